@@ -21,7 +21,7 @@ from dpviz.attributes import Kinds, Values
 from dpviz.calendar import Calendar, written
 from dpviz.cuts import metres
 from dpviz.errors import DomainError
-from dpviz.rectangles import OVERLAP, checked_limits, checked_rectangles, numbers_of
+from dpviz.rectangles import OVERLAP, checked_limits, checked_rectangles, numbers_of, rows_of
 from dpviz.zones import ZONE, zone_name
 
 LATTICE_BITS = {1: 30, 2: 26, 3: 20, 4: 15}
@@ -246,11 +246,11 @@ class Domain:
         whole = self.period  # its lack is said first
         start, end = whole if period is None else self.calendar.period(period)
         remedy = "give 4 numbers each, beside a period"
-        flat = np.atleast_2d(numbers_of(rects, "rectangles", remedy))
-        if period is None and flat.shape[-1] == 2 * self.dims:
+        flat = numbers_of(rects, "rectangles", remedy)
+        whole = period is None and flat.shape[-1:] == (2 * self.dims,)
+        flat = rows_of(flat, 2 * self.dims if whole else 4, remedy)
+        if whole:
             return flat
-        if flat.ndim != 2 or flat.shape[1] != 4:
-            raise DomainError(f"rectangles have shape {flat.shape}: {remedy}")
         if end <= self.lower[-1] or start >= self.upper[-1]:
             asked, covered = (
                 " to ".join(map(self.calendar.words, ends)) for ends in ((start, end), self.period)

@@ -27,6 +27,19 @@ def numbers_of(values: ArrayLike, what: str, remedy: str) -> Float:
         raise DomainError(f"{what} are no numbers: {remedy}") from None
 
 
+def rows_of(rects: ArrayLike, width: int, remedy: str) -> Float:
+    """Rectangles as rows, float64 (q, width): one alone is a row, and an empty list has none.
+
+    Raises:
+        DomainError: no numbers, or not so many each; ``remedy`` is of the message.
+    """
+    rows = np.atleast_2d(numbers_of(rects, "rectangles", remedy))
+    rows = rows.reshape(0, width) if rows.shape == (1, 0) else rows
+    if rows.ndim != 2 or rows.shape[1] != width:
+        raise DomainError(f"rectangles have shape {rows.shape}: {remedy}")
+    return rows
+
+
 def checked_limits(
     columns: Sequence[str], lower: Sequence[float], upper: Sequence[float], side: int
 ) -> None:
@@ -65,9 +78,7 @@ def checked_rectangles(
     """
     dims = len(lower)
     remedy = f"give {2 * dims} numbers each, all lower limits, then all upper limits"
-    rects = np.atleast_2d(numbers_of(rects, "rectangles", remedy))
-    if rects.ndim != 2 or rects.shape[1] != 2 * dims:
-        raise DomainError(f"rectangles have shape {rects.shape}: {remedy}")
+    rects = rows_of(rects, 2 * dims, remedy)
     low, high = rects[:, :dims], rects[:, dims:]
     _refuse(rects, ~np.isfinite(rects).all(axis=1), "is not finite: give numbers")
     _refuse(

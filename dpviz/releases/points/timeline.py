@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpviz.domain import Domain
+from dpviz.errors import DomainError
 from dpviz.releases.answers import difference
 from dpviz.releases.points.range_count import RangeAnswers, box_count
 from dpviz.trees.decomposition import Decomposition
@@ -40,13 +41,15 @@ def timeline(
     """Estimated records of a rectangle step by step: see :meth:`PointRelease.timeline`.
 
     Raises:
-        DomainError: no axis is time, no such step or period, or a rectangle outside.
+        DomainError: no axis is time, no such step or period, a rectangle outside, or several.
     """
     whole = domain.period
     start, end = whole if period is None else domain.calendar.period(period)
     start, end = max(start, whole[0]), min(end, whole[1])
     place = domain.place.bounds if rect is None else rect
     box = domain.over(place, (start, end) if start < end else period)
+    if len(box) != 1:
+        raise DomainError(f"{len(box)} rectangles: a timeline is of one, ask for each by itself")
     cuts = domain.calendar.edges(start, end, every or step_of(domain, start, end))
     boxes = np.repeat(box, len(cuts) - 1, axis=0)
     boxes[:, 2], boxes[:, 5] = cuts[:-1], cuts[1:]
