@@ -22,6 +22,7 @@ from dpviz.build import (
     load,
     read_graph,
     save_counts,
+    workload_of,
 )
 from dpviz.domain import Domain
 from dpviz.errors import DpvizError
@@ -39,6 +40,7 @@ from dpviz.releases.points.matching import Matching, match
 from dpviz.releases.points.range_count import RangeAnswers
 from dpviz.releases.points.release import PointRelease
 from dpviz.releases.points.timeline import Timeline
+from dpviz.releases.points.window import during
 from dpviz.releases.release import Release
 from dpviz.releases.roads.path_count import PathAnswers
 from dpviz.releases.roads.release import RoadRelease
@@ -46,6 +48,7 @@ from dpviz.releases.roads.timed import RoadTimeline, TimedRoadRelease
 from dpviz.releases.sequences.release import SequenceRelease
 from dpviz.releases.store import read, save
 from dpviz.roads.graph import RoadGraph
+from dpviz.roads.paths import Paths
 from dpviz.sequences.alphabet import Alphabet
 from dpviz.trees.decomposition import Decomposition
 
@@ -66,6 +69,7 @@ __all__ = [
     "Map",
     "Matching",
     "PathAnswers",
+    "Paths",
     "Plan",
     "PointRelease",
     "RangeAnswers",
@@ -92,9 +96,11 @@ __all__ = [
     "read_graph",
     "save",
     "save_counts",
+    "workload_of",
 ]
 
 Release.frame = frame
+PointRelease.during = during
 
 
 def __getattr__(name: str) -> Any:

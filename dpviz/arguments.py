@@ -53,6 +53,7 @@ REMEDIES = {
     "Path": f"give the path of a file, with names of up to {LONGEST_NAME} bytes",
     "Progress": "give a function of (fraction, what)",
     "Texts": "give a list of texts",
+    "List": "give a list",
     "Array": "give a NumPy array",
     "Alphabet": "give a dpviz.Alphabet",
     "Areas": "give dpviz.read_areas(FILE)",
@@ -63,7 +64,7 @@ REMEDIES = {
     "Kinds": "give dpviz.attributes.Kinds",
     "Ledger": "give dpviz.Ledger(FILE)",
     "Method": "give a name, or dpviz.method(NAME)",
-    "Paths": "give paths, such as dpviz.roads.paths.Paths.of([[0, 1]])",
+    "Paths": "give dpviz.Paths.of([[0, 1]]), or dpviz.workload_of('corridor', graph)",
     "PointRelease": "give a release of points, from dpviz.build or dpviz.read",
     "Release": "give a release, from dpviz.build or dpviz.read",
     "RoadGraph": "give dpviz.read_graph(FILES)",
@@ -171,9 +172,9 @@ def _fits(value: Any, hint: Any) -> tuple[bool, Any]:
 
 
 def _fits_items(value: Any, origin: Any, item: Any) -> tuple[bool, Any]:
-    """The same for a list of texts, or of sequences of them; of others nothing is asked."""
+    """The same for a list of texts, or of sequences of them; others are only no text."""
     if item is not str and item != Sequence[str]:
-        return True, value
+        return not isinstance(value, (str, bytes)), value
     ordered = origin is Iterable or not isinstance(value, (Set, Mapping))
     if isinstance(value, (str, bytes)) or not isinstance(value, Iterable) or not ordered:
         return False, value
@@ -221,7 +222,7 @@ def _remedy(hint: Any) -> str:
     if origin is Literal:
         return f"give {' or '.join(get_args(hint))}"
     if origin in (tuple, Sequence, Iterable):
-        return REMEDIES["Texts"]
+        return REMEDIES["Texts" if get_args(hint)[0] in (str, Sequence[str]) else "List"]
     return REMEDIES.get(hint) or REMEDIES.get(getattr(origin or hint, "__name__", ""), "")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import partial
 from numbers import Number
-from typing import Any, cast, overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -191,11 +191,10 @@ def build(
             ``rect=W,S,E,N;rect=…``.
         delta: the whole delta; the least that the method needs by default.
         workload: what the release is for, never drawn from the records. On roads, public paths that
-            some methods are tuned for. On points a word ("uniform", "hot", "districts"), several
-            with weights ("uniform=3,hot=1"), or public rectangles: parameters that are not given
-            follow from it by a public rule (:mod:`dpviz.methods.points.declared`), and the header
-            records it; a method instance keeps its own. Of ``dawa`` a number: how many sample
-            queries of each size.
+            some methods are tuned for, or as in :func:`dpviz.workload_of`. On points "uniform",
+            "hot", "districts", several with weights ("uniform=3,hot=1"), or public rectangles: what
+            is not given follows by a public rule (:mod:`dpviz.methods.points.declared`) that the
+            header records; an instance keeps its own. Of ``dawa`` a number: queries of each size.
         neighbours: "add-remove" of a record, or "replace" one: at half the ε, since replacing is
             removing and adding.
         simulate: fast NumPy noise, NOT PRIVATE; accepted only for public data.
@@ -342,10 +341,11 @@ def _paths(data: Handle[Any], method: Method, workload: Any) -> Paths:
         return Paths.of([])
     if not isinstance(data, RoadData):
         raise ParameterError(f"method {method.name} takes no workload: leave it out")
-    fitting(workload, Paths, "workload", ParameterError)
-    require_workload(workload)
-    require_paths(data.graph, workload)
-    return cast(Paths, workload)
+    given = workload_of(workload, data.graph) if isinstance(workload, str) else workload
+    paths: Paths = fitting(given, Paths, "workload", ParameterError)
+    require_workload(paths)
+    require_paths(data.graph, paths)
+    return paths
 
 
 def _measured(

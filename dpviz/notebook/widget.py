@@ -11,17 +11,22 @@ from typing import Any
 import anywidget
 import traitlets
 
-from dpviz.errors import ReleaseError
+from dpviz.arguments import fitting
+from dpviz.errors import DomainError, ReleaseError
 from dpviz.exports.html import deck, environment, packed_map
 from dpviz.exports.pack import compressed
+from dpviz.rectangles import numbers_of
 from dpviz.releases.areas.release import AreaRelease
 from dpviz.releases.points.range_count import RangeAnswers
 from dpviz.releases.points.release import PointRelease
+from dpviz.releases.release import Release
 from dpviz.render.client.assemble import script, style
 from dpviz.render.projection import from_degrees
 
 HEIGHT = 460
 """Pixels of the map."""
+
+SIDES = "give west, south, east and north in degrees"
 
 
 class Map(anywidget.AnyWidget):  # type: ignore[misc]
@@ -72,14 +77,18 @@ class Map(anywidget.AnyWidget):  # type: ignore[misc]
 
         Raises:
             ReleaseError: no release or too many, not 2-D, or not of one domain.
-            DomainError: the rectangle is outside the domain.
+            DomainError: the rectangle is none, or outside the domain.
         """
         for each in releases:
+            fitting(each, Release, "release", ReleaseError)
             if each.kind not in ("points", "areas"):
                 raise ReleaseError(
                     f"dpviz.Map shows releases of points and areas, this is one of {each.kind}: "
                     "put the release itself at the end of a cell"
                 )
+        sides = numbers_of(() if rectangle is None else rectangle, "rectangle", SIDES)
+        if rectangle is not None and sides.shape != (4,):
+            raise DomainError(f"rectangle has shape {sides.shape}: {SIDES}")
         packed = packed_map(releases, labels, height=height)
         self.releases = releases
         badges = [
@@ -93,7 +102,7 @@ class Map(anywidget.AnyWidget):  # type: ignore[misc]
             _deck=deck(),
             _map_css=style(),
             _page_css=environment().get_template("page.css").render(),
-            rectangle=None if rectangle is None else tuple(rectangle),
+            rectangle=None if rectangle is None else tuple(sides.tolist()),
         )
 
     @traitlets.validate("rectangle")  # type: ignore[untyped-decorator]

@@ -128,11 +128,11 @@ def _of_roads(release: RoadRelease, builtin: bool, graph: str | None) -> dict[st
     return {
         "options": options,
         "flags": flags,
-        "frame": ["from dpviz.build import workload_of", "", *frame],
+        "frame": frame,
         "domain": "graph",
         "reading": {**unit, **time},
-        "building": [f"workload=workload_of({workload!r}, data.graph)"],
-        "question": f"release.count(workload_of({workload!r}, data.graph))",
+        "building": [f"workload={workload!r}"],
+        "question": f"release.count(dpviz.workload_of({workload!r}, data.graph))",
     }
 
 

@@ -137,6 +137,11 @@ def check(releases: Sequence[PointRelease | AreaRelease], most: int = MOST) -> N
             raise ReleaseError(f"a release of {release.kind}: this map is of points and areas")
         if release.kind == "areas" and len(releases) > 1:
             raise ReleaseError(f"{len(releases)} releases, one of areas: those have a map alone")
+        if release.domain.time is not None:
+            raise ReleaseError(
+                "a release with time has no map of its own: give that of a part of its period, "
+                "release.during(period)"
+            )
         if release.domain.dims != 2:
             raise ReleaseError(
                 f"a release of {release.domain.dims} dimensions has no map of its own: the app "

@@ -11,7 +11,8 @@ import shapely
 import dpviz
 from dpviz import calendar
 from dpviz.datasets.year import FESTIVAL, OUTAGE
-from dpviz.errors import DomainError
+from dpviz.errors import DomainError, ReleaseError
+from dpviz.exports import map_page
 from dpviz.exports.facts import windows_of_one
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.window import during, windows
@@ -120,6 +121,20 @@ def test_periods_outside_are_refused(release, period, words):
         release.count([1, 1, 2, 2], period)
     with pytest.raises(DomainError, match=words):
         release.timeline(period=period)
+
+
+@pytest.mark.parametrize("rects", [[[1, 1, 2, 2], [2, 2, 3, 3]], []])
+def test_a_timeline_is_of_one_rectangle(release, rects):
+    with pytest.raises(DomainError, match=f"^{len(rects)} rectangles: a timeline is of one"):
+        release.timeline(rects)
+
+
+def test_a_part_of_the_period_is_a_release_with_a_map(release):
+    with pytest.raises(ReleaseError, match=r"release.during\(period\)"):
+        map_page([release])
+    part = release.during(("2024-02-01", "2024-03-01"))
+    assert part.domain == BOX.place
+    assert "map" in map_page([part])
 
 
 def test_a_release_without_time_has_no_period(tmp_path):
@@ -313,7 +328,7 @@ def test_the_hour_of_the_week_from_file_to_answer(method, tmp_path, capsys, monk
     hours = geopandas.read_file("week.gpkg")
     assert (hours["t0"].min(), hours["t1"].max()) == (0, 168)
     line = run("info", "week.parquet", "--code", "command", "--source", "visits.csv")["command"]
-    assert "--zone Europe/Berlin --cycle week --every 3600s" in line
+    assert "--zone Europe/Berlin --cycle week --every 1h" in line
     assert cli("share", "week.parquet", "-o", "week.html")[0] == 0
     assert '"ends": ["Mon 00:00", "Sun 00:00"]' in (tmp_path / "week.html").read_text()
     wrap = fails(capsys, monkeypatch, "query", *box, "--period=Fri 22:00,Mon 06:00")

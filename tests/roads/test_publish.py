@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+import dpviz
 from dpviz.build import build
 from dpviz.errors import DataError, ParameterError, PrivacyError, ReleaseError
 from dpviz.methods import method as find_method
@@ -256,3 +257,15 @@ def test_exports(data: RoadData, workload: Paths, tmp_path) -> None:  # type: ig
     assert text["dpviz"]["method"] == "event-histogram"
     with pytest.raises(ReleaseError, match=r"cannot export to \.shp"):
         export(release, tmp_path / "r.shp")
+
+
+def test_a_workload_in_a_word_is_the_same_as_its_paths(data: RoadData) -> None:
+    by_word = build(data, workload="corridor", seed=1)
+    by_paths = build(data, workload=dpviz.workload_of("corridor", data.graph), seed=1)
+    assert by_word.header == by_paths.header
+    assert by_word.to_arrow().equals(by_paths.to_arrow())
+    with pytest.raises(ParameterError, match="give clustered:LENGTH, corridor, or a file"):
+        build(data, workload="uniform", seed=1)
+    with pytest.raises(ParameterError, match=r"give dpviz.Paths.of\(\[\[0, 1\]\]\), or dpviz.work"):
+        by_word.count([[0, 1]])
+    assert len(by_word.count(dpviz.Paths.of([[0]]))) == 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -32,9 +32,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PointRelease(Release):
-    """A decomposition, its public domain and its header; of a domain with values also its sums."""
+    """A decomposition, its public domain and its header; of a domain with values also its sums.
+
+    Attributes:
+        during: of a release with time the map of a part of its period, ``release.during(period)``:
+            see :mod:`dpviz.releases.points.window`, from which the package sets it.
+    """
 
     kind: ClassVar[str] = "points"
+    during: ClassVar[Callable[[PointRelease, Any], PointRelease]]
 
     domain: Domain
     nodes: Decomposition
