@@ -107,6 +107,19 @@ def test_what_is_given_is_taken_or_refused_in_one_line(function, name, tmp_path,
         (lambda: dpviz.build(POINTS, simulate="no"), ParameterError, "give True or False"),
         (lambda: dpviz.Ledger(5), DpvizError, "path=5: give the path of a file"),
         (lambda: dpviz.Ledger().spend(None, 1, what="x"), DpvizError, "dataset=None: give a"),
+        (lambda: dpviz.match(RELEASE, RELEASE, "0.1"), ParameterError, "within='0.1': give a numb"),
+        (lambda: dpviz.read("r.parquet", "road"), ReleaseError, "kind='road': give one of points,"),
+        (lambda: RELEASE.save("r.CSV"), ReleaseError, r"write .csv by dpviz.export\(release, path"),
+        (lambda: dpviz.save(RELEASE, "r.gpkg"), ReleaseError, "give a .parquet file"),
+        (lambda: RELEASE.count_regions("a.geojson"), DomainError, "'a.geojson': give polygons"),
+        (lambda: SEQUENCES.count(["ab"]), ParameterError, r"'ab' is one text: .* \['ab'\]"),
+        (lambda: dpviz.Map([RELEASE]), ReleaseError, "release of type list: give a release, from"),
+        (
+            lambda: dpviz.Map(RELEASE, rectangle=(0, 0, 1)),
+            DomainError,
+            "give west, south, east and",
+        ),
+        (lambda: dpviz.Map(RELEASE, rectangle="x"), DomainError, "give west, south, east and nor"),
         (lambda: dpviz.read(b"r.parquet"), ReleaseError, "path of type bytes: give the path"),
         (lambda: dpviz.save(RELEASE, "a\0b"), ReleaseError, "give the path of a file"),
         (lambda: dpviz.save(RELEASE, "x" * 300), ReleaseError, "with names of up to 255 bytes"),
@@ -143,6 +156,27 @@ def test_a_zone_is_a_name_or_a_zone_info():
         [0, 0, 1, 1], period="2024-01-01,2025-01-01", zone=ZoneInfo("Europe/Berlin")
     )
     assert domain.zone == "Europe/Berlin"
+
+
+def test_an_empty_list_is_no_rectangles():
+    timed = dpviz.Domain.from_bounds([0, 0, 1, 1], period="2024-01-01,2025-01-01")
+    for domain in (BOX, timed):
+        assert domain.boxes(domain.over([]) if domain.time else [])[0].shape == (0, domain.dims)
+    assert len(RELEASE.count([])) == len(RELEASE.count(np.zeros((0, 4)))) == 0
+
+
+def test_sequences_are_sampled_without_a_number_too():
+    assert len(SEQUENCES.sample(seed=1)) == 1_000
+
+
+def test_what_holds_much_is_shown_in_one_line():
+    """The names of a city's hexagons alone were half a megabyte."""
+    matching = dpviz.match(RELEASE, RELEASE, 0.1)
+    graph = dpviz.load("city", kind="roads").graph
+    for each in (AREAS, ALPHABET, matching, graph, dpviz.hexagons(4, BOX)):
+        assert len(repr(each)) < 100
+        assert "\n" not in repr(each)
+    assert repr(ALPHABET) == "Alphabet(2 symbols)"
 
 
 class Lazy:

@@ -21,14 +21,13 @@ from dpviz.releases.areas.joining import joined
 from dpviz.releases.areas.release import AreaRelease
 from dpviz.releases.points.columns import named_kinds, on_axis, sum_columns, times
 from dpviz.releases.points.release import PointRelease
-from dpviz.releases.release import Release
+from dpviz.releases.release import EXPORTS, Release
 from dpviz.releases.roads.release import RoadRelease
 from dpviz.trees.lattice import Float
 
 if TYPE_CHECKING:
     import pyarrow
 
-EXPORTS = (".geojson", ".gpkg", ".csv")
 SAMPLES = (".parquet", *EXPORTS)
 ISO = "%Y-%m-%dT%H:%M:%S.%fZ"
 """How a format without a type for times holds them."""

@@ -17,6 +17,9 @@ from dpviz.releases.header import Header
 if TYPE_CHECKING:
     import pyarrow
 
+EXPORTS = (".geojson", ".gpkg", ".csv")
+"""Endings of the files for other tools that :func:`dpviz.export` writes."""
+
 
 class Release(ABC):
     """A release of any kind.
@@ -53,6 +56,13 @@ class Release(ABC):
         """Write a Parquet file that :func:`dpviz.read` reads; nothing is left half-written.
 
         Raises:
-            ReleaseError: it cannot be written, or another release that was paid for is there.
+            ReleaseError: it cannot be written, another release that was paid for is there, or the
+                file's ending is of another format.
         """
+        ending = Path(path).suffix.lower()
+        if ending in EXPORTS:
+            raise ReleaseError(
+                f"a release is saved as Parquet: give a .parquet file, or write {ending} by "
+                "dpviz.export(release, path)"
+            )
         return files.write_table(path, self.to_arrow())

@@ -56,6 +56,8 @@ def read(path: str | os.PathLike[str], kind: str | None = None) -> Release:
     Raises:
         ReleaseError: not a release, damaged, too large, of a newer schema, or of another kind.
     """
+    if kind not in (None, *ROOMS):
+        raise ReleaseError(f"kind={kind!r}: give one of {', '.join(ROOMS)}")
     needed = {each: room.NEEDED for each, room in ROOMS.items()}
     release: Release = from_arrow(opened(path, needed), Path(path).name)
     if kind not in (None, release.kind):

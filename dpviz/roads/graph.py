@@ -31,7 +31,7 @@ COMPONENTS = ("refuse", "largest", "all")
 FLOATS = ("xy", "length", "line_xy")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RoadGraph:
     """n nodes and m edges; every column refuses writes.
 
@@ -116,6 +116,9 @@ class RoadGraph:
 
     def __len__(self) -> int:
         return len(self.edge_id)
+
+    def __repr__(self) -> str:
+        return f"RoadGraph({len(self.node_id):,} nodes, {len(self):,} edges)"
 
     @cached_property
     def incidence(self) -> tuple[Int, Int]:

@@ -17,7 +17,7 @@ MOST_SYMBOLS = limits.SYMBOLS.most
 """Symbols of the largest alphabet: counts after every context have one cell for each."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Alphabet:
     """What may follow what: public, never taken from the sequences.
 
@@ -54,6 +54,9 @@ class Alphabet:
 
     def __len__(self) -> int:
         return len(self.names)
+
+    def __repr__(self) -> str:
+        return f"Alphabet({len(self):,} symbols)"
 
     def codes(self, words: Iterable[str]) -> Int:
         """Numbers of symbols by name; −1 for a word that is none."""

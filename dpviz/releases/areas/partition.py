@@ -26,7 +26,7 @@ BATCH = 1 << 18
 """Places that are looked up at once."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Areas:
     """A public partition and the areas that it adds up to, in breadth-first order.
 
@@ -75,6 +75,9 @@ class Areas:
 
     def __len__(self) -> int:
         return len(self.names)
+
+    def __repr__(self) -> str:
+        return f"Areas({len(self):,} areas, {self.leaves:,} of them on the finest level)"
 
     @cached_property
     def slices(self) -> tuple[slice, ...]:

@@ -53,7 +53,7 @@ GUARANTEE = (
 _SLACK = 1e-6  # lattice steps: far above the rounding of a coordinate, far below a step
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Matching:
     """The pairs of leaves of two releases that may hold a match, and what comparing them costs.
 
@@ -78,6 +78,9 @@ class Matching:
     metric: str
     padding: str
     failure: float | None
+
+    def __repr__(self) -> str:
+        return f"Matching({self.pairs:,} pairs of leaves within {_listed(self.within)})"
 
     @property
     def pairs(self) -> int:

@@ -6,6 +6,7 @@ uniformity assumption, as for rectangles. Areas are planar, in the domain's CRS.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -59,12 +60,18 @@ def regions_of(
     the domain's.
 
     Raises:
-        DomainError: the domain is not 2-D, or a region without area or with infinite coordinates.
+        DomainError: the domain is not 2-D, the name of a file, or a region without area or with
+            infinite coordinates.
     """
     import shapely
 
     if domain.dims != 2:
         raise DomainError(f"regions need a 2-D release, this one is {domain.dims}-D")
+    if isinstance(shapes, (str, os.PathLike)):
+        raise DomainError(
+            f"regions {str(shapes)!r}: give polygons of shapely, or the table that "
+            "geopandas.read_file makes of a file"
+        )
     given: Any = getattr(shapes, "geometry", shapes)
     if getattr(given, "crs", None) is not None and hasattr(given, "to_crs") and domain.crs:
         given = given.to_crs(domain.crs)

@@ -76,9 +76,9 @@ class SequenceRelease(Release):
 
     @typed(ParameterError)
     def sample(
-        self, n: int, seed: int | None = None, longest: int = LONGEST
+        self, n: int = 1_000, seed: int | None = None, longest: int = LONGEST
     ) -> list[tuple[str, ...]]:
-        """Synthetic sequences: free of charge."""
+        """Synthetic sequences, so many as no release says a total: free of charge."""
         if seed is not None and seed < 0:
             raise ParameterError(f"seed={seed}: give a whole number from 0")
         names = self.alphabet.names
@@ -89,8 +89,10 @@ class SequenceRelease(Release):
         """Numbers of symbols.
 
         Raises:
-            ParameterError: a word outside the alphabet.
+            ParameterError: a word outside the alphabet, or one text in place of a list.
         """
+        if isinstance(symbols, str):
+            raise ParameterError(f"{symbols!r} is one text: give a list of symbols, [{symbols!r}]")
         symbols = tuple(symbols) if isinstance(symbols, Iterable) else (symbols,)
         codes = self.alphabet.codes(symbols)
         if (codes < 0).any():
