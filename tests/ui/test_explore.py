@@ -2,10 +2,12 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 import dpviz
+from dpviz import limits
 from dpviz.methods import METHODS, names
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render import with_noise
@@ -346,6 +348,19 @@ def test_a_polygon_that_is_none_is_left_out_or_said_in_one_line(ring):
     assert not app.exception
     assert len(app.error) == 0
     assert len(app.warning) <= 1
+
+
+def test_a_polygon_of_as_many_corners_as_are_drawn_is_kept_in_the_address():
+    """Those of more than 200 were drawn, answered, and lost with the address."""
+    most = limits.CORNERS.most
+    x, y = np.cos(turns := np.arange(most + 1) / most * 6), np.sin(turns)
+    places = zip(14.6 + x / 9, y / 9 - 24, strict=True)
+    corners = [f"{east:.4f},{north:.4f}" for east, north in places]
+    app = healthy(opened(ring=",".join(corners[:most])))
+    assert address(app, "ring").count(",") == 2 * most - 1
+    assert "Noisy count" in metrics(app)
+    refused = opened(ring=",".join(corners)).warning
+    assert f"which is not the 3 to {most} corners of a polygon" in refused[0].value
 
 
 def test_districts_of_a_file_are_counted_without_cost():

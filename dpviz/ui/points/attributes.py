@@ -59,7 +59,7 @@ def kinds_view(
     Returns:
         The release that is asked, its records, and its map; None is that of its density.
     """
-    st.session_state.pop(f"{prefix}.pair", None)
+    st.session_state.pop(f"{prefix}.kind_pair", None)
     if not isinstance(release, KindsRelease):
         return release, source, None
     names = release.names
@@ -73,7 +73,7 @@ def kinds_view(
         if shown == SHARE:
             one, of = _pair(prefix, names)
             permalink.write({"kind": None, "kinds": listed([one, *of[:1]])})
-            st.session_state[f"{prefix}.pair"] = (one, of)
+            st.session_state[f"{prefix}.kind_pair"] = (one, of)
             draw = partial(share_scene, kind=one, of=of or None)
             return release, source, Look(f"{SHARE}|{one}|{of}", lambda of, at: draw(of, camera=at))
         permalink.write({"kinds": None})
@@ -162,7 +162,7 @@ def attribute_answers(
         period: of one with time.
         prefix: of the page, which may compare two kinds.
     """
-    pair = st.session_state.get(f"{prefix}.pair")
+    pair = st.session_state.get(f"{prefix}.kind_pair")
     if pair is not None and isinstance(release, KindsRelease):
         kind, of = pair
         share = release.share(rect, kind, of or None, period)

@@ -124,7 +124,7 @@ def map_in_time(
             keep_camera(prefix, source)
     with right:
         if look in ("film", "small"):
-            windows_table(prefix, release, rect)
+            windows_table(release, rect)
         elif look == "difference":
             difference_answer(prefix, release, rect)
         else:

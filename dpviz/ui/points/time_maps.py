@@ -88,7 +88,7 @@ def difference_of(prefix: str, release: PointRelease, source: PointSource) -> Sc
         for column, name, at in zip(columns, "AB", (len(labels) // 2, 0), strict=True)
     ]  # fmt: skip
     a, b = (pairs[at] for at in chosen)
-    st.session_state[f"{prefix}.pair"] = (a, b)
+    st.session_state[f"{prefix}.window_pair"] = (a, b)
     names = [f"from {labels[at]}" for at in chosen]
     maps = maps_of(prefix, release, pairs)
 
@@ -115,7 +115,7 @@ def small_maps(prefix: str, release: PointRelease, theme: Any) -> None:
     )
 
 
-def windows_table(prefix: str, release: PointRelease, rect: Bounds | None) -> None:
+def windows_table(release: PointRelease, rect: Bounds | None) -> None:
     """The noisy count of every window: of the rectangle, or of the whole area."""
     pairs, labels = steps_of(release)
     place = _place(release, rect)
@@ -133,7 +133,7 @@ def windows_table(prefix: str, release: PointRelease, rect: Bounds | None) -> No
 
 def difference_answer(prefix: str, release: PointRelease, rect: Bounds | None) -> None:
     """A − B of the rectangle, or of the whole area, with the interval for the noise of both."""
-    a, b = st.session_state[f"{prefix}.pair"]
+    a, b = st.session_state[f"{prefix}.window_pair"]
     answer = release.difference(_place(release, rect), a, b)
     half = float(answer.high[0] - answer.low[0]) / 2
     where = "of the rectangle" if rect else "of the whole area"

@@ -48,7 +48,7 @@ def path_answer(
         return [], None
     st.caption(f"Shortest path between nodes {plain(ends[0])} and {plain(ends[1])}")
     for release, label in zip(releases, labels, strict=True):
-        _one(release, label, edges, data)
+        _one(release, label, edges)
     if data.public:
         steps = None if window is None else window.rows
         exact = int(exact_visits(data, steps)[edges].sum())
@@ -70,7 +70,7 @@ def _invite(chosen: int) -> None:
         hint("roads", "Click another street on the map.", title="Now the second place")
 
 
-def _one(release: RoadRelease, label: str, edges: Int, data: RoadData) -> None:
+def _one(release: RoadRelease, label: str, edges: Int) -> None:
     answer = release.count(Paths.of([edges]))
     half = INTERVAL_SDS * float(answer.noise_sd[0])
     st.metric(

@@ -16,6 +16,7 @@ from typing import Any
 
 import streamlit as st
 
+from dpviz import limits
 from dpviz.ui.shared.text import plain
 
 STEP = "chapter"
@@ -130,7 +131,8 @@ def numbers(text: str | None, length: int) -> tuple[float, ...] | None:
 def ring(name: str) -> tuple[tuple[float, float], ...] | None:
     """The corners of a polygon, x, y, x, y … between commas; None where they are no polygon."""
     words = (parameter(name) or "").count(",") + 1
-    values = number_list(name, words) if 6 <= words <= 400 and words % 2 == 0 else None
+    fits = 6 <= words <= 2 * limits.CORNERS.most and words % 2 == 0
+    values = number_list(name, words) if fits else None
     return None if values is None else tuple(zip(values[::2], values[1::2], strict=True))
 
 
@@ -325,6 +327,6 @@ RING = Field(
     "ring",
     ring,
     lambda corners: joined(sum(corners, ())),
-    form="the corners of a polygon: x,y,x,y,x,y and so on",
+    form=f"the 3 to {limits.CORNERS.most} corners of a polygon: x,y,x,y,x,y and so on",
 )
 SEED = Field("seed", seed, lambda value: str(value) if value else None)

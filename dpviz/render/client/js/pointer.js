@@ -12,6 +12,7 @@
 import {polygon, rect} from './shapes.js';
 
 const CLICK = 5; // a press that moves fewer pixels is a click
+const MOST_CORNERS = 500; // of a polygon: limits.CORNERS
 const CLOSE = 10; // a click this near to the first or the last corner closes the polygon
 
 export class Pointer {
@@ -157,6 +158,10 @@ export class Pointer {
     };
     if (this.ring && (near(this.ring[0]) || near(this.ring.at(-1)))) {
       this.close();
+      return;
+    }
+    if (this.ring?.length === MOST_CORNERS) {
+      this.app.labels.hint(`A polygon has at most ${MOST_CORNERS} corners: close it`);
       return;
     }
     const corner = this.app.sight.toLngLat(event);
