@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dpviz import calendar
+from dpviz.crs import DEGREES
 from dpviz.domain import default_columns
 from dpviz.errors import ReleaseError
 from dpviz.lists import listed
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 AREAS = "AREAS"
 """Where the name of the file of areas is not known."""
 
-DEGREES = "EPSG:4326"
 _BOUNDED = re.compile(r"one (.+) with at most ([0-9]{1,18}) (?:record|sequence|trip)s?")
 
 

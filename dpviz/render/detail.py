@@ -24,7 +24,7 @@ SHOWN, POOLED, QUIET, NEVER = 0, 1, 2, 3
 """Kinds of a row: by itself; with its siblings; blank, too few to tell from none; not drawn."""
 
 STANDS = 2.0
-"""Standard deviations of its noise above which a count is drawn."""
+"""Standard deviations of its noise above which a count is drawn; below it is blank, or quiet."""
 
 GAP = 3.0
 """Standard deviations by which a pool must be sparser than the sparsest standing sibling to stay

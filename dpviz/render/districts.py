@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from dpviz.crs import DEGREES, transformation
 from dpviz.render.colors import Themed
+from dpviz.render.detail import STANDS
 from dpviz.render.legend import Legend, scale_labels
 from dpviz.render.marks import paths, polygons
 from dpviz.render.projection import beyond, is_degrees, to_degrees, world
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
     from dpviz.releases.answers import Answers
     from dpviz.releases.points.region_count import Regions
     from dpviz.trees.lattice import Float
-
-NOISE_SDS = 2.0
-"""A count under this many standard deviations of its noise is left blank."""
 
 OPAQUE, BLANK = 240, 1
 """Opacities, 0–255; a blank district still has a tooltip."""
@@ -90,7 +88,7 @@ def choropleth(
         shapes = shapely.coverage_simplify(shapes, width * DETAIL)
     shapes = _degrees(shapes, domain)
     density = answers.count / np.maximum(_areas(shapes), 1e-9)
-    clear = answers.count > NOISE_SDS * answers.noise_sd
+    clear = answers.count > STANDS * answers.noise_sd
     scale = scale_of(density[clear], answers.count[clear])
     legend = Legend(
         title=f"Records per km² by {noun}",

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render.colors import ACCENT, HALO, LAND, QUIET, Themed
-from dpviz.render.detail import Mask
+from dpviz.render.detail import STANDS, Mask
 from dpviz.render.flowlines import arrows, cell_side, centres, head, path_line
 from dpviz.render.marks import boxes, paths, points, polygons, trips
 from dpviz.render.numbers import rounded, with_noise
@@ -20,9 +20,6 @@ from dpviz.trees.lattice import Float, Int
 
 if TYPE_CHECKING:
     from dpviz.sequences.moves import Strings
-
-NOISE_SDS = 2.0
-"""A count under this many standard deviations of its noise is drawn as if there were none."""
 
 
 def above_noise(count: Float, sd: Float, among: int) -> Mask:
@@ -36,7 +33,7 @@ def above_noise(count: Float, sd: Float, among: int) -> Mask:
         sd: of their noise, (k,).
         among: how many they were chosen from.
     """
-    return np.asarray(count > max(NOISE_SDS, math.sqrt(2 * math.log(max(among, 1)))) * sd)
+    return np.asarray(count > max(STANDS, math.sqrt(2 * math.log(max(among, 1)))) * sd)
 
 
 BEHIND = 110
@@ -74,7 +71,7 @@ def visit_marks(
         rows.append(Row("visits (noisy)", "count", noise_sd="" if sd is None else "sd"))
         extra["count"] = count
         if sd is not None:
-            blank |= count < NOISE_SDS * sd
+            blank |= count < STANDS * sd
             extra["sd"] = sd
         for theme in (color.light, color.dark):
             theme[blank, 3] = 0

@@ -12,6 +12,7 @@ from dpviz.crs import DEGREES, transformation
 from dpviz.errors import DomainError
 from dpviz.render.basemap import outlines
 from dpviz.render.colors import ACCENT, HALO, QUIET
+from dpviz.render.detail import STANDS
 from dpviz.render.legend import WITHIN_NOISE, Legend, Swatch, line_labels
 from dpviz.render.marks import paths, points
 from dpviz.render.projection import is_degrees
@@ -21,9 +22,6 @@ from dpviz.render.scene import Bounds, Mark, Row, Side
 if TYPE_CHECKING:
     from dpviz.releases.roads.release import RoadRelease
     from dpviz.roads.graph import Float, Int, RoadGraph
-
-NOISE_SDS = 2.0
-"""A street whose count is under this many standard deviations of its noise is a quiet street."""
 
 PIVOT = (110, 110, 118, 220)
 WIDEST = LINE_WIDTHS[-1]
@@ -107,7 +105,7 @@ def street_marks(release: RoadRelease, top: float, *, side: Side | None = None) 
     What is within the noise or negative looks like a quiet street on any map.
     """
     graph, count, sd = release.graph, release.edge_count, release.edge_noise_sd
-    above = count > NOISE_SDS * sd
+    above = count > STANDS * sd
     scale, colors = lines_scale(top), line_colors()
     unit = _metres(graph)
     name = f".{side}" if side else ""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from dpviz import limits
 from dpviz.arguments import typed
+from dpviz.crs import DEGREES
 from dpviz.domain import Domain
 from dpviz.errors import ParameterError
 from dpviz.releases.areas.cell_ids import to_degrees
@@ -79,8 +80,8 @@ def _cells_over(domain: Domain, resolution: int) -> NDArray[np.uint64]:
     low, high = np.array(domain.lower), np.array(domain.upper)
     frame = shapely.segmentize(shapely.box(*low, *high), float((high - low).max()) / STEPS)
     border = to_degrees(shapely.get_coordinates(frame), domain.crs)
-    if domain.crs != "EPSG:4326" and np.ptp(border[:, 0]) > 180:
-        raise ParameterError(f"areas h3:{resolution}: give such wide bounds in EPSG:4326")
+    if domain.crs != DEGREES and np.ptp(border[:, 0]) > 180:
+        raise ParameterError(f"areas h3:{resolution}: give such wide bounds in {DEGREES}")
     ring = shapely.Polygon(border)
     _check_number(ring, resolution)
     west, south, east, north = ring.bounds
@@ -129,10 +130,10 @@ def _outlines(cells: NDArray[np.uint64], domain: Domain) -> NDArray[np.object_]:
     resolution = h3.get_resolution(int(cells[0]))
     bends = max(1, BENDS >> resolution)
     shapes = [_outline(h3.cell_to_boundary(cell), bends) for cell in cells.tolist()]
-    if domain.crs != "EPSG:4326":
+    if domain.crs != DEGREES:
         from dpviz.releases.points.region_file import projected
 
-        shapes = list(projected(np.array(shapes, dtype=object), "EPSG:4326", domain.crs))
+        shapes = list(projected(np.array(shapes, dtype=object), DEGREES, domain.crs))
     frame = shapely.box(*domain.bounds)
     cut = shapely.intersection(np.array(shapes, dtype=object), frame)
     areas = [shapely.MultiPolygon(_polygons(each)) for each in cut]

@@ -10,6 +10,7 @@ import streamlit as st
 
 from dpviz.domain import Domain
 from dpviz.errors import DpvizError
+from dpviz.planning.proxy import GUESS
 from dpviz.planning.search import LEAST, MOST, Plan, plan
 from dpviz.render.numbers import percent
 from dpviz.ui.shared.access import fragment
@@ -19,7 +20,6 @@ from dpviz.ui.shared.text import plain
 from dpviz.wishes import Wish
 
 TITLE = "Find the ε for your accuracy"
-GUESS = 100_000
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.roads.path_count import path_variance
 from dpviz.releases.roads.release import EVENTS, RoadRelease
 from dpviz.render import rounded
+from dpviz.render.detail import STANDS
 from dpviz.render.numbers import percent
-from dpviz.render.roads import NOISE_SDS
 from dpviz.roads.paths import Paths
 from dpviz.ui.points.downloads import file_buttons
 from dpviz.ui.roads.plan import RoadChoice, title_of
@@ -33,7 +33,7 @@ def release_facts(
             st.markdown(f"**{plain(title_of(method))}**")
         extra = release.header.extra
         noise = float(np.sqrt(path_variance(release, workload).mean()))
-        seen = int((release.edge_count > NOISE_SDS * release.edge_noise_sd).sum())
+        seen = int((release.edge_count > STANDS * release.edge_noise_sd).sum())
         of_events = release.records == EVENTS
         facts = st.columns(2 if of_events else 4)
         if not of_events:
