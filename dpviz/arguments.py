@@ -53,7 +53,6 @@ REMEDIES = {
     "Path": f"give the path of a file, with names of up to {LONGEST_NAME} bytes",
     "Progress": "give a function of (fraction, what)",
     "Texts": "give a list of texts",
-    "List": "give a list",
     "Array": "give a NumPy array",
     "Alphabet": "give a dpviz.Alphabet",
     "Areas": "give dpviz.read_areas(FILE)",
@@ -172,9 +171,9 @@ def _fits(value: Any, hint: Any) -> tuple[bool, Any]:
 
 
 def _fits_items(value: Any, origin: Any, item: Any) -> tuple[bool, Any]:
-    """The same for a list of texts, or of sequences of them; others are only no text."""
+    """The same for a list of texts, or of sequences of them; of others nothing is asked."""
     if item is not str and item != Sequence[str]:
-        return not isinstance(value, (str, bytes)), value
+        return True, value
     ordered = origin is Iterable or not isinstance(value, (Set, Mapping))
     if isinstance(value, (str, bytes)) or not isinstance(value, Iterable) or not ordered:
         return False, value
@@ -222,7 +221,7 @@ def _remedy(hint: Any) -> str:
     if origin is Literal:
         return f"give {' or '.join(get_args(hint))}"
     if origin in (tuple, Sequence, Iterable):
-        return REMEDIES["Texts" if get_args(hint)[0] in (str, Sequence[str]) else "List"]
+        return REMEDIES["Texts"]
     return REMEDIES.get(hint) or REMEDIES.get(getattr(origin or hint, "__name__", ""), "")
 
 

@@ -22,6 +22,8 @@ def numbers_of(values: ArrayLike, what: str, remedy: str) -> Float:
         DomainError: something else than numbers; ``what`` and ``remedy`` are of the message.
     """
     try:
+        if isinstance(values, (str, bytes)):
+            raise TypeError  # NumPy reads one number in words
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         raise DomainError(f"{what} are no numbers: {remedy}") from None
