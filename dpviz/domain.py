@@ -243,8 +243,8 @@ class Domain:
         Raises:
             DomainError: no axis is time, or no such period.
         """
-        whole = self.period  # its lack is said first
-        start, end = whole if period is None else self.calendar.period(period)
+        every = self.period  # its lack is said first
+        start, end = every if period is None else self.calendar.period(period)
         remedy = "give 4 numbers each, beside a period"
         flat = numbers_of(rects, "rectangles", remedy)
         whole = period is None and flat.shape[-1:] == (2 * self.dims,)
@@ -253,7 +253,7 @@ class Domain:
             return flat
         if end <= self.lower[-1] or start >= self.upper[-1]:
             asked, covered = (
-                " to ".join(map(self.calendar.words, ends)) for ends in ((start, end), self.period)
+                " to ".join(map(self.calendar.words, ends)) for ends in ((start, end), every)
             )
             raise DomainError(
                 f"the period from {asked} lies outside that of the domain, {covered}: {OVERLAP}"
