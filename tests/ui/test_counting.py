@@ -120,7 +120,7 @@ def test_kinds_and_values_are_declared_paid_for_and_made_again_by_the_command(tm
     app.number_input(key="publish.values.low").set_value(0.0)
     app.number_input(key="publish.values.high").set_value(5.0).run()
     app.slider(key="publish.sum_share").set_value(0.25).run()
-    assert "**Kinds** by mode: bike, walk, other" in words(app)
+    assert "**Kinds** by mode: “bike”, “walk”, “other”" in words(app)
     pay(app)
     assert errors(app) == []
     (spend,) = dpviz.Ledger().account("rides").spends
@@ -221,3 +221,27 @@ def test_areas_beyond_the_box_offer_their_extent_and_hexagons_are_in_the_address
     assert app.query_params["areas"] == "h3:5"
     app.number_input(key="explore.resolution").set_value(15).run()
     assert "a page shows up to 20,000" in errors(app)[0]
+
+
+def test_kinds_one_a_line_may_hold_commas_and_are_shown_as_they_were_read():
+    """They were cut there: half the records of a file were left out, and the review hid it."""
+    script = """
+from dpviz.ui.points.attributes_form import attributes_form
+import streamlit as st
+st.session_state["given"] = attributes_form("here", ["mode"], "a")
+"""
+    app = AppTest.from_string(script, default_timeout=60).run()
+    chosen(app, "selectbox", "kinds.column").set_value("mode").run()
+    box = app.text_area(key="here.kinds.names")
+    for text, kinds, echo in (
+        (
+            "café, open late\\n bus \\n",
+            ["café, open late", "bus"],
+            "2 kinds: “café, open late”, “bus”",
+        ),
+        ('bike, "bus, tram"', ["bike", "bus, tram"], "2 kinds: “bike”, “bus, tram”"),
+        ("bike", ["bike"], "1 kind: “bike”"),
+    ):
+        box.set_value(text.replace("\\n", "\n")).run()
+        assert app.session_state["given"]["kinds"] == kinds
+        assert echo in [each.value for each in app.caption]

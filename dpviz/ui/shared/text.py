@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from dpviz.releases.header import Header
 from dpviz.render.numbers import percent
@@ -11,6 +12,15 @@ from dpviz.render.numbers import percent
 def plain(text: object) -> str:
     """Text with every Markdown and HTML sign escaped, for words that come from data or errors."""
     return re.sub(r"([\\`*_{}\[\]()#+\-.!|<>$:~^=&])", r"\\\1", str(text))
+
+
+def quoted(names: Iterable[str]) -> str:
+    """Names of a list, each in quotes: one may hold a comma.
+
+    >>> quoted(["bike", "bus, tram"])
+    '“bike”, “bus, tram”'
+    """
+    return ", ".join(f"“{plain(name)}”" for name in names)
 
 
 def small_share(share: float) -> str:
