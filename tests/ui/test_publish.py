@@ -194,6 +194,16 @@ def test_a_unit_and_its_bound_are_in_the_guarantee_and_the_bound_is_compared():
     bounds = list(compared.iloc[:, 0])
     assert bounds[0] == 1
     assert bounds == sorted(bounds)
+    app.number_input(key="publish.bound").set_value(10).run()
+    expected, compared = table(app, "left out"), table(app, "of all records")
+    assert (
+        compared.iloc[bounds.index(10), 2] == expected["mean error"][1]
+    )  # it was of the noise alone
+    assert "of them left out" in words(app)
+    app.number_input(key="publish.guess").set_value(1).run()  # it began at 100
+    assert not app.exception
+    app.number_input(key="publish.guess").set_value(100_000)
+    app.number_input(key="publish.bound").set_value(5).run()
     pay(app)
     assert not app.exception
     (row,) = dpviz.Ledger().account("persons").spends

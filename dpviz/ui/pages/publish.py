@@ -95,5 +95,7 @@ def _budget(source: PointSource) -> Choice | None:
         account_form(KEY, account, more)
     with right:
         if choice is not None:
-            expectation_panel(KEY, domain, choice, source.data.max_per_unit)
+            bound = source.data.max_per_unit
+            people = source.unit is not None or bound > 1
+            expectation_panel(KEY, domain, choice, bound, people=people)
     return choice
