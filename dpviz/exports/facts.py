@@ -35,7 +35,7 @@ class Reply:
 
     Attributes:
         label: of the release.
-        count: with ± the 95 % half-width of the noise.
+        count: with ± the larger error: the noise's 95 % half-width, or ``uniformity``.
         low, high: the 95 % interval.
         uniformity: ± what the spread inside cut leaves may cost, an ESTIMATE.
         nodes: nodes used.
@@ -223,7 +223,7 @@ def replies(releases: Sequence[Mapped], labels: Sequence[str], rect: Bounds) -> 
         answers.append(
             Reply(
                 label=label,
-                count=with_noise(float(answer.count[0]), half),
+                count=with_noise(float(answer.count[0]), max(half, spread)),
                 low=rounded(float(answer.low[0]), half),
                 high=rounded(float(answer.high[0]), half),
                 uniformity=rounded(spread, spread),

@@ -32,13 +32,13 @@ def small_share(share: float) -> str:
     return percent(share, 1) if share >= 0.0005 else "under 0.1 %"
 
 
-def cells_in_words(number: int) -> str:
-    """How many cells.
+def cells_in_words(number: int, noun: str = "cell") -> str:
+    """How many cells, or areas.
 
-    >>> cells_in_words(1), cells_in_words(1200)
-    ('1 cell', '1,200 cells')
+    >>> cells_in_words(1), cells_in_words(1200, "area")
+    ('1 cell', '1,200 areas')
     """
-    return "1 cell" if number == 1 else f"{number:,} cells"
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def level_title(level: str) -> str:
