@@ -83,9 +83,19 @@ def test_what_the_budget_does_not_hold_is_said_where_epsilon_is_chosen():
     app = opened()
     line = "ε = 1 is more than the 0.5 that is left."
     assert [each.value for each in app.warning].count(line) == 2  # and where it would be paid
+    app.session_state["publish.step"] = 2
+    app.run()
+    assert app.button(key="publish.next.2").disabled  # it was the way on, with a tick at the step
+    assert app.button(key="publish.way.3").disabled
     app.select_slider(key="publish.epsilon").set_value(0.5).run()
     assert line not in words(app)
     assert not app.exception
+    assert not app.button(key="publish.next.2").disabled
+    dpviz.Ledger().spend("city-50k", 0.5, what="privtree")
+    app.run()
+    assert app.button(key="publish.next.2").disabled
+    assert "Nothing more can be published from “city\\-50k”" in words(app)
+    assert "See “What was spent” below." in words(app)
 
 
 def test_a_ledger_that_cannot_be_read_is_one_clear_line():

@@ -53,7 +53,8 @@ def account_form(prefix: str, account: Account, epsilon: float) -> None:
                 else:
                     set_total(account.dataset, float(total))
     if dear := too_dear(account, epsilon):
-        st.warning(dear, icon=":material/lock:")
+        seen = " See “What was spent” below." if account.left == 0 else ""
+        st.warning(dear + seen, icon=":material/lock:")
     if account.spends:
         with st.expander("What was spent", icon=":material/receipt_long:"):
             st.dataframe([payment_row(spend) for spend in account.spends], hide_index=True)
