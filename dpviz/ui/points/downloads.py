@@ -17,6 +17,7 @@ from dpviz.render import rounded
 from dpviz.render.cells import densities, node_bounds
 from dpviz.render.numbers import MINUS
 from dpviz.render.projection import areas
+from dpviz.ui.points.answers import on_screen
 from dpviz.ui.points.area_form import SIDES
 from dpviz.ui.shared.code import code_panel
 from dpviz.ui.shared.panels import file_button, file_bytes, of_numbers, rows_in_words
@@ -71,6 +72,7 @@ def table_of_cells(release: PointRelease) -> None:
     chosen = leaves[np.argsort(-density[leaves], kind="stable")][:ROWS]
     half = INTERVAL_SDS * np.sqrt(release.nodes.variance[chosen])
     count, km2 = release.nodes.count[chosen], areas(bounds[chosen])
+    shown = np.array([on_screen(*pair) for pair in zip(count, half, strict=True)])
     columns = {
         side: [f"{value:.5f}".replace("-", MINUS) for value in bounds[chosen, at]]
         for at, side in enumerate(SIDES)
@@ -78,7 +80,7 @@ def table_of_cells(release: PointRelease) -> None:
     columns |= {
         "noisy count": [rounded(*pair) for pair in zip(count, half, strict=True)],
         "95 % interval ±": [rounded(value, value) for value in half],
-        "per km²": [rounded(*pair) for pair in zip(count / km2, half / km2, strict=True)],
+        "per km²": [rounded(*pair) for pair in zip(shown / km2, half / km2, strict=True)],
     }
     with st.expander("The map as a table", icon=":material/table:"):
         st.dataframe(pa.table(columns), hide_index=True, column_config=of_numbers(*columns))
