@@ -26,10 +26,10 @@ def quoted(names: Iterable[str]) -> str:
 def small_share(share: float) -> str:
     """A small share in words.
 
-    >>> small_share(0.0123), small_share(0.0002)
-    ('1.2 %', 'under 0.1 %')
+    >>> small_share(0.0123).split(), small_share(0.0002).split()
+    (['1.2', '%'], ['under', '0.1', '%'])
     """
-    return percent(share, 1) if share >= 0.0005 else "under 0.1 %"
+    return percent(share, 1) if share >= 0.0005 else f"under {percent(0.001, 1)}"
 
 
 def cells_in_words(number: int, noun: str = "cell") -> str:
