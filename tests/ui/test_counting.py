@@ -258,7 +258,7 @@ def test_columns_whose_names_say_nothing_are_chosen_before_it_goes_on():
     app.run().file_uploader(key="publish.file").set_value(("people.csv", rows, "")).run()
     boxes = [chosen(app, "selectbox", f"publish.{axis}.") for axis in (0, 1)]
     assert [each.value for each in boxes] == [None, None]
-    assert boxes[0].proto.placeholder == "Choose the column of the longitude"
+    assert boxes[0].proto.placeholder == "Choose a column"
     assert "Choose the columns of the coordinates" in words(app)
     assert app.button(key="publish.next.0").disabled
     boxes[0].set_value("n")

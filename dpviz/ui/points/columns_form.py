@@ -62,7 +62,7 @@ def columns_form(
             label,
             options,
             index=start[axis],
-            placeholder=f"Choose the column of the {label.split(' / ')[0].lower()}",
+            placeholder="Choose a column",
             key=f"{prefix}.{axis}.{file_id}",
         )
         for axis, label in enumerate(AXES_LABELS[dims])
