@@ -68,7 +68,7 @@ def test_where_nothing_stands_out_of_the_noise_the_legend_says_so():
     assert not legend.empty
     area, records = re.findall(r"[\d.]+\u00a0%", legend.blank)
     assert len(area) == len("96\u00a0%")
-    assert records == "0.0\u00a0%"
+    assert records == "0\u00a0%"
     assert not density_legend(density_scale(clear), [quiet, clear]).empty
 
 

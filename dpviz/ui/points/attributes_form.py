@@ -63,6 +63,9 @@ def _kinds(prefix: str, names: list[str], file_id: str) -> dict[str, Any] | None
         placeholder="bike\nwalk\nbus",
         height=110,
     )
+    kinds = listed_kinds(text)
+    if kinds:
+        st.caption(f"{'1 kind' if len(kinds) == 1 else f'{len(kinds)} kinds'}: {quoted(kinds)}")
     others = st.segmented_control(
         "Records of other kinds",
         (DROPPED, COUNTED),
@@ -71,10 +74,8 @@ def _kinds(prefix: str, names: list[str], file_id: str) -> dict[str, Any] | None
         key=f"{prefix}.kinds.others",
         help="A record without a kind is left out in any case.",
     )
-    kinds = listed_kinds(text)
     if not kinds:
         return None
-    st.caption(f"{'1 kind' if len(kinds) == 1 else f'{len(kinds)} kinds'}: {quoted(kinds)}")
     rest = [OTHER] if others == COUNTED and OTHER not in kinds else []
     return {"kind": str(column), "kinds": [*kinds, *rest]}
 
