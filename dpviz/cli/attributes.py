@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from dpviz.cli.root import COUNT, answer_rows, in_line
+from dpviz.lists import listed
 from dpviz.releases.answers import INTERVAL_SDS
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ def attribute_facts(domain: Domain) -> list[str]:
     """What ``dpviz info`` says of them."""
     facts, values = [], domain.values
     if domain.kinds is not None:
-        facts.append(f"kinds by {domain.kinds.column}: {', '.join(domain.kinds.names)}")
+        facts.append(f"kinds by {domain.kinds.column}: {listed(domain.kinds.names)}")
     if values is not None:
         facts.append(
             f"sums of {values.column}, each value clipped to {values.low:g} to {values.high:g} and "

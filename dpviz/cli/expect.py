@@ -28,7 +28,9 @@ def expect(
     max_per_unit: Annotated[int, typer.Option(min=1, help="Max contributions per unit.")] = 1,
     per_unit: Annotated[
         float | None,
-        typer.Option(help="Your guess of the mean records of one unit: compares bounds."),
+        typer.Option(
+            help="Your guess of the mean records of one unit: what is left out, by the bound."
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -39,15 +41,20 @@ def expect(
         expected_by_bound,
         expected_errors,
         of_more,
+        retained_share,
     )
     from dpviz.methods import method as find_method
 
     domain = public_box(numbers(bounds, "--bounds"), (), DEGREES, {**clock.axis()})
     chosen = find_method(method, "points", **settings(parameters)).parameters()
-    rows = expected_errors(domain, method, epsilon, records, max_per_unit=max_per_unit, **chosen)
-    lines = [f"{'queries':<10}{'count':>12}{'noise, 95 % ±':>16}{'mean error':>14}"]
+    rows = expected_errors(
+        domain, method, epsilon, records, max_per_unit=max_per_unit, per_unit=per_unit, **chosen
+    )
+    counted = 1.0 if per_unit is None else retained_share(max_per_unit, per_unit)
+    lines = [f"{'queries':<10}{'count':>12}{'noise, 95 % ±':>16}{'left out':>12}{'mean error':>14}"]
     lines += [
-        f"{row.size:<10}{row.count:>12,.0f}{row.interval:>16,.0f}{row.error:>14,.0f}"
+        f"{row.size:<10}{row.count:>12,.0f}{row.interval:>16,.0f}{row.left_out:>12,.0f}"
+        f"{row.error:>14,.0f}"
         for row in rows
     ]
     facts: dict[str, Any] = {"records": min(records, MOST)}
@@ -61,5 +68,5 @@ def expect(
             for row in bound_rows
         ]
     lines.append("From a synthetic city scaled to the box, NOT from your records.")
-    lines += filter(None, [of_more(records)])
+    lines += filter(None, [of_more(round(records * counted))])
     emit(facts, as_json, "\n".join(lines))

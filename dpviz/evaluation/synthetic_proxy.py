@@ -45,15 +45,17 @@ class Expected:
 
     Attributes:
         size: of the workload, in words.
-        count: mean exact count of the proxy.
+        count: mean exact count, of all records.
         interval: mean 95 % half-width of the noise.
-        error: mean absolute error, noise and uniformity together.
+        error: mean absolute error: noise, uniformity, and what is left out.
+        left_out: of the mean count, by the bound on the records per unit.
     """
 
     size: str
     count: float
     interval: float
     error: float
+    left_out: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -143,6 +145,7 @@ def expected_errors(
     records: int,
     *,
     max_per_unit: int = 1,
+    per_unit: float | None = None,
     queries: int = 400,
     seed: int = 0,
     **parameters: Any,
@@ -155,22 +158,32 @@ def expected_errors(
         epsilon: the price for one privacy unit.
         records: the owner's guess of their number; of more than :data:`MOST` see :func:`of_more`.
         max_per_unit: records of one unit that are kept: each is paid with its part of ε.
+        per_unit: the owner's guess of the mean records of one unit, by which the bound leaves some
+            out, see :func:`retained_share`; none are for None.
         queries: rectangles a size.
         seed: of proxy, noise and rectangles.
         **parameters: of the method.
+
+    Raises:
+        ParameterError: a guess that is none, or a mean below 1.
     """
-    handle = synthetic_proxy(domain, records, seed)
+    check_guess(records)
+    counted = 1.0 if per_unit is None else retained_share(max_per_unit, per_unit)
+    handle = synthetic_proxy(domain, max(1, round(records * counted)), seed)
     release = build(handle, method, epsilon / max_per_unit, seed=seed, ledger=None, **parameters)
     expected = []
     for size in SIZES:
         rects = workload(domain, size, queries, seed).rects
         answers, exact = release.count(rects), exact_counts(handle, rects)
+        count = float(np.mean(exact)) / counted
+        left_out = count * (1.0 - counted)
         expected.append(
             Expected(
                 size,
-                float(np.mean(exact)),
+                count,
                 float(INTERVAL_SDS * np.mean(answers.noise_sd)),
-                float(np.mean(np.abs(answers.count - exact))),
+                float(np.mean(np.abs(answers.count - exact))) + left_out,
+                left_out,
             )
         )
     return expected
@@ -188,9 +201,6 @@ def expected_by_bound(
 ) -> list[Bound]:
     """How the bound K trades noise against records left out, at the same price per unit.
 
-    The records of a unit are taken to be geometric with the given mean: of them 1 − (1 − 1/m)^K is
-    kept, the sum of P(at least j records) over j ≤ K as a share of the sum over all j.
-
     Args:
         domain: the public box.
         method: a registered name.
@@ -203,8 +213,6 @@ def expected_by_bound(
     Raises:
         ParameterError: a mean below 1.
     """
-    if not per_unit >= 1 or math.isinf(per_unit):
-        raise ParameterError(f"{per_unit:g} records per unit: give 1 or more")
     rows = []
     for bound in BOUNDS:
         counted = retained_share(bound, per_unit)
@@ -212,15 +220,14 @@ def expected_by_bound(
             domain,
             method,
             epsilon,
-            max(1, round(records * counted)),
+            records,
             max_per_unit=bound,
-            queries=200,
+            per_unit=per_unit,
             seed=seed,
             **parameters,
         )
         (medium,) = (row for row in expected if row.size == "medium")
-        left_out = medium.count * (1.0 - counted) / counted
-        rows.append(Bound(bound, counted, medium.error + left_out))
+        rows.append(Bound(bound, counted, medium.error))
         if counted > 0.999:
             break
     return rows
@@ -229,7 +236,15 @@ def expected_by_bound(
 def retained_share(bound: int, per_unit: float) -> float:
     """The share of records that a bound keeps, where a unit's records are geometric.
 
+    It is 1 − (1 − 1/m)^K for a mean of m: the sum of P(at least j records) over j ≤ K as a share of
+    the sum over all j.
+
+    Raises:
+        ParameterError: a mean below 1.
+
     >>> retained_share(1, 1.0), retained_share(1, 4.0), round(retained_share(10, 4.0), 3)
     (1.0, 0.25, 0.944)
     """
+    if not per_unit >= 1 or math.isinf(per_unit):
+        raise ParameterError(f"{per_unit:g} records per unit: give 1 or more")
     return 1.0 - (1.0 - 1.0 / per_unit) ** bound

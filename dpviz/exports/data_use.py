@@ -11,7 +11,7 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING, Any
 
-from dpviz.exports.facts import statement
+from dpviz.exports.facts import relation, statement
 
 if TYPE_CHECKING:
     from dpviz.releases.header import Header
@@ -156,6 +156,6 @@ def sentences(release: Release) -> tuple[str, ...]:
     return (
         f"This release is {_product(release)}, made from the data set "
         f"{header.source or 'of its publisher'}.",
-        f"It hides {header.unit} from {FROM}.",
+        f"It hides {header.unit} from {FROM}; its neighbouring relation: {relation(header)}.",
         *statement(header)[1:],
     )

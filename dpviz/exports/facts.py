@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -34,7 +35,7 @@ class Reply:
 
     Attributes:
         label: of the release.
-        count: with ± the 95 % half-width of the noise.
+        count: with ± the larger error: the noise's 95 % half-width, or ``uniformity``.
         low, high: the 95 % interval.
         uniformity: ± what the spread inside cut leaves may cost, an ESTIMATE.
         nodes: nodes used.
@@ -133,15 +134,44 @@ def statement(header: Header) -> tuple[str, ...]:
             "It shows what a private map looks like and PROTECTS NOBODY: it may be made from data "
             "that are public anyway, and from no others.",
         )
-    slack = f", but for events of total probability δ = {header.delta:g}" if header.delta else ""
     return (
         f"This map is {header.guarantee}.",
-        f"Whoever sees it, whatever else they know, can hardly tell whether {header.unit} was in "
-        f"the data: the probability of every possible map changes by a factor of at most "
-        f"e^ε = {odds(header.epsilon)} when one does {header.neighbouring}{slack}.",
+        protection(header.unit, header.epsilon, header.delta),
         "The guarantee holds whatever is done with this file: zooming, asking and copying cost "
         "nothing more. Another release of the same records adds its ε to this one's.",
     )
+
+
+HARDLY, WEAK = math.log(3.0), 3.0
+"""Of ε: up to the one, little can be told of a record; beyond the other, a guarantee is weak."""
+
+
+def protection(unit: str, epsilon: float, delta: float = 0.0) -> str:
+    """What ε means for a privacy unit, in words that say no more than it gives.
+
+    >>> protection("one record", 10.0)
+    'Whoever sees the release, whatever else they know: the odds of any conclusion on whether one \
+record was in the data change by a factor of at most e^ε = 22,026. This is a weak guarantee; at \
+ε = 1 the factor is 2.72.'
+    """
+    slack = f", but for events of total probability δ = {delta:g}" if delta else ""
+    factor = f"change by a factor of at most e^ε = {odds(epsilon)}{slack}."
+    who = "Whoever sees the release, whatever else they know"
+    if epsilon <= HARDLY:
+        return (
+            f"{who}, can hardly tell whether {unit} was in the data: the odds of any conclusion "
+            f"{factor}"
+        )
+    weak = f" This is a weak guarantee; at ε = 1 the factor is {odds(1.0)}."
+    return (
+        f"{who}: the odds of any conclusion on whether {unit} was in the data {factor}"
+        f"{weak if epsilon > WEAK else ''}"
+    )
+
+
+def relation(header: Header) -> str:
+    """The neighbouring relation without the privacy unit, beside which it stands."""
+    return header.neighbouring.removesuffix(f" {header.unit}")
 
 
 def windows_of_one(releases: Sequence[Mapped]) -> bool:
@@ -193,7 +223,7 @@ def replies(releases: Sequence[Mapped], labels: Sequence[str], rect: Bounds) -> 
         answers.append(
             Reply(
                 label=label,
-                count=with_noise(float(answer.count[0]), half),
+                count=with_noise(float(answer.count[0]), max(half, spread)),
                 low=rounded(float(answer.low[0]), half),
                 high=rounded(float(answer.high[0]), half),
                 uniformity=rounded(spread, spread),

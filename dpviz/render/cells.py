@@ -106,8 +106,11 @@ def density_legend(
     title: str = "Records per km²",
 ) -> Legend:
     """The strip of density cells; of one release, it says how much is blank."""
+    empty = bool(releases) and not any(_stands_out(each, scale) for each in releases)
     blank = f"blank: under {compact(scale.bounds[0])}, or too few to tell from none"
-    if len(releases) == 1:
+    if empty:
+        blank = "Nothing stands out of the noise" + (" at this ε" if len(releases) == 1 else "")
+    elif len(releases) == 1:
         blank += _blank_share(releases[0], scale)
     return Legend(
         title=title,
@@ -116,7 +119,15 @@ def density_legend(
         labels=scale_labels(scale),
         blank=blank,
         swatches=(Swatch("noise below zero (≈ empty)", HATCH, hatch=True, raw=True),),
+        empty=empty,
     )
+
+
+def _stands_out(release: PointRelease, scale: Scale) -> bool:
+    """Whether a cell has a class of the scale at any zoom."""
+    adapted = adaptive(release)
+    drawn = (adapted.kind != QUIET) & (adapted.kind != NEVER)
+    return bool((drawn & (adapted.total / adapted.km2 >= scale.bounds[0])).any())
 
 
 def _blank_share(release: PointRelease, scale: Scale) -> str:
@@ -129,7 +140,10 @@ def _blank_share(release: PointRelease, scale: Scale) -> str:
     if whole <= 0:
         return ""
     ground, people = float(km2[blank].sum() / km2[at].sum()), float(part[blank].sum() / whole)
-    return f" ({percent(ground)} of the area, {percent(max(people, 0), 1)} of the records)"
+    area, records = (
+        percent(each, int(0.0005 <= each < 0.1)) for each in (ground, max(people, 0.0))
+    )
+    return f" ({area} of the area, {records} of the records)"
 
 
 def cells(

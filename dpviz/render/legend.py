@@ -42,6 +42,7 @@ class Legend:
         widths: pixels of the classes that are lines.
         blank: what a blank place means; "" where nothing is blank.
         swatches: beside the classes.
+        empty: no class is on the map, unless its cells are shown raw.
     """
 
     title: str
@@ -51,6 +52,7 @@ class Legend:
     widths: Sequence[float] = ()
     blank: str = ""
     swatches: Sequence[Swatch] = ()
+    empty: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """JSON for the map."""
@@ -66,6 +68,7 @@ class Legend:
             ],
             "palettes": self.palettes,
             "blank": self.blank,
+            "empty": self.empty,
             "swatches": [
                 {"label": s.label, **_both(s.color)}
                 | {"hatch": s.hatch, "raw": s.raw, "width": s.width}

@@ -7,6 +7,9 @@ import math
 MINUS = "−"
 """Of numbers in words, as wide as +; a hyphen is none."""
 
+NO_BREAK = "\u00a0"
+"""A space at which no line ends: a number and its unit stay together."""
+
 
 def rounded(value: float, half_width: float) -> str:
     """``value`` at the last decimal place that an uncertainty of ``half_width`` leaves meaning.
@@ -70,18 +73,18 @@ def _at_place(value: float, place: int) -> str:
 
 
 def percent(share: float, places: int = 0) -> str:
-    """A share in per cent, as every text has it: with a space before the sign.
+    """A share in per cent, as every text has it: with a space before the sign, and no line break.
 
-    >>> percent(0.953), percent(0.0123, 1)
-    ('95 %', '1.2 %')
+    >>> percent(0.953) == f"95{NO_BREAK}%", percent(0.0123, 1) == f"1.2{NO_BREAK}%"
+    (True, True)
     """
-    return f"{100 * share:.{places}f} %"
+    return f"{100 * share:.{places}f}{NO_BREAK}%"
 
 
 def percent_interval(value: float, low: float, high: float) -> str:
     """A share and its interval.
 
-    >>> percent_interval(0.42, 0.38, 0.46)
+    >>> percent_interval(0.42, 0.38, 0.46).replace(NO_BREAK, " ")
     '42 % (38 to 46 %)'
     """
     return f"{percent(value)} ({100 * low:.0f} to {percent(high)})"

@@ -285,14 +285,16 @@ def _draw_legend(
 
     write(x, top + 12, legend.title, 18, weight="bold")
     x += 30 + 10 * len(legend.title)
-    if legend.blank and not raw:
+    empty = legend.empty and not raw
+    if legend.blank and not raw and not empty:
         patch(x, 52, facecolor=_rgb(LAND.of(theme)), edgecolor=ink_of(theme, 0.4))
         write(x, top + 40, "blank")
         x += 62
     colors = legend.colors.of(theme) if legend.colors else ()
+    classes = [] if empty else list(zip(colors, legend.labels, strict=True))
     aside = 230 if raw and legend.swatches else 0
-    step = min(76.0, (place.wide - 48 - aside - x) / max(len(colors), 1))
-    for color, label in zip(colors, legend.labels, strict=True):
+    step = min(76.0, (place.wide - 48 - aside - x) / max(len(classes), 1))
+    for color, label in classes:
         patch(x, step, facecolor=_rgb(color), edgecolor="none")
         write(x, top + 40, label)
         x += step

@@ -81,7 +81,8 @@ def notebook(shown, background="#ffffff"):
 
 
 def words(answer):
-    return with_noise(answer.count[0], INTERVAL_SDS * answer.noise_sd[0])
+    error = INTERVAL_SDS * max(answer.noise_sd[0], answer.uniformity_sd[0])
+    return with_noise(answer.count[0], error)
 
 
 def draw(page, map_view):

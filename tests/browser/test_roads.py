@@ -45,7 +45,7 @@ def test_two_clicked_streets_are_joined_and_answered(app, open_page):
     ends = tuple(re.search(rf"[?&]{name}=(\d+)", page.url).group(1) for name in ("from", "to"))
     assert ends[0] != ends[1]
     expect(metric(page, "Exact total (public data)")).to_have_text(exact_total(ends))
-    expect(metric(page, "Noisy total")).to_contain_text("±")
+    expect(metric(page, "Noisy total after truncation")).to_contain_text("±")
 
 
 def test_a_phone_in_the_dark_shows_map_and_answers_of_two_methods_and_sub_domains(app, open_page):
@@ -66,7 +66,9 @@ def test_a_phone_in_the_dark_shows_map_and_answers_of_two_methods_and_sub_domain
     wide = page.evaluate("document.documentElement.scrollWidth")
     assert wide <= 390  # nothing to scroll sideways
     for name in ("basic", "dwork"):
-        expect(metric(page, f"Noisy total · {title_of(name)}")).to_contain_text("±")
+        expect(metric(page, f"Noisy total after truncation · {title_of(name)}")).to_contain_text(
+            "±"
+        )
     expect(page.get_by_test_id("dpviz-legend")).to_contain_text("Trips per street")
     page.get_by_role("radio", name="Sections").or_(
         page.get_by_role("button", name="Sections", exact=True)

@@ -97,7 +97,8 @@ def test_a_rectangle_drawn_in_the_file_is_answered_there(open_file, releases):
     answer = releases[0].count(rect)
     half = INTERVAL_SDS * answer.noise_sd[0]
     box = page.get_by_test_id("dpviz-answer")
-    expect(box).to_contain_text(with_noise(answer.count[0], half))
+    error = INTERVAL_SDS * max(answer.noise_sd[0], answer.uniformity_sd[0])
+    expect(box).to_contain_text(with_noise(answer.count[0], error))
     expect(box).to_contain_text(interval_words(answer.count[0], half))
     assert map_view.evaluate("e => e.__dpviz.overlay.map(l => l.props.data.length)") == [
         answer.nodes[0]

@@ -69,6 +69,25 @@ def test_a_bound_costs_as_much_noise_as_a_price_divided_by_it():
     assert bounded == alone
 
 
+def test_what_a_bound_leaves_out_is_part_of_the_error():
+    """The table before a payment left it out, while the chart beside it did not."""
+    some = expected_errors(DOMAIN, "ugrid", 1.0, 20_000, max_per_unit=4, per_unit=8.0, cells=16)
+    rows = expected_errors(DOMAIN, "ugrid", 1.0, 20_000, max_per_unit=4, cells=16)
+    for each, every in zip(some, rows, strict=True):
+        assert each.count == pytest.approx(every.count, rel=0.1)
+        assert each.left_out == pytest.approx(each.count * (1 - retained_share(4, 8.0)))
+        assert each.error > max(each.left_out, every.left_out)
+        assert every.left_out == 0
+    (bound,) = (
+        row
+        for row in expected_by_bound(DOMAIN, "ugrid", 1.0, 20_000, 8.0, cells=16)
+        if row.max_per_unit == 10
+    )
+    chosen = expected_errors(DOMAIN, "ugrid", 1.0, 20_000, max_per_unit=10, per_unit=8.0, cells=16)
+    assert bound.error == chosen[1].error
+    assert chosen[1].size == "medium"
+
+
 def test_the_share_kept_is_that_of_geometric_units():
     """Against a million drawn units: sd of the share below 0.0006, five of them allowed."""
     drawn = np.random.default_rng(0).geometric(1 / 6.0, 1_000_000)

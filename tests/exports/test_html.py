@@ -156,8 +156,8 @@ def test_answers_in_words_are_the_engines(pair):
     table = html.unescape(re.search(r"<tbody>(.*?)</tbody>", page, re.DOTALL)[1])
     for release in pair:
         answer = release.count(rect)
-        half = INTERVAL_SDS * answer.noise_sd[0]
-        assert dpviz.render.with_noise(answer.count[0], half) in table
+        error = INTERVAL_SDS * max(answer.noise_sd[0], answer.uniformity_sd[0])
+        assert dpviz.render.with_noise(answer.count[0], error) in table
         assert f"{answer.nodes[0]:,}" in table
 
 

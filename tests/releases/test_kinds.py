@@ -330,7 +330,7 @@ def test_the_commands_know_kinds(tmp_path, capsys, monkeypatch):
     assert both == pytest.approx(answer["kinds"]["bike"]["count"])
     assert "  walk: " in cli(*asked)[1]
     _, out, _ = cli("info", output)
-    assert "kinds by mode: bike, walk" in out
+    assert "kinds by mode: bike,walk" in out
     _, out, _ = cli("check", source, *PLACES, "--json")
     dropped = len(RECORDS) - EXACT["bike"] - EXACT["walk"]
     assert json.loads(out)["facts"]["of no listed kind: dropped"] == dropped

@@ -1,11 +1,14 @@
 """Numbers and legends in words."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpviz.render import density_legend, rounded, short, with_noise
+import dpviz
+from dpviz.render import density_legend, density_scale, rounded, short, with_noise
 from dpviz.render.scale import Scale, between, scale_of
 
 
@@ -50,6 +53,23 @@ def test_few_records_lie_under_the_first_bound():
     assert (density < scale.bounds[0]).mean() <= 0.025
     assert (density >= scale.bounds[-1]).mean() >= 0.05
     assert scale.classes(np.array([0.0, 1e9])).tolist() == [-1, len(scale) - 1]
+
+
+def test_where_nothing_stands_out_of_the_noise_the_legend_says_so():
+    """It offered seven classes of which none was on the map, and "100 %" beside "100.0 %"."""
+    domain = dpviz.Domain.from_bounds([14, -24, 15, -23])
+    points = np.random.default_rng(0).uniform([14, -24], [14.2, -23.8], (2_000, 2))
+    data = dpviz.from_points(points, domain, public=True)
+    quiet, clear = (dpviz.build(data, "ugrid", each, cells=8, seed=1) for each in (1e-5, 1.0))
+    legend = density_legend(density_scale(quiet), [quiet])
+    assert legend.to_dict()["empty"]
+    assert legend.blank == "Nothing stands out of the noise at this ε"
+    legend = density_legend(density_scale(clear), [clear])
+    assert not legend.empty
+    area, records = re.findall(r"[\d.]+\u00a0%", legend.blank)
+    assert len(area) == len("96\u00a0%")
+    assert records == "0\u00a0%"
+    assert not density_legend(density_scale(clear), [quiet, clear]).empty
 
 
 def test_the_legend_names_its_unit_and_what_blank_means():

@@ -1,10 +1,14 @@
 """A release of areas in the app: its map level by level, a rectangle, its table."""
 
+import json
+
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 import dpviz
+from dpviz.releases.answers import INTERVAL_SDS
+from dpviz.render import with_noise
 from dpviz.render.areas import areas_scene
 from dpviz.ui.server import OPENED
 from tests.ui.test_explore import APP
@@ -46,6 +50,41 @@ def test_a_release_of_areas_opens_in_the_app(release, tmp_path, monkeypatch):
     app.session_state["explore.level.h3:5|h3:6"] = "h3:5"
     app.run()
     assert not app.exception
-    assert "Error from cut cells" in words(app)
+    assert "Error from cut areas" in words(app)
+    assert "Built from" in words(app)
+    assert "cell" not in words(app).split("Built from")[1].split("**")[0]  # beside a fact "Areas"
+    answer = release.count((14.4, -24.1, 14.5, -24.0))
+    noise, cut = answer.noise_sd[0], answer.uniformity_sd[0]
+    assert cut > 2 * noise
+    (shown,) = [each.value for each in app.metric if each.label == "Noisy count"]
+    assert shown == with_noise(
+        answer.count[0], INTERVAL_SDS * cut
+    )  # the noise's ± alone stood there
+    assert any("first." in each.value for each in app.caption)
     (table,) = [each.value for each in app.dataframe if "area" in each.value]
     assert release.areas.names[0] in table["area"].to_list()
+
+
+def cells_table(path):
+    import dpviz
+    from dpviz.ui.points.downloads import table_of_cells
+
+    table_of_cells(dpviz.read(path))
+
+
+def test_the_map_as_a_table_rounds_to_the_noise_and_says_whether_all_is_there(tmp_path):
+    """It had −0.0044 per km² beside a count of 0, and of 4 cells "the 4 densest"."""
+    domain = dpviz.Domain.from_bounds([-10, 50, -9, 51])
+    data = dpviz.from_points([[-9.9, 50.1]] * 900, domain, public=True)
+    release = dpviz.build(data, "ugrid", 1.0, cells=2, seed=0)
+    path = release.save(tmp_path / "r.parquet")
+    app = AppTest.from_function(cells_table, args=(str(path),), default_timeout=60).run()
+    assert not app.exception
+    (table,) = (each.value for each in app.dataframe)
+    assert [each.value for each in app.caption] == ["All cells (4), densest first."]
+    assert table["noisy count"].to_list()[0].startswith("9")
+    assert set(table["west"]) == {"−10.00000", "−9.50000"}
+    for count, density in zip(table["noisy count"], table["per km²"], strict=True):
+        assert (count == "0") == (not density.strip("0."))
+    looks = json.loads(app.dataframe[0].proto.columns)
+    assert all(looks[name]["alignment"] == "right" for name in table.columns)

@@ -11,6 +11,7 @@ from dpviz import limits
 from dpviz.methods import METHODS, names
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render import with_noise
+from dpviz.render.numbers import percent
 from dpviz.ui.points import source_form
 from dpviz.ui.shared import releases, uploads
 from tests.ui.paying import confirm, price
@@ -375,7 +376,7 @@ def test_districts_of_a_file_are_counted_without_cost():
     healthy(app)
     (table,) = [each.value for each in app.dataframe if "district" in each.value.columns]
     assert list(table["district"]) == ["West", "<b>East"]
-    assert list(table["inside the area"]) == ["53 %", "80 %"]  # 2×4 of 3×5, 4×4 of 4×5
+    assert list(table["inside the area"]) == [percent(0.53), percent(0.8)]  # 2×4 of 3×5, 4×4 of 4×5
     release = dpviz.build(dpviz.load("city-50k"), seed=0)
     wanted = release.count_regions(shapes)
     from dpviz.render import rounded
@@ -412,8 +413,8 @@ def test_a_year_has_a_window_an_answer_in_it_and_a_timeline():
     release = dpviz.build(dpviz.load("year"), "privtree", 1.0, seed=0)
     for period in (("2030-06-01", "2030-07-01"), ("2030-07-01", "2030-07-31")):
         answer = release.count(RECT, period)
-        half = (answer.high[0] - answer.low[0]) / 2
-        assert metrics(app)["Noisy count"] == with_noise(answer.count[0], half)
+        cut = INTERVAL_SDS * answer.uniformity_sd[0]  # the larger error: the noise's stood alone
+        assert metrics(app)["Noisy count"] == with_noise(answer.count[0], cut)
         assert address(app, "period") == ",".join(period)
         assert "the rectangle in each step" in words(app)
         app.button(key=next(each.key for each in app.button if each.label == "Later")).click().run()

@@ -1,5 +1,7 @@
 """A release of kinds and values on its page: the kind that the map shows, and the answer's rows."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -156,3 +158,20 @@ def test_built_in_rides_have_kinds_and_exact_answers_of_one():
     bikes = int((rides.table()["mode"] == "bike").sum())
     assert metrics["Exact count (public data)"] == f"{bikes:,}"
     assert metrics["Exact total (public data)"] == f"{bikes:,}"
+
+
+def test_a_long_name_of_a_kind_hides_no_count():
+    """It filled the table beside the map; it is whole in the help of its column."""
+    script = """
+from dpviz.ui.points.attributes import kinds_table
+kinds_table([
+    {"kind": "bike", "noisy count": "10 ± 2", "share": "50 %"},
+    {"kind": "a very long name of a kind indeed", "noisy count": "10 ± 2", "share": "50 %"},
+])
+"""
+    app = AppTest.from_string(script, default_timeout=60).run()
+    assert not app.exception
+    assert app.dataframe[0].value["kind"].tolist() == ["bike", "a very long name…"]
+    looks = json.loads(app.dataframe[0].proto.columns)
+    assert looks["kind"]["help"] == "a very long name of a kind indeed"
+    assert looks["noisy count"]["alignment"] == "right"

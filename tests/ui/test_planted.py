@@ -37,7 +37,7 @@ def planted(ends):
     places = np.random.default_rng(8).normal([14.6, -23.5], 0.05, size=(ends, RECORDS, 2)).round(7)
     places[:, 0] = LONELY
     places[:, 1 : 1 + RECORDS - INSIDE] = STRAY
-    names = ",".join(f"{axis}{end}" for end in range(ends) for axis in ("lon", "lat"))
+    names = "lon,lat" if ends == 1 else "plon,plat,dlon,dlat"
     rows = [
         ",".join(f"{value:.10f}" for value in row)
         + f",{NAME} {at},{MODE if at % 50 == 0 else 'bike'},{FARE if at == 0 else at % 7}"

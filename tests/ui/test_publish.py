@@ -83,9 +83,19 @@ def test_what_the_budget_does_not_hold_is_said_where_epsilon_is_chosen():
     app = opened()
     line = "ε = 1 is more than the 0.5 that is left."
     assert [each.value for each in app.warning].count(line) == 2  # and where it would be paid
+    app.session_state["publish.step"] = 2
+    app.run()
+    assert app.button(key="publish.next.2").disabled  # it was the way on, with a tick at the step
+    assert app.button(key="publish.way.3").disabled
     app.select_slider(key="publish.epsilon").set_value(0.5).run()
     assert line not in words(app)
     assert not app.exception
+    assert not app.button(key="publish.next.2").disabled
+    dpviz.Ledger().spend("city-50k", 0.5, what="privtree")
+    app.run()
+    assert app.button(key="publish.next.2").disabled
+    assert "Nothing more can be published from “city\\-50k”" in words(app)
+    assert "See “What was spent” below." in words(app)
 
 
 def test_a_ledger_that_cannot_be_read_is_one_clear_line():
@@ -194,6 +204,16 @@ def test_a_unit_and_its_bound_are_in_the_guarantee_and_the_bound_is_compared():
     bounds = list(compared.iloc[:, 0])
     assert bounds[0] == 1
     assert bounds == sorted(bounds)
+    app.number_input(key="publish.bound").set_value(10).run()
+    expected, compared = table(app, "left out"), table(app, "of all records")
+    assert (
+        compared.iloc[bounds.index(10), 2] == expected["mean error"][1]
+    )  # it was of the noise alone
+    assert "of them left out" in words(app)
+    app.number_input(key="publish.guess").set_value(1).run()  # it began at 100
+    assert not app.exception
+    app.number_input(key="publish.guess").set_value(100_000)
+    app.number_input(key="publish.bound").set_value(5).run()
     pay(app)
     assert not app.exception
     (row,) = dpviz.Ledger().account("persons").spends

@@ -47,12 +47,18 @@ def metrics(app: AppTest) -> dict[str, str]:
 def test_a_permalink_gives_the_shortest_path_with_its_interval() -> None:
     app = opened(**{"from": "5790", "to": "4200", "seed": "3"})
     shown = metrics(app)
-    assert "±" in shown["Noisy total"]
+    assert "±" in shown["Noisy total after truncation"]
     graph = city_trips().graph
     edges = shortest_path(graph, 5790, 4200)
     exact = int(exact_visits(city_trips())[edges].sum())
     assert shown["Exact total (public data)"] == f"{exact:,}"
-    assert any(f"{len(edges)} streets in" in each.value for each in app.markdown)
+    (words,) = (each.value for each in app.markdown if f"{len(edges)} streets in" in each.value)
+    total, half = (
+        int(each.replace(",", "")) for each in shown["Noisy total after truncation"].split(" ± ")
+    )
+    assert f"{total - half:,} to {total + half:,}" in words.replace("\\", "")  # ends that add up
+    assert "**Error from truncation:** about" in words
+    assert "of all visits are counted" in words
     assert not app.warning
     assert any("Demo · synthetic" in each.value for each in app.markdown)
 
@@ -80,7 +86,7 @@ def test_streets_in_metres_that_are_called_degrees_are_refused(tmp_path) -> None
 def test_more_streets_than_a_map_holds_are_answered_without_one(monkeypatch) -> None:  # type: ignore[no-untyped-def]
     monkeypatch.setattr("dpviz.ui.roads.map_answer.MOST", 1_000)
     app = opened(**{"from": "5790", "to": "4200", "seed": "3"})
-    assert "Noisy total" in metrics(app)
+    assert "Noisy total after truncation" in metrics(app)
     assert any("11,105 streets are too many for a map" in each.value for each in app.info)
     assert not app.get("bidi_component")
 
@@ -93,18 +99,20 @@ def test_a_hopeless_epsilon_is_said_plainly() -> None:
 def test_two_methods_answer_side_by_side() -> None:
     app = opened(**{"from": "5790", "to": "4200", "method": "basic", "with": "dwork"})
     shown = metrics(app)
-    assert {f"Noisy total · {title_of(name)}" for name in ("basic", "dwork")} <= set(shown)
+    assert {
+        f"Noisy total after truncation · {title_of(name)}" for name in ("basic", "dwork")
+    } <= set(shown)
 
 
 def test_every_parameter_of_a_method_is_in_the_form_and_reaches_the_release() -> None:
     app = opened(**{"from": "5790", "to": "4200", "seed": "3"})
-    first = metrics(app)["Noisy total"]
+    first = metrics(app)["Noisy total after truncation"]
     kinds = (app.number_input, app.selectbox, app.checkbox)
     keys = {widget.key for kind in kinds for widget in kind}
     fields = METHODS["event-histogram"].parameter_fields()
     assert {f"roads.event-histogram.{name}" for name in fields} <= keys
     app.selectbox(key="roads.event-histogram.index").set_value("flat").run()
-    assert metrics(app)["Noisy total"] != first
+    assert metrics(app)["Noisy total after truncation"] != first
 
 
 def test_an_unknown_place_is_refused_in_one_line() -> None:
@@ -276,6 +284,7 @@ def test_trips_by_weekday_are_looked_at_in_a_window_of_steps() -> None:
     assert exact == f"{sum(counts[:5]):,}"
     (line,) = (each.value for each in app.dataframe if "low" in each.value)
     assert line["from"].tolist() == [f"{day} 00:00" for day in DAYS]
+    assert "–" not in metrics(app).values()  # as L was, which each step has by itself
     slider.set_range(5, 7).run()
     assert metrics(app)["Exact total (public data)"] == f"{sum(counts[5:]):,}"
     assert app.query_params["period"] == "Sat 00:00,Sun 24:00"

@@ -12,6 +12,7 @@ from dpviz.build import build
 from dpviz.methods import of_kind
 from dpviz.private.load.cells import leaf_cells
 from dpviz.private.load.sequences import city_sequences
+from dpviz.render.numbers import percent
 from dpviz.ui.sequences import cells_form
 from dpviz.ui.sequences.source import MADE, WHEN, guessed
 from tests.ui.paying import pay
@@ -162,7 +163,7 @@ def test_lengths_of_public_data_stand_beside_the_exact_ones():
     assert set(shown["of"]) == {"synthetic", "exact (public data)"}
     length = city_sequences(12)._sequences.length
     ones = shown[(shown["of"] == "exact (public data)") & (shown["places"] == 1)]["share"].item()
-    assert ones == f"{100 * (length == 1).mean():.1f} %"
+    assert ones == percent((length == 1).mean(), 1)
 
 
 @pytest.mark.parametrize("method", sorted(of_kind("sequences")))

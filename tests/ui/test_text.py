@@ -75,8 +75,8 @@ def test_a_word_that_the_screen_gave_up_does_not_come_back(word):
     assert files == []
 
 
-NO_TEXT = re.compile(r"bbox=\S+|width:100%|±5%|at 95%|from 50% to 99\.9%|below 100%")
-"""Addresses, style, and the grammar of wishes, which one types without a space."""
+NO_TEXT = re.compile(r"bbox=\S+|width:100%|±5%|at 95%|from 50% to 99\.9%|below 100%|NO_BREAK}%")
+"""Addresses, style, the grammar of wishes, which one types without a space, and a space by name."""
 
 
 def test_per_cent_stands_after_a_space():

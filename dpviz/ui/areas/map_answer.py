@@ -26,7 +26,7 @@ from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
 from dpviz.ui.shared.memory import remembered
-from dpviz.ui.shared.panels import hint, show_promises
+from dpviz.ui.shared.panels import hint, of_numbers, rows_in_words, show_promises
 from dpviz.ui.shared.text import level_title, plain
 
 
@@ -151,5 +151,6 @@ def _table(release: AreaRelease, level: str) -> None:
         "noisy count": [rounded(*pair) for pair in zip(release.counts[chosen], half, strict=True)],
         "95 % interval ±": [rounded(value, value) for value in half],
     }
-    st.dataframe(pa.table(columns), hide_index=True)
-    st.caption(f"{len(chosen):,} of {len(rows):,} areas; the download has them all.")
+    counts = of_numbers("noisy count", "95 % interval ±")
+    st.dataframe(pa.table(columns), hide_index=True, column_config=counts)
+    st.caption(rows_in_words(len(chosen), len(rows), "areas", "largest counts"))

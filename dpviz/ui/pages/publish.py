@@ -15,6 +15,7 @@ from dpviz.ui.points.review import account_form
 from dpviz.ui.points.source_form import UPLOAD, Description, PointSource, source_form
 from dpviz.ui.points.wishes import wish_panel
 from dpviz.ui.shared import permalink
+from dpviz.ui.shared.account import too_dear
 from dpviz.ui.shared.method_form import Choice
 from dpviz.ui.shared.releases import your_releases
 from dpviz.ui.shared.steps import next_step, steps
@@ -63,8 +64,8 @@ def page() -> None:
                 st.caption("The area of a built-in city is fixed.")
         next_step(KEY, 1, ready=source is not None)
     with budget:
-        choice = None if source is None else _budget(source)
-        next_step(KEY, 2, ready=choice is not None)
+        choice, affordable = (None, False) if source is None else _budget(source)
+        next_step(KEY, 2, ready=affordable)
     with last:
         if source is None or choice is None:
             st.info("Choose data and area first.", icon=":material/arrow_back:")
@@ -75,17 +76,18 @@ def page() -> None:
     chosen = st.session_state[f"{KEY}.data"]
     permalink.remember(KEY, (), {"data": None if chosen == UPLOAD else chosen})
     done = publication(KEY, source) is not None
-    head(described, source is not None, choice is not None and at >= 2, done)
+    head(described, source is not None, affordable and at >= 2, done)
 
 
-def _budget(source: PointSource) -> Choice | None:
+def _budget(source: PointSource) -> tuple[Choice | None, bool]:
+    """What is chosen, and whether what is left of the lifetime budget holds it."""
     left, right = st.columns([4, 5], gap="large")
     domain = source.data.domain
     try:
         account = Ledger().account(source.account)
     except LedgerError as error:
         st.error(plain(error), icon=":material/error:")
-        return None
+        return None, False
     with left:
         planned = None
         if domain == domain.plain:  # a plan is of counts alone
@@ -95,5 +97,7 @@ def _budget(source: PointSource) -> Choice | None:
         account_form(KEY, account, more)
     with right:
         if choice is not None:
-            expectation_panel(KEY, domain, choice, source.data.max_per_unit)
-    return choice
+            bound = source.data.max_per_unit
+            people = source.unit is not None or bound > 1
+            expectation_panel(KEY, domain, choice, bound, people=people)
+    return choice, choice is not None and not too_dear(account, more)

@@ -108,19 +108,28 @@ def show_answers(
         "uniformity_sd": float(answers.uniformity_sd[0]),
         "nodes": int(answers.nodes[0]),
     }
-    spread = INTERVAL_SDS * row["uniformity_sd"]
-    st.metric("Noisy count", with_noise(count, half), help="± the 95 % interval of the noise alone")
+    spread, noun = (
+        INTERVAL_SDS * row["uniformity_sd"],
+        "area" if release.kind == "areas" else "cell",
+    )
+    error = max(half, spread)
+    st.metric(
+        "Noisy count",
+        with_noise(count, error),
+        help="± the larger of two errors: the 95 % interval of the noise, and that from cut cells",
+    )
     st.markdown(
         f"**95 % interval (noise):** {plain(interval_words(count, half))}  \n"
-        f"**Error from cut cells:** ± {rounded(spread, spread)} (estimate)  \n"
-        f"**Built from {cells_in_words(row['nodes'])}**" + (" (outlined)" if outlined else ""),
-        help="Error from cut cells (uniformity error): an ESTIMATE of what it costs that records "
-        "are taken to be spread evenly in the cells that an edge cuts. Where an "
-        "area was picked because it looks busy, the error can be larger.",
+        f"**Error from cut {noun}s:** ± {rounded(spread, spread)} (estimate)  \n"
+        f"**Built from {cells_in_words(row['nodes'], noun)}**"
+        + (" (outlined)" if outlined else ""),
+        help=f"Error from cut {noun}s (uniformity error): an ESTIMATE of what it costs that "
+        f"records are taken to be spread evenly in the {noun}s that an edge cuts. Where an area "
+        "was picked because it looks busy, the error can be larger.",
     )
     if source.public:
         true = int(exact()[0])
-        off = on_screen(count, half) - true
+        off = on_screen(count, error) - true
         relative = f" ({small_share(abs(off) / true)} of it)" if true else ""
         st.metric("Exact count (public data)", f"{true:,}")
         st.markdown(f"**Error:** {plain(f'{off:+,.0f}'.replace('-', MINUS))}{relative}")
@@ -128,9 +137,9 @@ def show_answers(
     remember(prefix, row)
 
 
-def on_screen(count: float, half: float) -> float:
-    """A count as it is shown, so that the sums a reader makes of what they see come out."""
-    return float(rounded(count, half).replace(",", "").replace(MINUS, "-"))
+def on_screen(count: float, error: float) -> float:
+    """A count as it is shown beside its error, so that the sums a reader makes come out."""
+    return float(rounded(count, error).replace(",", "").replace(MINUS, "-"))
 
 
 def partly(rect: Rect, area: Rect) -> None:
@@ -212,15 +221,16 @@ def row_in_words(row: Mapping[str, Any]) -> dict[str, Any]:
     """
     half = row["half_width"] if "half_width" in row else (row["high"] - row["low"]) / 2
     spread = INTERVAL_SDS * row["uniformity_sd"]
+    error = max(half, spread)
     answer = {
-        "noisy count": with_noise(row["count"], half),
+        "noisy count": with_noise(row["count"], error),
         "ε": row["epsilon"],
         "method": row["method"],
         "from cut cells ±": rounded(spread, spread),
         "cells": row["nodes"],
     }
     if "exact" in row:
-        off = on_screen(row["count"], half) - row["exact"]
+        off = on_screen(row["count"], error) - row["exact"]
         answer |= {"exact": f"{row['exact']:,}", "error": f"{off:+,.0f}".replace("-", MINUS)}
     asked = {name: value for name, value in row.items() if name not in ANSWER}
     return answer | {

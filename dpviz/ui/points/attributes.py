@@ -24,6 +24,7 @@ from dpviz.render import Camera, Scene, rounded, with_noise
 from dpviz.render.kinds import overlay_scene, share_scene
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
+from dpviz.ui.shared.panels import of_numbers
 from dpviz.ui.shared.text import plain
 
 ALL = "All kinds"
@@ -32,6 +33,9 @@ OVERLAY_WORD = "leading"
 """Of an address, in place of the kinds of a share."""
 MOST_SEGMENTS = 6
 """More kinds than these are a list to choose from."""
+
+SHOWN_LETTERS = 18
+"""Of a kind's name beside its count, which is to be seen; a longer one is whole in the help."""
 
 CLIPPED = (
     "95 % interval of the noise alone. It is of the values as clipped to {low:g} to {high:g}: what "
@@ -207,11 +211,21 @@ def _kind_row(name: str, answer: RangeAnswers, share: Quotients) -> dict[str, st
 
 def kinds_table(rows: list[dict[str, str]]) -> None:
     """A row for each kind, and what its share means."""
-    st.dataframe(rows, hide_index=True)
+    long = [row["kind"] for row in rows if len(row["kind"]) > SHOWN_LETTERS]
+    kind = st.column_config.TextColumn(help="  \n".join(map(plain, long)) or None)
+    st.dataframe(
+        [row | {"kind": _cut(row["kind"])} for row in rows],
+        hide_index=True,
+        column_config={"kind": kind, **of_numbers(*(set().union(*rows) - {"kind"}))},
+    )
     st.caption(
         f"Share of all kinds, with its 95 % interval for the noise; “{FEW}”: their number cannot "
         "be distinguished from zero."
     )
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= SHOWN_LETTERS else f"{name[: SHOWN_LETTERS - 1].rstrip()}…"
 
 
 def _sum_words(

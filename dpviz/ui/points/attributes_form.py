@@ -11,7 +11,7 @@ import streamlit as st
 
 from dpviz import lists
 from dpviz.attributes import MOST_KINDS, OTHER
-from dpviz.ui.shared.text import plain
+from dpviz.ui.shared.text import plain, quoted
 
 DROPPED, COUNTED = "Left out", f"Counted as “{OTHER}”"
 LEAST_SHARE, MOST_SHARE, USUAL_SHARE = 0.1, 0.9, 0.5
@@ -58,11 +58,14 @@ def _kinds(prefix: str, names: list[str], file_id: str) -> dict[str, Any] | None
         "file, never what the records hold."
     )
     text = st.text_area(
-        f"Kinds, one per line, or separated by commas (up to {MOST_KINDS})",
+        f"Kinds, one per line; a single line is split at commas (up to {MOST_KINDS})",
         key=f"{prefix}.kinds.names",
         placeholder="bike\nwalk\nbus",
         height=110,
     )
+    kinds = listed_kinds(text)
+    if kinds:
+        st.caption(f"{'1 kind' if len(kinds) == 1 else f'{len(kinds)} kinds'}: {quoted(kinds)}")
     others = st.segmented_control(
         "Records of other kinds",
         (DROPPED, COUNTED),
@@ -71,11 +74,20 @@ def _kinds(prefix: str, names: list[str], file_id: str) -> dict[str, Any] | None
         key=f"{prefix}.kinds.others",
         help="A record without a kind is left out in any case.",
     )
-    kinds = [word for line in text.splitlines() for word in lists.words(line, "kinds") if word]
     if not kinds:
         return None
     rest = [OTHER] if others == COUNTED and OTHER not in kinds else []
     return {"kind": str(column), "kinds": [*kinds, *rest]}
+
+
+def listed_kinds(text: str) -> list[str]:
+    r"""A kind a line, with any commas it has; of a single line, what ``--kinds`` reads of it.
+
+    >>> listed_kinds("bike\nbus, tram"), listed_kinds('bike, "bus, tram"')
+    (['bike', 'bus, tram'], ['bike', 'bus, tram'])
+    """
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines if len(lines) > 1 else [word for word in lists.words(text, "kinds") if word]
 
 
 def _values(prefix: str, names: list[str], file_id: str) -> dict[str, Any] | None:

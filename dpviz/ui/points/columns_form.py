@@ -22,15 +22,15 @@ AXES_LABELS = {
 
 def columns_form(
     prefix: str, path: Path, table: str | None, file_id: str, dims: int
-) -> tuple[str, tuple[str, ...] | None, list[str]]:
+) -> tuple[str, tuple[str, ...] | None, list[str]] | None:
     """Which columns of a file, or of one of its tables, hold the coordinates.
 
     Returns:
         The CRS of plain columns, the chosen columns (None: the geometry of the file), and the names
-        of all columns.
+        of all columns; None while a column is to be chosen, as its name says nothing.
 
     Raises:
-        DataError: the file has no columns.
+        DataError: the file has fewer columns than coordinates.
     """
     columns = upload_columns(path, table)
     names = [column.name for column in columns]
@@ -45,30 +45,39 @@ def columns_form(
     geometry = "(geometry of the file)"
     placed = dims == 2 and may_hold_places(path)
     options = [geometry, *names] if placed else names
-    if not options:
-        raise DataError("the file has no columns: give a header row, then one record per row")
+    if len(options) < dims and not placed:
+        number = f"{len(options) or 'no'} column{'' if len(options) == 1 else 's'}"
+        raise DataError(
+            f"the file has {number}: give a header row that names {dims} coordinates, then one "
+            "record per row"
+        )
     place = {name: row for row, name in enumerate(options)}
-    start = (
-        [place[name] for name in guess]
-        if guess
-        else [min(i, len(options) - 1) for i in range(dims)]
-    )
+    # Of columns whose names say nothing, any two would pass for a place, such as an age.
+    start: list[int] | list[None] = [0] * dims if placed else [None] * dims
+    if guess:
+        start = [place[name] for name in guess]
     sides = st.columns(2)
-    picked = tuple(
-        str(
-            sides[axis % 2].selectbox(
-                label, options, index=start[axis], key=f"{prefix}.{axis}.{file_id}"
-            )
+    picked = [
+        sides[axis % 2].selectbox(
+            label,
+            options,
+            index=start[axis],
+            placeholder="Choose a column",
+            key=f"{prefix}.{axis}.{file_id}",
         )
         for axis, label in enumerate(AXES_LABELS[dims])
-    )
+    ]
     if geometry in picked:
         return crs, None, names
     st.caption(
         "The columns must hold numbers in this CRS: rows without are dropped, and only **Exact "
         "facts for the owner** tells how many."
     )
-    return crs, picked, names
+    chosen = tuple(name for name in picked if name is not None)
+    if len(chosen) < dims:
+        st.info("Choose the columns of the coordinates.", icon=":material/rule:")
+        return None
+    return crs, chosen, names
 
 
 TRIP_STEPS = ["1h", "6h", "1d", "1w"]

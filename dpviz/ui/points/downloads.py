@@ -13,11 +13,14 @@ from dpviz.releases.export import export
 from dpviz.releases.points.release import PointRelease
 from dpviz.releases.release import Release
 from dpviz.releases.store import save
-from dpviz.render import rounded, short
+from dpviz.render import rounded
 from dpviz.render.cells import densities, node_bounds
+from dpviz.render.numbers import MINUS
+from dpviz.render.projection import areas
+from dpviz.ui.points.answers import on_screen
 from dpviz.ui.points.area_form import SIDES
 from dpviz.ui.shared.code import code_panel
-from dpviz.ui.shared.panels import file_button, file_bytes
+from dpviz.ui.shared.panels import file_button, file_bytes, of_numbers, rows_in_words
 from dpviz.ui.shared.prices import budget_breakdown
 
 FORMATS = {"GeoParquet": "parquet", "GeoJSON": "geojson", "GeoPackage": "gpkg", "CSV": "csv"}
@@ -68,15 +71,17 @@ def table_of_cells(release: PointRelease) -> None:
     leaves = np.flatnonzero(release.nodes.leaf)
     chosen = leaves[np.argsort(-density[leaves], kind="stable")][:ROWS]
     half = INTERVAL_SDS * np.sqrt(release.nodes.variance[chosen])
-    count = release.nodes.count[chosen]
-    columns = {side: np.round(bounds[chosen, at], 5).tolist() for at, side in enumerate(SIDES)}
-    words = {
+    count, km2 = release.nodes.count[chosen], areas(bounds[chosen])
+    shown = np.array([on_screen(*pair) for pair in zip(count, half, strict=True)])
+    columns = {
+        side: [f"{value:.5f}".replace("-", MINUS) for value in bounds[chosen, at]]
+        for at, side in enumerate(SIDES)
+    }
+    columns |= {
         "noisy count": [rounded(*pair) for pair in zip(count, half, strict=True)],
         "95 % interval ±": [rounded(value, value) for value in half],
-        "per km²": [short(value) for value in density[chosen]],
+        "per km²": [rounded(*pair) for pair in zip(shown / km2, half / km2, strict=True)],
     }
     with st.expander("The map as a table", icon=":material/table:"):
-        st.dataframe(pa.table(columns | words), hide_index=True)
-        st.caption(
-            f"The {len(chosen):,} densest of {len(leaves):,} cells; the download has them all."
-        )
+        st.dataframe(pa.table(columns), hide_index=True, column_config=of_numbers(*columns))
+        st.caption(rows_in_words(len(chosen), len(leaves), "cells", "densest"))

@@ -15,6 +15,7 @@ from dpviz.evaluation.synthetic_proxy import (
     expected_by_bound,
     expected_errors,
     of_more,
+    retained_share,
 )
 from dpviz.render import rounded, short
 from dpviz.render.cells import domain_bounds
@@ -42,10 +43,11 @@ def _errors(
     epsilon: float,
     n: int,
     bound: int,
+    mean: float | None,
 ) -> list[Expected]:
     """Of public facts alone, so that all visitors may share it."""
-    box = Domain.from_dict(domain)
-    return expected_errors(box, name, epsilon, n, max_per_unit=bound, **dict(parameters))
+    box, chosen = Domain.from_dict(domain), dict(parameters)
+    return expected_errors(box, name, epsilon, n, max_per_unit=bound, per_unit=mean, **chosen)
 
 
 @st.cache_data(show_spinner=False, max_entries=64)
@@ -60,8 +62,18 @@ def _bounds(
     return expected_by_bound(Domain.from_dict(domain), name, epsilon, n, mean, **dict(parameters))
 
 
-def expectation_panel(prefix: str, domain: Domain, choice: Choice, max_per_unit: int) -> None:
-    """Expected errors for the chosen method and price; against the bound where there is a unit."""
+def expectation_panel(
+    prefix: str, domain: Domain, choice: Choice, max_per_unit: int, *, people: bool
+) -> None:
+    """Expected errors for the chosen method and price.
+
+    Args:
+        prefix: of the widgets' keys.
+        domain: public.
+        choice: of the method and its price.
+        max_per_unit: records of one unit that are kept.
+        people: whether a unit may have more, so that some are left out.
+    """
     st.header("What to expect, before paying", anchor=False)
     if choice.areas is not None:
         areas_expectation(choice, max_per_unit)
@@ -73,19 +85,21 @@ def expectation_panel(prefix: str, domain: Domain, choice: Choice, max_per_unit:
     domain = domain.plain
     records = st.number_input(
         f"Roughly how many records{' of one kind' if of_one_kind else ''}? (your guess)",
-        100,
+        1,
         100_000_000,
         100_000,
         step=10_000,
         key=f"{prefix}.guess",
         help="Type what everybody may know, a round number. It is NOT read from the file.",
     )
+    mean = _records_of_one(prefix) if people else None
     parameters = tuple(sorted(choice.parameters.items()))
     asked: Setting = (domain.to_dict(), choice.name, parameters)
     with st.spinner("Trying the method on a synthetic proxy …"):
-        rows = _errors(*asked, epsilon, int(records), max_per_unit)
-    if of_more(records):
-        st.info(of_more(records))
+        rows = _errors(*asked, epsilon, int(records), max_per_unit, mean)
+    counted = 1.0 if mean is None else retained_share(max_per_unit, mean)
+    if more := of_more(round(records * counted)):
+        st.info(more)
     whole = "the area" if domain.time is None else "area × period"
     st.markdown(in_words(domain, rows))
     st.dataframe(
@@ -94,6 +108,7 @@ def expectation_panel(prefix: str, domain: Domain, choice: Choice, max_per_unit:
                 "rectangles": SHOWN[row.size].format(whole=whole),
                 "count": rounded(row.count, row.error),
                 "noise ±": rounded(row.interval, row.interval),
+                **({"left out": rounded(row.left_out, row.error)} if people else {}),
                 "mean error": rounded(row.error, row.error),
             }
             for row in rows
@@ -102,7 +117,11 @@ def expectation_panel(prefix: str, domain: Domain, choice: Choice, max_per_unit:
         hide_index=True,
     )
     st.caption(
-        "Typical counts, the 95 % noise in them, and the mean error: noise and cut cells together. "
+        "Typical counts, the 95 % noise in them, "
+        + ("the records that K leaves out, " if people else "")
+        + "and the mean error: "
+        + ("all of these" if people else "noise")
+        + " and cut cells together. "
         "From a synthetic city scaled to your area, not from your records: it costs nothing "
         "and says nothing about them. Yours may do better or worse."
     )
@@ -111,8 +130,8 @@ def expectation_panel(prefix: str, domain: Domain, choice: Choice, max_per_unit:
             "Each kind has noise of its own: that of several kinds together is larger, by the "
             "square root of their number."
         )
-    if max_per_unit > 1:
-        _bound_panel(prefix, asked, epsilon, int(records), max_per_unit)
+    if mean is not None:
+        _bound_panel(asked, epsilon, int(records), mean, max_per_unit)
 
 
 def in_words(domain: Domain, rows: list[Expected]) -> str:
@@ -124,6 +143,7 @@ def in_words(domain: Domain, rows: list[Expected]) -> str:
     for row in rows:
         if row.size in MIDDLE:
             side, over = MIDDLE[row.size] ** (1 / domain.dims), ""
+            left_out = rounded(row.left_out, row.error)
             if domain.time is not None:
                 start, end = domain.period
                 over = f" over **{calendar.about((end - start) * side)}**"
@@ -131,14 +151,13 @@ def in_words(domain: Domain, rows: list[Expected]) -> str:
                 f"- a part of **{short(square * side**2)} km²**{over}: about "
                 f"{rounded(row.count, row.error)} records, "
                 f"**± {rounded(row.interval, row.interval)}**"
+                + ("" if left_out == "0" else f"; **{left_out}** of them left out")
             )
     return "\n".join(lines)
 
 
-def _bound_panel(
-    prefix: str, asked: Setting, epsilon: float, records: int, max_per_unit: int
-) -> None:
-    """Noise against records left out, for several bounds at the same price per unit."""
+def _records_of_one(prefix: str) -> float:
+    """The owner's guess, by which a bound leaves records out."""
     mean = st.number_input(
         "Roughly how many records has one unit? (your guess)",
         1.0,
@@ -147,14 +166,21 @@ def _bound_panel(
         key=f"{prefix}.mean",
         help="The mean. Units are taken to have 1, 2, 3 … records with falling probability.",
     )
+    return float(mean)
+
+
+def _bound_panel(
+    asked: Setting, epsilon: float, records: int, mean: float, max_per_unit: int
+) -> None:
+    """Noise against records left out, for several bounds at the same price per unit."""
     with st.spinner("Comparing bounds on the synthetic proxy …"):
-        rows = _bounds(*asked, epsilon, records, float(mean))
+        rows = _bounds(*asked, epsilon, records, mean)
     st.altair_chart(bounds_chart({row.max_per_unit: row.error for row in rows}, max_per_unit))
     best = min(rows, key=lambda row: row.error)
     st.caption(
         "A small K leaves records out, a large one needs more noise. On the synthetic proxy the "
-        f"mean error of a medium rectangle is least at K = {best.max_per_unit}; the dashed line is "
-        "your choice."
+        f"mean error of a medium rectangle (0.1–1 %), with what is left out, is least at "
+        f"K = {best.max_per_unit}; the dashed line is your choice."
     )
     table_panel(
         "The chart as a table",

@@ -6,9 +6,11 @@ import streamlit as st
 
 from dpviz.attributes import OTHER
 from dpviz.build import Account, Ledger
+from dpviz.exports.facts import protection
+from dpviz.methods import method
 from dpviz.periods import period_words
 from dpviz.planning.script import Script
-from dpviz.render.numbers import odds, percent
+from dpviz.render.numbers import percent
 from dpviz.ui.points.area_form import sides_in_words
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.access import may_publish
@@ -16,7 +18,7 @@ from dpviz.ui.shared.account import in_words, too_dear
 from dpviz.ui.shared.method_form import Choice, title_of
 from dpviz.ui.shared.panels import ErrorsShown
 from dpviz.ui.shared.prices import payment_row
-from dpviz.ui.shared.text import plain
+from dpviz.ui.shared.text import plain, quoted
 
 
 def account_form(prefix: str, account: Account, epsilon: float) -> None:
@@ -51,7 +53,8 @@ def account_form(prefix: str, account: Account, epsilon: float) -> None:
                 else:
                     set_total(account.dataset, float(total))
     if dear := too_dear(account, epsilon):
-        st.warning(dear, icon=":material/lock:")
+        seen = " See “What was spent” below." if account.left == 0 else ""
+        st.warning(dear + seen, icon=":material/lock:")
     if account.spends:
         with st.expander("What was spent", icon=":material/receipt_long:"):
             st.dataframe([payment_row(spend) for spend in account.spends], hide_index=True)
@@ -75,12 +78,10 @@ def review(source: PointSource, choice: Choice) -> None:
         f"- **Method:** {plain(title_of(choice.name))}, ε = {choice.epsilon:g}\n"
         + "".join(f"- {line}\n" for line in _beside(source, choice))
     )
+    delta = method(choice.name, **choice.parameters).delta
     st.markdown(
-        f"**The guarantee.** Whoever sees the release can hardly tell whether {plain(handle.unit)} "
-        "was in the data: the odds of any conclusion change by a factor of at most "
-        "$e^{\\varepsilon}$ = "
-        f"{odds(choice.epsilon)}. Nothing else of the records is shown: no count, no "
-        "preview, no extent."
+        f"**The guarantee.** {plain(protection(handle.unit, choice.epsilon, delta))} Nothing else "
+        "of the records is shown: no count, no preview, no extent."
     )
 
 
@@ -90,9 +91,10 @@ def _beside(source: PointSource, choice: Choice) -> list[str]:
     if domain.time is not None:
         lines.append(f"**Time** in {plain(domain.time)}: {plain(period_words(domain))}")
     if domain.kinds is not None:
-        names = ", ".join(map(plain, domain.kinds.names))
         rest = "" if OTHER in domain.kinds.names else "; others are left out"
-        lines.append(f"**Kinds** by {plain(domain.kinds.column)}: {names}{rest}")
+        lines.append(
+            f"**Kinds** by {plain(domain.kinds.column)}: {quoted(domain.kinds.names)}{rest}"
+        )
     if (values := domain.values) is not None and choice.sum_share is not None:
         lines.append(
             f"**Sums** of {plain(values.column)}, each clipped to {values.low:g} to "

@@ -155,7 +155,10 @@ def _described(
 ) -> PointSource | None:
     table = chosen_table(prefix, path, file)
     file_key = f"{file.file_id}{table or ''}"
-    crs, chosen, names = columns_form(prefix, path, table, file_key, dims)
+    coordinates = columns_form(prefix, path, table, file_key, dims)
+    if coordinates is None:
+        return None
+    crs, chosen, names = coordinates
     unit, bound = (None, 1) if public else unit_form(prefix, names)
     name = dataset_name(prefix, Path(file.name).stem, public=public)
     with pane or nullcontext():

@@ -13,12 +13,13 @@ from dpviz.evaluation.truth import exact_visits
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.roads.path_count import cover
 from dpviz.releases.roads.release import RoadRelease
-from dpviz.render import Mark, rounded, with_noise
+from dpviz.render import Mark, interval_words, rounded, with_noise
 from dpviz.render.numbers import percent
 from dpviz.render.roads import answer_marks, end_marks
 from dpviz.roads.graph import Int
 from dpviz.roads.paths import Paths
 from dpviz.roads.routing import shortest_path
+from dpviz.ui.roads.facts import limits
 from dpviz.ui.roads.time_window import TimeWindow
 from dpviz.ui.shared.panels import hint
 from dpviz.ui.shared.text import plain
@@ -72,22 +73,24 @@ def _invite(chosen: int) -> None:
 
 def _one(release: RoadRelease, label: str, edges: Int) -> None:
     answer = release.count(Paths.of([edges]))
-    half = INTERVAL_SDS * float(answer.noise_sd[0])
+    count, half = float(answer.count[0]), INTERVAL_SDS * float(answer.noise_sd[0])
+    truncation = release.header.extra.get("kept")
+    truncated = bool(limits(release)) and truncation != 1
     st.metric(
-        f"Noisy total {label}".strip(),
-        with_noise(float(answer.count[0]), half),
+        f"Noisy total{' after truncation' if truncated else ''} {label}".strip(),
+        with_noise(count, half),
         help="Sum of the path's streets, each with its trips or events. ± the 95 % interval of the "
         "noise alone; what truncation cut off is not in it.",
     )
-    truncation = release.header.extra.get("kept")
-    lost = (
-        f"  \n**Counted after truncation (estimate):** {percent(truncation)} of all visits"
-        if truncation
-        else ""
-    )
+    lost = ""
+    if truncated and truncation:
+        missing = max(count, 0.0) * (1 / truncation - 1)
+        lost = (
+            f"  \n**Error from truncation:** about {plain(rounded(-missing, missing))} (estimate: "
+            f"{percent(truncation)} of all visits are counted)"
+        )
     st.markdown(
-        f"**95 % interval (noise):** {plain(rounded(float(answer.low[0]), half))} to "
-        f"{plain(rounded(float(answer.high[0]), half))}  \n"
+        f"**95 % interval (noise):** {plain(interval_words(count, half))}  \n"
         f"**Made of:** {answer.edges[0]:,} streets in {answer.subdomains[0]:,} sections, "
         f"{answer.nodes[0]:,} cells{lost}"
     )

@@ -8,6 +8,7 @@ import streamlit as st
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.roads.path_count import path_variance
 from dpviz.releases.roads.release import EVENTS, RoadRelease
+from dpviz.releases.roads.timed import OF_STEPS
 from dpviz.render import rounded
 from dpviz.render.detail import STANDS
 from dpviz.render.numbers import percent
@@ -16,8 +17,15 @@ from dpviz.ui.points.downloads import file_buttons
 from dpviz.ui.roads.plan import RoadChoice, title_of
 from dpviz.ui.shared.charts import bars_chart
 from dpviz.ui.shared.code import code_panel
+from dpviz.ui.shared.panels import rows_in_words
 from dpviz.ui.shared.prices import budget_breakdown
 from dpviz.ui.shared.text import plain
+
+
+def limits(release: RoadRelease) -> list[int]:
+    """L, of a release with time of each step where they differ; none where no trip is cut."""
+    extra = release.header.extra if release.records != EVENTS else {}
+    return [each["limit"] for each in [extra, *extra.get(OF_STEPS, [])] if "limit" in each]
 
 
 def release_facts(
@@ -35,21 +43,24 @@ def release_facts(
         noise = float(np.sqrt(path_variance(release, workload).mean()))
         seen = int((release.edge_count > STANDS * release.edge_noise_sd).sum())
         of_events = release.records == EVENTS
-        facts = st.columns(2 if of_events else 4)
-        if not of_events:
-            facts[0].metric(
+        each, truncation = limits(release), extra.get("kept")
+        facts = iter(st.columns(2 + bool(each) + (truncation is not None)))
+        if each:
+            least, most = min(each), max(each)
+            next(facts).metric(
                 "Streets counted per trip (L)",
-                "–" if release.limit is None else f"{release.limit:,}",
+                f"{least:,}" if least == most else f"{least:,} to {most:,}",
                 help="Longer trips are cut to a random window of L streets, so that one trip moves "
                 "at most L counts.",
             )
-            facts[1].metric(
+        if truncation is not None:
+            next(facts).metric(
                 "Visits counted (estimate)",
-                percent(extra["kept"]) if "kept" in extra else "–",
+                percent(truncation),
                 help="From the noisy lengths of the trips.",
             )
-        facts[-2].metric("Streets above the noise", f"{seen:,} of {len(release.graph):,}")
-        facts[-1].metric(
+        next(facts).metric("Streets above the noise", f"{seen:,} of {len(release.graph):,}")
+        next(facts).metric(
             "Noise of a typical query",
             f"± {rounded(2 * noise, 2 * noise)} {EVENTS if of_events else 'visits'}",
             help="Twice the root mean variance of the sums over the streets of a query.",
@@ -78,4 +89,4 @@ def release_facts(
             },
             hide_index=True,
         )
-        st.caption("The 1,000 streets with the largest noisy counts; the download has all.")
+        st.caption(rows_in_words(len(order), len(release.graph), "streets", "largest noisy counts"))

@@ -177,8 +177,10 @@ def _trips_table(prefix: str, file: Any) -> tuple[str | None, list[str], dict[st
             "counts on the street that is nearest."
         )
         with ErrorsShown():
-            crs, columns, _ = columns_form(f"{prefix}.events", path, table, file.file_id, 2)
-            return table, names, {"columns": columns, "crs": crs}
+            coordinates = columns_form(f"{prefix}.events", path, table, file.file_id, 2)
+            if coordinates is not None:
+                crs, columns, _ = coordinates
+                return table, names, {"columns": columns, "crs": crs}
     return None
 
 

@@ -125,7 +125,10 @@ def _boxes(cells: Cells) -> NDArray[np.float64]:
 def _places(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource | None:
     table = chosen_table(prefix, path, file)
     file_key = f"{file.file_id}{table or ''}"
-    crs, columns, names = columns_form(prefix, path, table, file_key, 2)
+    coordinates = columns_form(prefix, path, table, file_key, 2)
+    if coordinates is None:
+        return None
+    crs, columns, names = coordinates
     person, when = (
         st.selectbox(label, names, index=guessed(names, words), key=f"{prefix}.{label}.{file_key}")
         for label, words in (("Privacy unit: the person", MADE), ("Time", WHEN))

@@ -245,7 +245,7 @@ def _confirmed(prefix: str, account: Account, epsilon: float, subject: str, plac
         late = st.session_state.get(asked) == offer  # it was there when the button was pressed
         words = dear
         if late:
-            words = f"Nothing was spent: {dear} The rest has been spent elsewhere meanwhile."
+            words = f"Nothing was spent. {dear} The rest has been spent elsewhere meanwhile."
         st.warning(words, icon=":material/lock:")
     if dear or st.session_state.get(asked) != offer:
         return False
@@ -279,6 +279,12 @@ def too_dear(account: Account, epsilon: float) -> str:
     """Why so much cannot be spent, in a sentence; empty where it can."""
     if account.left is None or epsilon <= account.left:
         return ""
+    if account.left <= 0:
+        name = plain(shown_name(account.dataset))
+        return (
+            f"Nothing more can be published from “{name}”: its lifetime budget of "
+            f"ε = {account.total:g} is spent."
+        )
     return f"ε = {epsilon:g} is more than the {account.left:g} that is left."
 
 

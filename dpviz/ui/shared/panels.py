@@ -111,6 +111,24 @@ def table_panel(title: str, rows: Any, **look: Any) -> None:
         st.dataframe(rows, hide_index=True, **look)
 
 
+def of_numbers(*columns: str) -> dict[str, Any]:
+    """How a table shows numbers that are rounded to their noise, and so are words: to the right."""
+    return {name: st.column_config.TextColumn(alignment="right") for name in columns}
+
+
+def rows_in_words(shown: int, whole: int, what: str, order: str) -> str:
+    """How much of a release a table shows.
+
+    >>> rows_in_words(500, 1234, "cells", "densest")
+    '500 of 1,234 cells, densest first; the download has them all.'
+    >>> rows_in_words(4, 4, "cells", "densest")
+    'All cells (4), densest first.'
+    """
+    if shown == whole:
+        return f"All {what} ({whole:,}), {order} first."
+    return f"{shown:,} of {whole:,} {what}, {order} first; the download has them all."
+
+
 def as_json(values: Mapping[str, Any]) -> str:
     """A file of JSON that people can read too."""
     return json.dumps(values, indent=2, ensure_ascii=False)

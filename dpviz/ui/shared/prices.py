@@ -8,9 +8,10 @@ from typing import Any
 import streamlit as st
 
 from dpviz.build import Spend
-from dpviz.exports.facts import method_title
+from dpviz.exports.facts import method_title, relation
 from dpviz.releases.header import Header
 from dpviz.ui.shared.access import BY
+from dpviz.ui.shared.text import plain
 
 
 def budget_breakdown(header: Header) -> None:
@@ -31,7 +32,9 @@ def budget_breakdown(header: Header) -> None:
             "share": st.column_config.ProgressColumn(format="%.0f %%", min_value=0, max_value=100)
         },
     )
-    st.caption(f"Neighbouring relation: {header.neighbouring}. Privacy unit: {header.unit}.")
+    st.caption(
+        f"Privacy unit: {plain(header.unit)}. Neighbouring relation: {plain(relation(header))}."
+    )
 
 
 def payment_row(spend: Spend) -> dict[str, Any]:

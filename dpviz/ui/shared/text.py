@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from dpviz.releases.header import Header
 from dpviz.render.numbers import percent
@@ -13,22 +14,31 @@ def plain(text: object) -> str:
     return re.sub(r"([\\`*_{}\[\]()#+\-.!|<>$:~^=&])", r"\\\1", str(text))
 
 
+def quoted(names: Iterable[str]) -> str:
+    """Names of a list, each in quotes: one may hold a comma.
+
+    >>> quoted(["bike", "bus, tram"])
+    '“bike”, “bus, tram”'
+    """
+    return ", ".join(f"“{plain(name)}”" for name in names)
+
+
 def small_share(share: float) -> str:
     """A small share in words.
 
-    >>> small_share(0.0123), small_share(0.0002)
-    ('1.2 %', 'under 0.1 %')
+    >>> small_share(0.0123).split(), small_share(0.0002).split()
+    (['1.2', '%'], ['under', '0.1', '%'])
     """
-    return percent(share, 1) if share >= 0.0005 else "under 0.1 %"
+    return percent(share, 1) if share >= 0.0005 else f"under {percent(0.001, 1)}"
 
 
-def cells_in_words(number: int) -> str:
-    """How many cells.
+def cells_in_words(number: int, noun: str = "cell") -> str:
+    """How many cells, or areas.
 
-    >>> cells_in_words(1), cells_in_words(1200)
-    ('1 cell', '1,200 cells')
+    >>> cells_in_words(1), cells_in_words(1200, "area")
+    ('1 cell', '1,200 areas')
     """
-    return "1 cell" if number == 1 else f"{number:,} cells"
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def level_title(level: str) -> str:

@@ -142,7 +142,7 @@ export function answerElement(name, answer, interval, values = null) {
   ] : [];
   return h('div', {class: 'answer', 'data-testid': 'dpviz-answer'},
     h('h2', {class: 'small'}, name),
-    h('p', {class: 'count'}, withNoise(answer.count, half)),
+    h('p', {class: 'count'}, withNoise(answer.count, Math.max(half, spread))),  // the larger error
     h('dl', {},
       ...row('95 % interval (noise)', intervalWords(answer.count, half)),
       ...row(`Error from cut ${noun} (estimate)`, `± ${roundedTo(spread, spread)}`),

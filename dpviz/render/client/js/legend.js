@@ -2,8 +2,9 @@
 import {h} from './dom.js';
 import {css} from './palette.js';
 
-/** The classes of a legend as [{color, label, width}] in a palette and a theme. */
-export function legendClasses({classes = [], palettes}, palette, mode) {
+/** The classes of a legend that are on the map, as [{color, label, width}] in a palette and a theme. */
+export function legendClasses({classes = [], palettes, empty}, palette, mode, raw) {
+  if (empty && !raw) return [];
   const chosen = palettes?.[palette]?.[mode];
   return classes.map(({label, width, ...own}, i) => ({label, width, color: chosen?.[i] ?? own[mode]}));
 }
@@ -21,7 +22,7 @@ const look = (shown, width) => width ? `background:linear-gradient(${shown},${sh
 
 export function legendElement(legend, {palette, mode, raw, land}) {
   if (!legend) return null;
-  const classes = legendClasses(legend, palette, mode);
+  const classes = legendClasses(legend, palette, mode, raw);
   const blank = blankWords(legend, raw);
   const keys = classes.length > 0 && h('div', {class: 'classes'},
     blank && !legend.classes.some(each => each.label.startsWith('−'))
@@ -39,7 +40,7 @@ export function legendElement(legend, {palette, mode, raw, land}) {
 }
 
 function legendText(legend, raw, mode) {
-  const labels = (legend.classes ?? []).map(each => each.label).filter(Boolean);
+  const labels = legendClasses(legend, '', mode, raw).map(each => each.label).filter(Boolean);
   const ends = labels.length ? `, classes from ${labels.join(', ')}` : '';
   const rest = [blankWords(legend, raw), ...legendSwatches(legend, raw, mode).map(s => s.label)].filter(Boolean);
   return [`Legend: ${legend.title}${ends}`, ...rest].join('; ');

@@ -92,7 +92,7 @@ function drawLegend(pen, app, left, top, wide, {ink, font}) {
   const legend = app.overlayLegend ?? app.legendSpec;
   if (!legend) return;
   const {palette, raw} = app.view;
-  const classes = legendClasses(legend, palette, app.themeName);
+  const classes = legendClasses(legend, palette, app.themeName, raw);
   const blank = blankWords(legend, raw);
   let x = left + write(pen, legend.title, left, top + 22, 420, `600 20px ${font}`, ink) + 28;
   const each = Math.min(84, (wide * 0.55) / Math.max(classes.length, 1));
@@ -102,7 +102,7 @@ function drawLegend(pen, app, left, top, wide, {ink, font}) {
     if (lineWidth) pen.fillRect(x, top + 14 - lineWidth / 2, width - 8, lineWidth);
     else pen.fillRect(x, top, width, 28);
   };
-  if (blank) {
+  if (blank && (raw || !legend.empty)) {
     box(css(app.theme.land), 52);
     pen.strokeStyle = frame;
     pen.strokeRect(x + 0.5, top + 0.5, 51, 27);
