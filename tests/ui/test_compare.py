@@ -67,12 +67,26 @@ def test_a_permalink_restores_both_sides_and_the_rectangle():
         assert f"**Built from {answer.nodes[0]:,} cells**" in shown(app)
 
 
-def test_the_price_of_a_wanted_precision_is_solved_from_the_noise_alone():
-    app = opened(rect=",".join(map(str, RECT)))
-    app.number_input(key="compare.wanted").set_value(50.0).run()
-    release = dpviz.build(built_in("city-50k"), "ugrid", 1.0, seed=1)
-    price = 2.12 * release.count(RECT).noise_sd[0] / 50.0
-    assert f"ε = **{price:.3g}**" in shown(app)
+@pytest.mark.parametrize("film", ["0.05", "5"])
+def test_the_price_of_a_precision_is_that_of_releases_wherever_the_film_stands(film):
+    """From ε = 0.05, A was told about 0.2 for a precision that its release at ε = 1 has."""
+    app = opened(rect=",".join(map(str, RECT)), a__epsilon=film, b__epsilon=film)
+    app.session_state["compare.precision"] = True
+    app.run()
+    a, b = (
+        dpviz.build(built_in("city-50k"), name, 1.0, seed=seed).count(RECT)
+        for seed, name in enumerate(("privtree", "ugrid"))
+    )
+    half = float(a.high[0] - a.low[0]) / 2
+    app.number_input(key="compare.wanted").set_value(half).run()
+    assert not app.exception
+    assert "**A:** ε = about **1**" in shown(app)
+    app.number_input(key="compare.wanted").set_value(float(b.high[0] - b.low[0]) / 2).run()
+    assert "**B:** ε = about **1**" in shown(app)
+    app.number_input(key="compare.wanted").set_value(0.01).run()
+    assert shown(app).count("ε = more than **10**") == 2
+    app.number_input(key="compare.wanted").set_value(1e6).run()
+    assert shown(app).count("ε = less than **0.05**") == 2
 
 
 def test_one_side_changes_and_the_other_is_kept():

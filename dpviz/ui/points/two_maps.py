@@ -110,7 +110,7 @@ def maps_and_answers(
                 title="Draw a rectangle",
             )
         else:
-            rows = answer_columns(prefix, compared.releases, compared.labels, source, rect)
+            rows = answer_columns(compared.releases, compared.labels, source, rect)
         typed = rectangle_form(prefix, rect, domain_bounds(compared.releases[0].domain))
         if rows:
             with st.expander("Both answers as a table", icon=":material/table:"):

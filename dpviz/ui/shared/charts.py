@@ -251,12 +251,12 @@ def half_width_chart(
     }
     curves = (
         alt.Chart(pd.DataFrame(list(rows)))
-        .mark_line()
+        .mark_line(point=True)
         .encode(**encoding, strokeDash=dashes("side", ["A", "B"], **LINES))
     )
     line = alt.Chart(pd.DataFrame({"± records": [wanted]})).mark_rule(strokeDash=[4, 4], color=GREY)
     places = pd.DataFrame(list(marks), columns=["side", "ε", "± records"])
-    met = alt.Chart(places).mark_point(filled=True, size=90).encode(**encoding)
+    met = alt.Chart(places).mark_point(size=160, strokeWidth=2).encode(**encoding)
     return (curves + line.encode(y=alt.Y(**y)) + met).properties(height=260)
 
 
