@@ -405,7 +405,8 @@ def test_a_year_has_a_window_an_answer_in_it_and_a_timeline():
     assert metrics(healthy(app))["Exact total (public data)"] == "300,000"
     (every,) = [each for each in app.segmented_control if ".every." in each.key]
     assert every.options == ["6 hours", "1 day", "1 week", "1 month"]
-    row = app.session_state["explore.history"][0]
+    (history,) = app.session_state["explore.history"].values()
+    row = history[0]
     assert [row["from"], row["to"]] == ["2030-07-31", "2030-08-30"]
     look = next(each.key for each in app.segmented_control if each.key.endswith(".look"))
     healthy(app.segmented_control(key=look).set_value("film").run())

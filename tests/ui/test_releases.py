@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 import dpviz
 from dpviz.errors import ReleaseError
 from dpviz.releases.store import kind_in
-from dpviz.ui.shared import releases
+from dpviz.ui.shared import releases, share
 from dpviz.ui.shared.shelf import Shelf, kept_release, read_any
 from tests.ui.paying import pay
 from tests.ui.test_explore import APP
@@ -116,6 +116,32 @@ def test_closing_a_release_of_a_link_leaves_none_of_its_places(release):
     app.button(key="explore.close").click().run().run()
     assert not {"release", "rect"} & set(app.query_params)
     assert not app.warning
+
+
+def histories(app):
+    return [each.label for each in app.expander if each.label.startswith("History")]
+
+
+def test_an_answer_stands_in_the_history_of_its_release_alone(release):
+    """One list held those of every release of the visit, without a word of which gave them."""
+    stored = Shelf().keep(release, "here", "Mine")
+    app = opened(data="city-50k", rect="14.6,-23.9,14.75,-23.75", epsilon="0.5").run()
+    app.select_slider(key="explore.epsilon").set_value(1.0).run()
+    assert histories(app) == ["History (2)"]  # of the same public records: ε is a column
+    app.button(key="explore.side.mine.open").click().run().run()
+    assert not app.exception
+    assert app.query_params["release"] in (stored.id, [stored.id])
+    assert histories(app) == ["History (0)"]
+    app.session_state["explore.rect"] = (0.1, 0.1, 0.5, 0.5)
+    assert histories(app.run()) == ["History (1)"]
+    app.button(key="explore.close").click().run().run()
+    assert histories(app) == ["History (2)"]
+
+
+def test_a_shared_file_has_the_rectangles_asked_of_its_release(release):
+    asked = [{"west": 0.1, "south": 0.1, "east": 0.5, "north": 0.5}]
+    assert share.asked("page", release, asked) == [(0.1, 0.1, 0.5, 0.5)]
+    assert share.asked("page", release, []) == []
 
 
 def test_a_link_to_nothing_is_one_clear_line_and_the_page_still_opens():

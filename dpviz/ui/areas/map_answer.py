@@ -73,7 +73,7 @@ def _map(prefix: str, release: AreaRelease, source: PointSource, level: str) -> 
     with right:
         _answer(prefix, release, source, rect)
         typed = rectangle_form(prefix, rect, domain_bounds(release.domain))
-        history_table(prefix)
+        history_table(prefix, release, source)
     map_overlay(name, shape=Shape(rect=rect) if rect else None)
     permalink.remember(prefix, (permalink.RECT,))
     if typed is not None:

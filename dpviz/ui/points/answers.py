@@ -125,7 +125,7 @@ def show_answers(
         st.metric("Exact count (public data)", f"{true:,}")
         st.markdown(f"**Error:** {plain(f'{off:+,.0f}'.replace('-', MINUS))}{relative}")
         row |= {"exact": true, "error": count - true}
-    remember(prefix, row)
+    remember(answered(prefix, release, source), row)
 
 
 def on_screen(count: float, half: float) -> float:
@@ -151,24 +151,31 @@ def covered_cells(release: PointRelease, nodes: Int) -> list[Mark]:
     return [boxes("used", outline, color=ACCENT, width=1.0, opacity=0.7)]
 
 
-def remember(prefix: str, row: dict[str, Any]) -> None:
-    """Keep an answer in the history of this visit, newest first, without repeats."""
-    history = st.session_state.setdefault(f"{prefix}.history", [])
+def answered(prefix: str, release: Release, source: PointSource) -> list[dict[str, Any]]:
+    """The answers of this visit, newest first: of one release, or of all made of public data."""
+    histories = st.session_state.setdefault(f"{prefix}.history", {})
+    key = source.key, release.header.extra.get("release_id")  # of what was paid for
+    history: list[dict[str, Any]] = histories.setdefault(key, [])
+    return history
+
+
+def remember(history: list[dict[str, Any]], row: dict[str, Any]) -> None:
+    """Keep an answer, without repeats."""
     if not history or history[0] != row:
         history[:] = [row, *(each for each in history if each != row)][:200]
 
 
-def history_table(prefix: str) -> None:
+def history_table(prefix: str, release: Release, source: PointSource) -> None:
     """The questions asked so far, with a download."""
-    history = st.session_state.get(f"{prefix}.history", [])
+    history = answered(prefix, release, source)
     with st.expander(f"History ({len(history)})", icon=":material/history:"):
         if not history:
-            st.caption("Answers are kept here during this visit.")
+            st.caption("Answers of this map are kept here during this visit.")
             return
         rows = [row_in_words({**row, "method": title_of(row["method"])}) for row in history]
         st.dataframe(rows, hide_index=True)
         with st.container(horizontal=True, gap="small"):
-            table = partial(as_csv, history)
+            table = partial(as_csv, [{"data": source.title, **row} for row in history])
             file_button("Answers (CSV)", table, "answers.csv", f"{prefix}.csv")
             forget = st.button("Clear", icon=":material/delete:", key=f"{prefix}.forget")
         if forget:

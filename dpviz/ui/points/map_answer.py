@@ -15,7 +15,7 @@ from dpviz.render.cells import domain_bounds
 from dpviz.render.view import release_scene
 from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.map.component import events
-from dpviz.ui.points.answers import answer_panel, history_table, rectangle_form
+from dpviz.ui.points.answers import answer_panel, answered, history_table, rectangle_form
 from dpviz.ui.points.attributes import Look
 from dpviz.ui.points.regions import districts_panel, polygon_panel
 from dpviz.ui.points.source_form import PointSource
@@ -110,8 +110,8 @@ def _drawing(prefix: str, release: PointRelease, scene: Scene, source: PointSour
         else:
             marks = answer_panel(prefix, release, source, rect)
         typed = rectangle_form(prefix, rect, domain_bounds(release.domain))
-        history_table(prefix)
-        share_panel(prefix, name, [release])
+        history_table(prefix, release, source)
+        share_panel(prefix, name, [release], history=answered(prefix, release, source))
         districts, legend = districts_panel(prefix, release)
     shape = Shape(rect=rect, ring=None if rect else ring) if rect or ring else None
     map_overlay(name, marks=[*districts, *marks], shape=shape, legend=legend)

@@ -25,6 +25,7 @@ from dpviz.roads.steps import Steps
 from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.points.answers import (
     Rect,
+    answered,
     as_csv,
     history_table,
     partly,
@@ -130,9 +131,13 @@ def map_in_time(
         else:
             rect = _answer(prefix, release, source, rect, window)
         typed = rectangle_form(prefix, rect, domain_bounds(flat.domain))
-        history_table(prefix)
+        history_table(prefix, release, source)
         share_panel(
-            prefix, name, [flat], series={"Map with a time slider": partial(windows, release)}
+            prefix,
+            name,
+            [flat],
+            series={"Map with a time slider": partial(windows, release)},
+            history=answered(prefix, release, source),
         )
         districts, legend = districts_panel(prefix, flat)
     _timeline(prefix, release, rect, window)

@@ -32,6 +32,7 @@ def share_panel(
     releases: Sequence[PointRelease],
     labels: Sequence[str] = (),
     series: Mapping[str, Series] | None = None,
+    history: Sequence[Mapping[str, Any]] = (),
 ) -> None:
     """Downloads made from the releases when a button is pressed, with the answers of this visit.
 
@@ -42,6 +43,7 @@ def share_panel(
         labels: one each.
         series: label, which ends with a side → makes the releases and labels that the file's
             slider steps through.
+        history: answers of this visit.
     """
     with st.expander("Share", icon=":material/share:"):
         st.caption(
@@ -51,7 +53,7 @@ def share_panel(
         )
         title = _title(prefix)
         names = list(labels) or labels_of(releases)
-        rects = asked(prefix, releases[0])
+        rects = asked(prefix, releases[0], history)
         camera = camera_of(map_key)
 
         def page(steps: Series) -> str:
@@ -93,9 +95,8 @@ def _title(prefix: str) -> list[str]:
     return titles
 
 
-def asked(prefix: str, release: PointRelease) -> list[Bounds]:
-    """The rectangles of this visit that the release can answer: the one in force first."""
-    history: list[dict[str, Any]] = st.session_state.get(f"{prefix}.history", [])
+def asked(prefix: str, release: PointRelease, history: Sequence[Mapping[str, Any]]) -> list[Bounds]:
+    """The rectangles of a release's history that it can answer: the one in force first."""
     current = st.session_state.get(f"{prefix}.rect")
     boxes = [tuple(current)] if current else []
     boxes += [tuple(row[side] for side in SIDES) for row in history if "ring" not in row]
