@@ -133,7 +133,7 @@ def test_resampling_the_noise_changes_the_answer_but_not_the_truth():
 
 def test_a_rectangle_outside_the_domain_is_one_clear_line():
     app = opened(rect="0,0,1,1")
-    assert any("outside the domain" in warning.value for warning in app.warning)
+    assert any("outside the area" in warning.value for warning in app.warning)
     assert "Noisy count" not in metrics(app)
 
 

@@ -9,7 +9,7 @@ from dpviz.releases.points.release import PointRelease
 from dpviz.ui.areas.map_answer import show_areas
 from dpviz.ui.points.domain_map import choose_domain, show_domain
 from dpviz.ui.points.facts import empty_area, release_facts
-from dpviz.ui.points.map_answer import FIELDS
+from dpviz.ui.points.map_answer import FIELDS, forget_elsewhere
 from dpviz.ui.points.slots import point_slots
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.points.time_answer import PERIOD, points_map, seen_from_above
@@ -41,6 +41,8 @@ def page() -> None:
 
 
 def _show(release: PointRelease | AreaRelease, source: PointSource, choice: Choice | None) -> None:
+    if release.domain.place.dims == 2:
+        forget_elsewhere(KEY, source, release.domain)
     if isinstance(release, AreaRelease):
         show_areas(KEY, release, source)
         return

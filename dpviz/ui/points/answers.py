@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from dpviz.errors import DpvizError
+from dpviz.domain import Domain
+from dpviz.errors import DomainError, DpvizError
 from dpviz.evaluation.truth import exact_counts
 from dpviz.files import csv_text
+from dpviz.rectangles import OVERLAP
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.range_count import RangeAnswers, cover
 from dpviz.releases.points.release import PointRelease
@@ -55,12 +57,7 @@ def answer_panel(
             title="Draw a rectangle or a polygon",
         )
         return []
-    west, south, east, north = rect
-    if west >= east or south >= north:
-        st.warning(
-            "This rectangle has no area: west must be less than east, and south less than north.",
-            icon=":material/crop_free:",
-        )
+    if not answerable(rect, release.domain):
         return []
     try:
         inside = from_degrees(rect, release.domain.crs)
@@ -74,6 +71,39 @@ def answer_panel(
     attribute_answers(release, inside, prefix=prefix)
     partly(rect, domain_bounds(release.domain))
     return covered_cells(release, cover(release.nodes, lo[0], hi[0]).nodes)
+
+
+def answerable(rect: Rect, *domains: Domain, name: str = "The rectangle") -> bool:
+    """Whether a rectangle in degrees can be asked in these domains; says so where it cannot."""
+    west, south, east, north = rect
+    if west >= east or south >= north:
+        st.warning(
+            f"{name} has no area: west must be less than east, and south less than north.",
+            icon=":material/crop_free:",
+        )
+        return False
+    for domain in domains:
+        if not overlaps(rect, domain):
+            area = domain_bounds(domain.place)
+            words = f"{name} {_corners(rect)} lies outside the area {_corners(area)}: {OVERLAP}."
+            st.warning(plain(words), icon=":material/crop_free:")
+            return False
+    return True
+
+
+def overlaps(rect: Rect, domain: Domain) -> bool:
+    """Whether a rectangle in degrees lies in a domain, or partly."""
+    try:
+        domain.place.boxes(from_degrees(rect, domain.crs))
+    except DomainError:
+        return False
+    return True
+
+
+def _corners(rect: Rect) -> str:
+    """From south-west to north-east, in the digits of some ten metres."""
+    west, south, east, north = (f"{side:.6g}".replace("-", MINUS) for side in rect)
+    return f"from {west}, {south} to {east}, {north}"
 
 
 def show_answers(

@@ -8,13 +8,13 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.errors import DomainError, DpvizError
+from dpviz.errors import DpvizError
 from dpviz.evaluation.truth import exact_counts
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.release import PointRelease
 from dpviz.render import rounded, with_noise
 from dpviz.render.projection import from_degrees
-from dpviz.ui.points.answers import Rect, on_screen
+from dpviz.ui.points.answers import Rect, answerable, on_screen
 from dpviz.ui.points.area_form import SIDES
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.text import cells_in_words, plain, small_share
@@ -37,14 +37,7 @@ class Answer:
 def answers(
     releases: Sequence[PointRelease], labels: Sequence[str], rect: Rect
 ) -> tuple[list[Answer], Any]:
-    """An answer per release, and the rectangle in the domain's own coordinates.
-
-    Raises:
-        DpvizError: a rectangle outside the domain.
-    """
-    west, south, east, north = rect
-    if west >= east or south >= north:
-        raise DomainError("this rectangle has no area: give west, south, east, north in this order")
+    """An answer per release, and the rectangle in the domain's own coordinates."""
     inside = from_degrees(rect, releases[0].domain.crs)
     listed = []
     for side, release, label in zip("AB", releases, labels, strict=True):
@@ -66,6 +59,8 @@ def answer_columns(
     rect: Rect,
 ) -> list[dict[str, Any]]:
     """Show both answers beside the exact one; rows for the download."""
+    if not answerable(rect, *(release.domain for release in releases)):
+        return []
     try:
         listed, inside = answers(releases, labels, rect)
     except DpvizError as error:

@@ -25,6 +25,7 @@ from dpviz.roads.steps import Steps
 from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.points.answers import (
     Rect,
+    answerable,
     answered,
     as_csv,
     history_table,
@@ -124,12 +125,13 @@ def map_in_time(
             map_view(shown, key=name, on_shape=partial(drawn, prefix))
             keep_camera(prefix, source)
     with right:
-        if look in ("film", "small"):
-            windows_table(prefix, release, rect)
-        elif look == "difference":
-            difference_answer(prefix, release, rect)
-        else:
-            rect = _answer(prefix, release, source, rect, window)
+        with st.container():  # what is open below it stays so
+            if look in ("film", "small"):
+                windows_table(prefix, release, rect)
+            elif look == "difference":
+                difference_answer(prefix, release, rect)
+            else:
+                rect = _answer(prefix, release, source, rect, window)
         typed = rectangle_form(prefix, rect, domain_bounds(flat.domain))
         history_table(prefix, release, source)
         share_panel(
@@ -236,6 +238,8 @@ def _answer(
             "timeline is of the whole area until then.",
             title="Draw a rectangle",
         )
+        return None
+    if not answerable(rect, release.domain):
         return None
     try:
         inside = from_degrees(rect, release.domain.crs)

@@ -8,15 +8,14 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.errors import DomainError
 from dpviz.exports import map_page, report_page
 from dpviz.exports.html import labels_of
 from dpviz.releases.points.release import PointRelease
 from dpviz.render import Camera
 from dpviz.render.picture import comparison_png
-from dpviz.render.projection import from_degrees
 from dpviz.render.scene import Bounds
 from dpviz.ui.map.component import events
+from dpviz.ui.points.answers import overlaps
 from dpviz.ui.points.area_form import SIDES
 from dpviz.ui.shared.panels import file_button
 
@@ -100,7 +99,7 @@ def asked(prefix: str, release: PointRelease, history: Sequence[Mapping[str, Any
     current = st.session_state.get(f"{prefix}.rect")
     boxes = [tuple(current)] if current else []
     boxes += [tuple(row[side] for side in SIDES) for row in history if "ring" not in row]
-    return [rect for rect in dict.fromkeys(boxes) if _inside(release, rect)][:MOST]
+    return [rect for rect in dict.fromkeys(boxes) if overlaps(rect, release.domain)][:MOST]
 
 
 def camera_of(map_key: str) -> Camera | None:
@@ -109,11 +108,3 @@ def camera_of(map_key: str) -> Camera | None:
     if not seen:
         return None
     return Camera(longitude=seen["longitude"], latitude=seen["latitude"], zoom=seen["zoom"])
-
-
-def _inside(release: PointRelease, rect: Bounds) -> bool:
-    try:
-        release.domain.boxes(from_degrees(rect, release.domain.crs))
-    except DomainError:
-        return False
-    return True
