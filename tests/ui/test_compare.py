@@ -16,6 +16,7 @@ from dpviz.ui.points.error_panel import _csv
 from dpviz.ui.points.film import FRAMES, film_series
 from dpviz.ui.points.source_form import PointSource, built_in
 from dpviz.ui.shared.method_form import Choice
+from dpviz.ui.shared.shelf import Shelf
 
 RECT = (14.6, -23.9, 14.75, -23.75)
 
@@ -101,7 +102,7 @@ def test_one_side_changes_and_the_other_is_kept():
 
 def test_a_rectangle_outside_the_domain_gets_a_clear_line():
     app = opened(rect="0,0,1,1")
-    assert "outside the domain" in app.warning[0].value.replace("\\", "")
+    assert "lies outside the area from" in app.warning[0].value.replace("\\", "")
 
 
 def measured(app: AppTest) -> None:
@@ -224,22 +225,77 @@ def test_an_epsilon_that_explore_could_not_read_is_none_here(epsilon):
     assert app.select_slider(key="compare.a.epsilon").value == 1.0
 
 
-def test_two_releases_are_compared_without_anything_exact():
-    from dpviz.ui.shared.shelf import Shelf
+def kept(*epsilons: float, data: str = "city-50k") -> list[str]:
+    """Ids of releases that were paid for, of a grid each."""
+    handle = dpviz.load(data, public=False)
+    made = (dpviz.build(handle, "ugrid", each, ledger=dpviz.Ledger()) for each in epsilons)
+    return [Shelf().keep(each, "here", f"At {each.header.epsilon:g}").id for each in made]
 
-    handle = dpviz.load("city-50k", public=False)
-    for epsilon in (0.5, 2.0):
-        release = dpviz.build(handle, "ugrid", epsilon, ledger=dpviz.Ledger())
-        Shelf().keep(release, "here", f"At {epsilon:g}")
-    app = opened(rect=",".join(map(str, RECT)))
+
+def chosen(app: AppTest, *identities: str) -> AppTest:
+    """Two releases of the list."""
     app.radio(key="compare.of").set_value("Two releases").run()
-    for side, wanted in zip("ab", ("At 0.5", "At 2"), strict=True):
-        box = app.selectbox(key=f"compare.{side}.stored")
-        box.set_value(next(each for each in box.options if each.startswith(wanted))).run()
+    for side, identity in zip("ab", identities, strict=True):
+        app.selectbox(key=f"compare.{side}.release.stored").set_value(identity).run()
     assert not app.exception
+    return app
+
+
+def test_two_releases_are_compared_without_anything_exact():
+    app = chosen(opened(rect=",".join(map(str, RECT))), *kept(0.5, 2.0))
     assert shown(app).count("differentially private, ε") == 2
     assert "Exact" not in shown(app)
     assert "Built from" in shown(app)
+
+
+def test_the_address_restores_two_releases_and_says_which_is_gone():
+    """F5 came back with the demo, without a word."""
+    ids = kept(0.5, 2.0)
+    app = chosen(opened(rect=",".join(map(str, RECT))), *ids)
+    address = {name: str(app.query_params[name]).strip("[]'") for name in app.query_params}
+    assert [address["a.release"], address["b.release"]] == ids
+    again = AppTest.from_function(compare, default_timeout=60)
+    again.query_params.update(address)
+    again.run()
+    assert not again.exception
+    assert again.radio(key="compare.of").value == "Two releases"
+    assert shown(again).count("differentially private, ε") == 2
+    again.radio(key="compare.of").set_value("Built from data").run()
+    assert not {"a.release", "b.release"} & set(again.query_params)
+    gone = opened(a__release="f" * 32, b__release="file")
+    assert [each.value.replace("\\", "") for each in gone.warning] == [
+        "The address of this page asks for Release A 'ffffffffffffffffffffffffffffffff', which is "
+        "not here: check the link, or open its file.",
+        "The address of this page asks for Release B from a 'file', which an address cannot hold: "
+        "open it again.",
+    ]
+
+
+def test_a_rectangle_elsewhere_does_not_follow_into_two_releases():
+    domain = dpviz.Domain((0, 0), (1, 1))
+    handle = dpviz.from_points(np.full((500, 2), 0.5), domain, name="elsewhere")
+    made = [dpviz.build(handle, "ugrid", each, ledger=dpviz.Ledger()) for each in (0.5, 1.0)]
+    ids = [Shelf().keep(each, "here", "Elsewhere").id for each in made]
+    app = chosen(opened(rect=",".join(map(str, RECT))), *ids)
+    assert not app.warning
+    assert app.session_state["compare.rect"] is None
+    assert "rect" not in app.query_params
+
+
+def test_releases_with_time_are_left_out_of_the_choice_and_a_file_s_refusal_names_its_side():
+    kept(1.0)
+    kept(1.0, data="year")
+    app = opened()
+    app.radio(key="compare.of").set_value("Two releases").run()
+    assert len(app.selectbox(key="compare.a.release.stored").options) == 1
+    (left, _) = (each.value for each in app.caption if "Left out" in each.value)
+    assert left == "Left out: 1 of yours, since only places without time are compared."
+    timed = next(each for each in Shelf().of("here") if len(each.receipt["bounds"]) == 6)
+    content = Shelf().path(timed.id).read_bytes()
+    file = app.file_uploader(key="compare.b.release.file")
+    file.set_value(("r.parquet", content, "application/x")).run()
+    refused = app.error[0].value.replace("\\", "")
+    assert refused == "Release B: only releases of places, without time, are compared"
 
 
 def panel() -> None:

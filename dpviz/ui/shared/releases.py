@@ -242,35 +242,73 @@ def your_releases(prefix: str) -> None:
         _one(prefix, stored)
 
 
-def release_choice(prefix: str, label: str) -> Opened | None:
-    """One of your releases, or a file, to compare; kept until the choice changes."""
-    mine = Shelf().of(visitor())
+def release_choice(page: str, side: str) -> Opened | None:
+    """One of your releases, or a file, to compare as A or B; the session and the address keep it.
+
+    Args:
+        page: whose field ``<side>.release`` of the address it is.
+        side: a or b.
+    """
+    label, place = f"Release {side.upper()}", f"{page}.{side}.release"
+    asked: str | None = st.session_state.get(place)
+    offered = _comparable(asked, label, permalink.arrived(place))
+    permalink.present(f"{place}.stored", asked if asked in offered else None)
     chosen = st.selectbox(
         label,
-        mine,
+        list(offered),
         index=None,
-        format_func=lambda each: each.label,
-        key=f"{prefix}.stored",
-        placeholder="Choose one of yours" if mine else "None of yours yet",
+        format_func=lambda identity: offered[identity].label,
+        key=f"{place}.stored",
+        placeholder="Choose one of yours" if offered else "None of yours yet",
     )
-    file = st.file_uploader(f"Or a file as {label}", key=f"{prefix}.release")
+    file = st.file_uploader(f"Or a file as {label}", key=f"{place}.file")
+    st.session_state[place] = FILES[0] if file is not None else chosen
     if file is None and chosen is None:
         return None
 
     def read() -> Opened:
-        if file is not None:
+        if file is not None or chosen is None:
             made = uploaded(file)
         else:
-            assert chosen is not None
-            made = Opened(chosen.id, chosen.title, Shelf().open(chosen.id)[1])
+            made = Opened(chosen, offered[chosen].title, Shelf().open(chosen)[1])
         if made.release.kind != "points" or made.release.domain.dims != 2:
-            raise ReleaseError("only releases of places in two dimensions are compared here")
+            raise ReleaseError(f"{label}: only releases of places, without time, are compared")
         domain_bounds(made.release.domain)  # raises where no map shows it
         return made
 
     with ErrorsShown(RELEASE):
-        return remembered(f"{prefix}.opened", (chosen and chosen.id, file and file.file_id), read)
+        return remembered(f"{place}.opened", (chosen, file and file.file_id), read)
     return None
+
+
+def _comparable(asked: str | None, label: str, arrived: bool) -> dict[str, Stored]:
+    """Your releases of places alone, and the one that is ``asked`` for by its id.
+
+    Args:
+        asked: of the address, or chosen before; a word of :data:`FILES` for a file.
+        label: of the choice.
+        arrived: whether the address has just given it; then the page says what is missing.
+    """
+    mine = Shelf().of(visitor())
+    offered = {each.id: each for each in mine if _flat(each)}
+    if asked in FILES:
+        if arrived:
+            permalink.refused(f"{label} from a", "file", "an address cannot hold: open it again.")
+    elif asked and asked not in offered:
+        try:
+            offered[asked] = Shelf().find(asked)
+        except ReleaseError:
+            if arrived:
+                why = "is not here: check the link, or open its file."
+                permalink.refused(label, asked, why)
+    if left := len(mine) - sum(each.id in offered for each in mine):
+        st.caption(f"Left out: {left} of yours, since only places without time are compared.")
+    return offered
+
+
+def _flat(stored: Stored) -> bool:
+    """Whether it is of points in the plane, as its receipt says."""
+    return stored.kind == "points" and len(stored.receipt.get("bounds", range(4))) == 4
 
 
 def _one(prefix: str, stored: Stored) -> None:
