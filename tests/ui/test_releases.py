@@ -50,6 +50,20 @@ def test_a_release_and_its_receipt_are_files_that_read_back(release):
     assert Shelf().of("user:another") == []
 
 
+def test_a_release_is_removed_by_its_owner_alone_and_its_epsilon_stays_spent(release):
+    stored = Shelf().keep(release, "here", "Mine")
+    with pytest.raises(ReleaseError, match="only its owner"):
+        Shelf().remove(stored.id, "user:another")
+    app = opened(data="city-50k")
+    assert "Its ε stays spent: the ledger keeps that" in words(app)
+    app.button(key=f"explore.side.mine.remove.{stored.id}").click().run()
+    assert not app.exception
+    assert "What you publish is kept here" in words(app)
+    assert Shelf().of("here") == []
+    assert not Shelf().path(stored.id).exists()
+    assert [each.release for each in dpviz.Ledger().account("visits").spends] == [stored.id]
+
+
 @pytest.mark.parametrize("name", ["../../etc/passwd", "", "0" * 31, "x" * 32, "0" * 32])
 def test_what_is_no_id_opens_nothing(name):
     with pytest.raises(ReleaseError, match="no such release here"):
@@ -208,6 +222,9 @@ def test_an_upload_that_is_no_release_is_called_the_file():
     assert not app.exception
     (error,) = app.error
     assert error.value.replace("\\", "").startswith("the file: no release: choose a .parquet file")
+    order = [node.type for node in app.sidebar]
+    assert order.index("error") < order.index("file_uploader")  # below it, it was out of sight
+    assert "Open" not in [button.label for button in app.button]
 
 
 def test_other_files_are_told_from_releases(tmp_path):

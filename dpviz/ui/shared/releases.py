@@ -162,13 +162,14 @@ def release_panel(page: str) -> None:
         )
         return
     with st.popover("Open a release", icon=":material/folder_open:", width="stretch"):
-        your_releases(f"{page}.side")
+        refused = st.container()  # in sight, wherever the form is scrolled to
+        open_form(page, refused)
         st.divider()
-        open_form(page)
+        your_releases(f"{page}.side")
 
 
-def open_form(prefix: str) -> None:
-    """By upload, and where the server is this computer, by path."""
+def open_form(prefix: str, refused: Any) -> None:
+    """By upload, and where the server is this computer, by path; what is wrong is ``refused``."""
     file = st.file_uploader(
         "A release file of any kind",
         key=f"{prefix}.open.file",
@@ -177,9 +178,10 @@ def open_form(prefix: str) -> None:
     path = (
         st.text_input("Or its path on this computer", key=f"{prefix}.open.path") if alone() else ""
     )
-    if not st.button("Open", icon=":material/folder_open:", key=f"{prefix}.open", type="primary"):
+    label = "Open the file"
+    if not st.button(label, icon=":material/folder_open:", key=f"{prefix}.open", type="primary"):
         return
-    with ErrorsShown(RELEASE):
+    with refused, ErrorsShown(RELEASE):
         if file is not None:
             show(uploaded(file))
         elif path.strip():
@@ -210,7 +212,7 @@ def release_instead(prefix: str, path: Path, file: Any) -> bool:
 
 
 def your_releases(prefix: str) -> None:
-    """The list: open, download, rename, share."""
+    """The list: open, download, rename, share, remove."""
     mine = Shelf().of(visitor())
     st.markdown("**Your releases**")
     if visitor().startswith("visit:"):
@@ -314,7 +316,7 @@ def _flat(stored: Stored) -> bool:
 def _one(prefix: str, stored: Stored) -> None:
     shelf = Shelf()
     with st.container(horizontal=True, gap="small"):
-        if st.button("Open", icon=":material/map:", key=f"{prefix}.mine.open"):
+        if st.button("Open this release", icon=":material/map:", key=f"{prefix}.mine.open"):
             with ErrorsShown():
                 show(Opened(stored.id, stored.title, shelf.open(stored.id)[1]))
         made = shelf.path(stored.id).read_bytes
@@ -332,6 +334,25 @@ def _one(prefix: str, stored: Stored) -> None:
         )
         st.caption("Whoever has this link, and may open this server, sees the release:")
         st.code(link_of(stored.id), language=None, wrap_lines=True)
+    with st.expander("Remove", icon=":material/delete:"):
+        st.caption(
+            f"**{plain(stored.title)}** is deleted from this server, its link leads nowhere then, "
+            "and this cannot be undone. Its ε stays spent: the ledger keeps that. Download it "
+            "first if you may want it again."
+        )
+        st.button(
+            "Remove this release",
+            icon=":material/delete:",
+            key=f"{prefix}.mine.remove.{stored.id}",
+            on_click=_remove,
+            args=(stored.id,),
+        )
+
+
+def _remove(identity: str) -> None:
+    """One of the visitor's own; it may be gone already, by another window."""
+    with ErrorsShown():
+        Shelf().remove(identity, visitor())
 
 
 def link_of(identity: str) -> str:
