@@ -55,7 +55,7 @@ from dpviz.ui.points.time_maps import (
 )
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
-from dpviz.ui.shared.charts import timeline_chart
+from dpviz.ui.shared.charts import time_form, timeline_chart
 from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.panels import file_button, hint
 from dpviz.ui.shared.share import share_panel
@@ -325,7 +325,9 @@ def timeline_rows(axis: Calendar, line: Timeline | RoadTimeline) -> pd.DataFrame
 def marked_timeline(rows: pd.DataFrame, axis: Calendar, window: Window) -> Any:
     """The chart of a timeline, with a window marked in it."""
     start, end = _clocks(axis, window)
-    form = {"day": "%H:%M", "week": "%a %H:%M"}.get(str(axis.cycle))
+    form = {"day": "%H:%M", "week": "%a %H:%M"}.get(str(axis.cycle)) or time_form(
+        rows["end"].iloc[-1] - rows["start"].iloc[0]
+    )
     closing = rows.iloc[-1:].assign(start=rows["end"].iloc[-1:])  # else the last step has no width
     return timeline_chart(pd.concat([rows, closing], ignore_index=True), start, end, form)
 
