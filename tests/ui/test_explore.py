@@ -12,6 +12,7 @@ from dpviz.render import with_noise
 from dpviz.ui.points import source_form
 from dpviz.ui.shared import releases, uploads
 from tests.ui.paying import confirm, price
+from tests.ui.test_publish import places
 
 APP = str(Path(__file__).parents[2] / "dpviz" / "ui" / "shared" / "script.py")
 RECT = (14.5, -24.0, 14.7, -23.8)
@@ -129,6 +130,24 @@ def test_resampling_the_noise_changes_the_answer_but_not_the_truth():
     assert first["Noisy count"] != second["Noisy count"]
     assert first["Exact count (public data)"] == second["Exact count (public data)"]
     assert address(app, "seed") == "1"
+
+
+def test_the_first_query_leaves_the_coordinates_open():
+    """In another place of the page, the form was made anew, and shut."""
+    app = healthy(opened())
+    before = places(app)["Enter coordinates"]
+    app.session_state["explore.rect"] = RECT  # as the query leaves it to the fragment's next run
+    healthy(app.run())
+    assert "Noisy count" in metrics(app)
+    assert places(app)["Enter coordinates"] == before
+
+
+def test_areas_that_are_not_chosen_yet_are_asked_for_on_the_page():
+    """The sidebar's own line lay below the fold, and on a phone the sidebar is shut."""
+    app = opened()
+    app.segmented_control(key="explore.counted").set_value("Areas").run()
+    (line,) = (each.value for each in healthy(app).main.info)
+    assert line == "Choose the areas in the sidebar: a public file of polygons."
 
 
 def test_a_rectangle_outside_the_domain_is_one_clear_line():
