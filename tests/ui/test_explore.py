@@ -132,6 +132,12 @@ def test_resampling_the_noise_changes_the_answer_but_not_the_truth():
     assert address(app, "seed") == "1"
 
 
+def test_nothing_of_a_comparison_stays_in_the_address():
+    """After Back, what Compare had still been sending stood in it from then on."""
+    app = healthy(opened(**{"a.method": "privtree", "b.method": "ugrid"}).run())
+    assert not [name for name in app.query_params if "." in name]
+
+
 def test_the_first_query_leaves_the_coordinates_open():
     """In another place of the page, the form was made anew, and shut."""
     app = healthy(opened())

@@ -29,6 +29,9 @@ NAMES = {
 }  # fmt: skip
 """Of all parameters that some page knows."""
 
+OF_SIDES = tuple(sorted(name for name in NAMES if "." in name))
+"""Of a comparison alone."""
+
 FOREIGN = ("utm_", "fbclid", "gclid", "msclkid")
 """How names begin that other sites add to a link."""
 
