@@ -80,11 +80,11 @@ def maps_and_answers(
         below: shows more of the rectangle (or None) below the maps.
     """
     rect = st.session_state[f"{prefix}.rect"]
+    permalink.present(f"{prefix}.mode", "side")
     side_by_side = st.session_state.get(f"{prefix}.mode") == "side"
     stage = st.container(key=f"{prefix}.stage-{'wide' if side_by_side else 'beside'}")
     left, right = stage.columns([7, 3], gap="medium")
     with left:
-        permalink.present(f"{prefix}.mode", "side")
         mode = st.segmented_control(
             "View",
             list(MODES),

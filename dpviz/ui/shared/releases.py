@@ -253,6 +253,9 @@ def release_choice(page: str, side: str) -> Opened | None:
     """
     label, place = f"Release {side.upper()}", f"{page}.{side}.release"
     asked: str | None = st.session_state.get(place)
+    left = sum(not _flat(each) for each in Shelf().of(visitor()))
+    if left and side == "a":  # said once
+        st.caption(f"Left out: {left} of yours, since only places without time are compared.")
     offered = _comparable(asked, label, permalink.arrived(place))
     permalink.present(f"{place}.stored", asked if asked in offered else None)
     chosen = st.selectbox(
@@ -291,8 +294,7 @@ def _comparable(asked: str | None, label: str, arrived: bool) -> dict[str, Store
         label: of the choice.
         arrived: whether the address has just given it; then the page says what is missing.
     """
-    mine = Shelf().of(visitor())
-    offered = {each.id: each for each in mine if _flat(each)}
+    offered = {each.id: each for each in Shelf().of(visitor()) if _flat(each)}
     if asked in FILES:
         if arrived:
             permalink.refused(f"{label} from a", "file", "an address cannot hold: open it again.")
@@ -303,8 +305,6 @@ def _comparable(asked: str | None, label: str, arrived: bool) -> dict[str, Store
             if arrived:
                 why = "is not here: check the link, or open its file."
                 permalink.refused(label, asked, why)
-    if left := len(mine) - sum(each.id in offered for each in mine):
-        st.caption(f"Left out: {left} of yours, since only places without time are compared.")
     return offered
 
 
