@@ -1,44 +1,42 @@
-"""Which epsilon gives ±X: from the variance of the noise alone, so it costs nothing to ask.
+"""Which epsilon gives ±X: between the half-widths of releases at some epsilons.
 
-On the cells of a given release every noise scale is a fixed multiple of 1/ε, so the 95 % half-width
-of an answer is, too. Discrete noise of rate r is smaller than this law by (r/2)/sinh(r/2), 4 % at
-r = 1, so the law is on the safe side where it looks towards a larger ε. It keeps the cells: a
-method that adapts cuts finer at a larger ε.
+On given cells every noise scale is a multiple of 1/ε, but a method that adapts cuts finer at a
+larger ε, so that one release says nothing of another's: several are asked.
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dpviz.errors import ParameterError
-from dpviz.releases.answers import INTERVAL_SDS
-from dpviz.trees.lattice import Float
 
 
-def half_width(noise_sd: float, epsilon: float, at: ArrayLike) -> Float:
-    """The 95 % half-width at other prices.
+def epsilon_for(epsilons: ArrayLike, halves: ArrayLike, wanted: float) -> float:
+    """About the epsilon from which on a question has the 95 % half-width ``wanted`` or less.
 
     Args:
-        noise_sd: standard deviation of the noise of an answer.
-        epsilon: price of the release that gave it.
-        at: prices, any shape.
+        epsilons: of releases, rising.
+        halves: positive half-widths of their answers to one question, likewise.
+        wanted: another.
 
-    >>> half_width(10.0, 0.5, [0.5, 1.0]).round(6).tolist()
-    [21.2, 10.6]
-    """
-    return np.asarray(INTERVAL_SDS * noise_sd * epsilon / np.asarray(at, dtype=np.float64))
-
-
-def epsilon_for(noise_sd: float, epsilon: float, wanted: float) -> float:
-    """The price at which the same question has the 95 % half-width ``wanted``.
+    Returns:
+        Interpolated, both logarithmic; 0 where the first release is more precise, infinity where
+        the last is not precise enough.
 
     Raises:
         ParameterError: a half-width that is not positive.
 
-    >>> round(epsilon_for(10.0, 0.5, wanted=21.2), 9)
-    0.5
+    >>> round(epsilon_for([0.1, 1.0, 10.0], [200.0, 20.0, 2.0], wanted=10.0), 9)
+    2.0
     """
     if not wanted > 0:
         raise ParameterError(f"±{wanted:g}: give a positive number of records")
-    return float(INTERVAL_SDS * noise_sd * epsilon / wanted)
+    widest = np.maximum.accumulate(np.asarray(halves, dtype=np.float64)[::-1])[::-1]  # from it on
+    if wanted > widest[0]:
+        return 0.0
+    if wanted < widest[-1]:
+        return math.inf
+    return float(np.exp(np.interp(-math.log(wanted), -np.log(widest), np.log(epsilons))))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpviz.crs import DEGREES, transformation
-from dpviz.render.colors import Themed
+from dpviz.render.colors import LAND, Themed
 from dpviz.render.detail import STANDS
 from dpviz.render.legend import Legend, scale_labels
 from dpviz.render.marks import paths, polygons
@@ -28,6 +28,9 @@ OPAQUE, BLANK = 240, 1
 
 BORDERED = (8.0, 24.0)
 """Pixels across, of a middling district, over which borders come: before, ink is for counts."""
+
+HAIRLINE: dict[str, Any] = {"color": Themed((*LAND.light, 115), (*LAND.dark, 115)), "width": 0.5}
+"""Between cells of a mesh, whose borders are nowhere on the ground: not to be seen where blank."""
 
 DETAIL = 1 / 3000
 """Borders are simplified to this share of the domain's width: on the map only."""
@@ -115,7 +118,7 @@ def district_marks(
         answers: one each.
         domain: of the release that was asked.
         noun: what one is called.
-        simplified: whether borders may be drawn with fewer corners.
+        simplified: whether borders may be drawn with fewer corners; those of a mesh have few.
         id: that those of the marks begin with.
     """
     drawn = choropleth(regions, answers, domain, noun, simplified=simplified)
@@ -140,7 +143,8 @@ def district_marks(
             "density": density[owner],
         },
     )
-    outline = paths(f"{id}-borders", drawn.borders(), themed=170, width=1.0, fade=list(drawn.fade))
+    look: dict[str, Any] = {"themed": 170, "width": 1.0} if simplified else HAIRLINE
+    outline = paths(f"{id}-borders", drawn.borders(), fade=list(drawn.fade), **look)
     return (fill, outline), drawn.legend
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dpviz.render.colors import ACCENT, Themed, classed
-from dpviz.render.flows import move_scale, visit_scale
+from dpviz.render.colors import ACCENT, Themed
+from dpviz.render.flows import BEHIND, move_scale, visit_scale
 from dpviz.render.legend import WITHIN_NOISE, Legend, Swatch, compact, line_labels
 from dpviz.render.scale import LINE_WIDTHS, line_colors
 
@@ -48,16 +48,14 @@ def _lines(title: str, strings: Strings, swatches: tuple[Swatch, ...]) -> Legend
 
 
 def _visits(visited: float | None) -> tuple[Swatch, ...]:
-    """The most visited cells, and those of a middle class."""
+    """Cells by visits, each class in the colour that it has behind the lines."""
     if visited is None:
         return ()
     scale = visit_scale(visited)
-    colors = classed("tide", len(scale))
-    at = (len(scale) // 2, len(scale) - 1)
+    first, *others = map(compact, scale.bounds)
+    colors = scale.colors()
+    labels = (f"cells with {first} visits or more", *others)
     return tuple(
-        Swatch(
-            f"cell with {compact(scale.bounds[k])} visits or more",
-            Themed(colors.light[k], colors.dark[k]),
-        )
-        for k in at
+        Swatch(label, Themed((*light, BEHIND), (*dark, BEHIND)))
+        for label, light, dark in zip(labels, colors.light, colors.dark, strict=True)
     )

@@ -51,6 +51,7 @@ def test_both_views_share_legend_and_rectangle_errors_are_measured_owners_compar
     assert page.locator("[data-testid=stMain]").inner_text().count("noisy count") == 2
     page.get_by_text("Share", exact=True).click()
     what_is_shown_is_written(page, open_file, tmp_path / "map.html", maps=2)
+    page.get_by_text("What ε gives this precision?").click()
     page.get_by_text("The curve as a table").click()
     page.get_by_test_id("stDataFrame").first.wait_for()
     errors_are_measured_with_progress_and_cancelled(page)

@@ -223,6 +223,9 @@ def test_a_phone_shows_the_map_without_sideways_scrolling(app, open_page):
     page.emulate_media(color_scheme="dark")
     expect(the_map(page)).to_have_class(dark)
     assert page.evaluate(overflow) <= 390
+    page.locator("[data-tool=rect]").click()
+    words, camera = (page.locator(place).bounding_box() for place in (".status", ".camera"))
+    assert words["y"] >= camera["y"] + camera["height"]  # they lay on the buttons
     page.get_by_role("button", name="Open Learn").click()
     expect(page.get_by_role("heading", name="1. What leaks")).to_be_visible()
 

@@ -36,6 +36,8 @@ def metric(page, label):
 
 def test_two_clicked_streets_are_joined_and_answered(app, open_page):
     page = open_page(f"{app}/roads?seed=3")
+    choice = page.get_by_test_id("stSidebar").get_by_test_id("stButtonGroup").first
+    assert choice.bounding_box()["height"] < 70  # in one line: the second had no border at its left
     map_view, graph = the_map(page), city_trips().graph
     first, second = (node_degrees(graph)[graph.node_id.tolist().index(int(end))] for end in ENDS)
     page.mouse.click(*over(map_view, first.tolist()))

@@ -7,6 +7,7 @@ import shapely
 from dpviz import Domain
 from dpviz.releases.points.range_count import answers_from
 from dpviz.releases.points.region_count import regions_of
+from dpviz.render.colors import LAND, TEXT
 from dpviz.render.districts import BLANK, OPAQUE, _areas, district_marks
 from dpviz.render.surround import opacity
 
@@ -54,6 +55,18 @@ def test_what_is_noise_is_blank():
     }
     assert "too few to tell" in legend.blank
     assert "km²" in legend.title
+
+
+def test_borders_of_a_mesh_are_hairlines_in_the_colour_of_the_land():
+    """Where cells are blank, near-black ones were all that was seen."""
+    regions = regions_of(SHAPES, DOMAIN, list("abc"))
+    answers = answers_from(np.column_stack([np.zeros(3), np.ones(3), np.zeros(3), np.ones(3)]))
+    (_, mesh), _ = district_marks(regions, answers, DOMAIN, simplified=False)
+    (_, borders), _ = district_marks(regions, answers, DOMAIN)
+    for mark, width, color in ((mesh, 0.5, LAND), (borders, 1.0, TEXT)):
+        assert mark.layer.get_width == width
+        assert tuple(mark.layer.get_color[:3]) == color.light
+        assert tuple(mark.layer.get_color_dark[:3]) == color.dark
 
 
 def test_areas_are_those_of_the_sphere():

@@ -4,7 +4,7 @@ import pytest
 from dpviz.domain import Domain
 from dpviz.private.load.cells import grid_cells
 from dpviz.render.colors import ACCENT, QUIET
-from dpviz.render.flow_legends import move_legend, path_legend
+from dpviz.render.flow_legends import move_legend, path_legend, trip_legend
 from dpviz.render.flowlines import arrows, centres, path_line
 from dpviz.render.flows import (
     BEHIND,
@@ -130,6 +130,19 @@ def test_trips_keep_to_their_cells_and_those_that_stay_are_left_out():
         assert (point < PLACES[cell, 2:]).all()
     (times,) = column(mark, "time")
     np.testing.assert_allclose(np.diff(times), 1.0, atol=1e-5)
+
+
+def test_the_legend_of_cells_has_every_class_as_it_is_drawn():
+    """Two swatches at full strength stood for seven pale classes, and neither was on the map."""
+    counts = np.array([100.0, 200, 500, 1_000, 2_000, 5_000, 10_000, 50, 0])
+    cells, _ = visit_marks(PLACES, NAMES, counts, None)
+    drawn = [tuple(cell[0]) for cell in column(cells, "color")]
+    swatches = trip_legend(10_000.0).swatches[1:]
+    assert [each.label for each in swatches] == [
+        *("cells with 100 visits or more", "200", "500", "1k", "2k", "5k", "10k"),
+    ]
+    assert [each.color.light for each in swatches] == drawn[:7]
+    assert {each.color.dark[3] for each in swatches} == {BEHIND}
 
 
 def test_a_legend_of_no_moves_has_the_classes_of_any():

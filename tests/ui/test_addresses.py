@@ -169,9 +169,9 @@ def test_an_epsilon_beyond_the_slider_is_its_nearest_end(asked, taken):
 @pytest.mark.parametrize(
     ("page", "name"), [("explore", "rect"), ("compare", "rect"), ("trips", "from"), ("trips", "to")]
 )
-def test_a_rectangle_outside_the_domain_is_told_with_the_remedy(page, name):
+def test_a_rectangle_outside_the_area_is_told_with_the_remedy(page, name):
     app = opened(f"dpviz.ui.pages.{page}", **{name: "0,0,1,1"})
     assert not app.exception
-    (line,) = [line for line in texts(app) if "outside the domain" in line]
-    assert line.endswith("give one that overlaps it")
+    (line,) = [line for line in texts(app) if "outside the area" in line]
+    assert line.endswith("give one that overlaps it.")
     assert len(app.get("bidi_component")) >= 2  # the map is still there to draw a better one

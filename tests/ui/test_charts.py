@@ -1,8 +1,12 @@
 """Charts of the pages hold their rows, in colours that the colour-blind tell apart."""
 
+from datetime import timedelta
+
 import pandas
 import pytest
 
+from dpviz.calendar import Calendar
+from dpviz.ui.points.time_answer import marked_timeline
 from dpviz.ui.shared import charts
 
 ERRORS = [
@@ -74,12 +78,32 @@ def test_a_logarithmic_axis_has_round_numbers_of_its_range_and_not_too_many():
     assert charts.log_ticks([1.0, 1e5]) == [1, 10, 100, 1_000, 10_000, 100_000]
 
 
+def test_an_axis_of_times_writes_all_of_them_in_one_way():
+    """March, Mar 03 and Tue 05 stood beside each other."""
+    axis = Calendar("UTC")
+    rows = pandas.DataFrame(
+        {
+            **{name: pandas.to_datetime([0, 27], unit="D", utc=True) for name in ("start", "end")},
+            **dict.fromkeys(("from", "to", "count", "low", "high"), 0),
+        }
+    )
+    chart = marked_timeline(rows, axis, (0.0, 86_400.0)).to_dict()
+    assert [layer["encoding"]["x"]["axis"]["format"] for layer in chart["layer"]] == ["%-d %b"] * 3
+    spans = (0.5, 4, 28, 365, 4_000)
+    assert [charts.time_form(timedelta(days=each)) for each in spans] == [
+        *("%H:%M", "%-d %b %H:%M", "%-d %b", "%b %Y", "%Y")
+    ]
+
+
 def test_an_axis_of_counts_begins_with_0_and_not_with_0k():
     """By Vega's format of an axis all its labels take one unit."""
     table = pandas.DataFrame(
         [{"start": 0, "end": 1, "count": 5_000.0, "low": 0.0, "high": 9_000.0}]
     )
-    for chart in (charts.timeline_chart(table, 0, 1), charts.half_width_chart(HALVES, 2.0, [])):
+    for chart in (
+        charts.timeline_chart(table, 0, 1, "%H:%M"),
+        charts.half_width_chart(HALVES, 2.0, []),
+    ):
         text = str(chart.to_dict())
         assert charts.SHORT in text
         assert "'format': '~s'" not in text

@@ -16,6 +16,7 @@ from dpviz.ui.points.error_panel import _csv
 from dpviz.ui.points.film import FRAMES, film_series
 from dpviz.ui.points.source_form import PointSource, built_in
 from dpviz.ui.shared.method_form import Choice
+from dpviz.ui.shared.shelf import Shelf
 
 RECT = (14.6, -23.9, 14.75, -23.75)
 
@@ -67,12 +68,26 @@ def test_a_permalink_restores_both_sides_and_the_rectangle():
         assert f"**Built from {answer.nodes[0]:,} cells**" in shown(app)
 
 
-def test_the_price_of_a_wanted_precision_is_solved_from_the_noise_alone():
-    app = opened(rect=",".join(map(str, RECT)))
-    app.number_input(key="compare.wanted").set_value(50.0).run()
-    release = dpviz.build(built_in("city-50k"), "ugrid", 1.0, seed=1)
-    price = 2.12 * release.count(RECT).noise_sd[0] / 50.0
-    assert f"ε = **{price:.3g}**" in shown(app)
+@pytest.mark.parametrize("film", ["0.05", "5"])
+def test_the_price_of_a_precision_is_that_of_releases_wherever_the_film_stands(film):
+    """From ε = 0.05, A was told about 0.2 for a precision that its release at ε = 1 has."""
+    app = opened(rect=",".join(map(str, RECT)), a__epsilon=film, b__epsilon=film)
+    app.session_state["compare.precision"] = True
+    app.run()
+    a, b = (
+        dpviz.build(built_in("city-50k"), name, 1.0, seed=seed).count(RECT)
+        for seed, name in enumerate(("privtree", "ugrid"))
+    )
+    half = float(a.high[0] - a.low[0]) / 2
+    app.number_input(key="compare.wanted").set_value(half).run()
+    assert not app.exception
+    assert "**A:** ε = about **1**" in shown(app)
+    app.number_input(key="compare.wanted").set_value(float(b.high[0] - b.low[0]) / 2).run()
+    assert "**B:** ε = about **1**" in shown(app)
+    app.number_input(key="compare.wanted").set_value(0.01).run()
+    assert shown(app).count("ε = more than **10**") == 2
+    app.number_input(key="compare.wanted").set_value(1e6).run()
+    assert shown(app).count("ε = less than **0.05**") == 2
 
 
 def test_one_side_changes_and_the_other_is_kept():
@@ -87,7 +102,7 @@ def test_one_side_changes_and_the_other_is_kept():
 
 def test_a_rectangle_outside_the_domain_gets_a_clear_line():
     app = opened(rect="0,0,1,1")
-    assert "outside the domain" in app.warning[0].value.replace("\\", "")
+    assert "lies outside the area from" in app.warning[0].value.replace("\\", "")
 
 
 def measured(app: AppTest) -> None:
@@ -210,22 +225,77 @@ def test_an_epsilon_that_explore_could_not_read_is_none_here(epsilon):
     assert app.select_slider(key="compare.a.epsilon").value == 1.0
 
 
-def test_two_releases_are_compared_without_anything_exact():
-    from dpviz.ui.shared.shelf import Shelf
+def kept(*epsilons: float, data: str = "city-50k") -> list[str]:
+    """Ids of releases that were paid for, of a grid each."""
+    handle = dpviz.load(data, public=False)
+    made = (dpviz.build(handle, "ugrid", each, ledger=dpviz.Ledger()) for each in epsilons)
+    return [Shelf().keep(each, "here", f"At {each.header.epsilon:g}").id for each in made]
 
-    handle = dpviz.load("city-50k", public=False)
-    for epsilon in (0.5, 2.0):
-        release = dpviz.build(handle, "ugrid", epsilon, ledger=dpviz.Ledger())
-        Shelf().keep(release, "here", f"At {epsilon:g}")
-    app = opened(rect=",".join(map(str, RECT)))
+
+def chosen(app: AppTest, *identities: str) -> AppTest:
+    """Two releases of the list."""
     app.radio(key="compare.of").set_value("Two releases").run()
-    for side, wanted in zip("ab", ("At 0.5", "At 2"), strict=True):
-        box = app.selectbox(key=f"compare.{side}.stored")
-        box.set_value(next(each for each in box.options if each.startswith(wanted))).run()
+    for side, identity in zip("ab", identities, strict=True):
+        app.selectbox(key=f"compare.{side}.release.stored").set_value(identity).run()
     assert not app.exception
+    return app
+
+
+def test_two_releases_are_compared_without_anything_exact():
+    app = chosen(opened(rect=",".join(map(str, RECT))), *kept(0.5, 2.0))
     assert shown(app).count("differentially private, ε") == 2
     assert "Exact" not in shown(app)
     assert "Built from" in shown(app)
+
+
+def test_the_address_restores_two_releases_and_says_which_is_gone():
+    """F5 came back with the demo, without a word."""
+    ids = kept(0.5, 2.0)
+    app = chosen(opened(rect=",".join(map(str, RECT))), *ids)
+    address = {name: str(app.query_params[name]).strip("[]'") for name in app.query_params}
+    assert [address["a.release"], address["b.release"]] == ids
+    again = AppTest.from_function(compare, default_timeout=60)
+    again.query_params.update(address)
+    again.run()
+    assert not again.exception
+    assert again.radio(key="compare.of").value == "Two releases"
+    assert shown(again).count("differentially private, ε") == 2
+    again.radio(key="compare.of").set_value("Built from data").run()
+    assert not {"a.release", "b.release"} & set(again.query_params)
+    gone = opened(a__release="f" * 32, b__release="file")
+    assert [each.value.replace("\\", "") for each in gone.warning] == [
+        "The address of this page asks for Release A 'ffffffffffffffffffffffffffffffff', which is "
+        "not here: check the link, or open its file.",
+        "The address of this page asks for Release B from a 'file', which an address cannot hold: "
+        "open it again.",
+    ]
+
+
+def test_a_rectangle_elsewhere_does_not_follow_into_two_releases():
+    domain = dpviz.Domain((0, 0), (1, 1))
+    handle = dpviz.from_points(np.full((500, 2), 0.5), domain, name="elsewhere")
+    made = [dpviz.build(handle, "ugrid", each, ledger=dpviz.Ledger()) for each in (0.5, 1.0)]
+    ids = [Shelf().keep(each, "here", "Elsewhere").id for each in made]
+    app = chosen(opened(rect=",".join(map(str, RECT))), *ids)
+    assert not app.warning
+    assert app.session_state["compare.rect"] is None
+    assert "rect" not in app.query_params
+
+
+def test_releases_with_time_are_left_out_of_the_choice_and_a_file_s_refusal_names_its_side():
+    kept(1.0)
+    kept(1.0, data="year")
+    app = opened()
+    app.radio(key="compare.of").set_value("Two releases").run()
+    assert len(app.selectbox(key="compare.a.release.stored").options) == 1
+    (left,) = (each.value for each in app.caption if "Left out" in each.value)
+    assert left == "Left out: 1 of yours, since only places without time are compared."
+    timed = next(each for each in Shelf().of("here") if len(each.receipt["bounds"]) == 6)
+    content = Shelf().path(timed.id).read_bytes()
+    file = app.file_uploader(key="compare.b.release.file")
+    file.set_value(("r.parquet", content, "application/x")).run()
+    refused = app.error[0].value.replace("\\", "")
+    assert refused == "Release B: only releases of places, without time, are compared"
 
 
 def panel() -> None:

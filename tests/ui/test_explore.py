@@ -15,6 +15,7 @@ from dpviz.render.numbers import percent
 from dpviz.ui.points import source_form
 from dpviz.ui.shared import releases, uploads
 from tests.ui.paying import confirm, price
+from tests.ui.test_publish import places
 
 APP = str(Path(__file__).parents[2] / "dpviz" / "ui" / "shared" / "script.py")
 RECT = (14.5, -24.0, 14.7, -23.8)
@@ -134,9 +135,33 @@ def test_resampling_the_noise_changes_the_answer_but_not_the_truth():
     assert address(app, "seed") == "1"
 
 
+def test_nothing_of_a_comparison_stays_in_the_address():
+    """After Back, what Compare had still been sending stood in it from then on."""
+    app = healthy(opened(**{"a.method": "privtree", "b.method": "ugrid"}).run())
+    assert not [name for name in app.query_params if "." in name]
+
+
+def test_the_first_query_leaves_the_coordinates_open():
+    """In another place of the page, the form was made anew, and shut."""
+    app = healthy(opened())
+    before = places(app)["Enter coordinates"]
+    app.session_state["explore.rect"] = RECT  # as the query leaves it to the fragment's next run
+    healthy(app.run())
+    assert "Noisy count" in metrics(app)
+    assert places(app)["Enter coordinates"] == before
+
+
+def test_areas_that_are_not_chosen_yet_are_asked_for_on_the_page():
+    """The sidebar's own line lay below the fold, and on a phone the sidebar is shut."""
+    app = opened()
+    app.segmented_control(key="explore.counted").set_value("Areas").run()
+    (line,) = (each.value for each in healthy(app).main.info)
+    assert line == "Choose the areas in the sidebar: a public file of polygons."
+
+
 def test_a_rectangle_outside_the_domain_is_one_clear_line():
     app = opened(rect="0,0,1,1")
-    assert any("outside the domain" in warning.value for warning in app.warning)
+    assert any("outside the area" in warning.value for warning in app.warning)
     assert "Noisy count" not in metrics(app)
 
 
@@ -421,7 +446,8 @@ def test_a_year_has_a_window_an_answer_in_it_and_a_timeline():
     assert metrics(healthy(app))["Exact total (public data)"] == "300,000"
     (every,) = [each for each in app.segmented_control if ".every." in each.key]
     assert every.options == ["6 hours", "1 day", "1 week", "1 month"]
-    row = app.session_state["explore.history"][0]
+    (history,) = app.session_state["explore.history"].values()
+    row = history[0]
     assert [row["from"], row["to"]] == ["2030-07-31", "2030-08-30"]
     look = next(each.key for each in app.segmented_control if each.key.endswith(".look"))
     healthy(app.segmented_control(key=look).set_value("film").run())

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 import dpviz
 from dpviz.errors import ReleaseError
 from dpviz.releases.store import kind_in
-from dpviz.ui.shared import releases
+from dpviz.ui.shared import releases, share
 from dpviz.ui.shared.shelf import Shelf, kept_release, read_any
 from tests.ui.paying import pay
 from tests.ui.test_explore import APP
@@ -48,6 +48,20 @@ def test_a_release_and_its_receipt_are_files_that_read_back(release):
     (listed,) = Shelf().of("here")
     assert listed.label == f"Bicycles 2026 · ε = 1 · {stored.at[:10]} {stored.at[11:16]} UTC"
     assert Shelf().of("user:another") == []
+
+
+def test_a_release_is_removed_by_its_owner_alone_and_its_epsilon_stays_spent(release):
+    stored = Shelf().keep(release, "here", "Mine")
+    with pytest.raises(ReleaseError, match="only its owner"):
+        Shelf().remove(stored.id, "user:another")
+    app = opened(data="city-50k")
+    assert "Its ε stays spent: the ledger keeps that" in words(app)
+    app.button(key=f"explore.side.mine.remove.{stored.id}").click().run()
+    assert not app.exception
+    assert "What you publish is kept here" in words(app)
+    assert Shelf().of("here") == []
+    assert not Shelf().path(stored.id).exists()
+    assert [each.release for each in dpviz.Ledger().account("visits").spends] == [stored.id]
 
 
 @pytest.mark.parametrize("name", ["../../etc/passwd", "", "0" * 31, "x" * 32, "0" * 32])
@@ -118,6 +132,32 @@ def test_closing_a_release_of_a_link_leaves_none_of_its_places(release):
     assert not app.warning
 
 
+def histories(app):
+    return [each.label for each in app.expander if each.label.startswith("History")]
+
+
+def test_an_answer_stands_in_the_history_of_its_release_alone(release):
+    """One list held those of every release of the visit, without a word of which gave them."""
+    stored = Shelf().keep(release, "here", "Mine")
+    app = opened(data="city-50k", rect="14.6,-23.9,14.75,-23.75", epsilon="0.5").run()
+    app.select_slider(key="explore.epsilon").set_value(1.0).run()
+    assert histories(app) == ["History (2)"]  # of the same public records: ε is a column
+    app.button(key="explore.side.mine.open").click().run().run()
+    assert not app.exception
+    assert app.query_params["release"] in (stored.id, [stored.id])
+    assert histories(app) == ["History (0)"]
+    app.session_state["explore.rect"] = (0.1, 0.1, 0.5, 0.5)
+    assert histories(app.run()) == ["History (1)"]
+    app.button(key="explore.close").click().run().run()
+    assert histories(app) == ["History (2)"]
+
+
+def test_a_shared_file_has_the_rectangles_asked_of_its_release(release):
+    asked = [{"west": 0.1, "south": 0.1, "east": 0.5, "north": 0.5}]
+    assert share.asked("page", release, asked) == [(0.1, 0.1, 0.5, 0.5)]
+    assert share.asked("page", release, []) == []
+
+
 def test_a_link_to_nothing_is_one_clear_line_and_the_page_still_opens():
     app = opened(release="../../secret", data="city-50k")
     assert not app.exception
@@ -182,6 +222,9 @@ def test_an_upload_that_is_no_release_is_called_the_file():
     assert not app.exception
     (error,) = app.error
     assert error.value.replace("\\", "").startswith("the file: no release: choose a .parquet file")
+    order = [node.type for node in app.sidebar]
+    assert order.index("error") < order.index("file_uploader")  # below it, it was out of sight
+    assert "Open" not in [button.label for button in app.button]
 
 
 def test_other_files_are_told_from_releases(tmp_path):

@@ -18,7 +18,14 @@ from dpviz.render.areas import areas_scene
 from dpviz.render.cells import domain_bounds
 from dpviz.render.projection import from_degrees
 from dpviz.ui.map import Shape, map_overlay, map_view
-from dpviz.ui.points.answers import Rect, history_table, partly, rectangle_form, show_answers
+from dpviz.ui.points.answers import (
+    Rect,
+    answerable,
+    history_table,
+    partly,
+    rectangle_form,
+    show_answers,
+)
 from dpviz.ui.points.area_form import SIDES
 from dpviz.ui.points.downloads import ROWS, release_details
 from dpviz.ui.points.map_answer import drawn
@@ -71,9 +78,10 @@ def _map(prefix: str, release: AreaRelease, source: PointSource, level: str) -> 
     with left:
         map_view(_scene(prefix, release, source, level), key=name, on_shape=partial(drawn, prefix))
     with right:
-        _answer(prefix, release, source, rect)
+        with st.container():  # what is open below it stays so
+            _answer(prefix, release, source, rect)
         typed = rectangle_form(prefix, rect, domain_bounds(release.domain))
-        history_table(prefix)
+        history_table(prefix, release, source)
     map_overlay(name, shape=Shape(rect=rect) if rect else None)
     permalink.remember(prefix, (permalink.RECT,))
     if typed is not None:
@@ -99,6 +107,8 @@ def _answer(prefix: str, release: AreaRelease, source: PointSource, rect: Rect |
             "share of their surface inside; the areas themselves are exact sums of each other.",
             title="Draw a rectangle",
         )
+        return
+    if not answerable(rect, release.domain):
         return
     try:
         answers = release.count(from_degrees(rect, release.domain.crs))

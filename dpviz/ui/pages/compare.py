@@ -9,6 +9,7 @@ import streamlit as st
 from dpviz.ui.points.domain_map import choose_domain
 from dpviz.ui.points.error_panel import error_panel
 from dpviz.ui.points.film import film_answers, film_series, film_strip, known_accuracy
+from dpviz.ui.points.map_answer import forget_elsewhere
 from dpviz.ui.points.owners import owners_panel, owners_view
 from dpviz.ui.points.sides_form import STARTS, sides_form, sides_link
 from dpviz.ui.points.source_form import PointSource, source_form
@@ -23,6 +24,8 @@ from dpviz.ui.shared.sources import NoRecords
 
 TITLE, ICON, ORDER = "Compare", ":material/compare:", 1
 KEY = "compare"
+RELEASES = tuple(permalink.Field(f"{side}.release", permalink.parameter) for side in STARTS)
+"""Of the address while two releases are compared."""
 OF = ("Built from data", "Two releases", "Two owners")
 
 
@@ -31,7 +34,9 @@ def page() -> None:
     permalink.bring_back(KEY)
     explored = st.session_state.get("explore.link", {})
     if f"{KEY}.of" not in st.session_state:  # a widget's value: gone when the page is left
-        permalink.restore(KEY, FIELDS)
+        permalink.restore(KEY, (*FIELDS, *RELEASES))
+        linked = any(st.session_state[field.place(KEY)] for field in RELEASES)
+        st.session_state[f"{KEY}.of"] = OF[1] if linked else OF[0]
     with st.sidebar:
         of = st.radio("Compare", OF, key=f"{KEY}.of")
     with ErrorsShown():
@@ -45,6 +50,7 @@ def page() -> None:
 
 def _built_from_data(explored: dict[str, str]) -> None:
     """Two configurations on public records, rebuilt whenever one changes."""
+    permalink.write(dict.fromkeys(field.name for field in RELEASES))
     with st.sidebar, refusals() as refused:
         source = source_form(KEY, 2, permalink.parameter("data") or explored.get("data"))
         choices = sides_form(KEY, source, explored) if source is not None and source.public else []
@@ -65,6 +71,7 @@ def _built_from_data(explored: dict[str, str]) -> None:
         for seed, choice in enumerate(choices)
     )
     compared = Comparison((first, second), (choices[0].title, choices[1].title))
+    forget_elsewhere(KEY, source, source.data.domain)
     badges(compared)
     film_strip(KEY, choices[0].epsilon, _step)
     series = {
@@ -86,8 +93,8 @@ def _built_from_data(explored: dict[str, str]) -> None:
 def _two_releases() -> None:
     """Two releases that were opened: nothing exact, no rebuilding."""
     with st.sidebar, refusals() as refused:
-        chosen = [release_choice(f"{KEY}.{side}", f"Release {side.upper()}") for side in STARTS]
-    first, second = chosen
+        first, second = (release_choice(KEY, side) for side in STARTS)
+    permalink.remember(KEY, RELEASES)
     if first is None or second is None:
         say_refused(*refused)
         st.caption("Choose two releases of the same area in the sidebar.")
@@ -96,6 +103,7 @@ def _two_releases() -> None:
     badges(compared)
     key = f"{first.key}|{second.key}"
     source = PointSource(data=NoRecords(), title="Two releases", key=key)
+    forget_elsewhere(KEY, source, *(release.domain for release in compared.releases))
     maps_and_answers(KEY, compared, source, {}, lambda rect: None)
     with st.expander("Two owners: match their records", icon=":material/join_inner:"):
         owners_panel(f"{KEY}.releases", compared.releases)

@@ -6,10 +6,11 @@ import streamlit as st
 
 from dpviz.releases.areas.release import AreaRelease
 from dpviz.releases.points.release import PointRelease
+from dpviz.ui.areas.areas_form import POLYGONS
 from dpviz.ui.areas.map_answer import show_areas
 from dpviz.ui.points.domain_map import choose_domain, show_domain
 from dpviz.ui.points.facts import empty_area, release_facts
-from dpviz.ui.points.map_answer import FIELDS
+from dpviz.ui.points.map_answer import FIELDS, forget_elsewhere
 from dpviz.ui.points.slots import point_slots
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.points.time_answer import PERIOD, points_map, seen_from_above
@@ -34,13 +35,26 @@ def page() -> None:
             more=True,
             fields=(*FIELDS, PERIOD),
             empty=lambda: choose_domain(KEY),
-            before=lambda source: show_domain(KEY, source),
+            before=_before,
             show=_show,
         )
     )
 
 
+def _before(source: PointSource) -> None:
+    """Bare, with what the sidebar is waiting for: on a phone it is shut."""
+    areas = st.session_state.get(f"{KEY}.counted") == POLYGONS
+    if areas and st.session_state.get(f"{KEY}.areas.file") is None:
+        st.info(
+            "Choose the areas in the sidebar: a public file of polygons.",
+            icon=":material/upload_file:",
+        )
+    show_domain(KEY, source)
+
+
 def _show(release: PointRelease | AreaRelease, source: PointSource, choice: Choice | None) -> None:
+    if release.domain.place.dims == 2:
+        forget_elsewhere(KEY, source, release.domain)
     if isinstance(release, AreaRelease):
         show_areas(KEY, release, source)
         return

@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from dpviz.errors import DpvizError
+from dpviz.domain import Domain
+from dpviz.errors import DomainError, DpvizError
 from dpviz.evaluation.truth import exact_counts
 from dpviz.files import csv_text
+from dpviz.rectangles import OVERLAP
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.range_count import RangeAnswers, cover
 from dpviz.releases.points.release import PointRelease
@@ -55,12 +57,7 @@ def answer_panel(
             title="Draw a rectangle or a polygon",
         )
         return []
-    west, south, east, north = rect
-    if west >= east or south >= north:
-        st.warning(
-            "This rectangle has no area: west must be less than east, and south less than north.",
-            icon=":material/crop_free:",
-        )
+    if not answerable(rect, release.domain):
         return []
     try:
         inside = from_degrees(rect, release.domain.crs)
@@ -74,6 +71,39 @@ def answer_panel(
     attribute_answers(release, inside, prefix=prefix)
     partly(rect, domain_bounds(release.domain))
     return covered_cells(release, cover(release.nodes, lo[0], hi[0]).nodes)
+
+
+def answerable(rect: Rect, *domains: Domain, name: str = "The rectangle") -> bool:
+    """Whether a rectangle in degrees can be asked in these domains; says so where it cannot."""
+    west, south, east, north = rect
+    if west >= east or south >= north:
+        st.warning(
+            f"{name} has no area: west must be less than east, and south less than north.",
+            icon=":material/crop_free:",
+        )
+        return False
+    for domain in domains:
+        if not overlaps(rect, domain):
+            area = domain_bounds(domain.place)
+            words = f"{name} {_corners(rect)} lies outside the area {_corners(area)}: {OVERLAP}."
+            st.warning(plain(words), icon=":material/crop_free:")
+            return False
+    return True
+
+
+def overlaps(rect: Rect, domain: Domain) -> bool:
+    """Whether a rectangle in degrees lies in a domain, or partly."""
+    try:
+        domain.place.boxes(from_degrees(rect, domain.crs))
+    except DomainError:
+        return False
+    return True
+
+
+def _corners(rect: Rect) -> str:
+    """From south-west to north-east, in the digits of some ten metres."""
+    west, south, east, north = (f"{side:.6g}".replace("-", MINUS) for side in rect)
+    return f"from {west}, {south} to {east}, {north}"
 
 
 def show_answers(
@@ -134,7 +164,7 @@ def show_answers(
         st.metric("Exact count (public data)", f"{true:,}")
         st.markdown(f"**Error:** {plain(f'{off:+,.0f}'.replace('-', MINUS))}{relative}")
         row |= {"exact": true, "error": count - true}
-    remember(prefix, row)
+    remember(answered(prefix, release, source), row)
 
 
 def on_screen(count: float, error: float) -> float:
@@ -160,24 +190,31 @@ def covered_cells(release: PointRelease, nodes: Int) -> list[Mark]:
     return [boxes("used", outline, color=ACCENT, width=1.0, opacity=0.7)]
 
 
-def remember(prefix: str, row: dict[str, Any]) -> None:
-    """Keep an answer in the history of this visit, newest first, without repeats."""
-    history = st.session_state.setdefault(f"{prefix}.history", [])
+def answered(prefix: str, release: Release, source: PointSource) -> list[dict[str, Any]]:
+    """The answers of this visit, newest first: of one release, or of all made of public data."""
+    histories = st.session_state.setdefault(f"{prefix}.history", {})
+    key = source.key, release.header.extra.get("release_id")  # of what was paid for
+    history: list[dict[str, Any]] = histories.setdefault(key, [])
+    return history
+
+
+def remember(history: list[dict[str, Any]], row: dict[str, Any]) -> None:
+    """Keep an answer, without repeats."""
     if not history or history[0] != row:
         history[:] = [row, *(each for each in history if each != row)][:200]
 
 
-def history_table(prefix: str) -> None:
+def history_table(prefix: str, release: Release, source: PointSource) -> None:
     """The questions asked so far, with a download."""
-    history = st.session_state.get(f"{prefix}.history", [])
+    history = answered(prefix, release, source)
     with st.expander(f"History ({len(history)})", icon=":material/history:"):
         if not history:
-            st.caption("Answers are kept here during this visit.")
+            st.caption("Answers of this map are kept here during this visit.")
             return
         rows = [row_in_words({**row, "method": title_of(row["method"])}) for row in history]
         st.dataframe(rows, hide_index=True)
         with st.container(horizontal=True, gap="small"):
-            table = partial(as_csv, history)
+            table = partial(as_csv, [{"data": source.title, **row} for row in history])
             file_button("Answers (CSV)", table, "answers.csv", f"{prefix}.csv")
             forget = st.button("Clear", icon=":material/delete:", key=f"{prefix}.forget")
         if forget:

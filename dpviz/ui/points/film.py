@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
+from math import inf
 from typing import Any
 
 import streamlit as st
 
 from dpviz.errors import DpvizError
 from dpviz.evaluation.experiments import Experiment, run
+from dpviz.evaluation.tradeoff import epsilon_for
 from dpviz.evaluation.truth import exact_counts
 from dpviz.releases.points.release import PointRelease
-from dpviz.render import with_noise
+from dpviz.render import rounded, with_noise
 from dpviz.render.numbers import percent
 from dpviz.render.projection import from_degrees
 from dpviz.render.scene import Bounds
 from dpviz.ui.points.source_form import PointSource, built_in
-from dpviz.ui.shared.charts import interval_chart, lines_chart
+from dpviz.ui.shared.charts import half_width_chart, interval_chart, lines_chart
 from dpviz.ui.shared.memory import public_release
 from dpviz.ui.shared.method_form import Choice, title_of
 from dpviz.ui.shared.panels import table_panel
@@ -31,6 +34,8 @@ MEASURED = (0.1, 0.4, 1.6, 6.4)
 QUERIES = 200
 LARGEST = 100_000
 """Cells of a release in a file of the film: more take a minute to write and to open."""
+LEAST = 0.01
+"""± records that may be asked for; what is less is not told from it."""
 
 
 def film_strip(prefix: str, current: float, show: Callable[[float], None]) -> None:
@@ -56,44 +61,102 @@ def film_strip(prefix: str, current: float, show: Callable[[float], None]) -> No
 def film_answers(
     prefix: str, source: PointSource, choices: Sequence[Choice], rect: Bounds | None
 ) -> None:
-    """The drawn rectangle's answer and interval at every ε of the film, in a chart and a table."""
-    with st.expander(
-        "The answer at every ε", icon=":material/movie:", key=f"{prefix}.frames", on_change="rerun"
-    ) as place:
-        if not place.open:
-            return
-        if rect is None:
-            st.caption("Draw a rectangle: its answer at each ε is shown here.")
-            return
-        rows: list[dict[str, Any]] = []
-        try:
-            inside = from_degrees(rect, source.data.domain.crs)
-            exact = int(exact_counts(source.data, inside)[0])
-            for seed, (side, choice) in enumerate(zip("AB", choices, strict=True)):
-                for epsilon in FRAMES:
-                    answer = _release(source, choice, epsilon, seed).count(inside)
-                    half = float(answer.high[0] - answer.low[0]) / 2
-                    rows.append(
-                        {
-                            "side": side,
-                            "ε": epsilon,
-                            "answer": float(answer.count[0]),
-                            "low": float(answer.low[0]),
-                            "high": float(answer.high[0]),
-                            "in words": with_noise(float(answer.count[0]), half),
-                        }
-                    )
-        except DpvizError as error:
-            st.caption(plain(error))
-            return
-        st.altair_chart(interval_chart(rows, exact))
-        table = [
-            {"ε": f"{epsilon:g}"}
-            | {row["side"]: row["in words"] for row in rows if row["ε"] == epsilon}
-            for epsilon in FRAMES
-        ]
-        st.dataframe(table, hide_index=True)
-        st.caption(f"Exact (public data): {exact:,}, the dashed line. Intervals: noise, 95 %.")
+    """The drawn rectangle at every ε of the film: answers, and the ε that a precision takes."""
+    for label, icon, key, show in (
+        ("The answer at every ε", "movie", "frames", _answers_panel),
+        ("What ε gives this precision?", "target", "precision", partial(_precision_panel, prefix)),
+    ):
+        with st.expander(
+            label, icon=f":material/{icon}:", key=f"{prefix}.{key}", on_change="rerun"
+        ) as place:
+            if not place.open:
+                continue
+            if rect is None:
+                st.caption("Draw a rectangle: its answer at each ε is shown here.")
+                continue
+            try:
+                inside = from_degrees(rect, source.data.domain.crs)
+                exact = int(exact_counts(source.data, inside)[0])
+                show(_frames(source, choices, inside), exact)
+            except DpvizError as error:
+                st.caption(plain(error))
+
+
+def _frames(source: PointSource, choices: Sequence[Choice], inside: Bounds) -> list[dict[str, Any]]:
+    """Both sides' answer to a rectangle, in the domain's own coordinates, at every ε."""
+    rows: list[dict[str, Any]] = []
+    for seed, (side, choice) in enumerate(zip("AB", choices, strict=True)):
+        for epsilon in FRAMES:
+            answer = _release(source, choice, epsilon, seed).count(inside)
+            half = float(answer.high[0] - answer.low[0]) / 2
+            rows.append(
+                {
+                    "side": side,
+                    "ε": epsilon,
+                    "answer": float(answer.count[0]),
+                    "low": float(answer.low[0]),
+                    "high": float(answer.high[0]),
+                    "± records": max(half, LEAST),
+                    "in words": with_noise(float(answer.count[0]), half),
+                }
+            )
+    return rows
+
+
+def _answers_panel(rows: Sequence[dict[str, Any]], exact: int) -> None:
+    st.altair_chart(interval_chart(rows, exact))
+    st.dataframe(_by_epsilon(rows, lambda row: str(row["in words"])), hide_index=True)
+    st.caption(f"Exact (public data): {exact:,}, the dashed line. Intervals: noise, 95 %.")
+
+
+def _precision_panel(prefix: str, rows: Sequence[dict[str, Any]], _exact: int) -> None:
+    """The ε for a precision, wherever the film stands."""
+    halves = {
+        side: [row["± records"] for row in rows if row["side"] == side]
+        for side in dict.fromkeys(row["side"] for row in rows)
+    }
+    usual = min(each[FRAMES.index(1.0)] for each in halves.values())
+    wanted = st.number_input(
+        "± records, 95 % (noise)",
+        min_value=LEAST,
+        value=max(float(f"{usual:.1g}"), LEAST),
+        format="%g",
+        key=f"{prefix}.wanted",
+    )
+    needed = {side: epsilon_for(FRAMES, each, wanted) for side, each in halves.items()}
+    st.markdown("  \n".join(f"**{side}:** {_priced(each)}" for side, each in needed.items()))
+    marks = [
+        {"side": side, "ε": epsilon, "± records": wanted}
+        for side, epsilon in needed.items()
+        if 0 < epsilon < inf
+    ]
+    st.altair_chart(half_width_chart(rows, wanted, marks))
+    st.caption(
+        "An estimate: it lies between releases of the same records at the ε of the points, each "
+        "with the cells that the method makes at that ε. The error from cut cells is not in it."
+    )
+    table_panel(
+        "The curve as a table",
+        _by_epsilon(rows, lambda row: f"± {rounded(row['± records'], row['± records'])}"),
+    )
+
+
+def _priced(epsilon: float) -> str:
+    if epsilon == 0:
+        return f"ε = less than **{FRAMES[0]:g}**"
+    if epsilon == inf:
+        return f"ε = more than **{FRAMES[-1]:g}**"
+    return f"ε = about **{epsilon:.2g}**"
+
+
+def _by_epsilon(
+    rows: Sequence[dict[str, Any]], words: Callable[[dict[str, Any]], str]
+) -> list[dict[str, str]]:
+    """A row for each ε of the film, a column for each side."""
+    return [
+        {"ε": f"{epsilon:g}"} | {row["side"]: words(row) for row in rows if row["ε"] == epsilon}
+        for epsilon in FRAMES
+    ]
 
 
 def film_series(

@@ -9,13 +9,21 @@ from typing import Any, Literal
 
 import streamlit as st
 
+from dpviz.domain import Domain
 from dpviz.releases.points.release import PointRelease
 from dpviz.render import Camera, Scene
 from dpviz.render.cells import domain_bounds
 from dpviz.render.view import release_scene
 from dpviz.ui.map import Shape, map_overlay, map_view
-from dpviz.ui.map.component import events
-from dpviz.ui.points.answers import answer_panel, history_table, rectangle_form
+from dpviz.ui.map.component import Ring, events
+from dpviz.ui.points.answers import (
+    Rect,
+    answer_panel,
+    answered,
+    history_table,
+    overlaps,
+    rectangle_form,
+)
 from dpviz.ui.points.attributes import Look
 from dpviz.ui.points.regions import districts_panel, polygon_panel
 from dpviz.ui.points.source_form import PointSource
@@ -105,13 +113,14 @@ def _drawing(prefix: str, release: PointRelease, scene: Scene, source: PointSour
         map_view(scene, key=name, on_shape=partial(drawn, prefix))
         keep_camera(prefix, source)
     with right:
-        if ring:
-            marks = polygon_panel(prefix, release, source, ring)
-        else:
-            marks = answer_panel(prefix, release, source, rect)
+        with st.container():  # what is open below it stays so, however much it holds
+            if ring:
+                marks = polygon_panel(prefix, release, source, ring)
+            else:
+                marks = answer_panel(prefix, release, source, rect)
         typed = rectangle_form(prefix, rect, domain_bounds(release.domain))
-        history_table(prefix)
-        share_panel(prefix, name, [release])
+        history_table(prefix, release, source)
+        share_panel(prefix, name, [release], history=answered(prefix, release, source))
         districts, legend = districts_panel(prefix, release)
     shape = Shape(rect=rect, ring=None if rect else ring) if rect or ring else None
     map_overlay(name, marks=[*districts, *marks], shape=shape, legend=legend)
@@ -119,6 +128,23 @@ def _drawing(prefix: str, release: PointRelease, scene: Scene, source: PointSour
     if typed is not None:
         st.session_state[f"{prefix}.rect"], st.session_state[f"{prefix}.ring"] = typed, None
         st.rerun(scope="fragment")
+
+
+def forget_elsewhere(prefix: str, source: PointSource, *domains: Domain) -> None:
+    """What was drawn on other data, and lies outside what is shown now, is no question here.
+
+    What came with an address is one: the page says that it lies outside.
+    """
+    before = st.session_state.get(f"{prefix}.of_data")
+    st.session_state[f"{prefix}.of_data"] = source.key
+    rect: Rect | None = st.session_state.get(f"{prefix}.rect")
+    ring: Ring = st.session_state.get(f"{prefix}.ring") or ()
+    if before in (None, source.key) or not (rect or ring):
+        return
+    xs, ys = (rect[::2], rect[1::2]) if rect else zip(*ring, strict=True)
+    box = min(xs), min(ys), max(xs), max(ys)
+    if not all(overlaps(box, domain) for domain in domains):
+        st.session_state[f"{prefix}.rect"] = st.session_state[f"{prefix}.ring"] = None
 
 
 def drawn(prefix: str) -> None:

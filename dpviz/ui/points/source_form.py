@@ -164,7 +164,8 @@ def _described(
     with pane or nullcontext():
         extent = partial(public_extent, path, columns=chosen, crs=crs, table=table)
         bounds = public_box(prefix, crs, extent if public and dims == 2 else None)
-    clock = period_form(prefix, names, file_key) if timed else {}
+    with st.container():  # what is open below it stays so when the period is missing
+        clock = period_form(prefix, names, file_key) if timed else {}
     beside = attributes_form(prefix, names, file_key) if more else {}
     description.complete = clock is not None and beside is not None
     if bounds is None or clock is None or beside is None:

@@ -25,6 +25,8 @@ from dpviz.roads.steps import Steps
 from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.points.answers import (
     Rect,
+    answerable,
+    answered,
     as_csv,
     history_table,
     partly,
@@ -53,7 +55,7 @@ from dpviz.ui.points.time_maps import (
 )
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
-from dpviz.ui.shared.charts import timeline_chart
+from dpviz.ui.shared.charts import time_form, timeline_chart
 from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.panels import file_button, hint
 from dpviz.ui.shared.share import share_panel
@@ -123,16 +125,21 @@ def map_in_time(
             map_view(shown, key=name, on_shape=partial(drawn, prefix))
             keep_camera(prefix, source)
     with right:
-        if look in ("film", "small"):
-            windows_table(release, rect)
-        elif look == "difference":
-            difference_answer(prefix, release, rect)
-        else:
-            rect = _answer(prefix, release, source, rect, window)
+        with st.container():  # what is open below it stays so
+            if look in ("film", "small"):
+                windows_table(release, rect)
+            elif look == "difference":
+                difference_answer(prefix, release, rect)
+            else:
+                rect = _answer(prefix, release, source, rect, window)
         typed = rectangle_form(prefix, rect, domain_bounds(flat.domain))
-        history_table(prefix)
+        history_table(prefix, release, source)
         share_panel(
-            prefix, name, [flat], series={"Map with a time slider": partial(windows, release)}
+            prefix,
+            name,
+            [flat],
+            series={"Map with a time slider": partial(windows, release)},
+            history=answered(prefix, release, source),
         )
         districts, legend = districts_panel(prefix, flat)
     _timeline(prefix, release, rect, window)
@@ -232,6 +239,8 @@ def _answer(
             title="Draw a rectangle",
         )
         return None
+    if not answerable(rect, release.domain):
+        return None
     try:
         inside = from_degrees(rect, release.domain.crs)
         answers = release.count(inside, window)
@@ -316,7 +325,9 @@ def timeline_rows(axis: Calendar, line: Timeline | RoadTimeline) -> pd.DataFrame
 def marked_timeline(rows: pd.DataFrame, axis: Calendar, window: Window) -> Any:
     """The chart of a timeline, with a window marked in it."""
     start, end = _clocks(axis, window)
-    form = {"day": "%H:%M", "week": "%a %H:%M"}.get(str(axis.cycle))
+    form = {"day": "%H:%M", "week": "%a %H:%M"}.get(str(axis.cycle)) or time_form(
+        rows["end"].iloc[-1] - rows["start"].iloc[0]
+    )
     closing = rows.iloc[-1:].assign(start=rows["end"].iloc[-1:])  # else the last step has no width
     return timeline_chart(pd.concat([rows, closing], ignore_index=True), start, end, form)
 

@@ -20,7 +20,7 @@ from dpviz.render.cells import domain_bounds
 from dpviz.render.projection import from_degrees
 from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.map.component import events
-from dpviz.ui.points.answers import Rect, rectangle_form
+from dpviz.ui.points.answers import Rect, answerable, rectangle_form
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
@@ -75,12 +75,8 @@ def _usable(
         return None
     domain = release.domain
     lower, upper = (tuple(side[axis] for axis in axes) for side in (domain.lower, domain.upper))
-    try:
-        Domain(lower, upper, crs=domain.crs).boxes(from_degrees(rect, domain.crs))
-    except DpvizError as error:
-        st.warning(plain(f"{title}: {error}"), icon=":material/crop_free:")
-        return None
-    return rect
+    end = Domain(lower, upper, crs=domain.crs)
+    return rect if answerable(rect, end, name=f"{title}: the rectangle") else None
 
 
 def _answer(

@@ -80,11 +80,11 @@ def maps_and_answers(
         below: shows more of the rectangle (or None) below the maps.
     """
     rect = st.session_state[f"{prefix}.rect"]
+    permalink.present(f"{prefix}.mode", "side")
     side_by_side = st.session_state.get(f"{prefix}.mode") == "side"
     stage = st.container(key=f"{prefix}.stage-{'wide' if side_by_side else 'beside'}")
     left, right = stage.columns([7, 3], gap="medium")
     with left:
-        permalink.present(f"{prefix}.mode", "side")
         mode = st.segmented_control(
             "View",
             list(MODES),
@@ -102,15 +102,16 @@ def maps_and_answers(
         below(rect)
     with right:
         rows: list[dict[str, Any]] = []
-        if rect is None:
-            hint(
-                prefix,
-                "Press ▭ on the map, or D, or hold Shift and drag: both maps answer it. "
-                "Or type its four sides below.",
-                title="Draw a rectangle",
-            )
-        else:
-            rows = answer_columns(prefix, compared.releases, compared.labels, source, rect)
+        with st.container():  # what is open below it stays so
+            if rect is None:
+                hint(
+                    prefix,
+                    "Press ▭ on the map, or D, or hold Shift and drag: both maps answer it. "
+                    "Or type its four sides below.",
+                    title="Draw a rectangle",
+                )
+            else:
+                rows = answer_columns(compared.releases, compared.labels, source, rect)
         typed = rectangle_form(prefix, rect, domain_bounds(compared.releases[0].domain))
         if rows:
             with st.expander("Both answers as a table", icon=":material/table:"):

@@ -33,7 +33,7 @@ IN_TIME: dict[str, dict[str, Any]] = {
     "week": {"time": START, "cycle": "week", "every": "1d"},
 }
 """How the built-in trips are counted."""
-IN_WORDS = {ALL: "All the time", "day": "By time of day", "week": "By weekday"}
+IN_WORDS = {ALL: "All", "day": "By hours", "week": "By weekday"}
 
 
 RoadSource = DataSource

@@ -22,7 +22,7 @@ from dpviz.render.flowlines import centres
 from dpviz.render.flows import path_words
 from dpviz.render.numbers import percent
 from dpviz.sequences.moves import Strings, frequent
-from dpviz.ui.sequences.panel import refused, strings_table
+from dpviz.ui.sequences.panel import as_written, refused, strings_table
 from dpviz.ui.sequences.source import SequenceSource
 from dpviz.ui.sequences.view import SAMPLED, MoveView
 from dpviz.ui.shared.code import code_panel
@@ -196,4 +196,4 @@ def tables(view: MoveView) -> None:
             height=260,
         )
     st.markdown(f"**Moves**, the {len(view.moves):,} most frequent")
-    strings_table(view, view.moves, height=260)
+    strings_table(view, as_written(view.moves), height=260)

@@ -13,6 +13,7 @@ from dpviz.render import Mark, rounded, with_noise
 from dpviz.render.flows import next_marks, path_order, path_words
 from dpviz.sequences.moves import Context, Strings, contexts, following_sd, frequent
 from dpviz.trees.lattice import Float
+from dpviz.ui.points.answers import on_screen
 from dpviz.ui.sequences.charts import length_chart
 from dpviz.ui.sequences.source import SequenceSource
 from dpviz.ui.sequences.view import MoveView
@@ -41,7 +42,7 @@ def place_panel(prefix: str, view: MoveView, source: SequenceSource) -> list[Mar
         st.markdown(
             f"**{'Busiest moves' if source.places is not None else 'Most frequent pairs'}**"
         )
-        strings_table(view, view.moves.first(12), height=390)
+        strings_table(view, as_written(view.moves.first(12)), height=390)
         return []
     if view.refusal:
         refused(view.refusal)
@@ -158,7 +159,7 @@ def path_panel(prefix: str, view: MoveView) -> tuple[Strings, int | None]:
         help="Home, work and home again are the most frequent paths of most people, and hide the "
         "others.",
     )
-    strings = frequent(view.release.model, int(k), int(shortest), returns=returns)
+    strings = as_written(frequent(view.release.model, int(k), int(shortest), returns=returns))
     if not len(strings):
         st.info(
             f"The release holds no such path of {shortest} places. Choose shorter ones, or raise "
@@ -191,6 +192,17 @@ def path_clicked(prefix: str, layer: str, index: int) -> None:
         st.session_state[f"{prefix}.path"] = (table, int(order[index]))
     elif layer == "path":
         st.session_state[f"{prefix}.path"] = None
+
+
+def as_written(strings: Strings) -> Strings:
+    """In the order of their counts in a table: at the digits that the noise of each leaves."""
+    if strings.count is None or strings.sd is None:
+        return strings
+    half = INTERVAL_SDS * strings.sd
+    written = list(map(on_screen, strings.count.tolist(), half.tolist()))
+    order = np.argsort(-np.array(written), kind="stable")
+    symbols = tuple(strings.symbols[row] for row in order.tolist())
+    return Strings(symbols, strings.count[order], strings.sd[order])
 
 
 def strings_table(view: MoveView, strings: Strings, **options: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 
 from dpviz.render.colors import PAIR
@@ -23,6 +24,8 @@ LINES = {"symbolType": "stroke", "symbolSize": 500, "symbolStrokeWidth": 2}
 TICKS = [step * 10.0**power for power in range(-5, 10) for step in (1, 2, 5)]
 """Of a logarithmic axis; those outside its range are left out."""
 MOST_TICKS = 8
+TIME_TICKS = 8
+"""About how many an axis of times has."""
 
 
 def legend(field: str, names: Sequence[str], colours: Sequence[str], **look: Any) -> Any:
@@ -124,20 +127,19 @@ def bounds_chart(errors: Mapping[int, float], chosen: int) -> Any:
     return (line + here.encode(x="K:Q")).properties(height=220)
 
 
-def timeline_chart(table: Any, start: Any, end: Any, form: str | None = None) -> Any:
+def timeline_chart(table: Any, start: Any, end: Any, form: str) -> Any:
     """``count`` of each step from ``start`` to ``end`` with the band ``low`` to ``high``.
 
     Args:
         table: a data frame of steps, times as clocks show them, and as texts ``from`` and ``to``.
         start: of the part to be marked.
         end: of it.
-        form: how the axis writes a time; by what it spans for None.
+        form: how the axis writes every time.
     """
     import altair as alt
     import pandas as pd
 
-    written = alt.Undefined if form is None else form
-    axis = alt.Axis(title=None, grid=False, format=written)
+    axis = alt.Axis(title=None, grid=False, format=form, tickCount=TIME_TICKS)
     x = alt.X("start:T", scale=alt.Scale(type="utc"), axis=axis)
     base = alt.Chart(table).encode(x=x)
     part = pd.DataFrame({"start": [start], "end": [end]})
@@ -157,6 +159,17 @@ def timeline_chart(table: Any, start: Any, end: Any, form: str | None = None) ->
         ],
     )
     return (mark + band + line).properties(height=HEIGHT // 2)
+
+
+def time_form(span: timedelta) -> str:
+    """How an axis of so long a time writes all its ticks, which lie about an eighth of it apart.
+
+    >>> time_form(timedelta(days=28)), time_form(timedelta(days=365))
+    ('%-d %b', '%b %Y')
+    """
+    days = span / timedelta(days=1)
+    forms = ((1, "%H:%M"), (6, "%-d %b %H:%M"), (120, "%-d %b"), (1_400, "%b %Y"))
+    return next((form for most, form in forms if days <= most), "%Y")
 
 
 def interval_chart(rows: Sequence[Mapping[str, Any]], exact: float) -> Any:
@@ -251,12 +264,12 @@ def half_width_chart(
     }
     curves = (
         alt.Chart(pd.DataFrame(list(rows)))
-        .mark_line()
+        .mark_line(point=True)
         .encode(**encoding, strokeDash=dashes("side", ["A", "B"], **LINES))
     )
     line = alt.Chart(pd.DataFrame({"± records": [wanted]})).mark_rule(strokeDash=[4, 4], color=GREY)
     places = pd.DataFrame(list(marks), columns=["side", "ε", "± records"])
-    met = alt.Chart(places).mark_point(filled=True, size=90).encode(**encoding)
+    met = alt.Chart(places).mark_point(size=160, strokeWidth=2).encode(**encoding)
     return (curves + line.encode(y=alt.Y(**y)) + met).properties(height=260)
 
 

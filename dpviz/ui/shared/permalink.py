@@ -23,12 +23,15 @@ STEP = "chapter"
 """The parameter whose change is a step of its own that the browser's Back takes back."""
 
 NAMES = {
-    "a.epsilon", "a.method", "a.set", "areas", "at", "b.epsilon", "b.method", "b.set", "by",
-    "camera", "cap", "cell", "chapter", "data", "epsilon", "from", "gap", "kind", "kinds",
-    "method", "mode", "period", "place", "rect", "release", "ring", "seed", "sensitive", "set",
-    "side", "steps", "to", "view", "with", "workload",
+    "a.epsilon", "a.method", "a.release", "a.set", "areas", "at", "b.epsilon", "b.method",
+    "b.release", "b.set", "by", "camera", "cap", "cell", "chapter", "data", "epsilon", "from",
+    "gap", "kind", "kinds", "method", "mode", "period", "place", "rect", "release", "ring", "seed",
+    "sensitive", "set", "side", "steps", "to", "view", "with", "workload",
 }  # fmt: skip
 """Of all parameters that some page knows."""
+
+OF_SIDES = tuple(sorted(name for name in NAMES if "." in name))
+"""Of a comparison alone."""
 
 FOREIGN = ("utm_", "fbclid", "gclid", "msclkid")
 """How names begin that other sites add to a link."""
@@ -285,6 +288,14 @@ def restore(page: str, fields: Sequence[Field]) -> None:
         if value is None:
             why = f"is not {field.form}. It is left out, and all else is as the address says."
             refused(field.name, parameter(field.name), why)
+
+
+def arrived(place: str) -> bool:
+    """Whether the address gave what the session holds here, and nobody has asked since."""
+    waiting: set[str] = st.session_state.setdefault(WAITING, set())
+    new = place in waiting
+    waiting.discard(place)
+    return new
 
 
 def present(place: str, start: Any) -> None:

@@ -162,13 +162,14 @@ def release_panel(page: str) -> None:
         )
         return
     with st.popover("Open a release", icon=":material/folder_open:", width="stretch"):
-        your_releases(f"{page}.side")
+        refused = st.container()  # in sight, wherever the form is scrolled to
+        open_form(page, refused)
         st.divider()
-        open_form(page)
+        your_releases(f"{page}.side")
 
 
-def open_form(prefix: str) -> None:
-    """By upload, and where the server is this computer, by path."""
+def open_form(prefix: str, refused: Any) -> None:
+    """By upload, and where the server is this computer, by path; what is wrong is ``refused``."""
     file = st.file_uploader(
         "A release file of any kind",
         key=f"{prefix}.open.file",
@@ -177,9 +178,10 @@ def open_form(prefix: str) -> None:
     path = (
         st.text_input("Or its path on this computer", key=f"{prefix}.open.path") if alone() else ""
     )
-    if not st.button("Open", icon=":material/folder_open:", key=f"{prefix}.open", type="primary"):
+    label = "Open the file"
+    if not st.button(label, icon=":material/folder_open:", key=f"{prefix}.open", type="primary"):
         return
-    with ErrorsShown(RELEASE):
+    with refused, ErrorsShown(RELEASE):
         if file is not None:
             show(uploaded(file))
         elif path.strip():
@@ -210,7 +212,7 @@ def release_instead(prefix: str, path: Path, file: Any) -> bool:
 
 
 def your_releases(prefix: str) -> None:
-    """The list: open, download, rename, share."""
+    """The list: open, download, rename, share, remove."""
     mine = Shelf().of(visitor())
     st.markdown("**Your releases**")
     if visitor().startswith("visit:"):
@@ -242,41 +244,79 @@ def your_releases(prefix: str) -> None:
         _one(prefix, stored)
 
 
-def release_choice(prefix: str, label: str) -> Opened | None:
-    """One of your releases, or a file, to compare; kept until the choice changes."""
-    mine = Shelf().of(visitor())
+def release_choice(page: str, side: str) -> Opened | None:
+    """One of your releases, or a file, to compare as A or B; the session and the address keep it.
+
+    Args:
+        page: whose field ``<side>.release`` of the address it is.
+        side: a or b.
+    """
+    label, place = f"Release {side.upper()}", f"{page}.{side}.release"
+    asked: str | None = st.session_state.get(place)
+    left = sum(not _flat(each) for each in Shelf().of(visitor()))
+    if left and side == "a":  # said once
+        st.caption(f"Left out: {left} of yours, since only places without time are compared.")
+    offered = _comparable(asked, label, permalink.arrived(place))
+    permalink.present(f"{place}.stored", asked if asked in offered else None)
     chosen = st.selectbox(
         label,
-        mine,
+        list(offered),
         index=None,
-        format_func=lambda each: each.label,
-        key=f"{prefix}.stored",
-        placeholder="Choose one of yours" if mine else "None of yours yet",
+        format_func=lambda identity: offered[identity].label,
+        key=f"{place}.stored",
+        placeholder="Choose one of yours" if offered else "None of yours yet",
     )
-    file = st.file_uploader(f"Or a file as {label}", key=f"{prefix}.release")
+    file = st.file_uploader(f"Or a file as {label}", key=f"{place}.file")
+    st.session_state[place] = FILES[0] if file is not None else chosen
     if file is None and chosen is None:
         return None
 
     def read() -> Opened:
-        if file is not None:
+        if file is not None or chosen is None:
             made = uploaded(file)
         else:
-            assert chosen is not None
-            made = Opened(chosen.id, chosen.title, Shelf().open(chosen.id)[1])
+            made = Opened(chosen, offered[chosen].title, Shelf().open(chosen)[1])
         if made.release.kind != "points" or made.release.domain.dims != 2:
-            raise ReleaseError("only releases of places in two dimensions are compared here")
+            raise ReleaseError(f"{label}: only releases of places, without time, are compared")
         domain_bounds(made.release.domain)  # raises where no map shows it
         return made
 
     with ErrorsShown(RELEASE):
-        return remembered(f"{prefix}.opened", (chosen and chosen.id, file and file.file_id), read)
+        return remembered(f"{place}.opened", (chosen, file and file.file_id), read)
     return None
+
+
+def _comparable(asked: str | None, label: str, arrived: bool) -> dict[str, Stored]:
+    """Your releases of places alone, and the one that is ``asked`` for by its id.
+
+    Args:
+        asked: of the address, or chosen before; a word of :data:`FILES` for a file.
+        label: of the choice.
+        arrived: whether the address has just given it; then the page says what is missing.
+    """
+    offered = {each.id: each for each in Shelf().of(visitor()) if _flat(each)}
+    if asked in FILES:
+        if arrived:
+            permalink.refused(f"{label} from a", "file", "an address cannot hold: open it again.")
+    elif asked and asked not in offered:
+        try:
+            offered[asked] = Shelf().find(asked)
+        except ReleaseError:
+            if arrived:
+                why = "is not here: check the link, or open its file."
+                permalink.refused(label, asked, why)
+    return offered
+
+
+def _flat(stored: Stored) -> bool:
+    """Whether it is of points in the plane, as its receipt says."""
+    return stored.kind == "points" and len(stored.receipt.get("bounds", range(4))) == 4
 
 
 def _one(prefix: str, stored: Stored) -> None:
     shelf = Shelf()
     with st.container(horizontal=True, gap="small"):
-        if st.button("Open", icon=":material/map:", key=f"{prefix}.mine.open"):
+        if st.button("Open this release", icon=":material/map:", key=f"{prefix}.mine.open"):
             with ErrorsShown():
                 show(Opened(stored.id, stored.title, shelf.open(stored.id)[1]))
         made = shelf.path(stored.id).read_bytes
@@ -294,6 +334,25 @@ def _one(prefix: str, stored: Stored) -> None:
         )
         st.caption("Whoever has this link, and may open this server, sees the release:")
         st.code(link_of(stored.id), language=None, wrap_lines=True)
+    with st.expander("Remove", icon=":material/delete:"):
+        st.caption(
+            f"**{plain(stored.title)}** is deleted from this server, its link leads nowhere then, "
+            "and this cannot be undone. Its ε stays spent: the ledger keeps that. Download it "
+            "first if you may want it again."
+        )
+        st.button(
+            "Remove this release",
+            icon=":material/delete:",
+            key=f"{prefix}.mine.remove.{stored.id}",
+            on_click=_remove,
+            args=(stored.id,),
+        )
+
+
+def _remove(identity: str) -> None:
+    """One of the visitor's own; it may be gone already, by another window."""
+    with ErrorsShown():
+        Shelf().remove(identity, visitor())
 
 
 def link_of(identity: str) -> str:

@@ -8,15 +8,14 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.errors import DomainError
 from dpviz.exports import map_page, report_page
 from dpviz.exports.html import labels_of
 from dpviz.releases.points.release import PointRelease
 from dpviz.render import Camera
 from dpviz.render.picture import comparison_png
-from dpviz.render.projection import from_degrees
 from dpviz.render.scene import Bounds
 from dpviz.ui.map.component import events
+from dpviz.ui.points.answers import overlaps
 from dpviz.ui.points.area_form import SIDES
 from dpviz.ui.shared.panels import file_button
 
@@ -32,6 +31,7 @@ def share_panel(
     releases: Sequence[PointRelease],
     labels: Sequence[str] = (),
     series: Mapping[str, Series] | None = None,
+    history: Sequence[Mapping[str, Any]] = (),
 ) -> None:
     """Downloads made from the releases when a button is pressed, with the answers of this visit.
 
@@ -42,6 +42,7 @@ def share_panel(
         labels: one each.
         series: label, which ends with a side → makes the releases and labels that the file's
             slider steps through.
+        history: answers of this visit.
     """
     with st.expander("Share", icon=":material/share:"):
         st.caption(
@@ -51,7 +52,7 @@ def share_panel(
         )
         title = _title(prefix)
         names = list(labels) or labels_of(releases)
-        rects = asked(prefix, releases[0])
+        rects = asked(prefix, releases[0], history)
         camera = camera_of(map_key)
 
         def page(steps: Series) -> str:
@@ -93,13 +94,12 @@ def _title(prefix: str) -> list[str]:
     return titles
 
 
-def asked(prefix: str, release: PointRelease) -> list[Bounds]:
-    """The rectangles of this visit that the release can answer: the one in force first."""
-    history: list[dict[str, Any]] = st.session_state.get(f"{prefix}.history", [])
+def asked(prefix: str, release: PointRelease, history: Sequence[Mapping[str, Any]]) -> list[Bounds]:
+    """The rectangles of a release's history that it can answer: the one in force first."""
     current = st.session_state.get(f"{prefix}.rect")
     boxes = [tuple(current)] if current else []
     boxes += [tuple(row[side] for side in SIDES) for row in history if "ring" not in row]
-    return [rect for rect in dict.fromkeys(boxes) if _inside(release, rect)][:MOST]
+    return [rect for rect in dict.fromkeys(boxes) if overlaps(rect, release.domain)][:MOST]
 
 
 def camera_of(map_key: str) -> Camera | None:
@@ -108,11 +108,3 @@ def camera_of(map_key: str) -> Camera | None:
     if not seen:
         return None
     return Camera(longitude=seen["longitude"], latitude=seen["latitude"], zoom=seen["zoom"])
-
-
-def _inside(release: PointRelease, rect: Bounds) -> bool:
-    try:
-        release.domain.boxes(from_degrees(rect, release.domain.crs))
-    except DomainError:
-        return False
-    return True

@@ -154,6 +154,19 @@ class Shelf:
         if title.strip():
             self._write(replace(self.find(identity), title=title.strip()[:TITLE]))
 
+    def remove(self, identity: str, owner: str) -> None:
+        """Delete a release of this owner; the ledger keeps what was spent for it.
+
+        The file goes first: should that fail, the release is still in the list.
+
+        Raises:
+            ReleaseError: there is none of this owner.
+        """
+        if self.find(identity).owner != owner:
+            raise ReleaseError("only its owner removes a release")
+        for suffix in (".parquet", ".json"):
+            self.path(identity).with_suffix(suffix).unlink(missing_ok=True)
+
     def _write(self, stored: Stored) -> None:
         text = json.dumps(stored.__dict__, indent=2, ensure_ascii=False, default=str)
         target = self.path(stored.id).with_suffix(".json")
