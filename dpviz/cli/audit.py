@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dpviz.cli.outputs import apart
 from dpviz.cli.root import Epsilon, Json, app, emit, progress, settings
 from dpviz.errors import ParameterError
 
@@ -64,6 +65,8 @@ def audit(
     """
     from dpviz.evaluation.audits import audited, group, small
 
+    if output is not None:
+        apart(output)
     if method.lower() == "files":
         if parameters or output is not None:
             raise ParameterError("audit files: takes neither --set nor --output")

@@ -83,14 +83,14 @@ def build(
         return handle
 
     shared: dict[str, Any] = {"columns_named": bool(places.names), "wishes": want or ()}
+    read = [source, partition.areas, workload]
     if areas is None:
         name, shared["sum_share"] = checked_name(method), sum_share
-        build_release("points", name, order, [source], points, described, for_what, **shared)
+        build_release("points", name, order, read, points, described, for_what, **shared)
         return
     if sum_share is not None:
         raise ParameterError("--sum-share is of --sum: leave it out")
     counted = lambda: AreaData(points(), areas)  # noqa: E731
-    read = [source, partition.areas]
     build_release("areas", method or "areas", order, read, counted, described_areas, **shared)
 
 

@@ -59,7 +59,7 @@ def build_release(
     if wishes:
         parse_all(wishes)
     writable(order.output)
-    apart(order.output, *inputs)
+    apart(order.output, *inputs, ledger=order.ledger)
     simulate = simulated(order.seed, order.sampler, order.secure_noise)
     started = time.perf_counter()
     data = load()

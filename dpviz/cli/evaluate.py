@@ -10,6 +10,7 @@ import typer
 from dpviz.cli.build import workload_rule
 from dpviz.cli.groups import grouped
 from dpviz.cli.options import Places
+from dpviz.cli.outputs import apart
 from dpviz.cli.root import Json, NoiseSeed, app, emit, numbers, progress
 from dpviz.errors import ParameterError, PrivacyError
 from dpviz.limits import QUERIES
@@ -82,8 +83,9 @@ def evaluate(
         raise PrivacyError(
             "evaluate compares with exact counts: only for public data; add --public if they are"
         )
+    apart(output, source, workload_file)
     if plot is not None:
-        drawable(plot)
+        drawable(plot, output)
     handle = load(source, places.domain(source), **places.reading(), public=True)
     require_public(Ledger(), handle)  # exact counts follow
     declared, workload_file = _declared(workload_file, handle)
@@ -175,9 +177,12 @@ def _workloads(
     return tuple(hitting)
 
 
-def drawable(plot: str) -> None:
+def drawable(plot: str, output: str) -> None:
     """Fail before hours of work, not after."""
     path = Path(plot)
+    apart(plot)
+    if path.resolve() == Path(output).resolve():
+        raise ParameterError(f"plot {plot!r} is the output too: name two files")
     if path.suffix.lower() not in {".png", ".svg", ".pdf"} or not path.parent.is_dir():
         raise ParameterError(f"plot {plot!r}: give a .png, .svg or .pdf in a folder that exists")
 

@@ -166,7 +166,7 @@ def export(
     """Write a release for other tools, such as QGIS."""
     from dpviz import export as write
 
-    apart(output, release)
+    apart(output, release, join)
     opened = opened_map(release)
     if isinstance(opened, AreaRelease):
         export_areas(

@@ -44,6 +44,11 @@ class Ledger:
         """Of the file; that of this user where none was named."""
         return default_path() if self._path is None else self._path
 
+    @property
+    def files(self) -> tuple[Path, Path]:
+        """The ledger's file and its seal: nothing else may be written there."""
+        return self.path, seal_path(self.path)
+
     @typed(LedgerError)
     def account(self, dataset: str, *, history: bool = True) -> Account:
         """What a data set has spent; an unknown one has spent nothing.
