@@ -17,6 +17,7 @@ import typer
 
 from dpviz.cli import interrupts
 from dpviz.errors import ParameterError
+from dpviz.lists import number
 from dpviz.progress import Progress
 
 if TYPE_CHECKING:
@@ -193,7 +194,7 @@ def numbers(text: str, what: str) -> list[float]:
     values = []
     for word in text.split(","):
         try:
-            value = float(word)
+            value = number(word)
         except ValueError:
             value = math.nan
         if not math.isfinite(value):

@@ -206,6 +206,9 @@ def _built_in(dataset: Dataset, chosen: Selection) -> DataHandle:
     """A handle on a built-in data set."""
     import pyarrow as pa
 
+    for what, given in (("crs", chosen.crs), ("table", chosen.table)):
+        if given is not None:
+            raise DataError(f"{what} is not for the built-in data {dataset.name}: leave it out")
     domain = chosen.domain or dataset.domain
     public = dataset.public if chosen.public is None else chosen.public
     names = tuple(chosen.columns or dataset.domain.place.columns)
@@ -213,7 +216,7 @@ def _built_in(dataset: Dataset, chosen: Selection) -> DataHandle:
     handle = _of_table(
         table,
         dataset.name,
-        replace(chosen, domain=domain, public=public, columns=names),
+        replace(chosen, domain=domain, public=public, columns=names, crs=dataset.domain.crs),
         dataset.name,
     )
     handle.synthetic = True
