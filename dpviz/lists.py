@@ -60,6 +60,11 @@ def number(text: str) -> float:
     >>> number("1e-6"), number(" -0.5")
     (1e-06, -0.5)
     """
-    if "_" in text or not text.isascii():
+    if not is_plain(text):
         raise ValueError("no number in decimal notation")
     return float(text)
+
+
+def is_plain(number: str) -> bool:
+    """Whether a text that Python takes for a number is one in decimal notation."""
+    return number.isascii() and "_" not in number

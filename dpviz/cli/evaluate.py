@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from dpviz.methods.points.declared import Declared
     from dpviz.workloads import Workload
 
+QUERIES_DRAWN = 10_000
+"""Queries of each size, where nobody says how many."""
+
 NONEMPTY_DRAWS = 20
 """Queries drawn for every one that --nonempty asks for."""
 
@@ -44,8 +47,9 @@ def evaluate(
         ),
     ] = "small,medium,large",
     queries: Annotated[
-        int, typer.Option(max=QUERIES.most, help="Range queries per size.")
-    ] = 10_000,
+        int | None,
+        typer.Option(max=QUERIES.most, help="Range queries per size; 10,000 by default."),
+    ] = None,
     repeats: Annotated[int, typer.Option(help="Repetitions with fresh noise.")] = 5,
     seed: NoiseSeed = None,
     sanity: Annotated[float, typer.Option(help="Sanity bound as a share of the records.")] = 0.001,
@@ -144,7 +148,7 @@ def _declared(workload: str | None, handle: DataHandle) -> tuple[Declared | None
 def _workloads(
     handle: DataHandle,
     sizes: tuple[str, ...],
-    queries: int,
+    queries: int | None,
     seed: int,
     nonempty: bool,
     file: str | None,
@@ -159,6 +163,11 @@ def _workloads(
         return workloads.workload(handle.domain, size, n, seed)
 
     if file is not None and Path(file).exists():
+        if queries is not None or nonempty:
+            option = "--nonempty" if queries is None else "--queries"
+            raise ParameterError(
+                f"{option} is of queries that are drawn, {file} holds its own: leave it out"
+            )
         stored = {load.size: load for load in workloads.read(file, handle.domain)}
         missing = [size for size in sizes if size not in stored]
         if missing:
@@ -167,6 +176,7 @@ def _workloads(
                 "choose another file or --sizes"
             )
         return tuple(stored[size] for size in sizes)
+    queries = QUERIES_DRAWN if queries is None else queries
     if nonempty:
         many = [drawn(size, NONEMPTY_DRAWS * queries) for size in sizes]
         hitting = [truth.nonempty(handle, load, queries) for load in many]
