@@ -21,36 +21,94 @@ from dpviz.errors import ReleaseError
 
 HOUR = 3600.0
 
+LINKS = 40
+"""Most links from one to the next, as Linux has it."""
+
+LEDGER_ID = 0x64707669  # "dpvi"
+"""SQLite's application id of a ledger."""
+
+SEAL_MARK = "dpviz-seal"
+"""What the seal beside a ledger begins with."""
+
+_SQLITE, _ID_AT = b"SQLite format 3\0", slice(68, 72)
+
 
 def write_file(path: str | os.PathLike[str], write: Callable[[str], Any]) -> Path:
     """Write to a temporary file beside the target, then rename it into place.
 
     Args:
-        path: of the target; its folder must exist.
-        write: takes the name of the temporary file, which has the target's ending.
+        path: of the target, or of a link to it; its folder must exist.
+        write: takes the name of the temporary file, which has the path's ending.
 
     Raises:
-        ReleaseError: no such folder, it cannot be written, or what is there is no plain file, such
-            as a device or a pipe, whose place a file must not take.
+        ReleaseError: as :func:`destination`, or it cannot be written.
     """
-    path = Path(path)
-    if not path.parent.is_dir():
-        raise ReleaseError(f"{path.name}: the output folder does not exist: create it first")
-    if path.exists() and not path.is_file():
-        raise ReleaseError(f"{path.name}: what is there is no plain file: name another")
-    _sweep(path.parent)
+    path, target = Path(path), destination(path)
+    _sweep(target.parent)
     # Its name is known before it is there, so that no Ctrl-C falls between the two.
-    temporary = path.with_name(f".dpviz-{secrets.token_hex(8)}{path.suffix}")
+    temporary = target.with_name(f".dpviz-{secrets.token_hex(8)}{path.suffix}")
     try:
         temporary.touch(0o600, exist_ok=False)
         temporary.unlink()  # GDAL refuses to overwrite an empty file of its own format
         write(str(temporary))
-        temporary.replace(path)
+        temporary.replace(target)
     except OSError as error:
         raise ReleaseError(f"{path.name}: cannot be written: {error.strerror or error}") from error
     finally:
         temporary.unlink(missing_ok=True)
     return path
+
+
+def destination(path: str | os.PathLike[str]) -> Path:
+    """The file that a write to a path makes or replaces: what a link leads to, never the link.
+
+    Raises:
+        ReleaseError: no such folder; a place of the system's, such as a standard file; what is
+            there is no plain file, such as a pipe, whose place a file must not take; or it is a
+            ledger or its seal, which nothing brings back.
+    """
+    path = Path(path)
+    name, target = path.name or os.fspath(path), _behind_links(path)
+    if _of_system(target):
+        raise ReleaseError(f"{name} is one of the system's, {target}: name another")
+    if not target.parent.is_dir():
+        raise ReleaseError(f"{name}: the output folder does not exist: create it first")
+    if target.exists() and not target.is_file():
+        raise ReleaseError(f"{name}: what is there is no plain file: name another")
+    if _is_ledger(target):
+        raise ReleaseError(f"{name} is a ledger, or its seal: name another file")
+    return target
+
+
+def _behind_links(path: Path) -> Path:
+    """What a path leads to; of a link of the system's, such as /dev/stdout, the link.
+
+    Raises:
+        ReleaseError: it leads nowhere.
+    """
+    with suppress(OSError, RuntimeError):  # a folder that links to itself
+        for _ in range(LINKS):
+            path = path.parent.resolve() / path.name
+            if _of_system(path) or not path.is_symlink():
+                return path
+            path = path.parent / path.readlink()
+    raise ReleaseError(f"{path.name}: a link that leads to no file: name another")
+
+
+def _of_system(path: Path) -> bool:
+    """Whether a path is of devices or processes, whose links lead to what they have open."""
+    in_memory = path.is_relative_to("/dev/shm")
+    return path.is_relative_to("/proc") or (path.is_relative_to("/dev") and not in_memory)
+
+
+def _is_ledger(path: Path) -> bool:
+    """Whether a file is a ledger or a seal, by its content."""
+    with suppress(OSError), path.open("rb") as file:
+        head = file.read(_ID_AT.stop)
+        return head.startswith(SEAL_MARK.encode()) or (
+            head.startswith(_SQLITE) and head[_ID_AT] == LEDGER_ID.to_bytes(4, "big")
+        )
+    return False
 
 
 def write_bytes(path: str | os.PathLike[str], content: bytes) -> Path:

@@ -49,3 +49,22 @@ def listed(names: Iterable[str]) -> str:
 def _quoted(word: str) -> str:
     plain = word and word == word.strip() and not {",", '"'} & set(word)
     return word if plain else '"' + word.replace('"', '""') + '"'
+
+
+def number(text: str) -> float:
+    """A number as people and programs write it: 10, and neither 1_0 nor digits of other scripts.
+
+    Raises:
+        ValueError: it is none.
+
+    >>> number("1e-6"), number(" -0.5")
+    (1e-06, -0.5)
+    """
+    if not is_plain(text):
+        raise ValueError("no number in decimal notation")
+    return float(text)
+
+
+def is_plain(number: str) -> bool:
+    """Whether a text that Python takes for a number is one in decimal notation."""
+    return number.isascii() and "_" not in number

@@ -17,6 +17,7 @@ import numpy as np
 
 from dpviz.errors import DomainError, ParameterError
 from dpviz.foreign import LAYER
+from dpviz.lists import number
 from dpviz.trees.lattice import Float
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ LEAST_NUMBER, MOST_NUMBER = 1e-6, 1e15
 
 EXAMPLES = '"rect=W,S,E,N ±200", "areas=wards.gpkg ±5% or ±20 at 95%" or "any 1 km² ±50"'
 
-_NUMBER = r"\d+(?:\.\d+)?"
+_NUMBER = r"[0-9]+(?:\.[0-9]+)?"
 _SIGN = r"(?:±|\+/?-)"
 _WISH = re.compile(
     rf"(?P<target>.*?)\s*{_SIGN}\s*(?P<first>{_NUMBER}\s*%?)"
@@ -158,7 +159,7 @@ def parse_all(texts: Iterable[str]) -> tuple[Wish, ...]:
 def _target(words: str, shown: str) -> Wish:
     if words.startswith("rect="):
         try:
-            rect = tuple(float(word) for word in words.removeprefix("rect=").split(","))
+            rect = tuple(number(word) for word in words.removeprefix("rect=").split(","))
         except ValueError:
             rect = ()
         if len(rect) != 4 or not all(map(math.isfinite, rect)):

@@ -20,6 +20,7 @@ from dpviz import limits
 from dpviz.domain import Domain
 from dpviz.errors import DataError, ParameterError
 from dpviz.files import write_file
+from dpviz.lists import number
 from dpviz.sandbox import confined
 from dpviz.trees.lattice import Float
 
@@ -98,7 +99,7 @@ def _sides(domain: Domain, size: str, queries: int, random: np.random.Generator)
 
 def _fixed_sides(domain: Domain, size: str) -> Float:
     try:
-        sides = np.array([float(word) for word in size.split("x")])
+        sides = np.array([number(word) for word in size.split("x")])
     except ValueError:
         raise ParameterError(
             f"size {size!r}: choose one of {', '.join(SIZES)}, or sides such as 15x0.2"

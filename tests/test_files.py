@@ -4,11 +4,13 @@ import itertools
 import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
+from dpviz import Ledger
 from dpviz.errors import ReleaseError
-from dpviz.files import write_bytes
+from dpviz.files import destination, write_bytes, write_file
 
 
 def interrupted_at(step, act):
@@ -61,17 +63,63 @@ def test_no_file_takes_the_place_of_a_pipe_or_of_a_device(tmp_path):
     pipe, link = tmp_path / "pipe.csv", tmp_path / "device.csv"
     os.mkfifo(pipe)
     link.symlink_to(os.devnull)
-    for each in (pipe, link):
-        with pytest.raises(ReleaseError, match="no plain file: name another"):
+    for each, what in ((pipe, "is there is no plain file"), (link, "the system's, /dev/null")):
+        with pytest.raises(ReleaseError, match=f"{what}: name another"):
             write_bytes(each, b"new")
     assert pipe.is_fifo()
     assert link.is_symlink()
     assert set(tmp_path.iterdir()) == {pipe, link}
 
 
-def test_a_link_to_a_file_is_replaced(tmp_path):
-    (tmp_path / "old.csv").write_bytes(b"old")
-    (tmp_path / "link.csv").symlink_to(tmp_path / "old.csv")
-    write_bytes(tmp_path / "link.csv", b"new")
-    assert (tmp_path / "link.csv").read_bytes() == b"new"
-    assert (tmp_path / "old.csv").read_bytes() == b"old"
+def test_what_a_link_leads_to_is_replaced_and_the_link_stays(tmp_path):
+    (tmp_path / "folder").mkdir()
+    old, link = tmp_path / "folder" / "old", tmp_path / "link.csv"
+    link.symlink_to("folder/old")
+    for content in (b"old", b"new"):  # not there at first
+        endings = []
+
+        def write(temporary, content=content, endings=endings):
+            endings.append(Path(temporary).suffix)
+            Path(temporary).write_bytes(content)
+
+        assert write_file(link, write) == link
+        assert endings == [".csv"]  # as it was asked for
+        assert link.is_symlink()
+        assert old.read_bytes() == content
+    assert {each.name for each in tmp_path.rglob("*")} == {"folder", "old", "link.csv"}
+
+
+def test_a_link_in_a_circle_is_refused(tmp_path):
+    (tmp_path / "a.csv").symlink_to("b.csv")
+    (tmp_path / "b.csv").symlink_to("a.csv")
+    with pytest.raises(ReleaseError, match="a link that leads to no file: name another"):
+        write_bytes(tmp_path / "a.csv", b"new")
+    assert {each.name for each in tmp_path.iterdir()} == {"a.csv", "b.csv"}
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="no such folder here")
+def test_a_file_that_a_standard_file_leads_to_is_refused(tmp_path):
+    """As root /dev/stdout, a link, was replaced for all the machine."""
+    with (tmp_path / "open.csv").open("w+b") as file:
+        place = f"/proc/self/fd/{file.fileno()}"
+        (tmp_path / "link.csv").symlink_to(place)
+        for each in (place, tmp_path / "link.csv"):
+            with pytest.raises(ReleaseError, match=r"one of the system's, /proc/.*: name another"):
+                write_bytes(each, b"new")
+    assert (tmp_path / "open.csv").read_bytes() == b""
+
+
+def test_what_lies_under_dev_is_refused():
+    with pytest.raises(ReleaseError, match=r"one of the system's, /dev/dpviz\.csv: name another"):
+        destination("/dev/dpviz.csv")
+
+
+def test_a_ledger_and_its_seal_are_never_replaced(tmp_path):
+    ledger = Ledger(tmp_path / "old.csv")
+    ledger.spend("people", 1, what="x")
+    for each in ledger.files:
+        before = each.read_bytes()
+        with pytest.raises(ReleaseError, match="is a ledger, or its seal: name another file"):
+            write_bytes(each, b"new")
+        assert each.read_bytes() == before
+    assert ledger.account("people").spent == 1

@@ -14,9 +14,11 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+import typer.main
+
 from dpviz.cli import interrupts
 from dpviz.cli.root import app, complain, prepare_standard_files
-from dpviz.cli.usage import WRONG, require_values, usage_line
+from dpviz.cli.usage import WRONG, require_plain, require_values, usage_line
 from dpviz.errors import DpvizError
 
 for _module in pkgutil.iter_modules(__path__):
@@ -34,7 +36,6 @@ def commands() -> dict[str, str]:
     >>> commands()["dpviz info"]
     'Show what a release says of itself: header, budget breakdown, size.'
     """
-    import typer.main
 
     def leaves(command: Any, path: str) -> Iterator[tuple[str, str]]:
         children = getattr(command, "commands", None)
@@ -55,7 +56,9 @@ def main() -> None:
     interrupts.listen()
     try:
         require_values(sys.argv[1:])
-        sys.exit(app(standalone_mode=False) or 0)
+        command = typer.main.get_command(app)
+        require_plain(command, sys.argv[1:])
+        sys.exit(command(standalone_mode=False) or 0)
     except WRONG as error:
         if type(error).__name__ == "NoArgsIsHelpError":  # a group alone: its help
             error.show()

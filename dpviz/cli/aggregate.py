@@ -9,8 +9,10 @@ import typer
 
 from dpviz.cli.groups import grouped
 from dpviz.cli.options import Attributes, Bits, Clock, Places, TableName, Units
+from dpviz.cli.outputs import apart
 from dpviz.cli.root import Json, app, complain, emit, progress
 from dpviz.errors import ParameterError
+from dpviz.files import destination
 
 
 @app.command()
@@ -38,10 +40,17 @@ def aggregate(
     from dpviz import Ledger, load, save_counts
     from dpviz.build import require_public, stated_domain
 
-    path = Path(output)
-    if path.exists() and path.resolve() not in [Path(each).resolve() for each in sources]:
+    path, name = destination(output), Path(output).name
+    if not path.exists():
+        apart(output)
+    elif path not in [Path(each).resolve() for each in sources]:
         raise ParameterError(
-            f"{path.name} exists: name it among the sources to append to it, or delete it first"
+            f"{name} exists: name it among the sources to append to it, or delete it first"
+        )
+    elif stated_domain(path) is None:
+        raise ParameterError(
+            f"output {output!r} is one of the sources and holds no counts per cell to append to: "
+            "name another file"
         )
     stating = next((each for each in sources if stated_domain(each) is not None), sources[0])
     handle = load(
@@ -56,10 +65,8 @@ def aggregate(
         progress=progress(),
     )
     require_public(Ledger(), handle)  # before a file says so permanently
-    save_counts(handle, path)
+    save_counts(handle, output)
     if not handle.public:
-        complain(
-            f"note: {path.name} holds EXACT COUNTS: SENSITIVE, keep it as you keep the records"
-        )
-    facts = {"output": str(path), "bits": handle.bits, "unit": handle.unit, "name": handle.name}
-    emit(facts, as_json, f"{path}: {handle.bits} bits per axis, unit: {handle.unit}")
+        complain(f"note: {name} holds EXACT COUNTS: SENSITIVE, keep it as you keep the records")
+    facts = {"output": output, "bits": handle.bits, "unit": handle.unit, "name": handle.name}
+    emit(facts, as_json, f"{output}: {handle.bits} bits per axis, unit: {handle.unit}")

@@ -6,19 +6,23 @@ import dataclasses
 import io
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dpviz.cli.outputs import apart
 from dpviz.cli.root import Epsilon, Json, app, emit, progress, settings
 from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
     from dpviz.evaluation.audit import Audit
     from dpviz.evaluation.file_audit import FileAudit, Outcome
+
+PROCESSES = 2
+"""Worker processes, where nobody says how many."""
 
 
 @app.command()
@@ -44,14 +48,18 @@ def audit(
     parameters: Annotated[
         list[str] | None, typer.Option("--set", help="A parameter, key=value; repeat at will.")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of the simulated noise.")] = 0,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Of the simulated noise; 0 by default.")
+    ] = None,
     secure: Annotated[
         bool, typer.Option("--secure", help="The noise of releases: slower, not repeatable.")
     ] = False,
     output: Annotated[
         str | None, typer.Option("--output", "-o", help="With all: a page (.md) of the table.")
     ] = None,
-    processes: Annotated[int, typer.Option(min=1, help="With all: worker processes.")] = 2,
+    processes: Annotated[
+        int | None, typer.Option(min=1, help="With all: worker processes; 2 by default.")
+    ] = None,
     own_process: Annotated[
         bool, typer.Option("--own-process", help="With files: each build in a process of its own.")
     ] = False,
@@ -64,32 +72,34 @@ def audit(
     """
     from dpviz.evaluation.audits import audited, group, small
 
+    if output is not None:
+        apart(output)
+    _check_fit(
+        method,
+        {
+            "--set": parameters,
+            "--output": output,
+            "--seed": seed,
+            "--secure": secure,
+            "--processes": processes,
+            "--own-process": own_process,
+        },
+    )
     if method.lower() == "files":
-        if parameters or output is not None:
-            raise ParameterError("audit files: takes neither --set nor --output")
         _files(epsilon, trials, confidence, own_process, as_json)
         return
     trials = 40_000 if trials is None else trials
     if group(method) is not None:
-        if output is not None and method.lower() == "extremes":
-            raise ParameterError("audit extremes: takes no --output: --json prints every row")
-        if parameters or secure:
-            raise ParameterError(
-                f"audit {method}: takes neither --set nor --secure: name one method"
-            )
-        _all(method.lower(), epsilon, trials, confidence, seed, processes, output, as_json)
+        workers = PROCESSES if processes is None else processes
+        _all(method.lower(), epsilon, trials, confidence, seed or 0, workers, output, as_json)
         return
-    if output is not None:
-        raise ParameterError(
-            f"output {output!r}: only for audit all, sequences and roads; --json prints one audit"
-        )
     chosen = small(method, **settings(parameters))
     result = audited(
         chosen,
         epsilon,
         trials=trials,
         confidence=confidence,
-        seed=seed,
+        seed=seed or 0,
         secure=secure,
         progress=progress(),
     )
@@ -100,6 +110,24 @@ def audit(
         "parameters": chosen.parameters(),
     }
     emit(facts, as_json, "\n".join(_lines(result, result.method)))
+
+
+def _check_fit(method: str, given: Mapping[str, object]) -> None:
+    """Refuse options that an audit has no use for."""
+    from dpviz.evaluation.audits import group
+
+    name = method.lower()
+    if name == "files":
+        fitting, remedy = {"--own-process"}, "leave it out"
+    elif group(name) is None:
+        fitting, remedy = {"--set", "--seed", "--secure"}, "leave it out, or audit all"
+    else:
+        fitting, remedy = {"--output", "--seed", "--processes"}, "leave it out, or name one method"
+        if name == "extremes":
+            fitting, remedy = fitting - {"--output"}, "leave it out; --json prints every row"
+    for option, value in given.items():
+        if value not in (None, False) and option not in fitting:
+            raise ParameterError(f"audit {method}: takes no {option}: {remedy}")
 
 
 def _lines(result: Audit | FileAudit, what: str, unit: str = "record") -> list[str]:

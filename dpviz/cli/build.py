@@ -12,7 +12,7 @@ from dpviz.cli.areas import described as described_areas
 from dpviz.cli.building import Facts, build_release
 from dpviz.cli.groups import grouped
 from dpviz.cli.options import Attributes, Bits, Clock, Order, Places, TableName, Units
-from dpviz.cli.queries import rectangles
+from dpviz.cli.rectangles import rectangles
 from dpviz.cli.releases import summary
 from dpviz.cli.root import app, progress
 from dpviz.errors import ParameterError
@@ -83,14 +83,14 @@ def build(
         return handle
 
     shared: dict[str, Any] = {"columns_named": bool(places.names), "wishes": want or ()}
+    read = [source, partition.areas, workload]
     if areas is None:
         name, shared["sum_share"] = checked_name(method), sum_share
-        build_release("points", name, order, [source], points, described, for_what, **shared)
+        build_release("points", name, order, read, points, described, for_what, **shared)
         return
     if sum_share is not None:
         raise ParameterError("--sum-share is of --sum: leave it out")
     counted = lambda: AreaData(points(), areas)  # noqa: E731
-    read = [source, partition.areas]
     build_release("areas", method or "areas", order, read, counted, described_areas, **shared)
 
 
@@ -109,7 +109,7 @@ def workload_rule(workload: str | None) -> Callable[[DataHandle], Declared | Non
         return lambda data: declared
 
     def of_file(data: DataHandle) -> Declared:
-        return Declared.of(rectangles(workload, 2 * data.domain.dims), data.domain)
+        return Declared.of(rectangles(workload, data.domain.columns), data.domain)
 
     return of_file
 

@@ -59,12 +59,18 @@ def build_release(
     if wishes:
         parse_all(wishes)
     writable(order.output)
-    apart(order.output, *inputs)
+    apart(order.output, *inputs, ledger=order.ledger)
     simulate = simulated(order.seed, order.sampler, order.secure_noise)
     started = time.perf_counter()
-    data = load()
-    if order.declare_public and not data.public:
+    if order.declare_public and not order.public:
         raise ParameterError("--declare-public goes with --public: give both, or neither")
+    data = load()
+    if data.public and order.purpose:
+        raise ParameterError(
+            "--purpose is what the ledger notes, which public data do not enter: leave it out"
+        )
+    if getattr(data, "synthetic", False) and order.ledger is not None:
+        raise ParameterError("--ledger is not for the built-in data: leave it out")
     queries = workload(data)
     if isinstance(queries, Declared):
         chosen = queries.method(name, **parameters)

@@ -10,6 +10,7 @@ import typer
 from dpviz.cli.build import workload_rule
 from dpviz.cli.groups import grouped
 from dpviz.cli.options import Places
+from dpviz.cli.outputs import apart
 from dpviz.cli.root import Json, NoiseSeed, app, emit, numbers, progress
 from dpviz.errors import ParameterError, PrivacyError
 from dpviz.limits import QUERIES
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from dpviz.build import DataHandle
     from dpviz.methods.points.declared import Declared
     from dpviz.workloads import Workload
+
+QUERIES_DRAWN = 10_000
+"""Queries of each size, where nobody says how many."""
 
 NONEMPTY_DRAWS = 20
 """Queries drawn for every one that --nonempty asks for."""
@@ -43,8 +47,9 @@ def evaluate(
         ),
     ] = "small,medium,large",
     queries: Annotated[
-        int, typer.Option(max=QUERIES.most, help="Range queries per size.")
-    ] = 10_000,
+        int | None,
+        typer.Option(max=QUERIES.most, help="Range queries per size; 10,000 by default."),
+    ] = None,
     repeats: Annotated[int, typer.Option(help="Repetitions with fresh noise.")] = 5,
     seed: NoiseSeed = None,
     sanity: Annotated[float, typer.Option(help="Sanity bound as a share of the records.")] = 0.001,
@@ -82,8 +87,9 @@ def evaluate(
         raise PrivacyError(
             "evaluate compares with exact counts: only for public data; add --public if they are"
         )
+    apart(output, source, workload_file)
     if plot is not None:
-        drawable(plot)
+        drawable(plot, output)
     handle = load(source, places.domain(source), **places.reading(), public=True)
     require_public(Ledger(), handle)  # exact counts follow
     declared, workload_file = _declared(workload_file, handle)
@@ -142,7 +148,7 @@ def _declared(workload: str | None, handle: DataHandle) -> tuple[Declared | None
 def _workloads(
     handle: DataHandle,
     sizes: tuple[str, ...],
-    queries: int,
+    queries: int | None,
     seed: int,
     nonempty: bool,
     file: str | None,
@@ -157,6 +163,11 @@ def _workloads(
         return workloads.workload(handle.domain, size, n, seed)
 
     if file is not None and Path(file).exists():
+        if queries is not None or nonempty:
+            option = "--nonempty" if queries is None else "--queries"
+            raise ParameterError(
+                f"{option} is of queries that are drawn, {file} holds its own: leave it out"
+            )
         stored = {load.size: load for load in workloads.read(file, handle.domain)}
         missing = [size for size in sizes if size not in stored]
         if missing:
@@ -165,6 +176,7 @@ def _workloads(
                 "choose another file or --sizes"
             )
         return tuple(stored[size] for size in sizes)
+    queries = QUERIES_DRAWN if queries is None else queries
     if nonempty:
         many = [drawn(size, NONEMPTY_DRAWS * queries) for size in sizes]
         hitting = [truth.nonempty(handle, load, queries) for load in many]
@@ -175,9 +187,12 @@ def _workloads(
     return tuple(hitting)
 
 
-def drawable(plot: str) -> None:
+def drawable(plot: str, output: str) -> None:
     """Fail before hours of work, not after."""
     path = Path(plot)
+    apart(plot)
+    if path.resolve() == Path(output).resolve():
+        raise ParameterError(f"plot {plot!r} is the output too: name two files")
     if path.suffix.lower() not in {".png", ".svg", ".pdf"} or not path.parent.is_dir():
         raise ParameterError(f"plot {plot!r}: give a .png, .svg or .pdf in a folder that exists")
 

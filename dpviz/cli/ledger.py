@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dpviz.cli.root import Json, LedgerFile, app, emit
+from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
     from dpviz.build import Account
@@ -27,8 +28,13 @@ def show(
 
     opened = Ledger(file)
     accounts = opened.accounts() if dataset is None else (opened.account(dataset),)
+    _require(file)
     facts = {"ledger": str(opened.path), "datasets": [dataclasses.asdict(row) for row in accounts]}
-    emit(facts, as_json, "\n".join(map(_lines, accounts)) or f"{opened.path}: nothing spent")
+    text = "\n".join(map(_lines, accounts)) or f"{opened.path}: nothing spent"
+    if dataset is not None and _is_new(accounts[0]):
+        known = ", ".join(each.dataset for each in opened.accounts()) or "no data set"
+        text = f"{dataset}: nothing was ever spent under this name; the ledger knows {known}"
+    emit(facts, as_json, text)
 
 
 @ledger.command("set")
@@ -62,8 +68,27 @@ def verify(
 
     opened = Ledger(file)
     entries = opened.verify(accept=accept)
+    _require(file)
     facts = {"ledger": str(opened.path), "entries": entries}
-    emit(facts, as_json, f"{opened.path}: {entries:,} entries, all as they were written")
+    text = f"{opened.path}: {entries:,} entries, all as they were written"
+    emit(facts, as_json, text if opened.path.exists() else f"{opened.path}: no ledger yet")
+
+
+def _require(file: str | None) -> None:
+    """Refuse a ledger that was named and is not there.
+
+    Raises:
+        ParameterError: no such file.
+    """
+    from dpviz import Ledger
+
+    if file is not None and not Ledger(file).path.exists():
+        raise ParameterError(f"--ledger {file!r}: no such ledger: check its name")
+
+
+def _is_new(account: Account) -> bool:
+    """Whether the ledger knows nothing of a data set."""
+    return account.total is None and not account.spends and not account.public
 
 
 def _lines(account: Account) -> str:

@@ -68,7 +68,7 @@ def match(
     if failure is not None and padding != "upward":
         raise ParameterError("--failure is of --padding upward: leave it out")
     if output is not None:
-        apart(output, release_a, release_b)
+        apart(output, release_a, release_b, records_a, records_b)
         writable(output)
     started = time.perf_counter()
     a, b = read(release_a, "points"), read(release_b, "points")

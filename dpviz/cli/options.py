@@ -86,7 +86,7 @@ class Places:
         limits, names = numbers(self.bounds, "--bounds"), self.names
         if len(names) == 1 and len(limits) == 4:  # a column of points: it names no coordinates
             names = ()
-        return public_box(limits, names, self.crs or "EPSG:4326", axis)
+        return public_box(limits, names, self.crs or "EPSG:4326", axis, source)
 
     def reading(self) -> dict[str, Any]:
         """What :func:`dpviz.load` takes of them beside the domain."""

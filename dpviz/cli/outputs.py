@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpviz.errors import DpvizError, ParameterError, ReleaseError
+from dpviz.files import destination
 
 if TYPE_CHECKING:
     from dpviz.build import Ledger
@@ -23,6 +24,7 @@ def writable(output: str, ending: str = ".parquet") -> None:
     Raises:
         ParameterError: another ending, a folder that does not exist, no plain file, or a name that
             Parquet's reader cannot open.
+        ReleaseError: as :func:`dpviz.files.destination`.
     """
     path = Path(output)
     if output.encode(errors="ignore").decode() != output:
@@ -35,9 +37,10 @@ def writable(output: str, ending: str = ".parquet") -> None:
         raise ParameterError(f"output {output!r} is a folder: name a file in it")
     if path.exists() and not path.is_file():
         raise ParameterError(f"output {output!r} is no plain file: name another")
+    folder = destination(output).parent
     try:
-        with tempfile.TemporaryFile(dir=path.parent):
-            free = shutil.disk_usage(path.parent).free
+        with tempfile.TemporaryFile(dir=folder):
+            free = shutil.disk_usage(folder).free
     except OSError as error:
         raise ParameterError(
             f"output {output!r}: the folder cannot be written ({error.strerror}): name another"
@@ -49,18 +52,28 @@ def writable(output: str, ending: str = ".parquet") -> None:
         )
 
 
-def apart(output: str, *inputs: str | None) -> None:
+def apart(output: str, *inputs: str | None, ledger: str | None = None) -> None:
     """Refuse to write over what is read: the records, a part of a folder; or was paid for.
 
+    Args:
+        output: the file to write.
+        *inputs: files and folders that are read, as options name them.
+        ledger: that is in use; this user's by default.
+
     Raises:
-        ParameterError: the output is one of the inputs, or a file in one.
-        ReleaseError: a release that was paid for, which nothing brings back.
+        ParameterError: the output is one of the inputs, a file in one, or the ledger.
+        ReleaseError: a release that was paid for, which nothing brings back; or as
+            :func:`dpviz.files.destination`.
     """
+    from dpviz import Ledger
+    from dpviz.foreign import file_of
     from dpviz.releases.files import spare
 
-    path = Path(output).resolve()
-    read = [Path(each).resolve() for each in inputs if each is not None]
-    if path.exists() and (path in read or path.parent in read):
+    path = destination(output)
+    if path in [each.resolve() for each in Ledger(ledger).files]:
+        raise ParameterError(f"output {output!r} is the ledger, or its seal: name another file")
+    read = [file_of(each)[0] for each in inputs if each is not None]
+    if any(_same(each, path) or _holds(each, path) for each in read):
         raise ParameterError(f"output {output!r} is one of the inputs: name another file")
     spare(path)
 
@@ -109,6 +122,20 @@ def keep(save: Callable[[Path], Any], output: str, ledger: Ledger, release_id: s
         f"{path.name}: cannot be written ({reason}), nor anywhere else: the release is lost, what "
         "was paid for it stays paid, and the ledger says so"
     )
+
+
+def _same(one: Path, other: Path) -> bool:
+    """Whether two paths are of one file that is there, by whatever names."""
+    try:
+        return one.samefile(other)
+    except (OSError, ValueError):  # one is not there, or no path at all
+        return False
+
+
+def _holds(folder: Path, path: Path) -> bool:
+    """Whether a folder that is read, which is all its Parquet files, has a file that is there."""
+    there = path.suffix.lower() == ".parquet" and path.exists()
+    return there and any(_same(folder, each) for each in path.parents)
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dpviz.cli.areas import answer_areas
 from dpviz.cli.attributes import attribute_lines, attribute_rows, region_rows
+from dpviz.cli.rectangles import rectangles
 from dpviz.cli.root import (
     COUNT,
     Json,
@@ -20,10 +20,12 @@ from dpviz.cli.root import (
     numbers,
     step_rows,
 )
-from dpviz.errors import DataError, ParameterError
+from dpviz.errors import ParameterError
 from dpviz.releases.areas.release import AreaRelease
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from dpviz.releases.points.range_count import RangeAnswers
     from dpviz.releases.points.release import PointRelease
 
@@ -45,7 +47,7 @@ def query(
     rects: Annotated[
         str | None,
         typer.Option(
-            help="CSV file of rectangles: columns as --rect, or west, south, east, north."
+            help="CSV file of rectangles: columns as --rect, or named west, south, east, north."
         ),
     ] = None,
     regions: Annotated[
@@ -87,10 +89,10 @@ def query(
             raise ParameterError("--regions is asked of 2-D releases: leave --period out")
         emit_regions(opened, regions, name, as_json)
         return
-    asked, width = [numbers(text, "--rect") for text in rect or []], 2 * opened.domain.dims
+    asked, domain = [numbers(text, "--rect") for text in rect or []], opened.domain
     if period is not None or {len(each) for each in asked} == {4}:
-        width = 2 * opened.domain.place.dims
-    asked = asked_rectangles(asked, rects, width)
+        domain = domain.place
+    asked = asked_rectangles(asked, rects, domain.columns)
     if less is not None:
         emit_rectangles(
             opened, asked, opened.difference(asked, period, less), as_json, attributes=False
@@ -155,19 +157,23 @@ def query_areas(
     if every:
         answer_areas(opened, as_json)
         return
-    asked = asked_rectangles([numbers(text, "--rect") for text in rect or []], rects, 4)
+    given = [numbers(text, "--rect") for text in rect or []]
+    asked = asked_rectangles(given, rects, opened.areas.domain.columns)
     emit_rectangles(opened, asked, opened.count(asked), as_json)
 
 
-def asked_rectangles(asked: list[list[float]], rects: str | None, width: int) -> list[list[float]]:
-    """Rectangles of the options and of a CSV file, of ``width`` numbers each.
+def asked_rectangles(
+    asked: list[list[float]], rects: str | None, columns: Sequence[str]
+) -> list[list[float]]:
+    """Rectangles of the options and of a CSV file, of two numbers for each column.
 
     Raises:
         ParameterError: none, or another number of numbers.
         DataError: the file cannot be read so.
     """
+    width = 2 * len(columns)
     if rects is not None:
-        asked = [*asked, *rectangles(rects, width)]
+        asked = [*asked, *rectangles(rects, columns)]
     if not asked:
         raise ParameterError("nothing to answer: give --rect, --rects, --regions or --areas")
     sizes = {len(each) for each in asked}
@@ -253,51 +259,3 @@ def emit_regions(release: PointRelease, path: str, name: str | None, as_json: bo
         for row in rows
     ]
     emit({"answers": rows}, as_json, "\n".join([*lines, release.header.guarantee]))
-
-
-SIDES = (
-    ("west", "south", "east", "north"),
-    ("xmin", "ymin", "xmax", "ymax"),
-    ("minx", "miny", "maxx", "maxy"),
-)
-"""Names of a rectangle's sides in files, in the order of ``--rect``."""
-
-
-def rectangles(path: str, width: int) -> list[list[float]]:
-    """Rectangles from a CSV file, with or without a header row.
-
-    Sides that a header names as one of :data:`SIDES` are known by it, in any order and among other
-    columns; all others are in the order of ``--rect``.
-
-    Raises:
-        DataError: no such file, none in it, or a row that is not ``width`` numbers.
-    """
-    import csv
-
-    try:
-        with Path(path).open(newline="", encoding="utf-8-sig") as file:
-            first = file.readline()
-            file.seek(0)
-            mark = ";" if ";" in first and "," not in first else ","
-            rows = [row for row in csv.reader(file, delimiter=mark) if row]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise DataError(f"{path}: cannot be read as CSV") from error
-    if rows and not _is_number(rows[0][0]):
-        names = [name.strip().casefold() for name in rows[0]]
-        sides = next((each for each in SIDES if len(each) == width and {*each} <= {*names}), ())
-        places = [names.index(side) for side in sides]
-        rows = [[row[at] for at in places if at < len(row)] if places else row for row in rows[1:]]
-    if not rows:
-        raise DataError(f"{path} holds no rectangle: write one in each row")
-    for at, row in enumerate(rows, 1):
-        if len(row) != width or not all(map(_is_number, row)):
-            raise DataError(f"{path}: rectangle {at} is not {width} numbers")
-    return [[float(value) for value in row] for row in rows]
-
-
-def _is_number(word: str) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True

@@ -15,7 +15,7 @@ from dpviz.cli.areas import summary as area_summary
 from dpviz.cli.attributes import attribute_facts
 from dpviz.cli.outputs import apart
 from dpviz.cli.queries import opened_map
-from dpviz.cli.root import Json, ReleaseFile, app, emit
+from dpviz.cli.root import Json, ReleaseFile, app, complain, emit
 from dpviz.errors import ParameterError
 from dpviz.periods import period_words
 from dpviz.releases.areas.release import AreaRelease
@@ -54,7 +54,9 @@ def info(
     from dpviz import read
 
     if code is not None:
-        emit_code(release, code, as_json, source, seed, areas, graph)
+        beside = {"source": source, "seed": seed, "areas": areas, "graph": graph}
+        given = {name: value for name, value in beside.items() if value is not None}
+        emit_code(release, code, as_json, given)
         return
     if any(each is not None for each in (source, seed, areas, graph)):
         raise ParameterError(
@@ -112,19 +114,17 @@ def info(
     emit(facts, as_json, "\n".join(lines))
 
 
-def emit_code(
-    path: str,
-    which: str,
-    as_json: bool,
-    source: str | None,
-    seed: int | None,
-    areas: str | None,
-    graph: str | None,
-) -> None:
+def emit_code(path: str, which: str, as_json: bool, given: dict[str, Any]) -> None:
     """Code that makes a release, or the statement on it.
 
+    Args:
+        path: of the release.
+        which: of :data:`CODES`.
+        as_json: as for all commands.
+        given: what no release holds, by the names of the options.
+
     Raises:
-        ParameterError: no such code.
+        ParameterError: no such code, or something that it has no use for.
     """
     from dpviz import read
     from dpviz.exports.data_use import data_use, sentences
@@ -134,10 +134,18 @@ def emit_code(
         raise ParameterError(f"--code {which!r}: choose one of {', '.join(CODES)}")
     opened = read(path)
     if which == "statement":
+        for name in given:
+            raise ParameterError(f"--{name} is for code, not for the statement: leave it out")
         facts = data_use(opened)
         emit(facts, as_json, "\n".join([*sentences(opened), json.dumps(facts, indent=2)]))
         return
-    script = script_of(opened, source, seed, areas, graph)
+    script = script_of(opened, **given)
+    for name in given:
+        others = {each: value for each, value in given.items() if each != name}
+        if script_of(opened, **others).python() == script.python():
+            raise ParameterError(
+                f"--{name} changes nothing in the code of this release: leave it out"
+            )
     notebook = script.notebook(script.method, sentences(opened))
     texts = {"command": script.command(), "python": script.python(), "notebook": notebook}
     shown = {which: texts[which]} if which in texts else texts
@@ -166,7 +174,7 @@ def export(
     """Write a release for other tools, such as QGIS."""
     from dpviz import export as write
 
-    apart(output, release)
+    apart(output, release, join)
     opened = opened_map(release)
     if isinstance(opened, AreaRelease):
         export_areas(
@@ -204,7 +212,12 @@ def sample(
     from dpviz.releases.export import save_sample
 
     apart(output, release)
-    points = save_sample(read(release, "points"), output, n, seed)
+    opened = read(release, "points")
+    points = save_sample(opened, output, n, seed)
+    beside = {"kinds": opened.domain.kinds, "sums": opened.domain.values}
+    lost = " and ".join(name for name, value in beside.items() if value is not None)
+    if lost:
+        complain(f"note: the points have no {lost}: they are drawn from the counts of all records")
     emit({"output": output, "points": points}, as_json, f"{output}: {points:,} synthetic points")
 
 

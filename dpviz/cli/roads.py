@@ -66,7 +66,7 @@ def build(
         "roads",
         method,
         order,
-        [source, *words(streets.graph, "--graph")],
+        [source, workload, *words(streets.graph, "--graph")],
         lambda: streets.load(
             source,
             **units.reading(),

@@ -17,6 +17,7 @@ import typer
 
 from dpviz.cli import interrupts
 from dpviz.errors import ParameterError
+from dpviz.lists import number
 from dpviz.progress import Progress
 
 if TYPE_CHECKING:
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 SIMULATED = "simulated"
 """The word of ``--noise`` for NumPy's, which is NOT PRIVATE."""
+
+NOISES = ("exact", "opendp", SIMULATED)
+"""What ``--noise`` takes."""
 
 LOGGED = 10.0
 """Seconds between two lines of progress where nobody watches: in a file, in a pipe."""
@@ -172,8 +176,11 @@ def simulated(seed: int | None, sampler: str | None, secure: bool) -> bool:
     """Whether simulated noise is asked for, which public data alone may have.
 
     Raises:
-        ParameterError: a seed or simulated noise, and noise that nobody may repeat.
+        ParameterError: no such noise; or a seed or simulated noise, and noise that nobody may
+            repeat.
     """
+    if sampler not in (None, *NOISES):
+        raise ParameterError(f"--noise {sampler!r}: choose one of {', '.join(NOISES)}")
     asked = sampler == SIMULATED
     if (secure or (sampler is not None and not asked)) and seed is not None:
         raise ParameterError(
@@ -193,7 +200,7 @@ def numbers(text: str, what: str) -> list[float]:
     values = []
     for word in text.split(","):
         try:
-            value = float(word)
+            value = number(word)
         except ValueError:
             value = math.nan
         if not math.isfinite(value):
@@ -220,19 +227,23 @@ def public_box(
     names: Sequence[str] = (),
     crs: str = "EPSG:4326",
     axis: Mapping[str, Any] | None = None,
+    source: str | None = None,
 ) -> Domain:
     """The domain of ``--bounds``; what looks like a slip in it is one line on standard error.
+
+    Of a ``source`` that states its own box nothing is said: another one is an error anyway.
 
     Raises:
         DomainError: no box, or one outside the area of use of its CRS.
     """
+    from dpviz.build import stated_domain
     from dpviz.crs import doubt, require_area
     from dpviz.domain import Domain
 
     domain = Domain.from_bounds(limits, tuple(names), crs, **(axis or {}))
     require_area(domain)
     line = doubt(domain)
-    if line:
+    if line and (source is None or stated_domain(source) is None):
         complain(f"warning: {line}")
     return domain
 

@@ -9,6 +9,7 @@ import typer
 from dpviz.cli.evaluate import drawable, emit_results, write_plot
 from dpviz.cli.groups import grouped
 from dpviz.cli.options import Units
+from dpviz.cli.outputs import apart
 from dpviz.cli.root import Json, NoiseSeed, numbers, progress, whole_numbers
 from dpviz.cli.sequences import Source, sequences
 from dpviz.cli.sources import Symbols
@@ -52,8 +53,9 @@ def evaluate(
         raise PrivacyError(
             "evaluate compares with exact answers: only for public data; add --public if they are"
         )
+    apart(output, source, symbols.alphabet, symbols.leaves)
     if plot is not None:
-        drawable(plot)
+        drawable(plot, output)
     plan = SequenceExperiment(
         methods=words(methods, "--methods"),
         epsilons=tuple(numbers(epsilons, "--epsilons")),

@@ -84,10 +84,12 @@ def report(
     from dpviz import Ledger
     from dpviz.exports import report_page
 
+    if ledger is not None and not account:
+        raise ParameterError("--ledger is of --account: give both, or leave it out")
     opened, asked = _flat(_opened(releases, period)), _rects(rect)
     paid = Ledger(ledger).account(opened[0].header.source) if account else None
     make = lambda: report_page(opened, rects=asked, title=title, account=paid)  # noqa: E731
-    apart(output, *releases)
+    apart(output, *releases, ledger=ledger)
     _write(output, make, ".html", opened, as_json)
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dpviz.cli.groups import option
-from dpviz.cli.root import numbers, public_box
-from dpviz.errors import ParameterError
+from dpviz.cli.root import complain, numbers, public_box
+from dpviz.errors import DomainError, ParameterError
 from dpviz.lists import words
 
 if TYPE_CHECKING:
@@ -51,15 +51,19 @@ class Streets:
             raise ParameterError("--graph is missing: give NODES,EDGES tables, or one file")
         crs = "" if self.crs.strip().lower() == "none" else self.crs
         names = words(self.graph, "--graph")
-        return read_graph(*names, crs=crs, components=self.components, directed=self.directed)
+        graph = read_graph(*names, crs=crs, components=self.components, directed=self.directed)
+        _check_places(graph)
+        return graph
 
     def load(self, source: str, **how: Any) -> RoadData:
         """The trips of a source on their graph; the built-in city brings its own."""
         from dpviz import load, read_graph
         from dpviz.build import CITY
 
-        if source == CITY and self.graph is None:
+        if source == CITY:
             _not_built_in(
+                graph=self.graph,
+                dataset=how.pop("name", None),
                 crs=self.crs,
                 columns=self.columns,
                 components=self.components != "refuse",
@@ -73,6 +77,27 @@ class Streets:
             return made
         columns = words(self.columns, "--columns") or None
         return load(source, self.opened(), columns=columns, **how)
+
+
+def _check_places(graph: RoadGraph) -> None:
+    """Hold the coordinates of a graph against its CRS, as those of a box are.
+
+    Raises:
+        DomainError: they lie outside its area of use.
+    """
+    from dpviz.crs import doubt, require_area
+    from dpviz.domain import Domain
+
+    low, high = graph.line_xy.min(axis=0), graph.line_xy.max(axis=0)
+    if not graph.crs or not (low < high).all():  # a plane of its own, or no box
+        return
+    box = Domain.from_bounds([*low.tolist(), *high.tolist()], crs=graph.crs)
+    try:
+        require_area(box)
+    except DomainError as error:
+        raise DomainError(f"the graph's {error}") from None
+    if line := doubt(box):
+        complain(f"warning: the graph's {line}")
 
 
 LEAVES = 256
@@ -144,6 +169,7 @@ class Symbols:
                 **{each: getattr(self, each) for each in (*OF_SYMBOLS, "bounds", "time")},
                 unit=unit,
                 max_per_unit=how["max_per_unit"] != 1,
+                dataset=how.get("name"),
             )
             city: SequenceData = load(CITY, kind="sequences", **cutting)
             return city

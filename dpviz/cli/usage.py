@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import itertools
 import sys
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import typer
 
 from dpviz.errors import ParameterError
+from dpviz.lists import is_plain
 
 WRONG: Any = typer.BadParameter.__mro__[1]
 """Typer's usage error, whose class it has of Click or of a copy of its own."""
@@ -46,6 +48,33 @@ def require_values(words: Sequence[str]) -> None:
         name, given, value = word.partition("=")
         if word.startswith("-") and not value and (given or not then):
             raise ParameterError(f"{name} is empty: give a value, or leave the option out")
+
+
+def require_plain(command: Any, words: Sequence[str]) -> None:
+    """Refuse an option that is given twice, whose last value would win, and numbers such as 1_0.
+
+    Args:
+        command: the program, as Typer makes it.
+        words: of the command line.
+
+    Raises:
+        ParameterError: there is one.
+    """
+    while words and words[0] in getattr(command, "commands", {}):
+        command, words = command.commands[words[0]], words[1:]
+    try:
+        parser = command.make_parser(command.context_class(command))
+        values, _, given = parser.parse_args(list(words))
+    except WRONG:  # which the call says too
+        return
+    for option, times in Counter(given).items():
+        if option.param_type_name != "option" or option.is_flag:
+            continue
+        name, value = max(option.opts, key=len), values[option.name]
+        if times > 1 and not option.multiple:
+            raise ParameterError(f"{name} is given twice: give it once")
+        if option.type_descriptor.annotation in (int, float) and not is_plain(value):
+            raise ParameterError(f"{name} {value!r}: write the number in digits alone, such as 10")
 
 
 def _begun(words: str) -> str:

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, TypeVar
 
 from dpviz.arguments import typed
 from dpviz.errors import ParameterError
+from dpviz.lists import number as number_of
 
 
 @dataclass(frozen=True)
@@ -217,7 +218,7 @@ def _checked(owner: str, field: dataclasses.Field[Any], value: Any) -> Any:
             raise ParameterError(f"{what}: give true or false")
         return words[str(value).lower()]
     try:
-        number = float(value)
+        number = number_of(value) if isinstance(value, str) else float(value)
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if math.isnan(number) or isinstance(value, bool):

@@ -42,8 +42,8 @@ def require_public(ledger: Ledger | None, data: Handle[Any], *, declare: bool = 
     elif known:
         raise PrivacyError(
             f"data set {known[0]!r} is sensitive, says the ledger: it cannot be public too. Build "
-            "it as sensitive, or insist with declare_public=True (--declare-public), which the "
-            "ledger records"
+            "it as sensitive, or insist in a build, with declare_public=True (dpviz build --public "
+            "--declare-public), which the ledger records"
         )
 
 

@@ -160,11 +160,11 @@ def test_a_file_of_several_layers_is_not_replaced_by_one(visits, wards, tmp_path
     with pytest.raises(
         ReleaseError, match=r"layered\.gpkg holds 2 layers, which would be lost: name a"
     ):
-        run("export", output, "-o", layered, "--join", layered, "--key", "code")
+        run("export", output, "-o", layered, "--join", wards, "--key", "code")
     assert layered.read_bytes() == before
     layered.unlink()
-    frame.to_file(layered, layer="wards")  # the only one may get its counts
-    assert run("export", output, "-o", layered, "--join", layered, "--key", "code")[0] == 0
+    frame.to_file(layered, layer="wards")  # the only one may be replaced
+    assert run("export", output, "-o", layered, "--join", wards, "--key", "code")[0] == 0
 
 
 def test_hexagons_and_whole_numbers(visits, tmp_path):

@@ -138,8 +138,9 @@ def test_audits_by_several_processes_end_at_once(tmp_path, interrupted):
 def test_nothing_is_written_of_an_interrupt_that_a_destructor_swallowed():
     """It is raised again, wherever the work has come to; other errors there are told."""
     code = """
-import os, signal, sys, time
+import os, signal, sys, time, typer
 from dpviz import cli
+cli.app = typer.Typer()
 class Loud:
     def __del__(self):
         raise ValueError("told")
@@ -147,12 +148,12 @@ class Held:
     def __del__(self):
         os.kill(os.getpid(), signal.SIGINT)
         time.sleep(0.01)
-def work(**how):
+@cli.app.command()
+def work():
     Loud()
     Held()
     print("held", flush=True)
     time.sleep(1000)
-cli.app = work
 cli.program()
 """
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=PATIENCE)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import geopandas
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -17,7 +18,8 @@ from typer.testing import CliRunner
 
 import dpviz
 from dpviz.cli import app, main
-from dpviz.cli.queries import rectangles
+from dpviz.cli.rectangles import rectangles
+from dpviz.errors import DataError
 
 BOUNDS = "-1,50,1,52"
 
@@ -103,12 +105,62 @@ def test_rectangles_from_a_file(points, tmp_path):
         "xmin;xmax;ymin;ymax\n-0.5;0.5;50.5;51.5\n",
         "MinX,MinY,MaxX,MaxY,count\n-0.5,50.5,0.5,51.5,7\n",
         "-0.5,50.5,0.5,51.5\n",
-        "a,b,c,d\n-0.5,50.5,0.5,51.5\n",
+        "lon_min,lat_min,lon_max,lat_max,count\n-0.5,50.5,0.5,51.5,7\n",
+        "lat_min,lat_max,lon_min,lon_max\n50.5,51.5,-0.5,0.5\n",
+        "minlat,maxlat,minlon,maxlon\n50.5,51.5,-0.5,0.5\n",
+        "Down Min,Down Max,across-min,across-max\n50.5,51.5,-0.5,0.5\n",  # a release's own columns
     ],
 )
 def test_the_sides_of_a_rectangle_are_known_by_their_names(text, tmp_path):
     (tmp_path / "rects.csv").write_text(text)
-    assert rectangles(str(tmp_path / "rects.csv"), 4) == [[-0.5, 50.5, 0.5, 51.5]]
+    assert rectangles(str(tmp_path / "rects.csv"), ["across", "down"]) == [[-0.5, 50.5, 0.5, 51.5]]
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        # Of decimal commas the first four parts were the answer to something else.
+        ("xmin,ymin,xmax,ymax\n1,2,3,4\n\n-0,5,50,5,0,5,51,5\n", "line 4 has 8 cells, not 4"),
+        ("id,xmin,ymin,xmax,ymax\na,1,2,3\n", "line 2 has 4 cells, not 5"),
+        ("1,2,3,4\n1,2,3,4,5\n", "line 2 has 5 cells, not 4"),
+        ("1,2,3,4\n1,2,3,many\n", "in line 2 is not 4 numbers"),
+        ("1,2,3,1_0\n", "in line 1 is not 4 numbers"),
+        # A damaged first row was taken for a header, and dropped.
+        ("x1,2,3,4\n5,6,7,8\n", "in line 1 is not 4 numbers"),
+        ("here,1,2,3,4\n", "line 1 has 5 cells, not 4"),
+        ("a,b,c,d\n1,2,3,4\n", "'a,b,c,d' does not name each side: name them west, south"),
+        ("west,south,east\n1,2,3\n", "'west,south,east' does not name each side"),
+        ("west,south,east,north,West\n1,2,3,4,5\n", "'west' and 'West' are one side: keep one"),
+        ("xmin,lon_min,ymin,xmax,ymax\n1,2,3,4,5\n", "'xmin' and 'lon_min' are one side"),
+    ],
+)
+def test_rectangles_that_cannot_be_told_are_refused(text, line, tmp_path):
+    (tmp_path / "rects.csv").write_text(text)
+    with pytest.raises(DataError, match=re.escape(line)):
+        rectangles(str(tmp_path / "rects.csv"), ["x", "y"])
+
+
+@pytest.mark.parametrize(
+    ("header", "row"),
+    [
+        ("", "1,2,3,4,5,6"),
+        ("a,b,c,d,e,f\n", "1,2,3,4,5,6"),
+        ("h_max,x_max,y_max,x_min,y_min,h_min\n", "6,4,5,1,2,3"),
+    ],
+)
+def test_rectangles_of_three_dimensions(header, row, tmp_path):
+    (tmp_path / "rects.csv").write_text(f"{header}{row}\n")
+    assert rectangles(str(tmp_path / "rects.csv"), ["x", "y", "h"]) == [[1, 2, 3, 4, 5, 6]]
+
+
+def test_the_exported_cells_are_rectangles_to_ask(points, tmp_path):
+    output, cells = tmp_path / "r.parquet", tmp_path / "cells.csv"
+    assert run("build", points, "-o", output, f"--bounds={BOUNDS}", "--method", "ugrid")[0] == 0
+    assert run("export", output, "-o", cells)[0] == 0
+    _, out, _ = run("query", output, "--rects", cells, "--json")
+    exported = pd.read_csv(cells)
+    answers = json.loads(out)["answers"]
+    assert [row["count"] for row in answers] == pytest.approx(exported["count"].tolist())
 
 
 def test_builds_of_sensitive_data_are_paid_by_the_ledger(points, tmp_path, capsys, monkeypatch):
@@ -175,8 +227,8 @@ def test_bad_builds_exit_2_and_leave_the_old_file(
 ):
     output = tmp_path / "r.parquet"
     output.write_text("old")
-    words = ["build", points, "-o", output, f"--bounds={BOUNDS}", *change]
-    line = fails(capsys, monkeypatch, *words)
+    bounds = [] if change[0].startswith("--bounds") else [f"--bounds={BOUNDS}"]
+    line = fails(capsys, monkeypatch, "build", points, "-o", output, *bounds, *change)
     assert message in line
     assert line.count("\n") == 1
     assert output.read_text() == "old"

@@ -1,5 +1,7 @@
 """An option that a source has no use for is refused: nobody pays for what is left aside."""
 
+import geopandas
+import pyarrow.parquet as pq
 import pytest
 
 import dpviz
@@ -95,3 +97,43 @@ def test_python_refuses_what_the_built_in_data_have_no_use_for(kind, unfit):
     (name,) = unfit
     with pytest.raises(DataError, match=f"{name}.*leave it out"):
         dpviz.load("city", kind=kind, **unfit)
+
+
+def test_built_in_points_have_their_own_crs_and_no_tables(tmp_path, capsys, monkeypatch):
+    """Their degrees were read as metres."""
+    monkeypatch.chdir(tmp_path)
+    box = "--bounds=1590000,-2740000,1690000,-2690000"
+    for unfit in (["--crs", "EPSG:3857", box], ["--crs", "EPSG:3857"], ["--table", "t"]):
+        words = ("build", "city-50k", "--public", *unfit, "-o", "out.parquet")
+        line = fails(capsys, monkeypatch, *words)
+        assert line.startswith(f"error: {unfit[0][2:]} is not for the built-in data city-50k:")
+        assert line.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_built_in_points_are_projected_into_a_box_of_another_crs():
+    degrees = dpviz.load("city-50k")
+    west, south, east, north = degrees.domain.bounds
+    corners = geopandas.GeoSeries.from_xy([west, east], [south, north], crs="EPSG:4326")
+    box = dpviz.Domain.from_bounds(corners.to_crs("EPSG:3857").total_bounds, crs="EPSG:3857")
+    built = dpviz.build(dpviz.load("city-50k", box), "ugrid", 1e6, seed=0, cells=2)
+    assert built.count(box.bounds).count[0] == pytest.approx(50_000, rel=0.001)
+
+
+def test_counts_are_in_their_own_crs_and_nothing_is_paid(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "points.csv").write_text("lon,lat\n0.1,0.2\n0.3,0.4\n")
+    kept = dpviz.load("points.csv", dpviz.Domain((0, 0), (1, 1)))
+    dpviz.save_counts(kept, "agg.SENSITIVE.parquet")
+    words = ("build", "agg.SENSITIVE.parquet", "-o", "out.parquet")
+    line = fails(capsys, monkeypatch, *words, "--crs", "EPSG:3857")
+    assert "holds counts per cell, with crs of its own: it has EPSG:4326" in line
+    assert dpviz.Ledger().accounts() == ()
+    assert not (tmp_path / "out.parquet").exists()
+    # Beside the counts it is of the records that they are put together with.
+    metres = geopandas.GeoSeries.from_xy([0.5], [0.5], crs="EPSG:4326").to_crs("EPSG:3857")
+    (tmp_path / "new.csv").write_text(f"lon,lat\n{metres.x[0]:.9f},{metres.y[0]:.9f}\n")
+    both = dpviz.load(["agg.SENSITIVE.parquet", "new.csv"], crs="EPSG:3857")
+    assert both.names == ("points", "new")
+    dpviz.save_counts(both, "both.SENSITIVE.parquet")
+    assert pq.read_table("both.SENSITIVE.parquet")["n"].to_pylist() == [1, 1, 1]

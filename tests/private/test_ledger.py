@@ -1,6 +1,7 @@
 """The ledger cannot be overspent, by processes together or by a crash, and never loses a spend."""
 
 import json
+import math
 import operator
 import os
 import signal
@@ -10,6 +11,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -591,3 +593,12 @@ def test_a_unit_and_its_bound(tmp_path, ledger):
         dpviz.build(dpviz.load(path, SQUARE), "ugrid", 0.25, ledger=ledger)
     with pytest.raises(DataError):
         dpviz.load(path, SQUARE, unit="user", max_per_unit=0)
+
+
+@pytest.mark.parametrize("delta", [2, 1, -1e-9, math.nan, math.inf])
+def test_a_delta_is_a_probability_below_1(ledger, delta):
+    for pay in (ledger.set_total, partial(ledger.spend, what="x")):
+        with pytest.raises(BudgetError, match=r"delta=.*: give a number from 0 to below 1, such a"):
+            pay("people", 1, delta)
+    assert not ledger.path.exists()
+    assert ledger.set_total("people", 1, 1e-6).left_delta == 1e-6

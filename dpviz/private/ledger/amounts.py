@@ -18,7 +18,7 @@ _EXACT = decimal.Context(
 )
 
 
-def amount(value: float, name: str, least: float = math.ulp(0.0)) -> Decimal:
+def amount(value: float, name: str) -> Decimal:
     """An amount as its shortest decimal: 0.1 ten times is 1, as whoever typed it means.
 
     Raises:
@@ -30,9 +30,23 @@ def amount(value: float, name: str, least: float = math.ulp(0.0)) -> Decimal:
         number = value = math.inf
     except (TypeError, ValueError):
         number = math.nan
-    if not (math.isfinite(number) and number >= least):
+    if not (math.isfinite(number) and number > 0):
         raise BudgetError(f"{name}={value!r}: give a positive, finite number such as 1")
     return Decimal(repr(number))
+
+
+def probability(value: float) -> Decimal:
+    """A delta as its shortest decimal.
+
+    Raises:
+        BudgetError: no number from 0 to below 1.
+    """
+    try:
+        if not isinstance(value, bool) and 0 <= float(value) < 1:
+            return Decimal(repr(float(value)))
+    except (OverflowError, TypeError, ValueError):
+        pass
+    raise BudgetError(f"delta={value!r}: give a number from 0 to below 1, such as 1e-6")
 
 
 def parsed(text: str) -> Decimal:

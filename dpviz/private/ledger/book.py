@@ -44,6 +44,11 @@ class Ledger:
         """Of the file; that of this user where none was named."""
         return default_path() if self._path is None else self._path
 
+    @property
+    def files(self) -> tuple[Path, Path]:
+        """The ledger's file and its seal: nothing else may be written there."""
+        return self.path, seal_path(self.path)
+
     @typed(LedgerError)
     def account(self, dataset: str, *, history: bool = True) -> Account:
         """What a data set has spent; an unknown one has spent nothing.
@@ -87,11 +92,11 @@ class Ledger:
         """Set the total of a data set, to add or remove one of its units, permanently.
 
         Raises:
-            BudgetError: it was set before, or more than that is spent already.
+            BudgetError: it was set before, more than that is spent already, or no amounts.
         """
         name, key = checked_name(dataset), account_key(dataset)
         total = amounts.amount(epsilon, "epsilon")
-        total_delta = amounts.amount(delta, "delta", least=0.0)
+        total_delta = amounts.probability(delta)
         with self._writing() as (db, head):
             state = chain.state_of(db, key) or State(name)
             before = state.account()
@@ -163,7 +168,7 @@ class Ledger:
             raise BudgetError("the purpose holds line breaks or control characters: give one line")
         payers = {account_key(name): checked_name(name) for name in reversed(names)}
         price = amounts.amount(epsilon, "epsilon")
-        price_delta = amounts.amount(delta, "delta", least=0.0)
+        price_delta = amounts.probability(delta)
         release, now = release or new_release(), _now()
         with self._writing() as (db, head):
             for key, name in reversed(payers.items()):

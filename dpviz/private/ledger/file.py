@@ -13,11 +13,11 @@ from typing import Any
 from weakref import WeakSet
 
 from dpviz.errors import DpvizError, LedgerError
+from dpviz.files import LEDGER_ID
 from dpviz.private.ledger.entries import DamageError
 from dpviz.private.ledger.migration import migrate
 from dpviz.private.ledger.seal import seal_path
 
-APPLICATION_ID = 0x64707669  # "dpvi"
 VERSION = 2
 OLDEST = (3, 37, 0)
 """The first SQLite with STRICT tables; some systems' own Python comes with an older one."""
@@ -142,7 +142,7 @@ def _connect(path: Path) -> sqlite3.Connection:
         # EXTRA also syncs the folder after the rollback journal goes: a power cut cannot bring the
         # journal back and undo a spend.
         db.execute("PRAGMA synchronous = EXTRA")
-        if db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
+        if db.execute("PRAGMA application_id").fetchone()[0] != LEDGER_ID:
             raise DamageError("or not a ledger")
         if _version(db) == 1:
             _migrate(db)
@@ -198,7 +198,7 @@ def _create(path: Path) -> None:
     os.close(handle)
     try:
         with closing(sqlite3.connect(name, isolation_level=None)) as db:
-            marks = f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {VERSION};"
+            marks = f"PRAGMA application_id = {LEDGER_ID}; PRAGMA user_version = {VERSION};"
             db.executescript(f"BEGIN; {marks} {TABLES} COMMIT;")
         try:
             os.link(name, path)  # unlike a rename, never replaces another's new ledger

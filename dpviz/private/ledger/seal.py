@@ -12,9 +12,8 @@ import zlib
 from contextlib import suppress
 from pathlib import Path
 
+from dpviz.files import SEAL_MARK
 from dpviz.private.ledger.entries import Head
-
-_MARK = "dpviz-seal"
 
 
 def seal_path(ledger: Path) -> Path:
@@ -26,7 +25,7 @@ def sealed(ledger: Path) -> Head | None:
     """The head that was last seen; None where no seal can be read."""
     try:
         mark, number, digest, check = seal_path(ledger).read_text("ascii").split()
-        if mark != _MARK or int(check, 16) != _check(number, digest):
+        if mark != SEAL_MARK or int(check, 16) != _check(number, digest):
             return None
         return Head(int(number), digest)
     except (OSError, ValueError):
@@ -45,7 +44,7 @@ def seal(ledger: Path, head: Head, *, back: bool = False) -> None:
     if before is not None and (before == head or (before.id > head.id and not back)):
         return
     number = f"{head.id:020d}"
-    line = f"{_MARK} {number} {head.hash} {_check(number, head.hash):08x}\n".encode()
+    line = f"{SEAL_MARK} {number} {head.hash} {_check(number, head.hash):08x}\n".encode()
     with suppress(OSError):
         handle = os.open(seal_path(ledger), os.O_WRONLY | os.O_CREAT, 0o600)
         try:

@@ -187,6 +187,8 @@ def from_counts_file(path: Path, table: Table, facts: Facts, chosen: Selection) 
         ("domain", box, _frame(facts.domain)),
         ("bits", chosen.bits, facts.bits),
         ("unit", unit, facts.unit),
+        # One beside a box is of other sources, which these counts are put together with.
+        ("crs", chosen.crs if chosen.domain is None else None, facts.domain.crs),
     ):
         if given not in (None, stated_value):
             remedy = "leave them out" if stated_value is None else f"it has {stated_value}"

@@ -18,7 +18,7 @@ def parquet_files(folder: Path) -> list[Path]:
     files = files_of(folder, "*.parquet")
     if not files:
         raise DataError(
-            f"no Parquet file in the folder {folder.name}: give one with .parquet files"
+            f"no Parquet file in the folder {folder.name or folder}: give one with .parquet files"
         )
     return files
 

@@ -100,7 +100,7 @@ def workload_of(text: str, graph: RoadGraph) -> Paths:
         DataError: a file that cannot be read as queries on this graph.
     """
     kind, _, number = text.partition(":")
-    if kind == "clustered" and (number.isdigit() or not number):
+    if kind == "clustered" and ((number.isdecimal() and number.isascii()) or not number):
         length = int(number or 10)
         return replace(clustered_workload(graph, length), name=f"clustered:{length}")
     if kind == "corridor" and not number:
@@ -122,7 +122,7 @@ def workload_of(text: str, graph: RoadGraph) -> Paths:
 def _existing(source: str | os.PathLike[str]) -> Path:
     path = Path(source)
     if not path.is_file():
-        raise DataError(f"no file {path.name!r}: check the name")
+        raise DataError(f"no file {path.name or os.fspath(source)!r}: check the name")
     return path
 
 

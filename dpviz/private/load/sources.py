@@ -70,7 +70,7 @@ def _require_named(path: Path) -> None:
 
 def _one(source: str, chosen: Selection) -> DataHandle:
     """A handle on one source."""
-    path = Path(source)
+    path = _with_name(Path(source))
     if chosen.bits is not None and chosen.domain is not None:
         chosen.grid_bits(chosen.domain)  # a bad number fails before anything is read
     if scheme_of(source) is not None:
@@ -96,6 +96,11 @@ def _one(source: str, chosen: Selection) -> DataHandle:
     if result is not None:
         return counts.result(path, [opened], result, chosen)
     return _of_table(opened, stem(path), chosen, path)
+
+
+def _with_name(path: Path) -> Path:
+    """The path, of the current folder or the one above it by its name: also the data set's."""
+    return path.resolve() if path.name in ("", "..") else path
 
 
 def _of_folder(folder: Path, chosen: Selection) -> DataHandle:
@@ -206,6 +211,9 @@ def _built_in(dataset: Dataset, chosen: Selection) -> DataHandle:
     """A handle on a built-in data set."""
     import pyarrow as pa
 
+    for what, given in (("crs", chosen.crs), ("table", chosen.table)):
+        if given is not None:
+            raise DataError(f"{what} is not for the built-in data {dataset.name}: leave it out")
     domain = chosen.domain or dataset.domain
     public = dataset.public if chosen.public is None else chosen.public
     names = tuple(chosen.columns or dataset.domain.place.columns)
@@ -213,7 +221,7 @@ def _built_in(dataset: Dataset, chosen: Selection) -> DataHandle:
     handle = _of_table(
         table,
         dataset.name,
-        replace(chosen, domain=domain, public=public, columns=names),
+        replace(chosen, domain=domain, public=public, columns=names, crs=dataset.domain.crs),
         dataset.name,
     )
     handle.synthetic = True

@@ -9,6 +9,7 @@ import numpy as np
 
 from dpviz.domain import Domain
 from dpviz.errors import ParameterError
+from dpviz.lists import number
 from dpviz.releases.areas.area_file import read_areas
 from dpviz.releases.areas.hexagons import hexagons
 from dpviz.releases.areas.partition import Areas
@@ -96,7 +97,7 @@ def _rectangles(source: str, domain: Domain) -> Areas:
 
     words = [part.strip().removeprefix(RECT) for part in source.split(";")]
     try:
-        sides = [[float(side) for side in part.split(",")] for part in words]
+        sides = [[number(side) for side in part.split(",")] for part in words]
     except ValueError:
         sides = [[]]
     if any(len(each) != 4 for each in sides):

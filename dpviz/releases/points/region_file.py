@@ -78,7 +78,7 @@ def parsed(task: str, path: str | os.PathLike[str], *arguments: Any) -> Any:
 
     file, layer = file_of(path)
     if not file.is_file():
-        raise DataError(f"no file {file.name!r}: check the name")
+        raise DataError(f"no file {file.name or str(file)!r}: check the name")
     size = file.stat().st_size
     limits.FILE.check(size, file.name)
     kind = kind_in(file)

@@ -141,7 +141,7 @@ def _kind_of_file(path: Path, header: bool) -> str:
     """
     try:
         if path.is_dir():
-            raise DataError(f"{path.name} is a folder: give a file")
+            raise DataError(f"{path.name or path} is a folder: give a file")
         if not path.is_file():
             remedy = "check the name" if LAYER not in path.name else "name its layer as the table"
             raise DataError(f"no file {path.name!r}: {remedy}")

@@ -1,0 +1,119 @@
+"""No command writes over what it reads, over records, or over the ledger."""
+
+import shutil
+
+import geopandas
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import shapely
+
+import dpviz
+from tests.cli.test_releases import fails, run
+
+BOX = "--bounds=0,0,1,1"
+ROADS = {
+    "nodes.csv": "node,x,y\na,0,0\nb,1,0\nc,2,0\n",
+    "edges.csv": "edge,src,dst,length\n1,a,b,1\n2,b,c,1\n",
+    "walks.csv": "trip,edge\n1,1\n1,2\n2,2\n",
+}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Records, and a release of them; the folder is the current one."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "records.csv").write_text("lon,lat\n0.1,0.2\n0.3,0.4\n0.6,0.7\n")
+    frame = dpviz.load("records.csv", dpviz.Domain((0, 0), (1, 1)), public=True)
+    dpviz.save(dpviz.build(frame, "ugrid", cells=2, seed=0), "r.parquet")
+    return tmp_path
+
+
+def unchanged(folder, capsys, monkeypatch, words, line):
+    """A command is refused with a line, and no file differs or is new."""
+
+    def files():
+        return {each: each.read_bytes() for each in folder.rglob("*") if each.is_file()}
+
+    before = files()
+    assert line in fails(capsys, monkeypatch, *words)
+    assert files() == before
+
+
+@pytest.mark.parametrize("there", [True, False])
+@pytest.mark.parametrize("ending", ["", ".seal"])
+@pytest.mark.parametrize("named", [True, False])
+def test_no_command_writes_over_the_ledger(folder, capsys, monkeypatch, there, ending, named):
+    ledger = folder / "paid.parquet"
+    if there:
+        dpviz.Ledger(ledger).set_total("records", 1)
+    if not named:
+        monkeypatch.setenv("DPVIZ_LEDGER", str(ledger))
+    if ending:
+        (folder / "link.parquet").symlink_to(f"{ledger}.seal")
+        ledger = folder / "link.parquet"
+    words = ["build", "records.csv", BOX, "-o", ledger]
+    words += ["--ledger", folder / "paid.parquet"] if named else []
+    unchanged(folder, capsys, monkeypatch, words, "ledger, or its seal: name another file")
+    if not named:
+        words = ["sample", "r.parquet", "-o", ledger]
+        unchanged(folder, capsys, monkeypatch, words, "ledger, or its seal: name another file")
+
+
+def test_a_ledger_that_is_not_in_use_is_not_written_over_either(folder, capsys, monkeypatch):
+    dpviz.Ledger("old.txt").set_total("people", 1)
+    assert run("sequences", "build", "city", "--public", "--seed", 1, "-o", "s.parquet")[0] == 0
+    for words in (
+        ["sequences", "sample", "s.parquet", "-o", "old.txt"],
+        ["sequences", "sample", "s.parquet", "-o", "old.txt.seal"],
+        ["audit", "all", "-o", "old.txt"],
+    ):
+        unchanged(folder, capsys, monkeypatch, words, "is a ledger, or its seal: name another")
+
+
+def test_records_are_not_replaced_by_their_counts(folder, capsys, monkeypatch):
+    records = "raw.SENSITIVE.parquet"
+    pq.write_table(pa.table({"lon": [0.1, 0.2], "lat": [0.1, 0.2]}), records)
+    words = ["aggregate", records, BOX, "-o", records]
+    unchanged(folder, capsys, monkeypatch, words, "holds no counts per cell to append to")
+    (folder / "link.SENSITIVE.parquet").symlink_to(records)
+    words[-1] = "link.SENSITIVE.parquet"
+    unchanged(folder, capsys, monkeypatch, words, "holds no counts per cell to append to")
+    assert run("aggregate", records, BOX, "-o", "counts.SENSITIVE.parquet")[0] == 0
+    more = ["counts.SENSITIVE.parquet", "records.csv"]
+    assert run("aggregate", *more, BOX, "-o", "counts.SENSITIVE.parquet")[0] == 0
+    assert dpviz.load("counts.SENSITIVE.parquet").names == ("raw.SENSITIVE", "records")
+
+
+def test_no_command_writes_over_a_file_that_an_option_names(folder, capsys, monkeypatch):
+    for name, text in ROADS.items():
+        (folder / name).write_text(text)
+    shape = geopandas.GeoSeries([shapely.box(0, 0, 1, 1)], crs="EPSG:4326").to_frame("geometry")
+    shape.to_file("mine.gpkg", layer="a")
+    shutil.copy("mine.gpkg", "hard.gpkg")
+    (folder / "also.gpkg").hardlink_to("hard.gpkg")
+    (folder / "link.gpkg").symlink_to("mine.gpkg")
+    for name in ("q", "rects", "wr"):
+        shutil.copy("r.parquet", f"{name}.parquet")
+    graph = ["--graph", "nodes.csv,edges.csv"]
+    match = ["match", "r.parquet", "r.parquet", "--within", "0.1", "--public"]
+    join = ["--key", "name", "--join"]
+    for words in (
+        [*match, "--records-a", "q.parquet", "--records-b", "records.csv", "-o", "q.parquet"],
+        [*match, "--records-b", "q.parquet", "--records-a", "records.csv", "-o", "q.parquet"],
+        ["export", "r.parquet", "-o", "mine.gpkg", *join, "mine.gpkg"],
+        ["export", "r.parquet", "-o", "mine.gpkg", *join, "mine.gpkg|layername=a"],
+        ["export", "r.parquet", "-o", "mine.gpkg", *join, "link.gpkg"],
+        ["export", "r.parquet", "-o", "link.gpkg", *join, "mine.gpkg"],
+        ["export", "r.parquet", "-o", "also.gpkg", *join, "hard.gpkg"],
+        ["roads", "build", "walks.csv", *graph, "--workload", "wr.parquet", "-o", "wr.parquet"],
+        ["build", "records.csv", BOX, "--workload", "rects.parquet", "-o", "rects.parquet"],
+        ["evaluate", "records.csv", BOX, "--public", "-o", "records.csv"],
+        ["sequences", "evaluate", "city", "--alphabet", "records.csv", "-o", "records.csv"],
+    ):
+        unchanged(folder, capsys, monkeypatch, words, "is one of the inputs: name another file")
+
+
+def test_a_plot_is_a_file_of_its_own(folder, capsys, monkeypatch):
+    words = ["evaluate", "records.csv", BOX, "--public", "-o", "e.png", "--plot", "e.png"]
+    unchanged(folder, capsys, monkeypatch, words, "is the output too: name two files")

@@ -1,0 +1,257 @@
+"""An option that has no use, or two meanings, is refused: none is silently left aside."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import dpviz
+from dpviz.cli.root import numbers
+from dpviz.errors import DpvizError
+from dpviz.workloads import workload
+from tests.cli.test_releases import fails, run
+
+BOX = "--bounds=0,0,1,1"
+POINTS = ("build", "points.csv", BOX, "-o", "out.parquet")
+CITY = ("--public", "--seed", "1", "-o", "out.parquet")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Records of points and a release of them; the folder is the current one."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "points.csv").write_text("lon,lat\n0.1,0.2\n0.3,0.4\n0.6,0.7\n")
+    data = dpviz.load("points.csv", dpviz.Domain((0, 0), (1, 1)), public=True)
+    dpviz.save(dpviz.build(data, "ugrid", cells=2, seed=0), "r.parquet")
+    return tmp_path
+
+
+def refused(folder, capsys, monkeypatch, words, line):
+    """One line, nothing paid, nothing written."""
+    before = {*folder.rglob("*")}
+    error = fails(capsys, monkeypatch, *words)
+    assert line in error
+    assert error.count("\n") == 1
+    assert {*folder.rglob("*")} == before
+    assert not dpviz.Ledger().path.exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        ((*POINTS, "--epsilon", "1", "--epsilon=2"), "--epsilon is given twice: give it once"),
+        ((*POINTS, "--output", "other.parquet"), "--output is given twice"),
+        (("sample", "r.parquet", "-o", "a.csv", "-n", "1", "-n", "2"), "-n is given twice"),
+        (
+            ("roads", "build", "city", "--parts", "all", "--components", "all", *CITY),
+            "--components is given twice",
+        ),
+        ((*POINTS, "--epsilon", "1_0"), "--epsilon '1_0': write the number in digits alone"),
+        ((*POINTS, "--max-per-unit", "١"), "--max-per-unit '١': write the number"),
+        (("sample", "r.parquet", "-o", "a.csv", "-n", "1_0"), "-n '1_0': write the number"),
+        (("sample", "r.parquet", "-o", "a.csv", "--seed", "1_0"), "--seed '1_0': write"),
+        (("build", "points.csv", "--bounds=0,0,1_0,1", "-o", "out.parquet"), "'1_0' is not a"),
+        (("query", "r.parquet", "--rect", "0,0,١,1"), "'١' is not a number"),
+        (("match", "r.parquet", "r.parquet", "--within", "1_0"), "'1_0' is not a number"),
+        ((*POINTS, "--method", "ugrid", "--set", "cells=1_0"), "cells='1_0': give a number"),
+        ((*POINTS, "--areas", "rect=0,0,1_0,1"), "a rect is four numbers"),
+        ((*POINTS, "--want", "rect=0,0,1_0,1 ±5"), "a rect is four numbers"),
+        ((*POINTS, "--want", "rect=0,0,1,1 ±٥"), "write it as"),
+        (
+            ("roads", "build", "city", "--workload", "clustered:١", *CITY),
+            "workload 'clustered:١': give clustered:LENGTH",
+        ),
+    ],
+)
+def test_two_values_and_odd_numbers_are_refused(folder, capsys, monkeypatch, words, line):
+    refused(folder, capsys, monkeypatch, words, line)
+
+
+def test_what_may_be_given_twice_and_what_looks_like_a_number_goes_on(folder, capsys, monkeypatch):
+    assert run("query", "r.parquet", "--rect=0,0,1,1", "--rect=0,0,0.5,1e0")[0] == 0
+    words = [*POINTS, "--dataset", "2024_01", "--json", "--json"]
+    monkeypatch.setattr("sys.argv", ["dpviz", *words])
+    with pytest.raises(SystemExit) as ended:
+        dpviz.cli.main()
+    assert ended.value.code == 0
+    assert dpviz.Ledger().account("2024_01").spent == 1
+    assert numbers("1e-6,-.5,2.", "--within") == [1e-6, -0.5, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (("--code", "statement", "--source", "x.csv"), "--source is for code, not for the stat"),
+        (("--code", "command", "--areas", "x.gpkg"), "--areas changes nothing in the code of"),
+        (("--code", "all", "--graph", "n.csv,e.csv"), "--graph changes nothing in the code of"),
+    ],
+)
+def test_info_refuses_what_the_code_has_no_use_for(folder, capsys, monkeypatch, words, line):
+    refused(folder, capsys, monkeypatch, ("info", "r.parquet", *words), line)
+    _, out, _ = run("info", "r.parquet", "--code", "command", "--source", "x.csv", "--seed", 7)
+    assert "x.csv" in out
+    assert "--seed 7" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (
+            ("report", "r.parquet", "-o", "r.html", "--ledger", "x.sqlite"),
+            "--ledger is of --account: give both",
+        ),
+        ((*POINTS, "--declare-public"), "--declare-public goes with --public"),
+        (("build", "city-50k", "--declare-public", "-o", "out.parquet"), "goes with --public"),
+        ((*POINTS, "--public", "--purpose", "x"), "--purpose is what the ledger notes"),
+        (("build", "city-50k", "--purpose", "x", "-o", "out.parquet"), "--purpose is what the"),
+        (
+            ("build", "city-50k", "--ledger", "x.sqlite", "-o", "out.parquet"),
+            "--ledger is not for the built-in data: leave it out",
+        ),
+        *(
+            ((kind, "build", "city", *unfit, *CITY), f"{unfit[0]} is not for the built-in data")
+            for kind, unfit in (
+                ("roads", ("--dataset", "x")),
+                ("sequences", ("--dataset", "x")),
+                ("roads", ("--graph", "nodes.csv,edges.csv")),
+                ("roads", ("--ledger", "x.sqlite")),
+            )
+        ),
+        ((*POINTS, "--public", "--noise", "foo"), "'foo': choose one of exact, opendp, simulated"),
+        *(
+            (("audit", *words), line)
+            for words, line in (
+                (("privtree", "--own-process"), "takes no --own-process: leave it out"),
+                (("privtree", "--processes", "3"), "takes no --processes: leave it out"),
+                (("all", "--own-process"), "audit all: takes no --own-process"),
+                (("extremes", "-o", "x.md"), "takes no --output: leave it out; --json prints"),
+                (("files", "--seed", "1"), "audit files: takes no --seed"),
+                (("files", "--secure"), "audit files: takes no --secure"),
+                (("files", "--processes", "3"), "audit files: takes no --processes"),
+            )
+        ),
+    ],
+)
+def test_an_option_of_something_else_is_refused(folder, capsys, monkeypatch, words, line):
+    refused(folder, capsys, monkeypatch, words, line)
+
+
+def test_made_up_trips_pay_under_no_name():
+    graph = dpviz.read_graph("city")
+    with pytest.raises(DpvizError, match="name='x' is not for made-up trips: leave it out"):
+        dpviz.load("generate:5", graph, name="x")
+
+
+@pytest.mark.parametrize("unfit", [("--queries", "10"), ("--nonempty",)])
+def test_queries_of_a_file_are_not_drawn(folder, capsys, monkeypatch, unfit):
+    domain = dpviz.Domain((0, 0), (1, 1))
+    dpviz.workloads.save([workload(domain, "small", 5)], domain, "w.parquet")
+    words = ("evaluate", "points.csv", BOX, "--public", "-o", "e.csv", "--sizes", "small")
+    line = f"{unfit[0]} is of queries that are drawn, w.parquet holds its own: leave it out"
+    refused(folder, capsys, monkeypatch, (*words, "--workload", "w.parquet", *unfit), line)
+
+
+@pytest.mark.parametrize("beside", [("kinds",), ("sums",), ("kinds", "sums")])
+def test_a_sample_says_what_it_lacks(folder, beside):
+    rng = np.random.default_rng(0)
+    columns = {"lon": rng.random(50), "lat": rng.random(50), "k": ["a"] * 50, "v": [1.0] * 50}
+    pq.write_table(pa.table(columns), "kinds.parquet")
+    words = ["--kind", "k", "--kinds", "a,b"] if "kinds" in beside else []
+    words += ["--sum", "v", "--clip=0,2", "--grid", "1"] if "sums" in beside else []
+    built = ("build", "kinds.parquet", BOX, *words, "--public", "--seed", 1, "-o", "k.parquet")
+    assert run(*built)[0] == 0
+    _, _, err = run("sample", "k.parquet", "-o", "s.csv", "-n", 5)
+    assert f"note: the points have no {' and '.join(beside)}:" in err
+    assert run("sample", "r.parquet", "-o", "s.csv", "-n", 5)[2] == ""
+
+
+def test_one_mistake_is_one_line(folder, capsys, monkeypatch):
+    kept = dpviz.load("points.csv", dpviz.Domain((0, 0), (1, 1)))
+    dpviz.save_counts(kept, "agg.SENSITIVE.parquet")
+    words = ("build", "agg.SENSITIVE.parquet", "--bounds=0,0,1,1", "--crs", "EPSG:3857")
+    refused(folder, capsys, monkeypatch, (*words, "-o", "out.parquet"), "with domain of its own")
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (("roads", "build", "points.csv", "--graph", "."), "no file '.': check the name"),
+        (("build", "points.csv", "--areas", "."), "no file '.': check the name"),
+        (("sequences", "build", ".", "--alphabet", "a,b"), "error: . is a folder: give a file"),
+        (("check", ".", BOX), "no Parquet file in the folder .: give one"),
+    ],
+)
+def test_the_current_folder_has_a_name_in_errors(folder, capsys, monkeypatch, words, line):
+    (folder / "none").mkdir()
+    monkeypatch.chdir(folder / "none")
+    words = words if words[0] == "check" else (*words, "-o", "out.parquet")
+    (folder / "none" / "points.csv").touch()
+    refused(folder / "none", capsys, monkeypatch, words, line)
+
+
+def test_records_of_the_current_folder_pay_under_its_name(folder, monkeypatch):
+    (folder / "visits").mkdir()
+    monkeypatch.chdir(folder / "visits")
+    pq.write_table(pa.table({"lon": [0.5], "lat": [0.5]}), "a.parquet")
+    assert dpviz.load(".", dpviz.Domain((0, 0), (1, 1))).name == "visits"
+
+
+def test_a_ledger_that_is_not_there_is_said(folder, capsys, monkeypatch):
+    for words in (("verify",), ("show",), ("show", "people")):
+        line = "--ledger 'no/ledger.sqlite': no such ledger: check its name"
+        words = ("ledger", *words, "--ledger", "no/ledger.sqlite")
+        refused(folder, capsys, monkeypatch, words, line)
+    assert run("ledger", "verify")[1].endswith(": no ledger yet\n")
+    assert run("ledger", "verify", "--accept", "--ledger", "new.sqlite")[0] == 0
+
+
+def test_an_unknown_account_is_said_to_be_one():
+    assert run("ledger", "show", "x")[1] == (
+        "x: nothing was ever spent under this name; the ledger knows no data set\n"
+    )
+    dpviz.Ledger().set_total("people", 1)
+    assert run("ledger", "show", "poeple")[1] == (
+        "poeple: nothing was ever spent under this name; the ledger knows people\n"
+    )
+    assert run("ledger", "show", "People.csv")[1].startswith("people: ε = 1 left of ε = 1")
+
+
+def test_who_matches_is_told_where_data_are_declared_public(folder, capsys, monkeypatch):
+    dpviz.Ledger().set_total("points", 1)
+    records = ("--records-a", "points.csv", "--records-b", "points.csv", "--public")
+    line = fails(
+        capsys, monkeypatch, "match", "r.parquet", "r.parquet", "--within", "0.1", *records
+    )
+    assert "insist in a build, with declare_public=True (dpviz build --public --declare" in line
+    build = ("build", "points.csv", BOX, "--public", "--declare-public", "-o", "out.parquet")
+    assert run(*build)[0] == 0
+    assert run("match", "r.parquet", "r.parquet", "--within", "0.1", *records)[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("far", "line"),
+    [
+        (
+            400,
+            "warning: the graph's bounds 0,0,400,1 reach beyond where EPSG:4326",
+        ),
+        (1e6, "reach beyond where EPSG:4326"),
+    ],
+)
+def test_a_graph_is_doubted_as_bounds_are(folder, far, line):
+    (folder / "nodes.csv").write_text(f"node,lon,lat\na,0,0\nb,{far},1\n")
+    (folder / "edges.csv").write_text("edge,src,dst,length\n1,a,b,1\n")
+    (folder / "walks.csv").write_text("trip,edge\n1,1\n")
+    words = ("roads", "build", "walks.csv", "--graph", "nodes.csv,edges.csv", "-o", "out.parquet")
+    words += ("--workload", "clustered:1", "--method", "event-histogram")
+    assert line in run(*words, "--crs", "EPSG:4326")[2]
+    (folder / "out.parquet").unlink(missing_ok=True)
+    assert "warning" not in run(*words[:-4], *words[-4:])[2]
+
+
+def test_a_graph_outside_the_area_of_use_is_refused(folder, capsys, monkeypatch):
+    (folder / "nodes.csv").write_text("node,x,y\na,14.5,-24\nb,14.6,-23.9\n")
+    (folder / "edges.csv").write_text("edge,src,dst,length\n1,a,b,1\n")
+    words = ("roads", "build", "walks.csv", "--graph", "nodes.csv,edges.csv", "-o", "out.parquet")
+    line = "lie outside the area of use of EPSG:32631"
+    refused(folder, capsys, monkeypatch, (*words, "--crs", "EPSG:32631"), line)
