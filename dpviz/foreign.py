@@ -103,13 +103,25 @@ def require_shapefile(head: bytes, name: str) -> None:
         raise DataError(f"{name} holds a .shp that is no Shapefile: zip .shp, .shx, .dbf and .prj")
 
 
-def _connected(path: Path) -> sqlite3.Connection:
+def database(path: Path) -> sqlite3.Connection:
+    """A SQLite file, for reading only, with what another program has not yet moved into it."""
     place = readable(path)
     if isinstance(place, Path):
-        return sqlite3.connect(f"{place.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
+        changes = Path(f"{place}-wal").exists()
+        how = "mode=ro" if changes else "mode=ro&immutable=1"  # which asks for no lock
+        return sqlite3.connect(f"{place.absolute().as_uri()}?{how}", uri=True)
     db = sqlite3.connect(":memory:")
     db.deserialize(place[:18] + b"\1\1" + place[20:])  # as a database without a journal
     return db
+
+
+def quoted(name: str) -> str:
+    """The name of a table or a column in SQL.
+
+    >>> quoted('the "old" id')
+    '"the ""old"" id"'
+    """
+    return '"' + name.replace('"', '""') + '"'
 
 
 def refuse_computing(path: Path, name: str) -> None:
@@ -119,7 +131,7 @@ def refuse_computing(path: Path, name: str) -> None:
         DataError: a view, a virtual table, a generated column, or a damaged file.
     """
     try:
-        with closing(_connected(path)) as db:
+        with closing(database(path)) as db:
             rows = db.execute("SELECT type, name, sql FROM sqlite_master").fetchall()
             for kind, table, text in rows:
                 words = " ".join(str(text).split()).upper()
@@ -128,8 +140,7 @@ def refuse_computing(path: Path, name: str) -> None:
                 if words.startswith("CREATE VIRTUAL") and " USING RTREE" not in words:
                     raise DataError(f"{name} holds a virtual table: write its rows as a plain one")
                 if kind == "table" and not words.startswith("CREATE VIRTUAL"):
-                    quoted = '"' + str(table).replace('"', '""') + '"'
-                    columns = db.execute(f"PRAGMA table_xinfo({quoted})").fetchall()
+                    columns = db.execute(f"PRAGMA table_xinfo({quoted(str(table))})").fetchall()
                     if any(column[6] in _COMPUTED for column in columns):
                         raise DataError(
                             f"{name} holds a generated column: write its values as a plain one"

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from typing import Any
@@ -28,6 +29,9 @@ from dpviz.zones import ZONE, offsets
 _NUMBER = re.compile(rb"[+-]?(?:[0-9]+[.,]?[0-9]*|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?")
 _YEAR_1 = -62_135_596_800
 """Seconds of the first moment that Python knows, so that both ways of reading a text agree."""
+_SLASHES = r"^([0-9]{4})/([0-9]{2})/([0-9]{2})"
+_DASHES = r"\1-\2-\3"
+"""The date of a time, as GDAL writes it into a Shapefile, and as ISO 8601 has it."""
 _BETWEEN = re.compile(rb"[\s,;]+")
 _WKT = (
     r"(?i)^\s*(?:SRID=[0-9]+;)?\s*POINT\s*(?:Z|M|ZM)?\s*\(\s*"
@@ -118,9 +122,10 @@ def listed_places(written: Any, names: Sequence[str]) -> NDArray[np.int64]:
 def times(column: Any, name: str, zone: str = ZONE) -> Float:
     """Seconds since 1970 UTC as float64 (n,), stability 1: what is no time is NaN.
 
-    A cell of text is ISO 8601, or a number of seconds; numbers are seconds since 1970 UTC, never
-    guessed to be of another unit by their size. Times and dates that state no zone are of the given
-    one, by the rule of :mod:`dpviz.zones` for doubled and missing hours.
+    A cell of text is ISO 8601, also with the slashes of a Shapefile (2030/01/31 08:30:00), or a
+    number of seconds; numbers are seconds since 1970 UTC, never guessed to be of another unit by
+    their size. Times and dates that state no zone are of the given one, by the rule of
+    :mod:`dpviz.zones` for doubled and missing hours.
 
     Raises:
         DataError: the declared type holds neither times nor numbers.
@@ -138,11 +143,11 @@ def times(column: Any, name: str, zone: str = ZONE) -> Float:
         stated = types.is_timestamp(kind) and kind.tz is not None
         return seconds if stated else _of_zone(seconds, zone)
     if is_text(kind):
-        try:
-            return _iso(column, zone)
-        except (pa.ArrowInvalid, UnicodeDecodeError):
-            cells = pc.cast(column, pa.large_binary()).to_pylist()  # which need not be UTF-8
-            return np.array([_instant(cell, zone) for cell in cells], dtype=np.float64)
+        with suppress(pa.ArrowInvalid, UnicodeDecodeError):
+            text = pc.cast(column, pa.large_string())
+            return _iso(pc.replace_substring_regex(text, _SLASHES, _DASHES), zone)
+        cells = pc.cast(column, pa.large_binary()).to_pylist()  # which need not be UTF-8
+        return np.array([_instant(cell, zone) for cell in cells], dtype=np.float64)
     if types.is_nested(kind) or types.is_boolean(kind) or types.is_time(kind):
         raise DataError(
             f"column {shown(name)} holds {kind}, not times: use ISO 8601, for example "
@@ -306,12 +311,11 @@ def _float(column: Any) -> Float:
     return arrow.number_array(column).astype(np.float64, copy=False)
 
 
-def _iso(column: Any, zone: str) -> Float:
+def _iso(text: Any, zone: str) -> Float:
     """Times of cells that are all ISO 8601, without a zone or all with one."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    text = pc.cast(column, pa.large_string())
     for stated in (None, "UTC"):
         try:
             moments = pc.cast(text, pa.timestamp("us", tz=stated))
@@ -333,7 +337,7 @@ def _instant(cell: bytes | str | None, zone: str) -> float:
         return value
     try:
         word = (cell.decode() if isinstance(cell, bytes) else cell).strip()
-        when = datetime.fromisoformat(word)
+        when = datetime.fromisoformat(re.sub(_SLASHES, _DASHES, word))
     except ValueError:
         return math.nan
     seconds = _since_1970(when)

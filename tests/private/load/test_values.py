@@ -30,10 +30,12 @@ TIMES = st.one_of(
     st.sampled_from(
         ("0000-01-01", "0001-01-01", "0001-01-01T00:00+10:00", "9999-12-31T23:59:59-10:00", "2030",
          "2030-01", "20300101", "2030-01-01T24:00", "2030-01-01T08:00:60", "2030-W01-1", "2030-1-1",
-         "2030-01-01T08:00:00.123456789", "2030-01-01T08+01", "2030-01-01Z", "2030-02-30")
+         "2030-01-01T08:00:00.123456789", "2030-01-01T08+01", "2030-01-01Z", "2030-02-30",
+         "2030/01/01", " 2030/01/01 08:00:00 ", "2030/02/30", "2030/1/1", "2030-01/01")
     ),
     st.datetimes().map(str),
-    st.text("0123456789-:T Z+.", max_size=20),
+    st.datetimes().map(lambda when: str(when).replace("-", "/")),
+    st.text("0123456789-/:T Z+.", max_size=20),
 )  # fmt: skip
 
 
@@ -69,6 +71,15 @@ def test_times_of_texts(cells):
         return times(pa.array(column, pa.string()), "when")
 
     same(apart(read, cells, "soon"), times(list(cells), "when"))
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin"])
+def test_times_with_the_slashes_of_a_shapefile(zone):
+    cells = ["2030/01/31 08:30:00", "2030/07/31", "2030/07/31 08:30:00.125"]
+    for some in (cells, [*cells, "2030/07/31 08:30:00+02:00", "soon"]):
+        dashed = pa.array([each.replace("/", "-") for each in some])
+        same(times(pa.array(some), "when", zone), times(dashed, "when", zone))
+    assert np.isfinite(times(pa.array(cells), "when", zone)).all()
 
 
 @settings(max_examples=60, deadline=None, database=None)

@@ -1,0 +1,155 @@
+"""GeoPackage, points only: GDAL reads it, and SQLite says which cells are not as declared.
+
+A cell has a type of its own in SQLite, whatever its column declares. Of one that is of another,
+GDAL makes a 0, false, or the first day of 1970: it is read anew by itself, as in CSV.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpviz import arrow
+from dpviz.errors import DataError
+from dpviz.foreign import database, quoted, refuse_computing
+from dpviz.private.load.tables.base import (
+    BLOCK_ROWS,
+    Block,
+    no_rows,
+    parsing,
+    point_coordinates,
+)
+from dpviz.private.load.tables.formats import Format
+from dpviz.private.load.tables.vector import NEEDS, VectorFile, layers_of_points
+from dpviz.private.load.values import numbers, texts, typed
+
+
+class GeoPackage(VectorFile):
+    """One layer of points of a GeoPackage."""
+
+    driver = "GeoPackage"
+
+    def _blocks(
+        self, names: Sequence[str], numeric: Sequence[str], geometry: bool
+    ) -> Iterator[Block]:
+        """The features; times are their text, so that GDAL takes none for one of UTC."""
+        import pyarrow as pa
+        from pyogrio.raw import open_arrow
+
+        for name in numeric:
+            if self._types[name].startswith("datetime"):
+                numbers(pa.array([], pa.timestamp("ms")), name)  # refused by its declared type
+        with parsing(self.name, self.driver):
+            odd = {name: self._odd_cells(name) for name in names}
+        with (
+            parsing(self.name, self.driver),
+            open_arrow(
+                self._file,
+                layer=self._layer,
+                columns=list(names),
+                read_geometry=geometry,
+                return_fids=True,
+                datetime_as_string=True,
+                batch_size=BLOCK_ROWS,
+                use_pyarrow=True,
+            ) as (meta, reader),
+        ):
+            place = meta["geometry_name"] or "wkb_geometry"
+            for batch in chain([no_rows(reader.schema)], reader):
+                keys = arrow.number_array(batch[meta["fid_column"]])
+                columns = {
+                    name: _mended(batch[name], keys, odd[name], name, name in numeric)
+                    for name in names
+                }
+                places = point_coordinates(batch[place]) if geometry else None
+                yield Block(batch.num_rows, typed(columns, numeric), places)
+
+    def _odd_cells(self, name: str) -> dict[int, Any]:
+        """Cells of a column that are not of its declared type, by the row's primary key."""
+        odd = _odd(self._types[name], f"t.{quoted(name)}")
+        if not odd:
+            return {}
+        if not self._key:
+            raise DataError(f"{self.name} has a table without a primary key: write it again")
+        what = f"t.{quoted(self._key)}, t.{quoted(name)} FROM {quoted(self._layer)} AS t"
+        with closing(database(self._path)) as db:
+            db.text_factory = bytes
+            rows = db.execute(f"SELECT {what} NOT INDEXED WHERE {odd}")
+            return {key: cell for key, cell in rows if isinstance(key, int)}
+
+
+def _odd(dtype: str, cell: str) -> str:
+    """In SQL, whether a cell is neither null nor of a declared type; nothing for texts.
+
+    Texts and blobs are greater than every number there; a date plus no day is one of the calendar.
+    """
+    if dtype.startswith("int"):
+        least, most = np.iinfo(dtype).min, np.iinfo(dtype).max
+        return f"{cell} NOT BETWEEN {least} AND {most} OR typeof({cell}) = 'real'"
+    if dtype.startswith("float"):
+        return f"{cell} >= ''"
+    if dtype == "bool":
+        return f"{cell} NOT IN (0, 1)"
+    return f"date({cell}, '+0 days') IS NOT {cell}" if dtype == "datetime64[D]" else ""
+
+
+def _mended(
+    column: Any, keys: NDArray[np.int64], odd: dict[int, Any], name: str, numeric: bool
+) -> Any:
+    """A column with its odd cells, each read by itself or missing; stability 1.
+
+    Args:
+        column: a pyarrow array (n,), as GDAL reads it.
+        keys: of its rows (n,).
+        odd: cells by key.
+        name: for messages.
+        numeric: whether it is wanted as numbers.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = column.type
+    if pa.types.is_date(kind):
+        column = pc.cast(pc.cast(column, pa.large_string()), pa.large_binary())
+    if not odd:
+        return column
+    there = np.isin(keys, np.array(list(odd), dtype=np.int64))
+    cells = [odd[key] for key in keys[there].tolist()]
+    if numeric:
+        values = numbers(column, name).copy()
+        values[there] = numbers(cells, name)
+        return arrow.numbers(values)
+    anew = pa.nulls(len(cells), kind)  # what is no whole number, or neither true nor false
+    if pa.types.is_date(kind):
+        anew = texts(cells, name)
+    elif pa.types.is_floating(kind):
+        anew = pc.cast(arrow.numbers(numbers(cells, name)), kind)
+    return pc.replace_with_mask(column, arrow.numbers(there), anew)
+
+
+def _opened(path: Path, name: str, layer: str | None) -> GeoPackage:
+    refuse_computing(path, name)
+    return GeoPackage(path, name, layer)
+
+
+def _layers(path: Path) -> list[str]:
+    refuse_computing(path, path.name)
+    return layers_of_points(path)
+
+
+FORMATS = (
+    Format(
+        title="GeoPackage",
+        endings=(".gpkg",),
+        opened=_opened,
+        needs=NEEDS,
+        geometry=True,
+        tables=_layers,
+    ),
+)

@@ -1,0 +1,138 @@
+"""Shapefile, points only: GDAL reads it, and what its .dbf says is held against the bytes there.
+
+A .dbf is a table of texts of fixed width, whatever its columns declare.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpviz import arrow
+from dpviz.errors import DataError
+from dpviz.private.load.tables.base import (
+    BLOCK_ROWS,
+    Block,
+    no_rows,
+    parsing,
+    point_coordinates,
+)
+from dpviz.private.load.tables.formats import Format
+from dpviz.private.load.tables.vector import NEEDS, VectorFile
+from dpviz.private.load.values import numbers, texts, typed
+
+
+class Shapefile(VectorFile):
+    """The points of a Shapefile."""
+
+    driver = "Shapefile"
+
+    def _blocks(
+        self, names: Sequence[str], numeric: Sequence[str], geometry: bool
+    ) -> Iterator[Block]:
+        """The features; one that is marked as deleted is none, so each says its row of the .dbf."""
+        from pyogrio.raw import open_arrow
+
+        with (
+            parsing(self.name, self.driver),
+            open_arrow(
+                self._file,
+                layer=self._layer,
+                columns=list(names),
+                read_geometry=geometry,
+                return_fids=True,
+                batch_size=BLOCK_ROWS,
+                use_pyarrow=True,
+            ) as (meta, reader),
+        ):
+            every = [column.name for column in self.columns]
+            written = _fields(self._path) if names else []
+            fields = {name: written[every.index(name)] for name in names}
+            row, place = meta["fid_column"] or "OGC_FID", meta["geometry_name"] or "wkb_geometry"
+            for batch in chain([no_rows(reader.schema)], reader):
+                rows = arrow.number_array(batch[row])
+                columns = {
+                    name: _as_written(batch[name], fields[name], rows, name, name in numeric)
+                    for name in names
+                }
+                places = point_coordinates(batch[place]) if geometry else None
+                yield Block(batch.num_rows, typed(columns, numeric), places)
+
+
+def _as_written(
+    column: Any, field: NDArray[np.bytes_], rows: NDArray[np.int64], name: str, numeric: bool
+) -> Any:
+    """A column as GDAL reads it, null where its cells say something else; stability 1.
+
+    Args:
+        column: a pyarrow array (n,).
+        field: the cells of the whole .dbf.
+        rows: where of them each cell is (n,).
+        name: for messages.
+        numeric: whether it is wanted as numbers.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = column.type
+    number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
+    if not (number or pa.types.is_date(kind) or pa.types.is_boolean(kind)):
+        return column
+    there = rows < len(field)
+    raw = np.zeros(len(rows), field.dtype)  # where the .dbf is cut short
+    raw[there] = field[rows[there]]
+    text = pc.cast(pa.array(raw), pa.string(), safe=False)  # bytes that need not be UTF-8
+    cells = pc.ascii_trim_whitespace(text)
+    if number:
+        values = numbers(texts(cells, name), name)
+        if numeric or pa.types.is_floating(kind):
+            return arrow.numbers(values)
+        same = arrow.numbers(values == numbers(column, name))
+    elif pa.types.is_date(kind):
+        same = pc.equal(pc.strftime(column, "%Y%m%d"), cells)
+    else:
+        same = pc.is_in(cells, pa.array(list("TtYyFfNn")))
+    return pc.if_else(same, column, None)
+
+
+def _fields(path: Path) -> list[NDArray[np.bytes_]]:
+    """The cells of each column of the .dbf beside a .shp, (rows,) texts of a fixed width."""
+    beside = [path.with_suffix(ending) for ending in (".dbf", ".DBF")]
+    table = np.memmap(next(each for each in beside if each.exists()), np.uint8, "r")
+    first, width = (int.from_bytes(table[at : at + 2].tobytes(), "little") for at in (8, 10))
+    stated = int.from_bytes(table[4:8].tobytes(), "little")
+    rows = min(stated, (len(table) - first) // width)
+    columns, start = [], first + 1
+    for at in range(32, first - 31, 32):
+        if table[at] == _NO_MORE:
+            break
+        size = int(table[at + 16])
+        columns.append(np.ndarray((rows,), f"S{size}", table, start, (width,)))
+        start += size
+    return columns
+
+
+_NO_MORE = 0x0D
+"""What stands after the columns in the header of a .dbf."""
+
+
+def _opened(path: Path, name: str, layer: str | None) -> Shapefile:
+    if not any(path.with_suffix(ending).exists() for ending in (".shx", ".SHX")):
+        raise DataError(f"{name} is one of a Shapefile's files: zip its .shp, .shx, .dbf and .prj")
+    return Shapefile(path, name, layer)
+
+
+FORMATS = (
+    Format(
+        title="Shapefile",
+        endings=(".shp",),
+        opened=_opened,
+        needs=NEEDS,
+        geometry=True,
+    ),
+)
