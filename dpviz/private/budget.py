@@ -8,7 +8,7 @@ names the theorem.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -57,21 +57,32 @@ class Share:
         self._spent = True
         return self.epsilon
 
-    def on_sample(self, rate: float) -> Share:
-        """The share that a mechanism may use on an unpublished Poisson sample at this rate.
 
-        An (ε, δ)-DP mechanism on such a sample is (ln(1 + rate·(e^ε − 1)), rate·δ)-DP on the data,
-        exactly (B. Balle, G. Barthe, M. Gaboardi, NeurIPS 2018); this is the inverse. It uses up
-        this share; a sample drawn afresh for each share makes the prices add up.
+def on_sample(shares: Sequence[Share], rate: float) -> tuple[Share, ...]:
+    """The shares that a mechanism may use on one unpublished Poisson sample at this rate.
 
-        >>> share = Budget(0.1).spend(0.1, "medians").on_sample(0.01)
-        >>> round(share.epsilon, 4), round(math.log1p(0.01 * math.expm1(share.epsilon)), 4)
-        (2.4438, 0.1)
-        """
-        paid = self.use()
-        # e^ε overflows for large ε, where ln(1 + (e^ε − 1)/rate) is ε − ln(rate) to the last digit.
-        epsilon = paid - math.log(rate) if paid > 100 else math.log1p(math.expm1(paid) / rate)
-        return Share(epsilon, min(self.delta / rate, 0.5), self.purpose, self.theorem)
+    An (ε, δ)-DP mechanism on such a sample is (ln(1 + rate·(e^ε − 1)), rate·δ)-DP on the data (B.
+    Balle, G. Barthe, M. Gaboardi, NeurIPS 2018); this is the inverse, a little below it. The ε is
+    that of ALL that looks at the sample: parts that see the same one are amplified once, together.
+    A sample drawn afresh for each call makes the prices of calls add up.
+
+    Args:
+        shares: of all draws on the sample; this uses them up.
+        rate: at which a record is in it.
+
+    >>> (share,) = on_sample([Budget(0.1).spend(0.1, "medians")], 0.01)
+    >>> round(share.epsilon, 4), round(math.log1p(0.01 * math.expm1(share.epsilon)), 4)
+    (2.4438, 0.1)
+    """
+    paid = [share.use() for share in shares]
+    whole = math.fsum(paid)
+    # e^ε overflows for large ε, where ln(1 + (e^ε − 1)/rate) is ε − ln(rate) to the last digit.
+    epsilon = whole - math.log(rate) if whole > 100 else math.log1p(math.expm1(whole) / rate)
+    part = epsilon / whole * (1 - 2.0**-48)  # more than what rounding may have added
+    return tuple(
+        Share(part * price, min(share.delta / rate, 0.5), share.purpose, share.theorem)
+        for share, price in zip(shares, paid, strict=True)
+    )
 
 
 class Budget:

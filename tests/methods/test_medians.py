@@ -1,6 +1,7 @@
 """Private medians against exact distributions and brute force."""
 
 import math
+from decimal import Decimal, localcontext
 
 import numpy as np
 import pytest
@@ -8,7 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from dpviz.private.budget import Budget
+import dpviz
+from dpviz.methods import method
+from dpviz.methods.points import kdtree
+from dpviz.private.budget import Budget, on_sample
 from dpviz.private.mechanisms.medians import (
     CellColumn,
     exact_cuts,
@@ -194,9 +198,45 @@ def test_samples_of_one_record_are_coin_flips():
 @pytest.mark.parametrize("rate", [0.01, 0.3, 1.0])
 @pytest.mark.parametrize("epsilon", [0.001, 0.1, 2.0])
 def test_amplification_is_inverted_exactly(rate, epsilon):
-    inner = share(epsilon, 1e-9).on_sample(rate)
+    (inner,) = on_sample([share(epsilon, 1e-9)], rate)
     assert math.log1p(rate * math.expm1(inner.epsilon)) == pytest.approx(epsilon, rel=1e-9)
     assert inner.delta == pytest.approx(1e-9 / rate)
+
+
+def test_amplification_never_costs_more_than_was_paid():
+    """In 60 digits; rounding to the nearest went over by a few units of the last place."""
+    random = np.random.default_rng(4)
+    epsilons, rates = 10 ** random.uniform(-4, 2.5, 500), 10 ** random.uniform(-4, 0, 500)
+    with localcontext() as context:
+        context.prec = 60
+        for epsilon, rate in zip(epsilons, rates, strict=True):
+            parts = [share(epsilon), share(epsilon / 3)]
+            paid = sum(Decimal(part.epsilon) for part in parts)
+            inner = sum(Decimal(part.epsilon) for part in on_sample(parts, rate))
+            cost = (1 + Decimal(rate) * (inner.exp() - 1)).ln()
+            assert cost <= paid
+            assert cost >= paid * (1 - Decimal("1e-12"))
+
+
+@pytest.mark.parametrize("rate", [1e-4, 0.01, 0.1])
+def test_sums_and_counts_of_one_sample_are_amplified_together(rate, monkeypatch):
+    """By themselves they cost ln(1 + p(e^{2ε} − 1)), and 2 ln(1 + p(e^ε − 1)) was paid."""
+    seen = []
+
+    def watched(noise, shares, column):
+        seen.append(shares)
+        return mean_cuts(noise, shares, column)
+
+    monkeypatch.setattr(kdtree, "mean_cuts", watched)
+    tree = method("kdtree", median="noisy_mean", sampling=rate, height=2)
+    budget = Budget(1.0)
+    tree.build(dpviz.load("city-50k")._index, budget, SimulatedNoise(1))
+    paid = math.fsum(row.epsilon for row in budget.rows if "round" in row.purpose)
+    cost = math.fsum(
+        math.log1p(rate * math.expm1(sums.epsilon + counts.epsilon)) for sums, counts in seen
+    )
+    assert paid == pytest.approx(0.3)
+    assert paid * (1 - 1e-9) <= cost <= paid
 
 
 def test_uniform_integers_are_uniform_up_to_the_bound():

@@ -21,7 +21,7 @@ from dpviz.methods.points.kd_cells import (
     with_leaf_counts,
     with_noisy_counts,
 )
-from dpviz.private.budget import DISJOINT
+from dpviz.private.budget import DISJOINT, on_sample
 from dpviz.private.mechanisms.medians import CellColumn, exponential_cuts, mean_cuts, smooth_cuts
 from dpviz.private.mechanisms.noise import geometric, poisson_sample
 from dpviz.trees.decomposition import is_leaf
@@ -59,9 +59,9 @@ class KdTree(PointMethod):
     Privacy: the boxes of a level are disjoint, so one median mechanism covers a level; medians and
     counts of a path add up to ε (and δ, with smooth sensitivity). Each level of the flattened tree
     holds two medians of a path, so each gets ε_median / (2·levels). A fresh Poisson sample per
-    median level lets an ε_m-DP median run at ln(1 + (e^{ε_m} − 1)/p), exactly. With
-    ``median="cell"`` half of ε buys a noisy grid, medians of noisy cells are post-processing, and
-    the rest buys leaf counts.
+    median level lets an ε_m-DP median run at ln(1 + (e^{ε_m} − 1)/p): for noisy means ε_m is of
+    sums and counts together, which see one sample. With ``median="cell"`` half of ε buys a noisy
+    grid, medians of noisy cells are post-processing, and the rest buys leaf counts.
 
     Do not use it where a quadtree will do: medians cost 30 % of ε, and their noise unbalances deep
     levels.
@@ -172,7 +172,7 @@ class KdTree(PointMethod):
         """The cuts of one median level; ``shares`` are one share, or two for noisy means."""
         if self.sampling < 1:
             column = column.sampled(poisson_sample(noise, column.weights, self.sampling))
-            shares = tuple(share.on_sample(self.sampling) for share in shares)
+            shares = on_sample(shares, self.sampling)
         if self.median == "noisy_mean":
             return mean_cuts(noise, (shares[0], shares[1]), column)
         if self.median == "smooth":

@@ -37,7 +37,7 @@ def poisson_sample(noise: Noise, weights: ArrayLike, rate: float) -> Int:
     """How many of each cell's records stay when every record stays with probability ``rate``.
 
     Every record has an exact coin of its own. The mechanism that looks at the sample is paid for by
-    :meth:`Share.on_sample`. The sample and its size must stay unpublished.
+    :func:`~dpviz.private.budget.on_sample`. The sample and its size must stay unpublished.
     """
     weights = np.asarray(weights, dtype=np.int64)
     ends = np.cumsum(weights)

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dpviz.domain import Domain
+from dpviz.releases.points.range_count import shared_variance
 from dpviz.releases.points.release import PointRelease
+from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.grid import grid_tree
-from dpviz.trees.lattice import grid_edges
+from dpviz.trees.lattice import Float, Int, grid_edges
+
+
+def share_within(nodes: Decomposition, axes: Sequence[int], lo: Int, hi: Int) -> Float:
+    """The share of each node, (n,), that lies in [lo, hi) along some axes."""
+    first, last = nodes.lo[:, axes], nodes.hi[:, axes]
+    common = np.minimum(last, hi[axes]) - np.maximum(first, lo[axes])
+    return np.asarray((np.maximum(common, 0) / (last - first)).prod(axis=1))
 
 
 def marginal(
@@ -28,9 +38,10 @@ def marginal(
         cells: cells per side, a power of two.
 
     Returns:
-        A 2-D release with the same header; each cell's variance is that of its range count, and
-        what uniformity assumes of it likewise. Cells that cut one leaf share its noise: ask the
-        release itself for the noise of their sums.
+        A 2-D release with the same header; each count is a range count, and so is what uniformity
+        assumes of it. Cells that cut one leaf share its noise: their variances are those of
+        :func:`~dpviz.releases.points.range_count.shared_variance`, so that sums of cells are never
+        surer than they are. Of wavelets the header's law is of any sum.
 
     Raises:
         DomainError: ``within`` is inside out or outside the domain.
@@ -46,24 +57,18 @@ def marginal(
     whole = np.array([domain.lower, domain.upper])
     if within is not None:
         whole[:, others] = np.asarray(within, dtype=np.float64).reshape(2, -1)
-    lo, hi = (np.repeat(side, cells * cells, axis=0) for side in domain.boxes(whole.ravel()))
-    edges = grid_edges(domain.side, cells)
-    first, second = (part.ravel() for part in np.meshgrid(*[np.arange(cells)] * 2, indexing="ij"))
-    for axis, part in zip(axes, (first, second), strict=True):
-        lo[:, axis], hi[:, axis] = edges[part], edges[part + 1]
-    answers = release.count_boxes(lo, hi)
-    noise = release.noise
-    if noise is not None:
-        noise = noise.marginal(lo[0, others], hi[0, others], cells, flat.side)
-    nodes = grid_tree(
-        [grid_edges(flat.side, cells)] * 2,
-        answers.count.reshape(cells, cells),
-        (answers.noise_sd**2).reshape(cells, cells),
-    )
-    finer = flat.side // domain.side
-    lo, hi = (np.repeat(side[:1], len(nodes), axis=0) for side in (lo, hi))
+    none, finer = np.zeros((cells, cells)), flat.side // domain.side
+    nodes = grid_tree([grid_edges(flat.side, cells)] * 2, none, none)
+    lo, hi = (np.repeat(side, len(nodes), axis=0) for side in domain.boxes(whole.ravel()))
     lo[:, axes], hi[:, axes] = nodes.lo // finer, nodes.hi // finer
-    nodes = nodes.replace(assumed=release.count_boxes(lo, hi).uniformity_sd ** 2)
+    answers, variance, noise = release.count_boxes(lo, hi), none, release.noise
+    if noise is None:
+        inside = share_within(release.nodes, others, lo[0], hi[0]) * release.nodes.variance
+        variance = shared_variance(release.nodes, inside, lo, hi)
+    else:
+        variance = answers.noise_sd**2
+        noise = noise.marginal(lo[0, others], hi[0, others], cells, flat.side)
+    nodes = nodes.replace(count=answers.count, variance=variance, assumed=answers.uniformity_sd**2)
     extra = {**release.header.extra, "marginal": [domain.columns[axis] for axis in axes]}
     return PointRelease(
         flat, nodes, replace(release.header, noise=noise.to_dict() if noise else {}, extra=extra)

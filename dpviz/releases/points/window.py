@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpviz.releases.points.marginal import marginal
+from dpviz.releases.points.marginal import marginal, share_within
 from dpviz.releases.points.range_count import shared_variance
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.grid import rectangle_tree
-from dpviz.trees.lattice import Float, Int
+from dpviz.trees.lattice import Int
 
 if TYPE_CHECKING:
     from dpviz.domain import Domain
@@ -60,14 +60,10 @@ def during(release: PointRelease, period: Any) -> PointRelease:
     seen = None if release.noise is not None else _seen_from_above(release.nodes, lo[2], hi[2])
     if seen is None:
         grid = marginal(release, (0, 1), (start, end), CELLS)
-        if release.noise is not None:  # the header's law of the noise is that of the grid too
-            return replace(grid, header=replace(grid.header, extra=extra))
-        corner = np.hstack([grid.nodes.lo, grid.nodes.hi]) // finer
-        parent = grid.nodes.parent
-    else:
-        corner, parent = seen
+        return replace(grid, header=replace(grid.header, extra=extra))
+    corner, parent = seen
     answers = release.count_boxes(*_columns_of(corner, lo[2], hi[2]))
-    inside = _share_within(release.nodes, lo[2], hi[2]) * release.nodes.variance
+    inside = share_within(release.nodes, [2], lo, hi) * release.nodes.variance
     variance = shared_variance(release.nodes, inside, *_columns_of(corner, lo[2], hi[2]))
     low, high = corner[:, :2] * finer, corner[:, 2:] * finer
     assumed = answers.uniformity_sd**2
@@ -79,12 +75,6 @@ def _columns_of(corner: Int, lo: int, hi: int) -> tuple[Int, Int]:
     """Boxes over rectangles (k, 4) and the time [lo, hi)."""
     one = np.ones((len(corner), 1), dtype=np.int64)
     return np.hstack([corner[:, :2], one * lo]), np.hstack([corner[:, 2:], one * hi])
-
-
-def _share_within(nodes: Decomposition, lo: int, hi: int) -> Float:
-    """The share of each node's time that lies in [lo, hi), (n,)."""
-    start, end = np.maximum(nodes.lo[:, 2], lo), np.minimum(nodes.hi[:, 2], hi)
-    return np.asarray(np.maximum(end - start, 0) / (nodes.hi[:, 2] - nodes.lo[:, 2]))
 
 
 def _seen_from_above(nodes: Decomposition, lo: int, hi: int) -> tuple[Int, Int] | None:
