@@ -220,8 +220,9 @@ def test_an_interrupt_amid_the_dropping_of_another_waits_for_the_next(monkeypatc
     assert interrupts.came()
 
 
-def test_an_interrupt_that_is_lost_comes_again_and_never_into_what_it_ends():
+def test_an_interrupt_that_is_lost_comes_again_and_never_into_what_it_ends(monkeypatch):
     """A library loses the first; the next one, 0.05 s later, ends the work and is let clean up."""
+    monkeypatch.setattr(interrupts, "_interrupted", threading.Event())  # of this test alone
     before, cleaned = signal.getsignal(signal.SIGINT), False
     interrupts.listen()
     try:
