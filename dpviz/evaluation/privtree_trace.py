@@ -165,9 +165,10 @@ def steps(path: Path, epsilon: float) -> list[Step]:
 def heap_losses(epsilon: float, depth: int) -> list[float]:
     """What one record changes at each depth where all records of a path lie at one point.
 
-    The worst case: counts do not fall on the way down, so nothing but the bias separates the
-    levels. Log ratio of a split's probability with the record and without, for a heap that is
-    about as likely as not to be split at ``depth``; no sum of them exceeds half of ε.
+    A hard case: counts do not fall on the way down, so nothing but the bias separates the levels.
+    Log ratio of a split's probability with the record and without, for a heap that is about as
+    likely as not to be split at ``depth``. A smaller heap costs more (:func:`structure_loss` of
+    :mod:`dpviz.evaluation.exact` has the worst); no sum exceeds half of ε.
     """
     method = PrivTree()
     scale = method.scale(method.tree_share * epsilon, 4)

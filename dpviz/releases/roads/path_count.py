@@ -1,4 +1,4 @@
-"""Totals of paths from a release, with the exact variance of the noise that is in them."""
+"""Totals of paths from a release, with the variance of the noise that is in them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ class PathAnswers(Answers):
 
     Attributes:
         count: estimated sum over the edges of the trips that contain each.
-        noise_sd: standard deviation of the noise in it, exact.
+        noise_sd: standard deviation of the noise in it: exact, but where a method corrects counts
+            by factors or smooths them, and these are noisy too (``flows``). How far a correction
+            may be off, 10 % of a count and more where few trips are, is in no interval.
         edges: edges of the path.
         subdomains: sub-domains it runs through.
         nodes: tree nodes of the shortest top-down answer, of all steps of time together.
@@ -58,7 +60,7 @@ def path_count(estimates: RoadEstimates, paths: Paths) -> PathAnswers:
 
 
 def path_variance(estimates: RoadEstimates, paths: Paths) -> Float:
-    """Exact variance of the noise in the total of each path, float64 (q,)."""
+    """Variance of the noise in the total of each path, float64 (q,): see :class:`PathAnswers`."""
     if len(estimates.addends) > 1:
         return np.asarray(sum(path_variance(each, paths) for each in estimates.addends))
     nodes = estimates.nodes

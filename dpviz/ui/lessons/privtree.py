@@ -30,7 +30,7 @@ SOURCE = (
 )
 METHOD = "privtree"
 HEAP = 8
-"""Depth at which the heap of the worst case may stop."""
+"""Depth at which the records at one point may stop."""
 
 TICKS = [-10_000, -100, 0, 100, 10_000, 1_000_000]
 """Of a count's axis, evenly spaced where counts are large."""
@@ -213,8 +213,9 @@ def _losses(room: Room) -> None:
     caption = f"Why depth adds no further cost: {total:.3g} in all, at most ε/2 = {most:g}"
     room.chart(caption, rows, {"mark": {"type": "bar", "color": ORANGE}, "encoding": encoding}, 115)
     st.caption(
-        "The worst case, all records at one point. With every level up, the count is further above "
-        "the threshold, and what one record changes is a quarter as large."
+        "A hard case, all records at one point. With every level up, the count is further above "
+        "the threshold, and what one record changes is a quarter as large, or less. The worst "
+        "number of records costs more than this one, and never more than ε/2."
     )
 
 
