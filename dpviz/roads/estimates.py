@@ -23,7 +23,9 @@ class RoadEstimates:
         graph: the public road graph.
         domains: its decomposition into paths, which gives every edge a position.
         nodes: intervals of positions as 1-D boxes, with estimates after least squares.
-        measured: variance of the noise that each node was measured with, float64 (nodes,).
+        measured: variance of the noise that each node was measured with, float64 (nodes,). What
+            the variance of a root without children is above it is of an error that all such share,
+            as that of a correction by a noisy factor.
     """
 
     graph: RoadGraph

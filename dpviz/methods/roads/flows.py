@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from dpviz.methods.roads.base import Measured, RoadMethod, RoadTask, parameter, register
-from dpviz.methods.roads.losses import NoisyLengths, factors, length_bins
+from dpviz.methods.roads.losses import NoisyLengths, doubt, factors, length_bins
 from dpviz.private.mechanisms.noise import geometric
 from dpviz.private.roads import length_histogram, truncated, visits
 from dpviz.roads.decompose import Subdomains, chains
@@ -119,8 +119,9 @@ class Flows(RoadMethod):
         retained = np.bincount(use_class, (noisy / size)[street], minlength=CLASSES).astype(
             np.float64
         )
-        grown, doubt = factors(lost, lost_variance, retained, lengths, limit, reach)
-        factor, unsure = (np.bincount(street, each[use_class]) / size for each in (grown, doubt))
+        grown, lossy = factors(lost, lost_variance, retained, lengths, limit, reach)
+        of_classes = grown, lossy, doubt(lossy) / grown
+        factor, unsure, off = (np.bincount(street, each[use_class]) / size for each in of_classes)
         variance = variance * factor**2
         near = graph.remembered("neighbours", lambda: neighbours(graph)).between(street)
         by_street = Paths(workload.start, street[workload.edge])
@@ -132,9 +133,13 @@ class Flows(RoadMethod):
             1 / (1 + unsure),
             use_classes(by_street, len(size), CLASSES),
         )
-        counts = np.maximum(counts, 0.0)
+        counts = np.maximum(counts, 0.0) * size
         nodes = Decomposition(
-            forest.lo[:, None], forest.hi[:, None], forest.parent, counts * size, variance
+            forest.lo[:, None],
+            forest.hi[:, None],
+            forest.parent,
+            counts,
+            variance + (counts * off) ** 2,
         )
         extra = {
             "limit": limit,

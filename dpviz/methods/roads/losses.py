@@ -151,7 +151,7 @@ def factors(
         reach: R, at least L.
 
     Returns:
-        Factors of at least 1, and one standard deviation of each.
+        Factors of at least 1, and one standard deviation of the share that is lost of each.
     """
     whole, doubt = lengths.lost()
     whole = whole * np.maximum(1.0 - doubt / np.maximum(whole, 1e-9) ** 2, 0.0)
@@ -165,6 +165,11 @@ def factors(
     visited = np.maximum(visits, deviation + 1.0)
     unsure = np.asarray(deviation / visited)
     return np.minimum(1.0 + drawn(loss / visited, unsure), MOST), unsure
+
+
+def doubt(unsure: Float) -> Float:
+    """One standard deviation of a factor that is drawn to :data:`USUAL`."""
+    return np.asarray(unsure * GIVE / np.hypot(unsure, GIVE))
 
 
 def drawn(share: Float, unsure: Float) -> Float:

@@ -12,6 +12,9 @@ from dpviz.roads.forest import answer_variance
 from dpviz.roads.graph import Float, Int
 from dpviz.roads.paths import Paths, require_paths, require_workload
 
+ROUNDING = 1e-9
+"""Of a variance after least squares: what is less above the measured one is none."""
+
 
 @dataclass(frozen=True)
 class PathAnswers(Answers):
@@ -20,8 +23,8 @@ class PathAnswers(Answers):
     Attributes:
         count: estimated sum over the edges of the trips that contain each.
         noise_sd: standard deviation of the noise in it: exact, but where a method corrects counts
-            by factors or smooths them, and these are noisy too (``flows``). How far a correction
-            may be off, 10 % of a count and more where few trips are, is in no interval.
+            by noisy factors (``flows``), how far these may be off is an ESTIMATE, common to all
+            edges. Smoothing by neighbours, in methods that do, is in none.
         edges: edges of the path.
         subdomains: sub-domains it runs through.
         nodes: tree nodes of the shortest top-down answer, of all steps of time together.
@@ -70,7 +73,10 @@ def path_variance(estimates: RoadEstimates, paths: Paths) -> Float:
     owner, leaf = key // len(nodes), key % len(nodes)
     single = nodes.parent[leaf] < 0
     variance = np.zeros(len(paths))
-    np.add.at(variance, owner[single], weight[single] ** 2 * estimates.measured[leaf[single]])
+    measured = estimates.measured[leaf[single]]
+    np.add.at(variance, owner[single], weight[single] ** 2 * measured)
+    common = np.sqrt(np.maximum(nodes.variance[leaf[single]] - measured * (1 + ROUNDING), 0.0))
+    variance += np.bincount(owner[single], weight[single] * common, minlength=len(paths)) ** 2
     deep = np.flatnonzero(~single)
     if len(deep):
         root = _roots(estimates)

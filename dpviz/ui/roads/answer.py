@@ -80,8 +80,7 @@ def _one(release: RoadRelease, label: str, edges: Int) -> None:
         f"Noisy total{' after truncation' if truncated else ''} {label}".strip(),
         with_noise(count, half),
         help="Sum of the path's streets, each with its trips or events. ± the 95 % interval of the "
-        "noise alone; what truncation cut off, and how far a correction of it may be off, is not "
-        "in it.",
+        "noise alone; what truncation cut off is not in it.",
     )
     lost = ""
     if truncated and truncation:
