@@ -55,12 +55,12 @@ def checked_limits(
             raise DomainError(f"bounds of {name!r} are {low:g} and {high:g}: give finite limits")
         if not low < high:
             raise DomainError(
-                f"bounds of {name!r} run from {low:g} to {high:g}: "
+                f"bounds of {name!r} run from {low:.15g} to {high:.15g}: "
                 "the upper limit must be above the lower"
             )
         if not isfinite(high - low) or low + (high - low) / side == low:
             raise DomainError(
-                f"bounds of {name!r} run from {low:g} to {high:g}: "
+                f"bounds of {name!r} run from {low:.15g} to {high:.15g}: "
                 "too wide or too narrow for double precision"
             )
 

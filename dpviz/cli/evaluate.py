@@ -163,11 +163,6 @@ def _workloads(
         return workloads.workload(handle.domain, size, n, seed)
 
     if file is not None and Path(file).exists():
-        if queries is not None or nonempty:
-            option = "--nonempty" if queries is None else "--queries"
-            raise ParameterError(
-                f"{option} is of queries that are drawn, {file} holds its own: leave it out"
-            )
         stored = {load.size: load for load in workloads.read(file, handle.domain)}
         missing = [size for size in sizes if size not in stored]
         if missing:
@@ -175,7 +170,16 @@ def _workloads(
                 f"{file} holds the sizes {', '.join(stored)}, not {missing[0]}: "
                 "choose another file or --sizes"
             )
-        return tuple(stored[size] for size in sizes)
+        chosen = tuple(stored[size] for size in sizes)
+        for load in chosen:  # the command that wrote it goes on when it is given again
+            if queries not in (None, len(load)):
+                raise ParameterError(
+                    f"--queries {queries}: {file} holds {len(load)} {load.size} ones of its own: "
+                    "leave it out"
+                )
+            if nonempty:
+                truth.nonempty(handle, load, len(load))
+        return chosen
     queries = QUERIES_DRAWN if queries is None else queries
     if nonempty:
         many = [drawn(size, NONEMPTY_DRAWS * queries) for size in sizes]

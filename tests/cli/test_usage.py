@@ -142,12 +142,17 @@ def test_made_up_trips_pay_under_no_name():
         dpviz.load("generate:5", graph, name="x")
 
 
-@pytest.mark.parametrize("unfit", [("--queries", "10"), ("--nonempty",)])
-def test_queries_of_a_file_are_not_drawn(folder, capsys, monkeypatch, unfit):
+@pytest.mark.parametrize(
+    ("unfit", "line"),
+    [
+        (("--queries", "10"), "--queries 10: w.parquet holds 5 small ones of its own"),
+        (("--queries", "5", "--nonempty"), "0 of 5 small queries hold a record"),
+    ],
+)
+def test_queries_of_a_file_are_not_drawn(folder, capsys, monkeypatch, unfit, line):
     domain = dpviz.Domain((0, 0), (1, 1))
     dpviz.workloads.save([workload(domain, "small", 5)], domain, "w.parquet")
     words = ("evaluate", "points.csv", BOX, "--public", "-o", "e.csv", "--sizes", "small")
-    line = f"{unfit[0]} is of queries that are drawn, w.parquet holds its own: leave it out"
     refused(folder, capsys, monkeypatch, (*words, "--workload", "w.parquet", *unfit), line)
 
 

@@ -11,6 +11,7 @@ import pytest
 from shapely import box
 
 import dpviz
+from dpviz.datasets import DATASETS
 from dpviz.errors import ParameterError, ReleaseError
 from dpviz.exports.data_use import data_use
 from dpviz.exports.report import report_page
@@ -89,7 +90,8 @@ def test_command_python_and_notebook_make_the_same_release(folder, words):
     source, *options = arguments[2 * len(kind) :]
     assert run(*kind, "build", source, *options, "-o", "first.parquet")[0] == 0
     first = dpviz.read("first.parquet")
-    code = ["info", "first.parquet", "--seed", 7, "--source", source, "--code"]
+    own = [] if source in DATASETS else ["--source", source]
+    code = ["info", "first.parquet", "--seed", 7, *own, "--code"]
     code[-1:-1] = ["--areas", "wards.gpkg"] if "wards" in words else []
     code[-1:-1] = ["--graph", "nodes.csv,edges.csv"] if "nodes" in words else []
     _, command, _ = run(*code, "command")

@@ -35,7 +35,8 @@ class AdaptiveGrid(PointMethod):
     Privacy: the first counts are disjoint and cost αε; every m2 depends on them only, also where
     all are halved until they fit a public cap; the second counts are disjoint and cost (1−α)ε:
     αε + (1−α)ε = ε. Inference inside a cell is post-processing: least squares, which for Laplace
-    noise is the paper's N″ = (α²m2²N′ + (1−α)²Σu) / ((1−α)² + α²m2²).
+    noise is the paper's N″ = (α²m2²N′ + (1−α)²Σu) / ((1−α)² + α²m2²). As m2, and so its weight,
+    follows the same N′, totals of many cells are too high by up to ¾ of their stated deviation.
 
     Do not use it for more than two dimensions: its two constants are derived for the plane.
 
