@@ -59,31 +59,22 @@ def test_a_file_answers_as_the_engine_does(open_file, releases):
     assert page.evaluate("dpviz.answers([0, 0, 1, 1])") == [None, None]
 
 
-def test_a_file_knows_the_noise_of_wavelets(open_file):
-    release = dpviz.build(dpviz.load("city-50k"), "privelet", 1.0, seed=1, log_cells=6)
+@pytest.mark.parametrize("what", ["noise", "uniformity"])
+def test_a_file_knows_errors_that_are_no_sum_of_its_cells(open_file, what):
+    """The noise of wavelets; of a part of a period, what is assumed of time."""
+    if what == "noise":
+        release = dpviz.build(dpviz.load("city-50k"), "privelet", 1.0, seed=1, log_cells=6)
+    else:
+        year = dpviz.build(dpviz.load("year"), "privtree", 1.0, seed=1)
+        release = during(year, ("2030-03-01", "2030-03-20"))
     page = open_file(map_page([release]))
     the_map(page)
     domain = release.domain
     rng = np.random.default_rng(6)
     rects = np.sort(rng.uniform(domain.lower, domain.upper, (100, 2, 2)), axis=1).reshape(-1, 4)
-    noise_sd = page.evaluate(
-        "rects => rects.map(rect => dpviz.answers(rect)[0].noise)", rects.tolist()
-    )
-    assert noise_sd == pytest.approx(release.count(rects).noise_sd, rel=1e-9)
-
-
-def test_a_file_of_a_part_of_the_period_knows_what_is_assumed_of_time(open_file):
-    handle = dpviz.load("year")
-    release = during(dpviz.build(handle, "privtree", 1.0, seed=1), ("2030-03-01", "2030-03-20"))
-    page = open_file(map_page([release]))
-    the_map(page)
-    domain = release.domain
-    rng = np.random.default_rng(7)
-    rects = np.sort(rng.uniform(domain.lower, domain.upper, (100, 2, 2)), axis=1).reshape(-1, 4)
-    stated = page.evaluate(
-        "rects => rects.map(rect => dpviz.answers(rect)[0].uniformity)", rects.tolist()
-    )
-    assert stated == pytest.approx(release.count(rects).uniformity_sd, rel=1e-9)
+    answered = "([rects, what]) => rects.map(rect => dpviz.answers(rect)[0][what])"
+    stated = page.evaluate(answered, [rects.tolist(), what])
+    assert stated == pytest.approx(getattr(release.count(rects), f"{what}_sd"), rel=1e-9)
 
 
 @pytest.mark.webgl

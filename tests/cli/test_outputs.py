@@ -19,16 +19,6 @@ ROADS = {
 }
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """Records, and a release of them; the folder is the current one."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "records.csv").write_text("lon,lat\n0.1,0.2\n0.3,0.4\n0.6,0.7\n")
-    frame = dpviz.load("records.csv", dpviz.Domain((0, 0), (1, 1)), public=True)
-    dpviz.save(dpviz.build(frame, "ugrid", cells=2, seed=0), "r.parquet")
-    return tmp_path
-
-
 def unchanged(folder, capsys, monkeypatch, words, line):
     """A command is refused with a line, and no file differs or is new."""
 
@@ -46,13 +36,13 @@ def unchanged(folder, capsys, monkeypatch, words, line):
 def test_no_command_writes_over_the_ledger(folder, capsys, monkeypatch, there, ending, named):
     ledger = folder / "paid.parquet"
     if there:
-        dpviz.Ledger(ledger).set_total("records", 1)
+        dpviz.Ledger(ledger).set_total("points", 1)
     if not named:
         monkeypatch.setenv("DPVIZ_LEDGER", str(ledger))
     if ending:
         (folder / "link.parquet").symlink_to(f"{ledger}.seal")
         ledger = folder / "link.parquet"
-    words = ["build", "records.csv", BOX, "-o", ledger]
+    words = ["build", "points.csv", BOX, "-o", ledger]
     words += ["--ledger", folder / "paid.parquet"] if named else []
     unchanged(folder, capsys, monkeypatch, words, "ledger, or its seal: name another file")
     if not named:
@@ -80,9 +70,9 @@ def test_records_are_not_replaced_by_their_counts(folder, capsys, monkeypatch):
     words[-1] = "link.SENSITIVE.parquet"
     unchanged(folder, capsys, monkeypatch, words, "holds no counts per cell to append to")
     assert run("aggregate", records, BOX, "-o", "counts.SENSITIVE.parquet")[0] == 0
-    more = ["counts.SENSITIVE.parquet", "records.csv"]
+    more = ["counts.SENSITIVE.parquet", "points.csv"]
     assert run("aggregate", *more, BOX, "-o", "counts.SENSITIVE.parquet")[0] == 0
-    assert dpviz.load("counts.SENSITIVE.parquet").names == ("raw.SENSITIVE", "records")
+    assert dpviz.load("counts.SENSITIVE.parquet").names == ("raw.SENSITIVE", "points")
 
 
 def test_no_command_writes_over_a_file_that_an_option_names(folder, capsys, monkeypatch):
@@ -99,21 +89,21 @@ def test_no_command_writes_over_a_file_that_an_option_names(folder, capsys, monk
     match = ["match", "r.parquet", "r.parquet", "--within", "0.1", "--public"]
     join = ["--key", "name", "--join"]
     for words in (
-        [*match, "--records-a", "q.parquet", "--records-b", "records.csv", "-o", "q.parquet"],
-        [*match, "--records-b", "q.parquet", "--records-a", "records.csv", "-o", "q.parquet"],
+        [*match, "--records-a", "q.parquet", "--records-b", "points.csv", "-o", "q.parquet"],
+        [*match, "--records-b", "q.parquet", "--records-a", "points.csv", "-o", "q.parquet"],
         ["export", "r.parquet", "-o", "mine.gpkg", *join, "mine.gpkg"],
         ["export", "r.parquet", "-o", "mine.gpkg", *join, "mine.gpkg|layername=a"],
         ["export", "r.parquet", "-o", "mine.gpkg", *join, "link.gpkg"],
         ["export", "r.parquet", "-o", "link.gpkg", *join, "mine.gpkg"],
         ["export", "r.parquet", "-o", "also.gpkg", *join, "hard.gpkg"],
         ["roads", "build", "walks.csv", *graph, "--workload", "wr.parquet", "-o", "wr.parquet"],
-        ["build", "records.csv", BOX, "--workload", "rects.parquet", "-o", "rects.parquet"],
-        ["evaluate", "records.csv", BOX, "--public", "-o", "records.csv"],
-        ["sequences", "evaluate", "city", "--alphabet", "records.csv", "-o", "records.csv"],
+        ["build", "points.csv", BOX, "--workload", "rects.parquet", "-o", "rects.parquet"],
+        ["evaluate", "points.csv", BOX, "--public", "-o", "points.csv"],
+        ["sequences", "evaluate", "city", "--alphabet", "points.csv", "-o", "points.csv"],
     ):
         unchanged(folder, capsys, monkeypatch, words, "is one of the inputs: name another file")
 
 
 def test_a_plot_is_a_file_of_its_own(folder, capsys, monkeypatch):
-    words = ["evaluate", "records.csv", BOX, "--public", "-o", "e.png", "--plot", "e.png"]
+    words = ["evaluate", "points.csv", BOX, "--public", "-o", "e.png", "--plot", "e.png"]
     unchanged(folder, capsys, monkeypatch, words, "is the output too: name two files")

@@ -6,9 +6,8 @@ GDAL makes a 0, false, or the first day of 1970: it is read anew by itself, as i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import closing
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -18,57 +17,29 @@ from numpy.typing import NDArray
 from dpviz import arrow
 from dpviz.errors import DataError
 from dpviz.foreign import database, quoted, refuse_computing
-from dpviz.private.load.tables.base import (
-    BLOCK_ROWS,
-    Block,
-    no_rows,
-    parsing,
-    point_coordinates,
+from dpviz.private.load.tables.vector import (
+    Reader,
+    VectorFile,
+    format_of_points,
+    layers_of_points,
 )
-from dpviz.private.load.tables.formats import Format
-from dpviz.private.load.tables.vector import NEEDS, VectorFile, layers_of_points
-from dpviz.private.load.values import numbers, texts, typed
+from dpviz.private.load.values import numbers, texts
 
 
 class GeoPackage(VectorFile):
     """One layer of points of a GeoPackage."""
 
-    driver = "GeoPackage"
+    driver, texts = "GeoPackage", True
 
-    def _blocks(
-        self, names: Sequence[str], numeric: Sequence[str], geometry: bool
-    ) -> Iterator[Block]:
-        """The features; times are their text, so that GDAL takes none for one of UTC."""
+    def _reader(self, names: Sequence[str], numeric: Sequence[str]) -> Reader:
+        """Times are their text, so that GDAL takes none for one of UTC."""
         import pyarrow as pa
-        from pyogrio.raw import open_arrow
 
         for name in numeric:
             if self._types[name].startswith("datetime"):
                 numbers(pa.array([], pa.timestamp("ms")), name)  # refused by its declared type
-        with parsing(self.name, self.driver):
-            odd = {name: self._odd_cells(name) for name in names}
-        with (
-            parsing(self.name, self.driver),
-            open_arrow(
-                self._file,
-                layer=self._layer,
-                columns=list(names),
-                read_geometry=geometry,
-                return_fids=True,
-                datetime_as_string=True,
-                batch_size=BLOCK_ROWS,
-                use_pyarrow=True,
-            ) as (meta, reader),
-        ):
-            place = meta["geometry_name"] or "wkb_geometry"
-            for batch in chain([no_rows(reader.schema)], reader):
-                keys = arrow.number_array(batch[meta["fid_column"]])
-                columns = {
-                    name: _mended(batch[name], keys, odd[name], name, name in numeric)
-                    for name in names
-                }
-                places = point_coordinates(batch[place]) if geometry else None
-                yield Block(batch.num_rows, typed(columns, numeric), places)
+        odd = {name: self._odd_cells(name) for name in names}
+        return lambda name, column, keys: _mended(column, keys, odd[name], name, name in numeric)
 
     def _odd_cells(self, name: str) -> dict[int, Any]:
         """Cells of a column that are not of its declared type, by the row's primary key."""
@@ -143,13 +114,4 @@ def _layers(path: Path) -> list[str]:
     return layers_of_points(path)
 
 
-FORMATS = (
-    Format(
-        title="GeoPackage",
-        endings=(".gpkg",),
-        opened=_opened,
-        needs=NEEDS,
-        geometry=True,
-        tables=_layers,
-    ),
-)
+FORMATS = (format_of_points("GeoPackage", ".gpkg", _opened, _layers),)

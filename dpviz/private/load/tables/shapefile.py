@@ -5,8 +5,7 @@ A .dbf is a table of texts of fixed width, whatever its columns declare.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import chain
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,53 +14,23 @@ from numpy.typing import NDArray
 
 from dpviz import arrow
 from dpviz.errors import DataError
-from dpviz.private.load.tables.base import (
-    BLOCK_ROWS,
-    Block,
-    no_rows,
-    parsing,
-    point_coordinates,
-)
-from dpviz.private.load.tables.formats import Format
-from dpviz.private.load.tables.vector import NEEDS, VectorFile
-from dpviz.private.load.values import numbers, texts, typed
+from dpviz.private.load.tables.vector import Reader, VectorFile, format_of_points
+from dpviz.private.load.values import numbers, texts
 
 
 class Shapefile(VectorFile):
     """The points of a Shapefile."""
 
-    driver = "Shapefile"
+    driver, texts = "Shapefile", False
 
-    def _blocks(
-        self, names: Sequence[str], numeric: Sequence[str], geometry: bool
-    ) -> Iterator[Block]:
-        """The features; one that is marked as deleted is none, so each says its row of the .dbf."""
-        from pyogrio.raw import open_arrow
-
-        with (
-            parsing(self.name, self.driver),
-            open_arrow(
-                self._file,
-                layer=self._layer,
-                columns=list(names),
-                read_geometry=geometry,
-                return_fids=True,
-                batch_size=BLOCK_ROWS,
-                use_pyarrow=True,
-            ) as (meta, reader),
-        ):
-            every = [column.name for column in self.columns]
-            written = _fields(self._path) if names else []
-            fields = {name: written[every.index(name)] for name in names}
-            row, place = meta["fid_column"] or "OGC_FID", meta["geometry_name"] or "wkb_geometry"
-            for batch in chain([no_rows(reader.schema)], reader):
-                rows = arrow.number_array(batch[row])
-                columns = {
-                    name: _as_written(batch[name], fields[name], rows, name, name in numeric)
-                    for name in names
-                }
-                places = point_coordinates(batch[place]) if geometry else None
-                yield Block(batch.num_rows, typed(columns, numeric), places)
+    def _reader(self, names: Sequence[str], numeric: Sequence[str]) -> Reader:
+        """A feature that is marked as deleted is none, so each says its row of the .dbf."""
+        every = [column.name for column in self.columns]
+        written = _fields(self._path) if names else []
+        fields = {name: written[every.index(name)] for name in names}
+        return lambda name, column, rows: _as_written(
+            column, fields[name], rows, name, name in numeric
+        )
 
 
 def _as_written(
@@ -127,12 +96,4 @@ def _opened(path: Path, name: str, layer: str | None) -> Shapefile:
     return Shapefile(path, name, layer)
 
 
-FORMATS = (
-    Format(
-        title="Shapefile",
-        endings=(".shp",),
-        opened=_opened,
-        needs=NEEDS,
-        geometry=True,
-    ),
-)
+FORMATS = (format_of_points("Shapefile", ".shp", _opened),)

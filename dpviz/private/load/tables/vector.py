@@ -6,28 +6,60 @@ times are read from the cells as they are written, and GDAL says only what the l
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from dpviz import limits
+import numpy as np
+from numpy.typing import NDArray
+
+from dpviz import arrow, limits
 from dpviz.errors import DataError
 from dpviz.foreign import readable
 from dpviz.private.load.tables.base import (
+    BLOCK_ROWS,
+    Block,
     Column,
     Kind,
     Table,
+    no_rows,
     parsing,
+    point_coordinates,
     refuse_other_types,
     shown,
 )
+from dpviz.private.load.tables.formats import Format
+from dpviz.private.load.values import typed
 
-NEEDS = ("pyarrow", "pyogrio.raw", "shapely")
+Reader = Callable[[str, Any, NDArray[np.int64]], Any]
+"""From a column's name, what GDAL reads of it (n,) and the keys of its rows (n,) to its cells."""
+
+
+def format_of_points(
+    title: str,
+    ending: str,
+    opened: Callable[[Path, str, str | None], Table],
+    tables: Callable[[Path], list[str]] | None = None,
+) -> Format:
+    """A format of this kind; arguments as of :class:`Format`."""
+    needs = ("pyarrow", "pyogrio.raw", "shapely")
+    return Format(
+        title=title, endings=(ending,), opened=opened, needs=needs, geometry=True, tables=tables
+    )
 
 
 class VectorFile(Table):
-    """One layer of points of a file that GDAL reads as `driver`."""
+    """One layer of points of a file that GDAL reads.
+
+    Attributes:
+        driver: what the format is called.
+        texts: whether GDAL is to give times as the text that they are.
+    """
 
     driver: ClassVar[str]
+    texts: ClassVar[bool]
 
     def __init__(self, path: Path, name: str | None = None, layer: str | None = None) -> None:
         import pyogrio
@@ -46,6 +78,38 @@ class VectorFile(Table):
                 Column("geometry", "geometry"),
             ]
         limits.ROWS.check(info["features"], self.name)
+
+    def _blocks(
+        self, names: Sequence[str], numeric: Sequence[str], geometry: bool
+    ) -> Iterator[Block]:
+        """The features, each with the key by which the format knows it."""
+        from pyogrio.raw import open_arrow
+
+        with parsing(self.name, self.driver):
+            as_written = self._reader(names, numeric)
+        with (
+            parsing(self.name, self.driver),
+            open_arrow(
+                self._file,
+                layer=self._layer,
+                columns=list(names),
+                read_geometry=geometry,
+                return_fids=True,
+                datetime_as_string=self.texts,
+                batch_size=BLOCK_ROWS,
+                use_pyarrow=True,
+            ) as (meta, reader),
+        ):
+            key, place = meta["fid_column"] or "OGC_FID", meta["geometry_name"] or "wkb_geometry"
+            for batch in chain([no_rows(reader.schema)], reader):
+                keys = arrow.number_array(batch[key])
+                columns = {name: as_written(name, batch[name], keys) for name in names}
+                places = point_coordinates(batch[place]) if geometry else None
+                yield Block(batch.num_rows, typed(columns, numeric), places)
+
+    @abstractmethod
+    def _reader(self, names: Sequence[str], numeric: Sequence[str]) -> Reader:
+        """What makes cells of columns, some of them wanted as numbers."""
 
 
 def layers_of_points(path: Path) -> list[str]:
