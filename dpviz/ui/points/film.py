@@ -35,7 +35,7 @@ QUERIES = 200
 LARGEST = 100_000
 """Cells of a release in a file of the film: more take a minute to write and to open."""
 LEAST = 0.01
-"""± records that may be asked for; what is less is not told from it."""
+"""± records that may be asked for; what is less counts as that."""
 
 
 def film_strip(prefix: str, current: float, show: Callable[[float], None]) -> None:

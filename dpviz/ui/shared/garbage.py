@@ -38,7 +38,7 @@ def sweep() -> None:
 
 
 async def forget_ended() -> None:
-    """For ever: let go of visits whose time to come back is over, and of what they held.
+    """Without end: let go of visits whose time to come back is over, and of what they held.
 
     It runs where requests are answered: what it changes is Streamlit's, and of no thread but that.
     """
