@@ -104,6 +104,14 @@ def test_two_methods_answer_side_by_side() -> None:
     } <= set(shown)
 
 
+def test_a_total_that_makes_good_for_truncation_is_not_called_after_it() -> None:
+    app = opened(**{"from": "5790", "to": "4200", "method": "flows"})
+    (total,) = (each for each in app.metric if each.label.startswith("Noisy total"))
+    assert total.label == "Noisy total"
+    assert "the estimate of what truncation cut off" in total.help
+    assert not any("Error from truncation" in each.value for each in app.markdown)
+
+
 def test_every_parameter_of_a_method_is_in_the_form_and_reaches_the_release() -> None:
     app = opened(**{"from": "5790", "to": "4200", "seed": "3"})
     first = metrics(app)["Noisy total after truncation"]

@@ -19,7 +19,7 @@ from dpviz.render.roads import answer_marks, end_marks
 from dpviz.roads.graph import Int
 from dpviz.roads.paths import Paths
 from dpviz.roads.routing import shortest_path
-from dpviz.ui.roads.facts import limits
+from dpviz.ui.roads.facts import corrected, limits
 from dpviz.ui.roads.time_window import TimeWindow
 from dpviz.ui.shared.panels import hint
 from dpviz.ui.shared.text import plain
@@ -27,6 +27,12 @@ from dpviz.ui.shared.text import plain
 Ends = tuple[str, ...]
 LISTED = 200
 """Most tree nodes of an answer that are listed."""
+_OF_TRUNCATION = {
+    (False, False): " alone",
+    (True, False): " alone; what truncation cut off is not in it",
+    (False, True): " and of the estimate of what truncation cut off, which is in the total",
+}
+"""What an interval has in it, of answers (after truncation, corrected for it)."""
 
 
 def path_answer(
@@ -75,12 +81,12 @@ def _one(release: RoadRelease, label: str, edges: Int) -> None:
     answer = release.count(Paths.of([edges]))
     count, half = float(answer.count[0]), INTERVAL_SDS * float(answer.noise_sd[0])
     truncation = release.header.extra.get("kept")
-    truncated = bool(limits(release)) and truncation != 1
+    truncated = bool(limits(release)) and truncation != 1 and not corrected(release)
     st.metric(
         f"Noisy total{' after truncation' if truncated else ''} {label}".strip(),
         with_noise(count, half),
         help="Sum of the path's streets, each with its trips or events. ± the 95 % interval of the "
-        "noise alone; what truncation cut off is not in it.",
+        f"noise{_OF_TRUNCATION[truncated, corrected(release)]}.",
     )
     lost = ""
     if truncated and truncation:

@@ -28,6 +28,12 @@ def limits(release: RoadRelease) -> list[int]:
     return [each["limit"] for each in [extra, *extra.get(OF_STEPS, [])] if "limit" in each]
 
 
+def corrected(release: RoadRelease) -> bool:
+    """Whether counts are multiplied by what truncation is estimated to have lost."""
+    extra = release.header.extra
+    return any("factors" in each for each in [extra, *extra.get(OF_STEPS, [])])
+
+
 def release_facts(
     prefix: str,
     releases: list[RoadRelease],
