@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import partial
-from numbers import Number
 from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpviz.arguments import fitting, typed
-from dpviz.crs import known_crs
+from dpviz.arguments import typed
 from dpviz.datasets.geography import CITY
 from dpviz.domain import Domain
 from dpviz.errors import DataError, ParameterError
 from dpviz.methods import Method
-from dpviz.methods import method as find_method
-from dpviz.methods.points.declared import Declared
+from dpviz.methods.request import by_area, chosen_method, promises
 from dpviz.methods.roads.base import Measured, RoadMethod, RoadTask
 from dpviz.methods.sequences.base import SequenceTask
 from dpviz.private.areas import AreaData
@@ -55,12 +51,10 @@ from dpviz.releases.areas.partition import Areas
 from dpviz.releases.areas.release import AreaRelease
 from dpviz.releases.areas.source import areas_of
 from dpviz.releases.header import Header
-from dpviz.releases.points.promises import KEY as PROMISES
 from dpviz.releases.release import Release
 from dpviz.releases.roads.timed import facts_of_steps, road_release_of
 from dpviz.releases.sequences.release import SequenceRelease
-from dpviz.roads.paths import Paths, require_paths, require_workload
-from dpviz.wishes import parse_all
+from dpviz.roads.paths import Paths
 
 __all__ = [
     "CHECK_HEADING",
@@ -107,14 +101,6 @@ __all__ = [
     "tables_in",
     "workload_of",
 ]
-
-DEFAULTS = {
-    "points": "privtree",
-    "roads": "event-histogram",
-    "sequences": "markov",
-    "areas": "areas",
-}
-"""The method on each kind of data where none is named."""
 
 Result = tuple[Callable[[Header], Release], dict[str, Any]]
 """What a method gave: how it becomes a release, and what the header says of it."""
@@ -223,10 +209,10 @@ def build(
         LedgerError: the ledger cannot be read or written. Nothing was spent.
     """
     if areas is not None:
-        data = _by_area(data, areas)
-    chosen, queries, declared = _chosen(data, method, workload, parameters)
+        data = by_area(data, areas)
+    chosen, queries, declared = chosen_method(data, method, workload, parameters)
     epsilon = positive_epsilon(epsilon)
-    stated = _promises(data, wishes)
+    stated = promises(data, wishes)
     steps = data.max_per_unit * NEIGHBOURS.get(neighbours, 1)
     price = Price(epsilon, delta_for(chosen, delta), steps, relation(neighbours, data.unit))
     reports = None if progress is None else Reports(progress)
@@ -252,100 +238,6 @@ def build(
         release, facts = _measured(data, chosen, budget, noise, queries, reports, sum_share)
         facts["extra"] = facts.get("extra", {}) | data.facts | declared | stated | receipt
         return release(header_of(data, chosen, noise, budget, price, **facts))
-
-
-def _by_area(data: Handle[Any], areas: Areas | str) -> AreaData:
-    """Points as data that are counted by area."""
-    if not isinstance(data, DataHandle):
-        raise ParameterError(f"areas are counted of points, the data are {data.kind}: leave out")
-    return AreaData(data, areas_of(areas, data.domain) if isinstance(areas, str) else areas)
-
-
-def _chosen(
-    data: Handle[Any], method: str | Method | None, workload: Any, parameters: dict[str, Any]
-) -> tuple[Any, Paths, dict[str, Any]]:
-    """The method, the public paths that it is tuned for, and what the header says of a workload."""
-    declared = None
-    if isinstance(data, DataHandle) and workload is not None and not isinstance(workload, Number):
-        declared, workload = Declared.of(workload, data.domain), None
-    if isinstance(method, Method):
-        if parameters:
-            raise ParameterError(
-                f"parameters {', '.join(parameters)} beside a method instance: give them to it"
-            )
-        chosen: Any = method
-    else:
-        name = method or DEFAULTS[data.kind]
-        if workload is not None and data.kind != "roads":
-            parameters, workload = {**parameters, "workload": workload}, None
-        if data.kind == "points" and name.lower() == DEFAULTS["areas"]:
-            raise ParameterError(f"method {name} needs its areas: give areas=… (--areas)")
-        find = partial(find_method, kind=data.kind) if declared is None else declared.method
-        chosen = find(name, **parameters)
-    if chosen.kind != data.kind:
-        raise ParameterError(
-            f"method {chosen.name} works on {chosen.kind}, the data are {data.kind}: choose "
-            "another method"
-        )
-    if isinstance(data, DataHandle) and data.domain.dims not in chosen.dims:
-        able = " or ".join(f"{dims}-D" for dims in chosen.dims)
-        raise ParameterError(
-            f"method {chosen.name} works in {able}, the data is {data.domain.dims}-D: "
-            "choose another method"
-        )
-    if isinstance(data, DataHandle):
-        if data.domain.hour_worth is not None and not chosen.splits_axes:
-            raise ParameterError(
-                f"method {chosen.name} divides all sides alike: leave hour_worth out, or choose "
-                f"another method, such as {DEFAULTS[data.kind]}"
-            )
-        chosen.check(data.domain)
-    # A release's file states the CRS of its rectangles and lines.
-    if isinstance(data, DataHandle) and data.domain.place.dims == 2:
-        known_crs(data.domain.crs)
-    elif isinstance(data, AreaData):
-        known_crs(data.areas.domain.crs)
-    elif isinstance(data, RoadData) and data.graph.crs:
-        known_crs(data.graph.crs)
-    queries = _paths(data, chosen, workload)
-    if queries.name:
-        return chosen, queries, {"workload": queries.name}
-    facts = {} if declared is None else {"workload": declared.to_dict()}
-    return chosen, queries, facts
-
-
-def _promises(data: Handle[Any], wishes: Iterable[str]) -> dict[str, list[str]]:
-    """What the header says of wishes; nothing where there are none."""
-    if not (texts := list(wishes)):
-        return {}
-    asked = parse_all(texts)
-    if isinstance(data, AreaData):
-        if any(wish.square for wish in asked):
-            raise ParameterError(
-                "a release of areas promises areas and rectangles: leave squares out"
-            )
-    elif not isinstance(data, DataHandle) or data.domain.dims != 2:
-        raise ParameterError("wishes are of releases of points in two dimensions: leave them out")
-    domain = data.areas.domain if isinstance(data, AreaData) else data.domain
-    for wish in asked:
-        if wish.rect:
-            domain.boxes(wish.rect)
-    return {PROMISES: [str(wish.public()) for wish in asked]}
-
-
-def _paths(data: Handle[Any], method: Method, workload: Any) -> Paths:
-    """The queries of a workload, each a path of the data's graph; none where none are given."""
-    if workload is None:
-        if method.queries == "needed":
-            raise ParameterError(f"method {method.name} needs a workload: give public queries")
-        return Paths.of([])
-    if not isinstance(data, RoadData):
-        raise ParameterError(f"method {method.name} takes no workload: leave it out")
-    given = workload_of(workload, data.graph) if isinstance(workload, str) else workload
-    paths: Paths = fitting(given, Paths, "workload", ParameterError)
-    require_workload(paths)
-    require_paths(data.graph, paths)
-    return paths
 
 
 def _measured(

@@ -1,0 +1,129 @@
+"""What is asked of data: areas, method, workload, promises; checked before anything is paid.
+
+Each check is of arguments against what is public of the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+from numbers import Number
+from typing import Any
+
+from dpviz.arguments import fitting
+from dpviz.crs import known_crs
+from dpviz.errors import ParameterError
+from dpviz.methods.points.declared import Declared
+from dpviz.methods.registry import Method
+from dpviz.methods.registry import method as find_method
+from dpviz.private.areas import AreaData
+from dpviz.private.handle import DataHandle, Handle
+from dpviz.private.load.graphs import workload_of
+from dpviz.private.roads import RoadData
+from dpviz.releases.areas.partition import Areas
+from dpviz.releases.areas.source import areas_of
+from dpviz.releases.points.promises import KEY as PROMISES
+from dpviz.roads.paths import Paths, require_paths, require_workload
+from dpviz.wishes import parse_all
+
+DEFAULTS = {
+    "points": "privtree",
+    "roads": "event-histogram",
+    "sequences": "markov",
+    "areas": "areas",
+}
+"""The method on each kind of data where none is named."""
+
+
+def by_area(data: Handle[Any], areas: Areas | str) -> AreaData:
+    """Points as data that are counted by area."""
+    if not isinstance(data, DataHandle):
+        raise ParameterError(f"areas are counted of points, the data are {data.kind}: leave out")
+    return AreaData(data, areas_of(areas, data.domain) if isinstance(areas, str) else areas)
+
+
+def chosen_method(
+    data: Handle[Any], method: str | Method | None, workload: Any, parameters: dict[str, Any]
+) -> tuple[Any, Paths, dict[str, Any]]:
+    """The method, the public paths that it is tuned for, and what the header says of a workload."""
+    declared = None
+    if isinstance(data, DataHandle) and workload is not None and not isinstance(workload, Number):
+        declared, workload = Declared.of(workload, data.domain), None
+    if isinstance(method, Method):
+        if parameters:
+            raise ParameterError(
+                f"parameters {', '.join(parameters)} beside a method instance: give them to it"
+            )
+        chosen: Any = method
+    else:
+        name = method or DEFAULTS[data.kind]
+        if workload is not None and data.kind != "roads":
+            parameters, workload = {**parameters, "workload": workload}, None
+        if data.kind == "points" and name.lower() == DEFAULTS["areas"]:
+            raise ParameterError(f"method {name} needs its areas: give areas=… (--areas)")
+        find = partial(find_method, kind=data.kind) if declared is None else declared.method
+        chosen = find(name, **parameters)
+    if chosen.kind != data.kind:
+        raise ParameterError(
+            f"method {chosen.name} works on {chosen.kind}, the data are {data.kind}: choose "
+            "another method"
+        )
+    if isinstance(data, DataHandle) and data.domain.dims not in chosen.dims:
+        able = " or ".join(f"{dims}-D" for dims in chosen.dims)
+        raise ParameterError(
+            f"method {chosen.name} works in {able}, the data is {data.domain.dims}-D: "
+            "choose another method"
+        )
+    if isinstance(data, DataHandle):
+        if data.domain.hour_worth is not None and not chosen.splits_axes:
+            raise ParameterError(
+                f"method {chosen.name} divides all sides alike: leave hour_worth out, or choose "
+                f"another method, such as {DEFAULTS[data.kind]}"
+            )
+        chosen.check(data.domain)
+    # A release's file states the CRS of its rectangles and lines.
+    if isinstance(data, DataHandle) and data.domain.place.dims == 2:
+        known_crs(data.domain.crs)
+    elif isinstance(data, AreaData):
+        known_crs(data.areas.domain.crs)
+    elif isinstance(data, RoadData) and data.graph.crs:
+        known_crs(data.graph.crs)
+    queries = _paths(data, chosen, workload)
+    if queries.name:
+        return chosen, queries, {"workload": queries.name}
+    facts = {} if declared is None else {"workload": declared.to_dict()}
+    return chosen, queries, facts
+
+
+def promises(data: Handle[Any], wishes: Iterable[str]) -> dict[str, list[str]]:
+    """What the header says of wishes; nothing where there are none."""
+    if not (texts := list(wishes)):
+        return {}
+    asked = parse_all(texts)
+    if isinstance(data, AreaData):
+        if any(wish.square for wish in asked):
+            raise ParameterError(
+                "a release of areas promises areas and rectangles: leave squares out"
+            )
+    elif not isinstance(data, DataHandle) or data.domain.dims != 2:
+        raise ParameterError("wishes are of releases of points in two dimensions: leave them out")
+    domain = data.areas.domain if isinstance(data, AreaData) else data.domain
+    for wish in asked:
+        if wish.rect:
+            domain.boxes(wish.rect)
+    return {PROMISES: [str(wish.public()) for wish in asked]}
+
+
+def _paths(data: Handle[Any], method: Method, workload: Any) -> Paths:
+    """The queries of a workload, each a path of the data's graph; none where none are given."""
+    if workload is None:
+        if method.queries == "needed":
+            raise ParameterError(f"method {method.name} needs a workload: give public queries")
+        return Paths.of([])
+    if not isinstance(data, RoadData):
+        raise ParameterError(f"method {method.name} takes no workload: leave it out")
+    given = workload_of(workload, data.graph) if isinstance(workload, str) else workload
+    paths: Paths = fitting(given, Paths, "workload", ParameterError)
+    require_workload(paths)
+    require_paths(data.graph, paths)
+    return paths
