@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import dpviz
 from dpviz.errors import DataError
+from dpviz.private.load import values
 from dpviz.private.load.sequences import alphabet_of, read_sequences
 from dpviz.private.load.tables.delimited import DelimitedText
 from dpviz.private.load.values import _items, listed_places, lists, number_of, numbers, texts, times
@@ -59,6 +60,17 @@ def test_numbers_of_texts(cells):
 
     same(apart(read, cells, "zed"), [number_of(cell) for cell in cells])
     same(apart(read, cells, None), numbers(list(cells), "x"))
+
+
+def test_an_odd_cell_delays_no_other(monkeypatch):
+    """Read one by one, cells are slow: a file that takes the time of its child would be refused."""
+    cells = ["0.5", "1e-3", "x", ".5", "5,", None, "+1", "nan", "1e999", " 7 ", "-0"]
+    expected = [number_of(cell) for cell in cells]
+    slow = []
+    monkeypatch.setattr(values, "number_of", lambda cell: slow.append(cell) or number_of(cell))
+    column = pa.array([cell and cell.encode() for cell in cells] + [b"\xff"], pa.binary())
+    same(numbers(column, "x"), [*expected, np.nan])
+    assert slow == [b"x", b"+1", b"nan", b"\xff"]
 
 
 @often

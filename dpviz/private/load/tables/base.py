@@ -10,7 +10,7 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -164,17 +164,19 @@ def point_coordinates(wkb: Any) -> NDArray[np.float64]:
 
 
 def _shapes(wkb: NDArray[Any]) -> NDArray[Any]:
-    """Geometries, None for what is none or is a curve, which the library refuses."""
+    """Geometries, None for what is none or is a curve, which the library refuses.
+
+    It refuses all for one, so that they are halved until it stands alone: it delays no other.
+    """
     import shapely
 
     try:
-        shapes = shapely.from_wkb(wkb, on_invalid="ignore")
+        return np.asarray(shapely.from_wkb(wkb, on_invalid="ignore"), dtype=object)
     except NotImplementedError:
-        shapes = np.full(len(wkb), None, dtype=object)
-        for row, each in enumerate(wkb):
-            with suppress(NotImplementedError):
-                shapes[row] = shapely.from_wkb(each, on_invalid="ignore")
-    return np.asarray(shapes, dtype=object)
+        if len(wkb) == 1:
+            return np.full(1, None, dtype=object)
+        half = len(wkb) // 2
+        return np.concatenate([_shapes(wkb[:half]), _shapes(wkb[half:])])
 
 
 def refuse_other_types(name: str, types: set[str]) -> None:
