@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -253,5 +254,5 @@ def _matched(graph: RoadGraph, items: Items) -> tuple[Items, NDArray[np.bool_]]:
     edge[at] = np.where(wrong, -1, edges[place])
     broken = (edge < 0) & stays | (items.item < 0)
     lost = np.bincount(owner, broken, minlength=len(items)) > 0
-    steps = Items(items.start, edge, items.unit, items.ids).only(stays)
+    steps = replace(items, item=edge).only(stays)
     return steps, np.asarray(lost)

@@ -457,6 +457,21 @@ def test_trips_in_time(form, by, folders):
     run()
 
 
+def test_trips_by_their_nodes_are_in_the_step_of_their_time():
+    """Their times were lost: all of them counted, in no step, and a build failed once paid."""
+    edges, nodes = [["1"], ["1", "01"], ["7"], ["7"]], [["1", "01"], ["1", "01", "caf\u00e9"]]
+    nodes += [["zed", "1"]] * 2
+    when = ["2024-03-04T08:00", "2024-03-05", "2024-03-05", "noon"]
+    tables = [
+        pa.table({name: pa.array(lists, pa.list_(pa.string())), "when": when})
+        for name, lists in (("edges", edges), ("nodes", nodes))
+    ]
+    one, two = (read_trips(each, GRAPH, steps=BY_DAY, name="t") for each in tables)
+    assert [len(trips) for trips in two._by_step[:3]] == [1, 2, 0]
+    assert not any(map(moved, one._by_step, two._by_step))
+    assert moved(one._trips, two._trips) == 0
+
+
 def timed_trips(folder, form, records):
     """Rows (person, trip, edge, time), or trips with lists of edges and the first row's time."""
     names = ("who", "trip", "edge", "when")
