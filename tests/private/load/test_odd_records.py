@@ -5,9 +5,11 @@ such as a crash, is seen here.
 """
 
 import io
+import json
 import struct
 import zipfile
 from functools import partial
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -15,11 +17,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import shapely
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import dpviz
 from dpviz.errors import DataError
 from dpviz.private.load import bounding
 from dpviz.private.load.sequences import read_sequences
+from dpviz.private.load.tables import geojson
 from dpviz.private.load.tables.base import point_coordinates
 from dpviz.sandbox import CAN_FORK
 from dpviz.sequences.alphabet import Alphabet
@@ -102,6 +107,71 @@ def test_shapes_that_are_no_points(shape, tmp_path):
         declared_nothing(paths[-1])
     check(lambda path: dpviz.load(path, BOX), paths, 0)
     assert dpviz.load(paths[1], BOX)._index.total == 3
+
+
+def test_a_shape_that_is_refused_delays_no_other(monkeypatch):
+    """The library refuses all shapes of a block for one curve: they were then read one by one."""
+    calls, read = [], shapely.from_wkb
+    monkeypatch.setattr(shapely, "from_wkb", lambda *a, **k: calls.append(a) or read(*a, **k))
+    shapes = [POINT] * 700 + [ODD_SHAPES["a curve"]] + [POINT] * 300
+    assert np.isfinite(point_coordinates(np.array(shapes, dtype=object))).all(axis=1).sum() == 1000
+    assert len(calls) < 30
+
+
+@pytest.mark.skipif(not CAN_FORK, reason="no child has a limit of time")
+@pytest.mark.parametrize("cell", ["9" * 100_000 + "x", "1." + "1" * 100_000 + "e"])
+def test_a_long_row_of_digits_that_is_no_number(cell, tmp_path, monkeypatch):
+    """It took hours, so that its file was refused; in CSV, nothing ended it."""
+    monkeypatch.setattr("dpviz.sandbox.CAN_FORK", True)
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps([{"x": 0.5, "y": 0.5}, {"x": 0.5, "y": cell}]))
+    assert dpviz.load(path, BOX, columns=("x", "y"))._index.total == 1
+
+
+@pytest.mark.skipif(not CAN_FORK, reason="only a child has calls of its own")
+@pytest.mark.parametrize("calls", [0, 60, 300])
+def test_a_cell_nested_deeper_than_the_calls_of_the_reader(calls, tmp_path, monkeypatch):
+    """The child read it, and who waits for the child, such as an app, stood deeper than it does."""
+    monkeypatch.setattr("dpviz.sandbox.CAN_FORK", True)
+
+    def within(calls, read):
+        return within(calls - 1, read) if calls else read()
+
+    path = tmp_path / "a.json"
+    for depth in (90, 300, 650, 900, 2000):
+        records = [{"who": "ann", "x": 0.5, "y": 0.5}, {"who": "nest", "x": 0.5, "y": 0.5}]
+        path.write_text(json.dumps(records).replace('"nest"', "[" * depth + "]" * depth))
+        handle = within(calls, lambda: dpviz.load(path, BOX, columns=("x", "y"), unit="who"))
+        assert handle._index.total == 1
+
+
+NESTED = st.recursive(
+    st.text('a"\\[]{},', max_size=5),
+    lambda below: st.lists(below, max_size=3) | st.dictionaries(st.text('"\\}', max_size=2), below),
+    max_leaves=30,
+)
+
+
+@settings(max_examples=60, deadline=None, database=None)
+@given(NESTED, st.integers(1, 4))
+def test_what_is_nested_too_deep_is_null(value, most):
+    def cut(value, depth=0):
+        if isinstance(value, str):
+            return value
+        if depth == most:
+            return None
+        if isinstance(value, list):
+            return [cut(each, depth + 1) for each in value]
+        return {name: cut(each, depth + 1) for name, each in value.items()}
+
+    with patch.object(geojson, "MOST_LEVELS", most):
+        assert json.loads(geojson.shallow(json.dumps(value).encode())) == cut(value)
+
+
+@pytest.mark.parametrize("text", [b"]]", b'["', b'"\\', b"[[[", b"{]}[", b""])
+def test_marks_that_are_no_json_are_no_crash(text):
+    with patch.object(geojson, "MOST_LEVELS", 1):
+        assert isinstance(geojson.shallow(text), bytes)
 
 
 ODD = {"a word": "moon", "no letter": "\ud800", "an object": object(), "a pair": ("a", 1)}

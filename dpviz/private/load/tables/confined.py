@@ -17,6 +17,7 @@ import numpy as np
 from dpviz import arrow, limits
 from dpviz.private.load.tables.base import BLOCK_ROWS, Block, Column, Table, no_rows, parsing
 from dpviz.private.load.tables.formats import formats
+from dpviz.private.load.tables.geojson import shallow
 from dpviz.sandbox import confined
 
 _PLACES = ("places x", "places y")
@@ -51,7 +52,7 @@ class ConfinedTable(Table):
         for batch in stream.to_batches(BLOCK_ROWS) or [no_rows(stream.schema)]:
             cells = dict(zip(names, batch.columns, strict=False))
             columns: dict[str, Any] = {
-                name: [json.loads(cell, object_hook=hook) for cell in column.to_pylist()]
+                name: [_cell(cell, hook) for cell in column.to_pylist()]
                 if name in stated["json"]
                 else arrow.number_array(column)
                 if name in numeric
@@ -141,6 +142,14 @@ def records(
         blocks = [pa.table(nobody | {name: pa.array([], pa.float64()) for name in numbers})]
     table = pa.concat_tables(blocks)
     return _stating(table, json=sorted(mixed), broken=broken)
+
+
+def _cell(text: str, hook: Any) -> Any:
+    """A cell as the child has it; in this process, calls may stand too deep for a deep one."""
+    try:
+        return json.loads(text, object_hook=hook)
+    except RecursionError:
+        return json.loads(shallow(text.encode()), object_hook=hook)
 
 
 _MOMENTS = {each.__name__: each for each in (datetime, date, time)}
