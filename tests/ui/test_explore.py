@@ -452,10 +452,16 @@ def test_a_year_has_a_window_an_answer_in_it_and_a_timeline():
     look = next(each.key for each in app.segmented_control if each.key.endswith(".look"))
     healthy(app.segmented_control(key=look).set_value("film").run())
     assert "**Every window**" in words(app)
+    (every,) = [each.value for each in app.dataframe if {"from", "noisy count"} == {*each.value}]
+    june = release.count(RECT, ("2030-06-01", "2030-07-01"))
+    cut = INTERVAL_SDS * june.uniformity_sd[0]  # as in its own window: the noise's stood alone
+    assert dict(zip(every["from"], every["noisy count"], strict=True))["2030-06-01"] == with_noise(
+        june.count[0], cut
+    )
     healthy(app.segmented_control(key=look).set_value("difference").run())
     gap = release.difference(RECT, ("2030-07-01", "2030-08-01"), ("2030-01-01", "2030-02-01"))
-    half = (gap.high[0] - gap.low[0]) / 2
-    assert metrics(app)["A − B of the rectangle"] == with_noise(gap.count[0], half)
+    cut = INTERVAL_SDS * gap.uniformity_sd[0]
+    assert metrics(app)["A − B of the rectangle"] == with_noise(gap.count[0], cut)
     healthy(app.segmented_control(key=look).set_value("small").run())
     assert "12 windows of one release, from 2030-01-01 on" in words(app)
     healthy(opened(data="year", period="soon,never"))

@@ -8,7 +8,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import dpviz
-from dpviz.render.numbers import percent_interval
+from dpviz.releases.answers import INTERVAL_SDS
+from dpviz.render.numbers import percent_interval, with_noise
 
 RECT = "0.1,0.1,0.9,0.9"
 
@@ -158,6 +159,23 @@ def test_built_in_rides_have_kinds_and_exact_answers_of_one():
     bikes = int((rides.table()["mode"] == "bike").sum())
     assert metrics["Exact count (public data)"] == f"{bikes:,}"
     assert metrics["Exact total (public data)"] == f"{bikes:,}"
+
+
+def test_the_count_of_a_kind_stands_with_the_larger_of_its_errors():
+    """Of a grid so coarse that the rectangle cuts its cells: the noise's stood alone."""
+    script = "from dpviz.ui.pages.explore import page\npage()\n"
+    app = AppTest.from_string(script, default_timeout=90)
+    rect = [14.55, -23.95, 14.66, -23.84]
+    app.query_params.update({"data": "rides", "method": "ugrid", "rect": ",".join(map(str, rect))})
+    app.run()
+    assert not app.exception
+    (table,) = [each.value for each in app.dataframe if "kind" in each.value]
+    rides = dpviz.build(dpviz.load("rides"), "ugrid", epsilon=1.0, seed=0)
+    for name, shown in zip(table["kind"], table["noisy count"], strict=True):
+        answer = rides.count(rect, kind=name)
+        cut = INTERVAL_SDS * answer.uniformity_sd[0]
+        assert cut > 2 * (answer.high[0] - answer.low[0])
+        assert shown == with_noise(answer.count[0], cut)
 
 
 def test_a_long_name_of_a_kind_hides_no_count():

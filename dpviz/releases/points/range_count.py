@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpviz.releases.answers import Answers, interval
+from dpviz.releases.answers import INTERVAL_SDS, Answers, interval
 from dpviz.trees.consistency import sum_up
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.density import uniformity_variance
@@ -36,6 +36,11 @@ class RangeAnswers(Answers):
 
     uniformity_sd: Float
     nodes: Int
+
+    @property
+    def larger_error(self) -> Float:
+        """The ± of a count that stands alone: half of the interval, or what cut leaves may cost."""
+        return np.maximum((self.high - self.low) / 2, INTERVAL_SDS * self.uniformity_sd)
 
 
 @dataclass(frozen=True)

@@ -204,8 +204,7 @@ def region_kinds(release: PointRelease, regions: Regions) -> None:
 
 def _kind_row(name: str, answer: RangeAnswers, share: Quotients) -> dict[str, str]:
     """Count and share of a kind in one place."""
-    half = float(answer.high[0] - answer.low[0]) / 2
-    count = with_noise(float(answer.count[0]), half)
+    count = with_noise(float(answer.count[0]), float(answer.larger_error[0]))
     return {"kind": name, "noisy count": count, "share": quotient_words(share, shares=True)}
 
 

@@ -8,9 +8,10 @@ from typing import Any
 
 import streamlit as st
 
+from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.release import PointRelease
 from dpviz.releases.points.window import during, window_cuts
-from dpviz.render import Camera, Scene, difference_scene, interval_words, with_noise
+from dpviz.render import Camera, Scene, difference_scene, interval_words, rounded, with_noise
 from dpviz.render.cells import domain_bounds
 from dpviz.render.colors import Theme
 from dpviz.render.projection import from_degrees
@@ -123,26 +124,35 @@ def windows_table(release: PointRelease, rect: Bounds | None) -> None:
     rows = [
         {
             "from": label,
-            "noisy count": with_noise(float(each.count[0]), float(each.high[0] - each.count[0])),
+            "noisy count": with_noise(float(each.count[0]), float(each.larger_error[0])),
         }
         for label, each in zip(labels, answers, strict=True)
     ]
     st.markdown("**Every window**" if rect else "**Every window, the whole area**")
     st.dataframe(rows, hide_index=True)
+    st.caption(
+        "± the larger of two errors: the 95 % interval of the noise, and that from cut cells."
+    )
 
 
 def difference_answer(prefix: str, release: PointRelease, rect: Bounds | None) -> None:
-    """A − B of the rectangle, or of the whole area, with the interval for the noise of both."""
+    """A − B of the rectangle, or of the whole area, with the errors of both."""
     a, b = st.session_state[f"{prefix}.window_pair"]
     answer = release.difference(_place(release, rect), a, b)
     half = float(answer.high[0] - answer.low[0]) / 2
     where = "of the rectangle" if rect else "of the whole area"
     count = float(answer.count[0])
-    st.metric(f"A − B {where}", with_noise(count, half))
+    spread = INTERVAL_SDS * float(answer.uniformity_sd[0])
+    st.metric(
+        f"A − B {where}",
+        with_noise(count, float(answer.larger_error[0])),
+        help="± the larger of two errors: the 95 % interval of the noise, and that from cut cells",
+    )
     ends = interval_words(count, half)
     st.caption(
-        f"95 % interval for the noise: {ends}. The two windows are of one release: the "
-        "noise of their difference is at most that of both added up, which is what this is."
+        f"95 % interval for the noise: {ends}; error from cut cells: ± {rounded(spread, spread)} "
+        "(estimate). The two windows are of one release: each error is at most that of both added "
+        "up, which is what this is."
     )
 
 
