@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpviz.crs import DEGREES, transformation
+from dpviz.releases.points.region_count import polygonal
 from dpviz.render.colors import LAND, Themed
 from dpviz.render.detail import STANDS
 from dpviz.render.legend import Legend, scale_labels
@@ -59,7 +60,9 @@ class Choropleth:
         """Zooms at which borders are full, and are not there yet."""
         import shapely
 
-        pixels = np.sqrt(np.median(shapely.area(shapely.transform(self.shapes, world))))  # at 0
+        drawn = self.shapes[~shapely.is_empty(self.shapes)]
+        sizes = shapely.area(shapely.transform(drawn, world))
+        pixels = np.sqrt(np.median(sizes)) if len(sizes) else 0.0  # at zoom 0
         gone, full = np.log2(np.array(BORDERED) / max(pixels, 1e-9))
         return float(full), float(gone)
 
@@ -89,7 +92,7 @@ def choropleth(
     shapes = regions.shapes
     if simplified:
         shapes = shapely.coverage_simplify(shapes, width * DETAIL)
-    shapes = _degrees(shapes, domain)
+    shapes = _degrees(_counted(shapes, regions.inside, domain), domain)
     density = answers.count / np.maximum(_areas(shapes), 1e-9)
     clear = answers.count > STANDS * answers.noise_sd
     scale = scale_of(density[clear], answers.count[clear])
@@ -146,6 +149,20 @@ def district_marks(
     look: dict[str, Any] = {"themed": 170, "width": 1.0} if simplified else HAIRLINE
     outline = paths(f"{id}-borders", drawn.borders(), fade=list(drawn.fade), **look)
     return (fill, outline), drawn.legend
+
+
+def _counted(shapes: NDArray[np.object_], inside: Float, domain: Domain) -> NDArray[np.object_]:
+    """The parts of shapes that lie in the domain: outside nothing is counted.
+
+    Polygons only, though a shape may touch the domain's border from outside.
+    """
+    import shapely
+
+    cut = inside < 1
+    shapes = shapes.copy()
+    frame = shapely.box(*domain.bounds)
+    shapes[cut] = [polygonal(each) for each in shapely.intersection(shapes[cut], frame)]
+    return shapes
 
 
 def _degrees(shapes: NDArray[np.object_], domain: Domain) -> NDArray[np.object_]:

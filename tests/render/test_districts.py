@@ -69,6 +69,20 @@ def test_borders_of_a_mesh_are_hairlines_in_the_colour_of_the_land():
         assert tuple(mark.layer.get_color_dark[:3]) == color.dark
 
 
+def test_of_a_district_that_reaches_beyond_the_domain_its_part_inside_is_drawn_and_measured():
+    """Its records were spread over all of it, and a map of nothing but 1 % of it looked empty."""
+    wide = [shapely.box(10.5, 49, 40, 51), shapely.box(20, 50, 30, 51), shapely.box(12, 50, 13, 51)]
+    regions = regions_of(wide, DOMAIN)
+    counts = np.column_stack([[6000.0, 0, 0], np.ones(3), np.zeros(3), np.ones(3)])
+    (fill, border), _ = district_marks(regions, answers_from(counts), DOMAIN)
+    corners = np.array(columns(fill, "polygon").to_pylist()).reshape(-1, 2)
+    assert [*corners.min(axis=0), *corners.max(axis=0)] == [10.5, 50, 12, 51]
+    assert set(columns(fill, "name").to_pylist()) == {"1"}
+    (part,) = _areas(np.array([shapely.box(10.5, 50, 12, 51)]))
+    assert columns(fill, "density").to_pylist() == pytest.approx([6000 / part] * len(corners[::4]))
+    assert len(columns(border, "path")) == 1
+
+
 def test_areas_are_those_of_the_sphere():
     """A whole hemisphere has half of 4πr²."""
     half = shapely.box(-180, 0, 180, 90)

@@ -78,7 +78,7 @@ def regions_of(
     given = list(given) if isinstance(given, Iterable) else [given]
     labels = tuple(names) if names is not None else tuple(str(row + 1) for row in range(len(given)))
     whole = np.array([each if _is_finite(each) else None for each in given], dtype=object)
-    valid = np.array([_areas_of(each) for each in shapely.make_valid(whole)], dtype=object)
+    valid = np.array([polygonal(each) for each in shapely.make_valid(whole)], dtype=object)
     area = shapely.area(valid)
     bad = ~np.isfinite(area) | (area <= 0)
     if bad.any():
@@ -194,7 +194,7 @@ def _touching(bounds: Float, low: Float, high: Float) -> Any:
     return ((bounds[:, :2] < high) & (bounds[:, 2:] > low)).all(axis=1)
 
 
-def _areas_of(shape: Any) -> Any:
+def polygonal(shape: Any) -> Any:
     """The polygons of a geometry: repair may leave lines and points beside them."""
     import shapely
 
