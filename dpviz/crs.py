@@ -122,16 +122,17 @@ def require_area(domain: Domain) -> None:
 def doubt(domain: Domain) -> str:
     """What looks like a slip in a public box that :func:`require_area` lets pass; mostly nothing.
 
-    Bounds are public, so that this looks at no record; whoever means them so goes on. Three slips
+    Bounds are public, so that this looks at no record; whoever means them so goes on. Four slips
     are seen: degrees in a CRS that counts metres; a box that reaches where its CRS cannot be drawn
-    on the app's map, as by one digit too many; and, where the box holds no land (Antarctica apart),
-    latitude before longitude.
+    on the app's map, as by one digit too many; one across the meridian of 180°, beyond which most
+    files write degrees west; and, where the box holds no land (Antarctica apart), latitude before
+    longitude.
     """
     for west, south, east, north in _boxes(domain):
         crs = known_crs(domain.crs)
         described = f"bounds {west:g},{south:g},{east:g},{north:g}"
-        in_degrees = max(abs(west), abs(east)) <= 180 and max(abs(south), abs(north)) <= 90
-        if crs.is_projected and in_degrees:
+        small = max(abs(west), abs(east)) <= 180 and max(abs(south), abs(north)) <= 90
+        if crs.is_projected and small:
             return (
                 f"{described} look like degrees, but {domain.crs} counts in "
                 f"{crs.axis_info[0].unit_name}s: give them so, or name {DEGREES} as their CRS"
@@ -140,6 +141,14 @@ def doubt(domain: Domain) -> str:
             return (
                 f"{described} reach beyond where {domain.crs} can be put on a map with north up: "
                 "check their digits"
+            )
+        in_degrees = crs.is_geographic and crs.axis_info[0].unit_name == "degree"
+        if in_degrees and (west < -180 or east > 180):
+            beyond = f"-180 to {east - 360:g}" if east > 180 else f"{west + 360:g} to 180"
+            return (
+                f"{described} reach over the meridian of 180°: longitudes are taken as they are "
+                f"written, so that those of {beyond} are left out; write all of them alike, or "
+                "choose a projected CRS"
             )
         swapped = (south, west, north, east)
         may_be = crs.is_geographic and max(abs(west), abs(east)) <= 90
