@@ -164,6 +164,7 @@ def test_own_events_at_places_count_on_their_nearest_streets() -> None:
     public = next(each for each in app.button_group if each.label == "These records are")
     public.set_value("public").run()
     assert not app.exception
+    assert "files" in app.query_params.get("data", "")  # a reload asks for them, not for the city
     release = app.session_state["roads.built"][1]
     assert (release.records, release.limit) == ("events", 1)
     assert release.edge_count.round(-2).tolist() == [0, 500]

@@ -14,7 +14,7 @@ from dpviz.ui.points.time_answer import PERIOD
 from dpviz.ui.roads.facts import release_facts
 from dpviz.ui.roads.map_answer import FIELDS, VIEWS, map_and_answer, show_graph
 from dpviz.ui.roads.plan import RoadChoice, plan_form, publish_plan, sample_queries, title_of
-from dpviz.ui.roads.source import RoadSource, in_time, opened_roads, road_source
+from dpviz.ui.roads.source import UPLOAD, RoadSource, in_time, opened_roads, road_source
 from dpviz.ui.roads.time_window import chosen_window, within
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.memory import public_release
@@ -42,7 +42,7 @@ def page() -> None:
             before=lambda source: show_graph(KEY, source),
             show=_show,
             link=lambda source, plan: {
-                "data": CITY if source.backdrop else None,
+                "data": CITY if source.backdrop else UPLOAD,
                 "by": in_time(source) if source.backdrop else None,
                 "method": plan.methods[0],
                 "with": plan.methods[1] if len(plan.methods) > 1 else None,
