@@ -1,10 +1,16 @@
 """Trips without a browser: two rectangles are one 4-D question; sensitive data show no exact."""
 
+from contextlib import nullcontext
+
+import pytest
 from streamlit.testing.v1 import AppTest
 
 import dpviz
+from dpviz.errors import ReleaseError
 from dpviz.releases.answers import INTERVAL_SDS
+from dpviz.releases.export import export
 from dpviz.render import with_noise
+from dpviz.ui.points.downloads import FORMATS, WITHOUT_SHAPES
 from tests.ui.paying import pay
 
 PAGE = "from dpviz.ui.pages.trips import page\npage()\n"
@@ -37,6 +43,33 @@ def test_two_rectangles_are_one_question_in_four_dimensions():
     assert len(app.get("bidi_component")) == 4  # two maps, and an overlay on each
 
 
+@pytest.mark.parametrize(
+    ("end", "rect", "asked"),
+    [("from", START, "Trips that begin here"), ("to", END, "Trips that end here")],
+)
+def test_one_rectangle_asks_for_all_trips_of_that_end(end, rect, asked):
+    app = opened(**{"data": "trips-50k", end: joined(rect)})
+    release = dpviz.build(dpviz.load("trips-50k"), "privtree", 1.0, seed=0)
+    whole = (*release.domain.lower[:2], *release.domain.upper[:2])
+    start, stop = (rect, whole) if end == "from" else (whole, rect)
+    answer = release.count([*start[:2], *stop[:2], *start[2:], *stop[2:]])
+    half = INTERVAL_SDS * answer.noise_sd[0]
+    assert metrics(app)[asked] == with_noise(answer.count[0], half)
+    assert any("in the other rectangle" in each.value for each in app.markdown)
+
+
+def test_a_file_is_offered_only_where_a_release_of_trips_can_be_written_as_one(tmp_path):
+    app = opened(data="trips-50k")
+    offered = [each.proto.label for each in app.get("download_button")]
+    assert offered == list(WITHOUT_SHAPES)
+    release = dpviz.build(dpviz.load("trips-50k"), "privtree", 1.0, seed=0)
+    for ending in set(FORMATS.values()) - {"parquet"}:
+        path = tmp_path / f"trips.{ending}"
+        with nullcontext() if ending in WITHOUT_SHAPES.values() else pytest.raises(ReleaseError):
+            export(release, path)
+    assert any("CSV holds the smallest cells" in each.value for each in app.caption)
+
+
 def test_without_rectangles_the_page_says_what_to_do():
     app = opened(data="trips-50k")
     assert metrics(app) == {}
@@ -49,6 +82,6 @@ def test_sensitive_trips_wait_for_the_button_and_show_no_exact_number():
     assert len(app.get("bidi_component")) == 1  # the area on the base map
     pay(app)
     assert not app.exception
-    assert "Trips from here to there" in metrics(app)
+    assert "Trips that begin here" in metrics(app)
     assert "Exact (public data)" not in metrics(app)
     assert any("differentially private" in each.value for each in app.markdown)

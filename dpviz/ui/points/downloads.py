@@ -24,6 +24,8 @@ from dpviz.ui.shared.panels import file_button, file_bytes, of_numbers, rows_in_
 from dpviz.ui.shared.prices import budget_breakdown
 
 FORMATS = {"GeoParquet": "parquet", "GeoJSON": "geojson", "GeoPackage": "gpkg", "CSV": "csv"}
+WITHOUT_SHAPES = {"Parquet": "parquet", "CSV": "csv"}
+"""Of a release whose cells are no rectangles on a map, such as one of trips."""
 ROWS = 500
 """Rows of the table that stands for the map."""
 
@@ -40,29 +42,33 @@ def release_details(prefix: str, release: Release) -> None:
 def download_buttons(prefix: str, release: Release) -> None:
     """The files of a release of points or areas, and what is in them."""
     areas = release.kind == "areas"
-    file_buttons(prefix, release, "areas" if areas else "release")
+    formats = file_buttons(prefix, release, "areas" if areas else "release")
+    first, *others = formats
     every, finest = (
         ("every level", "finest areas") if areas else ("cells of all sizes", "smallest cells")
     )
     st.caption(
-        f"The release with its header, never the records. GeoParquet holds {every} and reopens in "
-        f"dpviz; the others hold the {finest}."
+        f"The release with its header, never the records. {first} holds {every} and reopens in "
+        f"dpviz; {'the others hold' if others[1:] else f'{others[0]} holds'} the {finest}."
         + (" `dpviz export … --join` adds the counts to a file of yours." if areas else "")
     )
 
 
-def file_buttons(prefix: str, release: Release, stem: str) -> None:
-    """One button a format; a file is made when its button is pressed.
+def file_buttons(prefix: str, release: Release, stem: str) -> list[str]:
+    """One button a format; a file is made when its button is pressed. The formats by name.
 
     Args:
         prefix: of the buttons' keys.
         release: of any kind.
         stem: of the files' names.
     """
+    shapes = not isinstance(release, PointRelease) or release.domain.place.dims == 2
+    formats = FORMATS if shapes else WITHOUT_SHAPES
     with st.container(horizontal=True, gap="small"):  # wraps where it is narrow
-        for label, ending in FORMATS.items():
+        for label, ending in formats.items():
             name, write = f"{stem}.{ending}", save if ending == "parquet" else export
             file_button(label, partial(file_bytes, write, release, name), name, f"{prefix}.{name}")
+    return list(formats)
 
 
 def table_of_cells(release: PointRelease) -> None:

@@ -45,11 +45,9 @@ def maps_and_answer(prefix: str, release: PointRelease, source: PointSource) -> 
     for column, (end, title, axes) in zip(columns, ENDS, strict=True):
         with column:
             other = others[end]
-            other_end = {
-                "from": "that end in the other rectangle",
-                "to": "that begin in the other one",
-            }
-            st.markdown(f"**{title}**" + (f" of trips {other_end[end]}" if other else ""))
+            verb = {"from": "end", "to": "begin"}[end]
+            of_those = f" of trips that {verb} in the other rectangle" if other else ""
+            st.markdown(f"**{title}**{of_those}")
             try:
                 within = None if other is None else from_degrees(other, release.domain.crs)
                 scene = _scene(marginal(release, axes, within, CELLS), source, title)
@@ -104,8 +102,9 @@ def _answer(
         return
     half = INTERVAL_SDS * float(answers.noise_sd[0])
     spread = INTERVAL_SDS * float(answers.uniformity_sd[0])
-    with st.container(horizontal=True, gap="large"):
-        st.metric("Trips from here to there", words(float(answers.count[0]), half), width="content")
+    asked = "from here to there" if start and end else f"that {'begin' if start else 'end'} here"
+    with st.container(horizontal=True, gap="medium"):
+        st.metric(f"Trips {asked}", words(float(answers.count[0]), half), width="content")
         st.metric(
             "Error from cut cells (estimate)", f"± {rounded(spread, spread)}", width="content"
         )
