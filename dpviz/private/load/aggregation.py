@@ -27,7 +27,14 @@ from dpviz.private.load.engines.base import Engine, Rows, watched
 from dpviz.private.load.folder import parquet_files
 from dpviz.private.load.names import recognised_columns
 from dpviz.private.load.selection import Selection
-from dpviz.private.load.tables.base import Column, listed, parsing, pick, shown
+from dpviz.private.load.tables.base import (
+    Column,
+    listed,
+    parsing,
+    pick,
+    refuse_release,
+    shown,
+)
 from dpviz.private.load.tally import Fact, Tally
 from dpviz.sandbox import confined
 from dpviz.trees.lattice import morton
@@ -86,10 +93,8 @@ def folder_footers(folder: Path) -> Footers:
     """
     files = parquet_files(folder)
     task, needs = f"{__name__}:footers", ("pyarrow.parquet",)
-    places = [str(path.absolute()) for path in files]
-    declared = confined(
-        task, folder.name, places, where=folder.name, size=_size(files), needs=needs
-    )
+    places, name = [str(path.absolute()) for path in files], folder.name or str(folder)
+    declared = confined(task, name, places, where=name, size=_size(files), needs=needs)
     stated = json.loads(declared.schema.metadata[b"stated"])
     return Footers(files, tuple(stated["columns"]), stated["strict"], stated["mixed"])
 
@@ -141,6 +146,7 @@ def footers(folder: str, places: list[str]) -> Any:
     for path in map(Path, places):
         with parsing(path.name, "Parquet"), pq.ParquetFile(path) as file:
             schema = file.schema_arrow
+            refuse_release(schema.metadata or {}, path.name)
             for leaf in map(file.schema.column, range(len(file.schema.names))):
                 logical = leaf.logical_type
                 exact = logical.type == "TIMESTAMP" and "milliseconds" not in logical.to_json()

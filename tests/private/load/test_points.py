@@ -351,6 +351,20 @@ class TestBadInput:
         named = Domain(NYC.lower, NYC.upper, names)
         assert len(read_records(path, named).points) == rows
 
+    def test_a_release_is_no_data(self, tmp_path):
+        """Its rectangles were read as records without a place: a build of nothing was paid for."""
+        built = dpviz.build(dpviz.from_points(POINTS, NYC, name="taxi", public=True), "ugrid", 1.0)
+        (tmp_path / "days").mkdir()
+        pq.write_table(pa.table(frame()), tmp_path / "days/monday.parquet")
+        assert dpviz.load(tmp_path / "days", NYC).name == "days"
+        dpviz.export(built, tmp_path / "cells.geojson")
+        built.save(tmp_path / "days/cells.parquet")
+        for name in ("days/cells.parquet", "days", "cells.geojson"):
+            with pytest.raises(
+                DataError, match=r"^cells\.\w+ is a release, which holds no records"
+            ):
+                dpviz.load(tmp_path / name, NYC)
+
     def test_text_and_times_are_no_coordinates(self, tmp_path):
         path = write(tmp_path, "parquet")
         assert len(read_records(path, NYC, columns=("who", "lat")).points) == 0  # cell by cell

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from dpviz import limits
 from dpviz.errors import DataError
+from dpviz.releases.files import OLD_KEYS
 
 BLOCK_ROWS = 1 << 18
 """Records that are handed on at once by formats that count them."""
@@ -185,6 +186,22 @@ def refuse_other_types(name: str, types: set[str]) -> None:
         raise DataError(
             f"{name} holds {', '.join(sorted(types))}: only points can be read; "
             "take centroids, or split multipoints (ogr2ogr -explodecollections), first"
+        )
+
+
+def refuse_release(stated: Container[Any], name: str) -> None:
+    """Raise if a file states the header of a release: its rows are answers, not records.
+
+    Args:
+        stated: keys of what the file says of itself, which no record decides.
+        name: of the file.
+
+    Raises:
+        DataError: it does.
+    """
+    if any(key in stated or key.decode() in stated for key in OLD_KEYS):
+        raise DataError(
+            f"{name} is a release, which holds no records: give the file of the records"
         )
 
 

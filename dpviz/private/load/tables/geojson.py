@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dpviz import limits
 from dpviz.errors import DataError
-from dpviz.private.load.tables.base import BLOCK_ROWS, Block, Column, Table, parsing
+from dpviz.private.load.tables.base import BLOCK_ROWS, Block, Column, Table, parsing, refuse_release
 from dpviz.private.load.tables.formats import Format
 from dpviz.private.load.values import number_of, typed
 
@@ -147,7 +147,7 @@ def _features(document: Any, name: str) -> list[Any]:
     """The features of a GeoJSON document.
 
     Raises:
-        DataError: it is another one.
+        DataError: it is another one, or an exported release.
     """
     kind = document.get("type")
     if kind is None:
@@ -156,6 +156,7 @@ def _features(document: Any, name: str) -> list[Any]:
             ".jsonl file"
         )
     if kind == "FeatureCollection":
+        refuse_release(document, name)
         return list(document["features"])
     return [document if kind == "Feature" else {"geometry": document, "properties": {}}]
 

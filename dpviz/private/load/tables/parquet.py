@@ -21,6 +21,7 @@ from dpviz.private.load.tables.base import (
     no_rows,
     parsing,
     point_coordinates,
+    refuse_release,
 )
 from dpviz.private.load.tables.formats import Format
 from dpviz.private.load.values import numbers, typed
@@ -38,6 +39,7 @@ class ParquetTable(Table):
             self._file = pq.ParquetFile(path, memory_map=True)
             schema = self._file.schema_arrow
             self.metadata: dict[bytes, bytes] = schema.metadata or {}
+            refuse_release(self.metadata, self.name)
             self._geometry, self.crs, self._encoding = _geo(self._file.metadata.metadata)
             self.columns = [
                 Column(
