@@ -36,7 +36,9 @@ class Streets:
         "--directed", default=False, help="Edges are one-way, from src to dst or as drawn."
     )
     columns: str | None = option(
-        "--columns", help="Events: their coordinates, such as lon,lat, in the graph's CRS."
+        "--columns",
+        help="Events: their coordinates, such as lon,lat, in the graph's CRS. Trips in JSON: "
+        "edges, nodes, or trip,edge.",
     )
 
     def opened(self) -> RoadGraph:
@@ -117,7 +119,7 @@ class Symbols:
     alphabet: str | None = option(
         "--alphabet", help="The public symbols: a,b,c or 1..17, or a file of lines."
     )
-    column: str | None = option("--column", help="The list column of symbols.")
+    column: str | None = option("--column", help="The list column of symbols; needed in JSON.")
     bounds: str | None = option("--bounds", help="Places: the public box, W,S,E,N.")
     time: str | None = option("--time", help="Places: the column of the time.")
     side: int | None = option(help="Places: cells per side of the public grid; 8 by default.")

@@ -16,13 +16,14 @@ COLUMNS = TRIP, EDGE, EDGES, NODES = "trip", "edge", "edges", "nodes"
 """Of tables of trips: a row per step, or lists."""
 
 
-def names_trips(columns: Container[str]) -> bool:
-    """Whether these are columns of trips.
+def trip_columns(columns: Container[str]) -> tuple[str, ...]:
+    """Those of some columns in which trips stand; none of another table.
 
-    >>> names_trips(["edges"]), names_trips(["trip", "lon", "lat"])
-    (True, False)
+    >>> trip_columns(["edge", "trip", "person"]), trip_columns(["trip", "lon", "lat"])
+    (('trip', 'edge'), ())
     """
-    return EDGES in columns or NODES in columns or (TRIP in columns and EDGE in columns)
+    forms = ((EDGES,), (NODES,), (TRIP, EDGE))
+    return next((form for form in forms if all(each in columns for each in form)), ())
 
 
 @dataclass(frozen=True, eq=False)

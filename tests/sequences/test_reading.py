@@ -120,6 +120,19 @@ def test_sequences_come_in_every_shape(tmp_path):
         assert sorted(lists(data._sequences)) == [[0, 1, 2], [1]], path
 
 
+@pytest.mark.parametrize("content", [b"", b'{"visits": ["a"]}\n', b'{"sequence": ["a"]}\n'])
+def test_the_column_of_json_is_named_and_never_guessed(tmp_path, content):
+    """Without its name every sequence was empty: a release of nothing was built, and paid for."""
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(content)
+    with pytest.raises(
+        DataError, match=r"^a\.jsonl does not say .* \(--column\), such as sequence"
+    ):
+        read_sequences(path, ABC)
+    read = read_sequences(path, ABC, columns=("visits",))
+    assert lists(read._sequences) == [[0]] * content.count(b"visits")
+
+
 def test_the_cut_at_a_forbidden_step_is_of_one_sequence_alone():
     """An empty first sequence once left the last one uncut."""
     stay = Alphabet(("a", "b", "c"), np.eye(3, dtype=bool))

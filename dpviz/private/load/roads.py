@@ -24,7 +24,7 @@ from dpviz.private.load.tally import Fact, Tally
 from dpviz.private.roads import RoadData
 from dpviz.roads.generate import START, WEEK, commuter_starts, commuter_trips
 from dpviz.roads.graph import RoadGraph
-from dpviz.roads.paths import COLUMNS, EDGE, EDGES, NODES, TRIP, Paths, names_trips
+from dpviz.roads.paths import COLUMNS, NODES, TRIP, Paths, trip_columns
 from dpviz.roads.steps import Steps
 
 CITY_TRIPS = 45_000
@@ -105,7 +105,8 @@ def read_trips(
         name: the owner's name for the data set, also in the ledger; by default the file's.
         table: of a database.
         columns: coordinates of events; by default their geometry or usual names, where there are
-            no columns of trips.
+            no columns of trips. Or those of trips, which JSON does not declare: ``edges``,
+            ``nodes``, or ``trip`` and ``edge``.
         crs: of the coordinates of events; the graph's by default.
         steps: public steps of time, by the column of the start; of ``generate:N`` that is
             ``start``.
@@ -126,15 +127,10 @@ def read_trips(
         return _synthetic("generated", graph, commuter_trips(graph, int(generated[1])), steps)
     if steps is not None:
         steps.require_room(len(graph))
-    opened, placed = open_table(source, table), ""
-    if columns is not None or _of_events(opened):
+    opened, placed, form = open_table(source, table), "", _named_form(columns)
+    if form is None and (columns is not None or _of_events(opened)):
         if drop_unknown:
             raise DataError("drop_unknown is for trips that name their edges: leave it out")
-        if columns is not None and not {*columns}.isdisjoint(COLUMNS):
-            raise DataError(
-                f"columns={', '.join(columns)} are of trips, which are known by these names: leave "
-                "columns out"
-            )
         traces = opened.declares and TRIP in [column.name for column in opened.columns]
         if unit is None and traces:
             raise DataError(
@@ -148,7 +144,7 @@ def read_trips(
     elif crs is not None:
         raise DataError(f"crs={crs!r} is for places, {opened.name} has trips: leave it out")
     else:
-        items = _listed(opened, graph, unit, steps, public, drop_unknown, counts)
+        items = _listed(opened, form, graph, unit, steps, public, drop_unknown, counts)
     items = bounded_items(_started(items, steps, counts), max_per_unit, counts, public=public)
     record = "event" if placed else "trip"
     return RoadData(
@@ -166,6 +162,7 @@ def read_trips(
 
 def _listed(
     table: Table,
+    form: Form | None,
     graph: RoadGraph,
     unit: str | None,
     steps: Steps | None,
@@ -173,9 +170,9 @@ def _listed(
     drop_unknown: bool,
     counts: Tally,
 ) -> Items:
-    """Trips that name their edges or nodes."""
+    """Trips that name their edges or nodes; where they stand, if their owner says so."""
     others = [unit, None if steps is None else steps.column]
-    form = _form(table, [each for each in others if each is not None])
+    form = _form(table, form, [each for each in others if each is not None])
     of_nodes = form.item == NODES
     names = [str(each) for each in (graph.node_id if of_nodes else graph.edge_id).tolist()]
     time = None if steps is None else (steps.column, steps.zone)
@@ -214,20 +211,51 @@ def _of_events(table: Table) -> bool:
     if not table.declares:
         return any(column.kind == "geometry" for column in table.columns)
     names = [column.name for column in table.columns]
-    return not names_trips(names) and names_places(table.columns)
+    return not trip_columns(names) and names_places(table.columns)
 
 
-def _form(table: Table, others: Sequence[str]) -> Form:
-    """Where the steps stand, by the names of the columns; there are some others."""
+def _named_form(columns: Sequence[str] | None) -> Form | None:
+    """Where the steps stand, by the names that their owner gives; None of events, or of none.
+
+    Raises:
+        DataError: other columns beside those of trips, or too few.
+    """
+    if columns is None or {*columns}.isdisjoint(COLUMNS):
+        return None
+    stands = trip_columns(columns)
+    if {*columns} != {*stands}:
+        raise DataError(
+            f"columns={', '.join(columns)}: of trips, name edges, or nodes, or trip and edge; of "
+            "events, their coordinates"
+        )
+    return _form_of(stands)
+
+
+def _form_of(stands: Sequence[str]) -> Form:
+    """Where the steps stand, by the columns of :func:`~dpviz.roads.paths.trip_columns`."""
+    *group, item = stands
+    return Form(item, *group)
+
+
+def _form(table: Table, named: Form | None, others: Sequence[str]) -> Form:
+    """Where the steps stand: as named, or by the names of the columns; there are some others."""
     existing = [column.name for column in table.columns]
     if not table.declares:  # no record decides what the columns are
-        return Form(EDGES)
-    pick(table.columns, others, table.name)
-    for each in (EDGES, NODES):
-        if each in existing:
-            return Form(each)
-    if {TRIP, EDGE} <= set(existing) or not existing:
-        return Form(EDGE, TRIP)
+        if named is None:
+            raise DataError(
+                f"{table.name} does not say beforehand which columns it has: name those of trips "
+                "(edges, or nodes, or trip, edge), or the coordinates of events, with columns=… "
+                "(--columns)"
+            )
+        return named
+    needed = [] if named is None else [*filter(None, (named.group, named.item))]
+    pick(table.columns, [*needed, *others], table.name)
+    if named is not None:
+        return named
+    if stands := trip_columns(existing):
+        return _form_of(stands)
+    if not existing:  # an empty file is an empty data set
+        return _form_of(COLUMNS[:2])
     raise DataError(
         f"{table.name} has columns {listed(table.columns)}: trips need trip and edge, or edges, "
         "or nodes; events at places name their coordinates (columns=…, --columns)"

@@ -87,7 +87,7 @@ def read_sequences(
             one row per symbol in order, with columns ``sequence`` and ``symbol``. Text without a
             header has one sequence per line, and is read so unless a column or a unit is named.
         alphabet: public; its names are compared as text.
-        columns: the one column of lists; by default the only one.
+        columns: the one column of lists; by default the only one, which JSON does not declare.
         unit: the column of the privacy unit; by default a sequence is the unit.
         max_per_unit: with ``unit``, the most sequences of each, chosen at random.
         drop_unknown: leave out symbols that the alphabet lacks, instead of the whole sequence. Of
@@ -134,7 +134,12 @@ def _form(table: Table, column: str | None, unit: str | None) -> Form:
     """Where the symbols stand, by the names and declared types of the columns."""
     existing = [each.name for each in table.columns]
     if not table.declares:  # no record decides what the columns are
-        return Form(column or SEQUENCE)
+        if column is None:
+            raise DataError(
+                f"{table.name} does not say beforehand which columns it has: name the one of lists "
+                f"with columns=… (--column), such as {SEQUENCE}, or give Parquet"
+            )
+        return Form(column)
     if existing:
         pick(table.columns, [each for each in (column, unit) if each], table.name)
     if column is not None:

@@ -13,7 +13,7 @@ from dpviz.errors import DpvizError
 from dpviz.render.roads import bounds
 from dpviz.roads.generate import START
 from dpviz.roads.graph import COMPONENTS, RoadGraph
-from dpviz.roads.paths import COLUMNS, names_trips
+from dpviz.roads.paths import COLUMNS, trip_columns
 from dpviz.ui.points.columns_form import columns_form, period_form
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.account import dataset_name
@@ -133,12 +133,14 @@ def _upload(prefix: str) -> RoadSource | None:
     if clock is None:
         return None
     if not public:
-        unit, bound = unit_form(prefix, names, record="event" if place else "trip", start=5)
+        unit, bound = unit_form(
+            prefix, names, record="event" if "crs" in place else "trip", start=5
+        )
     files = [*graph_files, trips_file]
     how: dict[str, Any] = {"unit": unit, "max_per_unit": bound, "table": table, **place}
 
     def fitting(graph: RoadGraph) -> dict[str, Any]:
-        own_plane = {"crs": None} if place and not graph.crs else {}
+        own_plane = {"crs": None} if "crs" in place and not graph.crs else {}
         return {**how, **own_plane}
 
     def read() -> RoadData:
@@ -159,18 +161,22 @@ def _upload(prefix: str) -> RoadSource | None:
 
 
 def _trips_table(prefix: str, file: Any) -> tuple[str | None, list[str], dict[str, Any]] | None:
-    """The layer or sheet, its columns that may name a unit, and where events have their places.
+    """The layer or sheet, its columns that may name a unit, and those of trips or of places.
 
     What cannot be read says so when it is; None where the form is not complete.
     """
     table, path = None, upload_path(f"{prefix}.trips", file)
     try:
         table = chosen_table(f"{prefix}.trips", path, file)
-        names = [column.name for column in upload_columns(path, table)]
+        columns = upload_columns(path, table)
     except DpvizError:
         return table, [], {}
-    if not names or names_trips(names):
-        return table, [name for name in names if name not in COLUMNS], {}
+    names = [column.name for column in columns]
+    stands = trip_columns(names)
+    if not names or stands:
+        placed = any(column.kind == "geometry" for column in columns)
+        named = {} if placed or not names else {"columns": stands}  # which JSON does not declare
+        return table, [name for name in names if name not in COLUMNS], named
     with st.expander("Places of events", icon=":material/place:", expanded=True):
         st.caption(
             "No columns of trips (trip and edge, edges, or nodes): each row is an event, and "
@@ -179,8 +185,8 @@ def _trips_table(prefix: str, file: Any) -> tuple[str | None, list[str], dict[st
         with ErrorsShown():
             coordinates = columns_form(f"{prefix}.events", path, table, file.file_id, 2)
             if coordinates is not None:
-                crs, columns, _ = coordinates
-                return table, names, {"columns": columns, "crs": crs}
+                crs, chosen, _ = coordinates
+                return table, names, {"columns": chosen, "crs": crs}
     return None
 
 

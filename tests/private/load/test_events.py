@@ -1,5 +1,6 @@
 """Events at places on their nearest streets: geometry, forms, stability, and what is refused."""
 
+import itertools
 import json
 
 import geopandas as gpd
@@ -167,6 +168,36 @@ def refused(**how):
     with pytest.raises(DataError) as error:
         read_trips(how.pop("source", EVENTS), how.pop("graph", LISBON), name="e", **how)
     return str(error.value)
+
+
+def test_columns_of_json_are_named_and_never_guessed(tmp_path):
+    """Without names records were read as trips without edges: a release of nothing was paid for."""
+    steps = [
+        {"trip": trip, "edge": edge, "edges": [edge], "nodes": [0, 1], "lon": -9.145, "lat": 38.72}
+        for trip, edge in ((1, "across"), (1, "along"), (2, "along"))
+    ]
+    taken = {
+        ("edges",): [["across"], ["along"], ["along"]],
+        ("nodes",): [["across"]] * 3,
+        ("trip", "edge"): [["across", "along"], ["along"]],
+        ("edge", "trip"): [["across", "along"], ["along"]],
+        ("lon", "lat"): [["across"]] * 3,
+    }
+    for path in (tmp_path / "steps.json", tmp_path / "steps.jsonl"):
+        lines = [json.dumps(each) for each in steps]
+        path.write_text("\n".join(lines) if path.suffix == ".jsonl" else f"[{','.join(lines)}]")
+        assert "does not say beforehand which columns" in refused(source=path)
+        for columns, wanted in taken.items():
+            data = read_trips(path, LISBON, columns=columns, name="steps")
+            starts, edges = data._trips.start, edges_of(data)
+            read = [edges[a:b] for a, b in itertools.pairwise(starts)]
+            assert read == wanted, (path, columns)
+        for columns in (("edge",), ("trip", "edges"), ("edges", "lon")):
+            assert "of trips, name edges, or nodes" in refused(source=path, columns=columns)
+    table = tmp_path / "steps.csv"
+    table.write_text("trip,edge\n1,across\n")
+    assert edges_of(read_trips(table, LISBON, columns=("trip", "edge"))) == ["across"]
+    assert "no column 'edges'" in refused(source=table, columns=("edges",))
 
 
 def test_what_does_not_fit_is_said_in_one_line(tmp_path):
