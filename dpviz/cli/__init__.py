@@ -18,7 +18,7 @@ import typer.main
 
 from dpviz.cli import interrupts
 from dpviz.cli.root import app, complain, prepare_standard_files
-from dpviz.cli.usage import WRONG, require_plain, require_values, usage_line
+from dpviz.cli.usage import WRONG, require_plain, require_values, system_line, usage_line
 from dpviz.errors import DpvizError
 
 for _module in pkgutil.iter_modules(__path__):
@@ -70,14 +70,15 @@ def main() -> None:
     except MemoryError:  # its own words may hold how many records there are
         complain("error: this machine has not the memory for it: ask for less at a time")
         sys.exit(2)
-    except (DpvizError, KeyboardInterrupt, SystemExit) as ended:
+    except (DpvizError, KeyboardInterrupt, SystemExit, OSError) as ended:
         # Typer makes an exit of it without a word; a command that had ended was not cancelled.
         if interrupts.came() and getattr(ended, "code", 1) != 0:
             complain("cancelled")
             sys.exit(INTERRUPTED)
-        if not isinstance(ended, DpvizError):
+        if not isinstance(ended, (DpvizError, OSError)):
             raise
-        complain(f"error: {' '.join(str(ended).split())}")
+        line = system_line(ended) if isinstance(ended, OSError) else str(ended)
+        complain(f"error: {' '.join(line.split())}")
         sys.exit(2)
     finally:
         interrupts.came()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -34,6 +35,21 @@ def usage_line(error: Any, commands: Iterable[str]) -> str:
     called = [each for each in commands if given.startswith(f"{each} ")]
     command = error.ctx.command_path if error.ctx else max(called, key=len, default="dpviz")
     return f"{_begun(' '.join(words.split()).rstrip('.'))}: see '{command} --help'"
+
+
+def system_line(error: OSError) -> str:
+    """What the system refuses: a name that is too long, a folder that nobody may look into.
+
+    >>> system_line(OSError(13, "Permission denied", "hers/visits.csv"))
+    "path='hers/visits.csv': Permission denied: give another, or mend its rights"
+    """
+    from dpviz.arguments import described
+
+    reason = error.strerror or type(error).__name__
+    if error.filename is None:
+        return f"the system cannot read or write ({reason}): mend that, and try again"
+    path = described("path", os.fsdecode(error.filename))
+    return f"{path}: {reason}: give another, or mend its rights"
 
 
 def require_values(words: Sequence[str]) -> None:

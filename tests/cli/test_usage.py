@@ -250,3 +250,35 @@ def test_a_graph_outside_the_area_of_use_is_refused(folder, capsys, monkeypatch)
     words = ("roads", "build", "walks.csv", "--graph", "nodes.csv,edges.csv", "-o", "out.parquet")
     line = "lie outside the area of use of EPSG:32631"
     refused(folder, capsys, monkeypatch, (*words, "--crs", "EPSG:32631"), line)
+
+
+LONG = "x" * 300
+"""A name that no system takes."""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("build", "points.csv", BOX, "-o", f"{LONG}.parquet"),
+        ("build", "points.csv", BOX, "-o", "out.parquet", "--workload", LONG),
+        ("check", f"{LONG}.csv", BOX),
+        ("app", LONG),
+        ("query", "r.parquet", "--regions", LONG),
+        ("share", "r.parquet", "-o", "map.html", "--basemap", LONG),
+        ("reproduce", "fanout", "-o", LONG),
+        ("sequences", "build", "points.csv", "--alphabet", LONG, "-o", "out.parquet"),
+    ],
+)
+def test_a_name_that_the_system_refuses_is_one_line(folder, capsys, monkeypatch, words):
+    refused(folder, capsys, monkeypatch, words, "File name too long: give another")
+
+
+def test_a_folder_that_nobody_may_look_into_is_one_line(folder, capsys, monkeypatch):
+    """As an administrator, who runs the tests, one may: so the system's refusal is made up."""
+
+    def closed(path):
+        raise PermissionError(13, "Permission denied", "closed/r.parquet")
+
+    monkeypatch.setattr("pathlib.Path.is_file", closed)
+    line = "path='closed/r.parquet': Permission denied: give another"
+    refused(folder, capsys, monkeypatch, ("app", "closed/r.parquet"), line)
