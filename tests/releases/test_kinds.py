@@ -139,6 +139,20 @@ def test_kinds_and_time_go_together():
     assert share_scene(shown, "bike").legend.title.startswith("Share of bike")
 
 
+def test_the_window_of_wavelets_of_kinds_has_the_noise_of_the_window(tmp_path):
+    """It had that of the whole period: over three times as much for an hour."""
+    domain = dpviz.Domain.from_bounds(
+        [0, 0, 8, 8], ("x", "y"), period=(0, 86_400), time="t", kind="mode", kinds=KINDS
+    )
+    release = build("privelet", 1.0, domain, log_cells=3)
+    hours = (0, 10_800)
+    shown = dpviz.read(release.during(hours).save(tmp_path / "r.parquet"))
+    assert release.count(QUARTER, hours).noise_sd < 0.7 * release.count(QUARTER).noise_sd
+    for kind in (None, *KINDS):
+        asked = release.count(QUARTER, hours, kind)
+        assert shown.count(QUARTER, kind=kind).noise_sd == pytest.approx(asked.noise_sd)
+
+
 def test_exports_have_the_column_of_kinds(tmp_path):
     release = build(**METHODS["quadtree"])
     table = pd.read_csv(dpviz.export(release, tmp_path / "r.csv"))

@@ -50,7 +50,8 @@ def during(release: PointRelease, period: Any) -> PointRelease:
         trees = [(part.nodes, None) for part in (first, *others)]
         extra = {**release.header.extra, "period": first.header.extra["period"]}
         frame = replace(first.domain, kinds=domain.kinds)
-        return KindsRelease(frame, trees, replace(release.header, extra=extra))
+        header = replace(release.header, noise=first.header.noise, extra=extra)
+        return KindsRelease(frame, trees, header)
     place = domain.place.plain
     box = domain.over(place.bounds, period)
     start, end = max(box[0, 2], domain.period[0]), min(box[0, 5], domain.period[1])
