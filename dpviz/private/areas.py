@@ -27,8 +27,8 @@ class AreaData(Handle[AreaRelease]):
         areas: the public partition and its hierarchy.
 
     Raises:
-        DataError: points that are not 2-D or have kinds, in another box than the areas, or counted
-            on a coarser grid than the lattice, whose cells would be in several areas.
+        DataError: points that are not 2-D, have kinds or values, are in another box than the areas,
+            or are counted on a coarser grid than the lattice, whose cells would be in several.
     """
 
     kind: ClassVar[str] = "areas"
@@ -43,6 +43,8 @@ class AreaData(Handle[AreaRelease]):
         )
         if points.domain.kinds is not None:
             raise DataError("areas count records of all kinds: read these without kinds")
+        if points.domain.values is not None:
+            raise DataError("areas count records, and add up no values: read these without values")
         if points.domain.dims != 2:
             raise DataError(f"areas need points in 2-D, these are {points.domain.dims}-D")
         same = (areas.domain.bounds, areas.domain.crs)
