@@ -186,7 +186,7 @@ def base_map(
         if filled:
             whole = [shapely.polygons(ring) for line in lines for ring in _split(line)]
         else:
-            whole = [shapely.linestrings(line) for line in lines]
+            whole = [shapely.linestrings(part) for line in lines for part in unwrapped(line)]
         shapes = np.array(whole, dtype=object)
         if bounds is not None:
             edge = shapely.bounds(shapes)
@@ -215,6 +215,16 @@ def base_map(
         for place in named_places("country", bounds)
     ]
     return {"type": "FeatureCollection", "features": features}
+
+
+def unwrapped(line: np.ndarray[Any, Any]) -> list[np.ndarray[Any, Any]]:
+    """A line cut where it leaves the map at ±180 degrees to go on at the other side.
+
+    >>> [part.tolist() for part in unwrapped(np.array([[178, 0], [179, 1], [-179, 2], [-178, 3]]))]
+    [[[178, 0], [179, 1]], [[-179, 2], [-178, 3]]]
+    """
+    jumps = np.flatnonzero(np.abs(np.diff(line[:, 0])) > 180) + 1
+    return [part for part in np.split(line, jumps) if len(part) > 1]
 
 
 def city_backdrop() -> dict[str, Any]:

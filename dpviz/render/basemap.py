@@ -8,7 +8,6 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from dpviz.datasets.basemap import base_map, city_backdrop, named_places
 from dpviz.datasets.geography import BOUNDS, CITY, TOWNS, sea_outline, to_lonlat
@@ -35,6 +34,8 @@ VARIABLE = "DPVIZ_BASEMAP"
 AROUND = 3.0
 """Of the rectangle's size, on every side: what a visitor may move to."""
 
+FILLED = {"land": LAND, "water": WATER}
+
 WORLD = (-180.0, -85.0, 180.0, 85.0)
 WEST, EAST = -540.0, 540.0
 """Ends of the sea that is drawn around the world."""
@@ -57,18 +58,20 @@ def outlines(bounds: Bounds | None = None, source: str = "") -> tuple[Mark, ...]
     wider, tolerance = _around(bounds)
     fine = bounds is not None and max(bounds[2] - bounds[0], bounds[3] - bounds[1]) <= REGION
     fade = FINE_FADE if fine else FADE
-    whole = base_map(wider, tolerance, fine=fine)
-    features = {each["properties"]["kind"]: each for each in whole["features"]}
+    parts: dict[str, list[Float]] = {kind: [] for kind in ("land", "water", "border", "coast")}
+    for part, turn in _turns(wider):
+        for each in base_map(part, tolerance, fine=fine)["features"]:
+            if (kind := each["properties"]["kind"]) in parts:
+                lines = each["geometry"]["coordinates"]
+                rings = (line[0] if kind in FILLED else line for line in lines)
+                parts[kind] += [np.array(ring) + np.array([turn, 0.0]) for ring in rings]
     marks = [_ground(BUNDLED, [_box(_sea(wider))], WATER, fade=fade)]
-    for kind, color in (("land", LAND), ("water", WATER)):
-        rings = [np.array(part[0]) for part in features[kind]["geometry"]["coordinates"]]
-        if rings:
-            marks.append(_ground(kind, rings, color, fade=fade))
+    for kind, color in FILLED.items():
+        if parts[kind]:
+            marks.append(_ground(kind, parts[kind], color, fade=fade))
     for kind, color in (("border", FRAME), ("coast", SHORE)):
-        drawn = features[kind]["geometry"]["coordinates"]
-        lines = [part for line in drawn for part in _unwrapped(line)]
-        if lines:
-            marks.append(paths(kind, lines, color=color, width=1.0, fade=list(fade)))
+        if parts[kind]:
+            marks.append(paths(kind, parts[kind], color=color, width=1.0, fade=list(fade)))
     marks.append(_names(wider))
     return tuple(marks)
 
@@ -88,13 +91,26 @@ def _around(bounds: Bounds | None) -> tuple[Bounds | None, float]:
         return None, 0.1
     west, south, east, north = bounds
     across, up = max(east - west, 1.0), max(north - south, 1.0)
+    over = min(across, max(360.0 - across, 0.0) / 2)  # beyond 180°, where the Earth begins again
     wider = (
-        max(west - AROUND * across, -180.0),
+        max(west - AROUND * across, min(-180.0, west - over)),
         max(south - AROUND * up, -85.0),
-        min(east + AROUND * across, 180.0),
+        min(east + AROUND * across, max(180.0, east + over)),
         min(north + AROUND * up, 85.0),
     )
     return wider, 0.1 if across > 60 else 0.0
+
+
+def _turns(bounds: Bounds | None) -> list[tuple[Bounds | None, float]]:
+    """The parts of a rectangle between ±180 degrees, and how far east each of them is put."""
+    if bounds is None:
+        return [(None, 0.0)]
+    west, south, east, north = bounds
+    return [
+        ((max(west - turn, -180.0), south, min(east - turn, 180.0), north), turn)
+        for turn in (0.0, -360.0, 360.0)
+        if west - turn < 180.0 and east - turn > -180.0
+    ]
 
 
 def _sea(bounds: Bounds | None) -> Bounds:
@@ -106,12 +122,18 @@ def _sea(bounds: Bounds | None) -> Bounds:
 def _names(bounds: Bounds | None) -> Mark:
     """Countries, and the towns that one may come near to."""
     small = bounds is not None and bounds[2] - bounds[0] < 2 * NEAR
-    towns = named_places("place", bounds)
-    if not small:
-        towns = [town for town in towns if town.rank <= 4]
-    countries = named_places("country", bounds)
-    rows = [(each.name, each.lon, each.lat, 2 * each.rank, 1.2 + 0.6 * each.rank) for each in towns]
-    rows += [(c.name.upper(), c.lon, c.lat, c.rank - 1, 0.4 + 0.7 * c.rank) for c in countries]
+    rows: list[tuple[str, float, float, int, float]] = []
+    for part, turn in _turns(bounds):
+        towns = named_places("place", part)
+        rows += [
+            (each.name, each.lon + turn, each.lat, 2 * each.rank, 1.2 + 0.6 * each.rank)
+            for each in towns
+            if small or each.rank <= 4
+        ]
+        rows += [
+            (each.name.upper(), each.lon + turn, each.lat, each.rank - 1, 0.4 + 0.7 * each.rank)
+            for each in named_places("country", part)
+        ]
     return places("places", rows)
 
 
@@ -174,10 +196,3 @@ def _ground(name: str, rings: list[Any], color: Themed, **options: Any) -> Mark:
 def _box(bounds: Bounds) -> Float:
     west, south, east, north = bounds
     return np.array([[west, south], [east, south], [east, north], [west, north], [west, south]])
-
-
-def _unwrapped(line: ArrayLike) -> list[Float]:
-    """A line cut where it leaves the map at ±180 degrees to go on at the other side."""
-    points = np.asarray(line, dtype=np.float64)
-    jumps = np.flatnonzero(np.abs(np.diff(points[:, 0])) > 180) + 1
-    return [part for part in np.split(points, jumps) if len(part) > 1]

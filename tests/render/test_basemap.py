@@ -6,7 +6,7 @@ import shapely
 
 from dpviz.datasets import DATASETS
 from dpviz.datasets.geography import BOUNDS
-from dpviz.render.basemap import FADE, FINE_FADE, _unwrapped, city_ground, is_city, outlines
+from dpviz.render.basemap import FADE, FINE_FADE, city_ground, is_city, outlines
 from dpviz.render.scene import BUNDLED, credit
 
 
@@ -20,9 +20,18 @@ def test_no_line_crosses_the_whole_map():
             assert np.abs(np.diff([point[0] for point in line])).max() < 180
 
 
-def test_a_line_over_the_date_line_is_cut_there():
-    lines = _unwrapped([[178, 0], [179, 1], [-179, 2], [-178, 3]])
-    assert [part.tolist() for part in lines] == [[[178, 0], [179, 1]], [[-179, 2], [-178, 3]]]
+@pytest.mark.parametrize("turn", [0, -360])
+def test_the_ground_goes_on_beyond_the_meridian_of_180(turn):
+    """Fiji: its coast ran back from there to the edge, and to the east lay nothing but sea."""
+    marks = {mark.id: mark for mark in outlines((176.0 + turn, -20.0, 184.0 + turn, -14.0))}
+    for line in marks["coast"].table["path"].to_pylist():
+        assert np.abs(np.diff([point[0] for point in line])).max() < 1
+    rings = [shapely.Polygon(ring) for ring in marks["land"].table["polygon"].to_pylist()]
+    lands = shapely.points([[178.0 + turn, -17.8], [180.1 + turn, -16.8], [188.2 + turn, -13.9]])
+    assert shapely.contains(shapely.union_all(rings), lands).all()  # Viti Levu, Taveuni, Samoa
+    places = marks["places"].table
+    names = places["name"].to_pylist()
+    assert places["position"][names.index("SAMOA")].as_py()[0] == pytest.approx(188 + turn, abs=1)
 
 
 def test_the_invented_city_has_a_ground_of_its_own():
