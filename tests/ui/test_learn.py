@@ -5,7 +5,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpviz.evaluation.lesson import METRES, IsolatedRecord
 from dpviz.ui.lessons import leaks, turning
-from dpviz.ui.lessons.room import around
+from dpviz.ui.lessons.room import around, ratio_axis
 from dpviz.ui.pages.learn import chapters
 from dpviz.ui.points import time_answer
 
@@ -110,6 +110,45 @@ def test_one_metre_finds_one_person():
     app.segmented_control(key="learn.leaks.who").set_value("a private release").run()
     assert not app.exception
     assert "±" in app.metric[0].value
+
+
+@pytest.mark.parametrize("draws", [1, 100_000])
+def test_worlds_that_hardly_overlap_have_no_ratio_and_say_what_brings_one(draws):
+    """At the most draws that there are, more cannot be had."""
+    app = opened(chapter="noise", epsilon="10", at=f"draws:{draws}")
+    (said,) = (each.value for each in app.info if "A ratio needs" in each.value)
+    assert said.endswith("lower ε." if draws > 1 else "draw more.")
+    assert ("1 draw in each world" in shown(app)) == (draws == 1)
+    app = opened(chapter="neighbour", epsilon="10", at="releases:10")
+    assert any("lower ε, or publish less often" in each.value for each in app.info)
+
+
+@pytest.mark.parametrize(("epsilon", "sure"), [("1", "at most **73.1"), ("10", "all but certain")])
+def test_no_bound_on_certainty_is_said_to_be_all_of_it(epsilon, sure):
+    app = opened(chapter="neighbour", epsilon=epsilon)
+    assert sure in shown(app)
+    assert "100.0" not in shown(app)
+
+
+def test_limits_of_a_ratio_are_named_where_their_names_have_room():
+    values = [ratio_axis("ratio", 1 / e, e, [0.9, 1.1])["axis"]["values"] for e in (1.01, 2.7)]
+    assert values == [[1.0], [1 / 2.7, 1.0, 2.7]]
+
+
+def test_the_least_error_of_the_finest_grid_may_lie_beyond():
+    """Of a million people at ε = 1 it is the finest here; of 50,000 it is not."""
+    assert "The least is at **256**, or beyond." in shown(opened(chapter="grid", data="city-1m"))
+    assert "The least is at **128**." in shown(opened(chapter="grid", data="city-50k"))
+
+
+def test_what_is_measured_names_the_questions_that_it_is_measured_on():
+    app = opened(chapter="choosing", at="size:large")
+    assert "questions of 1–10 % of the area" in shown(app)
+    assert "- **0.01–0.1 %**: " in shown(app)
+    app = opened(chapter="tree", epsilon="10", at="height:2")
+    assert any("rectangles of 1–10 % of the area" in each.value for each in app.caption)
+    table = next(each.value for each in app.dataframe if "tree" in each.value.columns)
+    assert (table["error"] > 0).all()  # less than a tenth of a record is not none
 
 
 def test_what_leaks_is_seen_from_near():

@@ -83,7 +83,7 @@ def _measure(room: Room, size: str) -> None:
             continue
         drawn = time.monotonic()
         with place.container():
-            _chart(room, [row for row in rows if row["size"] == size], size)
+            _chart(room, [row for row in rows if row["size"] == SIZES[size]], SIZES[size])
             if done == len(EPSILONS):
                 _winners(rows)
             else:
@@ -101,7 +101,7 @@ def _errors(data: str, seed: int, epsilon: float) -> list[dict[str, Any]]:
         {
             "method": _title(row.method),
             "ε": row.epsilon,
-            "size": row.size,
+            "size": SIZES[row.size],
             "error": round(row.mean_relative_error, 5),
         }
         for results in run(handle, plan, processes=0)
@@ -133,13 +133,13 @@ def _chart(room: Room, rows: list[dict[str, Any]], size: str) -> None:
         "tooltip": [{"field": name} for name in rows[0]],
     }
     spec = {"mark": {"type": "line", "point": True}, "encoding": encoding}
-    room.chart(f"Mean relative error of {size} questions", rows, spec, 255)
+    room.chart(f"Mean relative error of questions of {size} of the area", rows, spec, 255)
 
 
 def _winners(rows: list[dict[str, Any]]) -> None:
     """Who has the least error where, in words that also fit a phone."""
     lines = []
-    for size in SIZES:
+    for size in SIZES.values():
         best = [
             min(
                 (row for row in rows if row["size"] == size and row["ε"] == epsilon),

@@ -17,7 +17,7 @@ from dpviz.workloads import workload
 TITLE, ORDER = "Why not a grid", 3
 DO = (
     "Change the number of cells and find the side with the least error. Then divide ε by ten in "
-    "the sidebar: the best grid is coarser now."
+    "the sidebar: the best grid is coarser now, unless the finest here was not yet fine enough."
 )
 TAKEAWAY = (
     "Small cells add up noise, large cells blur what is inside them, and the best size depends on "
@@ -44,11 +44,11 @@ def body(room: Room) -> None:
     with right:
         errors = _error_shares(room.data, room.epsilon, room.seed)
         best = min(errors, key=lambda each: errors[each].predicted)
-        here = errors[side]
+        here, beyond = errors[side], ", or beyond" if best == SIDES[-1] else ""
         st.markdown(
             f"{side} × {side} cells: noise **{here.noise:,.0f}**, uniformity "
             f"**{here.uniformity:,.0f}**, together **{here.predicted:,.0f}** records of error "
-            f"(measured: {here.measured:,.0f}). The least is at **{best}**."
+            f"(measured: {here.measured:,.0f}). The least is at **{best}**{beyond}."
         )
         st.latex(r"\text{error} \approx \sqrt{\text{noise}^2 + \text{uniformity}^2}")
         _chart(room, errors, side)

@@ -132,6 +132,7 @@ def _verdict(room: Room, seen: tuple[Int, Int], releases: int) -> None:
     spent = releases * room.epsilon
     limit = math.exp(spent)
     sure = limit / (1 + limit)
+    certainty = f"at most **{percent(sure, 1)}** sure" if sure < 0.9995 else "**all but certain**"
     if rows:
         encoding = {
             "x": axis(
@@ -153,11 +154,16 @@ def _verdict(room: Room, seen: tuple[Int, Int], releases: int) -> None:
             },
         ]
         most = max(max(row["ratio"], 1 / row["ratio"]) for row in rows)
-        caption = rf"Measured ratio: up to {most:.3g}; limit $e^{{k\varepsilon}}$ = {limit:.3g}"
-        room.chart(caption, rows, {"layer": layers}, 145)
+        bound = rf"limit $e^{{k\varepsilon}}$ = {limit:.3g}, but for luck"
+        room.chart(f"Measured ratio: up to {most:.3g}; {bound}", rows, {"layer": layers}, 145)
+    else:
+        st.info(
+            f"A ratio needs {ENOUGH} attackers in each world who saw the same, and these worlds "
+            "hardly overlap: lower ε, or publish less often."
+        )
     st.markdown(
         f"Spent: {releases} × {room.epsilon:g} = **ε = {spent:g}**. An attacker who began at even "
-        f"odds may become at most **{percent(sure, 1)}** sure, whatever else they know."
+        f"odds may become {certainty}, whatever else they know."
     )
 
 

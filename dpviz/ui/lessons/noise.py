@@ -60,7 +60,7 @@ def body(room: Room) -> None:
         )
         worlds = _worlds(count, room.epsilon, int(draws), room.seed)
         _histograms(room, worlds, int(draws))
-        _ratios(room, worlds)
+        _ratios(room, worlds, int(draws))
 
 
 _worlds = st.cache_data(max_entries=64, show_spinner=False)(two_worlds)
@@ -97,11 +97,12 @@ def _histograms(room: Room, worlds: Worlds, draws: int) -> None:
         "encoding": {"x": x, "y": {**y, "field": "exact probability"}, "color": colour},
     }
     wide = f", in bins of {worlds.width}" if worlds.width > 1 else ""
-    caption = f"{draws:,} draws in each world{wide} (lines: exact)"
+    times = "1 draw" if draws == 1 else f"{draws:,} draws"
+    caption = f"{times} in each world{wide} (lines: exact)"
     room.chart(caption, rows, {"layer": [bars, line]}, 215)
 
 
-def _ratios(room: Room, worlds: Worlds) -> None:
+def _ratios(room: Room, worlds: Worlds, draws: int) -> None:
     enough = np.minimum(worlds.without, worlds.with_one) >= ENOUGH
     ratio = worlds.with_one[enough] / worlds.without[enough]
     rows = [
@@ -112,7 +113,8 @@ def _ratios(room: Room, worlds: Worlds) -> None:
         for value, each in zip(worlds.value[enough], ratio, strict=True)
     ]
     if not rows:
-        st.info(f"A ratio needs {ENOUGH} draws in a bin of both histograms: draw more.")
+        remedy = "lower ε" if draws == DRAWS[-1] else "draw more"
+        st.info(f"A ratio needs {ENOUGH} draws in a bin of both histograms: {remedy}.")
         return
     low, high = math.exp(-room.epsilon), math.exp(room.epsilon)
     x = axis(

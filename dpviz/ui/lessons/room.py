@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -36,6 +37,9 @@ PERSON = (120, 130, 140)
 
 ROOM = 1.1
 """What a ratio's axis has beyond its limits."""
+
+APART = 0.3
+"""Share of a ratio's axis that three names one above the other take."""
 
 WITHOUT, WITH = "without the record", "with the record"
 Rect = tuple[float, float, float, float]
@@ -227,13 +231,17 @@ def axis(name: str, title: str, **more: Any) -> dict[str, Any]:
 
 
 def ratio_axis(name: str, low: float, high: float, seen: Sequence[float]) -> dict[str, Any]:
-    """A logarithmic channel of ratios that names its limits, with all that was seen in sight."""
+    """A logarithmic channel of ratios that names its limits, with all that was seen in sight.
+
+    Limits that lie too close together for their names leave the one in the middle.
+    """
     ends = [min(low, *seen) / ROOM, max(high, *seen) * ROOM]
+    apart = math.log(high / low) > APART * math.log(ends[1] / ends[0])
     return axis(
         name,
         "With ÷ without",
         scale={"type": "log", "nice": False, "zero": False, "domain": ends},
-        axis={"values": [low, 1.0, high], "format": ".3~g"},
+        axis={"values": [low, 1.0, high] if apart else [1.0], "format": ".3~g"},
     )
 
 
