@@ -256,6 +256,17 @@ def test_own_symbols_have_tables_and_charts_but_no_map():
     assert set(chart["next"]) == {"a", "b", "c", "(the end)"}
 
 
+def test_a_chart_of_the_most_frequent_symbols_says_that_there_are_more():
+    app = opened(data="symbols")
+    app.segmented_control(key="sequences.public.upload").set_value("public")
+    uploaded(app, "sequences.symbols", "visits.txt", b"1 2 3\n" * 50)
+    app.text_area(key="sequences.alphabet").set_value("1..17").run()
+    assert "What follows what** (noisy)" in texts(app)
+    app.text_area(key="sequences.alphabet").set_value("1..300").run()
+    assert "(noisy, the 30 most frequent of 300 symbols)" in texts(app)
+    assert "choose a smaller alphabet, or lower l_top" in app.warning[0].value
+
+
 def test_a_public_symbol_outside_the_alphabet_is_one_clear_line():
     app = opened(data="symbols")
     app.segmented_control(key="sequences.public.upload").set_value("public")

@@ -58,7 +58,8 @@ def _show(release: SequenceRelease, source: SequenceSource, choice: Choice | Non
     if view.below_noise:
         st.warning(
             "Most moves are within their noise, and so is what is drawn from them. Raise ε, choose "
-            "fewer cells, or lower l_top among the parameters.",
+            f"{'a smaller alphabet' if source.places is None else 'fewer cells'}, or lower l_top "
+            "among the parameters.",
             icon=":material/waves:",
         )
     map_and_answer(KEY, view, source)

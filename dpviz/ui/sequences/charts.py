@@ -79,7 +79,9 @@ def follow_chart(view: MoveView) -> None:
                     "words": words[other],
                 }
             )
-    st.markdown("**What follows what** (noisy)")
+    part = f", the {len(common)} most frequent of {len(names):,} symbols"
+    whole = len(common) == len(names)
+    st.markdown(f"**What follows what** (noisy{'' if whole else part})")
     st.altair_chart(
         chances_chart(rows, labels, END),
         alt="Chance of each symbol after each other one; the table below holds them",

@@ -55,7 +55,8 @@ def place_panel(prefix: str, view: MoveView, source: SequenceSource) -> list[Mar
     chosen = _context_table(table, view, known[1:]) if len(known) > 1 else None
     if len(known) == 1:
         st.caption(
-            "The model keeps no longer context of this place: at this ε, what came before it "
+            "The model keeps no longer context of this "
+            f"{'symbol' if source.places is None else 'place'}: at this ε, what came before it "
             "is lost in the noise."
         )
     if chosen is None:
