@@ -146,7 +146,8 @@ def _of_sequences(release: SequenceRelease, builtin: bool) -> dict[str, Any]:
     frame, flags = [], []
     domain = f"dpviz.Alphabet({alphabet.names!r})"
     if cells is None:
-        options.append(("--alphabet", listed(alphabet.names)))
+        alone = "," if len(alphabet) == 1 else ""  # without it a word is the name of a file
+        options.append(("--alphabet", listed(alphabet.names) + alone))
     else:
         side = cells.origin.get("side")
         if side is not None:

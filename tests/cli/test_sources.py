@@ -37,7 +37,7 @@ SYMBOLS = ("symbols.txt", "--alphabet", "a,b")
         *(
             (command, ("city",), unfit, f"{unfit[0]} is not for the built-in data")
             for command, several in (
-                ("sequences", (["--alphabet", "a"], ["--column", "x"], ["--time", "t"])),
+                ("sequences", (["--alphabet", "a,"], ["--column", "x"], ["--time", "t"])),
                 ("sequences", (["--unit", "u"], ["--max-per-unit", "2"], ["--drop-unknown"])),
                 ("roads", (["--crs", "EPSG:4326"], ["--components", "all"])),
                 ("roads", (["--unit", "u"], ["--max-per-unit", "2"], ["--drop-unknown"])),

@@ -155,6 +155,14 @@ def test_alphabets(tmp_path):
             alphabet_of(bad)
 
 
+def test_one_word_is_the_name_of_a_file_and_no_alphabet(tmp_path):
+    """A slip in the name was the only symbol: every sequence was dropped, and ε paid for that."""
+    for slip in (str(tmp_path / "symbls.txt"), str(tmp_path), "a;b;c", "a b c", "1...17", ""):
+        with pytest.raises(ParameterError, match=r"no such file, no range .* and no list"):
+            alphabet_of(slip)
+    assert alphabet_of("a,").names == ("a",)
+
+
 def by_brute_force(points, person, time, side, gap):
     """Place by place, in order of person and time."""
     rows = []

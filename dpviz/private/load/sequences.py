@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from dpviz import limits
+from dpviz.arguments import described
 from dpviz.crs import known_crs
 from dpviz.datasets.geography import CITY
 from dpviz.domain import Domain
-from dpviz.errors import DataError
+from dpviz.errors import DataError, ParameterError
 from dpviz.lists import words
 from dpviz.private.handle import within
 from dpviz.private.load.bounding import bounded, numbered
@@ -40,7 +41,8 @@ def alphabet_of(text: str) -> Alphabet:
     """A public alphabet from ``a,b,c``, a range ``1..17``, or a file with one symbol per line.
 
     Raises:
-        ParameterError: nothing in it, or a symbol twice.
+        ParameterError: nothing in it, a symbol twice, or one word that is no file: it would be the
+            only symbol, and every sequence be dropped. One symbol alone is ``a,``.
         DataError: the file cannot be read.
 
     >>> alphabet_of("1..3").names
@@ -51,8 +53,13 @@ def alphabet_of(text: str) -> Alphabet:
         first, last = map(int, numbered_range.groups())
         limits.SYMBOLS.check(last - first + 1, "an alphabet")
         return Alphabet(tuple(map(str, range(first, last + 1))))
-    if "," in text or not Path(text).is_file():
+    if "," in text:
         return Alphabet(tuple(filter(None, words(text, "an alphabet"))))
+    if not Path(text).is_file():
+        raise ParameterError(
+            f"{described('alphabet', text)}: no such file, no range such as 1..17, and no list: "
+            "write symbols between commas (a,b,c; of one alone a,)"
+        )
     try:
         limits.ALPHABET_FILE.check(Path(text).stat().st_size, Path(text).name)
         lines = Path(text).read_text(encoding="utf-8").split("\n")
