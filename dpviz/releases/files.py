@@ -142,6 +142,8 @@ def metadata_of(path: str | os.PathLike[str]) -> dict[bytes, bytes]:
     """The metadata of a Parquet file's table; empty for any other file, and for a damaged one."""
     path = Path(path)
     try:
+        if not path.is_file():  # a pipe that nobody writes into would be waited for
+            return {}
         with path.open("rb") as file:
             if file.read(len(MAGIC)) != MAGIC:
                 return {}

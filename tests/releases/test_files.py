@@ -1,5 +1,6 @@
 import json
 import os
+import threading
 from pathlib import Path
 
 import geopandas
@@ -213,3 +214,17 @@ def test_left_over_files_of_killed_processes_are_swept(tmp_path):
     os.utime(stale, (0, 0))
     files.write_file(tmp_path / "a.txt", lambda name: Path(name).write_text("a"))
     assert {each.name for each in tmp_path.iterdir()} == {busy.name, "a.txt"}
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_a_pipe_that_nobody_writes_into_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    answers = []
+    reader = threading.Thread(target=lambda: answers.append(files.metadata_of(tmp_path / "pipe")))
+    reader.start()
+    reader.join(30)
+    waited = reader.is_alive()
+    if waited:
+        (tmp_path / "pipe").write_bytes(b"")  # ends it
+    reader.join()
+    assert (waited, answers) == (False, [{}])
