@@ -15,6 +15,8 @@ def program() -> None:
     """Run a command of :mod:`dpviz.cli`, which hears Ctrl-C itself once it is loaded."""
     signal.signal(signal.SIGINT, _leave)
     signal.signal(signal.SIGTERM, _leave)
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, _leave)
     from dpviz.cli import program as loaded
 
     loaded()
@@ -22,5 +24,7 @@ def program() -> None:
 
 def _leave(_number: int, _frame: FrameType | None) -> None:
     """While modules load there is nothing to put in order."""
-    os.write(2, b"cancelled\n")
-    os._exit(INTERRUPTED)
+    try:
+        os.write(2, b"cancelled\n")
+    finally:  # also where the terminal is gone
+        os._exit(INTERRUPTED)

@@ -2,7 +2,7 @@
 
 With ``--json`` a command prints one JSON object on standard output and nothing else; progress goes
 to standard error. It exits 0; or 2 with one line that names the thing, the value and the remedy; or
-130 with the line "cancelled" where Ctrl-C or SIGTERM stopped it.
+130 with the line "cancelled" where Ctrl-C, SIGTERM or a terminal that closes stopped it.
 """
 
 from __future__ import annotations

@@ -40,7 +40,8 @@ _usual = sys.unraisablehook
 
 def listen() -> None:
     """From now on Ctrl-C ends the command, also where it was started with SIGINT ignored, and so
-    does SIGTERM, by which systems and containers end what runs in them.
+    do SIGTERM, by which systems and containers end what runs in them, and SIGHUP, of a terminal
+    that closes; nohup, which has that ignored, goes on.
     """
     global _woken, _owner, _usual, _ended
     _interrupted.clear()
@@ -49,7 +50,8 @@ def listen() -> None:
     if sys.unraisablehook is not _lost:
         _usual, sys.unraisablehook = sys.unraisablehook, _lost
     signal.signal(signal.SIGINT, interrupt)
-    signal.signal(signal.SIGTERM, _terminate)
+    for each in _ending():
+        signal.signal(each, _terminate)
     if hasattr(signal, "pthread_kill") and _woken < 0:
         heard, _woken = os.pipe()
         os.set_blocking(_woken, False)
@@ -67,8 +69,15 @@ def interrupt(_number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
 
+def _ending() -> list[int]:
+    """The signals beside SIGINT that end a command."""
+    hung_up = getattr(signal, "SIGHUP", None)
+    ignored = hung_up is None or signal.getsignal(hung_up) == signal.SIG_IGN
+    return [signal.SIGTERM] if ignored else [signal.SIGTERM, hung_up]
+
+
 def _terminate(number: int, frame: FrameType | None) -> None:
-    """The handler of SIGTERM; a child that inherited it ends as one that did not."""
+    """The handler of :func:`_ending`; a child that inherited it ends as one that did not."""
     if os.getpid() != _owner:
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
@@ -79,6 +88,12 @@ def check() -> None:
     """Raise KeyboardInterrupt if there was one, and it was lost on the way."""
     if _interrupted.is_set():
         raise KeyboardInterrupt
+
+
+def hang_up_as_terminate() -> None:
+    """SIGHUP does as SIGTERM from now on, for a server that has a handler of its own for that."""
+    for each in _ending()[1:]:
+        signal.signal(each, lambda *_: os.kill(os.getpid(), signal.SIGTERM))
 
 
 def came() -> bool:
@@ -98,7 +113,8 @@ def came() -> bool:
 def ignore() -> None:
     """From now on Ctrl-C does nothing: what has ended is not cancelled."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    for each in _ending():
+        signal.signal(each, signal.SIG_DFL)
 
 
 def leave(code: int) -> NoReturn:
@@ -135,12 +151,14 @@ def _lost(unraisable: sys.UnraisableHookArgs) -> None:
 
 
 def _watch(heard: int) -> None:
-    """Wait for the first signal that ends the command, whichever thread it went to."""
+    """Wait for signals that end the command, whichever thread they went to.
+
+    Also after the first one: a server has handlers of its own, and hands it on when it has ended.
+    """
     with os.fdopen(heard, "rb", buffering=0) as signals:
         while number := signals.read(1):
-            if number[0] in (signal.SIGINT, signal.SIGTERM) and os.getpid() == _owner:
+            if number[0] in (signal.SIGINT, *_ending()) and os.getpid() == _owner:
                 _insist()
-                return
 
 
 def _insist() -> None:

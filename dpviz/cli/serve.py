@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from dpviz.cli import interrupts
 from dpviz.cli.root import app
 from dpviz.errors import ParameterError
 
@@ -46,6 +47,7 @@ def run_app(
     if address not in EVERYWHERE:  # where it is, the browser goes
         named = f"[{address}]" if ":" in address else address
         sys.argv += ["--browser.serverAddress", named]
+    interrupts.hang_up_as_terminate()
     cli.main()
 
 

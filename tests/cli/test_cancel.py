@@ -35,7 +35,7 @@ def interrupted():
     """Run a command that gets Ctrl-C once its progress line shows; what it said, line by line."""
     started = []
 
-    def run(folder, *words, before=(), until=None):
+    def run(folder, *words, before=(), until=None, sign=signal.SIGINT):
         process = subprocess.Popen(
             [*before, sys.executable, "-c", CODE, *words],
             cwd=folder,
@@ -52,7 +52,7 @@ def interrupted():
         while until is None and b"%" not in shown:
             shown += process.stderr.read(1)
             assert process.poll() is None, shown
-        os.killpg(process.pid, signal.SIGINT)
+        os.killpg(process.pid, sign)
         return ended(process, shown)
 
     yield run
@@ -93,8 +93,12 @@ def test_while_modules_load():
     assert not [line for line in lines[:-1] if not line.startswith("import time:")]
 
 
-@pytest.mark.parametrize("before", [(), IGNORING], ids=["at once", "SIGINT ignored"])
-def test_a_paid_build(tmp_path, interrupted, before):
+@pytest.mark.parametrize(
+    ("before", "sign"),
+    [((), signal.SIGINT), (IGNORING, signal.SIGINT), ((), signal.SIGHUP)],
+    ids=["at once", "SIGINT ignored", "the terminal closes"],
+)
+def test_a_paid_build(tmp_path, interrupted, before, sign):
     (tmp_path / "people.csv").write_text("lon,lat\n" + "0.5,0.5\n" * 1000)
     (tmp_path / "r.parquet").write_bytes(b"kept")
     ledger = Ledger(tmp_path / "ledger.sqlite")
@@ -103,6 +107,7 @@ def test_a_paid_build(tmp_path, interrupted, before):
         *("build", "people.csv", "--bounds=0,0,1,1", "--method", "quadtree", "--set", "height=11"),
         *("--set", "prune=0", "--ledger", "ledger.sqlite", "-o", "r.parquet"),
         before=before,
+        sign=sign,
         until=lambda: ledger.path.exists() and ledger.account("people").spends,
     )
     assert lines.count("cancelled") == 1
@@ -112,6 +117,19 @@ def test_a_paid_build(tmp_path, interrupted, before):
     assert names(tmp_path) == ["ledger.sqlite", "ledger.sqlite.seal", "people.csv", "r.parquet"]
     (spend,) = ledger.account("people").spends
     assert (spend.epsilon, spend.outcome) == (1.0, "failed")
+
+
+def test_nohup_lets_a_command_go_on():
+    code = (
+        "import os, signal\n"
+        "signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
+        "from dpviz.cli import interrupts\n"
+        "interrupts.listen()\n"
+        "os.kill(os.getpid(), signal.SIGHUP)\n"
+        "assert not interrupts.came()\n"
+        "os._exit(3)\n"
+    )
+    assert subprocess.run([sys.executable, "-c", code], timeout=PATIENCE).returncode == 3
 
 
 def test_an_evaluation_by_several_processes(tmp_path, interrupted):

@@ -1,6 +1,7 @@
 """The server answers this machine alone, no page of another site, and calls nothing outside."""
 
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -134,6 +135,33 @@ def test_a_port_or_an_address_that_cannot_be_is_one_line():
     for nowhere in "nothing.invalid", "203.0.113.9", "a b":
         with pytest.raises(ParameterError, match=r"is none of this machine: give one"):
             can_listen(nowhere, port)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends signals of POSIX")
+@pytest.mark.parametrize("sign", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_what_ends_the_server_is_no_traceback(tmp_path, sign):
+    """It handles signals itself, and hands them on when it has ended: nobody listened any more."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    environment = {**os.environ, "STREAMLIT_SERVER_HEADLESS": "true", "PYTHONUNBUFFERED": "1"}
+    with subprocess.Popen(
+        [sys.executable, *COMMAND, "--port", str(port)],
+        cwd=tmp_path,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as server:
+        try:
+            assert any("URL" in line for line in server.stdout)
+            health = f"http://127.0.0.1:{port}/_stcore/health"
+            urllib.request.urlopen(health, timeout=30).close()  # its handlers are there
+            server.send_signal(getattr(signal, sign))
+            said, _ = server.communicate(timeout=60)
+        finally:
+            server.kill()
+    assert "Traceback" not in said
+    assert (server.returncode, said.splitlines()[-1]) == (130, "cancelled")
 
 
 @pytest.mark.skipif(not has_ipv6(), reason="this machine has no address of IPv6")
