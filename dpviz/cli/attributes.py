@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from dpviz.releases.points.release import PointRelease
 
 
+OF_KIND = (*COUNT, "uniformity_sd")
+"""What is said of the count of one kind."""
+
+
 def attribute_rows(
     release: PointRelease | AreaRelease, rects: Sequence[Sequence[float]], period: str | None
 ) -> list[dict[str, Any]]:
@@ -45,7 +49,7 @@ def region_rows(release: PointRelease, regions: Regions) -> list[dict[str, Any]]
     if not isinstance(release, KindsRelease):
         return rows
     for name, (counts, shares) in release.regions_by_kind(regions).items():
-        columns = answer_rows(counts, COUNT), quotient_rows(shares)
+        columns = answer_rows(counts, OF_KIND), quotient_rows(shares)
         for row, count, share in zip(rows, *columns, strict=True):
             row.setdefault("kinds", {})[name] = count | {"share": share}
     return rows
@@ -55,7 +59,7 @@ def _kind_rows(
     release: KindsRelease, rects: Sequence[Sequence[float]], period: str | None, name: str
 ) -> list[dict[str, Any]]:
     """Of each rectangle the answer of one kind."""
-    counts = answer_rows(release.count(rects, period, name), COUNT)
+    counts = answer_rows(release.count(rects, period, name), OF_KIND)
     shares = quotient_rows(release.share(rects, name, period=period))
     sums = _sum_rows(release, rects, period, name)
     return [
@@ -91,8 +95,9 @@ def quotient_rows(answers: Quotients) -> list[dict[str, Any]]:
 def attribute_lines(row: dict[str, Any]) -> list[str]:
     """The same for people, a line for each."""
     lines = [
-        f"  {in_line(name)}: {each['count']:,.1f} ({each['low']:,.0f} to {each['high']:,.0f}); "
-        f"share {_percent(each['share'])}" + "".join(f"; {words}" for words in _sum_words(each))
+        f"  {in_line(name)}: {each['count']:,.1f} ({each['low']:,.0f} to {each['high']:,.0f})"
+        f"{cut_words(each['uniformity_sd'])}; share {_percent(each['share'])}"
+        + "".join(f"; {words}" for words in _sum_words(each))
         for name, each in row.get("kinds", {}).items()
     ]
     return [*(f"  {words}" for words in _sum_words(row)), *lines]
@@ -104,11 +109,18 @@ def _sum_words(row: dict[str, Any]) -> list[str]:
         return []
     total, mean = row["sum"], row["mean"]
     words = f"sum {total['value']:,.6g} ({total['low']:,.6g} to {total['high']:,.6g})"
-    if total["uniformity_sd"] > 0:
-        words += f", about ± {INTERVAL_SDS * total['uniformity_sd']:,.3g} more for cut cells"
+    words += cut_words(total["uniformity_sd"])
     if not mean["enough"]:
         return [words, "mean unknown: too few records"]
     return [words, f"mean {mean['value']:,.4g} ({mean['low']:,.4g} to {mean['high']:,.4g})"]
+
+
+def cut_words(uniformity_sd: float, noun: str = "cells") -> str:
+    """What records may lie unevenly inside the cells or areas that an edge cuts, if it cuts any."""
+    error = INTERVAL_SDS * uniformity_sd
+    if error < 0.05:
+        return ""
+    return f", about ± {float(f'{error:.2g}'):,.10g} more for cut {noun}"
 
 
 def _percent(share: dict[str, Any]) -> str:

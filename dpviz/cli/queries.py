@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dpviz.cli.areas import answer_areas
-from dpviz.cli.attributes import attribute_lines, attribute_rows, region_rows
+from dpviz.cli.attributes import attribute_lines, attribute_rows, cut_words, region_rows
 from dpviz.cli.rectangles import rectangles
 from dpviz.cli.root import (
     COUNT,
@@ -124,6 +124,7 @@ def timeline(
     lines = [
         f"{row['start']} to {row['end']}: {row['count']:,.1f} "
         f"(95 % for the noise: {row['low']:,.0f} to {row['high']:,.0f})"
+        + cut_words(row["uniformity_sd"])
         for row in rows
     ]
     emit({"timeline": rows}, as_json, "\n".join([*lines, opened.header.guarantee]))
@@ -194,30 +195,24 @@ def emit_rectangles(
     *,
     attributes: bool = True,
 ) -> None:
-    """Answers for rectangles; of areas with what their edges leave open."""
+    """Answers for rectangles, with what their edges leave open."""
     beside = attribute_rows(release, asked, period) if attributes else [{} for _ in asked]
     rows = [
         {"rect": box, **answer, **more}
         for box, answer, more in zip(asked, answer_rows(answers, RANGE), beside, strict=True)
     ]
+    noun = "areas" if isinstance(release, AreaRelease) else "cells"
     lines = [
         line
         for row in rows
         for line in (
             f"{','.join(f'{value:g}' for value in row['rect'])}: {row['count']:,.1f} "
             f"(95 % for the noise: {row['low']:,.0f} to {row['high']:,.0f}; nodes: {row['nodes']})"
-            + uniformity_words(release, row["uniformity_sd"]),
+            + cut_words(row["uniformity_sd"], noun),
             *attribute_lines(row),
         )
     ]
     emit({"answers": rows}, as_json, "\n".join([*lines, release.header.guarantee]))
-
-
-def uniformity_words(release: PointRelease | AreaRelease, uniformity_sd: float) -> str:
-    """What records may lie unevenly inside the areas that an edge cuts, where it cuts any."""
-    if not (isinstance(release, AreaRelease) and uniformity_sd):
-        return ""
-    return f"; areas are cut by their surface: about ± {2 * uniformity_sd:,.0f} more"
 
 
 def one_kind(release: PointRelease, kind: str | None) -> PointRelease:
@@ -250,6 +245,7 @@ def emit_regions(release: PointRelease, path: str, name: str | None, as_json: bo
     lines = [
         f"{in_line(row['region'])}: {row['count']:,.1f} (95 % for the noise: {row['low']:,.0f} to "
         f"{row['high']:,.0f}; nodes: {row['nodes']})"
+        + cut_words(row["uniformity_sd"])
         + (
             ""
             if row["inside"] > 0.9999

@@ -73,7 +73,7 @@ def test_build_query_info_and_export_keep_the_contract(visits, wards, tmp_path):
         assert row["count"] == sum(e["count"] for e in rows if e["parent"] == row["name"])
     answer = json.loads(run("query", output, "--rect=0,0,0.6,1", "--json")[1])["answers"][0]
     assert answer["uniformity_sd"] > 0
-    assert "cut by their surface" in run("query", output, "--rect=0,0,0.6,1")[1]
+    assert "more for cut areas" in run("query", output, "--rect=0,0,0.6,1")[1]
     info = json.loads(run("info", output, "--json")[1])
     assert info["levels"] == facts["levels"]
     assert [row["purpose"] for row in info["budget"]] == [
