@@ -35,11 +35,12 @@ class Reply:
 
     Attributes:
         label: of the release.
-        count: with ± the larger error: the noise's 95 % half-width, or ``uniformity``.
+        count: with ± the larger error: half of the noise's 95 % interval, or ``uniformity``.
         low, high: the 95 % interval.
         uniformity: ± what the spread inside cut leaves may cost, an ESTIMATE.
         nodes: nodes used.
-        sums: sum and mean of the values, and the share of a kind, each with its name; or none.
+        sums: sum (± likewise) and mean of the values, and the share of a kind, each with its name;
+            or none.
     """
 
     label: str
@@ -105,7 +106,7 @@ def facts(release: Mapped, label: str) -> ReleaseFacts:
         statement=statement(release.header),
         leaves=leaves,
         depth=depth,
-        total=with_noise(float(whole.count[0]), INTERVAL_SDS * float(whole.noise_sd[0])),
+        total=with_noise(float(whole.count[0]), float(whole.larger_error[0])),
         promises=tuple(map(str, promises(release))),
         **code,
     )
@@ -218,12 +219,12 @@ def replies(releases: Sequence[Mapped], labels: Sequence[str], rect: Bounds) -> 
     for label, release, kind in rows:
         asked = release.of(kind) if kind and isinstance(release, KindsRelease) else release
         answer = asked.count(inside)
-        half = INTERVAL_SDS * float(answer.noise_sd[0])
+        half = float(answer.half_width[0])
         spread = INTERVAL_SDS * float(answer.uniformity_sd[0])
         answers.append(
             Reply(
                 label=label,
-                count=with_noise(float(answer.count[0]), max(half, spread)),
+                count=with_noise(float(answer.count[0]), float(answer.larger_error[0])),
                 low=rounded(float(answer.low[0]), half),
                 high=rounded(float(answer.high[0]), half),
                 uniformity=rounded(spread, spread),
@@ -244,8 +245,10 @@ def _attributes(release: Mapped, inside: Any, kind: str | None) -> Iterator[tupl
     values = release.domain.values
     if values is not None:
         total = release.sum(inside, kind=kind)
-        half = INTERVAL_SDS * float(total.noise_sd[0])
-        yield f"Sum of {values.column}", with_noise(float(total.sum[0]), half)
+        yield (
+            f"Sum of {values.column}",
+            with_noise(float(total.sum[0]), float(total.larger_error[0])),
+        )
         yield f"Mean of {values.column}", quotient_words(release.mean(inside, kind=kind))
 
 

@@ -34,6 +34,11 @@ class Answers:
     def __len__(self) -> int:
         return len(self.count)
 
+    @property
+    def half_width(self) -> Float:
+        """Half the width of the 95 % interval for the noise."""
+        return (self.high - self.low) / 2
+
     def rows(self, at: Int | slice) -> Answers:
         """The answers to some of the queries."""
         return Answers(self.count[at], self.noise_sd[at], self.low[at], self.high[at])

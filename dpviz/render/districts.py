@@ -142,7 +142,8 @@ def district_marks(
         extra={
             "name": np.array(regions.names)[owner],
             "count": answers.count[owner],
-            "sd": answers.noise_sd[owner],
+            # Of a district that cells do not follow, the larger of its errors.
+            "sd": np.maximum(answers.noise_sd, getattr(answers, "uniformity_sd", 0.0))[owner],
             "density": density[owner],
         },
     )

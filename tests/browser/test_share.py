@@ -12,7 +12,6 @@ from playwright.sync_api import expect
 import dpviz
 from dpviz.evaluation.figures.districts import voronoi
 from dpviz.exports import map_page, report_page
-from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.window import during
 from dpviz.render import interval_words, with_noise
 from dpviz.render.numbers import percent_interval
@@ -86,11 +85,9 @@ def test_a_rectangle_drawn_in_the_file_is_answered_there(open_file, releases):
     drag(page, map_view, (0.3, 0.4), (0.5, 0.6))
     rect = shape(map_view)["rect"]
     answer = releases[0].count(rect)
-    half = INTERVAL_SDS * answer.noise_sd[0]
     box = page.get_by_test_id("dpviz-answer")
-    error = INTERVAL_SDS * max(answer.noise_sd[0], answer.uniformity_sd[0])
-    expect(box).to_contain_text(with_noise(answer.count[0], error))
-    expect(box).to_contain_text(interval_words(answer.count[0], half))
+    expect(box).to_contain_text(with_noise(answer.count[0], answer.larger_error[0]))
+    expect(box).to_contain_text(interval_words(answer.count[0], answer.half_width[0]))
     assert map_view.evaluate("e => e.__dpviz.overlay.map(l => l.props.data.length)") == [
         answer.nodes[0]
     ]
@@ -203,7 +200,7 @@ def test_a_file_of_kinds_and_values_chooses_and_answers_each(open_file):
     domain = dpviz.Domain.from_bounds(
         [0, 0, 1, 1], kind="mode", kinds=names, value="fare", clip=(0, 50)
     )
-    release = dpviz.build(dpviz.load(frame, domain, public=True), "quadtree", height=4, seed=1)
+    release = dpviz.build(dpviz.load(frame, domain, public=True), "quadtree", 5.0, height=4, seed=1)
     rect = [0.1, 0.2, 0.55, 0.6]
     page = open_file(map_page([release], rects=[rect]))
     map_view = the_map(page)
@@ -211,10 +208,19 @@ def test_a_file_of_kinds_and_values_chooses_and_answers_each(open_file):
     every = [release, *map(release.of, release.names)]
     for mine, part in zip(answers, every, strict=True):
         count, total = part.count(rect), part.sum(rect)
-        pair = [mine[name] for name in ("count", "noise", "uniformity", "sum", "sumNoise")]
+        names_of = ("count", "noise", "uniformity", "sum", "sumNoise", "sumUniformity")
+        pair = [mine[name] for name in names_of]
         wanted = [count.count[0], count.noise_sd[0], count.uniformity_sd[0]]
-        wanted += [total.sum[0], total.noise_sd[0]]
+        wanted += [total.sum[0], total.noise_sd[0], total.uniformity_sd[0]]
         assert pair == pytest.approx(wanted, rel=1e-9, abs=1e-6)
+    for part in every[:3]:  # of the noise alone were both, where cells are cut too
+        count = part.count(rect)
+        assert count.larger_error > count.half_width
+        headline = with_noise(count.count[0], count.larger_error[0])
+        expect(page.get_by_test_id("dpviz-all")).to_contain_text(headline)
+    total = release.sum(rect)
+    headline = with_noise(total.sum[0], total.larger_error[0])
+    expect(page.get_by_test_id("dpviz-answer")).to_contain_text(headline)
     share, mean = release.share(rect, "walk"), release.mean(rect)
     words = percent_interval(share.value[0], share.low[0], share.high[0])
     expect(page.get_by_test_id("dpviz-all")).to_contain_text(words)

@@ -2,8 +2,13 @@
 
 import dataclasses
 
+import numpy as np
+import pandas as pd
+
 import dpviz
-from dpviz.exports.facts import protection, relation, statement
+from dpviz.exports.facts import facts, protection, relation, replies, statement
+from dpviz.exports.report import report_page
+from dpviz.render import with_noise
 
 DOMAIN = dpviz.Domain.from_bounds([0, 0, 1, 1], ("x", "y"))
 
@@ -28,3 +33,27 @@ def test_the_privacy_unit_is_said_once():
     header = dpviz.build(data, "ugrid", 1.0, cells=1, ledger=None).header
     assert (header.unit, relation(header)) == ("one record", "add or remove")
     assert relation(dataclasses.replace(header, unit="one trip")) == "add or remove one record"
+
+
+def test_what_stands_after_a_number_is_the_larger_of_its_errors():
+    """Of sums, and of totals of a window, it was the noise's; so said the line below the table."""
+    random = np.random.default_rng(0)
+    table = pd.DataFrame({name: random.beta(2, 5, 2_000) for name in "xyt"} | {"fare": 9.0})
+    box, rect = [0, 0, 1, 1], (0.1, 0.1, 0.55, 0.6)
+    of_values = dpviz.Domain.from_bounds(box, ("x", "y"), value="fare", clip=(0, 10))
+    priced = dpviz.build(dpviz.load(table, of_values, public=True), "ugrid", 5.0, cells=4, seed=1)
+    ((name, words),) = replies([priced], ["a"], rect)[0].sums[:1]
+    total = priced.sum(rect)
+    assert total.larger_error > total.high - total.sum
+    assert (name, words) == ("Sum of fare", with_noise(total.sum[0], total.larger_error[0]))
+    assert (
+        "± is the larger of the 95 % interval of the noise and the error from cut cells"
+        in report_page([priced], rects=[rect])
+    )
+
+    timed = dpviz.Domain.from_bounds(box, ("x", "y"), time="t", period=(0, 1))
+    year = dpviz.build(dpviz.load(table, timed, public=True), "quadtree", 5.0, height=2, seed=1)
+    window = year.during((0, 0.4))
+    count = window.count(box)
+    assert count.larger_error > count.half_width
+    assert facts(window, "").total == with_noise(count.count[0], count.larger_error[0])

@@ -11,6 +11,8 @@ from streamlit.testing.v1 import AppTest
 import dpviz
 from dpviz.evaluation.truth import exact_counts
 from dpviz.exports import map_page
+from dpviz.render import interval_words, with_noise
+from dpviz.render.numbers import NO_BREAK
 from dpviz.render.picture import comparison_png
 from dpviz.ui.points.error_panel import _csv
 from dpviz.ui.points.film import FRAMES, film_series
@@ -66,6 +68,11 @@ def test_a_permalink_restores_both_sides_and_the_rectangle():
     right = dpviz.build(handle, "ugrid", 2.0, seed=1).count(RECT)
     for answer in (left, right):
         assert f"**Built from {answer.nodes[0]:,} cells**" in shown(app)
+        headline = with_noise(answer.count[0], answer.larger_error[0]).replace(" ", NO_BREAK)
+        assert f"**{headline}**" in shown(app).replace("\\", "")
+        interval = interval_words(answer.count[0], answer.half_width[0])
+        assert f"**95 % interval (noise):** {interval}" in shown(app).replace("\\", "")
+    assert right.larger_error > right.half_width  # the noise alone stood there
 
 
 @pytest.mark.parametrize("film", ["0.05", "5"])

@@ -406,9 +406,8 @@ def test_districts_of_a_file_are_counted_without_cost():
     wanted = release.count_regions(shapes)
     from dpviz.render import rounded
 
-    half = INTERVAL_SDS * wanted.noise_sd
     assert list(table["noisy count"]) == [
-        rounded(*each) for each in zip(wanted.count, half, strict=True)
+        rounded(*each) for each in zip(wanted.count, wanted.larger_error, strict=True)
     ]
     away = frame.translate(20.0).to_json().encode()
     app.file_uploader(key="explore.districts").set_value(("d.geojson", away, "")).run()

@@ -67,9 +67,13 @@ def test_the_page_tells_kinds_apart_and_adds_up_values(path):
     assert "±" in metrics["Sum of fare"]
     (about,) = {each.help for each in app.metric if each.label.endswith("of fare")}
     assert "a bias that no interval shows" in about
-    (table,) = [each.value for each in app.dataframe if "kind" in each.value]
+    (table,) = [each.value for each in app.dataframe if {"kind", "share"} <= {*each.value}]
     assert table["kind"].tolist() == ["bike", "walk", "sled*"]
     assert " to " in table["share"][0]
+    rect = [0.1, 0.1, 0.9, 0.9]
+    bikes, fares = release.count(rect, kind="bike"), release.sum(rect)
+    assert table["noisy count"][0] == with_noise(bikes.count[0], bikes.larger_error[0])
+    assert metrics["Sum of fare"] == with_noise(fares.sum[0], fares.larger_error[0])
     assert metrics["Noisy count"] != opened(path, kind="walk").metric[0].value
 
 
@@ -87,8 +91,28 @@ def test_one_kind_is_chosen_on_the_page_or_by_the_address(path):
     choice.set_value(2).run()
     assert not app.exception
     assert app.query_params["kind"] in ("walk", ["walk"])
-    assert not [each for each in app.dataframe if "kind" in each.value]
+    assert not [each for each in app.dataframe if {"kind", "share"} <= {*each.value}]
+    (history,) = [each.value for each in app.dataframe if "cells" in each.value]
+    assert history["kind"].tolist() == ["walk", "bike"]  # nothing told them apart
     opened(path, kind="nothing")
+
+
+def test_a_kind_in_a_district_has_the_error_of_its_own(path):
+    """It had the digits of the noise of all kinds, and nothing of the cells that borders cut."""
+    import geopandas
+    import shapely
+
+    shapes = [shapely.box(0.1, 0.1, 0.6, 0.9), shapely.box(0.6, 0.1, 0.9, 0.9)]
+    content = geopandas.GeoDataFrame({"name": ["W", "E"]}, geometry=shapes, crs=4326).to_json()
+    app = opened(path)
+    app.file_uploader(key="explore.districts").set_value(("d.geojson", content.encode(), "")).run()
+    assert not app.exception
+    (table,) = [each.value for each in app.dataframe if "district" in each.value]
+    wanted = dpviz.read(path).of("bike").count_regions(shapes)
+    assert (wanted.larger_error > wanted.half_width).any()
+    assert list(table["bike"]) == [
+        with_noise(*each) for each in zip(wanted.count, wanted.larger_error, strict=True)
+    ]
 
 
 def test_kinds_are_shown_together_and_compared(path):

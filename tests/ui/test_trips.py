@@ -38,8 +38,8 @@ def test_two_rectangles_are_one_question_in_four_dimensions():
     release = dpviz.build(dpviz.load("trips-50k"), "privtree", 1.0, seed=0)
     answer = release.count([*START[:2], *END[:2], *START[2:], *END[2:]])
     shown = metrics(app)
-    half = INTERVAL_SDS * answer.noise_sd[0]
-    assert shown["Trips from here to there"] == with_noise(answer.count[0], half)
+    cut = INTERVAL_SDS * answer.uniformity_sd[0]  # the larger error: the noise's stood alone
+    assert shown["Trips from here to there"] == with_noise(answer.count[0], cut)
     assert len(app.get("bidi_component")) == 4  # two maps, and an overlay on each
 
 
@@ -53,8 +53,7 @@ def test_one_rectangle_asks_for_all_trips_of_that_end(end, rect, asked):
     whole = (*release.domain.lower[:2], *release.domain.upper[:2])
     start, stop = (rect, whole) if end == "from" else (whole, rect)
     answer = release.count([*start[:2], *stop[:2], *start[2:], *stop[2:]])
-    half = INTERVAL_SDS * answer.noise_sd[0]
-    assert metrics(app)[asked] == with_noise(answer.count[0], half)
+    assert metrics(app)[asked] == with_noise(answer.count[0], answer.larger_error[0])
     assert any("in the other rectangle" in each.value for each in app.markdown)
 
 

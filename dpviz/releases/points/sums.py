@@ -67,6 +67,11 @@ class SumAnswers:
     def __len__(self) -> int:
         return len(self.sum)
 
+    @property
+    def larger_error(self) -> Float:
+        """The ± of a sum that stands alone: half of the interval, or what cut leaves may cost."""
+        return np.maximum((self.high - self.low) / 2, INTERVAL_SDS * self.uniformity_sd)
+
 
 def box_sum(nodes: Decomposition, sums: Sums, lo: Int, hi: Int) -> SumAnswers:
     """Sums of values in lattice boxes, as counts of records are found: a cut leaf gives its share.

@@ -24,9 +24,9 @@ KEYS = {
 READING = (
     "**Colour** is the estimated number of records per km², in classes whose bounds come from the "
     "release. **Blank** means few, none, or too few to tell from none.",
-    "**±** after a count is the 95 % interval of the noise. The **error from cut cells** "
-    "(uniformity error) is an ESTIMATE of what it costs that records are taken to be spread evenly "
-    "in the cells that a rectangle's edge cuts.",
+    "**±** after the count of a rectangle or a polygon is the larger of two errors: the 95 % "
+    "interval of the noise, and the **error from cut cells** (uniformity error), an ESTIMATE of "
+    "what it costs that records are taken to be spread evenly in the cells that its edge cuts.",
     "**A red badge** says that a method is NOT PRIVATE: its claim was refuted, or it has none. "
     "A blue one marks the demo, a green one a guarantee.",
 )

@@ -15,6 +15,7 @@ from dpviz.evaluation.truth import exact_counts
 from dpviz.files import csv_text
 from dpviz.rectangles import OVERLAP
 from dpviz.releases.answers import INTERVAL_SDS
+from dpviz.releases.points.kinds import KindsRelease
 from dpviz.releases.points.range_count import RangeAnswers, cover
 from dpviz.releases.points.release import PointRelease
 from dpviz.releases.release import Release
@@ -26,7 +27,7 @@ from dpviz.render.projection import from_degrees
 from dpviz.render.scene import Bounds
 from dpviz.trees.lattice import Int
 from dpviz.ui.points.area_form import SIDES
-from dpviz.ui.points.attributes import attribute_answers
+from dpviz.ui.points.attributes import ALL, attribute_answers
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.method_form import title_of
 from dpviz.ui.shared.panels import file_button, hint
@@ -40,6 +41,9 @@ ANSWER = (
     *("nodes", "exact", "error"),
 )
 """Columns of a file of answers beside what was asked."""
+
+LARGER = "± the larger of two errors: the 95 % interval of the noise, and that from cut cells"
+"""What stands after ± where a count has one number beside it."""
 
 Rect = Bounds
 
@@ -126,9 +130,12 @@ def show_answers(
         exact: counts exactly; called for public data only.
         outlined: whether the map shows the cells of the answer.
     """
-    count, half = float(answers.count[0]), float(answers.high[0] - answers.low[0]) / 2
+    count, half, error = (
+        float(each[0]) for each in (answers.count, answers.half_width, answers.larger_error)
+    )
     row: dict[str, Any] = {
         **place,
+        **_of_kind(release),
         "method": release.header.method,
         "epsilon": release.header.epsilon,
         "count": count,
@@ -142,12 +149,7 @@ def show_answers(
         INTERVAL_SDS * row["uniformity_sd"],
         "area" if release.kind == "areas" else "cell",
     )
-    error = max(half, spread)
-    st.metric(
-        "Noisy count",
-        with_noise(count, error),
-        help="± the larger of two errors: the 95 % interval of the noise, and that from cut cells",
-    )
+    st.metric("Noisy count", with_noise(count, error), help=LARGER)
     st.markdown(
         f"**95 % interval (noise):** {plain(interval_words(count, half))}  \n"
         f"**Error from cut {noun}s:** ± {rounded(spread, spread)} (estimate)  \n"
@@ -165,6 +167,12 @@ def show_answers(
         st.markdown(f"**Error:** {plain(f'{off:+,.0f}'.replace('-', MINUS))}{relative}")
         row |= {"exact": true, "error": count - true}
     remember(answered(prefix, release, source), row)
+
+
+def _of_kind(release: Release) -> dict[str, Any]:
+    """Which kind was counted, of a release that tells kinds apart."""
+    kind = ALL if isinstance(release, KindsRelease) else release.header.extra.get("kind")
+    return {} if kind is None else {"kind": kind}
 
 
 def on_screen(count: float, error: float) -> float:

@@ -14,13 +14,12 @@ from dpviz.errors import ParameterError
 from dpviz.evaluation.truth import of_one_kind
 from dpviz.exports.facts import FEW, quotient_words
 from dpviz.lists import listed, words
-from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.kinds import KindsRelease, require_kinds
 from dpviz.releases.points.quotient import Quotients
 from dpviz.releases.points.range_count import RangeAnswers
 from dpviz.releases.points.region_count import Regions
 from dpviz.releases.points.release import PointRelease
-from dpviz.render import Camera, Scene, rounded, with_noise
+from dpviz.render import Camera, Scene, with_noise
 from dpviz.render.kinds import overlay_scene, share_scene
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
@@ -38,8 +37,9 @@ SHOWN_LETTERS = 18
 """Of a kind's name beside its count, which is to be seen; a longer one is whole in the help."""
 
 CLIPPED = (
-    "95 % interval of the noise alone. It is of the values as clipped to {low:g} to {high:g}: what "
-    "lies beyond is missing from it, a bias that no interval shows."
+    "± of a sum is the larger of two errors: the 95 % interval of the noise, and that from cut "
+    "cells. The interval of a mean is of the noise alone. Both are of the values as clipped to "
+    "{low:g} to {high:g}: what lies beyond is missing from them, a bias that no interval shows."
 )
 
 
@@ -179,10 +179,6 @@ def attribute_answers(
     values = release.domain.values
     if values is not None:
         about = CLIPPED.format(low=values.low, high=values.high)
-        spread = INTERVAL_SDS * float(release.sum(rect, period).uniformity_sd[0])
-        if spread > 0:
-            about += f" Where the edge cuts cells the sum may be ± {rounded(spread, spread)} more "
-            about += "wrong: an ESTIMATE, from what lies in them."
         for label, text in _sum_words(release, rect, period).items():
             st.metric(f"{label} of {plain(values.column)}", text, help=about)
     if not isinstance(release, KindsRelease):
@@ -234,6 +230,5 @@ def _sum_words(
     if release.domain.values is None:
         return {}
     total = release.sum(rect, period, kind)
-    half = float(total.high[0] - total.low[0]) / 2
     mean = quotient_words(release.mean(rect, period, kind))
-    return {"Sum": with_noise(float(total.sum[0]), half), "Mean": mean}
+    return {"Sum": with_noise(float(total.sum[0]), float(total.larger_error[0])), "Mean": mean}

@@ -12,9 +12,10 @@ from dpviz.errors import DpvizError
 from dpviz.evaluation.truth import exact_counts
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.release import PointRelease
-from dpviz.render import rounded, with_noise
+from dpviz.render import interval_words, rounded, with_noise
+from dpviz.render.numbers import NO_BREAK
 from dpviz.render.projection import from_degrees
-from dpviz.ui.points.answers import Rect, answerable, on_screen
+from dpviz.ui.points.answers import LARGER, Rect, answerable, on_screen
 from dpviz.ui.points.area_form import SIDES
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.text import cells_in_words, plain, small_share
@@ -45,7 +46,7 @@ def answers(
         listed.append(
             Answer(
                 *(side, label, release.header.epsilon, float(answer.count[0])),
-                *(float(answer.noise_sd[0]), float(answer.high[0] - answer.low[0]) / 2),
+                *(float(answer.noise_sd[0]), float(answer.half_width[0])),
                 *(float(answer.uniformity_sd[0]), int(answer.nodes[0])),
             )
         )
@@ -70,16 +71,15 @@ def answer_columns(
     for place, answer in zip(st.columns(2), listed, strict=True):
         with place:
             spread = INTERVAL_SDS * answer.uniformity_sd
-            apart = (
-                "" if exact is None else _error(on_screen(answer.count, answer.half_width), exact)
-            )
-            st.caption(
-                f"{answer.side} · noisy count", help="± the 95 % interval of the noise alone"
-            )
-            number = with_noise(answer.count, answer.half_width).replace(" ", "\u00a0")
+            larger = max(answer.half_width, spread)
+            apart = "" if exact is None else _error(on_screen(answer.count, larger), exact)
+            st.caption(f"{answer.side} · noisy count", help=LARGER)
+            number = with_noise(answer.count, larger).replace(" ", NO_BREAK)
+            interval = interval_words(answer.count, answer.half_width)
             st.markdown(f"**{plain(number)}**")
             st.markdown(
-                f"{apart}**Error from cut cells:** ± {rounded(spread, spread)}  \n"
+                f"{apart}**95 % interval (noise):** {plain(interval)}  \n"
+                f"**Error from cut cells:** ± {rounded(spread, spread)}  \n"
                 f"**Built from {cells_in_words(answer.nodes)}**"
             )
     if exact is not None:

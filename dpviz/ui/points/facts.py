@@ -5,7 +5,6 @@ from __future__ import annotations
 import streamlit as st
 
 from dpviz.evaluation.truth import exact_total
-from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.release import PointRelease
 from dpviz.render import with_noise
 from dpviz.ui.points.downloads import release_details, table_of_cells
@@ -36,9 +35,12 @@ def release_facts(
     """
     nodes = release.nodes
     total = release.count(release.domain.bounds)
-    half = INTERVAL_SDS * float(total.noise_sd[0])
     with st.container(horizontal=True, gap="large"):
-        st.metric("Noisy total", with_noise(float(total.count[0]), half), width="content")
+        st.metric(
+            "Noisy total",
+            with_noise(float(total.count[0]), float(total.larger_error[0])),
+            width="content",
+        )
         if source.public:
             exact = exact_total(source.data)
             st.metric("Exact total (public data)", f"{exact:,}", width="content")

@@ -88,7 +88,7 @@ def _frames(source: PointSource, choices: Sequence[Choice], inside: Bounds) -> l
     for seed, (side, choice) in enumerate(zip("AB", choices, strict=True)):
         for epsilon in FRAMES:
             answer = _release(source, choice, epsilon, seed).count(inside)
-            half = float(answer.high[0] - answer.low[0]) / 2
+            half = float(answer.half_width[0])
             rows.append(
                 {
                     "side": side,
@@ -97,7 +97,7 @@ def _frames(source: PointSource, choices: Sequence[Choice], inside: Bounds) -> l
                     "low": float(answer.low[0]),
                     "high": float(answer.high[0]),
                     "± records": max(half, LEAST),
-                    "in words": with_noise(float(answer.count[0]), half),
+                    "in words": with_noise(float(answer.count[0]), float(answer.larger_error[0])),
                 }
             )
     return rows

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -20,7 +21,7 @@ from dpviz.releases.points.region_count import (
 )
 from dpviz.releases.points.region_file import read_regions
 from dpviz.releases.points.release import PointRelease
-from dpviz.render import Legend, Mark, rounded
+from dpviz.render import Legend, Mark, rounded, with_noise
 from dpviz.render.districts import district_marks
 from dpviz.render.numbers import percent
 from dpviz.ui.map.component import Ring
@@ -101,20 +102,23 @@ def districts_panel(prefix: str, release: PointRelease) -> tuple[list[Mark], Leg
             )
             return [], None
         cut = min(inside) < WHOLE
-        half = INTERVAL_SDS * answers.noise_sd
         kinds = release.names if isinstance(release, KindsRelease) else ()
         st.dataframe(
             [
                 {
                     "district": row["district"],
-                    "noisy count": rounded(row["count"], width),
+                    "noisy count": rounded(row["count"], error),
                     "95 % ±": rounded(width, width),
                     "cut cells ±": rounded(spread, spread),
                     **({"inside the area": percent(row["inside"])} if cut else {}),
-                    **{name: rounded(row[f"count {name}"], width) for name in kinds},
+                    **{name: of_kind(row, name) for name in kinds},
                 }
-                for row, width, spread in zip(
-                    rows, half, INTERVAL_SDS * answers.uniformity_sd, strict=True
+                for row, width, spread, error in zip(
+                    rows,
+                    answers.half_width,
+                    INTERVAL_SDS * answers.uniformity_sd,
+                    answers.larger_error,
+                    strict=True,
                 )
             ],
             hide_index=True,
@@ -136,6 +140,12 @@ def _asked(release: PointRelease, path: str) -> AnsweredRegions:
     return _rows(release, regions, answers), answers, marks, legend
 
 
+def of_kind(row: Mapping[str, Any], kind: str) -> str:
+    """The count of one kind in a district, with its own larger error."""
+    low, high, spread = (row[f"{name} {kind}"] for name in ("low", "high", "uniformity_sd"))
+    return with_noise(row[f"count {kind}"], max((high - low) / 2, INTERVAL_SDS * spread))
+
+
 def _rows(release: PointRelease, regions: Regions, answers: RangeAnswers) -> list[dict[str, Any]]:
     columns = ("count", "noise_sd", "low", "high", "uniformity_sd", "nodes")
     every = release.regions_by_kind(regions) if isinstance(release, KindsRelease) else {}
@@ -145,7 +155,7 @@ def _rows(release: PointRelease, regions: Regions, answers: RangeAnswers) -> lis
         | {
             f"{column} {kind}": getattr(counts, column)[row].item()
             for kind, (counts, _) in every.items()
-            for column in ("count", "noise_sd")
+            for column in columns[:-1]
         }
         for row, name in enumerate(regions.names)
     ]

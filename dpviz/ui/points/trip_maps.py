@@ -20,7 +20,7 @@ from dpviz.render.cells import domain_bounds
 from dpviz.render.projection import from_degrees
 from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.map.component import events
-from dpviz.ui.points.answers import Rect, answerable, rectangle_form
+from dpviz.ui.points.answers import LARGER, Rect, answerable, rectangle_form
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
@@ -100,11 +100,11 @@ def _answer(
     except DpvizError as error:
         st.warning(plain(error), icon=":material/crop_free:")
         return
-    half = INTERVAL_SDS * float(answers.noise_sd[0])
+    count, larger = float(answers.count[0]), float(answers.larger_error[0])
     spread = INTERVAL_SDS * float(answers.uniformity_sd[0])
     asked = "from here to there" if start and end else f"that {'begin' if start else 'end'} here"
     with st.container(horizontal=True, gap="medium"):
-        st.metric(f"Trips {asked}", words(float(answers.count[0]), half), width="content")
+        st.metric(f"Trips {asked}", words(count, larger), help=LARGER, width="content")
         st.metric(
             "Error from cut cells (estimate)", f"± {rounded(spread, spread)}", width="content"
         )

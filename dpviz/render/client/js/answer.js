@@ -52,7 +52,7 @@ export function rangeCount(tree, rect, domain, interval) {
   const {lo, hi, first_child: first, n_children: children, count, variance} = tree;
   const common = (node, k) => Math.max(0, Math.min(hi[2 * node + k], box.hi[k]) - Math.max(lo[2 * node + k], box.lo[k]));
   const used = [];
-  const total = {count: 0, variance: 0, uniformity: 0, together: 0, sum: 0, sumVariance: 0};
+  const total = {count: 0, variance: 0, uniformity: 0, together: 0, sum: 0, sumVariance: 0, sumUniformity: 0, sumTogether: 0};
   const open = Array.from({length: tree.roots}, (_, root) => tree.roots - 1 - root);
   while (open.length) {
     const node = open.pop();
@@ -67,18 +67,26 @@ export function rangeCount(tree, rect, domain, interval) {
     used.push(node);
     total.count += count[node] * share;
     total.variance += variance[node] * share ** 2;
-    const apart = Math.max(count[node], 0) ** 2 * share * (1 - share) / 3 + (tree.assumed ? tree.assumed[node] * share : 0);
+    const apart = unevenness(Math.max(count[node], 0), share) + (tree.assumed ? tree.assumed[node] * share : 0);
     total.uniformity += apart;
     total.together += Math.sqrt(apart);
     if (tree.sum) {
       total.sum += tree.sum[node] * share;
       total.sumVariance += tree.sum_variance[node] * share ** 2;
+      const ofSum = unevenness(tree.sum[node], share);
+      total.sumUniformity += ofSum;
+      total.sumTogether += Math.sqrt(ofSum);
     }
   }
   total.uniformity += (tree.coherence * total.together) ** 2;
+  total.sumUniformity += (tree.coherence * total.sumTogether) ** 2;
   if (tree.noise) total.variance = haarVariance(tree.noise, box, domain.side);
-  return {...answerOf(total, interval), used, ...tree.sum ? {sum: total.sum, sumNoise: Math.sqrt(total.sumVariance)} : {}};
+  const sums = tree.sum ? {sum: total.sum, sumNoise: Math.sqrt(total.sumVariance), sumUniformity: Math.sqrt(total.sumUniformity)} : {};
+  return {...answerOf(total, interval), used, ...sums};
 }
+
+/** Variance of what lies in a share of a leaf, by the engine's Beta model. */
+const unevenness = (amount, share) => amount ** 2 * share * (1 - share) / 3;
 
 /** An answer from its estimate and variances. */
 function answerOf({count, variance, uniformity}, interval) {
@@ -94,7 +102,7 @@ export function added(answers, interval) {
   if (answers.includes(null)) return null;
   const sum = (name, power = 1) => answers.reduce((total, each) => total + each[name] ** power, 0);
   const found = answerOf({count: sum('count'), variance: sum('noise', 2), uniformity: sum('uniformity') ** 2}, interval);
-  const sums = 'sum' in answers[0] ? {sum: sum('sum'), sumNoise: Math.sqrt(sum('sumNoise', 2))} : {};
+  const sums = 'sum' in answers[0] ? {sum: sum('sum'), sumNoise: Math.sqrt(sum('sumNoise', 2)), sumUniformity: sum('sumUniformity')} : {};
   return {...found, used: answers.flatMap(each => each.used), ...sums};
 }
 
@@ -130,35 +138,41 @@ export function nodeRings({lo, hi}, nodes, {lower, upper, side}) {
   });
 }
 
+/** Half of the 95 % interval of the noise. */
+const halfWidth = ({low, high}) => (high - low) / 2;
+
+/** ± beside a count that stands alone: the larger of what the noise and what the cut cells may cost. */
+const largerError = (answer, interval) => Math.max(halfWidth(answer), interval * answer.uniformity);
+
 /** An answer in words. */
 export function answerElement(name, answer, interval, values = null) {
-  const half = interval * answer.noise;
   const spread = interval * answer.uniformity;
   const row = (term, text) => [h('dt', {}, term), h('dd', {}, text)];
   const noun = answer.noun ?? 'cells';
   const sums = values && 'sum' in answer ? [
-    ...row(`Sum of ${values.column}`, withNoise(answer.sum, interval * answer.sumNoise)),
+    ...row(`Sum of ${values.column}`, withNoise(answer.sum, interval * Math.max(answer.sumNoise, answer.sumUniformity))),
     ...row(`Mean of ${values.column}`, quotientWords(quotient(answer.sum, answer.count, [answer.sumNoise ** 2, answer.noise ** 2, 0], values.limits, interval))),
   ] : [];
   return h('div', {class: 'answer', 'data-testid': 'dpviz-answer'},
     h('h2', {class: 'small'}, name),
-    h('p', {class: 'count'}, withNoise(answer.count, Math.max(half, spread))),  // the larger error
+    h('p', {class: 'count'}, withNoise(answer.count, largerError(answer, interval))),
     h('dl', {},
-      ...row('95 % interval (noise)', intervalWords(answer.count, half)),
+      ...row('95 % interval (noise)', intervalWords(answer.count, halfWidth(answer))),
       ...row(`Error from cut ${noun} (estimate)`, `± ${roundedTo(spread, spread)}`),
       ...sums,
       ...row('Built from', `${answer.used.length.toLocaleString('en')} ${noun}`)));
 }
 
-/** The answers of a whole series, `beside` them a text each, with a bar of each interval on one scale; a name shows its map. */
+/** The answers of a whole series, each with its larger error as a bar on one scale, `beside` them a text each; a name shows its map. */
 export function answerTable(names, answers, interval, now, show, caption = 'At every ε', beside = []) {
-  const ends = answers.map(({count, noise}) => [count - interval * noise, count + interval * noise]);
+  const errors = answers.map(each => largerError(each, interval));
+  const ends = answers.map(({count}, at) => [count - errors[at], count + errors[at]]);
   const low = Math.min(...ends.map(([from]) => from));
   const high = Math.max(...ends.map(([, to]) => to), low + 1e-9);
   const share = value => 100 * (value - low) / (high - low);
   return h('table', {class: 'all', 'data-testid': 'dpviz-all'}, h('caption', {}, caption), h('tbody', {}, ...names.map((name, at) => h('tr', {class: now.includes(at) ? 'now' : ''},
     h('th', {scope: 'row'}, h('button', {type: 'button', onclick: () => show(at)}, name)),
-    h('td', {class: 'number'}, withNoise(answers[at].count, interval * answers[at].noise)),
+    h('td', {class: 'number'}, withNoise(answers[at].count, errors[at])),
     beside.length ? h('td', {class: 'number'}, beside[at]) : null,
     h('td', {class: 'bar'}, h('i', {style: `left:${share(ends[at][0])}%;right:${100 - share(ends[at][1])}%`}))))));
 }
