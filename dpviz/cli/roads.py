@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -132,7 +132,22 @@ def query(
         f"{row['high']:,.0f}; sub-domains: {row['subdomains']}, nodes: {row['nodes']})"
         for row in rows
     ]
-    emit({"answers": rows}, as_json, "\n".join([*lines, opened.header.guarantee]))
+    emit_rows("answers", opened, rows, lines, as_json)
+
+
+def emit_rows(
+    name: str,
+    release: RoadRelease,
+    rows: list[dict[str, Any]],
+    lines: list[str],
+    as_json: bool,
+) -> None:
+    """Answers, with what no interval of theirs has, and the guarantee."""
+    from dpviz.releases.roads.beyond_noise import beyond_noise
+
+    beyond = beyond_noise(release)
+    ending = [*(f"In no interval: {each}" for each in beyond), release.header.guarantee]
+    emit({name: rows, "in_no_interval": beyond}, as_json, "\n".join([*lines, *ending]))
 
 
 def asked_paths(graph: RoadGraph, path: list[str], between: list[str]) -> list[Int]:
@@ -183,7 +198,7 @@ def timeline(
         f"{row['low']:,.0f} to {row['high']:,.0f})"
         for row in rows
     ]
-    emit({"timeline": rows}, as_json, "\n".join([*lines, opened.header.guarantee]))
+    emit_rows("timeline", opened, rows, lines, as_json)
 
 
 @roads.command()

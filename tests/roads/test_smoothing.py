@@ -1,16 +1,21 @@
 """Smoothing along streets, and what equations of flow cannot do."""
 
+import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.integrate
 import scipy.stats
+from typer.testing import CliRunner
 
 from dpviz import build
+from dpviz.cli import app
 from dpviz.errors import ParameterError
 from dpviz.evaluation.truth import exact_visits
 from dpviz.private.roads import RoadData
+from dpviz.releases.roads.beyond_noise import beyond_noise
 from dpviz.roads import smoothing
 from dpviz.roads.graph import RoadGraph
 from dpviz.roads.paths import Paths
@@ -115,6 +120,30 @@ def test_intervals_stay_those_of_the_noise(data: RoadData, workload: Paths) -> N
         build(data, method, 0.3, workload=workload, seed=4) for method in ("basic", "streets")
     )
     np.testing.assert_array_equal(rough.count(workload).noise_sd, smooth.count(workload).noise_sd)
+
+
+def test_what_no_interval_has_is_said_beside_every_answer(
+    data: RoadData, workload: Paths, tmp_path: Path
+) -> None:
+    """That a tenth of all visits are counted, that counts are smoothed or shared: on no command."""
+    words = {
+        "basic": ["Trips are cut to", "visits are counted (an estimate)"],
+        "streets": ["Trips are cut to", "towards what neighbouring streets make likely"],
+        "flows": ["towards what neighbouring streets make likely", "Some streets share one count"],
+        "gs": ["streets are cut to as many", "Some streets share one count"],
+        "dwork": ["streets are cut to as many"],
+    }
+    for method, wanted in words.items():
+        release = build(data, method, 4.0, workload=workload, seed=4)
+        said = beyond_noise(release)
+        assert all(any(word in each for each in said) for word in wanted), said
+        assert ("neighbouring" in " ".join(said)) == (method in ("streets", "flows"))
+        assert not any("cut to" in each for each in beyond_noise(release, truncation=False))
+    out = release.save(tmp_path / "r.parquet")
+    asked = ["roads", "query", str(out), f"--path={data.graph.edge_id[0]}"]
+    text, shown = (CliRunner().invoke(app, [*asked, *more]).output for more in ([], ["--json"]))
+    assert json.loads(shown)["in_no_interval"] == said
+    assert f"In no interval: {said[0]}" in text
 
 
 def test_smoothing_needs_every_edge_on_its_own(data: RoadData, workload: Paths) -> None:

@@ -24,7 +24,7 @@ class PathAnswers(Answers):
         count: estimated sum over the edges of the trips that contain each.
         noise_sd: standard deviation of the noise in it: exact, but where a method corrects counts
             by noisy factors (``flows``), how far these may be off is an ESTIMATE, common to all
-            edges. Smoothing by neighbours, in methods that do, is in none.
+            edges. Smoothing by neighbours, in methods that do, is in none: see ``beyond_noise``.
         edges: edges of the path.
         subdomains: sub-domains it runs through.
         nodes: tree nodes of the shortest top-down answer, of all steps of time together.

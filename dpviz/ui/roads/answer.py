@@ -11,6 +11,7 @@ from dpviz.build import RoadData
 from dpviz.errors import DpvizError
 from dpviz.evaluation.truth import exact_visits
 from dpviz.releases.answers import INTERVAL_SDS
+from dpviz.releases.roads.beyond_noise import beyond_noise
 from dpviz.releases.roads.path_count import cover
 from dpviz.releases.roads.release import RoadRelease
 from dpviz.render import Mark, interval_words, rounded, with_noise
@@ -100,6 +101,9 @@ def _one(release: RoadRelease, label: str, edges: Int) -> None:
         f"**Made of:** {answer.edges[0]:,} streets in {answer.subdomains[0]:,} sections, "
         f"{answer.nodes[0]:,} cells{lost}"
     )
+    beyond = beyond_noise(release, truncation=not lost)
+    if beyond:
+        st.caption(plain(f"In no interval: {' '.join(beyond)}"))
 
 
 def _covering(release: RoadRelease, label: str, edges: Int) -> None:
