@@ -6,6 +6,7 @@ such as a crash, is seen here.
 
 import io
 import json
+import re
 import struct
 import zipfile
 from functools import partial
@@ -226,6 +227,68 @@ def test_a_number_of_a_workbook_that_is_no_date(number, tmp_path):
     paths = both(tmp_path, "a.xlsx", workbook(table[:2] + table[3:]), dated(table, "zed", number))
     check(lambda path: dpviz.load(path, BOX, unit="who"), paths, 1)
     assert dpviz.load(paths[1], BOX, unit="who")._index.total >= 2
+
+
+ODD_CELLS = {
+    "an error that is known": '<c r="A3" t="e"><v>#REF!</v></c>',
+    "an error that is not": '<c r="A3" t="e"><v>#SPILL!</v></c>',
+    "an error without words": '<c t="e" r="A3"/>',
+    "a cell beyond the names": '<c r="A3"/><c r="D3"><v>1</v></c><c r="ZZ3" t="e"><v>#N/A</v></c>',
+}
+
+
+@pytest.mark.parametrize("cell", ODD_CELLS.values(), ids=ODD_CELLS)
+@pytest.mark.parametrize("prefix", ["", "s:"])
+def test_a_cell_of_a_workbook_that_refuses_no_other(cell, prefix, tmp_path):
+    """The reader refuses all cells of a sheet for one error that it does not know."""
+    rows = ["ann", "bob", "cem"]
+    odd = cell + '<c r="B3"><v>0.5</v></c><c r="C3"><v>0.5</v></c>'
+    files = placed(rows, prefix=prefix), placed(rows, odd, prefix=prefix)
+    paths = both(tmp_path, "a.xlsx", *files)
+    check(lambda path: dpviz.load(path, BOX, unit="who"), paths, 0)
+    check(lambda path: dpviz.load(path, BOX), paths, 1)
+    assert dpviz.load(paths[1], BOX)._index.total == 4
+
+
+@pytest.mark.skipif(not CAN_FORK, reason="no child has a limit of memory")
+def test_a_cell_far_out_in_a_workbook(tmp_path, monkeypatch):
+    """The reader takes memory for all cells that are between, more than its child may have."""
+    monkeypatch.setattr("dpviz.sandbox.CAN_FORK", True)
+    path = tmp_path / "a.xlsx"
+    path.write_bytes(placed(["ann"] * 5000, '<c r="B3"><v>0.5</v></c><c r="XFD3"><v>7</v></c>'))
+    assert dpviz.load(path, BOX)._index.total == 5000
+
+
+def test_names_below_an_empty_row_of_a_workbook_are_all_there(tmp_path):
+    """As in text; and cells that have a style alone do not say where names end."""
+    path = tmp_path / "a.xlsx"
+    empty = '<row r="1"><c r="A1" s="1"/></row>'
+    path.write_bytes(placed(["ann"], ODD_CELLS["a cell beyond the names"], above=empty))
+    assert dpviz.load(path, BOX)._index.total == 1
+
+
+def placed(people, odd="", above="", prefix=""):
+    """A workbook whose cells say where they stand; the first record is odd, if there is one."""
+    rows = [f'{above}<row r="2">']
+    for letter, name in zip("ABC", ("who", "x", "y"), strict=True):
+        rows.append(f'<c r="{letter}2" t="inlineStr"><is><t>{name}</t></is></c>')
+    rows.append(f'</row><row r="3">{odd}</row>' if odd else "</row>")
+    for at, who in enumerate(people, 4):
+        rows.append(f'<row r="{at}"><c r="A{at}" t="inlineStr"><is><t>{who}</t></is></c>')
+        rows += [f'<c r="{letter}{at}"><v>0.5</v></c>' for letter in "BC"]
+        rows.append("</row>")
+    raw = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(workbook([]))) as old, zipfile.ZipFile(raw, "w") as new:
+        for member in old.namelist():
+            text = old.read(member).decode()
+            if "<sheetData" in text:
+                text = re.sub("<sheetData.*", f"<sheetData>{''.join(rows)}", text, flags=re.DOTALL)
+                text += "</sheetData></worksheet>"
+                if prefix:
+                    text = re.sub(r"<(/?)(?=[a-z])", rf"<\1{prefix}", text)
+                    text = text.replace("xmlns=", f"xmlns:{prefix[:-1]}=")
+            new.writestr(member, text)
+    return raw.getvalue()
 
 
 def dated(table, who, number):

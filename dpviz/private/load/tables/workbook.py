@@ -1,12 +1,15 @@
-"""Excel workbooks (.xlsx): one sheet whose first row holds the names."""
+"""Excel workbooks (.xlsx): one sheet whose first row that is not empty holds the names."""
 
 from __future__ import annotations
 
+import io
+import re
+import shutil
 import zipfile
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from dpviz.errors import DataError
 from dpviz.private.load.tables.archive import MAX_RATIO
@@ -35,7 +38,7 @@ class Workbook(Table):
                 several = ", ".join(map(shown, sheets[:5]))
                 raise DataError(f"no sheet {shown(sheet)} in {self.name}: it has {several}")
             self._sheet = book.get_sheet_by_name(sheet or sheets[0])
-            header = next(self._rows(), None) or []
+            header = next(filter(_filled, self._rows()), None) or []
         if any(isinstance(cell, (int, float)) and not isinstance(cell, bool) for cell in header):
             raise DataError(f"{self.name} begins with numbers, not with names: add a row of names")
         self._names = [str(cell) for cell in header]
@@ -49,7 +52,7 @@ class Workbook(Table):
         places = {name: self._names.index(name) for name in names}
         with parsing(self.name, "an Excel workbook"):
             rows = self._rows()
-            next(rows, None)
+            next(filter(_filled, rows), None)
             while some := list(islice(rows, BLOCK_ROWS)):
                 whole = [row for row in some if row is not None]
                 columns: dict[str, Any] = {
@@ -76,15 +79,106 @@ class Workbook(Table):
             yield row
 
 
+def _filled(row: list[Any] | None) -> bool:
+    return row is not None and any(cell != "" for cell in row)
+
+
 def _book(path: Path) -> Any:
-    """A workbook that unpacks to no more than it should."""
+    """A workbook that unpacks to no more than it should, without cells that would cost all."""
     from python_calamine import CalamineWorkbook
 
     with zipfile.ZipFile(path) as archive:
         size = sum(member.file_size for member in archive.infolist())
-    if size > min(MAX_UNPACKED, max(1 << 24, MAX_RATIO * path.stat().st_size)):
-        raise DataError(f"{path.name} unpacks to far more than it should: give CSV")
-    return CalamineWorkbook.from_path(str(path))
+        if size > min(MAX_UNPACKED, max(1 << 24, MAX_RATIO * path.stat().st_size)):
+            raise DataError(f"{path.name} unpacks to far more than it should: give CSV")
+        lost = {each: _lost(archive, each) for each in archive.namelist()}
+        if not any(lost.values()):
+            return CalamineWorkbook.from_path(str(path))
+        copy = io.BytesIO()
+        with zipfile.ZipFile(copy, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as stream:
+            for name in archive.namelist():
+                cells = lost.get(name)
+                with archive.open(name) as source, stream.open(name, "w") as target:
+                    if cells is None:
+                        shutil.copyfileobj(source, target)
+                    else:
+                        target.writelines(cells.sub(b"", rows) for rows in _rows(source))
+    copy.seek(0)
+    return CalamineWorkbook.from_filelike(copy)
+
+
+_ROW = re.compile(rb"<(?:\w+:)?row\b.*?</(?:\w+:)?row>", re.DOTALL)
+_ERROR = 't="e"'
+_PLACE = re.compile(rb'<(?:\w+:)?c\s[^>]*?\br="([A-Z]+)[0-9]+"')
+_CONTENT = re.compile(rb"<(?:\w+:)?[vt](?:\s[^>]*)?>[^<]")
+
+
+def _lost(archive: zipfile.ZipFile, name: str) -> re.Pattern[bytes] | None:
+    """The cells of a sheet that are left out: errors, and those to the right of all names.
+
+    An error is no value, and the reader refuses all cells for one that it does not know. For a cell
+    far out it takes the memory of all that are between. None where there are none, or no sheet.
+    """
+    with archive.open(name) as sheet:
+        if b"sheetData" not in sheet.read(_PIECE):
+            return None
+        sheet.seek(0)
+        rows = _rows(sheet)
+        first = next(rows, b"")
+        last = _last_column(first)
+        far = rf'r="(?:{_beyond(last)})[0-9]' if last else _ERROR
+        search = re.compile(far.encode()).search  # by their own letters, both are found quickly
+        if not any(_ERROR.encode() in each or search(each) for each in chain([first], rows)):
+            return None
+    cell = rf"<(?:\w+:)?c\s(?=[^>]*?\b(?:{_ERROR}|{far}))[^>]*?(?:/>|>.*?</(?:\w+:)?c>)"
+    return re.compile(cell.encode(), re.DOTALL)
+
+
+def _last_column(rows: bytes) -> str:
+    """The last column of the names, which stand in the first row with content; or nothing."""
+    places: list[bytes] = []
+    for row in _ROW.finditer(rows):
+        places += _PLACE.findall(row[0])
+        if _CONTENT.search(row[0]):
+            return max(places, key=_column, default=b"").decode()
+    return ""
+
+
+def _column(letters: bytes) -> tuple[int, bytes]:
+    return len(letters), letters
+
+
+def _beyond(last: str) -> str:
+    """An expression for the names of all columns to the right of one.
+
+    >>> _beyond("AX")
+    '[A-Z]{3,}|[B-Z][A-Z]|A[Y-Z]'
+    """
+    longer = f"[A-Z]{{{len(last) + 1},}}"
+    after = [
+        f"{last[:at]}[{chr(ord(letter) + 1)}-Z]{'[A-Z]' * (len(last) - at - 1)}"
+        for at, letter in enumerate(last)
+        if letter < "Z"
+    ]
+    return "|".join([longer, *after])
+
+
+def _rows(sheet: IO[bytes]) -> Iterator[bytes]:
+    """The text of a sheet in pieces that end behind a row."""
+    rest = bytearray()
+    while piece := sheet.read(_PIECE):
+        start = max(0, len(rest) - 64)  # an end may begin in the piece before
+        rest += piece
+        end = max(rest.rfind(each, start) for each in (b"</row>", b":row>"))
+        if end >= 0:
+            end = rest.index(b">", end) + 1
+            yield bytes(rest[:end])
+            del rest[:end]
+    yield bytes(rest)
+
+
+_PIECE = 1 << 20
+"""Bytes of a sheet that are looked at at once."""
 
 
 FORMATS = (
