@@ -341,6 +341,34 @@ def test_no_name_of_a_place_is_below_a_corner_s_handle(open_file, series):
 
 
 @pytest.mark.webgl
+def test_a_map_over_the_meridian_of_180_shows_itself_and_is_moved_past_it(open_file):
+    """deck.gl reports −179.9 for 180.1, a turn of the Earth away: the map was blank."""
+    place = dpviz.Domain.from_bounds([176.0, -20.0, 185.0, -14.0])
+    lonlat = np.random.default_rng(1).uniform([176, -20], [185, -14], (2_000, 2))
+    data = dpviz.from_points(lonlat, place, public=True)
+    page = open_file(map_page([dpviz.build(data, "ugrid", epsilon=1.0, seed=0)]))
+    map_view = the_map(page)
+    longitude = "e => e.__dpviz.deck.getViewports()[0].longitude"
+    start = map_view.evaluate(longitude)
+    assert 180 < start < 185
+    page.get_by_role("button", name="Zoom in").click()
+    map_view.focus()
+    for key, further in (("ArrowLeft", -1), ("ArrowRight", 1), ("ArrowRight", 1)):
+        before = map_view.evaluate(longitude)
+        map_view.press(key)
+        frames(page)
+        assert 0 < further * (map_view.evaluate(longitude) - before) < 2
+    page.mouse.move(*at(map_view, 0.8, 0.5))
+    expect(page.locator(".where")).to_contain_text(re.compile(r" 17\d\.\d+° W"))
+    page.mouse.down()
+    page.mouse.move(*at(map_view, 0.5, 0.5), steps=4)
+    page.mouse.up()
+    frames(page, 10)
+    assert start < map_view.evaluate(longitude) < 187
+    assert map_view.evaluate("e => e.__dpviz.camera.longitude") > 180
+
+
+@pytest.mark.webgl
 def test_one_finger_scrolls_a_phone_s_page_and_buttons_fit_a_thumb(open_file, series):
     few = map_page(series[:1], rects=[RECT])  # cells, which are drawn at every move of a finger
     page = open_file(few, bypass_csp=True, **PHONE)

@@ -7,10 +7,16 @@ const SETTLED = 700; // ms without movement before Python hears of the camera
 const BAR = 34; // pixels along the lower edge that the scale bar takes
 const NARROW = 560; // pixels up to which a map gives the buttons at its side no room of their own
 
-/** A camera that deck.gl can show: an address may hold any numbers. */
-function onEarth({longitude, latitude, zoom}) {
+/**
+ * A camera that deck.gl can show: an address may hold any numbers. Its longitude is within ±180, as
+ * deck.gl reports it, or of the turn around the Earth on which bounds over that meridian lie.
+ */
+function onEarth({longitude, latitude, zoom}, bounds) {
   const clamp = (value, most) => Math.min(Math.max(value, -most), most);
-  return {longitude: clamp(longitude, 180), latitude: clamp(latitude, 85), zoom: Math.min(Math.max(zoom, 0), 22)};
+  const [west, , east] = bounds ?? [0, 0, 0];
+  const middle = west < -180 || east > 180 ? (west + east) / 2 : 0;
+  const turns = Math.abs(longitude - middle) > 180 ? Math.round((longitude - middle) / 360) : 0;
+  return {longitude: clamp(longitude - 360 * turns, 540), latitude: clamp(latitude, 85), zoom: Math.min(Math.max(zoom, 0), 22)};
 }
 
 export class Sight {
@@ -40,10 +46,10 @@ export class Sight {
     if (this.start && (!this.camera || resized && !this.touched && this.start.bounds)) {
       const {longitude, latitude, zoom, bounds} = this.start;
       this.touched = false;
-      this.camera = bounds ? this.fitted(bounds) : onEarth({longitude, latitude, zoom});
+      this.camera = bounds ? this.fitted(bounds) : onEarth({longitude, latitude, zoom}, this.app.domain);
     } else if (this.camera && resized) {
       const grown = Math.log2(Math.min(width / before.width, height / before.height));
-      this.camera = onEarth({...this.camera, zoom: this.camera.zoom + grown});
+      this.camera = onEarth({...this.camera, zoom: this.camera.zoom + grown}, this.bounds);
     }
     this.app.render();
   }
@@ -57,8 +63,13 @@ export class Sight {
     return fitBounds(bounds, {width: w, height, padding});
   }
 
+  /** What a map is of; none where nobody says. */
+  get bounds() {
+    return this.app.domain ?? this.start.bounds;
+  }
+
   home() {
-    const bounds = this.app.domain ?? this.start.bounds;
+    const {bounds} = this;
     if (bounds) this.moved(this.fitted(bounds));
     this.touched = !bounds;
     return true;
@@ -67,7 +78,7 @@ export class Sight {
   moved({longitude, latitude, zoom}) {
     if (this.app.pointer.drag) return;
     const before = this.camera;
-    this.camera = onEarth({longitude, latitude, zoom});
+    this.camera = onEarth({longitude, latitude, zoom}, this.bounds);
     this.app.render();
     const same = Object.entries(this.camera).every(([name, value]) => Math.abs(value - before[name]) < 1e-9);
     if (same) return;

@@ -21,7 +21,8 @@ export function scaleBar(metresPerPixel, text = 1) {
 
 /** Degrees with the letter of their side: 23.85° S. */
 export function degreesText(value, [positive, negative], digits) {
-  return `${Math.abs(value).toFixed(digits)}° ${value < 0 ? negative : positive}`;
+  const turned = value - 360 * (Math.abs(value) > 180 ? Math.sign(value) : 0); // over the meridian of 180°
+  return `${Math.abs(turned).toFixed(digits)}° ${turned < 0 ? negative : positive}`;
 }
 
 export class Surround {
