@@ -12,6 +12,7 @@ import pydeck
 from numpy.typing import NDArray
 
 from dpviz.arrow import numbers, tuples
+from dpviz.errors import DomainError
 from dpviz.render.colors import HATCH, every_palette
 from dpviz.render.detail import NEVER, QUIET, Detail, detail
 from dpviz.render.legend import Legend, Swatch, compact, scale_labels
@@ -44,9 +45,18 @@ def node_bounds(release: PointRelease) -> Float:
 
 
 def domain_bounds(domain: Domain) -> Bounds:
-    """West, south, east, north of a 2-D domain in degrees."""
+    """West, south, east, north of a 2-D domain in degrees.
+
+    Raises:
+        DomainError: a side is nowhere on the Earth, or east of itself, as around a pole.
+    """
     box = [*domain.lower[:2], *domain.upper[:2]]
     west, south, east, north = to_degrees([box], domain.crs)[0].tolist()
+    if west >= east or south >= north:
+        raise DomainError(
+            f"no map with north up can be drawn of this area in {domain.crs}: choose another area "
+            "or another CRS"
+        )
     return west, south, east, north
 
 

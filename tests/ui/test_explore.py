@@ -323,19 +323,30 @@ def test_a_rectangle_inside_out_is_one_clear_line_and_one_of_nobody_a_release_of
     assert metrics(healthy(bounded(app, (0, 0, 1, 1))))["Exact total (public data)"] == "0"
 
 
-def test_an_area_nowhere_on_the_earth_is_refused_before_anything_is_paid(tmp_path):
+@pytest.mark.parametrize(
+    ("crs", "bounds", "line"),
+    [
+        (
+            "EPSG:3035",
+            (-1e7, -1e7, 2e7, 2e7),
+            "EPSG:3035 has no place on the Earth for some of these coordinates",
+        ),
+        # Around the pole: the map was blank, and "nothing stood out of the noise" of what was paid.
+        ("EPSG:3413", (-1e6, -1e6, 1e6, 1e6), "no map with north up can be drawn of this area"),
+    ],
+)
+def test_an_area_of_no_map_is_refused_before_anything_is_paid(tmp_path, crs, bounds, line):
     app = opened(data="Your own file")
-    rows = b"x,y\n4300000,3200000\n"
+    rows = b"x,y\n500000,400000\n"
     app.file_uploader(key="explore.file").set_value(("a.csv", rows, "text/csv")).run()
-    app.text_input(key="explore.crs").set_value("EPSG:3035").run()
-    bounded(app, (-1e7, -1e7, 2e7, 2e7))
+    app.text_input(key="explore.crs").set_value(crs).run()
+    bounded(app, bounds)
     assert not app.exception
-    line = "EPSG:3035 has no place on the Earth for some of these coordinates"
     assert line in app.main.error[0].value.replace("\\", "")
     assert not [each for each in app.button if "spend" in each.label]
     # A release of it, built elsewhere, is opened with the same line in place of its map.
-    plane = dpviz.Domain((-1e7, -1e7), (2e7, 2e7), columns=("x", "y"), crs="EPSG:3035")
-    data = dpviz.from_points([[4.3e6, 3.2e6]], plane, public=True)
+    plane = dpviz.Domain(bounds[:2], bounds[2:], columns=("x", "y"), crs=crs)
+    data = dpviz.from_points([[5e5, 4e5]], plane, public=True)
     path = dpviz.save(dpviz.build(data, epsilon=1.0, seed=1), tmp_path / "r.parquet")
     app = opened()
     upload = ("r.parquet", path.read_bytes(), "application/x")
