@@ -43,10 +43,19 @@ def test_all_chapters_are_walked_by_keyboard_suit_a_phone_and_are_open_to_everyo
     expect(heading(page, list(chapters().values())[-2])).to_be_visible()
 
 
+WIDER_LEGEND = """map => {
+  const frame = map.closest(".frame"), right = each => each.getBoundingClientRect().right;
+  return Math.max(0, ...[...frame.querySelectorAll(".class")].map(right)) - right(frame);
+}"""
+"""By how many pixels the classes of a map's legend go beyond the map, to the right."""
+
+
 def suits_a_light_screen(page):
     page.set_viewport_size({"width": 1280, "height": 900})
     page.emulate_media(color_scheme="light")
     settled(page)
+    beyond = page.get_by_test_id("dpviz-map").first.evaluate(WIDER_LEGEND)
+    assert beyond <= 0
     assert lasting_violations(page) == []
 
 
