@@ -71,9 +71,9 @@ def interrupt(_number: int, frame: FrameType | None) -> None:
 
 def _ending() -> list[int]:
     """The signals beside SIGINT that end a command."""
-    hung_up = getattr(signal, "SIGHUP", None)
-    ignored = hung_up is None or signal.getsignal(hung_up) == signal.SIG_IGN
-    return [signal.SIGTERM] if ignored else [signal.SIGTERM, hung_up]
+    if not hasattr(signal, "SIGHUP") or signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
+        return [signal.SIGTERM]
+    return [signal.SIGTERM, signal.SIGHUP]
 
 
 def _terminate(number: int, frame: FrameType | None) -> None:
