@@ -28,7 +28,7 @@ def show(
 
     opened = Ledger(file)
     accounts = opened.accounts() if dataset is None else (opened.account(dataset),)
-    _require(file)
+    require_ledger(file)
     facts = {"ledger": str(opened.path), "datasets": [dataclasses.asdict(row) for row in accounts]}
     text = "\n".join(map(_lines, accounts)) or f"{opened.path}: nothing spent"
     if dataset is not None and _is_new(accounts[0]):
@@ -68,13 +68,13 @@ def verify(
 
     opened = Ledger(file)
     entries = opened.verify(accept=accept)
-    _require(file)
+    require_ledger(file)
     facts = {"ledger": str(opened.path), "entries": entries}
     text = f"{opened.path}: {entries:,} entries, all as they were written"
     emit(facts, as_json, text if opened.path.exists() else f"{opened.path}: no ledger yet")
 
 
-def _require(file: str | None) -> None:
+def require_ledger(file: str | None) -> None:
     """Refuse a ledger that was named and is not there.
 
     Raises:

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from dpviz.cli.ledger import require_ledger
 from dpviz.cli.outputs import apart
 from dpviz.cli.queries import opened_map
 from dpviz.cli.root import Json, LedgerFile, app, complain, emit, numbers
 from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
+    from dpviz.build import Account
     from dpviz.releases.areas.release import AreaRelease
     from dpviz.releases.points.release import PointRelease
 
@@ -59,9 +61,10 @@ def share(
     """
     from dpviz.exports import map_page
 
-    (opened, labels), asked = _in_time(_opened(releases, period)), _rects(rect)
+    opened, asked = _opened(releases, period), _rects(rect)
+    maps, labels = _in_time(opened)
     make = lambda: map_page(  # noqa: E731
-        opened, labels=labels, rects=asked, title=title, basemap=basemap
+        maps, labels=labels, rects=asked, title=title, basemap=basemap
     )
     apart(output, *releases, basemap or None)
     _write(output, make, ".html", opened, as_json)
@@ -81,13 +84,12 @@ def report(
     as_json: Json = False,
 ) -> None:
     """Write one page to print: guarantee, map, answers, expected errors, budget breakdown."""
-    from dpviz import Ledger
     from dpviz.exports import report_page
 
     if ledger is not None and not account:
         raise ParameterError("--ledger is of --account: give both, or leave it out")
     opened, asked = _flat(_opened(releases, period)), _rects(rect)
-    paid = Ledger(ledger).account(opened[0].header.source) if account else None
+    paid = _account(opened[0], ledger) if account else None
     make = lambda: report_page(opened, rects=asked, title=title, account=paid)  # noqa: E731
     apart(output, *releases, ledger=ledger)
     _write(output, make, ".html", opened, as_json)
@@ -126,6 +128,25 @@ def picture(
     _write(output, make, ".png", opened, as_json)
     if missing := fonts("".join([title, *labels]))[1]:
         complain(f"note: no font of this machine has {missing}: a box is drawn for each")
+
+
+def _account(release: PointRelease | AreaRelease, file: str | None) -> Account:
+    """What the ledger says of the data set that a release is of.
+
+    Raises:
+        ParameterError: no such ledger, or not the one that paid for the release.
+    """
+    from dpviz import Ledger
+
+    require_ledger(file)
+    ledger, paid = Ledger(file), release.header.extra.get("release_id")
+    account = ledger.account(release.header.source)
+    if paid is not None and paid not in [row.release for row in account.spends]:
+        raise ParameterError(
+            f"{ledger.path.name} has no entry of this release: name the ledger that paid for it "
+            "(--ledger), or leave --account out"
+        )
+    return account
 
 
 def _write(
@@ -177,9 +198,9 @@ def _flat(releases: Sequence[PointRelease | AreaRelease]) -> Sequence[PointRelea
     for each in releases:
         if each.domain.time is not None:
             start, end = map(each.domain.calendar.words, each.domain.period)
+            which = "this release" if len(releases) == 1 else "one of these releases"
             raise ParameterError(
-                f"this release has time: give the part that is drawn, such as "
-                f"--period {start},{end}"
+                f"{which} has time: give the part that is drawn, such as --period {start},{end}"
             )
     return releases
 
@@ -194,7 +215,7 @@ def _in_time(
     first = releases[0]
     if isinstance(first, PointRelease) and len(releases) == 1 and first.domain.time is not None:
         return windows(first)
-    return releases, ()
+    return _flat(releases), ()
 
 
 def _rects(texts: Sequence[str] | None) -> list[tuple[float, float, float, float]]:

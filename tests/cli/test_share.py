@@ -2,6 +2,7 @@ import dataclasses
 import json
 import struct
 
+import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
@@ -96,6 +97,36 @@ def test_report_and_picture_are_files_of_their_kind(releases, tmp_path, capsys, 
     assert struct.unpack(">8xII", titled.read_bytes()[8:24]) == (3508, 2480)
     message = fails(capsys, monkeypatch, "picture", releases[0], "-o", tmp_path / "map.jpg")
     assert "give a file that ends in .png" in message
+
+
+def test_an_account_is_of_the_ledger_that_paid(tmp_path, capsys, monkeypatch):
+    """Of any other, and of a slip in its name, the report said that nothing was spent."""
+    people = dpviz.from_points([[10.5, 50.5]], dpviz.Domain((10, 50), (11, 51)), name="people")
+    release, page = tmp_path / "r.parquet", tmp_path / "report.html"
+    paid, other, slip = (tmp_path / f"{name}.sqlite" for name in ("paid", "other", "slip"))
+    dpviz.build(people, "ugrid", 1.0, cells=2, ledger=dpviz.Ledger(paid)).save(release)
+    dpviz.build(people, "ugrid", 0.5, cells=2, ledger=dpviz.Ledger(other))
+    report = ("report", release, "-o", page, "--account", "--ledger")
+    for wrong, why in ((other, "has no entry of this release"), (slip, "no such ledger")):
+        assert why in fails(capsys, monkeypatch, *report, wrong)
+        assert not page.exists()
+    assert run(*report, paid)[0] == 0
+    assert "people: ε = 1 spent" in page.read_text(encoding="utf-8")
+
+
+def test_a_release_with_time_is_one_release_on_every_map_of_it(tmp_path, capsys, monkeypatch):
+    """Its guarantee stood once for every step, as if each step cost its ε."""
+    box = dpviz.Domain.from_bounds([0, 0, 1, 1], time="at", period="2024-03-04,2024-03-06")
+    data = dpviz.load(pd.DataFrame({"lon": [0.5], "lat": [0.5], "at": ["2024-03-05"]}), box)
+    timed, plain, page = (tmp_path / name for name in ("t.parquet", "r.parquet", "map.html"))
+    dpviz.build(data, "ugrid", 1.0, cells=2, ledger=None).save(timed)
+    dpviz.build(
+        dpviz.from_points([[0.5, 0.5]], box.place, name="p"), "ugrid", 1.0, cells=2, ledger=None
+    ).save(plain)
+    code, out, _ = run("share", timed, "-o", page, "--json")
+    assert (code, len(json.loads(out)["guarantees"])) == (0, 1)
+    line = "one of these releases has time: give the part that is drawn, such as --period 2024"
+    assert line in fails(capsys, monkeypatch, "share", plain, timed, "-o", page)
 
 
 def test_a_release_at_an_epsilon_beyond_doubles_is_shared(tmp_path):
