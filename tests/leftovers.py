@@ -18,6 +18,14 @@ from pathlib import Path
 NAME = "DPVIZ_TEST_RUN"
 PATIENCE = 5
 """Seconds that a process may take to end by itself, before it is killed."""
+HEARING = (
+    sys.executable,
+    "-c",
+    "import os, signal, sys\n"
+    "signal.signal(signal.SIGHUP, signal.SIG_DFL)\n"
+    "os.execv(sys.argv[1], sys.argv[1:])",
+)
+"""Put before a command: it hears SIGHUP, also where nohup, which ignores it, started the tests."""
 
 
 def pytest_configure(config):

@@ -17,6 +17,7 @@ from dpviz.cli.root import progress
 from dpviz.evaluation.experiments import ErrorRow
 from dpviz.evaluation.results import OPTIONAL
 from dpviz.evaluation.rowfile import rows_in
+from tests.leftovers import HEARING
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="sends the signal of a POSIX terminal")
 
@@ -28,6 +29,18 @@ CODE = "import sys; sys.argv[0] = 'dpviz'; from dpviz.cli import program; progra
 
 IGNORING = ("sh", "-c", "trap '' INT; exec \"$@\"", "sh")
 """How a shell's background job, nohup and some CI start a command: with SIGINT ignored."""
+
+
+@pytest.fixture
+def alone(monkeypatch):
+    """Interrupts of one test, which no other hears of."""
+    monkeypatch.setattr(interrupts, "_interrupted", threading.Event())
+    signs = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
+    before = {each: signal.getsignal(each) for each in signs}
+    yield
+    interrupts.came()  # or it would be raised again, in the next test
+    for each, handler in before.items():
+        signal.signal(each, handler)
 
 
 @pytest.fixture
@@ -95,7 +108,7 @@ def test_while_modules_load():
 
 @pytest.mark.parametrize(
     ("before", "sign"),
-    [((), signal.SIGINT), (IGNORING, signal.SIGINT), ((), signal.SIGHUP)],
+    [((), signal.SIGINT), (IGNORING, signal.SIGINT), (HEARING, signal.SIGHUP)],
     ids=["at once", "SIGINT ignored", "the terminal closes"],
 )
 def test_a_paid_build(tmp_path, interrupted, before, sign):
@@ -216,9 +229,9 @@ def test_progress_is_one_line_on_a_terminal_and_few_lines_in_a_file(
     assert capsys.readouterr().err == "".join(lines)
 
 
-def test_an_interrupt_that_a_library_swallowed_is_raised_again(monkeypatch):
+@pytest.mark.usefixtures("alone")
+def test_an_interrupt_that_a_library_swallowed_is_raised_again():
     """As pyarrow does when it imports pandas in the middle of a conversion."""
-    monkeypatch.setattr(interrupts, "_interrupted", threading.Event())
     report = progress()
     with contextlib.suppress(KeyboardInterrupt):  # the library
         interrupts.interrupt(signal.SIGINT, None)
@@ -226,22 +239,20 @@ def test_an_interrupt_that_a_library_swallowed_is_raised_again(monkeypatch):
         report(0.5, "drawing noise")
     with pytest.raises(KeyboardInterrupt):  # before a build is paid
         progress()
-    assert interrupts.came()  # or it would be raised again, in the next test
 
 
-def test_an_interrupt_amid_the_dropping_of_another_waits_for_the_next(monkeypatch):
-    monkeypatch.setattr(interrupts, "_interrupted", threading.Event())
+@pytest.mark.usefixtures("alone")
+def test_an_interrupt_amid_the_dropping_of_another_waits_for_the_next():
     dropping = types.SimpleNamespace(f_code=interrupts._lost.__code__)
     interrupts.interrupt(signal.SIGINT, dropping)  # raises nothing that Python would write of
     with pytest.raises(KeyboardInterrupt):
         interrupts.check()
-    assert interrupts.came()
 
 
-def test_an_interrupt_that_is_lost_comes_again_and_never_into_what_it_ends(monkeypatch):
+@pytest.mark.usefixtures("alone")
+def test_an_interrupt_that_is_lost_comes_again_and_never_into_what_it_ends():
     """A library loses the first; the next one, 0.05 s later, ends the work and is let clean up."""
-    monkeypatch.setattr(interrupts, "_interrupted", threading.Event())  # of this test alone
-    before, cleaned = signal.getsignal(signal.SIGINT), False
+    cleaned = False
     interrupts.listen()
     try:
         try:
@@ -255,14 +266,13 @@ def test_an_interrupt_that_is_lost_comes_again_and_never_into_what_it_ends(monke
         cleaned = interrupts.came()
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         time.sleep(2 * interrupts.AGAIN)
-    finally:
-        signal.signal(signal.SIGINT, before)
     assert cleaned
 
 
+@pytest.mark.usefixtures("alone")
 def test_a_signal_that_another_thread_gets_wakes_the_main_one():
     """As the system may decide; the main thread waits in a system call and would not hear of it."""
-    before, idle = signal.getsignal(signal.SIGINT), threading.Event()
+    idle = threading.Event()
     other = threading.Thread(target=idle.wait)
     other.start()
 
@@ -274,7 +284,6 @@ def test_a_signal_that_another_thread_gets_wakes_the_main_one():
             time.sleep(PATIENCE)
     finally:
         assert interrupts.came()
-        signal.signal(signal.SIGINT, before)
         idle.set()
         sender.join()
         other.join()

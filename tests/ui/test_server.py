@@ -17,6 +17,7 @@ from dpviz.cli.serve import can_listen
 from dpviz.errors import ParameterError
 from dpviz.ui import server
 from tests.browser.conftest import ROOT, serving
+from tests.leftovers import HEARING
 from tests.ui.loop import run
 
 README = ["-m", "streamlit", "run", str(ROOT / "app.py")]
@@ -145,7 +146,7 @@ def test_what_ends_the_server_is_no_traceback(tmp_path, sign):
         port = free.getsockname()[1]
     environment = {**os.environ, "STREAMLIT_SERVER_HEADLESS": "true", "PYTHONUNBUFFERED": "1"}
     with subprocess.Popen(
-        [sys.executable, *COMMAND, "--port", str(port)],
+        [*HEARING, sys.executable, *COMMAND, "--port", str(port)],
         cwd=tmp_path,
         env=environment,
         stdout=subprocess.PIPE,

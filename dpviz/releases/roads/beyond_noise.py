@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dpviz.releases.roads.release import EVENTS
 from dpviz.releases.roads.timed import OF_STEPS
 
 if TYPE_CHECKING:
     from dpviz.releases.roads.release import RoadRelease
+
+
+def limits(release: RoadRelease) -> list[int]:
+    """L, of a release with time of each step where they differ; none where no trip is cut."""
+    if release.records == EVENTS:
+        return []
+    return [each["limit"] for each in _facts(release) if "limit" in each]
+
+
+def corrected(release: RoadRelease) -> bool:
+    """Whether counts are multiplied by what truncation is estimated to have lost."""
+    return any("factors" in each for each in _facts(release))
+
+
+def _facts(release: RoadRelease) -> list[dict[str, Any]]:
+    """What a release says of its steps: of all of them, then of each where they differ."""
+    extra = release.header.extra
+    return [extra, *extra.get(OF_STEPS, [])]
 
 
 def beyond_noise(release: RoadRelease, *, truncation: bool = True) -> list[str]:
@@ -22,29 +40,26 @@ def beyond_noise(release: RoadRelease, *, truncation: bool = True) -> list[str]:
         release: that was asked.
         truncation: whether to say what it cut.
     """
-    extra = release.header.extra
-    steps = extra.get(OF_STEPS) or [extra]
-    said = []
-    limits = [each["limit"] for each in steps if "limit" in each]
-    corrected = any("factors" in each for each in steps)
-    if truncation and limits and release.records != EVENTS and not corrected:
-        kept = [each["kept"] for each in steps if "kept" in each]
-        streets = "1 street" if min(limits) == 1 else f"{min(limits):,} streets"
+    facts, sentences = _facts(release), []
+    longest = min(limits(release), default=None)
+    if truncation and longest is not None and not corrected(release):
+        kept = [each["kept"] for each in facts if "kept" in each]
+        streets = "1 street" if longest == 1 else f"{longest:,} streets"
         if not kept:
-            said.append(f"Trips of more than {streets} are cut to as many.")
+            sentences.append(f"Trips of more than {streets} are cut to as many.")
         elif min(kept) < 1:
-            said.append(
+            sentences.append(
                 f"Trips are cut to {streets}: about {100 * min(kept):.0f} % of all visits are "
                 "counted (an estimate)."
             )
-    share = max(each.get("smoothing", 0.0) for each in steps)
+    share = max(each.get("smoothing", 0.0) for each in facts)
     if share > 0:
-        said.append(
+        sentences.append(
             f"Counts were drawn {100 * share:.0f} % of the way towards what neighbouring streets "
             "make likely: the fullest streets may be off by more than the noise."
         )
     if any((each.edge_share < 1).any() for each in release.addends):
-        said.append(
+        sentences.append(
             "Some streets share one count: how far each differs from their mean is not known."
         )
-    return said
+    return sentences

@@ -11,7 +11,7 @@ from dpviz.build import RoadData
 from dpviz.errors import DpvizError
 from dpviz.evaluation.truth import exact_visits
 from dpviz.releases.answers import INTERVAL_SDS
-from dpviz.releases.roads.beyond_noise import beyond_noise
+from dpviz.releases.roads.beyond_noise import beyond_noise, corrected, limits
 from dpviz.releases.roads.path_count import cover
 from dpviz.releases.roads.release import RoadRelease
 from dpviz.render import Mark, interval_words, rounded, with_noise
@@ -20,7 +20,6 @@ from dpviz.render.roads import answer_marks, end_marks
 from dpviz.roads.graph import Int
 from dpviz.roads.paths import Paths
 from dpviz.roads.routing import shortest_path
-from dpviz.ui.roads.facts import corrected, limits
 from dpviz.ui.roads.time_window import TimeWindow
 from dpviz.ui.shared.panels import hint
 from dpviz.ui.shared.text import plain

@@ -6,9 +6,9 @@ import numpy as np
 import streamlit as st
 
 from dpviz.releases.answers import INTERVAL_SDS
+from dpviz.releases.roads.beyond_noise import limits
 from dpviz.releases.roads.path_count import path_variance
 from dpviz.releases.roads.release import EVENTS, RoadRelease
-from dpviz.releases.roads.timed import OF_STEPS
 from dpviz.render import rounded
 from dpviz.render.detail import STANDS
 from dpviz.render.numbers import percent
@@ -20,18 +20,6 @@ from dpviz.ui.shared.code import code_panel
 from dpviz.ui.shared.panels import rows_in_words
 from dpviz.ui.shared.prices import budget_breakdown
 from dpviz.ui.shared.text import plain
-
-
-def limits(release: RoadRelease) -> list[int]:
-    """L, of a release with time of each step where they differ; none where no trip is cut."""
-    extra = release.header.extra if release.records != EVENTS else {}
-    return [each["limit"] for each in [extra, *extra.get(OF_STEPS, [])] if "limit" in each]
-
-
-def corrected(release: RoadRelease) -> bool:
-    """Whether counts are multiplied by what truncation is estimated to have lost."""
-    extra = release.header.extra
-    return any("factors" in each for each in [extra, *extra.get(OF_STEPS, [])])
 
 
 def release_facts(
