@@ -13,7 +13,7 @@ from dpviz.errors import DpvizError
 from dpviz.evaluation.truth import exact_by_area, exact_counts
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.areas.release import AreaRelease
-from dpviz.render import Camera, Scene, rounded, with_noise
+from dpviz.render import Camera, Scene, with_noise
 from dpviz.render.areas import areas_scene
 from dpviz.render.cells import domain_bounds
 from dpviz.render.projection import from_degrees
@@ -22,6 +22,7 @@ from dpviz.ui.points.answers import (
     Rect,
     answerable,
     history_table,
+    on_screen,
     partly,
     rectangle_form,
     show_answers,
@@ -33,7 +34,7 @@ from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
 from dpviz.ui.shared.memory import remembered
-from dpviz.ui.shared.panels import hint, of_numbers, rows_in_words, show_promises
+from dpviz.ui.shared.panels import hint, rows_in_words, show_promises, sortable
 from dpviz.ui.shared.text import level_title, plain
 
 
@@ -158,9 +159,11 @@ def _table(release: AreaRelease, level: str) -> None:
     columns = {
         "area": [release.areas.names[row] for row in chosen],
         "in": [above[row] or "" for row in chosen],
-        "noisy count": [rounded(*pair) for pair in zip(release.counts[chosen], half, strict=True)],
-        "95 % interval ±": [rounded(value, value) for value in half],
+        "noisy count": [
+            on_screen(*pair) for pair in zip(release.counts[chosen], half, strict=True)
+        ],
+        "95 % interval ±": [on_screen(value, value) for value in half],
     }
-    counts = of_numbers("noisy count", "95 % interval ±")
+    counts = sortable("noisy count", "95 % interval ±")
     st.dataframe(pa.table(columns), hide_index=True, column_config=counts)
     st.caption(rows_in_words(len(chosen), len(rows), "areas", "largest counts"))

@@ -13,14 +13,12 @@ from dpviz.releases.export import export
 from dpviz.releases.points.release import PointRelease
 from dpviz.releases.release import Release
 from dpviz.releases.store import save
-from dpviz.render import rounded
 from dpviz.render.cells import densities, node_bounds
-from dpviz.render.numbers import MINUS
 from dpviz.render.projection import areas
 from dpviz.ui.points.answers import on_screen
 from dpviz.ui.points.area_form import SIDES
 from dpviz.ui.shared.code import code_panel
-from dpviz.ui.shared.panels import file_button, file_bytes, of_numbers, rows_in_words
+from dpviz.ui.shared.panels import file_button, file_bytes, rows_in_words, sortable
 from dpviz.ui.shared.prices import budget_breakdown
 
 FORMATS = {"GeoParquet": "parquet", "GeoJSON": "geojson", "GeoPackage": "gpkg", "CSV": "csv"}
@@ -79,15 +77,15 @@ def table_of_cells(release: PointRelease) -> None:
     half = INTERVAL_SDS * np.sqrt(release.nodes.variance[chosen])
     count, km2 = release.nodes.count[chosen], areas(bounds[chosen])
     shown = np.array([on_screen(*pair) for pair in zip(count, half, strict=True)])
-    columns = {
-        side: [f"{value:.5f}".replace("-", MINUS) for value in bounds[chosen, at]]
-        for at, side in enumerate(SIDES)
-    }
+    columns = {side: bounds[chosen, at] for at, side in enumerate(SIDES)}
     columns |= {
-        "noisy count": [rounded(*pair) for pair in zip(count, half, strict=True)],
-        "95 % interval ±": [rounded(value, value) for value in half],
-        "per km²": [rounded(*pair) for pair in zip(shown / km2, half / km2, strict=True)],
+        "noisy count": shown,
+        "95 % interval ±": np.array([on_screen(value, value) for value in half]),
+        "per km²": np.array(
+            [on_screen(*pair) for pair in zip(shown / km2, half / km2, strict=True)]
+        ),
     }
+    looks = sortable(*columns) | sortable(*SIDES, form="%.5f")
     with st.expander("The map as a table", icon=":material/table:"):
-        st.dataframe(pa.table(columns), hide_index=True, column_config=of_numbers(*columns))
+        st.dataframe(pa.table(columns), hide_index=True, column_config=looks)
         st.caption(rows_in_words(len(chosen), len(leaves), "cells", "densest"))

@@ -21,16 +21,16 @@ from dpviz.releases.points.region_count import (
 )
 from dpviz.releases.points.region_file import read_regions
 from dpviz.releases.points.release import PointRelease
-from dpviz.render import Legend, Mark, rounded, with_noise
+from dpviz.render import Legend, Mark, with_noise
 from dpviz.render.districts import district_marks
 from dpviz.render.numbers import percent
 from dpviz.ui.map.component import Ring
-from dpviz.ui.points.answers import as_csv, covered_cells, show_answers
+from dpviz.ui.points.answers import as_csv, covered_cells, on_screen, show_answers
 from dpviz.ui.points.area_form import SIDES
 from dpviz.ui.points.attributes import region_kinds
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.memory import remembered
-from dpviz.ui.shared.panels import file_button
+from dpviz.ui.shared.panels import file_button, of_numbers, sortable
 from dpviz.ui.shared.text import plain
 from dpviz.ui.shared.uploads import chosen_layer, upload_path
 
@@ -103,26 +103,26 @@ def districts_panel(prefix: str, release: PointRelease) -> tuple[list[Mark], Leg
             return [], None
         cut = min(inside) < WHOLE
         kinds = release.names if isinstance(release, KindsRelease) else ()
-        st.dataframe(
-            [
-                {
-                    "district": row["district"],
-                    "noisy count": rounded(row["count"], error),
-                    "95 % ±": rounded(width, width),
-                    "cut cells ±": rounded(spread, spread),
-                    **({"inside the area": percent(row["inside"])} if cut else {}),
-                    **{name: of_kind(row, name) for name in kinds},
-                }
-                for row, width, spread, error in zip(
-                    rows,
-                    answers.half_width,
-                    INTERVAL_SDS * answers.uniformity_sd,
-                    answers.larger_error,
-                    strict=True,
-                )
-            ],
-            hide_index=True,
-        )
+        table = [
+            {
+                "district": row["district"],
+                "noisy count": on_screen(row["count"], error),
+                "95 % ±": on_screen(width, width),
+                "cut cells ±": on_screen(spread, spread),
+                **({"inside the area": round(100 * row["inside"])} if cut else {}),
+                **{name: of_kind(row, name) for name in kinds},
+            }
+            for row, width, spread, error in zip(
+                rows,
+                answers.half_width,
+                INTERVAL_SDS * answers.uniformity_sd,
+                answers.larger_error,
+                strict=True,
+            )
+        ]
+        looks = sortable("noisy count", "95 % ±", "cut cells ±")
+        looks |= sortable("inside the area", form="%d %%") | of_numbers(*kinds)
+        st.dataframe(table, hide_index=True, column_config=looks)
         label = "Counts by district (CSV)"
         file_button(label, partial(as_csv, rows), "districts.csv", f"{prefix}.districts.csv")
         if not st.toggle("Show them on the map", value=True, key=f"{prefix}.districts.shown"):

@@ -112,8 +112,15 @@ def table_panel(title: str, rows: Any, **look: Any) -> None:
 
 
 def of_numbers(*columns: str) -> dict[str, Any]:
-    """How a table shows numbers that are rounded to their noise, and so are words: to the right."""
+    """How a table shows words of numbers, such as 10 ± 2: to the right."""
     return {name: st.column_config.TextColumn(alignment="right") for name in columns}
+
+
+def sortable(*columns: str, form: str = "%,f") -> dict[str, Any]:
+    """How a table shows numbers that are rounded already: a reader may sort by them, where words
+    would stand by their first letters, 99 above 1,000.
+    """
+    return {name: st.column_config.NumberColumn(format=form) for name in columns}
 
 
 def rows_in_words(shown: int, whole: int, what: str, order: str) -> str:
