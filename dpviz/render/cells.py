@@ -60,11 +60,6 @@ def domain_bounds(domain: Domain) -> Bounds:
     return west, south, east, north
 
 
-def densities(release: PointRelease) -> Float:
-    """Estimated records per km² of every node, negative where the noise made it so."""
-    return np.asarray(release.nodes.count / areas(node_bounds(release)))
-
-
 _adaptive: WeakKeyDictionary[PointRelease, Detail] = WeakKeyDictionary()
 """Ends with its release: a visitor who leaves takes both along."""
 
