@@ -196,7 +196,7 @@ class EventHistogram(RoadMethod):
                 mechanism="geometric",
                 why="a trip is in one bin: sensitivity 1 in L1",
             )
-            noisy, _ = geometric(noise, share, length_histogram(trips, cap))
+            noisy, spread = geometric(noise, share, length_histogram(trips, cap))
             if self.truncation == "paper":
                 limit = paper_length(noisy, len(graph), budget.left)
             else:
@@ -208,7 +208,10 @@ class EventHistogram(RoadMethod):
                     query_edges=mean_edges,
                     query_variance=answer,
                 )
-            extra |= {"lengths": noisy.tolist(), "kept": round(kept_share(noisy, limit), 4)}
+            extra["lengths"] = noisy.tolist()
+            kept = kept_share(noisy, limit, spread)
+            if kept is not None:
+                extra["kept"] = round(kept, 4)
         counts = forest.totals(visits(truncated(trips, limit, noise, self.pick), len(graph)))
         share = budget.spend(
             budget.left,

@@ -224,16 +224,20 @@ def facts_of_steps(extras: Sequence[dict[str, Any]]) -> dict[str, Any]:
         if all(name in extra and extra[name] == value for extra in extras)
     }
     rest = [{k: v for k, v in extra.items() if k not in common} for extra in extras]
-    if all("kept" in extra and "lengths" in extra for extra in rest):
-        common["kept"] = _kept_of_all(rest)
+    told = [extra for extra in rest if "kept" in extra and "lengths" in extra]
+    if told:
+        common["kept"] = _kept_of_all(told)
     return {**common, OF_STEPS: rest} if any(rest) else common
 
 
 def _kept_of_all(extras: Sequence[dict[str, Any]]) -> float:
-    """The share of visits that truncation kept in all steps, from noisy lengths: an estimate."""
+    """The share of visits that truncation kept in all steps, from noisy lengths: an estimate.
+
+    Of the steps that have one: those whose visits can be told from noise.
+    """
     retained, visits = np.zeros(len(extras)), np.zeros(len(extras))
     for step, extra in enumerate(extras):
-        lengths = np.maximum(np.asarray(extra["lengths"], dtype=np.float64), 0.0)
+        lengths = np.asarray(extra["lengths"], dtype=np.float64)
         retained[step] = extra["kept"]
-        visits[step] = lengths @ np.arange(1, len(lengths) + 1)
+        visits[step] = max(float(lengths @ np.arange(1, len(lengths) + 1)), 0.0)
     return round(float(retained @ visits / visits.sum()), 4) if visits.sum() > 0 else 1.0
