@@ -1,4 +1,6 @@
-"""Where two releases differ beyond their noise: a box is the coarser of what each shows."""
+"""Where two releases differ beyond their errors, of noise and of cut cells: a box is the coarser of
+what each shows.
+"""
 
 from __future__ import annotations
 
@@ -22,12 +24,13 @@ from dpviz.trees.lattice import Float, Int
 
 if TYPE_CHECKING:
     from dpviz.domain import Domain
+    from dpviz.releases.points.range_count import RangeAnswers
     from dpviz.releases.points.release import PointRelease
 
 
 CLEAR = 3.0
-"""Standard deviations of its noise from which a difference is drawn: there are many looks, and two
-signs."""
+"""Standard deviations of its larger error from which a difference is drawn: there are many looks,
+and two signs."""
 
 STEPS = (0.0, 1.5, 3.0, 4.5)
 """Zooms above that of the whole domain at which the boxes become finer."""
@@ -49,8 +52,8 @@ def difference_scene(
         releases: two of the same domain; 2-D.
         labels: one each.
         camera: where to look first; the whole domain by default.
-        shared: they are of one release, so that their noise may be correlated: that of a difference
-            is at most the two standard deviations added up.
+        shared: they are of one release, so that their errors may be correlated: that of a
+            difference is at most the two standard deviations added up.
 
     Raises:
         ReleaseError: not two releases, not 2-D, or not of one domain.
@@ -70,7 +73,7 @@ def difference_scene(
         tools=("rect",),
         domain=bounds,
         neutral=True,
-        description=f"Map of the difference {labels[0]} − {labels[1]}, blank within its noise",
+        description=f"Map of the difference {labels[0]} − {labels[1]}, blank within its errors",
     )
 
 
@@ -83,12 +86,13 @@ def difference(
     def drawn(zoom: float) -> Sequence[NDArray[Any]]:
         lo, hi = coarser(releases, zoom)
         a, b = (release.count_boxes(lo, hi) for release in releases)
-        return lo, hi, a.count, a.noise_sd, b.count, b.noise_sd
+        return lo, hi, a.count, _errors(a), b.count, _errors(b)
 
-    lo, hi, count_a, sd_a, count_b, sd_b, since, until = by_zoom(domain, drawn)
+    lo, hi, count_a, errors_a, count_b, errors_b, since, until = by_zoom(domain, drawn)
     km2, offsets, origin = placed(domain, lo, hi)
-    gap, noise = count_a - count_b, sd_a + sd_b if shared else np.hypot(sd_a, sd_b)
-    clear = np.abs(gap) >= np.maximum(CLEAR * noise, 1e-12)
+    gap, errors = count_a - count_b, errors_a + errors_b if shared else np.hypot(errors_a, errors_b)
+    sd_a, sd_b, sd = (each.max(axis=1) for each in (errors_a, errors_b, errors))
+    clear = np.abs(gap) >= np.maximum(CLEAR * sd, 1e-12)
     density = np.where(clear, gap / km2, 0.0)
     home = (since == 0.0) & clear
     scale = scale_of(np.abs(density[home]), np.abs(gap[home]), most=SIDES)
@@ -98,7 +102,7 @@ def difference(
         "count_b": count_b,
         "sd_b": sd_b,
         "gap": gap,
-        "sd": noise,
+        "sd": sd,
     }
     words = {name: numbers(each.astype(np.float32)) for name, each in columns.items()}
     table = pa.table(drawn_columns(offsets, density, since, until) | words)
@@ -112,6 +116,13 @@ def difference(
     )
     mark = Mark(layer=layer, table=table, bind=BOUND, title="Records here", rows=rows)
     return mark, _legend(scale, colors, labels)
+
+
+def _errors(answers: RangeAnswers) -> Float:
+    """Standard deviations (q, 2) of the noise, and of what cut cells may cost: boxes of one release
+    need not follow the cells of the other.
+    """
+    return np.stack([answers.noise_sd, answers.uniformity_sd], axis=1)
 
 
 def coarser(releases: Sequence[PointRelease], zoom: float) -> tuple[Int, Int]:
@@ -233,7 +244,7 @@ def _legend(scale: Scale, colors: Themed, labels: Sequence[str]) -> Legend:
         title="A − B, records per km²",
         colors=colors,
         labels=["", *(f"−{word}" for word in reversed(words)), *words],
-        blank="blank: no difference that stands out of the noise (3 sd)",
+        blank="blank: no difference that stands out of the errors (3 sd)",
         swatches=(
             Swatch(f"more in A: {labels[0]}", Themed(MORE_A.light[2], MORE_A.dark[2])),
             Swatch(f"more in B: {labels[1]}", Themed(MORE_B.light[2], MORE_B.dark[2])),
