@@ -92,7 +92,7 @@ def test_the_map_as_a_table_rounds_to_the_noise_and_says_whether_all_is_there(tm
     app = AppTest.from_function(cells_table, args=(str(path),), default_timeout=60).run()
     assert not app.exception
     (table,) = (each.value for each in app.dataframe)
-    assert [each.value for each in app.caption] == ["All cells (4), surely densest first."]
+    assert [each.value for each in app.caption] == ["All cells (4), most clearly dense first."]
     assert table["noisy count"][0] == pytest.approx(900, abs=20)
     assert set(table["west"]) == {-10.0, -9.5}
     for count, density in zip(table["noisy count"], table["per km²"], strict=True):

@@ -224,9 +224,9 @@ def facts_of_steps(extras: Sequence[dict[str, Any]]) -> dict[str, Any]:
         if all(name in extra and extra[name] == value for extra in extras)
     }
     rest = [{k: v for k, v in extra.items() if k not in common} for extra in extras]
-    told = [extra for extra in rest if "kept" in extra and "lengths" in extra]
-    if told:
-        common["kept"] = _kept_of_all(told)
+    estimated = [extra for extra in rest if "kept" in extra and "lengths" in extra]
+    if estimated:
+        common["kept"] = _kept_of_all(estimated)
     return {**common, OF_STEPS: rest} if any(rest) else common
 
 

@@ -92,4 +92,4 @@ def table_of_cells(release: PointRelease) -> None:
     looks = sortable(*columns) | sortable(*SIDES, form="%.5f")
     with st.expander("The map as a table", icon=":material/table:"):
         st.dataframe(pa.table(columns), hide_index=True, column_config=looks)
-        st.caption(rows_in_words(len(chosen), len(leaves), "cells", "surely densest"))
+        st.caption(rows_in_words(len(chosen), len(leaves), "cells", "most clearly dense"))
