@@ -175,6 +175,22 @@ def the_map_alone_fills_the_window(page, map_view):
     )
 
 
+def test_who_gives_up_a_drawing_has_the_shape_before_it(open_file, one):
+    """By keyboard a rectangle that was given up stayed, beside the answer of the one before it."""
+    page = open_file(one)
+    map_view = the_map(page)
+    drawn = "e => e.__dpviz.shape"
+    before = map_view.evaluate(drawn)
+    assert before == shape(map_view)
+    for given_up in ("Escape", "d", "Backspace"):
+        map_view.focus()
+        for key in ("d", "Enter", "Shift+ArrowRight", "Shift+ArrowDown"):
+            page.keyboard.press(key)
+        assert map_view.evaluate(drawn) != before
+        page.keyboard.press(given_up)
+        assert map_view.evaluate(drawn) == before == shape(map_view)
+
+
 def styles(page, selector, name):
     """A property of all elements of a kind: one that the page has just replaced has none."""
     for _ in range(100):

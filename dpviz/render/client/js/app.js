@@ -307,6 +307,11 @@ export class MapApp {
     this.setShape(shape);
   }
 
+  /** What was last finished, in place of what is being drawn: the answer beside the map is its. */
+  restore() {
+    this.shape = JSON.parse(this.root.dataset.shape ?? 'null');
+  }
+
   clear() {
     if (!this.shape) return false;
     this.setShape(null);

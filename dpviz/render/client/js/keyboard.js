@@ -4,6 +4,7 @@
  *
  *   D  rectangle tool        P  polygon tool       Esc  give up        Delete  clear the shape
  *   arrows  move (Shift: far)      Enter or Space  set a corner        Enter on a polygon's end closes it
+ *   Backspace or Delete  take the last corner back
  *
  * Of a series , and . step back and on, and K plays or pauses.
  *
@@ -46,7 +47,7 @@ export class Keyboard {
             : key === 'p' ? this.app.setTool('polygon')
               : key === 'f' ? this.app.present.toggle()
               : FILM[key] && this.app.player ? FILM[key](this.app.player)
-              : key === 'Delete' || key === 'Backspace' ? this.app.clear()
+              : key === 'Delete' || key === 'Backspace' ? this.app.tool ? this.takeBack() : this.app.clear()
                 : ARROWS[key] ? this.arrow(ARROWS[key], event.shiftKey ? FAR : STEP)
                   : key === 'Enter' || key === ' ' ? this.corner(key)
                     : key === '+' || key === '=' ? this.app.sight.zoomBy(1)
@@ -70,6 +71,7 @@ export class Keyboard {
   }
 
   reset() {
+    if (this.corners.length) this.app.restore();
     this.cursor = null;
     this.corners = [];
     this.app.draft = null;
@@ -110,6 +112,22 @@ export class Keyboard {
     if (tool === 'polygon' && again && this.corners.length >= 3) return this.done(polygon(this.corners));
     if (!again) this.corners.push(here);
     this.preview();
+    return true;
+  }
+
+  /** Takes back the last corner of what is being drawn, by mouse or by keyboard. */
+  takeBack() {
+    const {app, corners} = this;
+    const {ring} = app.pointer;
+    (ring ?? corners).pop();
+    if (ring) app.draft = ring.length ? [...ring, app.draft.at(-1)] : null;
+    if (!ring?.length) app.pointer.ring = null;
+    if (!ring && !corners.length) {
+      app.draft = null;
+      app.restore();
+    }
+    if (corners.length) this.preview();
+    app.render();
     return true;
   }
 

@@ -172,7 +172,11 @@ export class Pointer {
 
   /** Ends a polygon of three corners or more. */
   close() {
-    if (!this.ring || this.ring.length < 3) return;
+    if (!this.ring) return;
+    if (this.ring.length < 3) {
+      this.app.labels.hint('A polygon has three corners or more');
+      return;
+    }
     const ring = this.ring;
     this.ring = null;
     this.app.draft = null;
