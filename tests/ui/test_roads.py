@@ -96,6 +96,13 @@ def test_a_hopeless_epsilon_is_said_plainly() -> None:
     assert "does not beat answering zero" in app.warning[0].value
 
 
+def test_lengths_that_noise_hides_estimate_no_share_of_visits() -> None:
+    """It was a number of any size, most of it noise above zero."""
+    hidden = metrics(opened(epsilon="0.01", seed="1"))
+    assert hidden["Visits counted (estimate)"] == "below the noise"
+    assert metrics(opened(epsilon="1"))["Visits counted (estimate)"].endswith("%")
+
+
 def test_two_methods_answer_side_by_side() -> None:
     app = opened(**{"from": "5790", "to": "4200", "method": "basic", "with": "dwork"})
     shown = metrics(app)

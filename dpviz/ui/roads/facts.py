@@ -38,7 +38,8 @@ def release_facts(
         seen = int((release.edge_count > STANDS * release.edge_noise_sd).sum())
         of_events = release.records == EVENTS
         each, truncation = limits(release), extra.get("kept")
-        facts = iter(st.columns(2 + bool(each) + (truncation is not None)))
+        estimated = any("lengths" in step for step in [extra, *extra.get(OF_STEPS, [])])
+        facts = iter(st.columns(2 + bool(each) + estimated))
         if each:
             least, most = min(each), max(each)
             next(facts).metric(
@@ -47,10 +48,10 @@ def release_facts(
                 help="Longer trips are cut to a random window of L streets, so that one trip moves "
                 "at most L counts.",
             )
-        if truncation is not None:
+        if estimated:
             next(facts).metric(
                 "Visits counted (estimate)",
-                percent(truncation),
+                "below the noise" if truncation is None else percent(truncation),
                 help="From the noisy lengths of the trips.",
             )
         next(facts).metric("Streets above the noise", f"{seen:,} of {len(release.graph):,}")
