@@ -55,7 +55,8 @@ def write_file(path: str | os.PathLike[str], write: Callable[[str], Any]) -> Pat
     except OSError as error:
         raise ReleaseError(f"{path.name}: cannot be written: {error.strerror or error}") from error
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):  # such as of a disk that takes no writes: there is none then
+            temporary.unlink()
     return path
 
 

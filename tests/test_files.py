@@ -123,3 +123,15 @@ def test_a_ledger_and_its_seal_are_never_replaced(tmp_path):
             write_bytes(each, b"new")
         assert each.read_bytes() == before
     assert ledger.account("people").spent == 1
+
+
+def test_a_disk_that_takes_no_writes_is_one_line(tmp_path, monkeypatch):
+    """That no temporary file could be removed from it was a traceback."""
+
+    def refused(*_, **__):
+        raise OSError(30, "Read-only file system", "a name that nobody asked for")
+
+    monkeypatch.setattr(Path, "touch", refused)
+    monkeypatch.setattr(Path, "unlink", refused)
+    with pytest.raises(ReleaseError, match=r"^a\.txt: cannot be written: Read-only file system$"):
+        write_bytes(tmp_path / "a.txt", b"")

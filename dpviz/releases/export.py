@@ -131,9 +131,21 @@ def _write_map(frame: Any, path: str | os.PathLike[str], members: dict[str, Any]
     with warnings.catch_warnings():
         # A plane of its own has no CRS, which is no news to its owner.
         warnings.filterwarnings("ignore", "'crs' was not provided")
-        return write_file(
-            path, lambda temporary: frame.to_file(temporary, driver="GPKG", layer="dpviz")
-        )
+        return write_file(path, lambda temporary: _write_geopackage(frame, temporary))
+
+
+def _write_geopackage(frame: Any, temporary: str) -> None:
+    """With the errors of GDAL as those of the system, which they mostly come from: a full disk.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    from pyogrio import errors
+
+    try:
+        frame.to_file(temporary, driver="GPKG", layer="dpviz")
+    except (errors.DataSourceError, errors.DataLayerError, errors.FeatureError) as error:
+        raise OSError("GDAL gave up, as on a full disk") from error
 
 
 def _write_geojson(frame: Any, temporary: str, members: dict[str, Any]) -> None:

@@ -228,3 +228,19 @@ def test_a_pipe_that_nobody_writes_into_is_not_waited_for(tmp_path):
         (tmp_path / "pipe").write_bytes(b"")  # ends it
     reader.join()
     assert (waited, answers) == (False, [{}])
+
+
+def test_a_geopackage_that_does_not_fit_on_the_disk_is_one_line(tmp_path):
+    """GDAL has errors of its own, which were a traceback."""
+    resource = pytest.importorskip("resource")
+    domain = Domain((0, 0), (1, 1))
+    release = dpviz.build(dpviz.from_points([[0.5, 0.5]], domain, public=True), "ugrid", cells=8)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    for room in (4096, 65536):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (room, before[1]))
+        try:
+            with pytest.raises(ReleaseError, match=r"^a\.gpkg: cannot be written: GDAL gave up"):
+                dpviz.export(release, tmp_path / "a.gpkg")
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert list(tmp_path.iterdir()) == []
