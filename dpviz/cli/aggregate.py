@@ -9,7 +9,7 @@ import typer
 
 from dpviz.cli.groups import grouped
 from dpviz.cli.options import Attributes, Bits, Clock, Places, TableName, Units
-from dpviz.cli.outputs import apart
+from dpviz.cli.outputs import apart, identity
 from dpviz.cli.root import Json, app, complain, emit, progress
 from dpviz.errors import ParameterError
 from dpviz.files import destination
@@ -41,6 +41,7 @@ def aggregate(
     from dpviz.build import require_public, stated_domain
 
     path, name = destination(output), Path(output).name
+    before = identity(path)
     if not path.exists():
         apart(output)
     elif path not in [Path(each).resolve() for each in sources]:
@@ -65,6 +66,8 @@ def aggregate(
         progress=progress(),
     )
     require_public(Ledger(), handle)  # before a file says so permanently
+    if identity(path) != before:  # what another command wrote meanwhile would be lost
+        raise ParameterError(f"{name} has changed meanwhile, and nothing was written: do it again")
     save_counts(handle, output)
     if not handle.public:
         complain(f"note: {name} holds EXACT COUNTS: SENSITIVE, keep it as you keep the records")

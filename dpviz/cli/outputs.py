@@ -94,13 +94,13 @@ def keep(save: Callable[[Path], Any], output: str, ledger: Ledger, release_id: s
     from dpviz.releases.files import spare
 
     path = Path(output)
-    before = _identity(path)
+    before = identity(path)
     try:
         spare(path)  # of a build that has ended meanwhile
         save(path)
         return
     except KeyboardInterrupt:
-        if release_id is not None and _identity(path) == before:  # nobody has the release
+        if release_id is not None and identity(path) == before:  # nobody has the release
             ledger.conclude(release_id, lost=True)
         raise
     except Exception as error:
@@ -138,7 +138,7 @@ def _holds(folder: Path, path: Path) -> bool:
     return there and any(_same(folder, each) for each in path.parents)
 
 
-def _identity(path: Path) -> tuple[int, int] | None:
+def identity(path: Path) -> tuple[int, int] | None:
     """Which file stands at a path, if any: a file that replaces another has a number of its own."""
     try:
         facts = path.stat()

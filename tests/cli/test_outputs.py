@@ -75,6 +75,29 @@ def test_records_are_not_replaced_by_their_counts(folder, capsys, monkeypatch):
     assert dpviz.load("counts.SENSITIVE.parquet").names == ("raw.SENSITIVE", "points")
 
 
+@pytest.mark.parametrize("appends", [True, False])
+def test_of_two_commands_that_append_at_once_neither_is_lost(folder, capsys, monkeypatch, appends):
+    """Both read the same counts, and what the first one had appended was lost without a word."""
+    for day in ("mon", "tue", "wed"):
+        pq.write_table(pa.table({"lon": [0.1], "lat": [0.2]}), f"{day}.parquet")
+    output, load = "all.SENSITIVE.parquet", dpviz.load
+    both = [output, "tue.parquet"], [output, "wed.parquet"]
+    if appends:
+        assert run("aggregate", "mon.parquet", BOX, "-o", output)[0] == 0
+    one, other = both if appends else (["tue.parquet"], ["wed.parquet"])
+
+    def while_another_one_ends(*sources, **how):
+        loaded = load(*sources, **how)
+        monkeypatch.setattr(dpviz, "load", load)
+        assert run("aggregate", *other, BOX, "-o", output)[0] == 0
+        return loaded
+
+    monkeypatch.setattr(dpviz, "load", while_another_one_ends)
+    line = fails(capsys, monkeypatch, "aggregate", *one, BOX, "-o", output)
+    assert "all.SENSITIVE.parquet has changed meanwhile, and nothing was written" in line
+    assert load(output).names == (("mon", "wed") if appends else ("wed",))
+
+
 def test_no_command_writes_over_a_file_that_an_option_names(folder, capsys, monkeypatch):
     for name, text in ROADS.items():
         (folder / name).write_text(text)
