@@ -1,7 +1,7 @@
 """Kinds of records on one map: which kind leads in a cell, or the share of one.
 
 Cells are those of adaptive detail of all kinds together, so that an area that is coloured stands
-out of its noise. Where none of its kinds leads by more than the noise of two, none has the cell;
+out of its noise. Where none of its kinds leads by more than the errors of two, none has the cell;
 where the interval of a share is wider than half of all that it can be, the cell is hatched.
 """
 
@@ -70,7 +70,9 @@ class KindCells:
         km2: of the area, float64 (n,).
         offsets, origin: where the boxes are on the map.
         since, until: zooms at which a box is drawn.
-        count, variance: of each kind, float64 (kinds, n).
+        count: of each kind, float64 (kinds, n).
+        variance: likewise: the larger of that of the noise and that of what uniformity assumes, as
+            a box of all kinds may cut a cell of one.
         quiet: which areas cannot be distinguished from empty ones.
     """
 
@@ -104,31 +106,33 @@ def kind_cells(release: KindsRelease) -> KindCells:
         _, member = np.unique(adapted.group[rows], return_inverse=True)
         alone = np.bincount(member)[member] == 1
         each = [_grouped(part, lo, hi, member, alone) for part in release.releases]
-        count, variance = (np.array(column).T for column in zip(*each, strict=True))
-        return lo, hi, adapted.km2[rows], count, variance, adapted.kind[rows] == QUIET
+        count, noise, cut = (np.array(column).T for column in zip(*each, strict=True))
+        return lo, hi, adapted.km2[rows], count, noise, cut, adapted.kind[rows] == QUIET
 
-    lo, hi, km2, count, variance, quiet, since, until = by_zoom(release.domain, drawn)
+    lo, hi, km2, count, noise, cut, quiet, since, until = by_zoom(release.domain, drawn)
     _, offsets, origin = placed(release.domain, lo, hi)
-    stand = stands(count.sum(axis=1), variance.sum(axis=1))
-    return KindCells(km2, offsets, origin, since, until, count.T, variance.T, quiet | ~stand)
+    quiet = quiet | ~stands(count.sum(axis=1), noise.sum(axis=1))
+    variance = np.maximum(noise, cut)
+    return KindCells(km2, offsets, origin, since, until, count.T, variance.T, quiet)
 
 
 def _grouped(
     part: PointRelease, lo: Int, hi: Int, member: Int, alone: NDArray[np.bool_]
-) -> tuple[Float, Float]:
-    """Counts and variances of one kind in the areas that boxes make together, (boxes,) each.
+) -> tuple[Float, Float, Float]:
+    """Of one kind in the areas that boxes make together, (boxes,) each: counts, and variances of
+    their noise and of what uniformity assumes.
 
     Boxes within one leaf share its noise, so that their variances are its own by their surface:
     sums of them are never too small.
     """
     answers, nodes = part.count_boxes(lo, hi), part.nodes
-    count = _added(member, answers.count)
+    count, cut = (_added(member, each) for each in (answers.count, answers.uniformity_sd**2))
     if part.noise is not None:  # stated for the whole grid: standard deviations add up
-        return count, _added(member, answers.noise_sd) ** 2
+        return count, _added(member, answers.noise_sd) ** 2, cut
     weight = np.where(nodes.leaf, nodes.variance, 0.0)
     shared = box_count(replace(nodes, count=sum_up(nodes.parent, weight)), None, lo, hi).count
     variance = np.where(alone, answers.noise_sd**2, np.maximum(shared, answers.noise_sd**2))
-    return count, _added(member, variance)
+    return count, _added(member, variance), cut
 
 
 def _added(member: Int, values: Float) -> Float:
@@ -155,7 +159,7 @@ def overlay_scene(release: KindsRelease, *, camera: Camera | None = None) -> Sce
         for at, kind in enumerate(shown)
     ]
     leading = np.where(
-        clear, np.array(release.names, dtype=object)[leader], "none beyond the noise"
+        clear, np.array(release.names, dtype=object)[leader], "none beyond the errors"
     )
     columns = {"leads": pa.array(leading.tolist(), pa.string()), **_counts(cells, shown)}
     layers = {
@@ -169,7 +173,7 @@ def overlay_scene(release: KindsRelease, *, camera: Camera | None = None) -> Sce
     ]
     several = len(release.names) > len(shown)
     swatches = [Swatch(release.names[kind], _strengths(at, 1)) for at, kind in enumerate(shown)]
-    other = "another kind, or none beyond the noise" if several else "none leads beyond the noise"
+    other = "another kind, or none beyond the errors" if several else "none leads beyond the errors"
     legend = Legend(
         title="Leading kind; stronger: more records per km²",
         colors=_grey(),
@@ -182,7 +186,7 @@ def overlay_scene(release: KindsRelease, *, camera: Camera | None = None) -> Sce
 
 
 def leaders(cells: KindCells) -> tuple[Int, NDArray[np.bool_]]:
-    """The kind with the most records of each cell, and whether it leads by more than the noise."""
+    """The kind with the most records of each cell, and whether it leads by more than the errors."""
     leader = np.argmax(cells.count, axis=0)
     at = np.arange(len(leader))
     if len(cells.count) == 1:
@@ -191,8 +195,8 @@ def leaders(cells: KindCells) -> tuple[Int, NDArray[np.bool_]]:
     rest[leader, at] = -np.inf
     second = np.argmax(rest, axis=0)
     lead = cells.count[leader, at] - cells.count[second, at]
-    noise = np.sqrt(cells.variance[leader, at] + cells.variance[second, at])
-    return leader, ~cells.quiet & (lead > 0) & (lead >= STANDS * noise)
+    sd = np.sqrt(cells.variance[leader, at] + cells.variance[second, at])
+    return leader, ~cells.quiet & (lead > 0) & (lead >= STANDS * sd)
 
 
 def share_scene(
