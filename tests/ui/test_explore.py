@@ -10,7 +10,7 @@ import dpviz
 from dpviz import limits
 from dpviz.methods import METHODS, names
 from dpviz.releases.answers import INTERVAL_SDS
-from dpviz.render import with_noise
+from dpviz.render import rounded, with_noise
 from dpviz.ui.points import source_form
 from dpviz.ui.shared import releases, uploads
 from tests.ui.paying import confirm, price
@@ -414,8 +414,6 @@ def test_districts_of_a_file_are_counted_without_cost():
     assert list(table["inside the area"]) == [53, 80]  # 2×4 of 3×5, 4×4 of 4×5
     release = dpviz.build(dpviz.load("city-50k"), seed=0)
     wanted = release.count_regions(shapes)
-    from dpviz.render import rounded
-
     assert [f"{count:,.0f}" for count in table["noisy count"]] == [
         rounded(*each) for each in zip(wanted.count, wanted.larger_error, strict=True)
     ]
@@ -458,6 +456,9 @@ def test_a_year_has_a_window_an_answer_in_it_and_a_timeline():
     (history,) = app.session_state["explore.history"].values()
     row = history[0]
     assert [row["from"], row["to"]] == ["2030-07-31", "2030-08-30"]
+    (steps,) = [each.value for each in app.dataframe if {"to", "95 % interval ±"} <= {*each.value}]
+    cut = INTERVAL_SDS * release.timeline(RECT, every.value).uniformity_sd
+    assert list(steps["cut cells ±"]) == [rounded(each, each) for each in cut]  # noise's alone
     look = next(each.key for each in app.segmented_control if each.key.endswith(".look"))
     healthy(app.segmented_control(key=look).set_value("film").run())
     assert "**Every window**" in words(app)

@@ -106,7 +106,10 @@ def _frames(source: PointSource, choices: Sequence[Choice], inside: Bounds) -> l
 def _answers_panel(rows: Sequence[dict[str, Any]], exact: int) -> None:
     st.altair_chart(interval_chart(rows, exact))
     st.dataframe(_by_epsilon(rows, lambda row: str(row["in words"])), hide_index=True)
-    st.caption(f"Exact (public data): {exact:,}, the dashed line. Intervals: noise, 95 %.")
+    st.caption(
+        f"Exact (public data): {exact:,}, the dashed line. In the chart: the 95 % interval of the "
+        "noise. ± in the table: the larger of it and the error from cut cells."
+    )
 
 
 def _precision_panel(prefix: str, rows: Sequence[dict[str, Any]], _exact: int) -> None:

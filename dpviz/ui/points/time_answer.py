@@ -14,6 +14,7 @@ from dpviz.calendar import Calendar
 from dpviz.domain import Domain
 from dpviz.errors import DpvizError
 from dpviz.evaluation.truth import exact_counts
+from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.release import PointRelease
 from dpviz.releases.points.timeline import Timeline
 from dpviz.releases.points.window import during, windows
@@ -276,7 +277,7 @@ def _timeline(prefix: str, release: PointRelease, rect: Rect | None, window: Win
     )
     place = None if rect is None else from_degrees(rect, release.domain.crs)
     line = release.timeline(place, str(every))
-    half = (line.high - line.low) / 2
+    half, cut = line.half_width, INTERVAL_SDS * line.uniformity_sd
     rows = timeline_rows(written, line)
     st.altair_chart(marked_timeline(rows, written, window))
     where = "the whole area" if rect is None else "the rectangle"
@@ -288,11 +289,15 @@ def _timeline(prefix: str, release: PointRelease, rect: Rect | None, window: Win
         table = {
             "from": rows["from"],
             "to": rows["to"],
-            "noisy count": [rounded(*pair) for pair in zip(line.count, half, strict=True)],
+            "noisy count": [
+                rounded(*pair) for pair in zip(line.count, line.larger_error, strict=True)
+            ],
             "95 % interval ±": [rounded(value, value) for value in half],
+            "cut cells ±": [rounded(value, value) for value in cut],
         }
         st.dataframe(table, hide_index=True)
-        steps = rows[["from", "to", "count", "low", "high"]].to_dict("records")
+        named = rows[["from", "to", "count", "low", "high"]]
+        steps = named.assign(uniformity_sd=line.uniformity_sd).to_dict("records")
         label = "Download the timeline (CSV)"
         file_button(label, partial(as_csv, steps), "timeline.csv", f"{prefix}.timeline.csv")
 
