@@ -13,7 +13,8 @@ import dpviz
 from dpviz.evaluation.figures.districts import voronoi
 from dpviz.exports import map_page, report_page
 from dpviz.releases.points.window import during
-from dpviz.render import interval_words, with_noise
+from dpviz.render import interval_words, rounded, short, with_noise
+from dpviz.render.client.assemble import FOLDER
 from dpviz.render.numbers import percent_interval
 from tests.browser.conftest import frames
 from tests.browser.test_explore import at, drag, shape, the_map
@@ -237,6 +238,21 @@ def test_a_file_of_kinds_and_values_chooses_and_answers_each(open_file):
     chooser.select_option("bike")
     page.get_by_test_id("dpviz-compare").select_option("walk")
     assert map_view.evaluate(shown) == ["cells-1", "cells-2"]
+
+
+def test_numbers_in_a_file_are_rounded_as_those_of_its_tables(open_file):
+    """Halves went up in the map, to the even digit in tables: 45 ± 20 was 50 here and 40 there."""
+    page = open_file("<p>none</p>")
+    code = (FOLDER / "numbers.js").read_text().replace("export ", "")
+    random = np.random.default_rng(4)
+    pairs = [[n / 2, random.uniform(0.1, 900)] for n in range(-600, 600)]
+    mine = page.evaluate(
+        f"pairs => {{ {code}; return pairs.map(([v, h]) => "
+        "[withNoise(v, h), roundedTo(v, h), short(v), intervalWords(v, h)]); }",
+        pairs,
+    )
+    words = [with_noise, rounded, lambda value, _: short(value), interval_words]
+    assert mine == [[each(*pair) for each in words] for pair in pairs]
 
 
 def test_names_in_a_file_are_never_markup(open_file, releases):

@@ -3,13 +3,7 @@
  * interval and the rounding of the engine's `range_count`, which a test compares it with.
  */
 import {h} from './dom.js';
-import {intervalWords, roundedTo, withNoise} from './numbers.js';
-
-/** To the nearest integer, halves to the even one, as NumPy does; for what is not negative. */
-function nearest(value) {
-  const result = Math.round(value);
-  return value % 1 === 0.5 && result % 2 ? result - 1 : result;
-}
+import {intervalWords, nearest, roundedTo, withNoise} from './numbers.js';
 
 /** The rectangle [west, south, east, north] as lattice lines {lo, hi}; null outside the domain. */
 export function lattice(rect, {lower, upper, side}) {
@@ -123,7 +117,7 @@ export const shareOf = (one, all, interval) => quotient(one.count, all.count, [o
 /** "42 % (38 to 46 %)" and "12.1 (11.8 to 12.4)"; or that there is none. */
 export function quotientWords({enough, value, low, high}, percent = false) {
   if (!enough) return 'too few records';
-  if (percent) return `${Math.round(100 * value)} % (${Math.round(100 * low)} to ${Math.round(100 * high)} %)`;
+  if (percent) return `${nearest(100 * value)} % (${nearest(100 * low)} to ${nearest(100 * high)} %)`;
   const half = (high - low) / 2;
   return `${roundedTo(value, half)} (${roundedTo(low, half)} to ${roundedTo(high, half)})`;
 }

@@ -1,5 +1,11 @@
 /** Numbers rounded to what their noise allows: 1237.4 with a half-width of 58.8 reads "1,240 ± 60". */
 
+/** To the nearest integer, halves to the even one, as Python and NumPy do: noisy counts are often whole, and a file's tables are Python's. */
+export function nearest(value) {
+  const result = Math.round(value);
+  return Math.abs(value % 1) === 0.5 && result % 2 ? result - 1 : result;
+}
+
 /** The decimal place a half-width is known to: one digit, two where it begins with 1. */
 function place(halfWidth) {
   const exponent = Math.floor(Math.log10(halfWidth));
@@ -8,7 +14,7 @@ function place(halfWidth) {
 
 function rounded(value, exponent) {
   const step = 10 ** exponent;
-  const result = Math.round(value / step) * step;
+  const result = nearest(value / step) * step;
   const digits = Math.max(0, -exponent);
   return (result === 0 ? 0 : result).toLocaleString('en', {minimumFractionDigits: digits, maximumFractionDigits: digits}).replace('-', '−');
 }
@@ -31,7 +37,7 @@ export function intervalWords(value, halfWidth) {
   if (!(halfWidth > 0)) return `${roundedTo(value, 0)} to ${roundedTo(value, 0)}`;
   const exponent = place(halfWidth);
   const step = 10 ** exponent;
-  const [middle, half] = [Math.round(value / step), Math.round(halfWidth / step)];
+  const [middle, half] = [nearest(value / step), nearest(halfWidth / step)];
   return `${rounded((middle - half) * step, exponent)} to ${rounded((middle + half) * step, exponent)}`;
 }
 
@@ -41,5 +47,5 @@ export function short(value) {
   const size = Math.abs(value);
   const digits = size >= 10 ? 0 : 1 - Math.floor(Math.log10(size));
   const step = size >= 10 ? 10 ** (Math.floor(Math.log10(size)) - 1) : 10 ** -digits;
-  return (Math.round(value / step) * step).toLocaleString('en', {maximumFractionDigits: Math.max(0, digits)}).replace('-', '−');
+  return (nearest(value / step) * step).toLocaleString('en', {maximumFractionDigits: Math.max(0, digits)}).replace('-', '−');
 }
