@@ -7,7 +7,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 from dpviz.ui.shared.navigation import page_modules
 from tests.browser import pictures
-from tests.browser.conftest import frames, idle
+from tests.browser.conftest import drawing, frames, idle
 from tests.browser.test_explore import what_is_shown_is_written
 
 pytestmark = pytest.mark.browser
@@ -101,11 +101,11 @@ def test_kept_pictures_tell_a_lost_theme_and_a_lost_page():
         assert pictures.distance(light, blank) > pictures.tolerance(light)
 
 
-def test_a_heading_of_a_dialog_stands_above_its_words(app, desk):
+def test_a_heading_of_a_dialog_stands_above_its_words(app, desk, request):
     """Of the only one that is Streamlit's own, which also writes an error into the console."""
     left = "e => { const r = document.createRange(); r.selectNodeContents(e);"
     left += " return r.getBoundingClientRect().x; }"
-    page = desk.new_page()
+    page = drawing(desk.new_page(), request)
     try:
         page.goto(f"{app}/nowhere")
         dialog = page.get_by_role("dialog")
