@@ -15,15 +15,15 @@ def limits(release: RoadRelease) -> list[int]:
     """L, of a release with time of each step where they differ; none where no trip is cut."""
     if release.records == EVENTS:
         return []
-    return [each["limit"] for each in _facts(release) if "limit" in each]
+    return [each["limit"] for each in facts_of_each_step(release) if "limit" in each]
 
 
 def corrected(release: RoadRelease) -> bool:
     """Whether counts are multiplied by what truncation is estimated to have lost."""
-    return any("factors" in each for each in _facts(release))
+    return any("factors" in each for each in facts_of_each_step(release))
 
 
-def _facts(release: RoadRelease) -> list[dict[str, Any]]:
+def facts_of_each_step(release: RoadRelease) -> list[dict[str, Any]]:
     """What a release says of its steps: of all of them, then of each where they differ."""
     extra = release.header.extra
     return [extra, *extra.get(OF_STEPS, [])]
@@ -40,7 +40,7 @@ def beyond_noise(release: RoadRelease, *, truncation: bool = True) -> list[str]:
         release: that was asked.
         truncation: whether to say what it cut.
     """
-    facts, sentences = _facts(release), []
+    facts, sentences = facts_of_each_step(release), []
     longest = min(limits(release), default=None)
     if truncation and longest is not None and not corrected(release):
         kept = [each["kept"] for each in facts if "kept" in each]

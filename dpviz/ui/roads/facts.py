@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from dpviz.releases.answers import INTERVAL_SDS
-from dpviz.releases.roads.beyond_noise import limits
+from dpviz.releases.roads.beyond_noise import limits, facts_of_each_step
 from dpviz.releases.roads.path_count import path_variance
 from dpviz.releases.roads.release import EVENTS, RoadRelease
 from dpviz.render import rounded
@@ -38,7 +38,7 @@ def release_facts(
         seen = int((release.edge_count > STANDS * release.edge_noise_sd).sum())
         of_events = release.records == EVENTS
         each, truncation = limits(release), extra.get("kept")
-        estimated = any("lengths" in step for step in [extra, *extra.get(OF_STEPS, [])])
+        estimated = any("lengths" in step for step in facts_of_each_step(release))
         facts = iter(st.columns(2 + bool(each) + estimated))
         if each:
             least, most = min(each), max(each)
