@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from dpviz.releases.answers import INTERVAL_SDS
-from dpviz.releases.roads.beyond_noise import limits, facts_of_each_step
+from dpviz.releases.roads.beyond_noise import facts_of_each_step, limits
 from dpviz.releases.roads.path_count import path_variance
 from dpviz.releases.roads.release import EVENTS, RoadRelease
 from dpviz.render import rounded
