@@ -11,7 +11,6 @@ from playwright.sync_api import expect
 
 import dpviz
 from dpviz.exports import map_page
-from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.window import windows
 from dpviz.render import with_noise
 from dpviz.render.cells import adaptive, node_bounds
@@ -59,8 +58,7 @@ def test_a_file_of_a_year_keeps_slider_playback_and_timeline_offline(open_file):
         expect(rows).to_have_count(12)
         for row, each in zip(rows.all_inner_texts(), maps, strict=True):
             answer = each.count(rect)
-            half = INTERVAL_SDS * answer.noise_sd[0]
-            assert with_noise(answer.count[0], half) in row
+            assert with_noise(answer.count[0], answer.larger_error[0]) in row
         page.evaluate("dpviz.push([14.2, -23.8, 14.7, -23.3])")
     page.get_by_test_id("dpviz-series-play").click()
     expect(page.get_by_test_id("dpviz-series-name")).not_to_have_text(labels[5])
@@ -83,8 +81,7 @@ def test_a_series_is_open_to_everyone_steps_compares_and_answers_at_every_epsilo
     expect(rows).to_have_count(5)
     for row, release in zip(rows.all_inner_texts(), series, strict=True):
         answer = release.count(RECT)
-        half = INTERVAL_SDS * answer.noise_sd[0]
-        assert with_noise(answer.count[0], half) in row
+        assert with_noise(answer.count[0], answer.larger_error[0]) in row
         assert f"ε = {release.header.epsilon:g}" in row
     page.get_by_test_id("dpviz-series").focus()
     page.keyboard.press("ArrowRight")
