@@ -63,7 +63,19 @@ def _show(release: SequenceRelease, source: SequenceSource, choice: Choice | Non
             icon=":material/waves:",
         )
     map_and_answer(KEY, view, source)
+    _say_truncation(release, source)
     release_facts(KEY, view, source, choice, seed=st.session_state[f"{KEY}.seed"])
+
+
+def _say_truncation(release: SequenceRelease, source: SequenceSource) -> None:
+    """Of the built-in city, 30 % of all visits are in no count."""
+    first = release.header.parameters.get("l_top")
+    if first is not None:
+        what = "symbols" if source.places is None else "places"
+        st.caption(
+            f"Counted are the first {first:,} {what} of each sequence (l_top among the "
+            "parameters): longer ones are truncated, and no count holds the rest."
+        )
 
 
 def _method_form(source: SequenceSource) -> Choice:
