@@ -7,11 +7,12 @@ experiment are refused, never mixed.
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import json
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -19,6 +20,9 @@ from dpviz.errors import DataError, ParameterError
 from dpviz.files import write_bytes
 
 R = TypeVar("R")
+
+TYPES: dict[str, Any] = {"str": str, "int": int, "float": float}
+"""What a text is made, by the annotation of a row's field."""
 
 
 class RowFile(Generic[R]):
@@ -48,7 +52,13 @@ class RowFile(Generic[R]):
         missing: Mapping[str, str] | None = None,
     ) -> None:
         self.path = Path(path)
-        self.columns = columns or tuple(field.name for field in fields(kind))  # type: ignore[arg-type]
+        every = {field.name: TYPES[str(field.type)] for field in fields(kind)}  # type: ignore[arg-type]
+        self.columns = columns or tuple(every)
+        self._left_out = {
+            name: made((missing or {})[name])
+            for name, made in every.items()
+            if name not in self.columns
+        }
         named = self.path.suffix.lower() == ".csv" and not self.path.is_dir()
         if not (named and self.path.parent.is_dir()):
             raise ParameterError(f"output {str(path)!r}: give a .csv file in a folder that exists")
@@ -83,14 +93,24 @@ class RowFile(Generic[R]):
                 )
 
     def append(self, rows: Iterable[R]) -> None:
-        """Add rows in one write, so that an interrupt leaves whole tasks only."""
+        """Add rows in one write, so that an interrupt leaves whole tasks only.
+
+        They are what the file holds of them, as if it were opened again.
+
+        Raises:
+            OSError: they cannot be written, and none of them is.
+        """
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         rows = list(rows)
         writer.writerows([[getattr(row, name) for name in self.columns] for row in rows])
+        content = text.getvalue().encode()
         with self.path.open("ab", buffering=0) as file:
-            file.write(text.getvalue().encode())
-        self.rows += rows
+            end = file.tell()
+            if file.write(content) < len(content):
+                file.truncate(end)
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
+        self.rows += [replace(row, **self._left_out) for row in rows]  # type: ignore[type-var]
 
 
 def _plan(side: Path) -> dict[str, Any]:
@@ -120,13 +140,12 @@ def rows_in(
     """
     path = Path(path)
     text = _text(path)
-    kinds = {"str": str, "int": int, "float": float}
     rows: list[R] = []
     try:
         for values in csv.DictReader(io.StringIO(text[: text.rfind("\n") + 1])):
             whole = {**(missing or {}), **values}
             typed = {
-                field.name: kinds[str(field.type)](whole[field.name])
+                field.name: TYPES[str(field.type)](whole[field.name])
                 for field in fields(kind)  # type: ignore[arg-type]
             }
             rows.append(kind(**typed))

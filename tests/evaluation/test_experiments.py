@@ -232,6 +232,37 @@ def test_the_command_refuses_sensitive_data(monkeypatch, capsys):
     assert "only for public data; add --public" in capsys.readouterr().err
 
 
+def test_rows_are_what_the_file_holds_of_them(handle, tmp_path):
+    """A resumed evaluation printed fewer measures than the one that it went on with."""
+    plan = plan_of(("ugrid",), (1.0,), repeats=1)
+    (rows,) = run(handle, plan, processes=0)
+    for absolute in (True, False):
+        name = tmp_path / f"{absolute}.csv"
+        results = Results(name, about(handle, plan), absolute)
+        results.append(rows)
+        resumed = Results(name, about(handle, plan), absolute)
+        assert summary(resumed.rows) == summary(results.rows)
+        assert all(("mean_absolute_error" in each) == absolute for each in summary(results.rows))
+
+
+def test_rows_that_do_not_fit_on_the_disk_leave_the_file_as_it_was(handle, tmp_path):
+    """A part of them stayed, without a word, and the next ones followed in the middle of a line."""
+    resource = pytest.importorskip("resource")
+    plan = plan_of(("ugrid",), (1.0,), repeats=1)
+    (rows,) = run(handle, plan, processes=0)
+    results = Results(tmp_path / "errors.csv", about(handle, plan), absolute=False)
+    content = results.path.read_bytes()
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(content) + 10, before[1]))
+    try:
+        with pytest.raises(OSError, match="No space left on device"):
+            results.append(rows)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert results.path.read_bytes() == content
+    assert results.rows == []
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [
