@@ -37,19 +37,27 @@ def writable(output: str, ending: str = ".parquet") -> None:
         raise ParameterError(f"output {output!r} is a folder: name a file in it")
     if path.exists() and not path.is_file():
         raise ParameterError(f"output {output!r} is no plain file: name another")
-    folder = destination(output).parent
-    try:
-        with tempfile.TemporaryFile(dir=folder):
-            free = shutil.disk_usage(folder).free
-    except OSError as error:
-        raise ParameterError(
-            f"output {output!r}: the folder cannot be written ({error.strerror}): name another"
-        ) from error
+    free = space_in(destination(output).parent, output)
     if free < SPACE:
         raise ParameterError(
             f"output {output!r}: {free / 1e6:,.0f} MB are free on this disk, a release may need "
             f"{SPACE / 1e6:,.0f}: make room, or name a file on another disk"
         )
+
+
+def space_in(folder: Path, output: str) -> int:
+    """Bytes that are free in a folder, of a disk that takes writes.
+
+    Raises:
+        ParameterError: nothing can be written there.
+    """
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            return shutil.disk_usage(folder).free
+    except OSError as error:
+        raise ParameterError(
+            f"output {output!r}: the folder cannot be written ({error.strerror}): name another"
+        ) from error
 
 
 def apart(output: str, *inputs: str | None, ledger: str | None = None) -> None:

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from dpviz.cli.outputs import space_in
 from dpviz.cli.root import Json, app, emit, progress
 
 
@@ -29,6 +30,8 @@ def reproduce(
     """Redo a figure of a paper and compare with what the paper says of it."""
     from dpviz.evaluation.figures import reproduce as redo
 
+    if Path(output).is_dir():
+        space_in(Path(output), output)  # now, and not after minutes
     statements = redo(name, Path(output), repeats, seed, progress())
     lines = [
         f"{'agrees' if each.agrees else 'DISAGREES'}: {each.claim}\n    {each.measured}"

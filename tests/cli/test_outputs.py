@@ -130,3 +130,20 @@ def test_no_command_writes_over_a_file_that_an_option_names(folder, capsys, monk
 def test_a_plot_is_a_file_of_its_own(folder, capsys, monkeypatch):
     words = ["evaluate", "points.csv", BOX, "--public", "-o", "e.png", "--plot", "e.png"]
     unchanged(folder, capsys, monkeypatch, words, "is the output too: name two files")
+
+
+def test_a_figure_is_not_begun_where_nothing_can_be_written(folder, capsys, monkeypatch):
+    """It failed after minutes, when it wrote."""
+
+    def refused(**_):
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr("tempfile.TemporaryFile", refused)
+    monkeypatch.setattr("dpviz.evaluation.figures.FIGURES", {"fanout": lambda *_: []})
+    words = ("reproduce", "fanout", "-o", folder)
+    unchanged(folder, capsys, monkeypatch, words, "cannot be written (Read-only file system)")
+
+
+def test_a_folder_in_place_of_the_ledger_has_its_name(folder, capsys, monkeypatch):
+    words = ("ledger", "show", "--ledger", ".")
+    unchanged(folder, capsys, monkeypatch, words, "error: .: the ledger cannot be read")

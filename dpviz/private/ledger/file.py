@@ -211,7 +211,7 @@ def _create(path: Path) -> None:
 
 @contextmanager
 def _errors(path: Path) -> Iterator[None]:
-    name = path.name
+    name = path.name or str(path)
     try:
         yield
     except DpvizError:
