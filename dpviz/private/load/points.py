@@ -21,6 +21,7 @@ from dpviz.domain import Domain, default_columns
 from dpviz.errors import DataError
 from dpviz.private.index import Layers, PointIndex
 from dpviz.private.load.bounding import bounded, numbered
+from dpviz.private.load.dialects import LARGEST
 from dpviz.private.load.names import is_coordinate, recognised_columns, wkt_column
 from dpviz.private.load.projection import finite_rows, in_crs, transformer
 from dpviz.private.load.tables import Column, Table, open_table
@@ -179,7 +180,7 @@ def located(table: Table, how: Layout, domain: Domain, counts: Tally) -> Iterato
             inside &= kind >= 0
         value = None if values is None else numbers(block.columns[values.column], values.column)
         if value is not None:
-            readable = np.isfinite(value)
+            readable = np.abs(value) <= float(LARGEST)  # as in every engine; NaN is not
             counts.add(Fact.NO_VALUE, np.count_nonzero(inside & ~readable))
             inside &= readable
         unit = None if how.unit is None else texts(block.columns[how.unit], how.unit)

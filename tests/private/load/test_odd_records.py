@@ -417,6 +417,17 @@ def test_what_is_no_id_in_json_is_no_unit(nothing, ending, tmp_path):
     assert dpviz.load(path, BOX, unit="who", max_per_unit=2)._index.total == 1
 
 
+@pytest.mark.parametrize(("value", "counted"), [(1e300, 2), (1.1e300, 1), (-1e308, 1)])
+def test_a_value_that_is_too_large_is_none_in_every_reader(value, counted, tmp_path):
+    """Engines dropped what files clipped."""
+    domain = dpviz.Domain.from_bounds((0, 0, 1, 1), ("x", "y"), value="v", clip=(0, 9))
+    path = tmp_path / "days" / "a.parquet"
+    path.parent.mkdir()
+    pq.write_table(pa.table({"x": [0.5, 0.5], "y": [0.5, 0.5], "v": [value, 3.0]}), path)
+    for source in (path, path.parent):
+        assert dpviz.load(source, domain, bits=8)._index.total == counted
+
+
 def test_bytes_that_are_no_text_in_a_folder(tmp_path):
     """DuckDB would refuse all its files for one such id, kind or coordinate."""
     domain = dpviz.Domain.from_bounds(
