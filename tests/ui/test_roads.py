@@ -191,7 +191,8 @@ def test_events_in_a_plane_of_its_own_need_no_crs_and_a_wrong_one_is_said() -> N
     assert "is unknown" in app.error[0].value
 
 
-def test_the_owner_s_exact_facts_of_own_files_stand_behind_a_press() -> None:
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+def test_the_owner_s_exact_facts_of_own_files_stand_behind_a_press(form: str) -> None:
     app = opened(data="files")
     tables = {
         "nodes.csv": "node,x,y\na,0,0\nb,1,0\nc,2,0\n",
@@ -201,7 +202,10 @@ def test_the_owner_s_exact_facts_of_own_files_stand_behind_a_press() -> None:
         [(name, text.encode(), "text/csv") for name, text in tables.items()]
     )
     trips = b"trip,edge\n1,1\n1,2\n2,moon\n"
-    app.file_uploader(key="roads.trips").set_value(("walks.csv", trips, "text/csv")).run()
+    if form == "jsonl":  # which declares no columns: the form names them
+        steps = (b'{"trip": 1, "edge": 1}', b'{"trip": 1, "edge": 2}', b'{"trip": 2, "edge": "x"}')
+        trips = b"\n".join(steps)
+    app.file_uploader(key="roads.trips").set_value((f"walks.{form}", trips, "")).run()
     assert not app.exception
     assert len(app.get("bidi_component")) == 1  # the public streets on a map
     assert app.selectbox(key="roads.unit").label.startswith("Privacy unit")
