@@ -1,5 +1,6 @@
 """Fixtures of tests and doctests alike: a plugin, since doctests stand outside this folder."""
 
+import os
 import sys
 import uuid
 from collections.abc import Iterator
@@ -8,6 +9,10 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+
+# Where processes share the cores, a matrix product's other threads only burn them: each spins for
+# some 15 ms after its part. The library reads this when it is loaded: here, and in what is started.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 @contextmanager
