@@ -102,11 +102,12 @@ def _chart(room: Room, seen: tuple[Int, Int], releases: int) -> None:
         for name, counts in zip((WITHOUT, WITH), seen, strict=True)
         for above, count in enumerate(counts)
     ]
+    of_all = f"of {releases} releases" if releases > 1 else "of 1 release"
     encoding = {
         "x": {
             "field": "answers above",
             "type": "ordinal",
-            "axis": {"title": f"Answers above the smaller count, of {releases}", "labelAngle": 0},
+            "axis": {"title": f"Answers above the smaller count, {of_all}", "labelAngle": 0},
         },
         "xOffset": {"field": "world", "sort": [WITHOUT, WITH]},
         "y": axis("share", "Share of attackers"),

@@ -289,9 +289,8 @@ def _timeline(prefix: str, release: PointRelease, rect: Rect | None, window: Win
         table = {
             "from": rows["from"],
             "to": rows["to"],
-            "noisy count": [
-                rounded(*pair) for pair in zip(line.count, line.larger_error, strict=True)
-            ],
+            # To the noise: what cut cells cost is much the same in all steps of a cell.
+            "noisy count": [rounded(*pair) for pair in zip(line.count, half, strict=True)],
             "95 % interval ±": [rounded(value, value) for value in half],
             "cut cells ±": [rounded(value, value) for value in cut],
         }
