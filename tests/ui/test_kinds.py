@@ -93,7 +93,7 @@ def test_one_kind_is_chosen_on_the_page_or_by_the_address(path):
     assert app.query_params["kind"] in ("walk", ["walk"])
     assert not [each for each in app.dataframe if {"kind", "share"} <= {*each.value}]
     (history,) = [each.value for each in app.dataframe if "cells" in each.value]
-    assert history["kind"].tolist() == ["walk", "bike"]  # nothing told them apart
+    assert history["kind"].tolist() == ["walk", "bike"]  # nothing distinguished them
     opened(path, kind="nothing")
 
 

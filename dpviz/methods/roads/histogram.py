@@ -209,9 +209,9 @@ class EventHistogram(RoadMethod):
                     query_variance=answer,
                 )
             extra["lengths"] = noisy.tolist()
-            kept = kept_share(noisy, limit, spread)
-            if kept is not None:
-                extra["kept"] = round(kept, 4)
+            retained = kept_share(noisy, limit, spread)
+            if retained is not None:
+                extra["kept"] = round(retained, 4)
         counts = forest.totals(visits(truncated(trips, limit, noise, self.pick), len(graph)))
         share = budget.spend(
             budget.left,

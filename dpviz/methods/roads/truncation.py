@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from dpviz.private.mechanisms.noise import Noise
 
 STANDS = 2.0
-"""Standard deviations of noise beyond which a number is told from it."""
+"""Standard deviations of noise beyond which a number is distinguished from it."""
 
 BELOW_ONE = 0.9999
 """An estimated share that is not all, in the digits of a header."""
@@ -138,7 +138,7 @@ def kept_share(histogram: ArrayLike, limit: int, variance: ArrayLike = 0.0) -> f
 
     Returns:
         1 only where L cuts nothing: no noisy number tells that no trip is longer. None where all
-        visits together cannot be told from noise.
+        visits together cannot be distinguished from noise.
     """
     counts = np.asarray(histogram, dtype=np.float64)
     length = np.arange(1, len(counts) + 1)

@@ -233,7 +233,7 @@ def facts_of_steps(extras: Sequence[dict[str, Any]]) -> dict[str, Any]:
 def _kept_of_all(extras: Sequence[dict[str, Any]]) -> float:
     """The share of visits that truncation kept in all steps, from noisy lengths: an estimate.
 
-    Of the steps that have one: those whose visits can be told from noise.
+    Of the steps that have one: those whose visits can be distinguished from noise.
     """
     retained, visits = np.zeros(len(extras)), np.zeros(len(extras))
     for step, extra in enumerate(extras):
