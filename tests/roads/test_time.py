@@ -14,6 +14,7 @@ from dpviz.cli import app
 from dpviz.errors import DataError, DomainError, ReleaseError
 from dpviz.private.load.roads import read_trips
 from dpviz.private.roads import RoadData, exact_visits, visits
+from dpviz.releases.roads.beyond_noise import beyond_noise, facts_of_each_step
 from dpviz.roads.generate import commuter_starts, commuter_trips
 from dpviz.roads.paths import Paths
 from dpviz.roads.steps import MOST, MOST_COUNTS, Steps
@@ -115,6 +116,17 @@ def test_answers_of_steps_add_up_with_their_noise(release, workload):  # type: i
     np.testing.assert_allclose(line.noise_sd, [one.noise_sd[0] for one in each])
     assert line.start.astype(str).tolist()[1] == "2024-03-05T00:00:00"
     np.testing.assert_allclose(rows.sum(release.edge_count), release.count(rows).count, atol=1e-6)
+
+
+def test_what_truncation_cuts_is_said_of_all_steps_together(data, workload):  # type: ignore[no-untyped-def]
+    """The share of one step with few trips was said to be that of all visits."""
+    release = dpviz.build(data, "min+opt+tru", 20.0, workload=workload, seed=4)
+    each = sorted(one.limit for one in release.addends)
+    kept = [100 * one["kept"] for one in facts_of_each_step(release) if "kept" in one]
+    (sentence,) = beyond_noise(release)
+    assert each[0] < each[-1]
+    assert f"{each[0]} to {each[-1]} streets (by step of time)" in sentence
+    assert f"{kept[0]:.0f} % of all visits are counted, in one step {min(kept):.0f} %" in sentence
 
 
 def test_each_step_holds_the_trips_that_start_in_it(data, workload):  # type: ignore[no-untyped-def]

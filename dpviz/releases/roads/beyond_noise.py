@@ -32,27 +32,16 @@ def facts_of_each_step(release: RoadRelease) -> list[dict[str, Any]]:
 def beyond_noise(release: RoadRelease, *, truncation: bool = True) -> list[str]:
     """A sentence for each error that is in no interval: truncation, smoothing, shared counts.
 
-    From what the release says of itself: of one with time the most that any step does. Measured on
-    made-up trips of which none was truncated, smoothed counts of ε = 0.1 to 2 lay in the interval
-    of the noise for 99.7 % of all streets, and for 90 to 100 % of the fifty fullest.
+    From what the release says of itself. Measured on made-up trips of which none was truncated,
+    smoothed counts of ε = 0.1 to 2 lay in the interval of the noise for 99.7 % of all streets, and
+    for 90 to 100 % of the fifty fullest.
 
     Args:
         release: that was asked.
         truncation: whether to say what it cut.
     """
-    facts, sentences = facts_of_each_step(release), []
-    longest = min(limits(release), default=None)
-    if truncation and longest is not None and not corrected(release):
-        kept = [each["kept"] for each in facts if "kept" in each]
-        streets = "1 street" if longest == 1 else f"{longest:,} streets"
-        if not kept:
-            sentences.append(f"Trips of more than {streets} are cut to as many.")
-        elif min(kept) < 1:
-            sentences.append(
-                f"Trips are cut to {streets}: about {100 * min(kept):.0f} % of all visits are "
-                "counted (an estimate)."
-            )
-    share = max(each.get("smoothing", 0.0) for each in facts)
+    sentences = _of_truncation(release) if truncation else []
+    share = max(each.get("smoothing", 0.0) for each in facts_of_each_step(release))
     if share > 0:
         sentences.append(
             f"Counts were drawn {100 * share:.0f} % of the way towards what neighbouring streets "
@@ -63,3 +52,26 @@ def beyond_noise(release: RoadRelease, *, truncation: bool = True) -> list[str]:
             "Some streets share one count: how far each differs from their mean is not known."
         )
     return sentences
+
+
+def _of_truncation(release: RoadRelease) -> list[str]:
+    """What is cut, of all steps of time together: one without trips has a limit of its own."""
+    each = limits(release)
+    if not each or corrected(release):
+        return []
+    least, most = min(each), max(each)
+    streets = "1 street" if most == 1 else f"{most:,} streets"
+    if least < most:
+        streets = f"{least:,} to {streets} (by step of time)"
+    kept = release.header.extra.get("kept")
+    if kept is None:
+        return [f"Trips of more than {streets} are cut to as many."]
+    if kept == 1:
+        return []
+    worst = min(step.get("kept", kept) for step in facts_of_each_step(release))
+    counted = f"about {100 * kept:.0f} % of all visits are counted"
+    if worst < kept:
+        return [
+            f"Trips are cut to {streets}: {counted}, in one step {100 * worst:.0f} % (estimates)."
+        ]
+    return [f"Trips are cut to {streets}: {counted} (an estimate)."]
