@@ -233,6 +233,8 @@ ODD_CELLS = {
     "an error that is known": '<c r="A3" t="e"><v>#REF!</v></c>',
     "an error that is not": '<c r="A3" t="e"><v>#SPILL!</v></c>',
     "an error without words": '<c t="e" r="A3"/>',
+    "a text like an error": '<c r="A3" t="inlineStr"><is><t><![CDATA[<c t="e">]]></t></is></c>',
+    "a comment like an error": '<!-- <c t="e"> --><c r="A3" t="e"><v>#SPILL!</v></c>',
     "a cell beyond the names": '<c r="A3"/><c r="D3"><v>1</v></c><c r="ZZ3" t="e"><v>#N/A</v></c>',
 }
 
@@ -245,7 +247,8 @@ def test_a_cell_of_a_workbook_that_refuses_no_other(cell, prefix, tmp_path):
     odd = cell + '<c r="B3"><v>0.5</v></c><c r="C3"><v>0.5</v></c>'
     files = placed(rows, prefix=prefix), placed(rows, odd, prefix=prefix)
     paths = both(tmp_path, "a.xlsx", *files)
-    check(lambda path: dpviz.load(path, BOX, unit="who"), paths, 0)
+    who = 1 if "CDATA" in cell else 0  # a text is a name, an error is none
+    check(lambda path: dpviz.load(path, BOX, unit="who"), paths, who)
     check(lambda path: dpviz.load(path, BOX), paths, 1)
     assert dpviz.load(paths[1], BOX)._index.total == 4
 
@@ -259,10 +262,11 @@ def test_a_cell_far_out_in_a_workbook(tmp_path, monkeypatch):
     assert dpviz.load(path, BOX)._index.total == 5000
 
 
-def test_names_below_an_empty_row_of_a_workbook_are_all_there(tmp_path):
-    """As in text; and cells that have a style alone do not say where names end."""
+@pytest.mark.parametrize("above", ['<c r="A1" s="1"/>', '<c r="A1" t="e"><v>#REF!</v></c>'])
+def test_names_below_an_empty_row_of_a_workbook_are_all_there(above, tmp_path):
+    """As in text; and cells that have a style alone, or an error, do not say where names end."""
     path = tmp_path / "a.xlsx"
-    empty = '<row r="1"><c r="A1" s="1"/></row>'
+    empty = f'<row r="1">{above}</row>'
     path.write_bytes(placed(["ann"], ODD_CELLS["a cell beyond the names"], above=empty))
     assert dpviz.load(path, BOX)._index.total == 1
 

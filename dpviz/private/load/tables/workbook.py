@@ -102,7 +102,7 @@ def _book(path: Path) -> Any:
                     if cells is None:
                         shutil.copyfileobj(source, target)
                     else:
-                        target.writelines(cells.sub(b"", rows) for rows in _rows(source))
+                        target.writelines(_without(cells, rows) for rows in _rows(source))
     copy.seek(0)
     return CalamineWorkbook.from_filelike(copy)
 
@@ -110,7 +110,9 @@ def _book(path: Path) -> Any:
 _ROW = re.compile(rb"<(?:\w+:)?row\b.*?</(?:\w+:)?row>", re.DOTALL)
 _ERROR = 't="e"'
 _PLACE = re.compile(rb'<(?:\w+:)?c\s[^>]*?\br="([A-Z]+)[0-9]+"')
-_CONTENT = re.compile(rb"<(?:\w+:)?[vt](?:\s[^>]*)?>[^<]")
+_CONTENT = re.compile(rb"<(?:\w+:)?[vt](?:\s[^>]*)?>(?:[^<]|<!\[CDATA\[.)")
+_WRITTEN = r"<!\[CDATA\[.*?\]\]>|<!--.*?-->"
+"""What may look like a cell and is none: a text as it is written, and a comment."""
 
 
 def _lost(archive: zipfile.ZipFile, name: str) -> re.Pattern[bytes] | None:
@@ -130,16 +132,31 @@ def _lost(archive: zipfile.ZipFile, name: str) -> re.Pattern[bytes] | None:
         search = re.compile(far.encode()).search  # by their own letters, both are found quickly
         if not any(_ERROR.encode() in each or search(each) for each in chain([first], rows)):
             return None
-    cell = rf"<(?:\w+:)?c\s(?=[^>]*?\b(?:{_ERROR}|{far}))[^>]*?(?:/>|>.*?</(?:\w+:)?c>)"
-    return re.compile(cell.encode(), re.DOTALL)
+    return _cells(rf"{_ERROR}|{far}")
+
+
+def _cells(stated: str) -> re.Pattern[bytes]:
+    """Cells that state something of themselves, and what may look like one."""
+    inside = rf"(?:{_WRITTEN}|.)*?"
+    cell = rf"<(?:\w+:)?c\s(?=[^>]*?\b(?:{stated}))[^>]*?(?:/>|>{inside}</(?:\w+:)?c>)"
+    return re.compile(f"{_WRITTEN}|{cell}".encode(), re.DOTALL)
+
+
+def _without(cells: re.Pattern[bytes], rows: bytes) -> bytes:
+    """Rows without some cells."""
+    return cells.sub(lambda each: each[0] if each[0].startswith(b"<!") else b"", rows)
+
+
+_ERRORS = _cells(_ERROR)
 
 
 def _last_column(rows: bytes) -> str:
     """The last column of the names, which stand in the first row with content; or nothing."""
     places: list[bytes] = []
     for row in _ROW.finditer(rows):
-        places += _PLACE.findall(row[0])
-        if _CONTENT.search(row[0]):
+        values = _without(_ERRORS, row[0])
+        places += _PLACE.findall(values)
+        if _CONTENT.search(values):
             return max(places, key=_column, default=b"").decode()
     return ""
 
