@@ -26,6 +26,7 @@ from dpviz.errors import DataError
 from dpviz.private.load import bounding
 from dpviz.private.load.sequences import read_sequences
 from dpviz.private.load.tables import geojson
+from dpviz.private.load.tables import workbook as workbooks
 from dpviz.private.load.tables.base import point_coordinates
 from dpviz.sandbox import CAN_FORK
 from dpviz.sequences.alphabet import Alphabet
@@ -251,6 +252,12 @@ def test_a_cell_of_a_workbook_that_refuses_no_other(cell, prefix, tmp_path):
     check(lambda path: dpviz.load(path, BOX, unit="who"), paths, who)
     check(lambda path: dpviz.load(path, BOX), paths, 1)
     assert dpviz.load(paths[1], BOX)._index.total == 4
+
+
+def test_a_cell_of_a_workbook_that_does_not_end_is_given_up_soon():
+    """Of forty comments in it, each could be read in two ways: that would take years."""
+    rows = b'<row><c t="e">' + b"<!--a-->" * 40 + b"</row>"
+    assert workbooks._without(workbooks._ERRORS, rows) == rows
 
 
 @pytest.mark.skipif(not CAN_FORK, reason="no child has a limit of memory")

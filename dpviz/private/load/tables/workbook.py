@@ -137,7 +137,7 @@ def _lost(archive: zipfile.ZipFile, name: str) -> re.Pattern[bytes] | None:
 
 def _cells(stated: str) -> re.Pattern[bytes]:
     """Cells that state something of themselves, and what may look like one."""
-    inside = rf"(?:{_WRITTEN}|.)*?"
+    inside = rf"(?:(?>{_WRITTEN})|[^<]|<(?!!))*?"  # one way to match it: with two, it may not end
     cell = rf"<(?:\w+:)?c\s(?=[^>]*?\b(?:{stated}))[^>]*?(?:/>|>{inside}</(?:\w+:)?c>)"
     return re.compile(f"{_WRITTEN}|{cell}".encode(), re.DOTALL)
 
