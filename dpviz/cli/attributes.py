@@ -109,16 +109,18 @@ def _sum_words(row: dict[str, Any]) -> list[str]:
         return []
     total, mean = row["sum"], row["mean"]
     words = f"sum {total['value']:,.6g} ({total['low']:,.6g} to {total['high']:,.6g})"
-    words += cut_words(total["uniformity_sd"])
+    words += cut_words(total["uniformity_sd"], least=0.0)  # values may all be small
     if not mean["enough"]:
         return [words, "mean unknown: too few records"]
     return [words, f"mean {mean['value']:,.4g} ({mean['low']:,.4g} to {mean['high']:,.4g})"]
 
 
-def cut_words(uniformity_sd: float, noun: str = "cells") -> str:
-    """What records may lie unevenly inside the cells or areas that an edge cuts, if it cuts any."""
+def cut_words(uniformity_sd: float, noun: str = "cells", least: float = 0.05) -> str:
+    """What records may lie unevenly inside the cells or areas that an edge cuts, if it cuts any
+    and that may cost more than the least that is worth a word.
+    """
     error = INTERVAL_SDS * uniformity_sd
-    if error < 0.05:
+    if error <= least:
         return ""
     return f", about ± {float(f'{error:.2g}'):,.10g} more for cut {noun}"
 

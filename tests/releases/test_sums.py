@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import dpviz
 from dpviz.attributes import Values
+from dpviz.cli.attributes import attribute_lines, attribute_rows
 from dpviz.errors import DataError, DomainError, DpvizError, ParameterError, ReleaseError
 from dpviz.methods import method as find_method
 from dpviz.private.budget import Budget
@@ -341,6 +342,15 @@ def test_damaged_headers_of_values_are_refused(wrong, table):
     header["domain"]["values"] = wrong
     with pytest.raises(DpvizError):
         from_arrow(table.replace_schema_metadata({b"dpviz": json.dumps(header).encode()}))
+
+
+def test_the_error_of_a_small_sum_is_said_where_an_edge_cuts_cells(table):
+    """Of values below a hundredth a sum may be off by half, as little as it is for counts."""
+    rect = [0.0, 0.0, 7.7, 8.0]
+    row = attribute_rows(from_arrow(table), [rect], None)[0]
+    for name in ("value", "low", "high", "uniformity_sd"):
+        row["sum"][name] *= 1e-6
+    assert "more for cut cells" in attribute_lines(row)[0]
 
 
 PLACES = ("--bounds=0,0,8,8", "--x", "x", "--y", "y", "--sum", "fare", "--clip=-5,40")
