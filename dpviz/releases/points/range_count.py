@@ -40,7 +40,7 @@ class RangeAnswers(Answers):
     @property
     def larger_error(self) -> Float:
         """The ± of a count that stands alone: half of the interval, or what cut leaves may cost."""
-        return np.maximum((self.high - self.low) / 2, INTERVAL_SDS * self.uniformity_sd)
+        return np.maximum(self.half_width, INTERVAL_SDS * self.uniformity_sd)
 
 
 @dataclass(frozen=True)

@@ -76,7 +76,8 @@ def table_of_cells(release: PointRelease) -> None:
     """
     leaves = np.flatnonzero(release.nodes.leaf)
     least = release.nodes.count - INTERVAL_SDS * np.sqrt(release.nodes.variance)
-    bounds, km2 = node_bounds(release), areas(node_bounds(release))
+    bounds = node_bounds(release)
+    km2 = areas(bounds)
     chosen = leaves[np.argsort(-(least / km2)[leaves], kind="stable")][:ROWS]
     half = INTERVAL_SDS * np.sqrt(release.nodes.variance[chosen])
     count, km2 = release.nodes.count[chosen], km2[chosen]

@@ -17,6 +17,7 @@ from dpviz.render.colors import Theme
 from dpviz.render.projection import from_degrees
 from dpviz.render.scene import Bounds
 from dpviz.render.view import MOST, film_scene
+from dpviz.ui.points.answers import LARGER
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.memory import remembered
 
@@ -130,23 +131,21 @@ def windows_table(release: PointRelease, rect: Bounds | None) -> None:
     ]
     st.markdown("**Every window**" if rect else "**Every window, the whole area**")
     st.dataframe(rows, hide_index=True)
-    st.caption(
-        "± the larger of two errors: the 95 % interval of the noise, and that from cut cells."
-    )
+    st.caption(f"{LARGER}.")
 
 
 def difference_answer(prefix: str, release: PointRelease, rect: Bounds | None) -> None:
     """A − B of the rectangle, or of the whole area, with the errors of both."""
     a, b = st.session_state[f"{prefix}.window_pair"]
     answer = release.difference(_place(release, rect), a, b)
-    half = float(answer.high[0] - answer.low[0]) / 2
+    half = float(answer.half_width[0])
     where = "of the rectangle" if rect else "of the whole area"
     count = float(answer.count[0])
     spread = INTERVAL_SDS * float(answer.uniformity_sd[0])
     st.metric(
         f"A − B {where}",
         with_noise(count, float(answer.larger_error[0])),
-        help="± the larger of two errors: the 95 % interval of the noise, and that from cut cells",
+        help=LARGER,
     )
     ends = interval_words(count, half)
     st.caption(
