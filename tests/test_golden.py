@@ -45,6 +45,9 @@ BEFORE = HERE / "written-by-52609b4"
 WIDER = ("trips", "splits", "hilbert")
 """Releases in 4-D, or of boxes of any sides: since then the model of uniformity is wider there."""
 
+SETTLED = "wavelets"
+"""Since then the model of uniformity takes no noise for records there."""
+
 WANTED = json.loads((BEFORE / "answers.json").read_text())
 
 
@@ -55,7 +58,10 @@ def test_files_of_the_three_older_formats_answer_the_same(name, tmp_path):
         given = answers(opened)
         assert set(given) == set(WANTED[name])
         for what, value in WANTED[name].items():
-            if name in WIDER and what in ("uniformity_sd", "region"):
+            if name == SETTLED and what in ("uniformity_sd", "region"):
+                exact = 2 if what == "region" else 0
+                assert_same(given[what][:exact], value[:exact])
+            elif name in WIDER and what in ("uniformity_sd", "region"):
                 assert (np.array(given[what]) >= np.array(value) * (1 - 1e-12)).all()
                 exact = 2 if what == "region" else 0
                 assert_same(given[what][:exact], value[:exact])

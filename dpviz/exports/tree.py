@@ -14,6 +14,7 @@ from dpviz.arrow import number_array
 from dpviz.exports.pack import Packer
 from dpviz.render.cells import adaptive, detail_columns
 from dpviz.render.detail import NEVER
+from dpviz.trees.shrinkage import settled
 
 if TYPE_CHECKING:
     from dpviz.releases.points.release import PointRelease
@@ -32,6 +33,8 @@ def pack_tree(packer: Packer, name: str, release: PointRelease) -> dict[str, Any
     for column in ("count", "variance", "assumed"):
         if column in nodes.columns:
             packer.add(f"{name}.{column}", nodes.columns[column])
+    if release.noise is not None:
+        packer.add(f"{name}.settled", settled(nodes))
     if release.sums is not None:
         packer.add(f"{name}.sum", release.sums.sum)
         packer.add(f"{name}.sum_variance", release.sums.variance)

@@ -102,19 +102,31 @@ def count_boxes(codes, cells, cumulative, lo, hi, bits):  # type: ignore[no-unty
 
 @compiled(parallel=True)
 def walk_tree(  # type: ignore[no-untyped-def]
-    node_lo, node_hi, first_child, n_children, count, variance, roots, lo, hi, coherence, assumed
+    node_lo,
+    node_hi,
+    first_child,
+    n_children,
+    count,
+    variance,
+    roots,
+    lo,
+    hi,
+    coherence,
+    assumed,
+    settled,
 ):
     """Range counts of boxes (q, d) over a decomposition of n nodes.
 
     A node inside the box gives its count, a leaf cut by it the share of its volume, any other node
     sends the question to its children. Returns per query: count, noise variance, variance of the
-    uniformity model, number of nodes used. ``assumed`` is of each node, or of none.
+    uniformity model, number of nodes used. ``assumed`` and ``settled`` are of each node, or of
+    none: see ``sums_of`` of :mod:`dpviz.releases.points.range_count`.
     """
     n_queries, dims = lo.shape
     answers = np.zeros((n_queries, 4))
     for query in nb.prange(n_queries):
         stack = np.empty(256, dtype=np.int64)
-        total, noise, uniformity, together, nodes = 0.0, 0.0, 0.0, 0.0, 0.0
+        total, noise, uniformity, together, hidden, nodes = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
         for root in range(roots):
             stack[0] = root
             top = 1
@@ -143,7 +155,11 @@ def walk_tree(  # type: ignore[no-untyped-def]
                 elif n_children[node] == 0:
                     total += count[node] * fraction
                     noise += variance[node] * fraction * fraction
-                    apart = _uniformity(count[node], fraction)
+                    if len(settled) > 0:
+                        apart = _uniformity(settled[node], fraction)
+                        hidden += _uniformity(np.sqrt(variance[node]), fraction) ** 2
+                    else:
+                        apart = _uniformity(count[node], fraction)
                     if len(assumed) > 0:
                         apart += fraction * assumed[node]
                     uniformity += apart
@@ -160,6 +176,6 @@ def walk_tree(  # type: ignore[no-untyped-def]
                         top += 1
         answers[query, 0] = total
         answers[query, 1] = noise
-        answers[query, 2] = uniformity + (coherence * together) ** 2
+        answers[query, 2] = uniformity + (coherence * together) ** 2 + np.sqrt(2.0 * hidden)
         answers[query, 3] = nodes
     return answers

@@ -10,13 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpviz.progress import checkpoint
 from dpviz.trees.consistency import downward, sum_up, upward
-from dpviz.trees.decomposition import is_leaf, level_slices
+from dpviz.trees.decomposition import Decomposition, is_leaf, level_slices
 from dpviz.trees.lattice import Float, Int
 
 BLOCK = 300
@@ -46,6 +47,8 @@ LOW = 0.7
 
 SURE = 0.2
 """A posterior variance is at least this share of the noise's, for the weights inside families."""
+
+_SETTLED: WeakKeyDictionary[Decomposition, Float] = WeakKeyDictionary()
 
 _TRUTH = np.concatenate([[0.0], np.geomspace(0.02, 20.0, 44)])
 _BIN = 0.15
@@ -215,6 +218,18 @@ def nonnegative(parent: ArrayLike, target: ArrayLike, weight: ArrayLike) -> Floa
         family = above - above[0]
         final[part] = project(wanted[part], weight[part], family, final[above[0] : above[-1] + 1])
     return final
+
+
+def settled(nodes: Decomposition) -> Float:
+    """Non-negative counts of the same total, float64 (n,), of a tree whose leaves are raw.
+
+    The square of a raw count is mostly noise where a leaf holds less than that, and thousands of
+    cut leaves add it up. Here noise takes no more records than there are. Of each tree worked out
+    once.
+    """
+    if nodes not in _SETTLED:
+        _SETTLED[nodes] = nonnegative(nodes.parent, nodes.count, nodes.variance)
+    return _SETTLED[nodes]
 
 
 def project(target: Float, weight: Float, family: Int, total: Float) -> Float:

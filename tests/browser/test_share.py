@@ -59,10 +59,12 @@ def test_a_file_answers_as_the_engine_does(open_file, releases):
     assert page.evaluate("dpviz.answers([0, 0, 1, 1])") == [None, None]
 
 
-@pytest.mark.parametrize("what", ["noise", "uniformity"])
-def test_a_file_knows_errors_that_are_no_sum_of_its_cells(open_file, what):
-    """The noise of wavelets; of a part of a period, what is assumed of time."""
-    if what == "noise":
+@pytest.mark.parametrize("made", ["wavelets", "part"])
+def test_a_file_knows_errors_that_are_no_sum_of_its_cells(open_file, made):
+    """The noise of wavelets, and cut cells in which it hides records; of a part of a period, what
+    is assumed of time.
+    """
+    if made == "wavelets":
         release = dpviz.build(dpviz.load("city-50k"), "privelet", 1.0, seed=1, log_cells=6)
     else:
         year = dpviz.build(dpviz.load("year"), "privtree", 1.0, seed=1)
@@ -73,8 +75,10 @@ def test_a_file_knows_errors_that_are_no_sum_of_its_cells(open_file, what):
     rng = np.random.default_rng(6)
     rects = np.sort(rng.uniform(domain.lower, domain.upper, (100, 2, 2)), axis=1).reshape(-1, 4)
     answered = "([rects, what]) => rects.map(rect => dpviz.answers(rect)[0][what])"
-    stated = page.evaluate(answered, [rects.tolist(), what])
-    assert stated == pytest.approx(getattr(release.count(rects), f"{what}_sd"), rel=1e-9)
+    answers = release.count(rects)
+    for what in ("noise", "uniformity"):
+        stated = page.evaluate(answered, [rects.tolist(), what])
+        assert stated == pytest.approx(getattr(answers, f"{what}_sd"), rel=1e-9)
 
 
 @pytest.mark.webgl

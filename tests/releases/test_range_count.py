@@ -11,32 +11,41 @@ from hypothesis import strategies as st
 from dpviz import Domain, Header, PointRelease
 from dpviz.domain import LATTICE_BITS
 from dpviz.releases.answers import INTERVAL_SDS
-from dpviz.releases.points.range_count import BULK, cover
+from dpviz.releases.points.range_count import BULK, box_count, cover
+from dpviz.trees.haar import HaarNoise
+from dpviz.trees.shrinkage import settled
 from tests.strategies import boxes, trees
 
 HEADER = Header("test", {}, False, "NOT PRIVATE", 1.0)
+WAVELETS = HaarNoise(1.0, 8, 64)
 
 
 def release_of(nodes):
     return PointRelease(Domain((0.0,) * nodes.dims, (1.0,) * nodes.dims), nodes, HEADER)
 
 
-def brute_force(nodes, lo, hi):
-    """The definition, node by node: whole nodes answer, cut leaves give the share of their area."""
+def brute_force(nodes, lo, hi, raw=False):
+    """The definition, node by node: whole nodes answer, cut leaves give the share of their area.
+
+    Of raw leaves the model is of settled counts, and of what their noise may hide.
+    """
 
     def visit(node):
         sides = np.minimum(nodes.hi[node], hi) - np.maximum(nodes.lo[node], lo)
         if (sides <= 0).any():
-            return np.zeros(5)
+            return np.zeros(6)
         share = sides.prod() / (nodes.hi[node] - nodes.lo[node]).prod()
         if share == 1 or not nodes.n_children[node]:
             count, variance = nodes.count[node], nodes.variance[node]
-            cut = max(count, 0) ** 2 * share * (1 - share) / 3
-            return np.array([count * share, variance * share**2, cut, 1, math.sqrt(cut)])
+            held = settled(nodes)[node] if raw else max(count, 0)
+            cut = held**2 * share * (1 - share) / 3
+            hidden = (variance * share * (1 - share) / 3) ** 2 if raw else 0
+            return np.array([count * share, variance * share**2, cut, 1, math.sqrt(cut), hidden])
         return sum(map(visit, np.flatnonzero(nodes.parent == node)))
 
-    count, variance, apart, visited, together = visit(0)
-    return np.array([count, variance, apart + (nodes.coherence * together) ** 2, visited])
+    count, variance, apart, visited, together, hidden = visit(0)
+    model = apart + (nodes.coherence * together) ** 2 + math.sqrt(2 * hidden)
+    return np.array([count, variance, model, visited])
 
 
 @pytest.mark.parametrize("dims", [2, 4])
@@ -54,6 +63,31 @@ def test_both_walks_equal_brute_force(dims, data):
         assert answers.noise_sd**2 == pytest.approx(np.tile(expected[:, 1], times), abs=1e-7)
         assert answers.uniformity_sd**2 == pytest.approx(np.tile(expected[:, 2], times), abs=1e-6)
         assert answers.nodes.tolist() == np.tile(expected[:, 3], times).astype(int).tolist()
+
+
+@pytest.mark.parametrize("dims", [2, 4])
+@settings(max_examples=30)
+@given(data=st.data())
+def test_of_raw_leaves_both_walks_assume_the_same(dims, data):
+    nodes = data.draw(trees(dims))
+    lo, hi = data.draw(boxes(64, dims))
+    expected = np.array([brute_force(nodes, lo[row], hi[row], True)[2] for row in range(len(lo))])
+    repeats = -(-BULK // len(lo))
+    for times in (1, repeats):
+        answers = box_count(nodes, WAVELETS, np.tile(lo, (times, 1)), np.tile(hi, (times, 1)))
+        assert answers.uniformity_sd**2 == pytest.approx(np.tile(expected, times), abs=1e-6)
+
+
+@given(trees())
+def test_settled_counts_are_of_the_same_records_and_none_is_negative(nodes):
+    held, inner = settled(nodes), ~nodes.leaf
+    assert (held >= 0).all()
+    assert held[0] == max(nodes.count[0], 0)
+    child = nodes.parent >= 0
+    sums = np.bincount(nodes.parent[child], held[child], len(nodes))
+    assert sums[inner] == pytest.approx(held[inner], abs=1e-6)
+    other = nodes.replace(count=nodes.count + 1.0)
+    assert settled(other)[0] == max(nodes.count[0] + 1.0, 0)  # not what was known of the others
 
 
 @given(trees())

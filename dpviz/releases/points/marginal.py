@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpviz.domain import Domain
-from dpviz.releases.points.range_count import shared_variance
+from dpviz.releases.points.range_count import box_count, shared_variance
 from dpviz.releases.points.release import PointRelease
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.grid import grid_tree
 from dpviz.trees.lattice import Float, Int, grid_edges
+from dpviz.trees.shrinkage import settled
 
 
 def share_within(nodes: Decomposition, axes: Sequence[int], lo: Int, hi: Int) -> Float:
@@ -62,13 +63,18 @@ def marginal(
     lo, hi = (np.repeat(side, len(nodes), axis=0) for side in domain.boxes(whole.ravel()))
     lo[:, axes], hi[:, axes] = nodes.lo // finer, nodes.hi // finer
     answers, variance, noise = release.count_boxes(lo, hi), none, release.noise
+    assumed = answers.uniformity_sd**2
     if noise is None:
         inside = share_within(release.nodes, others, lo[0], hi[0]) * release.nodes.variance
         variance = shared_variance(release.nodes, inside, lo, hi)
     else:
         variance = answers.noise_sd**2
+        # Of what the noise hides each cell of the map would have a share, and errors that all cells
+        # may have in common add up: their settled counts alone, which sum to the records.
+        known = release.nodes.replace(count=settled(release.nodes))
+        assumed = box_count(known, None, lo, hi).uniformity_sd ** 2
         noise = noise.marginal(lo[0, others], hi[0, others], cells, flat.side)
-    nodes = nodes.replace(count=answers.count, variance=variance, assumed=answers.uniformity_sd**2)
+    nodes = nodes.replace(count=answers.count, variance=variance, assumed=assumed)
     extra = {**release.header.extra, "marginal": [domain.columns[axis] for axis in axes]}
     return PointRelease(
         flat, nodes, replace(release.header, noise=noise.to_dict() if noise else {}, extra=extra)

@@ -17,6 +17,7 @@ from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.density import uniformity_variance
 from dpviz.trees.haar import HaarNoise
 from dpviz.trees.lattice import Float, Int, overlaps
+from dpviz.trees.shrinkage import settled
 
 BULK = 64
 """From this many rectangles on, the compiled walk pays for its import."""
@@ -29,8 +30,9 @@ class RangeAnswers(Answers):
     Attributes:
         uniformity_sd: how far the true spread inside the leaves that the edge cuts may move the
             count: an ESTIMATE, from a Beta model of concentration 2 around the share of the area,
-            of which a part is common to all leaves (``Decomposition.coherence``). A square that
-            was chosen because many records lie in it is held less often.
+            of which a part is common to all leaves (``Decomposition.coherence``); of wavelets see
+            :func:`sums_of`. A square that was chosen because many records lie in it is held less
+            often.
         nodes: nodes used.
     """
 
@@ -67,7 +69,7 @@ def box_count(nodes: Decomposition, noise: HaarNoise | None, lo: Int, hi: Int) -
         if covers:
             covering = np.concatenate([each.nodes for each in covers])
             share = np.concatenate([each.fraction for each in covers])
-            columns = sums_of(nodes, query, covering, share, len(lo))
+            columns = sums_of(nodes, noise, query, covering, share, len(lo))
     else:
         from dpviz.trees.kernels import walk_tree
 
@@ -83,6 +85,7 @@ def box_count(nodes: Decomposition, noise: HaarNoise | None, lo: Int, hi: Int) -
             np.ascontiguousarray(hi),
             nodes.coherence,
             np.zeros(0) if nodes.assumed is None else nodes.assumed,
+            np.zeros(0) if noise is None else settled(nodes),
         )
     if noise is not None:
         columns[:, 1] = noise.of_boxes(lo, hi)
@@ -105,24 +108,44 @@ def shared_variance(nodes: Decomposition, variance: Float, lo: Int, hi: Int) -> 
     return np.maximum(box_count(nodes.replace(count=summed), None, lo, hi).count, 0.0)
 
 
-def sums_of(nodes: Decomposition, query: Int, covering: Int, share: Float, queries: int) -> Float:
+def sums_of(
+    nodes: Decomposition,
+    noise: HaarNoise | None,
+    query: Int,
+    covering: Int,
+    share: Float,
+    queries: int,
+) -> Float:
     """Sums over the nodes that answer queries, float64 (queries, 4): see :func:`answers_from`.
+
+    The uniformity model takes the counts c of cut leaves as they are: methods shrink them. Those of
+    wavelets are raw, so it takes :func:`~dpviz.trees.shrinkage.settled` ones.
+    These miss what the noise hides, so the model's variance grows by how surely that is known: an
+    unbiased estimate of Σ w·n², n the true counts and w = s(1 − s)/3 for a share s, is
+    Σ w·(c² − v), v the variance of c; where all n are 0 its standard deviation is √(2 Σ w²v²) for
+    leaves of independent normal noise. Of N leaves it grows with √N, where the noise in Σ w·c² grew
+    with N; and it is no part of what leaves have in common (``Decomposition.coherence``).
 
     Args:
         nodes: of a release.
+        noise: the exact noise of their sums, where the release states one.
         query: whose answer each node is part of, int64 (k,).
         covering: which node, int64 (k,).
         share: of the node's volume inside the query, float64 (k,).
         queries: how many.
     """
     count, variance = nodes.count[covering], nodes.variance[covering]
-    uniformity = uniformity_variance(count, share)
+    held = count if noise is None else settled(nodes)[covering]
+    uniformity = uniformity_variance(held, share)
     if nodes.assumed is not None:  # a share s of a share t is one of s·t: the model's own law
         uniformity += share * nodes.assumed[covering]
     summands = (count * share, variance * share**2, uniformity, np.ones(len(share)))
     sums = [np.bincount(query, weights=each, minlength=queries) for each in summands]
     together = np.bincount(query, weights=np.sqrt(uniformity), minlength=queries)
     sums[2] = sums[2] + (nodes.coherence * together) ** 2
+    if noise is not None:
+        square = uniformity_variance(np.sqrt(variance), share) ** 2
+        sums[2] += np.sqrt(2.0 * np.bincount(query, weights=square, minlength=queries))
     return np.stack(sums, axis=1, dtype=np.float64)
 
 

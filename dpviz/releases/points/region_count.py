@@ -122,7 +122,7 @@ def region_count(
             the domain counts nothing: see their ``inside``.
     """
     cover = region_cover(domain, nodes, regions)
-    columns = sums_of(nodes, cover.region, cover.nodes, cover.fraction, len(regions))
+    columns = sums_of(nodes, noise, cover.region, cover.nodes, cover.fraction, len(regions))
     if noise is not None:
         columns[:, 1] = _exact_variance(nodes, noise, cover, len(regions))
     return answers_from(columns)

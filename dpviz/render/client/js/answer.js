@@ -36,17 +36,18 @@ function haarVariance({variance, cells}, {lo, hi}, side) {
  *
  * `tree` has `roots`, `noise` (null where the nodes' variances add up, else that of `haar`) and the
  * columns lo, hi (two numbers a node), first_child, n_children, count and variance; of a part of a
- * period also `assumed`, the uniformity error that is in each count. A node inside gives its count,
+ * period also `assumed`, the uniformity error that is in each count; of wavelets also `settled`,
+ * the counts of the uniformity model, where the noise hides some. A node inside gives its count,
  * a leaf that is cut the share of its area; the uniformity error is the engine's Beta model, of
  * which the part `coherence` adds up along an edge. `used` are the nodes.
  */
 export function rangeCount(tree, rect, domain, interval) {
   const box = lattice(rect, domain);
   if (!box) return null;
-  const {lo, hi, first_child: first, n_children: children, count, variance} = tree;
+  const {lo, hi, first_child: first, n_children: children, count, variance, settled} = tree;
   const common = (node, k) => Math.max(0, Math.min(hi[2 * node + k], box.hi[k]) - Math.max(lo[2 * node + k], box.lo[k]));
   const used = [];
-  const total = {count: 0, variance: 0, uniformity: 0, together: 0, sum: 0, sumVariance: 0, sumUniformity: 0, sumTogether: 0};
+  const total = {count: 0, variance: 0, uniformity: 0, together: 0, hidden: 0, sum: 0, sumVariance: 0, sumUniformity: 0, sumTogether: 0};
   const open = Array.from({length: tree.roots}, (_, root) => tree.roots - 1 - root);
   while (open.length) {
     const node = open.pop();
@@ -61,9 +62,10 @@ export function rangeCount(tree, rect, domain, interval) {
     used.push(node);
     total.count += count[node] * share;
     total.variance += variance[node] * share ** 2;
-    const apart = unevenness(Math.max(count[node], 0), share) + (tree.assumed ? tree.assumed[node] * share : 0);
+    const apart = unevenness(Math.max((settled ?? count)[node], 0), share) + (tree.assumed ? tree.assumed[node] * share : 0);
     total.uniformity += apart;
     total.together += Math.sqrt(apart);
+    if (settled) total.hidden += unevenness(Math.sqrt(variance[node]), share) ** 2;
     if (tree.sum) {
       total.sum += tree.sum[node] * share;
       total.sumVariance += tree.sum_variance[node] * share ** 2;
@@ -72,7 +74,7 @@ export function rangeCount(tree, rect, domain, interval) {
       total.sumTogether += Math.sqrt(ofSum);
     }
   }
-  total.uniformity += (tree.coherence * total.together) ** 2;
+  total.uniformity += (tree.coherence * total.together) ** 2 + Math.sqrt(2 * total.hidden);
   total.sumUniformity += (tree.coherence * total.sumTogether) ** 2;
   if (tree.noise) total.variance = haarVariance(tree.noise, box, domain.side);
   const sums = tree.sum ? {sum: total.sum, sumNoise: Math.sqrt(total.sumVariance), sumUniformity: Math.sqrt(total.sumUniformity)} : {};

@@ -10,7 +10,7 @@ import {cellColumns, links} from './tree.js';
 const OUTLINED = 2000; // more nodes would be a grey sheet
 const AHEAD = 1_200_000; // nodes on the card before anyone asks for them
 const MODES = {swipe: 'Swipe', side: 'Side by side', difference: 'Difference'};
-const MAYBE = ['assumed', 'sum', 'sum_variance'];
+const MAYBE = ['settled', 'assumed', 'sum', 'sum_variance'];
 const TREE = ['lo', 'hi', 'n_children', 'count', 'variance', 'kind', 'since', 'until', 'back', 'merged_sd'];
 
 export class Viewer {
