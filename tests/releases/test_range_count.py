@@ -48,21 +48,24 @@ def brute_force(nodes, lo, hi, raw=False):
     return np.array([count, variance, model, visited])
 
 
+def of_both_walks(nodes, lo, hi, raw=False):
+    """Boxes and what each is answered: a few, and enough for the compiled walk."""
+    expected = np.array([brute_force(nodes, lo[row], hi[row], raw) for row in range(len(lo))])
+    for times in (1, -(-BULK // len(lo))):
+        yield [np.tile(each, (times, 1)) for each in (lo, hi, expected)]
+
+
 @pytest.mark.parametrize("dims", [2, 4])
 @settings(max_examples=50)
 @given(data=st.data())
 def test_both_walks_equal_brute_force(dims, data):
     nodes = data.draw(trees(dims))
-    lo, hi = data.draw(boxes(64, dims))
-    release = release_of(nodes)
-    expected = np.array([brute_force(nodes, lo[row], hi[row]) for row in range(len(lo))])
-    repeats = -(-BULK // len(lo))  # enough rows for the compiled walk
-    for times in (1, repeats):
-        answers = release.count_boxes(np.tile(lo, (times, 1)), np.tile(hi, (times, 1)))
-        assert answers.count == pytest.approx(np.tile(expected[:, 0], times), abs=1e-7)
-        assert answers.noise_sd**2 == pytest.approx(np.tile(expected[:, 1], times), abs=1e-7)
-        assert answers.uniformity_sd**2 == pytest.approx(np.tile(expected[:, 2], times), abs=1e-6)
-        assert answers.nodes.tolist() == np.tile(expected[:, 3], times).astype(int).tolist()
+    for lo, hi, expected in of_both_walks(nodes, *data.draw(boxes(64, dims))):
+        answers = release_of(nodes).count_boxes(lo, hi)
+        assert answers.count == pytest.approx(expected[:, 0], abs=1e-7)
+        assert answers.noise_sd**2 == pytest.approx(expected[:, 1], abs=1e-7)
+        assert answers.uniformity_sd**2 == pytest.approx(expected[:, 2], abs=1e-6)
+        assert answers.nodes.tolist() == expected[:, 3].astype(int).tolist()
 
 
 @pytest.mark.parametrize("dims", [2, 4])
@@ -70,12 +73,9 @@ def test_both_walks_equal_brute_force(dims, data):
 @given(data=st.data())
 def test_of_raw_leaves_both_walks_assume_the_same(dims, data):
     nodes = data.draw(trees(dims))
-    lo, hi = data.draw(boxes(64, dims))
-    expected = np.array([brute_force(nodes, lo[row], hi[row], True)[2] for row in range(len(lo))])
-    repeats = -(-BULK // len(lo))
-    for times in (1, repeats):
-        answers = box_count(nodes, WAVELETS, np.tile(lo, (times, 1)), np.tile(hi, (times, 1)))
-        assert answers.uniformity_sd**2 == pytest.approx(np.tile(expected, times), abs=1e-6)
+    for lo, hi, expected in of_both_walks(nodes, *data.draw(boxes(64, dims)), raw=True):
+        uniformity = box_count(nodes, WAVELETS, lo, hi).uniformity_sd ** 2
+        assert uniformity == pytest.approx(expected[:, 2], abs=1e-6)
 
 
 @given(trees())
