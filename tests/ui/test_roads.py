@@ -11,7 +11,7 @@ from dpviz.build import load, read_graph
 from dpviz.cycles import DAYS
 from dpviz.errors import DomainError
 from dpviz.exports.scenes import scene_page
-from dpviz.methods import METHODS
+from dpviz.methods import METHODS, names
 from dpviz.private.load.roads import city_trips
 from dpviz.private.roads import exact_visits
 from dpviz.render.basemap import city_ground
@@ -26,7 +26,7 @@ from dpviz.render.roads import (
     top_count,
 )
 from dpviz.roads.routing import shortest_path
-from dpviz.ui.roads.plan import title_of
+from dpviz.ui.roads.plan import COMBINATIONS, title_of
 from dpviz.ui.roads.source import IN_TIME
 
 SCRIPT = "from dpviz.ui.pages.roads import page\npage()\n"
@@ -101,6 +101,14 @@ def test_lengths_that_noise_hides_estimate_no_share_of_visits() -> None:
     hidden = metrics(opened(epsilon="0.01", seed="1"))
     assert hidden["Visits counted (estimate)"] == "below the noise"
     assert metrics(opened(epsilon="1"))["Visits counted (estimate)"].endswith("%")
+
+
+def test_no_method_is_offered_by_its_internal_name() -> None:
+    """One of them was: its own title was typed nowhere else."""
+    offered = {*names("roads"), *COMBINATIONS}
+    titles = {title_of(name) for name in offered}
+    assert len(titles) == len(offered)
+    assert not titles & offered
 
 
 def test_two_methods_answer_side_by_side() -> None:

@@ -19,7 +19,8 @@ KEYS = {
     "D, or Shift and drag": "draw a rectangle: drag, or arrow keys and Enter at two corners",
     "P": "draw a polygon, where a page offers it",
     "F": "the map alone on the whole screen; F or Esc leaves it",
-    "Esc, Delete": "give up drawing; take the last corner back, or clear the shape",
+    "Esc": "give up drawing",
+    "Delete, Backspace": "take the last corner back, or clear the shape",
 }
 READING = (
     "**Colour** is the estimated number of records per km², in classes whose bounds come from the "

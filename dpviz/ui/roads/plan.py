@@ -9,8 +9,8 @@ from typing import Any
 import streamlit as st
 
 from dpviz.build import NEIGHBOURS, build, workload_of
+from dpviz.methods import METHODS, names
 from dpviz.methods import method as find_method
-from dpviz.methods import names
 from dpviz.releases.header import Header
 from dpviz.releases.roads.release import RoadRelease
 from dpviz.roads.graph import RoadGraph
@@ -27,7 +27,6 @@ WORKLOADS = ("2", "10", "20", "30", "40", "50", CORRIDORS)
 
 TITLES = {
     "event-histogram": "Event histogram",
-    "gs": "Grouping and smoothing (GS)",
     "dwork": "Noise on every street",
     "basic": "Every street, cut for queries",
     "basic-paper": "Every street, cut as published",
@@ -37,16 +36,17 @@ TITLES = {
     "hm": "Trees of one height (HM)",
     "min+opt+tru": "Fewest paths, trips cut",
     "ngram_truncation": "Trips cut at 20 streets",
-    "normalization": "Normalised trips",
     "random": "Random paths, best trees",
 }
+"""Of variants by their papers' names, and shorter ones than a method's own."""
 FIRST = ("event-histogram", "gs", "dwork")
 """Recommended; the others follow."""
 
 
 def title_of(name: str) -> str:
-    """A method of roads by its title."""
-    return TITLES.get(name, name)
+    """A method of roads, or a variant of one, by its title."""
+    own = METHODS[name].title if name in METHODS else name
+    return TITLES.get(name, own)
 
 
 @dataclass(frozen=True)
