@@ -45,7 +45,8 @@ def listen() -> None:
     """
     global _woken, _owner, _usual, _ended
     _interrupted.clear()
-    _ended = threading.Event()
+    if _woken < 0:
+        _ended = threading.Event()
     _owner = os.getpid()
     if sys.unraisablehook is not _lost:
         _usual, sys.unraisablehook = sys.unraisablehook, _lost
@@ -56,14 +57,15 @@ def listen() -> None:
         heard, _woken = os.pipe()
         os.set_blocking(_woken, False)
         signal.set_wakeup_fd(_woken, warn_on_full_buffer=False)
-        _thread.start_new_thread(_watch, (heard,))
+        _thread.start_new_thread(_watch, (heard, _ended))
 
 
 def interrupt(_number: int, frame: FrameType | None) -> None:
     """The handler of SIGINT."""
     if not _interrupted.is_set():
         _interrupted.set()
-        _thread.start_new_thread(_insist, ())  # unlike threading's, takes no lock that may be held
+        # Unlike threading's, takes no lock that may be held.
+        _thread.start_new_thread(_insist, (_ended,))
     dropping = frame is not None and frame.f_code is _lost.__code__  # and Python would write of it
     if not (dropping or _under_way(sys.exc_info()[1])):
         raise KeyboardInterrupt
@@ -150,7 +152,7 @@ def _lost(unraisable: sys.UnraisableHookArgs) -> None:
         _usual(unraisable)
 
 
-def _watch(heard: int) -> None:
+def _watch(heard: int, ended: threading.Event) -> None:
     """Wait for signals that end the command, whichever thread they went to.
 
     Also after the first one: a server has handlers of its own, and hands it on when it has ended.
@@ -158,12 +160,15 @@ def _watch(heard: int) -> None:
     with os.fdopen(heard, "rb", buffering=0) as signals:
         while number := signals.read(1):
             if number[0] in (signal.SIGINT, *_ending()) and os.getpid() == _owner:
-                _insist()
+                _insist(ended)
 
 
-def _insist() -> None:
-    """Raise it in the main thread until the work has ended; each time where it is not under way."""
-    main, ended = threading.main_thread().ident or 0, _ended
+def _insist(ended: threading.Event) -> None:
+    """Raise it in the main thread until the work has ended; each time where it is not under way.
+
+    A signal that is read late is of the work that has ended, not of what is listened for now.
+    """
+    main = threading.main_thread().ident or 0
     while True:
         time.sleep(AGAIN)
         with _sending:

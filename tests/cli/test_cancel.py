@@ -289,6 +289,19 @@ def test_a_signal_that_another_thread_gets_wakes_the_main_one():
         other.join()
 
 
+@pytest.mark.usefixtures("alone")
+def test_a_signal_that_is_read_late_is_of_the_work_that_has_ended():
+    """Each time that one is raised again is a signal too: what was left of them hit the next."""
+    heard, woken = os.pipe()
+    ended = threading.Event()
+    ended.set()
+    os.write(woken, bytes([signal.SIGINT]) * 3)
+    os.close(woken)
+    interrupts.listen()
+    interrupts._watch(heard, ended)
+    assert not interrupts.came()
+
+
 def test_sigterm_ends_a_command_as_ctrl_c_does(tmp_path):
     """It is how systems and containers end one; a child that a library forked dies of it."""
     code = (
