@@ -62,8 +62,8 @@ def readable(path: Path) -> Path | bytes:
 def shapefiles(path: Path) -> bytes:
     """The Shapefiles in a zip archive as one for GDAL, which looks into none of its folders.
 
-    GDAL opens a file as what its content is: of all else in an archive, it might be told to open
-    other files of this machine.
+    GDAL opens a file as what its content is: all else in an archive might make it open other
+    files of this machine.
 
     Raises:
         DataError: it holds none, too much, or two files of one name.

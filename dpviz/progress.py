@@ -1,8 +1,8 @@
-"""How long work tells how far it is, and how it is cancelled.
+"""How long work reports how far it is, and how it is cancelled.
 
 Draws of noise report of themselves. What comes between and after them (sums of paths, least
 squares, medians) knows nothing of reports: it passes :func:`checkpoint`, at most a tenth of a
-second of work apart, where whoever listens to the build is told again and may cancel it.
+second of work apart, where whoever listens to the build hears again and may cancel it.
 """
 
 from __future__ import annotations

@@ -156,6 +156,7 @@ def _watch(heard: int, ended: threading.Event) -> None:
     """Wait for signals that end the command, whichever thread they went to.
 
     Also after the first one: a server has handlers of its own, and hands it on when it has ended.
+    One that is read late is of the work that has ended, not of what is listened for now.
     """
     with os.fdopen(heard, "rb", buffering=0) as signals:
         while number := signals.read(1):
@@ -164,10 +165,7 @@ def _watch(heard: int, ended: threading.Event) -> None:
 
 
 def _insist(ended: threading.Event) -> None:
-    """Raise it in the main thread until the work has ended; each time where it is not under way.
-
-    A signal that is read late is of the work that has ended, not of what is listened for now.
-    """
+    """Raise it in the main thread until the work has ended; each time where it is not under way."""
     main = threading.main_thread().ident or 0
     while True:
         time.sleep(AGAIN)

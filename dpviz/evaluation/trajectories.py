@@ -6,7 +6,7 @@ experiments in the code that its authors publish (``Experiments``, ``Evaluation`
 git-disl/AdaTrace). Real trajectories are lines through the places themselves, so that what is lost
 by cutting places into cells is part of every error.
 
-Where this differs from that code: the public rectangle stands for the extent of the data; buckets
+Where this differs from that code: the public rectangle stands for the extent of the data; bins
 reach from 0 to the greatest real value (there their width is a twentieth of greatest less least),
 and what is longer is counted in the last one instead of left out; a line that stands still counts
 for the circles that it is in (there for all); a line that skips cells of the patterns' grid is not
@@ -34,7 +34,7 @@ SANITY = 0.01
 SIDE = 6
 """Cells per side of the grid of trips and patterns."""
 
-BUCKETS = 20
+BINS = 20
 TOP = 100
 SHORTEST, LONGEST = 2, 8
 """Frequent patterns: how many, and of how many cells."""
@@ -145,7 +145,7 @@ def measures(real: Trajectories, synthetic: Trajectories, seed: int = 0) -> dict
     :data:`QUERIES` circles with centres drawn evenly from the rectangle; a line counts if any of
     its segments comes within the radius. Trip error: :func:`divergence` of the pairs of first and
     last cell. Diameter and length error: divergence of the greatest distances of two places, and
-    of the distances travelled, in :data:`BUCKETS` buckets. Pattern F1: of the :data:`TOP` most
+    of the distances travelled, in :data:`BINS` bins. Pattern F1: of the :data:`TOP` most
     frequent patterns of each side.
     """
     exact, share = real.passing(seed), len(real) / len(synthetic)
@@ -185,15 +185,15 @@ def _trips(lines: Trajectories) -> Float:
 
 
 def _binned(real: Float, synthetic: Float) -> float:
-    """Divergence over buckets of equal width from 0 to the real maximum; longer ones in the last.
+    """Divergence over bins of equal width from 0 to the real maximum; longer ones in the last.
 
     The authors leave what is longer than any real one out of the synthetic shares; that would hide
     it, so here it is counted.
     """
-    width = max(float(real.max()), 1e-12) / BUCKETS
+    width = max(float(real.max()), 1e-12) / BINS
 
     def shares(values: Float) -> Float:
-        bucket = np.minimum((values / width).astype(np.int64), BUCKETS - 1)
-        return np.bincount(bucket, minlength=BUCKETS) / len(values)
+        number = np.minimum((values / width).astype(np.int64), BINS - 1)
+        return np.bincount(number, minlength=BINS) / len(values)
 
     return divergence(shares(real), shares(synthetic))

@@ -8,7 +8,7 @@ cost what one costs (F. McSherry, SIGMOD 2009, theorem 4; with δ too).
 
 Of a unit that has up to k records in all parts together, k records change, wherever they lie: at
 the budget ε/k of one record, k steps from neighbour to neighbour cost ε. So records of a unit are
-bounded over all parts, before or after they are told apart, and never part by part: that would be
+bounded over all parts, before or after they are separated, and never part by part: that would be
 k records in each.
 """
 

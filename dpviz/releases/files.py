@@ -172,8 +172,8 @@ def spare(path: str | os.PathLike[str], paid: bytes | None = None) -> None:
 def _paid(metadata: dict[bytes, bytes]) -> bytes | None:
     """The number that a ledger gave to what it paid for; in a header of whatever schema."""
     headers = (metadata.get(key, b"") for key in OLD_KEYS)
-    found = next(filter(None, map(PAID.search, headers)), None)
-    return None if found is None else found[1]
+    match = next(filter(None, map(PAID.search, headers)), None)
+    return None if match is None else match[1]
 
 
 def _asked(task: str, path: Path, *arguments: Any, needs: tuple[str, ...]) -> pyarrow.Table:

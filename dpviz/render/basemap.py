@@ -58,20 +58,20 @@ def outlines(bounds: Bounds | None = None, source: str = "") -> tuple[Mark, ...]
     wider, tolerance = _around(bounds)
     fine = bounds is not None and max(bounds[2] - bounds[0], bounds[3] - bounds[1]) <= REGION
     fade = FINE_FADE if fine else FADE
-    parts: dict[str, list[Float]] = {kind: [] for kind in ("land", "water", "border", "coast")}
+    shapes: dict[str, list[Float]] = {kind: [] for kind in ("land", "water", "border", "coast")}
     for part, turn in _turns(wider):
         for each in base_map(part, tolerance, fine=fine)["features"]:
-            if (kind := each["properties"]["kind"]) in parts:
+            if (kind := each["properties"]["kind"]) in shapes:
                 lines = each["geometry"]["coordinates"]
                 rings = (line[0] if kind in FILLED else line for line in lines)
-                parts[kind] += [np.array(ring) + np.array([turn, 0.0]) for ring in rings]
+                shapes[kind] += [np.array(ring) + np.array([turn, 0.0]) for ring in rings]
     marks = [_ground(BUNDLED, [_box(_sea(wider))], WATER, fade=fade)]
     for kind, color in FILLED.items():
-        if parts[kind]:
-            marks.append(_ground(kind, parts[kind], color, fade=fade))
+        if shapes[kind]:
+            marks.append(_ground(kind, shapes[kind], color, fade=fade))
     for kind, color in (("border", FRAME), ("coast", SHORE)):
-        if parts[kind]:
-            marks.append(paths(kind, parts[kind], color=color, width=1.0, fade=list(fade)))
+        if shapes[kind]:
+            marks.append(paths(kind, shapes[kind], color=color, width=1.0, fade=list(fade)))
     marks.append(_names(wider))
     return tuple(marks)
 

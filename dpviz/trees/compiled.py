@@ -36,10 +36,10 @@ def compiled(*, parallel: bool = False) -> Callable[[Callable[..., Any]], Any]:
 
     def compile_later(loop: Callable[..., Any]) -> Any:
         try:
-            kept = nb.njit(cache=True, parallel=parallel, nogil=True)(loop)
+            kernel = nb.njit(cache=True, parallel=parallel, nogil=True)(loop)
         except RuntimeError:  # no folder that can be written to
-            kept = nb.njit(parallel=parallel, nogil=True)(loop)
-        return _in_turn(kept, loop) if parallel else kept
+            kernel = nb.njit(parallel=parallel, nogil=True)(loop)
+        return _in_turn(kernel, loop) if parallel else kernel
 
     return compile_later
 

@@ -59,12 +59,12 @@ def test_both_views_share_legend_and_rectangle_errors_are_measured_owners_compar
     both_prices_are_as_before(page)
 
 
-def press(page, name, told, state="visible"):
+def press(page, name, answer, state="visible"):
     """A button; again, as a person would, where a run that draws the form swallowed the press."""
     for patience in (PATIENCE / 6, PATIENCE):
         page.get_by_role("button", name=name, exact=True).click()
         with suppress(Late) if patience < PATIENCE else nullcontext():
-            told.wait_for(state=state, timeout=patience)
+            answer.wait_for(state=state, timeout=patience)
             return
 
 

@@ -167,14 +167,14 @@ def test_audits_by_several_processes_end_at_once(tmp_path, interrupted):
 
 
 def test_nothing_is_written_of_an_interrupt_that_a_destructor_swallowed():
-    """It is raised again, wherever the work has come to; other errors there are told."""
+    """It is raised again, wherever the work has come to; other errors there are written."""
     code = """
 import os, signal, sys, time, typer
 from dpviz import cli
 cli.app = typer.Typer()
 class Loud:
     def __del__(self):
-        raise ValueError("told")
+        raise ValueError("written")
 class Held:
     def __del__(self):
         os.kill(os.getpid(), signal.SIGINT)
@@ -190,7 +190,7 @@ cli.program()
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=PATIENCE)
     assert (ended.returncode, ended.stdout) == (130, b"held\n")
     lines = ended.stderr.decode().splitlines()
-    assert lines[-2:] == ["ValueError: told", "cancelled"]
+    assert lines[-2:] == ["ValueError: written", "cancelled"]
     assert b"KeyboardInterrupt" not in ended.stderr
 
 

@@ -210,9 +210,9 @@ def test_amplification_never_costs_more_than_was_paid():
     with localcontext() as context:
         context.prec = 60
         for epsilon, rate in zip(epsilons, rates, strict=True):
-            parts = [share(epsilon), share(epsilon / 3)]
-            paid = sum(Decimal(part.epsilon) for part in parts)
-            inner = sum(Decimal(part.epsilon) for part in on_sample(parts, rate))
+            shares = [share(epsilon), share(epsilon / 3)]
+            paid = sum(Decimal(part.epsilon) for part in shares)
+            inner = sum(Decimal(part.epsilon) for part in on_sample(shares, rate))
             cost = (1 + Decimal(rate) * (inner.exp() - 1)).ln()
             assert cost <= paid
             assert cost >= paid * (1 - Decimal("1e-12"))

@@ -135,15 +135,15 @@ def test_what_no_interval_has_is_said_beside_every_answer(
     }
     for method, wanted in words.items():
         release = build(data, method, 4.0, workload=workload, seed=4)
-        said = beyond_noise(release)
-        assert all(any(word in each for each in said) for word in wanted), said
-        assert ("neighbouring" in " ".join(said)) == (method in ("streets", "flows"))
+        sentences = beyond_noise(release)
+        assert all(any(word in each for each in sentences) for word in wanted), sentences
+        assert ("neighbouring" in " ".join(sentences)) == (method in ("streets", "flows"))
         assert not any("cut to" in each for each in beyond_noise(release, truncation=False))
     out = release.save(tmp_path / "r.parquet")
     asked = ["roads", "query", str(out), f"--path={data.graph.edge_id[0]}"]
     text, shown = (CliRunner().invoke(app, [*asked, *more]).output for more in ([], ["--json"]))
-    assert json.loads(shown)["in_no_interval"] == said
-    assert f"In no interval: {said[0]}" in text
+    assert json.loads(shown)["in_no_interval"] == sentences
+    assert f"In no interval: {sentences[0]}" in text
 
 
 def test_smoothing_needs_every_edge_on_its_own(data: RoadData, workload: Paths) -> None:

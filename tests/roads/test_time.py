@@ -122,11 +122,13 @@ def test_what_truncation_cuts_is_said_of_all_steps_together(data, workload):  # 
     """The share of one step with few trips was said to be that of all visits."""
     release = dpviz.build(data, "min+opt+tru", 20.0, workload=workload, seed=4)
     each = sorted(one.limit for one in release.addends)
-    kept = [100 * one["kept"] for one in facts_of_each_step(release) if "kept" in one]
+    shares = [100 * one["kept"] for one in facts_of_each_step(release) if "kept" in one]
     (sentence,) = beyond_noise(release)
     assert each[0] < each[-1]
     assert f"{each[0]} to {each[-1]} streets (by step of time)" in sentence
-    assert f"{kept[0]:.0f} % of all visits are counted, in one step {min(kept):.0f} %" in sentence
+    assert (
+        f"{shares[0]:.0f} % of all visits are counted, in one step {min(shares):.0f} %" in sentence
+    )
 
 
 def test_each_step_holds_the_trips_that_start_in_it(data, workload):  # type: ignore[no-untyped-def]

@@ -127,7 +127,7 @@ class Lesson(NamedTuple):
 
         Args:
             nodes: its tree.
-            side: the typical side that it was told of.
+            side: the typical side that it was declared.
             boxes: squares on its lattice, (q, 2) each.
             exact: records in these, (q,).
             bound: an error is one relative to this many records at least.

@@ -72,7 +72,7 @@ def test_features_of_a_turned_tree_are_turned(which):
     for each in (records, turned):
         nodes = tree(np.ascontiguousarray(each))
         made = Families.of(nodes, raw(nodes))
-        # Families of one total, level and numbers of leaves are told apart by all their numbers.
+        # Families of one total, level and numbers of leaves differ in all their numbers.
         families.append(made.features.astype(np.float64).round(4))
     feature, _ = symmetries()[which]
     expected, seen = (each[np.lexsort(each.T)] for each in (families[0][:, feature], families[1]))

@@ -158,16 +158,16 @@ def test_what_ends_the_server_is_no_traceback(tmp_path, sign):
             health = f"http://127.0.0.1:{port}/_stcore/health"
             urllib.request.urlopen(health, timeout=30).close()  # its handlers are there
             server.send_signal(getattr(signal, sign))
-            said, _ = server.communicate(timeout=60)
+            output, _ = server.communicate(timeout=60)
         finally:
             server.kill()
-    assert "Traceback" not in said
-    assert (server.returncode, said.splitlines()[-1]) == (130, "cancelled")
+    assert "Traceback" not in output
+    assert (server.returncode, output.splitlines()[-1]) == (130, "cancelled")
 
 
 @pytest.mark.skipif(not has_ipv6(), reason="this machine has no address of IPv6")
 def test_the_browser_is_sent_where_the_server_listens(tmp_path):
-    """It was told 127.0.0.1, where nothing answered."""
+    """It was sent to 127.0.0.1, where nothing answered."""
     with socket.create_server(("::1", 0), family=socket.AF_INET6) as free:
         port = free.getsockname()[1]
     environment = {**os.environ, "STREAMLIT_SERVER_HEADLESS": "true", "PYTHONUNBUFFERED": "1"}

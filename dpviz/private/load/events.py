@@ -106,8 +106,8 @@ def nearest_edges(graph: RoadGraph, points: Float) -> Int:
     edge = np.full(len(points), len(graph), dtype=np.int64)
     for start in range(0, len(points), STRIP):
         places = shapely.points(points[start : start + STRIP] * scale)
-        place, found = tree.query_nearest(places)  # all that are as near, in any order
-        np.minimum.at(edge, start + place, found)
+        place, nearest = tree.query_nearest(places)  # all that are as near, in any order
+        np.minimum.at(edge, start + place, nearest)
     return edge
 
 

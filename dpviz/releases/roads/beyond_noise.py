@@ -63,15 +63,15 @@ def _of_truncation(release: RoadRelease) -> list[str]:
     streets = "1 street" if most == 1 else f"{most:,} streets"
     if least < most:
         streets = f"{least:,} to {streets} (by step of time)"
-    kept = release.header.extra.get("kept")
-    if kept is None:
+    counted = release.header.extra.get("kept")
+    if counted is None:
         return [f"Trips of more than {streets} are cut to as many."]
-    if kept == 1:
+    if counted == 1:
         return []
-    worst = min(step.get("kept", kept) for step in facts_of_each_step(release))
-    counted = f"about {100 * kept:.0f} % of all visits are counted"
-    if worst < kept:
+    worst = min(step.get("kept", counted) for step in facts_of_each_step(release))
+    words = f"about {100 * counted:.0f} % of all visits are counted"
+    if worst < counted:
         return [
-            f"Trips are cut to {streets}: {counted}, in one step {100 * worst:.0f} % (estimates)."
+            f"Trips are cut to {streets}: {words}, in one step {100 * worst:.0f} % (estimates)."
         ]
-    return [f"Trips are cut to {streets}: {counted} (an estimate)."]
+    return [f"Trips are cut to {streets}: {words} (an estimate)."]

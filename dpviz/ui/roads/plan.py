@@ -45,8 +45,8 @@ FIRST = ("event-histogram", "gs", "dwork")
 
 def title_of(name: str) -> str:
     """A method of roads, or a variant of one, by its title."""
-    own = METHODS[name].title if name in METHODS else name
-    return TITLES.get(name, own)
+    title = METHODS[name].title if name in METHODS else name
+    return TITLES.get(name, title)
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ def legend(field: str, names: Sequence[str], colours: Sequence[str], **look: Any
 
 
 def dashes(field: str, names: Sequence[str], **look: Any) -> Any:
-    """The dash of a nominal field's lines, so that they are told apart in grey too."""
+    """The dash of a nominal field's lines, so that they differ in grey too."""
     import altair as alt
 
     return alt.StrokeDash(

@@ -71,8 +71,8 @@ def test_the_nearest_street_is_that_of_shapely_the_first_of_several_in_metres():
     apart = shapely.distance(
         shapely.points(places)[:, None], shapely.linestrings(nodes[ends])[None, :]
     )
-    found = nearest_edges(graph, places)
-    np.testing.assert_allclose(apart[np.arange(500), found], apart.min(axis=1), rtol=1e-12)
+    nearest = nearest_edges(graph, places)
+    np.testing.assert_allclose(apart[np.arange(500), nearest], apart.min(axis=1), rtol=1e-12)
     twice = road_graph(
         {"node": [0, 1], "x": [0, 1], "y": [0, 0]}, {"src": [0, 1, 0], "dst": [1, 0, 1]}
     )
@@ -254,8 +254,10 @@ def test_the_command_reads_events_and_its_release_says_so(tmp_path, monkeypatch)
     assert made.exit_code == 0, made.output
     release = dpviz.read("r.parquet")
     assert (release.records, release.header.unit) == ("events", "one who with at most 1 event")
-    told = run(app, ["check", "events.csv", "--graph", "streets.geojson", "--columns", "lon,lat"])
-    assert "read as events, each on its nearest street: lon, lat" in told.output
+    checked = run(
+        app, ["check", "events.csv", "--graph", "streets.geojson", "--columns", "lon,lat"]
+    )
+    assert "read as events, each on its nearest street: lon, lat" in checked.output
     city = run(app, ["roads", "build", "city", "--columns", "lon,lat", "-o", "c.parquet"])
     assert isinstance(city.exception, dpviz.errors.ParameterError)
     assert "--columns is not for the built-in data" in str(city.exception)

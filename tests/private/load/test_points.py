@@ -81,7 +81,7 @@ def test_a_damaged_crs_that_is_found_out_late_is_one_clear_line(axis):
 
 
 def test_proj_asks_nobody_outside_for_the_grids_of_records(monkeypatch):
-    """It did where PROJ_NETWORK=ON: which grids, and which parts of them, told where people are."""
+    """It did where PROJ_NETWORK=ON: which grids, and parts of them, betrayed where people are."""
     asked = []
 
     def listened(function):

@@ -76,7 +76,7 @@ def json_value(text: bytes) -> Any:
 
 
 def _decodable(content: bytes) -> bytes:
-    """UTF-8, with a lone surrogate for each byte that is none: one record's costs no other's."""
+    """UTF-8, an unpaired surrogate for each byte that is none: one record's costs no other's."""
     try:
         content.decode("utf-8", "surrogatepass")
     except UnicodeDecodeError:
