@@ -11,9 +11,10 @@ this is post-processing.
 from __future__ import annotations
 
 import itertools
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpviz.trees.consistency import sum_up
 from dpviz.trees.decomposition import Decomposition
@@ -66,24 +67,25 @@ class Families(NamedTuple):
             raw: each node's unbiased estimate from its own subtree, and its variance.
         """
         parent = np.flatnonzero(~nodes.leaf)
-        child = nodes.first_child[parent].astype(np.int64)[:, None] + np.arange(4)
+        below = slice(nodes.levels[0].stop, len(nodes))  # breadth-first: family after family
         unit = max(float(np.sqrt(np.median(raw[1][nodes.leaf]) / 2.0)), TINY)
         loads = (nodes.count / unit).astype(np.float32)
-        load, each = loads[parent], loads[child]
+        child = np.arange(below.start, below.stop).reshape(-1, 4)
+        load, each = loads[parent], loads[below].reshape(-1, 4)
         total = nodes.count[parent, None]
         share = np.full(each.shape, 0.25)
-        np.divide(nodes.count[child], total, out=share, where=total > 0)
-        mean = (raw[0] / unit).astype(np.float32)[child]
-        deviation = (np.sqrt(raw[1]) / unit).astype(np.float32)[child]
-        ratio = mean / np.maximum(deviation, TINY)
+        np.divide(nodes.count[below].reshape(-1, 4), total, out=share, where=total > 0)
+        mean = (raw[0][below] / unit).astype(np.float32).reshape(-1, 4)
+        deviation = (np.sqrt(raw[1][below]) / unit).astype(np.float32).reshape(-1, 4)
+        ratio: NDArray[Any] = mean / np.maximum(deviation, TINY)
         off = (mean.sum(axis=1) - load) / np.sqrt((deviation**2).sum(axis=1) + TINY)
-        leaves = sum_up(nodes.parent, np.ones(len(nodes))).astype(np.float32)[child]
+        leaves = sum_up(nodes.parent, np.ones(len(nodes)))[below].astype(np.float32)
         columns = [
             np.clip(np.log1p(each) - np.log1p(load / 4.0)[:, None], -5.0, 5.0) / 2.0,
             _beside(nodes, parent, loads).T,
             np.log(deviation + 0.1),
-            nodes.leaf[child],
-            np.log2(leaves + 1.0) / 4.0,
+            nodes.leaf[below].reshape(-1, 4),
+            np.log2(leaves + 1.0).reshape(-1, 4) / 4.0,
             np.clip(ratio, -4.0, 12.0) / 4.0,
             2.0 * (each + 0.5) / (load[:, None] + 2.0),
             np.clip(off, -4.0, 4.0)[:, None] / 2.0,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpviz.methods.points.base import parameter, register
 from dpviz.methods.points.cell_tree import CellTree, ShrunkTree, rate_variances
@@ -158,19 +159,27 @@ class Ladder(ShrunkTree):
 
         What it says of a node depends on the counts up to its rung only.
         """
-        nodes = np.arange(noisy.shape[1])
-        rung, looking = np.zeros(len(nodes), dtype=np.int64), np.ones(len(nodes), dtype=np.bool_)
-        while True:
-            rate = rates[rung, nodes]
-            rest = unspent(rates[-1], rate)
-            weight = noisy[rung, nodes] * rest
-            doubt = math.sqrt(2.0) * rest / rate
-            few = np.minimum(self.c + self.kappa * doubt, max(self.c, self.most))
-            looking &= (np.abs(weight - few) < self.band * doubt) & (weight < SURE * self.most)
-            looking &= rung < self.looks
-            if not looking.any():
-                return rung, weight, few
-            rung += looking
+        rung = np.zeros(noisy.shape[1], dtype=np.int64)
+        weight, few, doubtful = self._weighed(noisy[0], rates[0], rates[-1])
+        nodes = np.flatnonzero(doubtful)
+        for again in range(1, self.looks + 1):
+            rung[nodes] = again
+            weight[nodes], few[nodes], doubtful = self._weighed(
+                noisy[again].take(nodes), rates[again].take(nodes), rates[-1].take(nodes)
+            )
+            nodes = nodes[doubtful]
+        return rung, weight, few
+
+    def _weighed(
+        self, noisy: Int, rate: Float, left: Float
+    ) -> tuple[Float, Float, NDArray[np.bool_]]:
+        """Of counts of these rates: the weight, what counts as few, and whether it is in doubt."""
+        rest = unspent(left, rate)
+        weight = noisy * rest
+        doubt = math.sqrt(2.0) * rest / rate
+        few = np.minimum(self.c + self.kappa * doubt, max(self.c, self.most))
+        doubtful = (np.abs(weight - few) < self.band * doubt) & (weight < SURE * self.most)
+        return weight, few, doubtful
 
     def _part(self, weight: Float, fanout: int, depth: int, cap: int) -> Float | float:
         """The part of what a path has left that the next measured nodes look at first."""
