@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dpviz.cli.options import Order
-from dpviz.cli.outputs import apart, keep, writable
+from dpviz.cli.outputs import apart, claimed, keep, writable
 from dpviz.cli.root import complain, emit, progress, settings, simulated
 from dpviz.errors import ParameterError
 
@@ -59,43 +59,44 @@ def build_release(
     if wishes:
         parse_all(wishes)
     writable(order.output)
-    apart(order.output, *inputs, ledger=order.ledger)
-    simulate = simulated(order.seed, order.sampler, order.secure_noise)
-    started = time.perf_counter()
-    if order.declare_public and not order.public:
-        raise ParameterError("--declare-public goes with --public: give both, or neither")
-    data = load()
-    if data.public and order.purpose:
-        raise ParameterError(
-            "--purpose is what the ledger notes, which public data do not enter: leave it out"
+    with claimed(order.output):
+        apart(order.output, *inputs, ledger=order.ledger)
+        simulate = simulated(order.seed, order.sampler, order.secure_noise)
+        started = time.perf_counter()
+        if order.declare_public and not order.public:
+            raise ParameterError("--declare-public goes with --public: give both, or neither")
+        data = load()
+        if data.public and order.purpose:
+            raise ParameterError(
+                "--purpose is what the ledger notes, which public data do not enter: leave it out"
+            )
+        if getattr(data, "synthetic", False) and order.ledger is not None:
+            raise ParameterError("--ledger is not for the built-in data: leave it out")
+        queries = workload(data)
+        if isinstance(queries, Declared):
+            chosen = queries.method(name, **parameters)
+            if not queries.following(name, {}) and queries.name != "uniform" and not order.as_json:
+                complain(f"note: {unchanged(chosen.name, queries.name)}")
+        account = Ledger(order.ledger)
+        # Asked now: once the release stands, a ledger that cannot be read is no reason to fail.
+        unlimited = not data.public and account.account(data.name, history=False).total is None
+        release: Release = build(
+            data,
+            chosen,
+            order.epsilon,
+            workload=queries,
+            neighbours=order.neighbours,
+            simulate=simulate,
+            seed=order.seed,
+            sampler="exact" if simulate else order.sampler or "exact",
+            ledger=account,
+            purpose=order.purpose,
+            declare_public=order.declare_public,
+            wishes=wishes,
+            sum_share=sum_share,
+            progress=progress(),
         )
-    if getattr(data, "synthetic", False) and order.ledger is not None:
-        raise ParameterError("--ledger is not for the built-in data: leave it out")
-    queries = workload(data)
-    if isinstance(queries, Declared):
-        chosen = queries.method(name, **parameters)
-        if not queries.following(name, {}) and queries.name != "uniform" and not order.as_json:
-            complain(f"note: {unchanged(chosen.name, queries.name)}")
-    account = Ledger(order.ledger)
-    # Asked now: once the release stands, a ledger that cannot be read is no reason to fail.
-    unlimited = not data.public and account.account(data.name, history=False).total is None
-    release: Release = build(
-        data,
-        chosen,
-        order.epsilon,
-        workload=queries,
-        neighbours=order.neighbours,
-        simulate=simulate,
-        seed=order.seed,
-        sampler="exact" if simulate else order.sampler or "exact",
-        ledger=account,
-        purpose=order.purpose,
-        declare_public=order.declare_public,
-        wishes=wishes,
-        sum_share=sum_share,
-        progress=progress(),
-    )
-    keep(release.save, order.output, account, release.header.extra.get("release_id"))
+        keep(release.save, order.output, account, release.header.extra.get("release_id"))
     taken = "" if columns_named else taken_columns(data)
     if taken and not order.as_json:
         complain(f"note: {data.name!r} is read as places from {taken}")

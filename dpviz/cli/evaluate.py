@@ -10,7 +10,7 @@ import typer
 from dpviz.cli.build import workload_rule
 from dpviz.cli.groups import grouped
 from dpviz.cli.options import Places
-from dpviz.cli.outputs import apart
+from dpviz.cli.outputs import apart, claimed
 from dpviz.cli.root import Json, NoiseSeed, app, emit, numbers, progress
 from dpviz.errors import ParameterError, PrivacyError
 from dpviz.limits import QUERIES
@@ -102,10 +102,11 @@ def evaluate(
         seed,
         sanity,
     )
-    results = Results(output, about(handle, plan), absolute)
-    done = {row.key for row in results.rows}
-    for rows in run(handle, plan, done=done, processes=processes, progress=progress()):
-        results.append(rows)
+    with claimed(output):
+        results = Results(output, about(handle, plan), absolute)
+        done = {row.key for row in results.rows}
+        for rows in run(handle, plan, done=done, processes=processes, progress=progress()):
+            results.append(rows)
     if plot is not None:
         from dpviz.evaluation.plots import error_figure
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,9 +58,56 @@ def space_in(folder: Path, output: str) -> int:
         with tempfile.TemporaryFile(dir=folder):
             return shutil.disk_usage(folder).free
     except OSError as error:
-        raise ParameterError(
-            f"output {output!r}: the folder cannot be written ({error.strerror}): name another"
-        ) from error
+        raise _unwritable(output, error) from error
+
+
+def _unwritable(output: str, error: OSError) -> ParameterError:
+    return ParameterError(
+        f"output {output!r}: the folder cannot be written ({error.strerror}): name another"
+    )
+
+
+@contextmanager
+def claimed(output: str) -> Iterator[None]:
+    """Hold a file's name while what it will hold is made: of two commands at once the second one
+    would pay for what is never written, or measure what is written twice.
+
+    It is a lock on an empty file beside it, which ends with this process. Where the system has no
+    such locks (Windows, some network disks) nothing is held.
+
+    Raises:
+        ParameterError: another command holds it, or the folder cannot be written.
+        ReleaseError: as :func:`dpviz.files.destination`.
+    """
+    try:
+        import fcntl
+    except ImportError:
+        yield
+        return
+    target = destination(output)
+    mark = hashlib.blake2b(target.name.encode(errors="surrogateescape"), digest_size=8).hexdigest()
+    path = target.with_name(f".dpviz.{mark}.lock")  # shorter than a name may be
+    try:
+        file = path.open("ab")
+    except OSError as error:
+        raise _unwritable(output, error) from error
+    with file:
+        busy = ParameterError(
+            f"output {output!r}: another command is about to write it: wait until it has ended, or "
+            "name another file"
+        )
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise busy from None
+        except OSError:
+            pass
+        if identity(path) != identity(file.fileno()):  # the one who held it has just ended
+            raise busy
+        try:
+            yield
+        finally:
+            path.unlink(missing_ok=True)
 
 
 def apart(output: str, *inputs: str | None, ledger: str | None = None) -> None:
@@ -146,10 +196,10 @@ def _holds(folder: Path, path: Path) -> bool:
     return there and any(_same(folder, each) for each in path.parents)
 
 
-def identity(path: Path) -> tuple[int, int] | None:
-    """Which file stands at a path, if any: a file that replaces another has a number of its own."""
+def identity(path: Path | int) -> tuple[int, int] | None:
+    """Which file stands at a path, if any, or is open under a number: each has its own."""
     try:
-        facts = path.stat()
+        facts = os.stat(path)  # noqa: PTH116 - of an open file too
     except OSError:
         return None
     return facts.st_ino, facts.st_mtime_ns

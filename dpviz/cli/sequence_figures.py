@@ -9,7 +9,7 @@ import typer
 from dpviz.cli.evaluate import drawable, emit_results, write_plot
 from dpviz.cli.groups import grouped
 from dpviz.cli.options import Units
-from dpviz.cli.outputs import apart
+from dpviz.cli.outputs import apart, claimed
 from dpviz.cli.root import Json, NoiseSeed, numbers, progress, whole_numbers
 from dpviz.cli.sequences import Source, sequences
 from dpviz.cli.sources import Symbols
@@ -67,10 +67,11 @@ def evaluate(
     )
     data = symbols.load(source, **units.reading(), public=True)
     require_public(Ledger(), data)  # exact answers follow
-    results = RowFile(output, about(data, plan), MeasureRow)
-    done = {(row.method, row.epsilon, row.repeat) for row in results.rows}
-    for rows in run(data, plan, done=done, progress=progress()):
-        results.append(rows)
+    with claimed(output):
+        results = RowFile(output, about(data, plan), MeasureRow)
+        done = {(row.method, row.epsilon, row.repeat) for row in results.rows}
+        for rows in run(data, plan, done=done, progress=progress()):
+            results.append(rows)
     if plot is not None:
         from dpviz.evaluation.plots import sequence_figure
 

@@ -1,6 +1,9 @@
 """No command writes over what it reads, over records, or over the ledger."""
 
+import importlib
 import shutil
+import subprocess
+import sys
 
 import geopandas
 import pyarrow as pa
@@ -9,6 +12,7 @@ import pytest
 import shapely
 
 import dpviz
+from dpviz.errors import ParameterError
 from tests.cli.test_releases import fails, run
 
 BOX = "--bounds=0,0,1,1"
@@ -96,6 +100,45 @@ def test_of_two_commands_that_append_at_once_neither_is_lost(folder, capsys, mon
     line = fails(capsys, monkeypatch, "aggregate", *one, BOX, "-o", output)
     assert "all.SENSITIVE.parquet has changed meanwhile, and nothing was written" in line
     assert load(output).names == (("mon", "wed") if appends else ("wed",))
+
+
+@pytest.mark.parametrize("evaluates", [True, False], ids=["evaluate", "build"])
+def test_of_two_commands_that_write_one_file_at_once_the_second_is_refused(
+    folder, monkeypatch, evaluates
+):
+    """Each build paid, and one release was left; each evaluation wrote every row."""
+    module, name = dpviz, "load"
+    words = ["build", "points.csv", BOX, "-o", "new.parquet"]
+    if evaluates:
+        module, name = importlib.import_module("dpviz.evaluation.experiments"), "run"
+        words = ["evaluate", "points.csv", BOX, "--public", "--methods", "ugrid", "-o", "new.csv"]
+        words += ["--epsilons", 1, "--sizes", "small", "--repeats", 1, "--queries", 9]
+    work = getattr(module, name)
+
+    def while_another_one_begins(*given, **how):
+        monkeypatch.setattr(module, name, work)
+        with pytest.raises(ParameterError, match="another command is about to write it: wait"):
+            run(*words)
+        return work(*given, **how)
+
+    monkeypatch.setattr(module, name, while_another_one_begins)
+    assert run(*words)[0] == 0
+    assert not [each for each in folder.iterdir() if each.name.startswith(".")]
+    if evaluates:
+        assert len((folder / "new.csv").read_text().splitlines()) == 2
+    else:
+        assert len(dpviz.Ledger().account("points").spends) == 1
+
+
+def test_a_claim_that_a_killed_command_left_is_none(folder):
+    code = (
+        "import os, signal; from dpviz.cli.outputs import claimed\n"
+        "with claimed('new.parquet'): os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    subprocess.run([sys.executable, "-c", code])
+    assert len([each for each in folder.iterdir() if each.name.endswith(".lock")]) == 1
+    assert run("build", "points.csv", BOX, "-o", "new.parquet")[0] == 0
+    assert not [each for each in folder.iterdir() if each.name.endswith(".lock")]
 
 
 def test_no_command_writes_over_a_file_that_an_option_names(folder, capsys, monkeypatch):
