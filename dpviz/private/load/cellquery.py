@@ -46,6 +46,7 @@ from dpviz.private.load.dialects import (
     as_double,
     as_number,
     as_seconds,
+    as_text,
 )
 from dpviz.private.load.selection import checked_bits
 from dpviz.zones import ZONE, Offsets
@@ -165,15 +166,15 @@ class CellQuery:
         total = "CAST(SUM(amount) AS BIGINT)" if sums else "COUNT(*)"
         template = template.format(total=total, **beside)
         places = self._coordinates(dialect)
-        inside = [*self._inside(places), *self._of_a_kind()]
-        inside += [*self._of_a_value(dialect), *self._of_a_unit()]
+        inside = [*self._inside(places), *self._of_a_kind(dialect)]
+        inside += [*self._of_a_value(dialect), *self._of_a_unit(dialect)]
         inside += [] if also is None else [also]
-        cell = self._with_kind(self._cell(places, dialect))
+        cell = self._with_kind(self._cell(places, dialect), dialect)
         values = {"cell": cell, "inside": exp.and_(*inside)}
         if self.domain.values is not None:
             values["amount"] = self._steps(self.domain.values, dialect)
         if self.unit is not None:
-            values["unit"] = self._unit()
+            values["unit"] = self._unit(dialect)
             values["salt"] = exp.Literal.string(salt)
             values["most"] = exp.Literal.number(self.max_per_unit)
         tree = filled(template, relation, values)
@@ -198,10 +199,10 @@ class CellQuery:
         places = self._coordinates(dialect)
         most = (float(LARGEST),) * self.domain.dims
         inside = self._inside(places)
-        of_a_kind, of_a_value = self._of_a_kind(), self._of_a_value(dialect)
+        of_a_kind, of_a_value = self._of_a_kind(dialect), self._of_a_value(dialect)
         fate = exp.case()  # a condition that is missing, as of a NULL, falls through
         for number, conditions in (
-            (Fate.INSIDE, [*inside, *of_a_kind, *of_a_value, *self._of_a_unit()]),
+            (Fate.INSIDE, [*inside, *of_a_kind, *of_a_value, *self._of_a_unit(dialect)]),
             (Fate.NO_UNIT, [*inside, *of_a_kind, *of_a_value]),
             (Fate.NO_VALUE, [*inside, *of_a_kind]),
             (Fate.NO_KIND, inside),
@@ -257,19 +258,17 @@ class CellQuery:
         other = exp.case().when(exp.not_(some), as_double(-1.0))
         return exp.case().when(within, place).else_(other)
 
-    def _unit(self) -> Any:
+    def _unit(self, dialect: str) -> Any:
         """The unit's id as text."""
-        from sqlglot import exp
+        return as_text(as_column(self.unit or ""), dialect)
 
-        return exp.cast(as_column(self.unit or ""), "varchar")
-
-    def _kind(self) -> Any:
+    def _kind(self, dialect: str) -> Any:
         """The place of a record's kind in the public list; NULL for none of them."""
         from sqlglot import exp
 
         kinds = self.domain.kinds
         assert kinds is not None
-        written = exp.cast(as_column(kinds.column), "varchar")
+        written = as_text(as_column(kinds.column), dialect)
         place = exp.case()
         for number, name in enumerate(kinds.names):
             same = exp.EQ(this=written.copy(), expression=exp.Literal.string(name))
@@ -279,13 +278,13 @@ class CellQuery:
             place = place.when(some, exp.Literal.number(kinds.number(OTHER)))
         return exp.cast(place, "bigint")
 
-    def _of_a_kind(self) -> list[Any]:
+    def _of_a_kind(self, dialect: str) -> list[Any]:
         """A record of one of the kinds, if there are any."""
         from sqlglot import exp
 
         if self.domain.kinds is None:
             return []
-        return [exp.GTE(this=self._kind(), expression=exp.Literal.number(0))]
+        return [exp.GTE(this=self._kind(dialect), expression=exp.Literal.number(0))]
 
     def _of_a_value(self, dialect: str) -> list[Any]:
         """A record that has a readable value, if it needs one."""
@@ -311,22 +310,23 @@ class CellQuery:
         share = exp.Div(this=value, expression=grid, typed=False, safe=False)
         return exp.cast(exp.Floor(this=exp.Add(this=share, expression=half)), "bigint")
 
-    def _with_kind(self, cell: Any) -> Any:
+    def _with_kind(self, cell: Any, dialect: str) -> Any:
         """The number of a cell of one kind."""
         from sqlglot import exp
 
         if self.domain.kinds is None:
             return cell
         step = exp.cast(exp.Literal.number(1 << self.domain.dims * self.bits), "bigint")
-        return exp.Add(this=exp.Mul(this=self._kind(), expression=step), expression=exp.paren(cell))
+        kind = exp.Mul(this=self._kind(dialect), expression=step)
+        return exp.Add(this=kind, expression=exp.paren(cell))
 
-    def _of_a_unit(self) -> list[Any]:
+    def _of_a_unit(self, dialect: str) -> list[Any]:
         """A record that has the id of a unit, if it needs one."""
         from sqlglot import exp
 
         if self.unit is None:
             return []
-        return [exp.NEQ(this=self._unit(), expression=exp.Literal.string(""))]
+        return [exp.NEQ(this=self._unit(dialect), expression=exp.Literal.string(""))]
 
     def _inside(
         self,

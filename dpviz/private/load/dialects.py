@@ -19,6 +19,9 @@ NO_HASH = ("oracle", "sqlite", "teradata", "exasol")
 DECLARED_NUMBERS = ("postgres", "redshift")
 """Dialects without a cast that gives nothing where it fails: their columns must be of numbers."""
 
+COLLATED = ("duckdb", "postgres")
+"""Dialects in which a text that is cast keeps its column's rules of comparison."""
+
 RAISE_ON_UNDERFLOW = ("postgres", "redshift")
 """Dialects that refuse to divide 1e-320 by 2; so small an offset is in the first cell anyway."""
 
@@ -89,6 +92,18 @@ def as_column(name: str) -> Any:
     from sqlglot import exp
 
     return exp.column(exp.to_identifier(name, quoted=True), table="source")
+
+
+def as_text(value: Any, dialect: str) -> Any:
+    """A value as text, of which two are equal where their letters are: a column of a database may
+    take others for the same, as ``Ann`` and ``ann``, which are two ids.
+    """
+    from sqlglot import exp
+
+    text = exp.cast(value, "varchar")
+    if dialect not in COLLATED:
+        return text
+    return exp.Collate(this=text, expression=exp.to_identifier("C", quoted=True))
 
 
 def as_number(value: Any, dialect: str) -> Any:

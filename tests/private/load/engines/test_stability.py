@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 
+import duckdb
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, example, given, settings
@@ -62,6 +63,67 @@ def test_postgres(postgres):
         )
 
     run()
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "postgres"])
+def test_ids_that_a_column_takes_for_the_same_are_those_of_two_units(engine, request, tmp_path):
+    """Each keeps its own records: else one unit more would take away the other's, too."""
+    if engine == "postgres":
+        url = request.getfixturevalue("postgres")
+        with psycopg_of(url) as db:
+            db.execute(
+                b"CREATE COLLATION IF NOT EXISTS anyhow "
+                b"(provider = icu, locale = 'und-u-ks-level2', deterministic = false)"
+            )
+            for name, ids in ALIKE.items():
+                db.execute(f"DROP TABLE IF EXISTS {name}".encode())
+                columns = "x float8, y float8, who text COLLATE anyhow"
+                db.execute(f"CREATE TABLE {name} ({columns})".encode())
+                db.execute(f"INSERT INTO {name} {rows_of(ids)}".encode())
+    else:
+        url = f"duckdb:///{tmp_path / 'a.duckdb'}"
+        with duckdb.connect(str(tmp_path / "a.duckdb")) as db:
+            for name, ids in ALIKE.items():
+                db.execute(f"CREATE TABLE {name} (x DOUBLE, y DOUBLE, who VARCHAR COLLATE NOCASE)")
+                db.execute(f"INSERT INTO {name} {rows_of(ids)}")
+    kinds = dpviz.Domain.from_bounds(BOX.bounds, BOX.columns, kind="who", kinds=("ann", "other"))
+    for domain, totals in ((BOX, (2, 1)), (kinds, (2, 1))):
+        here, there = (
+            dpviz.load(url, domain, table=name, unit="who")._layers for name in ("two", "one")
+        )
+        assert tuple(sum(index.total for index in each.counts) for each in (here, there)) == totals
+        assert sum(map(distance, here.counts, there.counts)) == 1
+    assert [index.total for index in here.counts] == [1, 1]  # kinds are told apart likewise
+
+
+ALIKE = {"two": ("ann", "Ann"), "one": ("ann",)}
+
+
+def rows_of(ids):
+    """Twenty records of each, as SQL."""
+    values = (f"({n / 40}, 0.5, '{each}')" for each in ids for n in range(20))
+    return f"VALUES {', '.join(values)}"
+
+
+@pytest.mark.parametrize(
+    ("kind", "least"), [("int2", -(2**15)), ("int4", -(2**31)), ("int8", -(2**63))]
+)
+def test_the_least_whole_number_of_postgres_refuses_no_other_record(postgres, kind, least):
+    """It has no absolute value of its type."""
+    with psycopg_of(postgres) as db:
+        db.execute(b"DROP TABLE IF EXISTS whole")
+        db.execute(f"CREATE TABLE whole (x {kind}, y {kind}, v {kind})".encode())
+        db.execute(f"INSERT INTO whole VALUES (0, 1, 1), ({least}, 1, 1), (0, 1, {least})".encode())
+    domain = dpviz.Domain.from_bounds((-2, -2, 2, 2), ("x", "y"), value="v", clip=(-3, 3))
+    layers = dpviz.load(postgres, domain, table="whole")._layers
+    assert layers.counts[0].total == 2
+    assert layers.sums[0].total * domain.values.grid == pytest.approx(-2)
+
+
+def psycopg_of(url):
+    import psycopg
+
+    return psycopg.connect(url)
 
 
 MESSY = [
