@@ -120,16 +120,25 @@ def as_number(value: Any, dialect: str) -> Any:
         return exp.case().when(finite, number)
     # Its columns hold numbers by declaration, but a decimal may be too large or small to cast.
     low, high = (exp.cast(exp.Literal.string(each), "decimal") for each in (SMALLEST, LARGEST))
-    size = exp.Abs(this=value.copy())
     number = exp.cast(value.copy(), "double")
     tiny = exp.Mul(
         this=exp.cast(exp.func("SIGN", value.copy()), "double"),
         expression=exp.cast(exp.Literal.string(SMALLEST), "double"),
     )
+    # No ABS: the least of whole numbers has none of its type, which is an error.
     return (
-        exp.case()
-        .when(exp.LT(this=size.copy(), expression=low), tiny)
-        .when(exp.LTE(this=size.copy(), expression=high), number)
+        exp.case().when(_within(value, low, strict=True), tiny).when(_within(value, high), number)
+    )
+
+
+def _within(value: Any, most: Any, *, strict: bool = False) -> Any:
+    """Whether a value is from -most to most, in the strict case without both."""
+    from sqlglot import exp
+
+    below, above = (exp.LT, exp.GT) if strict else (exp.LTE, exp.GTE)
+    return exp.and_(
+        above(this=value.copy(), expression=exp.Neg(this=most.copy())),
+        below(this=value.copy(), expression=most.copy()),
     )
 
 
