@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from dpviz import arrow, limits
+from dpviz.errors import DataError
 from dpviz.private.load.tables.base import BLOCK_ROWS, Block, Column, Table, no_rows, parsing
 from dpviz.private.load.tables.formats import formats
 from dpviz.private.load.tables.geojson import shallow
@@ -35,7 +37,7 @@ class ConfinedTable(Table):
     ) -> None:
         self.name = name or path.name
         self._file = (str(path.absolute()), kind, self.name, layer)
-        self._size = path.stat().st_size
+        self._state = _state(path)
         described = self._asked("layout")
         stated = json.loads(described.schema.metadata[b"stated"])
         self.metadata: dict[bytes, bytes] = described.schema.metadata
@@ -67,9 +69,20 @@ class ConfinedTable(Table):
             yield Block(0, {name: [] for name in names}, np.empty((0, 2)), stated["broken"])
 
     def _asked(self, task: str, *arguments: Any) -> Any:
-        _, kind, name, _ = self._file
-        call, needs = f"{__name__}:{task}", formats()[kind].needs
-        return confined(call, *self._file, *arguments, where=name, size=self._size, needs=needs)
+        path, kind, name, _ = self._file
+        call, size, needs = f"{__name__}:{task}", self._state[-1], formats()[kind].needs
+        answer = confined(call, *self._file, *arguments, where=name, size=size, needs=needs)
+        if _state(Path(path)) != self._state:  # its bound may be of other records
+            raise DataError(f"{name} has changed while it was read: do it again")
+        return answer
+
+
+def _state(path: Path) -> tuple[int, ...]:
+    """What another one in its place, or more in it, would change; the size is last."""
+    with suppress(FileNotFoundError):
+        facts = path.stat()
+        return facts.st_ino, facts.st_mtime_ns, facts.st_size
+    return (0,)
 
 
 def listed_tables(path: Path, kind: str) -> tuple[str, ...]:

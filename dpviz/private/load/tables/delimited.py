@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import codecs
 import csv
+import hashlib
 import re
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
@@ -48,7 +50,7 @@ class DelimitedText(Table):
         self.name = name or path.name
         self._open = opened or (lambda: path.open("rb"))
         with parsing(self.name, "delimited text"):
-            self._skip = 0
+            self._skip, self._above = 0, hashlib.sha256()
             header, self.delimiter, utf16 = self._header()
             line = header.decode("utf-8" if utf16 else _encoding(header), errors="replace")
             if "\0" in line or line.startswith("%PDF-"):
@@ -134,6 +136,7 @@ class DelimitedText(Table):
                 while end := _BREAK.search(seen):
                     line, seen = seen[: end.start()], seen[end.end() :]
                     self._skip += end.end()
+                    self._above.update(line + end[0])
                     if stated := _SEPARATOR.fullmatch(line.strip()):  # as spreadsheets write it
                         delimiter = stated[1].decode()
                     elif line.strip():
@@ -141,15 +144,23 @@ class DelimitedText(Table):
                 if len(seen) > MAX_LINE:
                     raise DataError(f"{self.name} has no header line: add the columns' names")
         self._skip += len(seen)
+        self._above.update(seen)
         return seen.strip(), delimiter or _delimiter(seen), utf16
 
     def _stream(self, file: IO[bytes]) -> Iterator[bytes]:
-        """What stands below the header."""
-        skip = self._skip
-        for chunk in decoded(file, BLOCK, self.name):
-            if skip < len(chunk):
-                yield chunk[skip:]
-            skip = max(0, skip - len(chunk))
+        """What stands below the header.
+
+        Raises:
+            DataError: another header, by which a column may be another one than was named.
+        """
+        skip, above = self._skip, hashlib.sha256()
+        for chunk in chain(decoded(file, BLOCK, self.name), [b""]):
+            above.update(chunk[:skip])
+            skip, rest = max(0, skip - len(chunk)), chunk[skip:]
+            if (rest or not chunk) and above.digest() != self._above.digest():
+                raise DataError(f"{self.name} has changed while it was read: do it again")
+            if rest:
+                yield rest
 
 
 class TextLines(Table):

@@ -19,6 +19,7 @@ from dpviz.private.index import PointIndex
 from dpviz.private.load.cellquery import CellQuery
 from dpviz.private.load.counts import merged
 from dpviz.private.load.dialects import table
+from dpviz.private.load.tables.confined import ConfinedTable
 from tests.cli.test_releases import fails, run
 from tests.private.load.engines.cases import CASES, digest
 
@@ -196,6 +197,26 @@ def test_bounds_of_a_unit_add_up_over_appended_days(tmp_path, days):
     release = dpviz.build(dpviz.load(path), "ugrid", 1.0)
     assert sum(row["epsilon"] for row in release.header.budget) == pytest.approx(1.0)
     assert "6 records" in release.header.guarantee
+
+
+def test_counts_that_are_appended_to_while_they_are_read(tmp_path, days, monkeypatch):
+    """The bound of a unit that a file states is of the rows in it, not of those before."""
+    first, second = tmp_path / "first.SENSITIVE.parquet", tmp_path / "both.SENSITIVE.parquet"
+    read = {"unit": "who", "max_per_unit": 2, "name": "visits"}
+    dpviz.save_counts(dpviz.load(days[0], CASE.domain, **read), first)
+    dpviz.save_counts(dpviz.load([first, days[1]], **read), second)
+    asked = ConfinedTable._asked
+
+    def meanwhile(table, task, *arguments):
+        if task == "records":
+            second.replace(first)
+        return asked(table, task, *arguments)
+
+    monkeypatch.setattr(ConfinedTable, "_asked", meanwhile)
+    with pytest.raises(DataError, match="has changed while it was read: do it again"):
+        dpviz.load(first)
+    monkeypatch.undo()
+    assert dpviz.load(first).max_per_unit == 4
 
 
 @pytest.mark.parametrize(
