@@ -10,52 +10,15 @@
 True
 """
 
+import sys
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from dpviz.build import (
-    Ledger,
-    build,
-    cell_counts,
-    cell_sql,
-    from_counts,
-    from_points,
-    load,
-    read_graph,
-    save_counts,
-    workload_of,
-)
-from dpviz.domain import Domain
-from dpviz.errors import DpvizError
-from dpviz.methods import METHODS, method
-from dpviz.notebook.frame import frame
-from dpviz.planning.search import Plan, plan
-from dpviz.releases.answers import Answers
-from dpviz.releases.areas.area_file import read_areas
-from dpviz.releases.areas.hexagons import hexagons
-from dpviz.releases.areas.partition import Areas
-from dpviz.releases.areas.release import AreaRelease
-from dpviz.releases.export import export
-from dpviz.releases.header import Header
-from dpviz.releases.points.matching import Matching, match
-from dpviz.releases.points.range_count import RangeAnswers
-from dpviz.releases.points.release import PointRelease
-from dpviz.releases.points.timeline import Timeline
-from dpviz.releases.points.window import during
-from dpviz.releases.release import Release
-from dpviz.releases.roads.path_count import PathAnswers
-from dpviz.releases.roads.release import RoadRelease
-from dpviz.releases.roads.timed import RoadTimeline, TimedRoadRelease
-from dpviz.releases.sequences.release import SequenceRelease
-from dpviz.releases.store import read, save
-from dpviz.roads.graph import RoadGraph
-from dpviz.roads.paths import Paths
-from dpviz.sequences.alphabet import Alphabet
-from dpviz.trees.decomposition import Decomposition
-
 if TYPE_CHECKING:
+    from dpviz.api import *  # noqa: F403
     from dpviz.notebook.widget import Map
 
-__all__ = [
+__all__ = [  # noqa: F405
     "METHODS",
     "Alphabet",
     "Answers",
@@ -99,16 +62,34 @@ __all__ = [
     "workload_of",
 ]
 
-Release.frame = frame
-PointRelease.during = during
+
+class _Package(ModuleType):
+    """The name ``build`` is the function's, also once the module of that name is loaded."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not (name in __all__ and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
 
 
 def __getattr__(name: str) -> Any:
-    """``dpviz.Map``, once it is asked for: widgets are slow to import."""
-    if name != "Map":
+    """What is public, once it is asked for: the command line answers much without it."""
+    if name not in __all__:
         raise AttributeError(f"module 'dpviz' has no attribute {name!r}")
+    if name != "Map":
+        from dpviz import api
+
+        for each in api.__all__:
+            globals().setdefault(each, getattr(api, each))
+        return globals()[name]
     try:
         from dpviz.notebook.widget import Map
     except ModuleNotFoundError as error:
         raise ImportError("dpviz.Map needs anywidget: pip install 'dpviz[notebook]'") from error
     return Map
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

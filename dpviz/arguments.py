@@ -9,22 +9,17 @@ import inspect
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from contextlib import AbstractContextManager, nullcontext
 from decimal import Decimal
-from functools import partial, wraps
-from numbers import Real
+from functools import wraps
+from numbers import Integral, Number, Real
 from types import NoneType, UnionType
 from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
-
-import numpy as np
 
 from dpviz.errors import DpvizError
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-USUAL = partial(np.errstate, divide="warn", over="warn", under="ignore", invalid="warn")
-"""NumPy's own way with what a double cannot hold. Where a notebook has set another, a build failed
-after it was paid, and whether it did hung on exact counts."""
 
 PATH: Any = str | os.PathLike[str]
 
@@ -39,11 +34,10 @@ FIELDS: dict[type, dict[str, Any]] = {}
 
 PLAIN: dict[Any, tuple[type, ...]] = {
     str: (str,),
-    bool: (bool, np.bool_),
-    int: (int, np.integer),
-    float: (Real, Decimal, np.number),
+    int: (Integral,),
+    float: (Real, Decimal),
 }
-"""What stands for a plain type; True is no number."""
+"""What stands for a plain type, NumPy's scalars too; True is no number."""
 
 REMEDIES = {
     str: "give a text",
@@ -76,7 +70,7 @@ def typed(error: type[DpvizError]) -> Callable[[Callable[P, R]], Callable[P, R]]
 
     Of plain types, texts, lists of texts, paths, functions and classes of this project; arrays and
     other numbers are for the function itself. An iterable of texts arrives as a tuple. It runs with
-    NumPy's :data:`USUAL` settings.
+    NumPy's :func:`usual` settings.
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
@@ -98,12 +92,26 @@ def typed(error: type[DpvizError]) -> Callable[[Callable[P, R]], Callable[P, R]]
                         fitting(each, hint, name, error)
                 else:
                     bound.arguments[name] = fitting(value, hint, name, error)
-            with USUAL():
+            with usual():
                 return function(*bound.args, **bound.kwargs)
 
         return checked
 
     return decorate
+
+
+def usual() -> AbstractContextManager[Any]:
+    """NumPy's own way with what a double cannot hold. Where a notebook has set another, a build
+    failed after it was paid, and whether it did hung on exact counts. Nobody has set any of what
+    nobody has loaded.
+    """
+    numpy = sys.modules.get("numpy")
+    if numpy is None:
+        return nullcontext()
+    settings: AbstractContextManager[Any] = numpy.errstate(
+        divide="warn", over="warn", under="ignore", invalid="warn"
+    )
+    return settings
 
 
 def check_fields(frozen: Any, error: type[DpvizError]) -> None:
@@ -144,7 +152,8 @@ def described(name: str, value: Any) -> str:
     ('columns=5', 'domain of type list')
     """
     short = isinstance(value, int) and abs(value) < 10**SHOWN
-    if not short and not isinstance(value, (NoneType, str, float, np.number)):
+    of_numpy = isinstance(value, Number) and type(value).__module__ == "numpy"
+    if not (short or of_numpy or isinstance(value, (NoneType, str, float))):
         return f"{name} of type {type(value).__name__}"
     text = repr(value)
     return f"{name}={text if len(text) <= SHOWN else text[: SHOWN - 1] + '…'}"
@@ -155,7 +164,9 @@ def _fits(value: Any, hint: Any) -> tuple[bool, Any]:
     origin = _origin(hint)
     if hint in PLAIN:
         known = isinstance(value, PLAIN[hint]) and (hint is not float or _is_float(value))
-        return known and (hint is bool or not isinstance(value, (bool, np.bool_))), value
+        return known and not _is_bool(value), value
+    if hint is bool:
+        return _is_bool(value), value
     if hint in (None, NoneType):
         return value is None, value
     if origin is Literal:
@@ -165,7 +176,7 @@ def _fits(value: Any, hint: Any) -> tuple[bool, Any]:
     if origin in (tuple, Sequence, Iterable):
         return _fits_items(value, origin, get_args(hint)[0])
     kind = origin if isinstance(origin, type) else hint
-    if isinstance(kind, type) and (kind is np.ndarray or kind.__module__.startswith("dpviz.")):
+    if isinstance(kind, type) and (_is_array(kind) or kind.__module__.startswith("dpviz.")):
         return isinstance(value, kind), value
     return origin is not os.PathLike, value
 
@@ -180,6 +191,17 @@ def _fits_items(value: Any, origin: Any, item: Any) -> tuple[bool, Any]:
     items = tuple(value)
     nested = item is not str
     return all(isinstance(each, str) or (nested and _fits(each, item)[0]) for each in items), items
+
+
+def _is_bool(value: Any) -> bool:
+    """Whether a value is True or False, as Python or NumPy has them."""
+    kind = type(value)
+    return kind is bool or (kind.__module__ == "numpy" and kind.__name__.startswith("bool"))
+
+
+def _is_array(kind: Any) -> bool:
+    """Whether a type is NumPy's of arrays."""
+    return getattr(kind, "__module__", "") == "numpy" and kind.__name__ == "ndarray"
 
 
 def _is_float(value: Any) -> bool:
@@ -216,7 +238,7 @@ def _remedy(hint: Any) -> str:
         return REMEDIES["Path"]
     if origin is Callable:
         return REMEDIES["Progress"]
-    if origin is np.ndarray:
+    if _is_array(origin):
         return REMEDIES["Array"]
     if origin is Literal:
         return f"give {' or '.join(get_args(hint))}"

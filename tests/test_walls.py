@@ -36,6 +36,9 @@ DOORS = (
 )
 """Files outside that may open them, whatever the kind of data."""
 
+PURSE = "cli/ledger.py"
+"""May open the ledger alone, which holds prices and no record: without an engine, at once."""
+
 CORRIDOR = (
     ("errors", "progress"),
     ("arguments", "arrow", "cycles", "lists", "rectangles"),
@@ -47,7 +50,9 @@ CORRIDOR = (
     ("private", "render"),
     ("methods",),
     ("build",),
-    ("dpviz", "evaluation", "exports", "notebook", "planning"),
+    ("evaluation", "exports", "notebook", "planning"),
+    ("api",),
+    ("dpviz",),
     ("cli",),
     ("__main__", "entry", "ui"),
 )
@@ -93,7 +98,11 @@ def test_only_the_vault_and_its_doors_import_private():
         path.relative_to(PACKAGE).as_posix()
         for path in modules()
         if not within(path, INSIDE + DOORS)
-        and any(name.startswith("dpviz.private") for name in imports(path, types=True))
+        and any(
+            name.startswith("dpviz.private")
+            and not (name.startswith("dpviz.private.ledger") and within(path, (PURSE,)))
+            for name in imports(path, types=True)
+        )
     ]
     assert strangers == []
 
@@ -257,14 +266,41 @@ def test_what_is_imported_is_declared():
     assert {top for top in foreign if declared.isdisjoint(names[top])} == set()
 
 
-def test_start_up_imports_nothing_heavy():
-    heavy = "pandas geopandas numba scipy pyproj shapely duckdb matplotlib networkx opendp"
-    code = (
-        "import sys, dpviz, dpviz.cli\n"
-        f"print(*[name for name in {heavy.split()} if name in sys.modules])"
-    )
+def loaded(code, names):
+    """Which of some modules a program loads."""
+    code += f"\nimport sys; print(*[each for each in {names.split()} if each in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == []
+    return done.stdout.splitlines()[-1].split()
+
+
+HEAVY = "pandas geopandas numba scipy pyproj shapely duckdb matplotlib networkx opendp streamlit"
+ENGINE = "numpy pyarrow dpviz.api dpviz.build dpviz.methods dpviz.domain dpviz.releases"
+
+
+def test_start_up_imports_nothing_heavy():
+    assert loaded("import dpviz.api, dpviz.cli", HEAVY) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "beside"),
+    [
+        (["--version"], "pydantic"),
+        (["--help"], "pydantic"),
+        (["build", "--help"], ""),
+        (["build", "a.csv", "--epsilon", "much"], ""),
+        (["ledger", "show", "--json"], "dpviz.private.load"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else " ".join(value),
+)
+def test_what_needs_no_records_is_answered_without_an_engine(words, beside, tmp_path, monkeypatch):
+    """Every command had loaded it: two thirds of a second for the version."""
+    monkeypatch.setenv("DPVIZ_LEDGER", str(tmp_path / "ledger.sqlite"))
+    code = (
+        f"import contextlib, sys; sys.argv[1:] = {words}\n"
+        "from dpviz_command import program\n"
+        "with contextlib.suppress(SystemExit): program()"
+    )
+    assert loaded(code, f"{HEAVY} {ENGINE} {beside}") == []
 
 
 @pytest.mark.parametrize("name", sorted(of_kind("points")))

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from dpviz.cli.root import COUNT, answer_rows, in_line
 from dpviz.lists import listed
-from dpviz.releases.answers import INTERVAL_SDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -119,6 +118,8 @@ def cut_words(uniformity_sd: float, noun: str = "cells", least: float = 0.05) ->
     """What records may lie unevenly inside the cells or areas that an edge cuts, if it cuts any
     and that may cost more than the least that is worth a word.
     """
+    from dpviz.releases.answers import INTERVAL_SDS
+
     error = INTERVAL_SDS * uniformity_sd
     if error <= least:
         return ""

@@ -21,11 +21,11 @@ from dpviz.cli.root import (
     step_rows,
 )
 from dpviz.errors import ParameterError
-from dpviz.releases.areas.release import AreaRelease
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from dpviz.releases.areas.release import AreaRelease
     from dpviz.releases.points.range_count import RangeAnswers
     from dpviz.releases.points.release import PointRelease
 
@@ -73,6 +73,8 @@ def query(
     as_json: Json = False,
 ) -> None:
     """Answer range queries from a release: noisy counts with 95 % intervals."""
+    from dpviz.releases.areas.release import AreaRelease
+
     if name is not None and regions is None:
         raise ParameterError("--name is of --regions: give both, or leave it out")
     if less is not None and period is None:
@@ -151,6 +153,8 @@ def query_areas(
     as_json: bool,
 ) -> None:
     """Answers from a release of areas: of every area, or of rectangles."""
+    from dpviz.releases.areas.release import AreaRelease
+
     if not isinstance(opened, AreaRelease):
         raise ParameterError("--areas is asked of a release of areas, this one is of points")
     if others is not None or (every and (rect or rects)):
@@ -201,7 +205,7 @@ def emit_rectangles(
         {"rect": box, **answer, **more}
         for box, answer, more in zip(asked, answer_rows(answers, RANGE), beside, strict=True)
     ]
-    noun = "areas" if isinstance(release, AreaRelease) else "cells"
+    noun = "areas" if release.kind == "areas" else "cells"
     lines = [
         line
         for row in rows

@@ -17,8 +17,6 @@ from dpviz.cli.outputs import apart
 from dpviz.cli.queries import opened_map
 from dpviz.cli.root import Json, ReleaseFile, app, complain, emit
 from dpviz.errors import ParameterError
-from dpviz.periods import period_words
-from dpviz.releases.areas.release import AreaRelease
 
 if TYPE_CHECKING:
     from dpviz.releases.points.release import PointRelease
@@ -62,6 +60,8 @@ def info(
         raise ParameterError(
             "--source, --seed, --areas and --graph are for the code: give --code too"
         )
+    from dpviz.periods import period_words
+    from dpviz.releases.areas.release import AreaRelease
     from dpviz.releases.points.promises import promises
     from dpviz.releases.points.release import PointRelease
     from dpviz.releases.roads.timed import TimedRoadRelease
@@ -173,6 +173,7 @@ def export(
 ) -> None:
     """Write a release for other tools, such as QGIS."""
     from dpviz import export as write
+    from dpviz.releases.areas.release import AreaRelease
 
     apart(output, release, join)
     opened = opened_map(release)
