@@ -48,15 +48,9 @@ CONFINED = {
 }
 """Drivers of GDAL that open other files and addresses, whatever the file's name: none is there."""
 
-_PROGRAM = """
-import sys, types
-package = sys.modules["dpviz"] = types.ModuleType("dpviz")
-package.__path__ = sys.argv[1:]
-from dpviz.sandbox import main
-main()
-"""
-"""The nursery, in a package whose door stays shut: behind it are methods, releases, plans. It finds
-no module in the current folder, where a stranger's files may be (``-P``)."""
+_PROGRAM = "from dpviz.sandbox import main; main()"
+"""The nursery, which loads no method, release or plan. It finds no module in the current folder,
+where a stranger's files may be (``-P``)."""
 
 _GRACE = 30.0
 """Seconds beyond its own limits after which a child that does not answer is given up."""
@@ -187,10 +181,10 @@ class _Nursery:
         if self._line is None or self._owner != os.getpid():
             ours, theirs = socket.socketpair()
             with theirs:
-                room = Path(__file__).parent
-                search = os.pathsep.join(filter(None, [str(room.parent), os.getenv("PYTHONPATH")]))
+                room = str(Path(__file__).parents[1])
+                search = os.pathsep.join(filter(None, [room, os.getenv("PYTHONPATH")]))
                 self._process = subprocess.Popen(
-                    [sys.executable, "-P", "-c", _PROGRAM, str(room)],
+                    [sys.executable, "-P", "-c", _PROGRAM],
                     stdin=theirs.fileno(),
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
