@@ -85,10 +85,10 @@ def claimed(output: str) -> Iterator[None]:
         yield
         return
     target = destination(output)
-    mark = hashlib.blake2b(target.name.encode(errors="surrogateescape"), digest_size=8).hexdigest()
-    path = target.with_name(f".dpviz.{mark}.lock")  # shorter than a name may be
+    mark = hashlib.blake2b(os.fsencode(target.name), digest_size=8).hexdigest()
+    temporary = target.with_name(f".dpviz.{mark}.lock")  # shorter than a name may be
     try:
-        file = path.open("ab")
+        file = temporary.open("ab")
     except OSError as error:
         raise _unwritable(output, error) from error
     with file:
@@ -102,12 +102,12 @@ def claimed(output: str) -> Iterator[None]:
             raise busy from None
         except OSError:
             pass
-        if identity(path) != identity(file.fileno()):  # the one who held it has just ended
+        if identity(temporary) != identity(file.fileno()):  # the one who held it has just ended
             raise busy
         try:
             yield
         finally:
-            path.unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
 
 
 def apart(output: str, *inputs: str | None, ledger: str | None = None) -> None:
