@@ -47,6 +47,7 @@ from dpviz.private.load.dialects import (
     as_number,
     as_seconds,
     as_text,
+    as_unit,
 )
 from dpviz.private.load.selection import checked_bits
 from dpviz.zones import ZONE, Offsets
@@ -174,7 +175,7 @@ class CellQuery:
         if self.domain.values is not None:
             values["amount"] = self._steps(self.domain.values, dialect)
         if self.unit is not None:
-            values["unit"] = self._unit(dialect)
+            values["unit"] = as_unit(as_column(self.unit), dialect)
             values["salt"] = exp.Literal.string(salt)
             values["most"] = exp.Literal.number(self.max_per_unit)
         tree = filled(template, relation, values)
@@ -258,10 +259,6 @@ class CellQuery:
         other = exp.case().when(exp.not_(some), as_double(-1.0))
         return exp.case().when(within, place).else_(other)
 
-    def _unit(self, dialect: str) -> Any:
-        """The unit's id as text."""
-        return as_text(as_column(self.unit or ""), dialect)
-
     def _kind(self, dialect: str) -> Any:
         """The place of a record's kind in the public list; NULL for none of them."""
         from sqlglot import exp
@@ -326,7 +323,8 @@ class CellQuery:
 
         if self.unit is None:
             return []
-        return [exp.NEQ(this=self._unit(dialect), expression=exp.Literal.string(""))]
+        written = as_text(as_column(self.unit), dialect)
+        return [exp.NEQ(this=written, expression=exp.Literal.string(""))]
 
     def _inside(
         self,

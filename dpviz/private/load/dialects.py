@@ -22,6 +22,12 @@ DECLARED_NUMBERS = ("postgres", "redshift")
 COLLATED = ("duckdb", "postgres")
 """Dialects in which a text that is cast keeps its column's rules of comparison."""
 
+BINARY_HASH = {
+    "tsql": ("NVARCHAR(MAX)", "Latin1_General_BIN2"),
+    "fabric": ("VARCHAR(MAX)", "Latin1_General_100_BIN2_UTF8"),
+}
+"""Dialects whose hashes are no texts: their type of whole texts, and the rules that compare letters."""
+
 RAISE_ON_UNDERFLOW = ("postgres", "redshift")
 """Dialects that refuse to divide 1e-320 by 2; so small an offset is in the first cell anyway."""
 
@@ -104,6 +110,21 @@ def as_text(value: Any, dialect: str) -> Any:
     if dialect not in COLLATED:
         return text
     return exp.Collate(this=text, expression=exp.to_identifier("C", quoted=True))
+
+
+def as_unit(value: Any, dialect: str) -> Any:
+    """The id of a unit as text, whole, of which two are equal where their letters are. In dialects
+    that no test asks, its hash, since a column there may compare texts in any way.
+    """
+    from sqlglot import exp
+
+    if dialect in (*COLLATED, "spark"):
+        return as_text(value, dialect)
+    if dialect not in BINARY_HASH:
+        return exp.func("MD5", exp.cast(value, "text"))
+    kind, rules = BINARY_HASH[dialect]
+    text = exp.cast(value, exp.DataType.build(kind, dialect=dialect))
+    return exp.Collate(this=text, expression=exp.var(rules))
 
 
 def as_number(value: Any, dialect: str) -> Any:

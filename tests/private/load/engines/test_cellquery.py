@@ -38,6 +38,23 @@ def test_the_same_query_has_the_same_rows_in_every_dialect_that_duckdb_reads_bac
             assert sorted(db.execute(text[0]).fetchall()) == rows, dialect
 
 
+@pytest.mark.parametrize("dialect", ["bigquery", "snowflake", "mysql", "trino", "databricks"])
+def test_two_ids_are_one_unit_in_no_warehouse(dialect):
+    """A column that takes Ann and ann for one made one unit of two: one more moved 2 K counts."""
+    with duckdb.connect() as db:
+        db.execute("CREATE TABLE t (lon DOUBLE, lat DOUBLE, who VARCHAR COLLATE NOCASE)")
+        db.execute("INSERT INTO t VALUES (0.2, 0.3, 'Ann'), (0.2, 0.3, 'Ann'), (0.6, 0.7, 'ann')")
+        query = CellQuery(BOX, ("lon", "lat"), 5, "who", 1)
+        text = sqlglot.transpile(query.sql(table("t"), dialect), read=dialect, write="duckdb")
+        assert sum(n for _, n in db.execute(text[0]).fetchall()) == 2
+
+
+def test_sql_server_keeps_long_ids_and_their_letters():
+    """Its plain cast to text ends after 30 letters, and its usual rules take Ann and ann for one."""
+    text = CellQuery(BOX, ("lon", "lat"), 5, "who", 1).sql(table("t"), "tsql")
+    assert "CAST(source.[who] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS unit_value" in text
+
+
 def test_the_count_column_carries_a_check_of_the_public_facts():
     names = {
         CellQuery(BOX, ("a", "b"), 16).count_column,
