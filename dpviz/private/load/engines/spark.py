@@ -21,6 +21,10 @@ _QUIET = {
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "ERROR",
 }
+_GUESSED = "spark.sql.sources.partitionColumnTypeInference.enabled"
+"""Whether names of folders, as ``rider=01``, decide together about the type of a column: one more
+of another kind would make two ids, 01 and 1, of what was one."""
+
 _LOCAL = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
@@ -53,6 +57,8 @@ class Spark(Engine):
             with refused(self.title, why):
                 folder = "" if self._folder is None else self._folder.name
                 self._session = active or _started(url, folder)
+                self._before = self._session.conf.get(_GUESSED)
+                self._session.conf.set(_GUESSED, "false")
         except BaseException:
             if self._folder is not None:
                 self._folder.cleanup()
@@ -104,7 +110,9 @@ class Spark(Engine):
 
     def close(self) -> None:
         """End the session, if it is our own."""
-        if self._folder is not None:
+        if self._folder is None:
+            self._session.conf.set(_GUESSED, self._before)
+        else:
             self._session.stop()
             self._folder.cleanup()
 

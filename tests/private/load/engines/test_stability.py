@@ -187,3 +187,25 @@ def test_times_of_postgres_are_those_of_a_file(postgres, kind):
     points = [[0.5, 0.5, moment(each)] for each in given]
     wanted = dpviz.from_points(points, YEAR)._index.coarsened(GRID_BITS[3])
     assert distance(index, wanted) == 0
+
+
+@pytest.mark.slow
+def test_ids_that_spark_finds_in_names_of_folders(spark_session, tmp_path):
+    """01 and 1 are two units, whatever other folders are called."""
+    for name, ids in (("here", ("01", "1")), ("there", ("01", "1", "zed"))):
+        for who in ids:
+            folder = tmp_path / name / f"who={who}"
+            folder.mkdir(parents=True)
+            pq.write_table(typed([("", f"{n / 8}", "0.5") for n in range(8)]).drop("who"),
+                           folder / "a.parquet")  # fmt: skip
+    usual = spark_session.conf.get("spark.sql.sources.partitionColumnTypeInference.enabled")
+    here, there = (
+        dpviz.load("spark://local", BOX, table=str(tmp_path / name), unit="who")._index
+        for name in ("here", "there")
+    )
+    assert (here.total, there.total, distance(here, there)) == (2, 3, 1)
+    assert (
+        usual
+        == "true"
+        == spark_session.conf.get("spark.sql.sources.partitionColumnTypeInference.enabled")
+    )
