@@ -22,7 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import App, cli_util, config, net_util
 from streamlit.web.server import server_util
 
-from dpviz import limits, sandbox
+from dpviz import Ledger, limits, sandbox
 from dpviz.render import basemap
 from dpviz.ui.answers import keep_answers
 from dpviz.ui.first_paint import FirstPaint
@@ -175,6 +175,7 @@ MIDDLEWARE = [
 async def lifespan(_app: App) -> AsyncIterator[dict[str, Any]]:
     """What is done once, before the first visitor and after the last."""
     limits.visitors()  # a wrong setting is refused before anybody comes
+    str(Ledger().path)
     log.redact()
     keep_answers()
     # Streamlit asks an outside service for this machine's address when it meets an unknown origin.

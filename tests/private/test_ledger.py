@@ -218,6 +218,17 @@ def test_the_user_s_folder_is_no_folder_called_tilde(tmp_path, monkeypatch):
     assert Ledger("~nobody at all/a.sqlite").path == Path("~nobody at all/a.sqlite")
 
 
+def test_the_ledger_of_the_environment_is_one_in_all_folders(tmp_path, monkeypatch):
+    """A total that was set in one folder held for no other."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DPVIZ_LEDGER", "books/ledger.sqlite")
+    for step in Ledger().accounts, lambda: Ledger().set_total("beta", 1.0):
+        with pytest.raises(LedgerError, match=r"of its own.* the whole path, .*books.*; nothing"):
+            step()
+    assert not [*tmp_path.iterdir()]
+    assert Ledger("ledger.sqlite").set_total("beta", 1.0).total == 1  # named where one is
+
+
 def test_a_sqlite_without_strict_tables_is_named(ledger, monkeypatch):
     """As in the Python of some systems: a line about syntax helps nobody."""
     monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 34, 1))

@@ -71,11 +71,23 @@ class Connection(sqlite3.Connection):
 
 
 def default_path() -> Path:
-    """The ledger of this user: ``$DPVIZ_LEDGER``, or a file in the user's data folder."""
+    """The ledger of this user: ``$DPVIZ_LEDGER``, or a file in the user's data folder.
+
+    Raises:
+        LedgerError: the variable names another file in each folder.
+    """
     from platformdirs import user_data_path
 
     given = os.environ.get(VARIABLE)
-    return located(given) if given else user_data_path("dpviz", appauthor=False) / "ledger.sqlite"
+    if not given:
+        return user_data_path("dpviz", appauthor=False) / "ledger.sqlite"
+    path = located(given)
+    if not path.is_absolute():
+        raise LedgerError(
+            f"{VARIABLE}={given}: in each folder this would be a ledger of its own, and all could "
+            f"be spent once more; give the whole path, such as {path.absolute()}; nothing was spent"
+        )
+    return path
 
 
 def located(path: str | os.PathLike[str]) -> Path:
