@@ -226,6 +226,19 @@ def test_rectangles_are_answered_by_whole_areas_and_shares(ugly):
         release.count([5, 5, 6, 6])
 
 
+def test_a_rectangle_along_the_edges_of_areas_cuts_none(tmp_path):
+    """Its edges are moved to the domain's lattice, which had cut a strip off every neighbour."""
+    steps = np.arange(7) / 10 - 74
+    shapes = {f"{x} {y}": box(x, y + 114, x + 0.1, y + 114.1) for x in steps for y in steps}
+    domain = dpviz.Domain((-74.0, 40.0), (-73.3, 40.7), ("lon", "lat"))
+    areas = dpviz.read_areas(written(tmp_path / "squares.gpkg", shapes), domain)
+    points = np.random.default_rng(0).uniform(domain.bounds[:2], domain.bounds[2:], (20_000, 2))
+    data = dpviz.from_points(points, domain, public=True)
+    answers = dpviz.build(data, areas=areas, seed=0).count([-73.9, 40.1, -73.7, 40.3])
+    assert answers.uniformity_sd[0] == 0
+    assert answers.nodes[0] == 4
+
+
 def test_a_release_is_read_as_it_was_saved(ugly, tmp_path):
     areas = dpviz.read_areas(ugly, BOX, levels=("side", "name"))
     data = dpviz.from_points(np.full((30, 2), 1.5), BOX, public=True)

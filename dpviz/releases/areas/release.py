@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 
     from dpviz.domain import Domain
 
-WHOLE = 1.0 - 1e-9
-"""A share of an area from which on it counts as whole: coordinates are floats."""
+SLIVER = 1e-6
+"""A share of an area that a rectangle along its edge takes in or leaves out: edges of rectangles lie
+on the domain's lattice, those of areas do not."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -108,7 +109,8 @@ class AreaRelease(Release):
         near = self._tree.query(rect, "intersects")
         surface = areas.surface[areas.first_leaf + near]
         inside = shapely.area(shapely.intersection(areas.shapes[near], rect)) / surface
-        share[areas.first_leaf + near] = np.where(inside >= WHOLE, 1.0, inside)
+        inside = np.where(inside < SLIVER, 0.0, inside)
+        share[areas.first_leaf + near] = np.where(inside > 1.0 - SLIVER, 1.0, inside)
         for part in areas.slices[:0:-1]:
             cut = np.bincount(areas.parent[part], share[part] < 1.0, minlength=len(areas))
             above = np.unique(areas.parent[part])
