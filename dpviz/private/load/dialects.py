@@ -26,7 +26,7 @@ BINARY_HASH = {
     "tsql": ("NVARCHAR(MAX)", "Latin1_General_BIN2"),
     "fabric": ("VARCHAR(MAX)", "Latin1_General_100_BIN2_UTF8"),
 }
-"""Dialects whose hashes are no texts: their type of whole texts, and the rules that compare letters."""
+"""Dialects whose hashes are no texts: their type of whole texts, and rules that compare letters."""
 
 RAISE_ON_UNDERFLOW = ("postgres", "redshift")
 """Dialects that refuse to divide 1e-320 by 2; so small an offset is in the first cell anyway."""

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from dpviz.domain import Domain
 
 SLIVER = 1e-6
-"""A share of an area that a rectangle along its edge takes in or leaves out: edges of rectangles lie
-on the domain's lattice, those of areas do not."""
+"""A share of an area that a rectangle along its edge takes in or leaves out: edges of rectangles
+lie on the domain's lattice, those of areas do not."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -50,7 +50,7 @@ def test_two_ids_are_one_unit_in_no_warehouse(dialect):
 
 
 def test_sql_server_keeps_long_ids_and_their_letters():
-    """Its plain cast to text ends after 30 letters, and its usual rules take Ann and ann for one."""
+    """A plain cast ends after 30 letters there, and its usual rules make Ann one with ann."""
     text = CellQuery(BOX, ("lon", "lat"), 5, "who", 1).sql(table("t"), "tsql")
     assert "CAST(source.[who] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS unit_value" in text
 
