@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dpviz import limits
+from dpviz import arrow, limits
 from dpviz.arguments import described
 from dpviz.crs import known_crs
 from dpviz.datasets.geography import CITY
@@ -236,7 +236,8 @@ def read_places(
     counts.add(Fact.NO_TIME, np.count_nonzero(~timed))
     places = records.points[timed], people[timed], when[timed]
     sequences, who = cell_sequences(*places, cells, gap * HOUR)
-    rows = bounded(who, records.ids, max_per_unit, public=public)
+    ids = records.ids.take(arrow.numbers(np.unique(people[timed])))  # as their sequences say
+    rows = bounded(who, ids, max_per_unit, public=public)
     counts.add(Fact.SEQUENCES, len(who))
     counts.add(Fact.OVER, len(who) - len(rows))
     counts.add(Fact.LOADED, len(rows))

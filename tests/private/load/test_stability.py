@@ -541,6 +541,17 @@ def test_sequences(form, folders):
     run()
 
 
+UNTIMED = [
+    ("1", "0.5", "0.5", "soon"),
+    *(
+        (who, place, place, when)
+        for who in IDS[1:9]
+        for place, when in (("0.1", "0"), ("0.5", "1e9"), ("0.9", "2e9"))
+    ),
+]
+"""The first unit is in no sequence; whoever follows has one of three."""
+
+
 @given(
     st.lists(
         st.tuples(
@@ -554,6 +565,7 @@ def test_sequences(form, folders):
     st.sampled_from(IDS[:12]),
     bounds,
 )
+@example(UNTIMED, "1", 1)
 @often(40)
 def test_places_in_time(folders, records, unit, most):
     paths = []
