@@ -218,10 +218,8 @@ def _query(
     pick(existing, [*named, *others], name)
     clock = _clock(existing, domain, engine)
     query = CellQuery(domain, named, chosen.grid_bits(domain), unit, chosen.max_per_unit, clock)
-    if engine.dialect in DECLARED_NUMBERS and not query.of_geometry:
-        _refuse_other_types(existing, named)
-    if engine.dialect in DECLARED_NUMBERS and domain.values is not None:
-        _refuse_other_types(existing, [domain.values.column])
+    values = () if domain.values is None else (domain.values.column,)
+    _refuse_other_types(existing, (*(() if query.of_geometry else named), *values), engine)
     if query.of_geometry:
         engine.check_points(relation, named[0], domain)
     return query
@@ -314,7 +312,7 @@ def _clock(
         return "time"
     if kind == "instant":
         return "instant"
-    if kind == "number" or (kind == "other" and engine.dialect not in DECLARED_NUMBERS):
+    if kind == "number" or (kind == "other" and engine.dialect == "spark"):
         return "number"
     raise DataError(
         f"column {shown(domain.time)} is not declared as a time in {engine.title}: give a table or "
@@ -322,11 +320,16 @@ def _clock(
     )
 
 
-def _refuse_other_types(existing: Sequence[Column], named: Sequence[str]) -> None:
+def _refuse_other_types(existing: Sequence[Column], named: Sequence[str], engine: Engine) -> None:
+    """Raise where a column of numbers is declared to hold none: all records would be dropped."""
+    if engine.dialect == "spark":  # which says of no column what it holds
+        return
+    able = ("number",) if engine.dialect in DECLARED_NUMBERS else ("number", "text")
     for column in existing:
-        if column.name in named and column.kind != "number":
+        if column.name in named and column.kind not in able:
             raise DataError(
-                f"column {shown(column.name)} is not declared as a number: give a view that casts"
+                f"column {shown(column.name)} is not declared as a number in {engine.title}: "
+                "choose another, or write it as one"
             )
 
 

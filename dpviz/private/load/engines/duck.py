@@ -255,7 +255,16 @@ def _kind(kind: str) -> Kind:
         return "instant"
     if kind == "DATE" or kind.startswith("TIMESTAMP"):
         return "time"
-    return "text" if kind == "VARCHAR" else "other"
+    if kind.partition("(")[0] in _NUMBERS:
+        return "number"
+    return "text" if kind == "VARCHAR" or kind.startswith("ENUM") else "other"
+
+
+_NUMBERS = {
+    *(f"{sign}{size}INT" for sign in ("", "U") for size in ("TINY", "SMALL", "BIG", "HUGE")),
+    *("INTEGER", "UINTEGER", "FLOAT", "DOUBLE", "DECIMAL", "BIGNUM", "VARINT"),
+    '"NULL"',
+}
 
 
 def _n(value: int) -> Any:
