@@ -475,3 +475,16 @@ def test_a_year_has_a_window_an_answer_in_it_and_a_timeline():
     healthy(app.segmented_control(key=look).set_value("small").run())
     assert "12 windows of one release, from 2030-01-01 on" in words(app)
     healthy(opened(data="year", period="soon,never"))
+
+
+def test_the_address_restores_how_a_period_is_looked_at():
+    app = healthy(opened(data="year", view="film"))
+    assert "**Every window" in words(app)
+    look = next(each.key for each in app.segmented_control if each.key.endswith(".look"))
+    healthy(app.segmented_control(key=look).set_value("difference").run())
+    assert address(app, "view") == "difference"
+    app = healthy(opened(data="year", view="upwards"))
+    assert "view 'upwards', which is not available" in words(app)
+    assert app.segmented_control(key=look).value == "window"
+    app = healthy(opened(data="city-50k", view="film").run())  # without a period
+    assert "view" not in app.query_params

@@ -124,7 +124,7 @@ def _drawing(prefix: str, release: PointRelease, scene: Scene, source: PointSour
         districts, legend = districts_panel(prefix, release)
     shape = Shape(rect=rect, ring=None if rect else ring) if rect or ring else None
     map_overlay(name, marks=[*districts, *marks], shape=shape, legend=legend)
-    permalink.remember(prefix, FIELDS)
+    permalink.remember(prefix, FIELDS, {"period": None, "view": None})
     if typed is not None:
         st.session_state[f"{prefix}.rect"], st.session_state[f"{prefix}.ring"] = typed, None
         st.rerun(scope="fragment")

@@ -47,6 +47,7 @@ from dpviz.ui.points.map_answer import (
 from dpviz.ui.points.regions import districts_panel
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.points.time_maps import (
+    LOOK,
     chosen_look,
     difference_answer,
     difference_of,
@@ -149,7 +150,7 @@ def map_in_time(
     words = ",".join(map(release.domain.calendar.words, window))
     if look == "window":
         st.session_state[f"{prefix}.period"] = None if window == whole else words
-    permalink.remember(prefix, (permalink.RECT, CAMERA, PERIOD), {"ring": None})
+    permalink.remember(prefix, (permalink.RECT, CAMERA, PERIOD, LOOK), {"ring": None})
     if typed is not None:
         st.session_state[f"{prefix}.rect"] = typed
         st.rerun(scope="fragment")

@@ -19,6 +19,7 @@ from dpviz.render.scene import Bounds
 from dpviz.render.view import MOST, film_scene
 from dpviz.ui.points.answers import LARGER
 from dpviz.ui.points.source_form import PointSource
+from dpviz.ui.shared import permalink
 from dpviz.ui.shared.memory import remembered
 
 LOOKS = {
@@ -34,15 +35,24 @@ LARGEST = 1_200_000
 Window = tuple[float, float]
 
 
+def _asked(name: str) -> str:
+    asked = permalink.parameter(name)
+    permalink.missing("view", asked, LOOKS, LOOKS["window"])
+    return asked if asked in LOOKS else "window"
+
+
+LOOK = permalink.Field("view", _asked, lambda look: None if look == "window" else str(look), "look")
+
+
 def chosen_look(prefix: str) -> str:
     """The way of looking, by a control above the map."""
+    permalink.present(LOOK.place(prefix), "window")
     chosen = st.segmented_control(
         "How to look at the period",
         list(LOOKS),
         format_func=LOOKS.__getitem__,
-        default="window",
         required=True,
-        key=f"{prefix}.look",
+        key=LOOK.place(prefix),
         label_visibility="collapsed",
     )
     return str(chosen)
