@@ -31,7 +31,8 @@ BORDERED = (8.0, 24.0)
 """Pixels across, of a middling district, over which borders come: before, ink is for counts."""
 
 HAIRLINE: dict[str, Any] = {"color": Themed((*LAND.light, 115), (*LAND.dark, 115)), "width": 0.5}
-"""Between cells of a mesh, whose borders are nowhere on the ground: not to be seen where blank."""
+"""Between cells of a mesh, whose borders are nowhere on the ground; blank cells, which may lie on
+water, have none."""
 
 DETAIL = 1 / 3000
 """Borders are simplified to this share of the domain's width: on the map only."""
@@ -47,6 +48,7 @@ class Choropleth:
         blank: too few to tell from none, or under the first class, (n,).
         scale: the classes.
         legend: of them.
+        mesh: whether they are cells of a mesh.
     """
 
     shapes: NDArray[np.object_]
@@ -54,6 +56,7 @@ class Choropleth:
     blank: NDArray[np.bool_]
     scale: Scale
     legend: Legend
+    mesh: bool
 
     @property
     def fade(self) -> tuple[float, float]:
@@ -75,10 +78,11 @@ class Choropleth:
         return shapely.get_coordinates(part).reshape(-1, 4, 2), owner
 
     def borders(self) -> list[Float]:
-        """Lines (k, 2) around the shapes, and around their holes."""
+        """Lines (k, 2) around the shapes, and around their holes; of a mesh, around coloured ones."""
         import shapely
 
-        lines = shapely.get_parts(shapely.get_parts(shapely.boundary(self.shapes)))
+        shapes = self.shapes[~self.blank] if self.mesh else self.shapes
+        lines = shapely.get_parts(shapely.get_parts(shapely.boundary(shapes)))
         return [shapely.get_coordinates(line) for line in lines]
 
 
@@ -102,7 +106,8 @@ def choropleth(
         labels=scale_labels(scale),
         blank=f"blank: under {scale_labels(scale)[0]}, or too few to tell from none",
     )
-    return Choropleth(shapes, density, ~clear | (density < scale.bounds[0]), scale, legend)
+    blank = ~clear | (density < scale.bounds[0])
+    return Choropleth(shapes, density, blank, scale, legend, mesh=not simplified)
 
 
 def district_marks(

@@ -58,15 +58,21 @@ def test_what_is_noise_is_blank():
 
 
 def test_borders_of_a_mesh_are_hairlines_in_the_colour_of_the_land():
-    """Where cells are blank, near-black ones were all that was seen."""
+    """Around coloured cells only: around blank ones they were white fragments on the sea."""
     regions = regions_of(SHAPES, DOMAIN, list("abc"))
-    answers = answers_from(np.column_stack([np.zeros(3), np.ones(3), np.zeros(3), np.ones(3)]))
+    counts = [0.0, 900.0, 0.0]
+    answers = answers_from(np.column_stack([counts, np.ones(3), np.zeros(3), np.ones(3)]))
     (_, mesh), _ = district_marks(regions, answers, DOMAIN, simplified=False)
     (_, borders), _ = district_marks(regions, answers, DOMAIN)
     for mark, width, color in ((mesh, 0.5, LAND), (borders, 1.0, TEXT)):
         assert mark.layer.get_width == width
         assert tuple(mark.layer.get_color[:3]) == color.light
         assert tuple(mark.layer.get_color_dark[:3]) == color.dark
+    assert len(columns(mesh, "path")) == 2  # of the shape in two
+    assert len(columns(borders, "path")) == 5  # and of one with a hole
+    nothing = answers_from(np.column_stack([np.zeros(3), np.ones(3), np.zeros(3), np.ones(3)]))
+    (_, mesh), _ = district_marks(regions, nothing, DOMAIN, simplified=False)
+    assert len(columns(mesh, "path")) == 0
 
 
 def test_of_a_district_that_reaches_beyond_the_domain_its_part_inside_is_drawn_and_measured():
