@@ -17,7 +17,7 @@ from dpviz.methods.request import by_area, chosen_method, promises
 from dpviz.methods.roads.base import Measured, RoadMethod, RoadTask
 from dpviz.methods.sequences.base import SequenceTask
 from dpviz.private.areas import AreaData
-from dpviz.private.budget import Budget, positive_epsilon
+from dpviz.private.budget import Budget, per_record, positive_epsilon
 from dpviz.private.driver import Price, delta_for, header_of, noise_for, relation
 from dpviz.private.handle import DataHandle, Handle, R
 from dpviz.private.index import PointIndex
@@ -90,6 +90,8 @@ __all__ = [
     "leaf_cells",
     "load",
     "may_hold_places",
+    "per_record",
+    "positive_epsilon",
     "public_extent",
     "quoted_table",
     "read_graph",

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpviz.build import build, from_points
+from dpviz.build import build, from_points, per_record, positive_epsilon
 from dpviz.datasets import DATASETS
 from dpviz.domain import Domain
 from dpviz.errors import ParameterError
@@ -170,7 +170,8 @@ def expected_errors(
     check_guess(records)
     counted = 1.0 if per_unit is None else retained_share(max_per_unit, per_unit)
     handle = synthetic_proxy(domain, max(1, round(records * counted)), seed)
-    release = build(handle, method, epsilon / max_per_unit, seed=seed, ledger=None, **parameters)
+    each = per_record(positive_epsilon(epsilon), max_per_unit)
+    release = build(handle, method, each, seed=seed, ledger=None, **parameters)
     expected = []
     for size in SIZES:
         rects = workload(domain, size, queries, seed).rects

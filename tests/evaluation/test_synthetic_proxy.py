@@ -69,6 +69,13 @@ def test_a_bound_costs_as_much_noise_as_a_price_divided_by_it():
     assert bounded == alone
 
 
+def test_a_bound_that_leaves_too_little_for_one_record_is_named():
+    """And not an epsilon that nobody gave."""
+    line = "epsilon=1 for up to 1,000,000,000 records each: noise of such a scale hides everything"
+    with pytest.raises(ParameterError, match=line):
+        expected_errors(DOMAIN, "ugrid", 1.0, 100, max_per_unit=10**9, cells=16)
+
+
 def test_what_a_bound_leaves_out_is_part_of_the_error():
     """The table before a payment left it out, while the chart beside it did not."""
     some = expected_errors(DOMAIN, "ugrid", 1.0, 20_000, max_per_unit=4, per_unit=8.0, cells=16)

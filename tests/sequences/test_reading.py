@@ -227,6 +227,8 @@ def test_places_in_a_file_are_bounded_per_person(tmp_path):
     assert data.unit == "one who with at most 3 sequences"
     with pytest.raises(DataError, match="missing or no number"):
         cell_sequences(np.zeros((1, 2)), [1], [np.nan], grid_cells(UNIT, 4), 1.0)
+    with pytest.raises(ParameterError, match="gap=-1: give the session gap in hours"):
+        read_places(path, UNIT, unit="who", time="when", gap=-1)
     with pytest.raises(ParameterError, match="gap=0"):
         cell_sequences(np.zeros((1, 2)), [1], [0.0], grid_cells(UNIT, 4), 0.0)
 
@@ -466,3 +468,15 @@ def test_real_check_ins_become_sequences(shared_data):
     release = build(data, "markov", 5.0, max_depth=3)
     assert release.header.private
     assert release.model.following([0]).sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("5..1", "alphabet='5..1': no number is in this range: turn it around"),
+        ("1..99999", "alphabet='1..99999' has more than 4,096 symbols in an alphabet: use a coar"),
+    ],
+)
+def test_a_range_of_no_symbols_or_too_many_is_named(text, line):
+    with pytest.raises(DpvizError, match=line):
+        alphabet_of(text)

@@ -51,7 +51,9 @@ def alphabet_of(text: str) -> Alphabet:
     numbered_range = re.fullmatch(r"(-?\d{1,9})\.\.(-?\d{1,9})", text.strip())
     if numbered_range:
         first, last = map(int, numbered_range.groups())
-        limits.SYMBOLS.check(last - first + 1, "an alphabet")
+        if first > last:
+            raise ParameterError(f"alphabet={text!r}: no number is in this range: turn it around")
+        limits.SYMBOLS.check(last - first + 1, f"alphabet={text!r}")
         return Alphabet(tuple(map(str, range(first, last + 1))))
     if "," in text:
         return Alphabet(tuple(filter(None, words(text, "an alphabet"))))
@@ -235,7 +237,7 @@ def read_places(
     timed = np.isfinite(when)
     counts.add(Fact.NO_TIME, np.count_nonzero(~timed))
     places = records.points[timed], people[timed], when[timed]
-    sequences, who = cell_sequences(*places, cells, gap * HOUR)
+    sequences, who = cell_sequences(*places, cells, seconds_of(gap))
     ids = records.ids.take(arrow.numbers(np.unique(people[timed])))  # as their sequences say
     rows = bounded(who, ids, max_per_unit, public=public)
     counts.add(Fact.SEQUENCES, len(who))
@@ -251,6 +253,17 @@ def read_places(
         facts={"cells": cells.to_dict(), "session": {"time": time, "gap": float(gap)}},
         lines=_chosen(place_lines(*places, domain, gap * HOUR), rows) if public else None,
     )
+
+
+def seconds_of(gap: float) -> float:
+    """Seconds of a session gap in hours.
+
+    Raises:
+        ParameterError: no positive number.
+    """
+    if not gap > 0:
+        raise ParameterError(f"gap={gap:g}: give the session gap in hours, a number above 0")
+    return gap * HOUR
 
 
 def _chosen(lines: tuple[Int, Float], rows: Int) -> tuple[Int, Float]:
@@ -293,7 +306,7 @@ def city_sequences(
     cells = cells or grid_cells(data.domain, side)
     _same_rectangle(cells, data.domain)
     places = points, table["person"], seconds
-    sequences, who = cell_sequences(*places, cells, gap * HOUR)
+    sequences, who = cell_sequences(*places, cells, seconds_of(gap))
     alphabet = cells.alphabet(neighbours=neighbours)
     facts = {"cells": cells.to_dict(), "session": {"gap": float(gap)}}
     if public:

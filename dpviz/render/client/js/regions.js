@@ -4,7 +4,7 @@
  */
 import {lattice} from './answer.js';
 
-const WHOLE = 1 - 1e-6; // a share from which on an area counts as whole: corners are rounded
+const SLIVER = 1e-6; // a share that a rectangle along an area's edge takes in or leaves out: corners are rounded
 
 /** The part of a ring [[x, y], …] on one side of a line; where it is several, they hang together by its edge. */
 function cut(ring, axis, line, sign) {
@@ -74,7 +74,7 @@ export class Regions {
     const share = new Float64Array(parent.length);
     this.shapes.forEach((shape, at) => {
       const inside = this.inside(shape, lo, hi) / shape.surface;
-      share[this.first + at] = inside >= WHOLE ? 1 : inside;
+      share[this.first + at] = inside > 1 - SLIVER ? 1 : inside < SLIVER ? 0 : inside;
     });
     for (let level = starts.length - 1; level > 0; level--) {
       const [from, to] = [starts[level], starts[level + 1] ?? parent.length];
