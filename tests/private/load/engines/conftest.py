@@ -4,6 +4,7 @@ import duckdb
 import pyarrow.parquet as pq
 import pytest
 
+from tests.cli.test_releases import run
 from tests.private.load.engines import servers
 from tests.private.load.engines.cases import CASES
 
@@ -72,7 +73,23 @@ def java():
 
 
 @pytest.fixture(scope="session")
-def spark_session(java, tmp_path_factory):
+def without_session(java, folders, tmp_path_factory):
+    """What a command says and leaves that reads by Spark where no session is; and its folder.
+
+    It comes before the session of these tests, which goes on in the same Java: to start one takes
+    longer than most of what these tests ask of it.
+    """
+    folder, case = tmp_path_factory.mktemp("alone"), CASES["plane0"]
+    box = ",".join(map(repr, case.domain.bounds))
+    words = ["spark://local", "--table", folders / "plane0" / "day=2", f"--bounds={box}"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        done = run("build", *words, "--public", "--seed", "1", "-o", folder / "r.parquet")
+    return folder, *done, servers.spark_runs()
+
+
+@pytest.fixture(scope="session")
+def spark_session(without_session, tmp_path_factory):
     yield from servers.serve_spark(tmp_path_factory.mktemp("warehouse"))
 
 

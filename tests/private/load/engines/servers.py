@@ -131,6 +131,13 @@ def has_java():
         return java_version() >= 17 or (install("default-jre-headless") and java_version() >= 17)
 
 
+def spark_runs():
+    """Whether Spark is at work in this process."""
+    from pyspark import SparkContext
+
+    return SparkContext._active_spark_context is not None
+
+
 def serve_spark(warehouse):
     """A local session of Spark that stays active; a generator for a fixture."""
     from pyspark.sql import SparkSession

@@ -1,7 +1,4 @@
-"""Spark in a process without a session: dpviz starts one of its own and ends it."""
-
-import subprocess
-import sys
+"""Spark where no session is active: dpviz starts one of its own and ends it."""
 
 import pytest
 
@@ -10,21 +7,12 @@ from tests.private.load.engines.cases import CASES
 
 
 @pytest.mark.slow
-def test_the_command_starts_and_ends_a_session_of_its_own(java, folders, tmp_path):
-    case, output = CASES["plane0"], tmp_path / "r.parquet"
-    box = ",".join(map(repr, case.domain.bounds))
-    words = ["spark://local", "--table", str(folders / "plane0" / "day=2"), f"--bounds={box}"]
-    code = "from dpviz.cli import main; main()"
-    done = subprocess.run(
-        [sys.executable, "-c", code, "build", *words, "--public", "--seed", "1", "-o", output],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
-    assert done.returncode == 0, done.stderr
-    assert "NOT PRIVATE: simulated noise" in done.stdout
-    assert "FutureWarning" not in done.stderr
-    assert [each.name for each in tmp_path.iterdir()] == ["r.parquet"]
-    answers = dpviz.read(output).count(case.domain.bounds)
-    assert abs(answers.count[0] - 1000) < 200
+def test_the_command_starts_and_ends_a_session_of_its_own(without_session):
+    folder, code, output, errors, still_runs = without_session
+    assert code == 0, errors
+    assert "NOT PRIVATE: simulated noise" in output
+    assert "FutureWarning" not in errors
+    assert not still_runs
+    assert [each.name for each in folder.iterdir()] == ["r.parquet"]
+    box = CASES["plane0"].domain.bounds
+    assert abs(dpviz.read(folder / "r.parquet").count(box).count[0] - 1000) < 200
