@@ -67,6 +67,14 @@ WITHOUT_WEBGL = """{
 """A browser that cannot draw with WebGL, for which software costs more than all else on a page:
 maps are drawn flat then, as on machines that have none."""
 
+STILL = """{
+  const still = new CSSStyleSheet();
+  still.replaceSync("*, ::before, ::after {animation: none!important; transition: none!important}");
+  document.adoptedStyleSheets.push(still);
+}"""
+"""Streamlit fades, blinks and unfolds for whoever wants less motion, too: sixty pictures a second
+of the whole page, which software draws."""
+
 DECK = "dpviz.deckgl"
 """In the address of deck.gl, which a page that draws flat has no use for."""
 
@@ -295,6 +303,7 @@ def open_page(desk, request):
     def new(address, width=1280, height=900, scheme="light", **media):
         page = drawing(desk.new_page(), request)
         pages.append(page)
+        page.add_init_script(STILL)
         page.set_viewport_size({"width": width, "height": height})
         page.emulate_media(color_scheme=scheme, **media)
         page.on("pageerror", lambda error: errors.append(str(error)))
