@@ -23,9 +23,14 @@ from dpviz.evaluation.figures import (
     reproduce,
     shapes,
 )
-from dpviz.evaluation.figures.report import Statement, write_page
+from dpviz.evaluation.figures.report import Statement, comparison
 from dpviz.methods import of_kind
 from dpviz.releases.points.range_count import RangeAnswers
+
+
+def rows_of(path):
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def test_rank_errors_are_those_of_a_count_by_hand(monkeypatch):
@@ -73,8 +78,7 @@ def test_fanout_writes_rows_pictures_and_a_page(tmp_path, monkeypatch):
     real_run = dpviz.evaluation.experiments.run
     statements = reproduce("fanout", tmp_path, repeats=1)
     assert len(statements) == 1
-    with (tmp_path / "fanout.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = rows_of(tmp_path / "fanout.csv")
     assert {row["fanout"] for row in rows} == {"2", "4"}
     assert len(rows) == 6
     assert (tmp_path / "fanout-city-50k.png").read_bytes().startswith(b"\x89PNG")
@@ -108,8 +112,7 @@ def test_kd_trees_write_every_setting(small, tmp_path, monkeypatch):
     statements = reproduce("kdtrees", tmp_path, repeats=1)
     assert len(statements) == 7
     assert statements[0].agrees  # leaves are cut by queries, whatever the noise
-    with (tmp_path / "kdtrees.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = rows_of(tmp_path / "kdtrees.csv")
     assert {row["tree"] for row in rows} == set(kdtrees.METHODS)
     assert len(rows) == len(kdtrees.METHODS) * len(shapes.SHAPES)
 
@@ -117,8 +120,8 @@ def test_kd_trees_write_every_setting(small, tmp_path, monkeypatch):
 def test_heights_write_every_setting(small, tmp_path, monkeypatch):
     monkeypatch.setattr(heights, "HEIGHTS", (5, 8))
     assert len(reproduce("heights", tmp_path, repeats=1)) == 5
-    with (tmp_path / "heights.csv").open(newline="") as file:
-        settings = {(row["tree"], row["height"], row["shape"]) for row in csv.DictReader(file)}
+    rows = rows_of(tmp_path / "heights.csv")
+    settings = {(row["tree"], row["height"], row["shape"]) for row in rows}
     assert len(settings) == len(heights.METHODS) * 2 * len(heights.SHAPES)
     assert "disagrees" in (tmp_path / "heights.md").read_text()
 
@@ -158,8 +161,7 @@ def test_districts_write_a_row_for_each_way_and_say_what_they_find(tmp_path, mon
     monkeypatch.setattr(districts, "WAYS", {each: each for each in ("measured", "hierarchy")})
     monkeypatch.setattr(districts, "compare", lambda errors, totals: [])
     assert reproduce("districts", tmp_path, repeats=1) == []
-    with (tmp_path / "districts.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = rows_of(tmp_path / "districts.csv")
     assert [row["way"] for row in rows] == ["measured", "hierarchy"] * 2
     assert all(0.3 < float(row["mean_absolute_error"]) < 5 for row in rows)
     assert "| 400 | 1 | " in (tmp_path / "districts.md").read_text()
@@ -186,8 +188,7 @@ def test_intervals_write_a_row_per_method_and_size(tmp_path, monkeypatch):
     monkeypatch.setattr(intervals, "of_kind", lambda kind: {"ugrid": of_kind(kind)["ugrid"]})
     (statement,) = reproduce("intervals", tmp_path, repeats=2)
     assert "of 4 settings" in statement.measured
-    with (tmp_path / "intervals.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = rows_of(tmp_path / "intervals.csv")
     assert len(rows) == 2 * (len(intervals.SIZES) + 1)
     assert all(float(row["noise_only"]) <= float(row["with_uniformity"]) for row in rows)
     assert "| `ugrid` | " in (tmp_path / "intervals.md").read_text()
@@ -200,8 +201,7 @@ def test_attributes_write_counts_and_sums_of_every_kind(tmp_path, monkeypatch):
     monkeypatch.setattr(attributes, "QUERIES", 50)
     statements = reproduce("attributes", tmp_path, repeats=2)
     assert [each.claim.split()[-1] for each in statements] == ["counts", "sums"]
-    with (tmp_path / "attributes.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = rows_of(tmp_path / "attributes.csv")
     assert len(rows) == 2 * 4 * 2 * len(attributes.SIZES)
     together = [row for row in rows if (row["what"], row["of"]) == ("counts", attributes.ALL)]
     assert np.mean([float(row["with_uniformity"]) for row in together]) >= 0.95
@@ -221,8 +221,7 @@ def test_matching_writes_both_paddings_and_says_what_is_covered(tmp_path, monkey
     monkeypatch.setattr(matching.registers, "SHARED", 400)
     statements = reproduce("matching", tmp_path, repeats=1)
     assert [each.agrees for each in statements[1:]] == [True, True, False]
-    with (tmp_path / "matching.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = rows_of(tmp_path / "matching.csv")
     assert len(rows) == 2 * len(matching.TREES)
     for row in rows:
         recall = float(row["recall"])
@@ -258,10 +257,8 @@ def test_bad_requests_are_refused(tmp_path, name, repeats, message):
         reproduce("fanout", tmp_path / "absent")
 
 
-def test_a_page_says_where_we_disagree(tmp_path):
-    path = tmp_path / "page.md"
-    write_page(path, "T", "I", ["p.png"], [Statement("a", "b", True), Statement("c", "d", False)])
-    text = path.read_text()
+def test_a_page_says_where_we_disagree():
+    text = comparison("T", "I", [Statement("a", "b", True), Statement("c", "d", False)], ["p"])
     assert "| a | b | agrees |" in text
     assert "| c | d | **disagrees** |" in text
 
@@ -272,6 +269,5 @@ def test_hours_compare_weights_on_the_same_questions(tmp_path, monkeypatch):
     monkeypatch.setattr(hours, "QUERIES", 20)
     statements = reproduce("hours", tmp_path, repeats=1)
     assert all(each.agrees for each in statements)
-    with (tmp_path / "hours.csv").open(newline="") as file:
-        assert len(list(csv.DictReader(file))) == 3 * len(hours.LOADS)
+    assert len(rows_of(tmp_path / "hours.csv")) == 3 * len(hours.LOADS)
     assert "| privtree | 10,000 m |" in (tmp_path / "hours.md").read_text()

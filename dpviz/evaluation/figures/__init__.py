@@ -21,19 +21,17 @@ from dpviz.evaluation.figures import (
     matching,
     medians,
 )
-from dpviz.evaluation.figures.report import Statement
+from dpviz.evaluation.figures.report import Reproduction, Statement
 from dpviz.progress import Progress
-
-Reproduction = Callable[[Path, int, int, Progress | None], list[Statement]]
 
 _MODULES = (
     *(fanout, medians, kdtrees, heights, intervals),
     *(matching, districts, attributes, coverage, hours),
 )
-FIGURES: dict[str, Reproduction] = {
+FIGURES: dict[str, Callable[[int, int, Progress | None], Reproduction]] = {
     module.__name__.rpartition(".")[2]: module.reproduce for module in _MODULES
 }
-"""What can be redone: (folder, repeats, seed, progress) → the papers' statements and ours."""
+"""What can be redone, from (repeats, seed, progress)."""
 
 
 def reproduce(
@@ -43,7 +41,10 @@ def reproduce(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> list[Statement]:
-    """Write ``NAME.csv``, ``NAME*.png`` and ``NAME.md`` into a folder.
+    """Write ``NAME*.csv``, ``NAME*.png`` and ``NAME.md`` into a folder.
+
+    Returns:
+        The papers' statements, and what we find.
 
     Raises:
         ParameterError: an unknown name, no such folder, or fewer than one repetition.
@@ -54,4 +55,6 @@ def reproduce(
         raise ParameterError(f"output {str(folder)!r}: the folder does not exist: create it first")
     if repeats < 1:
         raise ParameterError(f"repeats={repeats}: give at least 1")
-    return FIGURES[name](folder, repeats, seed, progress)
+    redone = FIGURES[name](repeats, seed, progress)
+    redone.write(folder, name)
+    return redone.statements

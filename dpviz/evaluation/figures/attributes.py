@@ -5,16 +5,14 @@ As for counts alone, the noise is a promise and the uniformity error beside it a
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpviz.build import DataHandle, build, load
 from dpviz.evaluation.figures.intervals import QUERIES, SIZES, WANTED, Row, covered
-from dpviz.evaluation.figures.report import Statement, mean_of, table, write_rows
+from dpviz.evaluation.figures.report import Reproduction, Statement, mean_of, table
 from dpviz.evaluation.truth import exact_counts, exact_sums, of_one_kind
-from dpviz.files import write_bytes
 from dpviz.progress import Progress
 from dpviz.releases.points.kinds import require_kinds
 from dpviz.workloads import workload
@@ -46,8 +44,8 @@ are added by standard deviations, as kinds are uneven in the same places. \
 """
 
 
-def reproduce(folder: Path, repeats: int, seed: int, progress: Progress | None) -> list[Statement]:
-    """Measure, write ``attributes.csv`` and ``attributes.md``, and say what is covered."""
+def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproduction:
+    """Measure, and say what is covered."""
     handle = load(DATA)
     loads = [workload(handle.domain, size, QUERIES, seed) for size in SIZES]
     truths = [list(exact(handle, each.rects)) for each in loads]
@@ -69,10 +67,8 @@ def reproduce(folder: Path, repeats: int, seed: int, progress: Progress | None) 
                     )
         if progress is not None:
             progress(done / len(tasks), f"{method}, epsilon {epsilon:g}")
-    write_rows(folder / "attributes.csv", rows)
     statements = compare(rows)
-    write_bytes(folder / "attributes.md", page(rows, repeats, statements).encode())
-    return statements
+    return Reproduction(statements, page(rows, repeats, statements), {"attributes": rows})
 
 
 def asked(

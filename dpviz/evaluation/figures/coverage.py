@@ -7,15 +7,13 @@ noise, and rectangles and areas that no cell crosses.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dpviz.build import AreaData, DataHandle, build, load
 from dpviz.domain import Domain
-from dpviz.evaluation.figures.report import Statement, table, write_rows
-from dpviz.files import write_bytes
+from dpviz.evaluation.figures.report import Reproduction, Statement, table
 from dpviz.progress import Progress
 from dpviz.releases.answers import Answers, difference
 from dpviz.releases.areas.partition import Areas, hierarchy
@@ -57,8 +55,8 @@ AnsweredQueries = Iterator[tuple[str, list[str], Answers | SumAnswers | Quotient
 """What, of which parts, the intervals, and what is true."""
 
 
-def reproduce(folder: Path, repeats: int, seed: int, progress: Progress | None) -> list[Statement]:
-    """Measure, write ``coverage.csv`` and ``coverage.md``, and say what is covered."""
+def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproduction:
+    """Measure, and say what is covered."""
     hits: Shares = {}
     records = people(seed)
     for done, (method, epsilon) in enumerate(SETTINGS, 1):
@@ -77,10 +75,8 @@ def reproduce(folder: Path, repeats: int, seed: int, progress: Progress | None) 
         dict(zip(names, key, strict=True)) | {"covered": f"{share:.4f}"}
         for key, share in shares.items()
     ]
-    write_rows(folder / "coverage.csv", rows)
     statements = compare(shares, repeats)
-    write_bytes(folder / "coverage.md", page(shares, repeats, statements).encode())
-    return statements
+    return Reproduction(statements, page(shares, repeats, statements), {"coverage": rows})
 
 
 def people(seed: int) -> pandas.DataFrame:

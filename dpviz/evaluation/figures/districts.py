@@ -7,14 +7,13 @@ at the records. Errors are those of districts' counts, mean over all of them.
 from __future__ import annotations
 
 import itertools
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpviz.build import AreaData, build, load
 from dpviz.datasets import dataset
-from dpviz.evaluation.figures.report import Statement, table, write_page, write_rows
+from dpviz.evaluation.figures.report import Reproduction, Statement, comparison, table
 from dpviz.evaluation.truth import exact_areas
 from dpviz.progress import Progress
 from dpviz.releases.areas.partition import Areas, hierarchy
@@ -42,8 +41,8 @@ Errors = dict[tuple[int, float, str], float]
 """(districts, ε, way) → mean absolute error of a district's count."""
 
 
-def reproduce(folder: Path, repeats: int, seed: int, progress: Progress | None) -> list[Statement]:
-    """Measure, write ``districts.csv`` and ``districts.md``, and say which way is better when."""
+def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproduction:
+    """Measure, and say which way is better when."""
     handle = load(DATA)
     errors: Errors = {}
     totals: Errors = {}
@@ -69,22 +68,18 @@ def reproduce(folder: Path, repeats: int, seed: int, progress: Progress | None) 
                 totals[size, epsilon, way] = float(np.abs(np.sum(misses, axis=1)).mean())
         if progress is not None:
             progress((at + 1) / len(SIZES), f"{size:,} districts")
-    write_rows(
-        folder / "districts.csv",
-        [
-            {
-                "districts": size,
-                "epsilon": epsilon,
-                "way": way,
-                "mean_absolute_error": f"{error:.6g}",
-                "error_of_the_whole": f"{totals[size, epsilon, way]:.6g}",
-            }
-            for (size, epsilon, way), error in errors.items()
-        ],
-    )
+    rows = [
+        {
+            "districts": size,
+            "epsilon": epsilon,
+            "way": way,
+            "mean_absolute_error": f"{error:.6g}",
+            "error_of_the_whole": f"{totals[size, epsilon, way]:.6g}",
+        }
+        for (size, epsilon, way), error in errors.items()
+    ]
     statements = compare(errors, totals)
-    write_page(
-        folder / "districts.md",
+    page = comparison(
         "Districts: measured, or added up from a tree's cells?",
         f"Mean absolute error of the noisy count of a district, of {dataset(DATA).title} in "
         f"{', '.join(f'{size:,}' for size in SIZES)} districts: public Voronoi cells of random "
@@ -92,11 +87,10 @@ def reproduce(folder: Path, repeats: int, seed: int, progress: Progress | None) 
         f"{repeats} releases with default parameters and simulated noise. "
         "`uv run dpviz reproduce districts -o FOLDER` makes this page.\n\n"
         + "\n".join(error_table(errors, totals)),
-        [],
         statements,
-        "we say",
+        claimed="we say",
     )
-    return statements
+    return Reproduction(statements, page, {"districts": rows})
 
 
 def voronoi(domain: Domain, size: int, seed: int, levels: int) -> Areas:

@@ -5,18 +5,15 @@ J. Zhang, X. Xiao, X. Xie, SIGMOD 2016: β = 2^i for i < d halves i axes per lev
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from dpviz.build import load
 from dpviz.datasets import dataset
 from dpviz.evaluation.experiments import ErrorRow, Experiment, run
 from dpviz.evaluation.figures.report import (
+    Reproduction,
     Statement,
+    comparison,
     part_of,
     setting_row,
-    write_figure,
-    write_page,
-    write_rows,
 )
 from dpviz.evaluation.plots import error_figure
 from dpviz.evaluation.ratios import geometric_mean
@@ -33,8 +30,8 @@ QUERIES = 10_000
 METRIC = "mean_relative_error"
 
 
-def reproduce(folder: Path, repeats: int, seed: int, progress: Progress | None) -> list[Statement]:
-    """Measure, write ``fanout.csv``, two pictures and ``fanout.md``, and compare."""
+def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproduction:
+    """Measure and compare."""
     rows: dict[str, list[ErrorRow]] = {}
     for at, (name, axes) in enumerate(DATA.items()):
         handle = load(name)
@@ -48,38 +45,35 @@ def reproduce(folder: Path, repeats: int, seed: int, progress: Progress | None) 
         rows[name] = []
         for results in run(handle, plan, progress=part_of(progress, at, len(DATA))):
             rows[name].extend(results)
-    write_rows(
-        folder / "fanout.csv",
-        [
-            setting_row(
-                row,
-                METRIC,
-                data=name,
-                fanout=1 << int(row.method.rpartition("=")[2]),
-                epsilon=row.epsilon,
-                size=row.size,
-            )
-            for name, part in rows.items()
-            for row in part
-        ],
-    )
+    table = [
+        setting_row(
+            row,
+            METRIC,
+            data=name,
+            fanout=1 << int(row.method.rpartition("=")[2]),
+            epsilon=row.epsilon,
+            size=row.size,
+        )
+        for name, part in rows.items()
+        for row in part
+    ]
+    pictures = {}
     for name, axes in DATA.items():
         labels = {described(count): f"β = {1 << count}" for count in axes}
-        figure = error_figure(rows[name], title=dataset(name).title, labels=labels)
-        write_figure(folder / f"fanout-{name}.png", figure)
+        title = dataset(name).title
+        pictures[f"fanout-{name}"] = error_figure(rows[name], title=title, labels=labels)
     statements = [
         statement for name, axes in DATA.items() for statement in compare(name, rows[name], axes)
     ]
-    write_page(
-        folder / "fanout.md",
+    page = comparison(
         "Impact of fanout on PrivTree (SIGMOD 2016, appendix B)",
         f"Mean relative error of {QUERIES:,} range queries per size (sanity bound 0.1 % of n), "
         f"mean and band of {repeats} repetitions, on built-in synthetic data (the paper's four "
         "data sets are real ones). `uv run dpviz reproduce fanout -o FOLDER` makes this page.",
-        [f"fanout-{name}.png" for name in DATA],
         statements,
+        pictures,
     )
-    return statements
+    return Reproduction(statements, page, {"fanout": table}, pictures)
 
 
 def described(axes: int) -> str:

@@ -5,18 +5,11 @@ G. Cormode et al., ICDE 2012, §8.2. The paper goes to height 11; our kd-trees e
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpviz.datasets import dataset
 from dpviz.evaluation.experiments import ErrorRow
-from dpviz.evaluation.figures.report import (
-    Statement,
-    setting_row,
-    write_figure,
-    write_page,
-    write_rows,
-)
+from dpviz.evaluation.figures.report import Reproduction, Statement, comparison, setting_row
 from dpviz.evaluation.figures.shapes import DATA, METRIC, measured
 from dpviz.evaluation.plots import COLOURS, MARKERS
 from dpviz.evaluation.ratios import geometric_mean
@@ -40,31 +33,26 @@ Errors = dict[tuple[str, int, str], float]
 """By the paper's name of the method, height and shape."""
 
 
-def reproduce(folder: Path, repeats: int, seed: int, progress: Progress | None) -> list[Statement]:
-    """Measure, write ``heights.csv``, ``heights.png`` and ``heights.md``, and compare."""
+def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproduction:
+    """Measure and compare."""
     asked = {
         pattern.format(height): (name, height)
         for name, pattern in METHODS.items()
         for height in HEIGHTS
     }
     rows = measured(tuple(asked), (EPSILON,), SHAPES, repeats, seed, progress)
-    write_rows(
-        folder / "heights.csv",
-        [
-            setting_row(
-                row,
-                METRIC,
-                **dict(zip(("tree", "height"), asked[row.method], strict=True)),
-                shape=row.size,
-            )
-            for row in rows
-        ],
-    )
+    table = [
+        setting_row(
+            row,
+            METRIC,
+            **dict(zip(("tree", "height"), asked[row.method], strict=True)),
+            shape=row.size,
+        )
+        for row in rows
+    ]
     errors = by_height(rows)
-    write_figure(folder / "heights.png", picture(errors))
     statements = compare(errors)
-    write_page(
-        folder / "heights.md",
+    page = comparison(
         "Trees of every kind by height (ICDE 2012, figure 6)",
         f"Median relative error of 600 queries with an answer, per shape, ε = {EPSILON:g}; mean of "
         f"{repeats} repetitions on {dataset(DATA).title} (the paper: 1.63 million road "
@@ -72,10 +60,10 @@ def reproduce(folder: Path, repeats: int, seed: int, progress: Progress | None) 
         "covers the same share of our domain as of the paper's. All trees have geometric budgets, "
         "least squares and pruning at 32, except that kd-cell measures leaves only. `uv run dpviz "
         "reproduce heights -o FOLDER` makes this page.",
-        ["heights.png"],
         statements,
+        ["heights"],
     )
-    return statements
+    return Reproduction(statements, page, {"heights": table}, {"heights": picture(errors)})
 
 
 def by_height(rows: list[ErrorRow]) -> Errors:

@@ -6,14 +6,13 @@ On the built-in year, with trees of any method that splits along the axes in the
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpviz.build import build, from_points, load
 from dpviz.datasets import dataset
-from dpviz.evaluation.figures.report import Statement, table, write_page, write_rows
+from dpviz.evaluation.figures.report import Reproduction, Statement, comparison, table
 from dpviz.evaluation.truth import exact_counts
 from dpviz.progress import Progress
 
@@ -38,8 +37,8 @@ Errors = dict[tuple[str, float | None, str], float]
 """(method, worth of an hour, questions) → mean absolute error."""
 
 
-def reproduce(folder: Path, repeats: int, seed: int, progress: Progress | None) -> list[Statement]:
-    """Measure, write ``hours.csv`` and ``hours.md``, and say what a weight is good for."""
+def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproduction:
+    """Measure, and say what a weight is good for."""
     data, made = load(DATA), dataset(DATA).table()
     points = np.column_stack([made[name] for name in data.domain.columns])
     boxes = {
@@ -60,32 +59,27 @@ def reproduce(folder: Path, repeats: int, seed: int, progress: Progress | None) 
             errors |= {(method, worth, name): float(np.mean(misses[name])) for name in LOADS}
         if progress is not None:
             progress((at + 1) / len(WORTHS), words(worth))
-    write_rows(
-        folder / "hours.csv",
-        [
-            {
-                "method": method,
-                "metres_an_hour_is_worth": "" if worth is None else f"{worth:g}",
-                "questions": name,
-                "mean_absolute_error": f"{error:.6g}",
-            }
-            for (method, worth, name), error in errors.items()
-        ],
-    )
+    rows = [
+        {
+            "method": method,
+            "metres_an_hour_is_worth": "" if worth is None else f"{worth:g}",
+            "questions": name,
+            "mean_absolute_error": f"{error:.6g}",
+        }
+        for (method, worth, name), error in errors.items()
+    ]
     statements = compare(errors)
-    write_page(
-        folder / "hours.md",
+    page = comparison(
         "What is an hour worth?",
         f"Mean absolute error of {QUERIES} counts of each kind, around records of "
         f"{dataset(DATA).title}, at ε = {EPSILON:g}: mean of {repeats} releases with default "
         "parameters and simulated noise. In brackets below the questions, the exact mean. "
         "`uv run dpviz reproduce hours -o FOLDER` makes this page.\n\n"
         + "\n".join(error_table(errors, exact)),
-        [],
         statements,
-        "we say",
+        claimed="we say",
     )
-    return statements
+    return Reproduction(statements, page, {"hours": rows})
 
 
 def questions(domain: Domain, points: Float, share: float, hours: float, seed: int) -> Float:

@@ -6,15 +6,13 @@ that no theorem backs. Here is how often the two together hold the exact count, 
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dpviz.build import build, load
-from dpviz.evaluation.figures.report import Statement, mean_of, write_rows
+from dpviz.evaluation.figures.report import Reproduction, Statement, mean_of
 from dpviz.evaluation.truth import exact_counts, hot
-from dpviz.files import write_bytes
 from dpviz.methods import of_kind
 from dpviz.progress import Progress
 from dpviz.releases.answers import INTERVAL_SDS
@@ -39,8 +37,8 @@ WANTED = 0.95
 Row = dict[str, Any]
 
 
-def reproduce(folder: Path, repeats: int, seed: int, progress: Progress | None) -> list[Statement]:
-    """Measure, write ``intervals.csv`` and ``intervals.md``, and say what they cover."""
+def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproduction:
+    """Measure, and say what they cover."""
     tasks = [
         (data, name, epsilon)
         for data, dims in SETS.items()
@@ -66,9 +64,8 @@ def reproduce(folder: Path, repeats: int, seed: int, progress: Progress | None) 
             if progress is not None:
                 done = len({(row["data"], row["method"], row["epsilon"]) for row in rows})
                 progress(done / len(tasks), f"{name}, epsilon {epsilon:g}")
-    write_rows(folder / "intervals.csv", rows)
-    write_bytes(folder / "intervals.md", page(rows, repeats).encode())
-    return compare(rows)
+    statements = compare(rows)
+    return Reproduction(statements, page(rows, repeats, statements), {"intervals": rows})
 
 
 def measured(answers: RangeAnswers, exact: Int) -> Row:
@@ -117,7 +114,7 @@ def compare(rows: Sequence[Row]) -> list[Statement]:
     ]
 
 
-def page(rows: Sequence[Row], repeats: int) -> str:
+def page(rows: Sequence[Row], repeats: int, statements: Sequence[Statement]) -> str:
     """The Markdown page."""
     lines = [
         "# What intervals cover when edges cut leaves",
@@ -146,7 +143,7 @@ def page(rows: Sequence[Row], repeats: int) -> str:
             (row["method"], row["epsilon"]) for row in rows if row["data"] == data
         )
         lines += [line(rows, data, name, epsilon) for name, epsilon in settings]
-    lines += ["", *(f"{each.claim}: {each.measured}." for each in compare(rows))]
+    lines += ["", *(f"{each.claim}: {each.measured}." for each in statements)]
     return "\n".join(lines) + "\n"
 
 

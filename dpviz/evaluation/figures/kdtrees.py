@@ -6,17 +6,9 @@ nodes with fewer than 32 records pruned.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from dpviz.datasets import dataset
 from dpviz.evaluation.experiments import ErrorRow
-from dpviz.evaluation.figures.report import (
-    Statement,
-    setting_row,
-    write_figure,
-    write_page,
-    write_rows,
-)
+from dpviz.evaluation.figures.report import Reproduction, Statement, comparison, setting_row
 from dpviz.evaluation.figures.shapes import DATA, METRIC, SHAPES, measured
 from dpviz.evaluation.plots import error_figure
 from dpviz.evaluation.ratios import geometric_mean
@@ -40,21 +32,16 @@ Errors = dict[tuple[str, float, str], float]
 """By the paper's name of the method, ε and shape."""
 
 
-def reproduce(folder: Path, repeats: int, seed: int, progress: Progress | None) -> list[Statement]:
-    """Measure, write ``kdtrees.csv``, ``kdtrees.png`` and ``kdtrees.md``, and compare."""
+def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproduction:
+    """Measure and compare."""
     rows = measured(tuple(METHODS.values()), EPSILONS, SHAPES, repeats, seed, progress)
     names = {ours: name for name, ours in METHODS.items()}
-    write_rows(
-        folder / "kdtrees.csv",
-        [
-            setting_row(row, METRIC, tree=names[row.method], epsilon=row.epsilon, shape=row.size)
-            for row in rows
-        ],
-    )
-    write_figure(folder / "kdtrees.png", error_figure(rows, METRIC, labels=names))
+    table = [
+        setting_row(row, METRIC, tree=names[row.method], epsilon=row.epsilon, shape=row.size)
+        for row in rows
+    ]
     statements = compare(by_name(rows))
-    write_page(
-        folder / "kdtrees.md",
+    page = comparison(
         "Kd-trees compared (ICDE 2012, figure 5)",
         f"Median relative error of 600 queries with an answer, per shape; mean and band of "
         f"{repeats} repetitions on {dataset(DATA).title} (the paper: 1.63 million road "
@@ -62,10 +49,11 @@ def reproduce(folder: Path, repeats: int, seed: int, progress: Progress | None) 
         "and kd-true are NOT PRIVATE: references. Medians are drawn with ε in the exponent, where "
         "the paper's have ε/2; cells are a 1024th of the domain's sides, about twice the paper's. "
         "`uv run dpviz reproduce kdtrees -o FOLDER` makes this page.",
-        ["kdtrees.png"],
         statements,
+        ["kdtrees"],
     )
-    return statements
+    figure = error_figure(rows, METRIC, labels=names)
+    return Reproduction(statements, page, {"kdtrees": table}, {"kdtrees": figure})
 
 
 def by_name(rows: list[ErrorRow]) -> Errors:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpviz.build import DataHandle, build, from_points, load
@@ -17,12 +16,11 @@ from dpviz.datasets import registers
 from dpviz.domain import Domain
 from dpviz.evaluation.experiments import parsed
 from dpviz.evaluation.figures.report import (
+    Reproduction,
     Statement,
+    comparison,
     mean_of,
     part_of,
-    write_figure,
-    write_page,
-    write_rows,
 )
 from dpviz.evaluation.figures.report import table as markdown
 from dpviz.evaluation.matching import match_truth
@@ -65,28 +63,15 @@ CONSTRUCTION = {
 Row = dict[str, Any]
 
 
-def reproduce(folder: Path, repeats: int, seed: int, progress: Progress | None) -> list[Statement]:
-    """Measure, write ``matching.csv``, ``matching.png`` and ``matching.md``, and compare."""
+def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproduction:
+    """Measure and compare."""
     rows: list[Row] = []
     for at, dims in enumerate(ATTRIBUTES):
         rows += measured(dims, repeats, seed, part_of(progress, at, len(ATTRIBUTES)))
     seconds = construction(repeats, seed)
-    return written(folder, rows, seconds, repeats)
-
-
-def written(
-    folder: Path, rows: list[Row], seconds: dict[str, float], repeats: int
-) -> list[Statement]:
-    """The files of what was measured, and the statements compared."""
-    write_rows(folder / "matching.csv", rows)
-    write_rows(
-        folder / "matching-times.csv",
-        [{"tree": name, "seconds": f"{value:.3f}"} for name, value in seconds.items()],
-    )
-    write_figure(folder / "matching.png", picture(rows))
+    times = [{"tree": name, "seconds": f"{value:.3f}"} for name, value in seconds.items()]
     statements = compare(rows, seconds)
-    write_page(
-        folder / "matching.md",
+    page = comparison(
         "Private record matching (ICDE 2012, figure 7)",
         f"Reduction ratio of two registers of {registers.SIZE:,} invented people, of whom "
         f"{registers.SHARED:,} stand in both with typing errors; matches are records within "
@@ -97,10 +82,11 @@ def written(
         f"probability 1 − 10⁻⁶ nobody is suppressed: it keeps every match, and what it costs in "
         f"comparisons stands beside it. {GUARANTEE} "
         "`uv run dpviz reproduce matching -o FOLDER` makes this page.\n\n" + table(rows),
-        ["matching.png"],
         statements,
+        ["matching"],
     )
-    return statements
+    tables = {"matching": rows, "matching-times": times}
+    return Reproduction(statements, page, tables, {"matching": picture(rows)})
 
 
 def tree(name: str, dims: int) -> tuple[str, dict[str, Any]]:

@@ -8,14 +8,13 @@ length 2^10.
 from __future__ import annotations
 
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dpviz.build import build, from_points
 from dpviz.domain import Domain
-from dpviz.evaluation.figures.report import Statement, write_figure, write_page, write_rows
+from dpviz.evaluation.figures.report import Reproduction, Statement, comparison
 from dpviz.evaluation.plots import COLOURS, MARKERS
 from dpviz.evaluation.truth import exact_counts
 from dpviz.progress import Progress
@@ -44,8 +43,8 @@ MEDIANS: dict[str, dict[str, Any]] = {
 }
 
 
-def reproduce(folder: Path, repeats: int, seed: int, progress: Progress | None) -> list[Statement]:
-    """Measure, write ``medians.csv``, ``medians.png`` and ``medians.md``, and compare."""
+def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproduction:
+    """Measure and compare."""
     handle = uniform_line(seed)
     build(handle, "kdtree", 1.0, seed=0, height=2, flatten=1, median="smooth")  # compile once
     errors = {name: np.zeros((repeats, LEVELS)) for name in MEDIANS}
@@ -73,10 +72,7 @@ def reproduce(folder: Path, repeats: int, seed: int, progress: Progress | None) 
     ]
     means = {name: part.mean(axis=0) for name, part in errors.items()}
     statements = compare(means, {name: float(part.min()) for name, part in seconds.items()})
-    write_rows(folder / "medians.csv", rows)
-    write_figure(folder / "medians.png", picture(means))
-    write_page(
-        folder / "medians.md",
+    page = comparison(
         "Private medians by depth (ICDE 2012, figure 4)",
         f"2^20 uniform points in [0, 2^26), a binary tree of {LEVELS} levels, ε = {EPSILON:g} for "
         f"the medians of each level, mean of {repeats} trees. The rank error of a cut is its "
@@ -86,10 +82,10 @@ def reproduce(folder: Path, repeats: int, seed: int, progress: Progress | None) 
         "their amplification is exact. Seconds for a whole tree, all cells of a level at once: "
         + ", ".join(f"{name} {part.min():.2f}" for name, part in seconds.items())
         + ".",
-        ["medians.png"],
         statements,
+        ["medians"],
     )
-    return statements
+    return Reproduction(statements, page, {"medians": rows}, {"medians": picture(means)})
 
 
 def uniform_line(seed: int) -> DataHandle:

@@ -1,10 +1,10 @@
-"""What a reproduction writes: rows as CSV, pictures, and a page that compares with the paper."""
+"""What a reproduction comes to: rows, pictures, and a page that compares with the paper."""
 
 from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +28,34 @@ class Statement:
     agrees: bool
 
 
+@dataclass(frozen=True)
+class Reproduction:
+    """A figure redone, before it is written.
+
+    Attributes:
+        statements: the paper's, and what we find.
+        page: in Markdown.
+        tables: rows with equal keys, by the name of their file.
+        pictures: likewise.
+    """
+
+    statements: list[Statement]
+    page: str
+    tables: Mapping[str, Sequence[Mapping[str, Any]]]
+    pictures: Mapping[str, Figure] = field(default_factory=dict)
+
+    def write(self, folder: Path, name: str) -> None:
+        """Tables as CSV, pictures as PNG without the time they were made, and the page."""
+        for each, rows in self.tables.items():
+            text = csv_text(rows[0], (row.values() for row in rows))
+            write_bytes(folder / f"{each}.csv", text.encode())
+        for each, figure in self.pictures.items():
+            data = io.BytesIO()
+            figure.savefig(data, format="png", dpi=150, metadata={"Software": None})
+            write_bytes(folder / f"{each}.png", data.getvalue())
+        write_bytes(folder / f"{name}.md", self.page.encode())
+
+
 def part_of(progress: Progress | None, at: int, number: int) -> Progress | None:
     """Progress of part ``at`` of several, as that of the whole."""
     if progress is None:
@@ -37,18 +65,6 @@ def part_of(progress: Progress | None, at: int, number: int) -> Progress | None:
         progress((at + fraction) / number, what)
 
     return report
-
-
-def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Rows with equal keys as a CSV file."""
-    write_bytes(path, csv_text(rows[0], (row.values() for row in rows)).encode())
-
-
-def write_figure(path: Path, figure: Figure) -> None:
-    """A picture as PNG, without the time it was made."""
-    data = io.BytesIO()
-    figure.savefig(data, format="png", dpi=150, metadata={"Software": None})
-    write_bytes(path, data.getvalue())
 
 
 def table(head: Sequence[str], rows: Iterable[Iterable[str]]) -> list[str]:
@@ -72,23 +88,22 @@ def setting_row(row: ErrorRow, metric: str, **setting: Any) -> dict[str, Any]:
     }
 
 
-def write_page(
-    path: Path,
+def comparison(
     title: str,
     intro: str,
-    pictures: Sequence[str],
     statements: Sequence[Statement],
+    pictures: Iterable[str] = (),
     claimed: str = "the paper says",
-) -> None:
-    """A Markdown page: what was done, the pictures, and a table of statements."""
+) -> str:
+    """A Markdown page: what was done, the pictures by name, and a table of statements."""
     lines = [f"# {title}", "", intro, ""]
-    lines += [line for picture in pictures for line in (f"![{title}]({picture})", "")]
+    lines += [line for picture in pictures for line in (f"![{title}]({picture}.png)", "")]
     rows = [
         (each.claim, each.measured, "agrees" if each.agrees else "**disagrees**")
         for each in statements
     ]
     lines += table((claimed, "we find", ""), rows)
-    write_bytes(path, ("\n".join(lines) + "\n").encode())
+    return "\n".join(lines) + "\n"
 
 
 def mean_of(rows: Iterable[Mapping[str, Any]], column: str, **wanted: Any) -> float:
