@@ -1,4 +1,7 @@
-"""Exact answers, to measure errors on public sequences with: the truth behind a release."""
+"""Exact answers, to measure errors on public sequences with: the truth behind a release.
+
+Every function raises PrivacyError where the sequences are not declared public.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,6 @@ def exact_top(data: SequenceData, k: int) -> list[tuple[tuple[int, ...], int]]:
     """The k most frequent strings of whole, untruncated sequences, with exact counts.
 
     Raises:
-        PrivacyError: the sequences are not declared public.
         ParameterError: fewer than one string.
     """
     if k < 1:
@@ -26,23 +28,13 @@ def exact_top(data: SequenceData, k: int) -> list[tuple[tuple[int, ...], int]]:
 
 
 def exact_lengths(data: SequenceData) -> Int:
-    """Exact number of symbols of each sequence, int64 (n,).
-
-    Raises:
-        PrivacyError: the sequences are not declared public.
-    """
+    """Exact number of symbols of each sequence, int64 (n,)."""
     data.require_public()
     return data._sequences.length
 
 
 def exact_sequences(data: SequenceData, l_top: int) -> tuple[Int, Int]:
-    """Where each sequence starts and its symbols, int64 (n + 1,) and (symbols,).
-
-    Cut at ``l_top`` symbols each.
-
-    Raises:
-        PrivacyError: the sequences are not declared public.
-    """
+    """Where each sequence starts, int64 (n + 1,), and its symbols: of each up to ``l_top``."""
     data.require_public()
     start, symbol = data._sequences.start, data._sequences.symbol
     within = np.arange(len(symbol)) - np.repeat(start[:-1], data._sequences.length)
@@ -51,10 +43,6 @@ def exact_sequences(data: SequenceData, l_top: int) -> tuple[Int, Int]:
 
 
 def exact_lines(data: SequenceData) -> tuple[Int, Float] | None:
-    """Where the line of each sequence starts, and its places; None where symbols are no places.
-
-    Raises:
-        PrivacyError: the sequences are not declared public.
-    """
+    """Where the line of each sequence starts, and its places; None where symbols are no places."""
     data.require_public()
     return data._lines

@@ -1,4 +1,7 @@
-"""Exact answers, inside the wall and for public data only."""
+"""Exact answers, inside the wall and for public data only.
+
+Every function that takes a handle raises PrivacyError where its data set is not declared public.
+"""
 
 from __future__ import annotations
 
@@ -24,11 +27,7 @@ from dpviz.workloads import Workload
 
 
 def exact_counts(handle: DataHandle, rects: ArrayLike) -> Int:
-    """Exact records in rectangles (snapped as queries are), int64 of shape (q,).
-
-    Raises:
-        PrivacyError: the data set is not declared public.
-    """
+    """Exact records in rectangles (snapped as queries are), int64 of shape (q,)."""
     handle.require_public()
     return handle._index.box_counts(*handle.domain.boxes(rects))
 
@@ -37,7 +36,6 @@ def of_one_kind(handle: DataHandle, kind: str) -> DataHandle:
     """The public records of one kind, for exact answers on them.
 
     Raises:
-        PrivacyError: the data set is not declared public.
         DomainError: it is not listed.
     """
     handle.require_public()
@@ -51,7 +49,6 @@ def exact_sums(handle: DataHandle, rects: ArrayLike, kind: str | None = None) ->
     """Exact sums of clipped values in rectangles, of one kind or of all, float64 of shape (q,).
 
     Raises:
-        PrivacyError: the data set is not declared public.
         DomainError: it has no values, or no such kind.
     """
     handle.require_public()
@@ -65,21 +62,13 @@ def exact_sums(handle: DataHandle, rects: ArrayLike, kind: str | None = None) ->
 
 
 def exact_grid(handle: DataHandle, cells: int) -> Int:
-    """Exact records in the cells of a uniform grid, int64 (cells, cells), axis x first.
-
-    Raises:
-        PrivacyError: the data set is not declared public.
-    """
+    """Exact records in the cells of a uniform grid, int64 (cells, cells), axis x first."""
     handle.require_public()
     return handle._index.histogram([grid_edges(handle.domain.side, cells)] * 2)
 
 
 def without_noise(handle: DataHandle, release: PointRelease) -> PointRelease:
-    """The cells of a release with the exact counts of public records in place of its estimates.
-
-    Raises:
-        PrivacyError: the data set is not declared public.
-    """
+    """The cells of a release with the exact counts of public records in place of its estimates."""
     handle.require_public()
     nodes = release.nodes
     counts = handle._index.box_counts(nodes.lo, nodes.hi).astype(np.float64)
@@ -87,20 +76,12 @@ def without_noise(handle: DataHandle, release: PointRelease) -> PointRelease:
 
 
 def exact_by_area(handle: DataHandle, areas: Areas) -> Int:
-    """Exact records in every area of a partition of the handle's box, int64 (n,).
-
-    Raises:
-        PrivacyError: the data set is not declared public.
-    """
+    """Exact records in every area of a partition of the handle's box, int64 (n,)."""
     return exact_areas(AreaData(handle, areas))
 
 
 def exact_in_regions(handle: DataHandle, regions: Regions) -> Int:
-    """Exact records in regions of any shape, int64 of shape (len(regions),).
-
-    Raises:
-        PrivacyError: the data set is not declared public.
-    """
+    """Exact records in regions of any shape, int64 of shape (len(regions),)."""
     import shapely
 
     handle.require_public()
@@ -112,11 +93,7 @@ def exact_in_regions(handle: DataHandle, regions: Regions) -> Int:
 
 
 def exact_total(handle: DataHandle) -> int:
-    """The exact number of records inside the domain.
-
-    Raises:
-        PrivacyError: the data set is not declared public.
-    """
+    """The exact number of records inside the domain."""
     handle.require_public()
     return handle._index.total
 
@@ -137,22 +114,14 @@ class PublicRecords:
 
 
 def public_records(handle: DataHandle) -> PublicRecords:
-    """The records behind a handle, as columns.
-
-    Raises:
-        PrivacyError: the data set is not declared public.
-    """
+    """The records behind a handle, as columns."""
     handle.require_public()
     index = handle._index
     return PublicRecords(handle.name, handle.domain, index.codes, index.weights)
 
 
 def standing_for(handle: DataHandle, times: int) -> DataHandle:
-    """Public records each of which stands for several at its place.
-
-    Raises:
-        PrivacyError: the data set is not declared public.
-    """
+    """Public records each of which stands for several at its place."""
     records = public_records(handle)
     return replace(records, weights=records.weights * times).handle()
 
@@ -161,7 +130,6 @@ def nonempty(handle: DataHandle, load: Workload, queries: int) -> Workload:
     """The first ``queries`` range queries of a workload whose exact answer is not zero.
 
     Raises:
-        PrivacyError: the data set is not declared public.
         ParameterError: there are not as many.
     """
     hit = np.flatnonzero(exact_counts(handle, load.rects))[:queries]
@@ -185,7 +153,6 @@ def hot(handle: DataHandle, size: str, queries: int = 10_000, seed: int = 0) -> 
     A square that would leave the domain is moved inside.
 
     Raises:
-        PrivacyError: the data set is not declared public.
         ParameterError: no records, or fewer than one query.
     """
     handle.require_public()
@@ -204,7 +171,6 @@ def places_of_records(handle: DataHandle, n: int, seed: int = 0) -> Float:
     """Places of records drawn at random, with replacement, float64 (n, dims).
 
     Raises:
-        PrivacyError: the data set is not declared public.
         ParameterError: no records.
     """
     handle.require_public()
