@@ -236,6 +236,13 @@ ODD_CELLS = {
     "an error without words": '<c t="e" r="A3"/>',
     "a text like an error": '<c r="A3" t="inlineStr"><is><t><![CDATA[<c t="e">]]></t></is></c>',
     "a comment like an error": '<!-- <c t="e"> --><c r="A3" t="e"><v>#SPILL!</v></c>',
+    "an error in single quotes": "<c r='A3' t='e'><v>#SPILL!</v></c>",
+    "neither true nor false": '<c r="A3" t="b"><v>2</v></c>',
+    "a text that is not there": '<c r="A3" t="s"><v>99</v></c>',
+    "a type that is none": '<c r="A3" t="word"><v>1</v></c>',
+    "a number that is none": '<c r="A3" t="n"><v>one</v></c>',
+    "a place that is none": '<c r="A0"><v>1</v></c>',
+    "an extension": '<c r="A3"><v>1</v><extLst/></c>',
     "a cell beyond the names": '<c r="A3"/><c r="D3"><v>1</v></c><c r="ZZ3" t="e"><v>#N/A</v></c>',
 }
 

@@ -6,8 +6,10 @@ import io
 import re
 import shutil
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import chain, islice
+from math import isnan
 from pathlib import Path
 from typing import IO, Any
 
@@ -15,7 +17,7 @@ from dpviz.errors import DataError
 from dpviz.private.load.tables.archive import MAX_RATIO
 from dpviz.private.load.tables.base import BLOCK_ROWS, Block, Column, Table, parsing, shown
 from dpviz.private.load.tables.formats import Format
-from dpviz.private.load.values import typed
+from dpviz.private.load.values import number_of, typed
 
 MAX_UNPACKED = 1 << 30
 """Bytes that a workbook may unpack to."""
@@ -37,7 +39,7 @@ class Workbook(Table):
             if sheet is not None and sheet not in sheets:
                 several = ", ".join(map(shown, sheets[:5]))
                 raise DataError(f"no sheet {shown(sheet)} in {self.name}: it has {several}")
-            self._sheet = book.get_sheet_by_name(sheet or sheets[0])
+            self._sheet = _sheet(path, book, sheet or sheets[0])
             header = next(filter(_filled, self._rows()), None) or []
         if any(isinstance(cell, (int, float)) and not isinstance(cell, bool) for cell in header):
             raise DataError(f"{self.name} begins with numbers, not with names: add a row of names")
@@ -83,26 +85,39 @@ def _filled(row: list[Any] | None) -> bool:
     return row is not None and any(cell != "" for cell in row)
 
 
-def _book(path: Path) -> Any:
-    """A workbook that unpacks to no more than it should, without cells that would cost all."""
+def _sheet(path: Path, book: Any, name: str) -> Any:
+    """A sheet; where the reader refuses it for one cell, it is read anew without such cells."""
+    try:
+        return book.get_sheet_by_name(name)
+    except Exception:
+        return _book(path, judged=True).get_sheet_by_name(name)
+
+
+def _book(path: Path, *, judged: bool = False) -> Any:
+    """A workbook that unpacks to no more than it should, without cells that would cost all.
+
+    Args:
+        path: of the file.
+        judged: also without those that no reader need understand, which takes longer.
+    """
     from python_calamine import CalamineWorkbook
 
     with zipfile.ZipFile(path) as archive:
         size = sum(member.file_size for member in archive.infolist())
         if size > min(MAX_UNPACKED, max(1 << 24, MAX_RATIO * path.stat().st_size)):
             raise DataError(f"{path.name} unpacks to far more than it should: give CSV")
-        lost = {each: _lost(archive, each) for each in archive.namelist()}
+        lost = {each: _lost(archive, each, judged) for each in archive.namelist()}
         if not any(lost.values()):
             return CalamineWorkbook.from_path(str(path))
         copy = io.BytesIO()
         with zipfile.ZipFile(copy, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as stream:
             for name in archive.namelist():
-                cells = lost.get(name)
+                sound = lost.get(name)
                 with archive.open(name) as source, stream.open(name, "w") as target:
-                    if cells is None:
+                    if sound is None:
                         shutil.copyfileobj(source, target)
                     else:
-                        target.writelines(_without(cells, rows) for rows in _rows(source))
+                        target.writelines(map(sound, _rows(source)))
     copy.seek(0)
     return CalamineWorkbook.from_filelike(copy)
 
@@ -115,8 +130,8 @@ _WRITTEN = r"<!\[CDATA\[.*?\]\]>|<!--.*?-->"
 """What may look like a cell and is none: a text as it is written, and a comment."""
 
 
-def _lost(archive: zipfile.ZipFile, name: str) -> re.Pattern[bytes] | None:
-    """The cells of a sheet that are left out: errors, and those to the right of all names.
+def _lost(archive: zipfile.ZipFile, name: str, judged: bool) -> Callable[[bytes], bytes] | None:
+    """What leaves cells out of rows: errors, and those to the right of all names.
 
     An error is no value, and the reader refuses all cells for one that it does not know. For a cell
     far out it takes the memory of all that are between. None where there are none, or no sheet.
@@ -130,9 +145,42 @@ def _lost(archive: zipfile.ZipFile, name: str) -> re.Pattern[bytes] | None:
         last = _last_column(first)
         far = rf'r="(?:{_beyond(last)})[0-9]' if last else _ERROR
         search = re.compile(far.encode()).search  # by their own letters, both are found quickly
-        if not any(_ERROR.encode() in each or search(each) for each in chain([first], rows)):
+        odd = (_ERROR.encode() in each or search(each) for each in chain([first], rows))
+        if not (judged or any(odd)):
             return None
-    return _cells(rf"{_ERROR}|{far}")
+    odd_cells = _cells(rf"{_ERROR}|{far}")
+    if not judged:
+        return partial(_without, odd_cells)
+    sound = partial(_is_sound, texts=_texts(archive))
+    return lambda rows: _without(_EVERY, _without(odd_cells, rows), sound)
+
+
+def _texts(archive: zipfile.ZipFile) -> int:
+    """How many texts there are that cells name by their numbers."""
+    name = "xl/sharedStrings.xml"
+    return len(_TEXT.findall(archive.read(name))) if name in archive.namelist() else 0
+
+
+def _is_sound(cell: bytes, texts: int) -> bool:
+    """Whether the reader understands a cell: it refuses the sheet for one that it does not."""
+    head = cell.partition(b">")[0]
+    stated = {name: one or two for name, one, two in _STATED.findall(head)}
+    value = _VALUE.search(cell)
+    word = value[1].strip() if value else b""
+    if b"extLst" in cell or not _SITE.fullmatch(stated.get(b"r", b"A1")):
+        return False
+    kind = stated.get(b"t", b"n")
+    if kind == b"s":
+        return word.isdigit() and int(word) < texts
+    if kind == b"b":
+        return word in (b"0", b"1", b"true", b"false")
+    return kind in (b"str", b"inlineStr", b"d") or (kind == b"n" and not isnan(number_of(word)))
+
+
+_STATED = re.compile(rb"""\s(\w+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
+_VALUE = re.compile(rb"<(?:\w+:)?v(?:\s[^>]*)?>([^<]*)<")
+_SITE = re.compile(rb"[A-Z]{1,3}[1-9][0-9]{0,6}")
+_TEXT = re.compile(rb"<(?:\w+:)?si[\s/>]")
 
 
 def _cells(stated: str) -> re.Pattern[bytes]:
@@ -142,12 +190,16 @@ def _cells(stated: str) -> re.Pattern[bytes]:
     return re.compile(f"{_WRITTEN}|{cell}".encode(), re.DOTALL)
 
 
-def _without(cells: re.Pattern[bytes], rows: bytes) -> bytes:
-    """Rows without some cells."""
-    return cells.sub(lambda each: each[0] if each[0].startswith(b"<!") else b"", rows)
+def _without(
+    cells: re.Pattern[bytes], rows: bytes, sound: Callable[[bytes], bool] = lambda _: False
+) -> bytes:
+    """Rows without some cells, but for those that are sound."""
+    return cells.sub(
+        lambda each: each[0] if each[0].startswith(b"<!") or sound(each[0]) else b"", rows
+    )
 
 
-_ERRORS = _cells(_ERROR)
+_ERRORS, _EVERY = _cells(_ERROR), _cells(r"\w")
 
 
 def _last_column(rows: bytes) -> str:
