@@ -126,6 +126,12 @@ _ROW = re.compile(rb"<(?:\w+:)?row\b.*?</(?:\w+:)?row>", re.DOTALL)
 _ERROR = 't="e"'
 _PLACE = re.compile(rb'<(?:\w+:)?c\s[^>]*?\br="([A-Z]+)[0-9]+"')
 _CONTENT = re.compile(rb"<(?:\w+:)?[vt](?:\s[^>]*)?>(?:[^<]|<!\[CDATA\[.)")
+_NUMBER = r"<v>-?[0-9]{1,20}(?:\.[0-9]{1,20})?</v>"
+_USUAL = (
+    rf'r="[A-Z]{{1,3}}[1-9][0-9]{{0,6}}"(?:\s+s="[0-9]+")?'
+    rf'(?:>{_NUMBER}|\s+t="inlineStr"><is><t>[^<]*</t></is>)</c>'
+)
+"""What most cells are, so that each of the others can be looked at by itself."""
 _WRITTEN = r"<!\[CDATA\[.*?\]\]>|<!--.*?-->"
 """What may look like a cell and is none: a text as it is written, and a comment."""
 
@@ -148,11 +154,11 @@ def _lost(archive: zipfile.ZipFile, name: str, judged: bool) -> Callable[[bytes]
         odd = (_ERROR.encode() in each or search(each) for each in chain([first], rows))
         if not (judged or any(odd)):
             return None
-    odd_cells = _cells(rf"{_ERROR}|{far}")
+    odd_cells = _stating(rf"{_ERROR}|{far}")
     if not judged:
         return partial(_without, odd_cells)
     sound = partial(_is_sound, texts=_texts(archive))
-    return lambda rows: _without(_EVERY, _without(odd_cells, rows), sound)
+    return lambda rows: _without(_UNUSUAL, _without(odd_cells, rows), sound)
 
 
 def _texts(archive: zipfile.ZipFile) -> int:
@@ -183,10 +189,15 @@ _SITE = re.compile(rb"[A-Z]{1,3}[1-9][0-9]{0,6}")
 _TEXT = re.compile(rb"<(?:\w+:)?si[\s/>]")
 
 
-def _cells(stated: str) -> re.Pattern[bytes]:
+def _stating(what: str) -> re.Pattern[bytes]:
     """Cells that state something of themselves, and what may look like one."""
+    return _cells(rf"(?=[^>]*?\b(?:{what}))")
+
+
+def _cells(ahead: str) -> re.Pattern[bytes]:
+    """Cells whose text goes on as it should, and what may look like one."""
     inside = rf"(?:(?>{_WRITTEN})|[^<]|<(?!!))*?"  # one way to match it: with two, it may not end
-    cell = rf"<(?:\w+:)?c\s(?=[^>]*?\b(?:{stated}))[^>]*?(?:/>|>{inside}</(?:\w+:)?c>)"
+    cell = rf"<(?:\w+:)?c\s{ahead}[^>]*?(?:/>|>{inside}</(?:\w+:)?c>)"
     return re.compile(f"{_WRITTEN}|{cell}".encode(), re.DOTALL)
 
 
@@ -199,7 +210,7 @@ def _without(
     )
 
 
-_ERRORS, _EVERY = _cells(_ERROR), _cells(r"\w")
+_ERRORS, _UNUSUAL = _stating(_ERROR), _cells(f"(?!{_USUAL})")
 
 
 def _last_column(rows: bytes) -> str:
