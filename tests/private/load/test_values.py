@@ -212,3 +212,13 @@ def test_kinds_with_accents_in_windows_1252(tmp_path):
         (tmp_path / "a.csv").write_bytes(head + rows)
         layers = dpviz.load(tmp_path / "a.csv", square)._layers
         assert [each.total for each in layers.counts] == [cafes, rows.count(b"\n") - cafes]
+
+
+@pytest.mark.parametrize(("digits", "scale"), [(12, 7), (38, 10), (20, -2)])
+def test_a_decimal_is_the_nearest_number_to_it(digits, scale):
+    """As its text in CSV is, and as engines have it: one beside it may be in another cell."""
+    whole = np.random.default_rng(digits).integers(-(10 ** min(digits, 17)), 10**12, 500).tolist()
+    cells = [Decimal(each).scaleb(-scale) for each in whole]
+    column = pa.array([*cells, None], pa.decimal128(digits + 6 if digits < 30 else 38, scale))
+    assert numbers(column, "x")[:-1].tolist() == [float(each) for each in cells]
+    assert np.isnan(numbers(column, "x")[-1])
