@@ -41,8 +41,8 @@ SIZES = {"screen": (1920, 1080), "print": (3508, 2480)}
 IN_REPORT, IN_REPORT_UNIT = (1600, 1080), 2.0
 """Of one map that stands at half of a sheet's width: words are larger, that they can be read."""
 
-SMALL, SMALL_WIDE = 4, 300
-"""Small maps in a row, and pixels of each."""
+SMALL, SMALL_WIDE = 4, 180
+"""Small maps in a row, and pixels of each: in all about as wide as a page shows them."""
 
 PAPER = {"light": (1.0, 1.0, 1.0), "dark": (0.055, 0.067, 0.09)}
 
@@ -122,13 +122,13 @@ def small_multiples_png(
     """
     from matplotlib.figure import Figure
 
-    rows, across, unit = -(-len(releases) // SMALL), min(SMALL, len(releases)), 0.75
+    rows, across, unit = -(-len(releases) // SMALL), min(SMALL, len(releases)), 0.9
     (west, south), (east, north) = (
         world(side) for side in np.reshape(domain_bounds(releases[0].domain), (2, 2))
     )
     wide = SMALL_WIDE * 4 / across
     high = wide * float(np.clip((north - south) / (east - west), 0.5, 2.0)) + 30
-    size = (wide * across, high * rows + 84)
+    size = (wide * across, high * rows + 112 * unit)
     figure = Figure(figsize=(size[0] / 100, size[1] / 100), dpi=100, facecolor=PAPER[theme])
     place, scale = _Place(*size), density_scale(*releases)
     for at, (release, label) in enumerate(zip(releases, titles, strict=True)):
@@ -142,7 +142,7 @@ def small_multiples_png(
     _draw_legend(figure, page, legend, theme, not tiles(releases[0]), unit)
     legible(figure)
     file = io.BytesIO()
-    figure.savefig(file, format="png", metadata={"Software": "dpviz"})
+    figure.savefig(file, format="png", dpi=200, metadata={"Software": "dpviz"})  # for fine screens
     return file.getvalue()
 
 

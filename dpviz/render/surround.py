@@ -97,9 +97,9 @@ def draw_scale_bar(panel: Any, middle: Float, zoom: float, theme: Theme, unit: f
 
     latitude = np.arctan(np.sinh(2 * np.pi * middle[1] / WORLD - np.pi))
     metres_per_unit = float(np.cos(latitude)) * METRES / WORLD
-    (_, east), (south, _) = panel.get_xlim(), panel.get_ylim()
+    (west, east), (south, _) = panel.get_xlim(), panel.get_ylim()
     pixel = 2.0**-zoom
-    metres, words = scale_bar(metres_per_unit * pixel * 180)
+    metres, words = scale_bar(metres_per_unit * min(pixel * 180, 0.45 * (east - west)))
     long, right, low = metres / metres_per_unit, east - 18 * pixel, south + 18 * pixel
     halo = withStroke(linewidth=3.6 * unit, foreground=(*(c / 255 for c in HALO.of(theme)), 0.85))
     color = tuple(c / 255 for c in TEXT.of(theme))

@@ -8,6 +8,7 @@ import re
 
 import numpy as np
 import pytest
+from matplotlib.text import Text
 from PIL import Image
 
 import dpviz
@@ -77,6 +78,18 @@ def test_a_name_of_dollars_is_no_formula(sensitive):
     assert f"<!-- {label}: noise -->" in svg
     comparison_png([sensitive], [label], title=label)
     small_multiples_png([sensitive], [label])
+
+
+def test_words_of_small_maps_are_read_where_a_page_shows_them(sensitive, monkeypatch):
+    """At 660 pixels across, as beside the table of a page 1,280 wide; they were 6 high there."""
+    drawn = []
+    monkeypatch.setattr("dpviz.render.picture.legible", drawn.append)
+    picture = small_multiples_png([sensitive] * 12, [f"2030-{at:02}-01" for at in range(1, 13)])
+    (figure,) = drawn
+    sizes = [text.get_fontsize() for text in figure.findobj(Text) if text.get_text()]
+    assert len(sizes) >= 12
+    assert min(sizes) / 72 / figure.get_figwidth() * 660 >= 11
+    assert Image.open(io.BytesIO(picture)).width >= 2 * 660  # sharp on fine screens
 
 
 def test_the_account_is_told_only_where_it_is_asked_for(sensitive, tmp_path):
