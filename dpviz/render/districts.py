@@ -78,7 +78,7 @@ class Choropleth:
         return shapely.get_coordinates(part).reshape(-1, 4, 2), owner
 
     def borders(self) -> list[Float]:
-        """Lines (k, 2) around the shapes and their holes; of a mesh, around coloured ones."""
+        """Lines (k, 2) around shapes and their holes; of a mesh, around coloured cells."""
         import shapely
 
         shapes = self.shapes[~self.blank] if self.mesh else self.shapes
