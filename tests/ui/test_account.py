@@ -306,22 +306,27 @@ def test_a_page_that_is_loaded_anew_says_that_a_build_goes_on():
     assert "is being published" not in texts(app)
 
 
-def test_a_cancelled_build_stays_paid():
-    import time
-
-    from dpviz.ui.shared.account import CancelledError, Job
+def test_a_cancelled_build_stays_paid_and_the_page_says_so_in_its_own_words(tmp_path):
+    """It showed the engine's line of a build that failed."""
+    ledger = dpviz.Ledger(tmp_path / "ledger.sqlite")
+    data = dpviz.load("city-50k", public=False)
 
     def make(report):
-        while True:
-            report(0.5, "drawing noise")
-            time.sleep(0.01)
+        def cancelled(fraction, what):
+            job.cancelled = bool(ledger.account("city-50k").spends)
+            report(fraction, what)
+
+        return dpviz.build(data, "privtree", 0.5, ledger=ledger, progress=cancelled)
 
     job = Job(make)
     job.start()
-    job.cancelled = True
-    job.thread.join(10)
-    assert not job.thread.is_alive()
-    assert isinstance(job.error, CancelledError)
+    job.thread.join(60)
+    assert job.made is None
+    assert str(job.error) == (
+        "Cancelled. Nothing was published; the ε of this build had been spent, and stays spent."
+    )
+    (spend,) = ledger.account("city-50k").spends
+    assert spend.epsilon == 0.5
 
 
 def test_trips_on_roads_are_accounted_for_under_the_owner_s_name_faults_too(monkeypatch):

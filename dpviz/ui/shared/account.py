@@ -101,6 +101,9 @@ class CancelledError(DpvizError):
     """The owner stopped a build; what was paid stays paid."""
 
 
+CANCELLED = "Cancelled. Nothing was published; the ε of this build had been spent, and stays spent."
+
+
 class Job(Generic[Made]):
     """A build in a thread of its own: no touch of the page interrupts what is paid for.
 
@@ -135,12 +138,13 @@ class Job(Generic[Made]):
             with making(self._owner), in_turn(self._heed):
                 self.made = self._make(self._report)
         except Exception as error:  # raised again on the page that waits
-            self.error = error
+            paid = isinstance(error.__context__, CancelledError)  # which the payment has renamed
+            self.error = CancelledError(CANCELLED) if paid else error
 
     def _heed(self) -> None:
         """While it waits for its turn: nothing is paid yet."""
         if self.cancelled:
-            raise CancelledError("the build was cancelled before it began: nothing is spent")
+            raise CancelledError("Cancelled before the build began: nothing is spent.")
 
     def _report(self, fraction: float, what: str) -> None:
         if self.cancelled:
