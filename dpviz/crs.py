@@ -23,6 +23,9 @@ DEGREES = "EPSG:4326"
 SLACK = 1e-4
 """Of a box's side, for the ways between two systems that are not exact."""
 
+MERCATOR_LATITUDE = 85.051129
+"""Degrees north and south at which maps on a screen end: they are in Web Mercator."""
+
 METRES_PER_DEGREE = 111_195.0
 """On the mean sphere of the Earth, radius 6371 km."""
 
@@ -122,10 +125,10 @@ def require_area(domain: Domain) -> None:
 def doubt(domain: Domain) -> str:
     """What looks like a slip in a public box that :func:`require_area` lets pass; mostly nothing.
 
-    Bounds are public, so that this looks at no record; whoever means them so goes on. Four slips
+    Bounds are public, so that this looks at no record; whoever means them so goes on. Five slips
     are seen: degrees in a CRS that counts metres; a box that reaches where its CRS cannot be drawn
     on the app's map, as by one digit too many; one across the meridian of 180°, beyond which most
-    files write degrees west; and, where the box holds no land (Antarctica apart), latitude before
+    files write degrees west; one of which over a tenth lies about a pole, off the map; and, where the box holds no land (Antarctica apart), latitude before
     longitude.
     """
     for west, south, east, north in _boxes(domain):
@@ -149,6 +152,12 @@ def doubt(domain: Domain) -> str:
                 f"{described} reach over the meridian of 180°: longitudes are taken as they are "
                 f"written, so that those of {beyond} are left out; write all of them alike, or "
                 "choose a projected CRS"
+            )
+        on_map = min(north, MERCATOR_LATITUDE) - max(south, -MERCATOR_LATITUDE)
+        if in_degrees and on_map < 0.9 * (north - south):
+            return (
+                f"{described} reach beyond {MERCATOR_LATITUDE:.2f}° of latitude, where maps end: "
+                "what lies there is counted, but not drawn"
             )
         swapped = (south, west, north, east)
         may_be = crs.is_geographic and max(abs(west), abs(east)) <= 90

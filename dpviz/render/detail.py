@@ -151,7 +151,8 @@ def _zooms(nodes: Decomposition, pooled: Mask, side: Float) -> tuple[Float, Floa
         return since, until
     shortest = np.full(n, np.nan)
     shortest[inner] = np.minimum.reduceat(side, nodes.first_child[inner])
-    wanted = np.log2(PIXELS / shortest)
+    with np.errstate(divide="ignore"):  # beyond where maps end: no pixel at any zoom
+        wanted = np.log2(PIXELS / shortest)
     for level in nodes.levels:
         here = np.arange(level.start, level.stop)
         if level.start:

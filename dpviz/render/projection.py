@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpviz.crs import DEGREES, transformation
+from dpviz.crs import DEGREES, MERCATOR_LATITUDE, transformation
 from dpviz.errors import DomainError
 from dpviz.trees.lattice import Float
 
@@ -15,7 +15,6 @@ WORLD = 512.0
 """World units around the globe, deck.gl's common space."""
 
 EARTH_RADIUS_KM = 6371.0088
-MERCATOR_LATITUDE = 85.051129
 
 
 def world(lon_lat: ArrayLike) -> Float:

@@ -140,6 +140,7 @@ def test_facts_of_places_in_time(tmp_path):
         ("-10,40,10,95", "EPSG:4326", "beyond where EPSG:4326 can be put on a map"),
         ("-3e6,-3e6,3e6,3e6", "EPSG:3413", "can be put on a map with north up"),  # around the pole
         ("-180,-90,180,90", "EPSG:4326", None),
+        ("-180,80,180,90", "EPSG:4326", "is counted, but not drawn"),
         ("170,-20,190,-10", "EPSG:4326", "those of -180 to -170 are left out"),
         ("-190,-20,-170,-10", "EPSG:4326", "those of 170 to 180 are left out"),
         ("-20037508,-20037508,20037508,20037508", "EPSG:3857", None),

@@ -134,3 +134,11 @@ def test_noise_that_goes_together_adds_its_deviations():
     apart, together = (detail(nodes, km2, side, correlated=c) for c in (False, True))
     assert apart.variance[1] <= together.variance[1]
     assert NEVER not in together.kind
+
+
+def test_cells_about_a_pole_have_no_pixel_and_are_never_opened():
+    """The division by their height was a warning in the server's log."""
+    domain = dpviz.Domain.from_bounds([-180, 80, 180, 90])
+    points = np.column_stack([np.linspace(-179, 179, 500), np.full(500, 89.0)])
+    release = dpviz.build(dpviz.from_points(points, domain, public=True), "ugrid", 1.0, seed=0)
+    assert (adaptive(release).kind == NEVER).any()
