@@ -17,8 +17,9 @@ DO = (
     "private release."
 )
 TAKEAWAY = (
-    "Counts without names are still personal data: two exact counts can differ by one person, and "
-    "a private release is about as likely with that person in the data as without."
+    "Counts without names are still personal data: two exact counts can differ by one person. A "
+    "private release is at most $e^{\\varepsilon}$ times as likely with that person in the data as "
+    "without: at a small ε that is about as likely, at a large one it promises little."
 )
 SOURCE = (
     "Differencing attacks on counts: D. Denning, P. Denning, M. Schwartz, The Tracker: A Threat to "
@@ -81,9 +82,8 @@ def body(room: Room) -> None:
             st.metric("Private answer", f"{shown} ± {rounded(half, half)}")
             st.markdown(
                 "A release knows cells, not people: a step of one metre adds a strip of their "
-                "area, whoever stands in it. And it would be about as likely had that person not "
-                f"been there: by a factor of at most $e^{{\\varepsilon}}$ = "
-                f"{math.exp(room.epsilon):.3g}."
+                "area, whoever stands in it. And had that person not been there, it would be as "
+                f"likely up to a factor of $e^{{\\varepsilon}}$ = {math.exp(room.epsilon):.3g}."
             )
         else:
             st.metric("Exact count", f"{now:,}", delta=now - then if metres else None)
