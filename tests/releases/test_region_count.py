@@ -157,8 +157,9 @@ def test_a_bow_tie_is_repaired_and_what_lies_outside_is_said():
     ids=["point", "line", "empty", "none", "infinite", "text", "rectangle"],
 )
 def test_what_has_no_area_is_refused_by_name(shape):
-    with pytest.raises(DomainError, match="'1' has no area"):
-        regions_of([shape], DOMAIN)
+    """And by its place: in a file it may have no name."""
+    with pytest.raises(DomainError, match=r"'None', number 2 of 2, has no area.* leave out points"):
+        regions_of([shapely.box(10, 50, 11, 51), shape], DOMAIN, ["a", "None"])
 
 
 def test_geopandas_states_the_crs_of_regions_and_one_polygon_is_one_region():

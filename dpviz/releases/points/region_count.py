@@ -82,8 +82,11 @@ def regions_of(
     area = shapely.area(valid)
     bad = ~np.isfinite(area) | (area <= 0)
     if bad.any():
-        name = labels[int(np.flatnonzero(bad)[0])]
-        raise DomainError(f"region {name!r} has no area: give polygons")
+        row = int(np.flatnonzero(bad)[0])
+        raise DomainError(
+            f"region {labels[row]!r}, number {row + 1} of {len(valid):,}, has no area: all must be "
+            "polygons, so leave out points, lines and rows without a shape"
+        )
     frame = shapely.box(*domain.bounds)
     shapely.prepare(frame)
     within = shapely.covers(frame, valid)
