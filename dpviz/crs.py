@@ -128,8 +128,8 @@ def doubt(domain: Domain) -> str:
     Bounds are public, so that this looks at no record; whoever means them so goes on. Five slips
     are seen: degrees in a CRS that counts metres; a box that reaches where its CRS cannot be drawn
     on the app's map, as by one digit too many; one across the meridian of 180°, beyond which most
-    files write degrees west; one of which over a tenth lies about a pole, off the map; and, where the box holds no land (Antarctica apart), latitude before
-    longitude.
+    files write degrees west; one of which over a tenth lies about a pole, off the map; and, where
+    the box holds no land (Antarctica apart), latitude before longitude.
     """
     for west, south, east, north in _boxes(domain):
         crs = known_crs(domain.crs)

@@ -161,7 +161,8 @@ def download_buttons(prefix: str, view: MoveView, source: SequenceSource) -> Non
             file_button(label, made, "synthetic.csv", f"{prefix}.synthetic")
     st.caption(
         "The release with its header, never the sequences it was made of: `dpviz sequences` reads "
-        "it. Synthetic sequences are drawn from it and cost nothing."
+        "it. Synthetic sequences are drawn from it and cost nothing: their CSV has a row for each "
+        "place, and none for a sequence without places."
     )
 
 
