@@ -12,6 +12,7 @@ from dpviz import Domain, Header, PointRelease
 from dpviz.domain import LATTICE_BITS
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.range_count import BULK, box_count, cover
+from dpviz.trees.coherence import coherence
 from dpviz.trees.haar import HaarNoise
 from dpviz.trees.shrinkage import settled
 from tests.strategies import boxes, trees
@@ -44,7 +45,8 @@ def brute_force(nodes, lo, hi, raw=False):
         return sum(map(visit, np.flatnonzero(nodes.parent == node)))
 
     count, variance, apart, visited, together, hidden = visit(0)
-    model = apart + (nodes.coherence * together) ** 2 + math.sqrt(2 * hidden)
+    common = coherence(nodes, settled(nodes) if raw else nodes.count)
+    model = apart + (common * together) ** 2 + math.sqrt(2 * hidden)
     return np.array([count, variance, model, visited])
 
 
@@ -55,7 +57,7 @@ def of_both_walks(nodes, lo, hi, raw=False):
         yield [np.tile(each, (times, 1)) for each in (lo, hi, expected)]
 
 
-@pytest.mark.parametrize("dims", [2, 4])
+@pytest.mark.parametrize("dims", [2, 3, 4])
 @settings(max_examples=50)
 @given(data=st.data())
 def test_both_walks_equal_brute_force(dims, data):
@@ -68,7 +70,7 @@ def test_both_walks_equal_brute_force(dims, data):
         assert answers.nodes.tolist() == expected[:, 3].astype(int).tolist()
 
 
-@pytest.mark.parametrize("dims", [2, 4])
+@pytest.mark.parametrize("dims", [2, 3, 4])
 @settings(max_examples=30)
 @given(data=st.data())
 def test_of_raw_leaves_both_walks_assume_the_same(dims, data):

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpviz.releases.answers import INTERVAL_SDS, Answers, interval
+from dpviz.trees.coherence import coherence
 from dpviz.trees.consistency import sum_up
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.density import uniformity_variance
@@ -30,9 +31,9 @@ class RangeAnswers(Answers):
     Attributes:
         uniformity_sd: how far the true spread inside the leaves that the edge cuts may move the
             count: an ESTIMATE, from a Beta model of concentration 2 around the share of the area,
-            of which a part is common to all leaves (``Decomposition.coherence``); of wavelets see
-            :func:`sums_of`. A square that was chosen because many records lie in it is held less
-            often.
+            of which a part is common to all leaves (:func:`~dpviz.trees.coherence.coherence`); of
+            wavelets see :func:`sums_of`. A square that was chosen because many records lie in it is
+            held less often.
         nodes: nodes used.
     """
 
@@ -73,6 +74,7 @@ def box_count(nodes: Decomposition, noise: HaarNoise | None, lo: Int, hi: Int) -
     else:
         from dpviz.trees.kernels import walk_tree
 
+        held = nodes.count if noise is None else settled(nodes)
         columns = walk_tree(
             nodes.lo,
             nodes.hi,
@@ -83,9 +85,9 @@ def box_count(nodes: Decomposition, noise: HaarNoise | None, lo: Int, hi: Int) -
             nodes.levels[0].stop,
             np.ascontiguousarray(lo),
             np.ascontiguousarray(hi),
-            nodes.coherence,
+            coherence(nodes, held),
             np.zeros(0) if nodes.assumed is None else nodes.assumed,
-            np.zeros(0) if noise is None else settled(nodes),
+            np.zeros(0) if noise is None else held,
         )
     if noise is not None:
         columns[:, 1] = noise.of_boxes(lo, hi)
@@ -124,7 +126,7 @@ def sums_of(
     unbiased estimate of Σ w·n², n the true counts and w = s(1 − s)/3 for a share s, is
     Σ w·(c² − v), v the variance of c; where all n are 0 its standard deviation is √(2 Σ w²v²) for
     leaves of independent normal noise. Of N leaves it grows with √N, where the noise in Σ w·c² grew
-    with N; and it is no part of what leaves have in common (``Decomposition.coherence``).
+    with N; and it is no part of what leaves have in common.
 
     Args:
         nodes: of a release.
@@ -135,14 +137,14 @@ def sums_of(
         queries: how many.
     """
     count, variance = nodes.count[covering], nodes.variance[covering]
-    held = count if noise is None else settled(nodes)[covering]
-    uniformity = uniformity_variance(held, share)
+    held = nodes.count if noise is None else settled(nodes)
+    uniformity = uniformity_variance(held[covering], share)
     if nodes.assumed is not None:  # a share s of a share t is one of s·t: the model's own law
         uniformity += share * nodes.assumed[covering]
     summands = (count * share, variance * share**2, uniformity, np.ones(len(share)))
     sums = [np.bincount(query, weights=each, minlength=queries) for each in summands]
     together = np.bincount(query, weights=np.sqrt(uniformity), minlength=queries)
-    sums[2] = sums[2] + (nodes.coherence * together) ** 2
+    sums[2] = sums[2] + (coherence(nodes, held) * together) ** 2
     if noise is not None:
         square = uniformity_variance(np.sqrt(variance), share) ** 2
         sums[2] += np.sqrt(2.0 * np.bincount(query, weights=square, minlength=queries))
