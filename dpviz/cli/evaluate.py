@@ -87,7 +87,7 @@ def evaluate(
         raise PrivacyError(
             "evaluate compares with exact counts: only for public data; add --public if they are"
         )
-    apart(output, source, workload_file)
+    apart(output, source, workload_file, resumed=True)
     if plot is not None:
         drawable(plot, output)
     handle = load(source, places.domain(source), **places.reading(), public=True)

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 SPACE = 256_000_000
 """Bytes that must be free on the disk of the output before anything is paid."""
 
+PAGES = (".html", ".md", ".pdf", ".png", ".svg")
+"""Endings of files to look at, which are written again at will; others may hold records."""
+
 
 def writable(output: str, ending: str = ".parquet") -> None:
     """Fail before reading and spending, not after.
@@ -110,22 +113,28 @@ def claimed(output: str) -> Iterator[None]:
             temporary.unlink(missing_ok=True)
 
 
-def apart(output: str, *inputs: str | None, ledger: str | None = None) -> None:
-    """Refuse to write over what is read: the records, a part of a folder; or was paid for.
+def apart(
+    output: str, *inputs: str | None, ledger: str | None = None, resumed: bool = False
+) -> None:
+    """Refuse to write over what is read, was paid for, or may be records: nothing brings it back.
+
+    What is there may be replaced where it is empty, a file to look at, or a release that cost
+    nothing.
 
     Args:
         output: the file to write.
         *inputs: files and folders that are read, as options name them.
         ledger: that is in use; this user's by default.
+        resumed: the command goes on with what the file holds, or refuses it.
 
     Raises:
-        ParameterError: the output is one of the inputs, a file in one, or the ledger.
-        ReleaseError: a release that was paid for, which nothing brings back; or as
-            :func:`dpviz.files.destination`.
+        ParameterError: the output is one of the inputs, a file in one, the ledger, or there.
+        ReleaseError: a release that was paid for; or as :func:`dpviz.files.destination`.
     """
     from dpviz import Ledger
     from dpviz.foreign import file_of
     from dpviz.releases.files import spare
+    from dpviz.releases.store import kind_in
 
     path = destination(output)
     if path in [each.resolve() for each in Ledger(ledger).files]:
@@ -134,6 +143,9 @@ def apart(output: str, *inputs: str | None, ledger: str | None = None) -> None:
     if any(_same(each, path) or _holds(each, path) for each in read):
         raise ParameterError(f"output {output!r} is one of the inputs: name another file")
     spare(path)
+    free = resumed or path.suffix.lower() in PAGES or not path.exists() or not path.stat().st_size
+    if not free and kind_in(path) is None:
+        raise ParameterError(f"output {output!r} exists: name another file, or delete it first")
 
 
 def keep(save: Callable[[Path], Any], output: str, ledger: Ledger, release_id: str | None) -> None:

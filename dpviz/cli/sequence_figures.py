@@ -53,7 +53,7 @@ def evaluate(
         raise PrivacyError(
             "evaluate compares with exact answers: only for public data; add --public if they are"
         )
-    apart(output, source, symbols.alphabet, symbols.leaves)
+    apart(output, source, symbols.alphabet, symbols.leaves, resumed=True)
     if plot is not None:
         drawable(plot, output)
     plan = SequenceExperiment(

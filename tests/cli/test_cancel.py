@@ -11,6 +11,7 @@ import types
 
 import pytest
 
+import dpviz
 from dpviz import Ledger
 from dpviz.cli import interrupts, root
 from dpviz.cli.root import progress
@@ -113,7 +114,9 @@ def test_while_modules_load():
 )
 def test_a_paid_build(tmp_path, interrupted, before, sign):
     (tmp_path / "people.csv").write_text("lon,lat\n" + "0.5,0.5\n" * 1000)
-    (tmp_path / "r.parquet").write_bytes(b"kept")
+    older = dpviz.from_points([[0.5, 0.5]], dpviz.Domain((0, 0), (1, 1)), public=True)
+    dpviz.build(older, "ugrid", seed=0).save(tmp_path / "r.parquet")
+    content = (tmp_path / "r.parquet").read_bytes()
     ledger = Ledger(tmp_path / "ledger.sqlite")
     lines = interrupted(
         tmp_path,
@@ -126,7 +129,7 @@ def test_a_paid_build(tmp_path, interrupted, before, sign):
     assert lines.count("cancelled") == 1
     assert lines[-1] == "cancelled"
     assert not [line for line in lines[:-1] if "%" not in line and not line.startswith("note:")]
-    assert (tmp_path / "r.parquet").read_bytes() == b"kept"
+    assert (tmp_path / "r.parquet").read_bytes() == content
     assert names(tmp_path) == ["ledger.sqlite", "ledger.sqlite.seal", "people.csv", "r.parquet"]
     (spend,) = ledger.account("people").spends
     assert (spend.epsilon, spend.outcome) == (1.0, "failed")

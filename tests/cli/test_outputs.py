@@ -130,6 +130,29 @@ def test_of_two_commands_that_write_one_file_at_once_the_second_is_refused(
         assert len(dpviz.Ledger().account("points").spends) == 1
 
 
+def test_a_file_that_may_hold_records_is_not_replaced(folder, capsys, monkeypatch):
+    """Any plain file was, unless the command read it too."""
+    for name, text in ROADS.items():
+        (folder / name).write_text(text)
+    graph = ["--graph", "nodes.csv,edges.csv"]
+    words = ["roads", "build", "walks.csv", *graph, "--public", "--seed", 1, "-o", "roads.parquet"]
+    assert run(*words, "--method", "event-histogram", "--workload", "clustered:1")[0] == 0
+    assert run("sequences", "build", "city", "--public", "--seed", 1, "-o", "s.parquet")[0] == 0
+    pq.write_table(pa.table({"lon": [0.1], "lat": [0.2]}), "raw.parquet")
+    for words in (
+        ["sample", "r.parquet", "-o", "points.csv"],
+        ["export", "r.parquet", "-o", "points.csv"],
+        ["roads", "export", "roads.parquet", "-o", "nodes.csv"],
+        ["sequences", "sample", "s.parquet", "-o", "walks.csv"],
+        ["build", "points.csv", BOX, "-o", "raw.parquet"],
+        ["match", "r.parquet", "r.parquet", "--within", "0.1", "-o", "raw.parquet"],
+    ):
+        unchanged(folder, capsys, monkeypatch, words, "exists: name another file, or delete it")
+    (folder / "empty.csv").touch()
+    for output in ("r.png", "r.png", "empty.csv"):
+        assert run("picture" if output == "r.png" else "export", "r.parquet", "-o", output)[0] == 0
+
+
 def test_a_claim_that_a_killed_command_left_is_none(folder):
     code = (
         "import os, signal; from dpviz.cli.outputs import claimed\n"

@@ -182,7 +182,9 @@ def test_ctrl_c_in_the_middle_of_saving_leaves_the_old_file_and_is_recorded(
 ):
     """Half of the file is written; after it stands, the release is not lost."""
     output = tmp_path / "out.parquet"
-    output.write_bytes(b"an older release")
+    older = dpviz.from_points([[0.5, 0.5]], dpviz.Domain((0, 0), (1, 1)), public=True)
+    dpviz.build(older, "ugrid", seed=0).save(output)
+    content = output.read_bytes()
     writer, replace = pyarrow.parquet.ParquetWriter, Path.replace
 
     def half(self, table, *rest):
@@ -196,7 +198,7 @@ def test_ctrl_c_in_the_middle_of_saving_leaves_the_old_file_and_is_recorded(
     written = writer.write_table
     monkeypatch.setattr(writer, "write_table", half)
     run(words[kind], "-o", output)
-    assert output.read_bytes() == b"an older release"
+    assert output.read_bytes() == content
     assert not list(tmp_path.glob(".dpviz-*"))
     assert outcomes(kind) == ["lost"]
     monkeypatch.setattr(writer, "write_table", written)

@@ -230,12 +230,13 @@ def test_bad_builds_exit_2_and_leave_the_old_file(
     points, tmp_path, capsys, monkeypatch, change, message
 ):
     output = tmp_path / "r.parquet"
-    output.write_text("old")
+    older = dpviz.from_points([[0.5, 0.5]], dpviz.Domain((0, 0), (1, 1)), public=True)
+    old = dpviz.build(older, "ugrid", seed=0).save(output).read_bytes()
     bounds = [] if change[0].startswith("--bounds") else [f"--bounds={BOUNDS}"]
     line = fails(capsys, monkeypatch, "build", points, "-o", output, *bounds, *change)
     assert message in line
     assert line.count("\n") == 1
-    assert output.read_text() == "old"
+    assert output.read_bytes() == old
 
 
 def test_bad_sources_and_outputs(points, tmp_path, capsys, monkeypatch):
@@ -315,6 +316,11 @@ def test_the_program_runs_as_a_process(points, tmp_path):
         done = subprocess.run([*program, "methods"], stdout=full, stderr=subprocess.PIPE, text=True)
     assert done.returncode == 2
     assert done.stderr.startswith("error: the answer cannot be written (No space left on device)")
+    built = [*program, "build", "city-50k", "--method", "ugrid", "-o", str(tmp_path / "c.parquet")]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(built, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert "c.parquet is made, but the answer cannot be written" in done.stderr
+    assert (done.returncode, (tmp_path / "c.parquet").is_file()) == (2, True)
     reader, writer = os.pipe()
     os.close(reader)  # who reads it has seen enough
     done = subprocess.run([*program, "methods"], stdout=writer, stderr=subprocess.PIPE, text=True)
