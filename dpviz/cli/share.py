@@ -170,8 +170,16 @@ def _write(
 
 
 def _opened(paths: Sequence[str], period: str | None) -> list[PointRelease | AreaRelease]:
-    """Releases, or what they say of a part of their period."""
+    """Releases, or what they say of a part of their period.
+
+    Raises:
+        ParameterError: only some of them have time.
+    """
     opened = [opened_map(path) for path in paths]
+    if len({each.domain.time is None for each in opened}) == 2:
+        raise ParameterError(
+            "one of these releases has time, another has none: no map shows both, give them alone"
+        )
     return opened if period is None else [_part(each, period) for each in opened]
 
 
