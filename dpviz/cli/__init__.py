@@ -8,6 +8,7 @@ to standard error. It exits 0; or 2 with one line that names the thing, the valu
 from __future__ import annotations
 
 import importlib
+import logging
 import os
 import pkgutil
 import sys
@@ -51,6 +52,9 @@ def commands() -> dict[str, str]:
 def main() -> None:
     """A command in this process: errors that input causes become one line and exit code 2."""
     prepare_standard_files()
+    logging.getLogger("matplotlib").setLevel(
+        logging.ERROR
+    )  # a home that it cannot write is no news
     os.environ["PROJ_NETWORK"] = "OFF"  # no command asks anybody outside for grids
     # A shell starts background jobs, nohup and some CI start everything, with SIGINT ignored.
     interrupts.listen()

@@ -113,7 +113,7 @@ def build_release(
         "seconds": round(seconds, 3),
     }
     lines = [f"{order.output}: {first}, {seconds:.2f} s", release.header.guarantee, *rest]
-    emit(facts, order.as_json, "\n".join(lines))
+    emit(facts, order.as_json, "\n".join(lines), made=order.output)
 
 
 def unchanged(name: str, workload: str) -> str:

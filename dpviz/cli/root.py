@@ -80,8 +80,14 @@ LedgerFile = Annotated[
 ]
 
 
-def emit(values: dict[str, Any], as_json: bool, text: str) -> None:
+def emit(values: dict[str, Any], as_json: bool, text: str, *, made: str | None = None) -> None:
     """Print the JSON object, or the text for people.
+
+    Args:
+        values: of the JSON object.
+        as_json: whether to print that.
+        text: for people.
+        made: the file that stands, whatever becomes of the answer.
 
     Raises:
         ParameterError: standard output cannot be written, such as a full disk.
@@ -93,8 +99,9 @@ def emit(values: dict[str, Any], as_json: bool, text: str) -> None:
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # where the rest of it goes at the end
         if not isinstance(error, BrokenPipeError):  # of which the reader has seen enough
+            stands = "" if made is None else f"{made} is made, but "
             raise ParameterError(
-                f"the answer cannot be written ({error.strerror}): write it elsewhere"
+                f"{stands}the answer cannot be written ({error.strerror}): write it elsewhere"
             ) from error
 
 
