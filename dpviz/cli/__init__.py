@@ -52,9 +52,8 @@ def commands() -> dict[str, str]:
 def main() -> None:
     """A command in this process: errors that input causes become one line and exit code 2."""
     prepare_standard_files()
-    logging.getLogger("matplotlib").setLevel(
-        logging.ERROR
-    )  # a home that it cannot write is no news
+    # A home that Matplotlib cannot write is no news.
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
     os.environ["PROJ_NETWORK"] = "OFF"  # no command asks anybody outside for grids
     # A shell starts background jobs, nohup and some CI start everything, with SIGINT ignored.
     interrupts.listen()
