@@ -4,12 +4,11 @@ import re
 from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 import dpviz
 import dpviz.ui
 from dpviz.ui.shared import access, releases
-from tests.ui.test_explore import APP
+from tests.ui.opening import app_of
 
 AUTH = {"redirect_uri": "http://127.0.0.1/oauth2callback", "cookie_secret": "c" * 32}
 ANN = {
@@ -25,7 +24,7 @@ STRANGER = {"is_logged_in": False}
 def visit(monkeypatch, claims, rules=None, auth=AUTH):
     """The page as this person finds it."""
     monkeypatch.setattr(access.st.user.__class__, "to_dict", lambda _: dict(claims))
-    app = AppTest.from_file(APP, default_timeout=60)
+    app = app_of()
     app.secrets["dpviz"] = {} if rules is None else {"access": rules}
     if auth:
         app.secrets["auth"] = auth
@@ -149,10 +148,9 @@ def test_a_spend_carries_the_name_and_owners_see_it(monkeypatch):
     ledger.set_total("clinic", 2.0)
     ledger.spend("clinic", 0.5, what="privtree", purpose=purpose)
     ledger.spend("uploads/user:0123456789ab/taxi", 0.25, what="ugrid", purpose="page Explore")
-    page = "import dpviz.ui.pages.owner as owner\nowner.page()"
     for claims, shown in ((ANN, True), ({**ANN, "email": "eve@example.org"}, False)):
         monkeypatch.setattr(access.st.user.__class__, "to_dict", lambda _, claims=claims: claims)
-        app = AppTest.from_string(page, default_timeout=60)
+        app = app_of("owner")
         app.secrets["auth"] = AUTH
         app.secrets["dpviz"] = {"access": rules}
         app.run()

@@ -2,28 +2,21 @@
 
 import importlib
 import threading
-from pathlib import Path
 
 import pytest
 import streamlit
 from streamlit.runtime.scriptrunner import StopException
 from streamlit.runtime.state.safe_session_state import SafeSessionState
-from streamlit.testing.v1 import AppTest
-from typer.testing import CliRunner
 
 import dpviz
-from dpviz.cli import app as command_line
-from dpviz.errors import BudgetError
 from dpviz.ui.shared.account import Job
+from tests.commands import fails, run
+from tests.ui.opening import app_of, opened_page
 from tests.ui.paying import confirm, pay, price
-
-APP = str(Path(__file__).parents[2] / "dpviz" / "ui" / "shared" / "script.py")
 
 
 def explore(**address):
-    app = AppTest.from_file(APP, default_timeout=60)
-    app.query_params.update({"data": "city-50k", "sensitive": "1", **address})
-    return app.run()
+    return opened_page(**{"data": "city-50k", "sensitive": "1", **address})
 
 
 def texts(app):
@@ -92,9 +85,7 @@ def test_a_build_that_ends_while_its_page_runs_is_not_paid_for_again_unasked(mon
 
     monkeypatch.setattr(SafeSessionState, "__setitem__", second_click)
     monkeypatch.setattr(Job, "ended", property(ended))
-    app = AppTest.from_string("from dpviz.ui.pages.publish import page\npage()", default_timeout=60)
-    app.query_params["data"] = "city-50k"
-    app.run()
+    app = opened_page("publish", data="city-50k")
     pay(app)
     assert late
     assert "publish.made" in app.session_state
@@ -140,7 +131,7 @@ def test_a_damaged_ledger_spends_nothing_and_is_one_clear_line(tmp_path, monkeyp
 
 def uploaded(name, *, public=False, tables=None):
     """Page Explore with a file of one's own, described."""
-    app = AppTest.from_file(APP, default_timeout=60)
+    app = app_of()
     if tables is not None:
         app.secrets["dpviz"] = {"tables": tables}
     app.query_params.update({"data": "Your own file"})
@@ -207,14 +198,12 @@ def test_trips_on_roads_pay_from_the_command_line(tmp_path):
     command = ["roads", "build", str(walks), "--graph", f"{nodes},{edges}", "--epsilon", "0.75"]
     command += ["--workload", "clustered:1", "-o"]
     dpviz.Ledger().set_total("walks", 1.0)
-    assert CliRunner().invoke(command_line, [*command, str(tmp_path / "r.parquet")]).exit_code == 0
+    assert run(*command, tmp_path / "r.parquet")[0] == 0
     account = dpviz.Ledger().account("walks")
     assert [(row.epsilon, row.unit, row.outcome) for row in account.spends] == [
         (0.75, "one trip", "released")
     ]
-    refused = CliRunner().invoke(command_line, [*command, str(tmp_path / "s.parquet")])
-    assert isinstance(refused.exception, BudgetError)
-    assert "0.25 of 1 is left" in str(refused.exception)
+    assert "0.25 of 1 is left" in fails(*command, tmp_path / "s.parquet")
     assert dpviz.Ledger().account("walks").spent == 0.75
 
 
@@ -272,10 +261,8 @@ def test_a_fault_after_the_payment_is_recorded_by_every_page(monkeypatch, page, 
         raise RuntimeError("secret 51.50137")
 
     monkeypatch.setattr(driver, "header_of", fail)
-    script = f"from dpviz.ui.pages.{page} import page\npage()\n"
-    app = AppTest.from_string(script, default_timeout=120)
-    app.query_params.update({"data": data, "sensitive": "1"})
-    pay(app.run())
+    app = opened_page(page, data=data, sensitive="1")
+    pay(app)
     assert not app.exception
     assert any("which stays spent" in each.value for each in app.error)
     assert not any("secret" in each.value for each in app.error)
@@ -295,8 +282,7 @@ def test_a_page_that_is_loaded_anew_says_that_a_build_goes_on():
     job.start()
     assert going.wait(60)
     try:
-        app = AppTest.from_string("from dpviz.ui.pages.publish import page\npage()\n")
-        app.run(timeout=60)
+        app = opened_page("publish")
         assert "A release of yours is being published" in texts(app)
     finally:
         end.set()
@@ -333,11 +319,7 @@ def test_trips_on_roads_are_accounted_for_under_the_owner_s_name_faults_too(monk
     def fail(*_, **__):
         raise RuntimeError("secret 51.50137")
 
-    app = AppTest.from_string(
-        "from dpviz.ui.pages.roads import page\npage()\n", default_timeout=120
-    )
-    app.query_params["data"] = "files"
-    app.run()
+    app = opened_page("roads", data="files")
     nodes = b"node,x,y\na,0,0\nb,1,0\nc,2,0\nd,2,1\n"
     edges = b"edge,src,dst,length\n1,a,b,1\n2,b,c,1\n3,c,d,1\n"
     walks = b"trip,edge\n1,1\n1,2\n2,2\n2,3\n"

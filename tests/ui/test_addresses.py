@@ -3,12 +3,11 @@
 import re
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dpviz.ui.shared.navigation import page_modules
-from tests.ui.test_explore import APP
+from tests.ui.opening import opened_page
 
-PAGES = [module.__name__ for module in page_modules()]
+PAGES = [module.__name__.rpartition(".")[2] for module in page_modules()]
 NONSENSE = {
     **dict.fromkeys(
         ("data", "method", "a.method", "b.method", "mode", "set", "workload"), "<b>x</b>"
@@ -18,12 +17,6 @@ NONSENSE = {
 }
 
 
-def opened(page, **address):
-    app = AppTest.from_string(f"from {page} import page\npage()\n", default_timeout=120)
-    app.query_params.update(address)
-    return app.run()
-
-
 def texts(app):
     boxes = [*app.warning, *app.info, *app.error]
     return [re.sub(r"\\(.)", r"\1", each.value) for each in boxes]
@@ -31,7 +24,7 @@ def texts(app):
 
 @pytest.mark.parametrize("page", PAGES)
 def test_nonsense_in_an_address_is_no_exception(page):
-    app = opened(page, **NONSENSE)
+    app = opened_page(page, **NONSENSE)
     assert not app.exception
     asks = [line for line in texts(app) if "The address of this page asks for" in line]
     endings = ("choose another.", "as the address says.", "It is left out.")
@@ -54,7 +47,7 @@ def test_nonsense_in_an_address_is_no_exception(page):
     ],
 )
 def test_what_an_address_holds_in_vain_is_said_in_one_short_line(page, address):
-    app = opened(f"dpviz.ui.pages.{page}", **address)
+    app = opened_page(f"dpviz.ui.pages.{page}", **address)
     assert not app.exception
     (line,) = texts(app)
     (value,) = address.values()
@@ -124,7 +117,7 @@ def test_what_an_address_holds_in_vain_is_said_in_one_short_line(page, address):
 def test_what_an_address_holds_in_vain_is_said_once_until_the_visitor_chooses(
     page, address, wanted
 ):
-    app = opened(f"dpviz.ui.pages.{page}", **address)
+    app = opened_page(f"dpviz.ui.pages.{page}", **address)
     assert not app.exception
     lines = [line for line in texts(app) if "The address of this page" in line]
     assert len(lines) == len(wanted)
@@ -133,24 +126,18 @@ def test_what_an_address_holds_in_vain_is_said_once_until_the_visitor_chooses(
 
 
 def test_an_unknown_parameter_that_looks_like_another_is_said_to():
-    app = AppTest.from_file(APP, default_timeout=120)
-    app.query_params["epsilom"] = "2"
-    (line,) = texts(app.run())
+    (line,) = texts(opened_page(epsilom="2"))
     assert line.endswith("all else is as the address says. Did you mean epsilon?")
 
 
 def test_what_is_said_of_an_address_stands_on_the_page_since_a_phone_s_sidebar_is_shut():
-    app = AppTest.from_file(APP, default_timeout=120)
-    app.query_params["data"] = "zzz"
-    app.run()
+    app = opened_page(data="zzz")
     assert len(app.main.warning) == 1
     assert not app.sidebar.warning
 
 
 def test_parameters_that_no_page_knows_are_said_in_one_line_and_left_out():
-    app = AppTest.from_file(APP, default_timeout=120)
-    app.query_params.update({"lesson": "zzz", "hour": "99", "utm_source": "news"})
-    app.run()
+    app = opened_page(lesson="zzz", hour="99", utm_source="news")
     assert not app.exception
     (line,) = texts(app)
     assert "asks for 'lesson=zzz&hour=99', which no page knows. It is left out" in line
@@ -160,7 +147,7 @@ def test_parameters_that_no_page_knows_are_said_in_one_line_and_left_out():
 
 @pytest.mark.parametrize(("asked", "taken"), [("1e308", "10"), ("-1", "0.01"), ("1e-300", "0.01")])
 def test_an_epsilon_beyond_the_slider_is_its_nearest_end(asked, taken):
-    app = opened("dpviz.ui.pages.explore", epsilon=asked)
+    app = opened_page("dpviz.ui.pages.explore", epsilon=asked)
     assert not app.exception
     (line,) = texts(app)
     assert line.endswith(f"which is not a number from 0.01 to 10. This is {taken}: choose another.")
@@ -170,7 +157,7 @@ def test_an_epsilon_beyond_the_slider_is_its_nearest_end(asked, taken):
     ("page", "name"), [("explore", "rect"), ("compare", "rect"), ("trips", "from"), ("trips", "to")]
 )
 def test_a_rectangle_outside_the_area_is_told_with_the_remedy(page, name):
-    app = opened(f"dpviz.ui.pages.{page}", **{name: "0,0,1,1"})
+    app = opened_page(f"dpviz.ui.pages.{page}", **{name: "0,0,1,1"})
     assert not app.exception
     (line,) = [line for line in texts(app) if "outside the area" in line]
     assert line.endswith("give one that overlaps it.")

@@ -11,7 +11,7 @@ from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render import with_noise
 from dpviz.render.areas import areas_scene
 from dpviz.ui.server import OPENED
-from tests.ui.test_explore import APP
+from tests.ui.opening import opened_page
 from tests.ui.test_releases import words
 
 
@@ -40,7 +40,7 @@ def test_the_map_has_a_polygon_for_every_area_of_a_level(release):
 def test_a_release_of_areas_opens_in_the_app(release, tmp_path, monkeypatch):
     path = release.save(tmp_path / "hexagons.parquet")
     monkeypatch.setenv(OPENED, str(path))
-    app = AppTest.from_file(APP, default_timeout=120).run()
+    app = opened_page()
     assert not app.exception
     assert "**Draw a rectangle**" in words(app)
     assert app.get("bidi_component")

@@ -19,21 +19,13 @@ from dpviz.ui.points.film import FRAMES, film_series
 from dpviz.ui.points.source_form import PointSource, built_in
 from dpviz.ui.shared.method_form import Choice
 from dpviz.ui.shared.shelf import Shelf
+from tests.ui.opening import app_of, opened_page
 
 RECT = (14.6, -23.9, 14.75, -23.75)
 
 
-def compare() -> None:
-    from dpviz.ui.pages.compare import page
-
-    page()
-
-
 def opened(**query: str) -> AppTest:
-    app = AppTest.from_function(compare, default_timeout=60)
-    for name, value in {"data": "city-50k", **query}.items():
-        app.query_params[name.replace("__", ".")] = value
-    app.run()
+    app = opened_page("compare", **{"data": "city-50k", **query})
     assert not app.exception
     return app
 
@@ -213,7 +205,7 @@ def test_accuracy_by_epsilon_of_built_in_data_is_there_unasked():
 
 
 def test_a_comparison_opens_with_the_choice_of_explore_as_a():
-    app = AppTest.from_function(compare, default_timeout=60)
+    app = app_of("compare")
     app.session_state["explore.link"] = {"data": "city-50k", "method": "quadtree", "epsilon": "0.5"}
     app.run()
     assert not app.exception
@@ -225,7 +217,7 @@ def test_a_comparison_opens_with_the_choice_of_explore_as_a():
 @pytest.mark.parametrize("epsilon", ["abc", "nan", "1,2"])
 def test_an_epsilon_that_explore_could_not_read_is_none_here(epsilon):
     """The address of a first run is kept as it came: Explore shows another ε, and so does this."""
-    app = AppTest.from_function(compare, default_timeout=60)
+    app = app_of("compare")
     app.session_state["explore.link"] = {"epsilon": epsilon}
     app.run()
     assert not app.exception
@@ -261,10 +253,7 @@ def test_the_address_restores_two_releases_and_says_which_is_gone():
     app = chosen(opened(rect=",".join(map(str, RECT))), *ids)
     address = {name: str(app.query_params[name]).strip("[]'") for name in app.query_params}
     assert [address["a.release"], address["b.release"]] == ids
-    again = AppTest.from_function(compare, default_timeout=60)
-    again.query_params.update(address)
-    again.run()
-    assert not again.exception
+    again = opened(**address)
     assert again.radio(key="compare.of").value == "Two releases"
     assert shown(again).count("differentially private, ε") == 2
     again.radio(key="compare.of").set_value("Built from data").run()

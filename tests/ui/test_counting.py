@@ -8,11 +8,11 @@ import geopandas
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
-from typer.testing import CliRunner
 
 import dpviz
-from dpviz.cli import app as commands
+from tests.commands import run
 from tests.private.load.stability import workbook
+from tests.ui.opening import app_of, opened_page
 from tests.ui.paying import pay
 from tests.ui.test_publish import words
 
@@ -46,8 +46,7 @@ def wards(*, overlap=0.0):
 
 
 def opened(page, name="rides.csv", content=None, sheet=None):
-    script = f"from dpviz.ui.pages.{page} import page\npage()\n"
-    app = AppTest.from_string(script, default_timeout=90)
+    app = app_of(page)
     app.query_params["data"] = "Your own file"
     app.session_state["publish.guess"] = 500
     app.run()
@@ -81,8 +80,7 @@ def made_again(made, tmp_path, records="rides.csv", content=None, **files):
         (at,) = [at for at, word in enumerate(words) if word.split("|")[0] == name]
         words[at] = str(tmp_path / words[at])
     words[-1] = str(tmp_path / "again.parquet")
-    result = CliRunner().invoke(commands, words)
-    assert result.exit_code == 0, result.output
+    assert run(*words)[0] == 0
     return dpviz.read(words[-1])
 
 
@@ -250,12 +248,9 @@ st.session_state["given"] = attributes_form("here", ["mode"], "a")
 
 def test_columns_whose_names_say_nothing_are_chosen_before_it_goes_on():
     """Of a name and an age it made a longitude and a latitude."""
-    app = AppTest.from_string(
-        "from dpviz.ui.pages.publish import page\npage()\n", default_timeout=90
-    )
-    app.query_params["data"] = "Your own file"
+    app = opened_page("publish", data="Your own file")
     rows = b"name,age,n,e\nAda,36,14.5,-23.9\n"
-    app.run().file_uploader(key="publish.file").set_value(("people.csv", rows, "")).run()
+    app.file_uploader(key="publish.file").set_value(("people.csv", rows, "")).run()
     boxes = [chosen(app, "selectbox", f"publish.{axis}.") for axis in (0, 1)]
     assert [each.value for each in boxes] == [None, None]
     assert boxes[0].proto.placeholder == "Choose a column"

@@ -1,10 +1,7 @@
 """Explore without a browser: forms that follow from the registry, permalinks, bad input, modes."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 import dpviz
 from dpviz import limits
@@ -13,17 +10,15 @@ from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render import rounded, with_noise
 from dpviz.ui.points import source_form
 from dpviz.ui.shared import releases, uploads
+from tests.ui.opening import opened_page
 from tests.ui.paying import confirm, price
 from tests.ui.test_publish import places
 
-APP = str(Path(__file__).parents[2] / "dpviz" / "ui" / "shared" / "script.py")
 RECT = (14.5, -24.0, 14.7, -23.8)
 
 
 def opened(**address):
-    app = AppTest.from_file(APP, default_timeout=60)
-    app.query_params.update({"data": "city-50k", **address})
-    return app.run()
+    return opened_page(**{"data": "city-50k", **address})
 
 
 def healthy(app):
@@ -47,7 +42,7 @@ def words(app):
 
 
 def test_the_first_run_asks_nothing_and_shows_a_map():
-    app = healthy(AppTest.from_file(APP, default_timeout=60).run())
+    app = healthy(opened_page())
     assert app.get("bidi_component")
     assert "Demo · synthetic people · noise as at ε" in words(app)
     assert metrics(app)["Exact total (public data)"] == "250,000"

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 import dpviz
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render.numbers import percent_interval, with_noise
+from tests.ui.opening import opened_page
 
 RECT = "0.1,0.1,0.9,0.9"
 
@@ -171,12 +172,8 @@ def test_kinds_of_a_window_in_time_are_shown_together_and_compared(tmp_path):
 
 
 def test_built_in_rides_have_kinds_and_exact_answers_of_one():
-    script = "from dpviz.ui.pages.explore import page\npage()\n"
-    app = AppTest.from_string(script, default_timeout=90)
-    app.query_params.update(
-        {"data": "rides", "method": "ugrid", "kind": "bike", "rect": "14,-25,16,-23"}
-    )
-    app.run()
+    asked = {"kind": "bike", "rect": "14,-25,16,-23"}
+    app = opened_page("explore", data="rides", method="ugrid", **asked)
     assert not app.exception
     metrics = {each.label: each.value for each in app.metric}
     rides = dpviz.datasets.DATASETS["rides"]
@@ -187,11 +184,9 @@ def test_built_in_rides_have_kinds_and_exact_answers_of_one():
 
 def test_the_count_of_a_kind_stands_with_the_larger_of_its_errors():
     """Of a grid so coarse that the rectangle cuts its cells: the noise's stood alone."""
-    script = "from dpviz.ui.pages.explore import page\npage()\n"
-    app = AppTest.from_string(script, default_timeout=90)
     rect = [14.55, -23.95, 14.66, -23.84]
-    app.query_params.update({"data": "rides", "method": "ugrid", "rect": ",".join(map(str, rect))})
-    app.run()
+    where = ",".join(map(str, rect))
+    app = opened_page("explore", data="rides", method="ugrid", rect=where)
     assert not app.exception
     (table,) = [each.value for each in app.dataframe if {"kind", "share"} <= {*each.value}]
     rides = dpviz.build(dpviz.load("rides"), "ugrid", epsilon=1.0, seed=0)

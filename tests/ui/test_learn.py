@@ -8,21 +8,13 @@ from dpviz.ui.lessons import leaks, turning
 from dpviz.ui.lessons.room import around, ratio_axis
 from dpviz.ui.pages.learn import chapters
 from dpviz.ui.points import time_answer
+from tests.ui.opening import opened_page
 
 NAMES = list(chapters())
 
 
-def learn() -> None:
-    from dpviz.ui.pages.learn import page
-
-    page()
-
-
 def opened(**query: str) -> AppTest:
-    app = AppTest.from_function(learn, default_timeout=60)
-    for name, value in query.items():
-        app.query_params[name] = value
-    app.run()
+    app = opened_page("learn", **query)
     assert not app.exception
     return app
 

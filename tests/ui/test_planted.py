@@ -7,10 +7,10 @@ The other pages are driven in a browser; Learn shows built-in data alone.
 from functools import cache
 
 import numpy as np
-from streamlit.testing.v1 import AppTest
 
 from dpviz.ui.shared import account
 from tests.browser.test_secrets import encodings
+from tests.ui.opening import opened_page
 from tests.ui.paying import pay
 
 RECORDS = 104_729
@@ -59,10 +59,7 @@ def secrets_of(app):
 
 
 def uploaded(page, ends, **address):
-    script = f"from dpviz.ui.pages.{page} import page\npage()\n"
-    app = AppTest.from_string(script, default_timeout=90)
-    app.query_params.update({"data": "Your own file", **address})
-    app.run()
+    app = opened_page(page, **{"data": "Your own file", **address})
     app.file_uploader(key=f"{page}.file").set_value(("visits.csv", planted(ends), "text/csv")).run()
     for side, value in BOUNDS.items():
         app.number_input(key=f"{page}.bounds.{side}").set_value(value)

@@ -10,17 +10,15 @@ from streamlit.testing.v1 import AppTest
 import dpviz
 from dpviz.planning import search
 from dpviz.planning.candidates import Candidate
+from tests.ui.opening import opened_page
 from tests.ui.paying import pay
 
-SCRIPT = "from dpviz.ui.pages.{} import page\npage()\n"
 RECORDS = 7_919
 """A number that must not be seen anywhere."""
 
 
 def opened(data="city-50k", page="publish"):
-    app = AppTest.from_string(SCRIPT.format(page), default_timeout=120)
-    app.query_params["data"] = data
-    return app.run()
+    return opened_page(page, data=data)
 
 
 def words(app):

@@ -12,8 +12,8 @@ from dpviz.errors import ReleaseError
 from dpviz.releases.store import kind_in
 from dpviz.ui.shared import releases, share
 from dpviz.ui.shared.shelf import Shelf, kept_release, read_any
+from tests.ui.opening import opened_page
 from tests.ui.paying import pay
-from tests.ui.test_explore import APP
 
 RECORDS = np.full((500, 2), 0.5)
 
@@ -29,12 +29,6 @@ def release():
 def words(app):
     every = [*app.markdown, *app.caption, *app.info, *app.warning, *app.error]
     return "\n".join(str(each.value) for each in every)
-
-
-def opened(**address):
-    app = AppTest.from_file(APP, default_timeout=120)
-    app.query_params.update(address)
-    return app.run()
 
 
 def test_a_release_and_its_receipt_are_files_that_read_back(release):
@@ -54,7 +48,7 @@ def test_a_release_is_removed_by_its_owner_alone_and_its_epsilon_stays_spent(rel
     stored = Shelf().keep(release, "here", "Mine")
     with pytest.raises(ReleaseError, match="only its owner"):
         Shelf().remove(stored.id, "user:another")
-    app = opened(data="city-50k")
+    app = opened_page(data="city-50k")
     assert "Its ε stays spent: the ledger keeps that" in words(app)
     app.button(key=f"explore.side.mine.remove.{stored.id}").click().run()
     assert not app.exception
@@ -98,12 +92,12 @@ def test_a_release_that_cannot_be_kept_after_payment_is_still_handed_over(releas
 
 
 def test_paying_keeps_the_release_and_a_new_visit_opens_it_by_its_link():
-    app = pay(opened(data="city-50k", sensitive="1", epsilon="0.5"))
+    app = pay(opened_page(data="city-50k", sensitive="1", epsilon="0.5"))
     (spend,) = dpviz.Ledger().account("city-50k").spends
     address = app.query_params["release"]
     assert (address if isinstance(address, str) else address[0]) == spend.release
     assert Shelf().find(spend.release).receipt["epsilon"] == 0.5
-    again = opened(release=spend.release)
+    again = opened_page(release=spend.release)
     assert not again.exception
     assert "differentially private" in words(again)
     assert again.get("bidi_component")
@@ -113,7 +107,7 @@ def test_paying_keeps_the_release_and_a_new_visit_opens_it_by_its_link():
 
 def test_a_release_of_the_list_is_in_the_address_until_it_is_closed(release):
     stored = Shelf().keep(release, "here", "Mine")
-    app = opened(data="city-50k")
+    app = opened_page(data="city-50k")
     app.button(key="explore.side.mine.open").click().run()
     assert not app.exception
     assert app.query_params["release"] in (stored.id, [stored.id])
@@ -125,7 +119,7 @@ def test_a_release_of_the_list_is_in_the_address_until_it_is_closed(release):
 
 def test_closing_a_release_of_a_link_leaves_none_of_its_places(release):
     stored = Shelf().keep(release, "here", "Mine")
-    app = opened(release=stored.id, rect="0.1,0.1,0.5,0.5", camera="0.5,0.5,9")
+    app = opened_page(release=stored.id, rect="0.1,0.1,0.5,0.5", camera="0.5,0.5,9")
     assert app.query_params["rect"]
     app.button(key="explore.close").click().run().run()
     assert not {"release", "rect"} & set(app.query_params)
@@ -139,7 +133,7 @@ def histories(app):
 def test_an_answer_stands_in_the_history_of_its_release_alone(release):
     """One list held those of every release of the visit, without a word of which gave them."""
     stored = Shelf().keep(release, "here", "Mine")
-    app = opened(data="city-50k", rect="14.6,-23.9,14.75,-23.75", epsilon="0.5").run()
+    app = opened_page(data="city-50k", rect="14.6,-23.9,14.75,-23.75", epsilon="0.5").run()
     app.select_slider(key="explore.epsilon").set_value(1.0).run()
     assert histories(app) == ["History (2)"]  # of the same public records: ε is a column
     app.button(key="explore.side.mine.open").click().run().run()
@@ -159,7 +153,7 @@ def test_a_shared_file_has_the_rectangles_asked_of_its_release(release):
 
 
 def test_a_link_to_nothing_is_one_clear_line_and_the_page_still_opens():
-    app = opened(release="../../secret", data="city-50k")
+    app = opened_page(release="../../secret", data="city-50k")
     assert not app.exception
     assert words(app).replace("\\", "").count("no such release here") == 1
     assert app.get("bidi_component")
@@ -167,13 +161,13 @@ def test_a_link_to_nothing_is_one_clear_line_and_the_page_still_opens():
 
 def test_the_address_of_a_file_s_release_names_nothing_else_and_f5_says_so(release, tmp_path):
     path = dpviz.save(release, tmp_path / "r.parquet")
-    app = opened(data="city-50k", method="ugrid", epsilon="0.5").run()
+    app = opened_page(data="city-50k", method="ugrid", epsilon="0.5").run()
     before = dict(app.query_params)
     app.text_input(key="explore.open.path").set_value(str(path))
     app.button(key="explore.open").click().run().run()
     assert not app.exception
     assert set(app.query_params) <= {"release", "camera"}
-    (gone,) = opened(**app.query_params).warning
+    (gone,) = opened_page(**app.query_params).warning
     assert "was opened from a file" in gone.value
     app.button(key="explore.close").click().run().run()
     assert dict(app.query_params) == before
@@ -185,7 +179,7 @@ def test_the_file_that_the_server_was_given_gives_way_to_a_link(release, tmp_pat
     monkeypatch.setattr(releases, "alone", lambda: True)
     monkeypatch.setenv(releases.OPENED, str(dpviz.save(release, tmp_path / "r.parquet")))
     for address, shown in (({}, True), ({"release": "given"}, True), ({"data": "city-50k"}, False)):
-        app = opened(**address)
+        app = opened_page(**address)
         assert not app.exception
         assert [button.key for button in app.button].count("explore.close") == shown
 
@@ -206,7 +200,7 @@ def test_the_list_belongs_to_the_visit_where_the_server_is_shared(release, monke
 def test_a_release_uploaded_as_records_says_what_it_is_and_opens(release, tmp_path):
     content = dpviz.save(release, tmp_path / "r.parquet").read_bytes()
     assert kind_in(tmp_path / "r.parquet") == "points"
-    app = opened(data="Your own file")
+    app = opened_page(data="Your own file")
     app.file_uploader(key="explore.file").set_value(("r.parquet", content, "application/x")).run()
     assert "is a release of dpviz, not records" in words(app)
     app.button(key="explore.instead").click().run()
@@ -215,7 +209,7 @@ def test_a_release_uploaded_as_records_says_what_it_is_and_opens(release, tmp_pa
 
 
 def test_an_upload_that_is_no_release_is_called_the_file():
-    app = opened()
+    app = opened_page()
     file = app.file_uploader(key="explore.open.file")
     file.set_value(("visits.csv", b"lon,lat\n", "text/csv")).run()
     app.button(key="explore.open").click().run()

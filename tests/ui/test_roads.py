@@ -2,6 +2,7 @@
 
 import json
 import re
+from functools import partial
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from dpviz.cycles import DAYS
 from dpviz.errors import DomainError
 from dpviz.exports.scenes import scene_page
 from dpviz.methods import METHODS, names
+from dpviz.methods.roads.base import COMBINATIONS
 from dpviz.private.load.roads import city_trips
 from dpviz.private.roads import exact_visits
 from dpviz.render.basemap import city_ground
@@ -26,17 +28,11 @@ from dpviz.render.roads import (
     top_count,
 )
 from dpviz.roads.routing import shortest_path
-from dpviz.ui.roads.plan import COMBINATIONS, title_of
+from dpviz.ui.roads.plan import title_of
 from dpviz.ui.roads.source import IN_TIME
+from tests.ui.opening import opened_page
 
-SCRIPT = "from dpviz.ui.pages.roads import page\npage()\n"
-
-
-def opened(**parameters: str) -> AppTest:
-    app = AppTest.from_string(SCRIPT, default_timeout=120)
-    for name, value in parameters.items():
-        app.query_params[name] = value
-    return app.run()
+opened = partial(opened_page, "roads")
 
 
 def metrics(app: AppTest) -> dict[str, str]:

@@ -1,6 +1,7 @@
 """The page Sequences without a browser: what it shows, asks, pays and refuses."""
 
 import re
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -15,17 +16,11 @@ from dpviz.private.load.sequences import city_sequences
 from dpviz.render.numbers import percent
 from dpviz.ui.sequences import cells_form
 from dpviz.ui.sequences.source import MADE, WHEN, guessed
+from tests.ui.opening import opened_page
 from tests.ui.paying import pay
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "schema-2"
-SCRIPT = "from dpviz.ui.pages.sequences import page\npage()\n"
-
-
-def opened(**parameters: str) -> AppTest:
-    app = AppTest.from_string(SCRIPT, default_timeout=120)
-    for name, value in parameters.items():
-        app.query_params[name] = value
-    return app.run()
+opened = partial(opened_page, "sequences")
 
 
 def table(app, column):

@@ -1,16 +1,13 @@
 """Tables that the owner of a server offers: all is chosen in the secrets, nothing on a page."""
 
-from pathlib import Path
-
 import duckdb
 import pytest
-from streamlit.testing.v1 import AppTest
 
 import dpviz
 from tests.private.load.engines.cases import CASES
+from tests.ui.opening import app_of
 from tests.ui.paying import pay
 
-APP = str(Path(__file__).parents[2] / "dpviz" / "ui" / "shared" / "script.py")
 CASE = CASES["plane0"]
 
 
@@ -32,7 +29,7 @@ def facts(tmp_path):
 
 
 def opened(facts, name, page="", **address):
-    app = AppTest.from_file(APP, default_timeout=60)
+    app = app_of()
     app.secrets["dpviz"] = {"tables": {name: facts}}
     app.query_params.update({"data": "Your own file", **address})  # no map until one is chosen
     return app.run()
@@ -98,7 +95,7 @@ def test_a_table_that_is_described_wrongly_is_not_offered(facts):
 
 @pytest.mark.parametrize("section", ["x", {"tables": "x"}, {"tables": ["x"]}, {"tables": {"a": 1}}])
 def test_secrets_that_hold_no_tables_offer_none_and_the_pages_still_open(section):
-    app = AppTest.from_file(APP, default_timeout=60)
+    app = app_of()
     app.secrets["dpviz"] = section
     app.query_params["data"] = "Your own file"
     app.run()

@@ -3,12 +3,7 @@
 from streamlit.testing.v1 import AppTest
 
 from dpviz.ui.shared.tour import LEARN, STEPS, TITLE
-
-
-def explore() -> None:
-    from dpviz.ui.pages.explore import page
-
-    page()
+from tests.ui.opening import opened_page
 
 
 def shown(app: AppTest) -> str:
@@ -17,7 +12,7 @@ def shown(app: AppTest) -> str:
 
 
 def test_a_newcomer_is_told_what_this_is_and_three_things_to_try():
-    app = AppTest.from_function(explore, default_timeout=60).run()
+    app = opened_page("explore")
     text = shown(app)
     assert TITLE in text
     assert len(STEPS) == 2
@@ -31,8 +26,7 @@ def test_a_newcomer_is_told_what_this_is_and_three_things_to_try():
 
 
 def test_who_opens_a_shared_address_is_not_welcomed_but_may_ask():
-    app = AppTest.from_function(explore, default_timeout=60)
-    app.query_params["data"] = "city-50k"
-    assert TITLE not in shown(app.run())
+    app = opened_page("explore", data="city-50k")
+    assert TITLE not in shown(app)
     app.button(key="explore.tour.again").click().run()
     assert TITLE in shown(app)

@@ -3,7 +3,6 @@
 from contextlib import nullcontext
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 import dpviz
 from dpviz.errors import ReleaseError
@@ -11,16 +10,14 @@ from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.export import export
 from dpviz.render import with_noise
 from dpviz.ui.points.downloads import FORMATS, WITHOUT_SHAPES
+from tests.ui.opening import opened_page
 from tests.ui.paying import pay
 
-PAGE = "from dpviz.ui.pages.trips import page\npage()\n"
 START, END = (14.5, -24.0, 14.6, -23.8), (14.6, -24.0, 14.75, -23.85)
 
 
 def opened(**address):
-    app = AppTest.from_string(PAGE, default_timeout=90)
-    app.query_params.update(address)
-    app.run()
+    app = opened_page("trips", **address)
     assert not app.exception
     return app
 

@@ -1,0 +1,24 @@
+"""Pages opened without a browser."""
+
+from pathlib import Path
+
+from streamlit.testing.v1 import AppTest
+
+APP = str(Path(__file__).parents[2] / "dpviz" / "ui" / "shared" / "script.py")
+PATIENCE = 120
+"""Seconds that a run of a page may take."""
+
+
+def app_of(page=""):
+    """The app, or a page of it alone."""
+    if not page:
+        return AppTest.from_file(APP, default_timeout=PATIENCE)
+    script = f"from dpviz.ui.pages.{page} import page\npage()\n"
+    return AppTest.from_string(script, default_timeout=PATIENCE)
+
+
+def opened_page(page="", **address):
+    """The same after its first run, at an address; ``a__b`` is the parameter ``a.b``."""
+    app = app_of(page)
+    app.query_params.update({name.replace("__", "."): each for name, each in address.items()})
+    return app.run()
