@@ -12,13 +12,12 @@ from dpviz.exports.html import HEIGHT, deck, default_title, environment
 from dpviz.exports.pack import Packer, base64_of, compressed
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.roads.release import RoadRelease
-from dpviz.render.basemap import outlines
 from dpviz.render.client.assemble import script, style
 from dpviz.render.flow_legends import move_legend
-from dpviz.render.flows import move_marks, visit_marks
+from dpviz.render.flows import move_marks, places_scene
 from dpviz.render.projection import to_degrees
-from dpviz.render.roads import bounds, ground, street_legend, street_marks, top_count
-from dpviz.render.scene import Bounds, Camera, Scene
+from dpviz.render.roads import street_legend, street_marks, streets_scene, top_count
+from dpviz.render.scene import Scene
 from dpviz.sequences.moves import frequent, visit_sd, visits
 
 if TYPE_CHECKING:
@@ -80,15 +79,9 @@ def _streets(release: RoadRelease) -> Scene | None:
     """Streets by noisy count."""
     if len(release.graph) > EDGES:
         return None
-    area, top = bounds(release.graph), top_count(release)
-    return Scene(
-        marks=[*ground(release.graph, release.header.source), *street_marks(release, top)],
-        camera=Camera(bounds=area, key="domain"),
-        legend=street_legend(top, release.records),
-        domain=area,
-        plane=not release.graph.crs,
-        description=f"Road network with noisy counts: {release.header.standing[1]}",
-    )
+    top = top_count(release)
+    legend = street_legend(top, release.records)
+    return streets_scene(release, street_marks(release, top), legend, key="domain")
 
 
 def _moves(release: SequenceRelease) -> Scene | None:
@@ -104,17 +97,5 @@ def _moves(release: SequenceRelease) -> Scene | None:
         counts, noise = visits(model), visit_sd(model)
     strings = frequent(model, ARROWS, 2, 2)
     most = None if counts is None else max(float(counts.max()), 1.0)
-    west, south = places[:, :2].min(axis=0).tolist()
-    east, north = places[:, 2:].max(axis=0).tolist()
-    area: Bounds = (west, south, east, north)
-    return Scene(
-        marks=[
-            *visit_marks(places, names, counts, noise),
-            *outlines(area),
-            *move_marks(places, names, strings),
-        ],
-        camera=Camera(bounds=area, key="domain"),
-        legend=move_legend(strings, most),
-        domain=area,
-        description=f"Movements between places: {release.header.standing[1]}",
-    )
+    marks, legend = move_marks(places, names, strings), move_legend(strings, most)
+    return places_scene(release, places, (counts, noise), marks, key="domain", legend=legend)

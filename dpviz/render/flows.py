@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dpviz.releases.answers import INTERVAL_SDS
+from dpviz.render.basemap import outlines
 from dpviz.render.colors import ACCENT, HALO, LAND, QUIET, Themed
 from dpviz.render.detail import STANDS, Mask
 from dpviz.render.flowlines import arrows, cell_side, centres, head, path_line
 from dpviz.render.marks import boxes, paths, points, polygons, trips
 from dpviz.render.numbers import rounded, with_noise
 from dpviz.render.scale import Scale, between, line_colors, lines_scale
-from dpviz.render.scene import Mark, Row
+from dpviz.render.scene import Bounds, Camera, Mark, Row, Scene
 from dpviz.trees.lattice import Float, Int
 
 if TYPE_CHECKING:
+    from dpviz.releases.sequences.release import SequenceRelease
     from dpviz.sequences.moves import Strings
 
 
@@ -78,6 +80,37 @@ def visit_marks(
     rings = list(places[:, [0, 1, 2, 1, 2, 3, 0, 3, 0, 1]].reshape(-1, 5, 2))
     cells = polygons("visits", rings, color=color, title="Cell", rows=rows, extra=extra)
     return cells, grid
+
+
+def around(places: Float) -> Bounds:
+    """The box around all cells."""
+    west, south = places[:, :2].min(axis=0).tolist()
+    east, north = places[:, 2:].max(axis=0).tolist()
+    return west, south, east, north
+
+
+def places_scene(
+    release: SequenceRelease,
+    places: Float,
+    visits: tuple[Float | None, Float | None],
+    marks: Iterable[Mark],
+    *,
+    key: str,
+    **options: Any,
+) -> Scene:
+    """Marks of a release on its cells and the ground around them; other ``options`` of the scene.
+
+    ``visits`` are counts and the noise in them, as of :func:`visit_marks`.
+    """
+    area = around(places)
+    cells = visit_marks(places, release.alphabet.names, *visits)
+    return Scene(
+        marks=[*cells, *outlines(area), *marks],
+        camera=Camera(bounds=area, key=key),
+        domain=area,
+        description=f"Movements between places: {release.header.standing[1]}",
+        **options,
+    )
 
 
 def visit_scale(most: float) -> Scale:

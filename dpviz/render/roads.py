@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import colorsys
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from dpviz.render.legend import WITHIN_NOISE, Legend, Swatch, line_labels
 from dpviz.render.marks import paths, points
 from dpviz.render.projection import is_degrees
 from dpviz.render.scale import LINE_WIDTHS, line_colors, lines_scale
-from dpviz.render.scene import Bounds, Mark, Row, Side
+from dpviz.render.scene import Bounds, Camera, Mark, Row, Scene, Side
 
 if TYPE_CHECKING:
     from dpviz.releases.roads.release import RoadRelease
@@ -211,6 +212,22 @@ def _shared_end(line: Float, following: Float) -> list[float]:
     ends, others = line[[0, -1]], following[[0, -1]]
     away = np.hypot(*(ends[:, None] - others[None]).transpose(2, 0, 1)).min(axis=1)
     return [float(each) for each in ends[int(away.argmin())]]
+
+
+def streets_scene(
+    release: RoadRelease, marks: Iterable[Mark], legend: Legend, *, key: str, **options: Any
+) -> Scene:
+    """Marks of a release on the ground around its streets; other ``options`` of the scene."""
+    graph, area = release.graph, bounds(release.graph)
+    return Scene(
+        marks=[*ground(graph, release.header.source), *marks],
+        camera=Camera(bounds=area, key=key),
+        legend=legend,
+        domain=area,
+        plane=not graph.crs,
+        description=f"Road network with noisy counts: {release.header.standing[1]}",
+        **options,
+    )
 
 
 def end_marks(graph: RoadGraph, nodes: Int) -> list[Mark]:

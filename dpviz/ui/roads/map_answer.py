@@ -19,6 +19,7 @@ from dpviz.render.roads import (
     node_degrees,
     street_legend,
     street_marks,
+    streets_scene,
     top_count,
 )
 from dpviz.roads.graph import RoadGraph
@@ -143,31 +144,16 @@ def _scene(
 
 
 def _drawn(releases: list[RoadRelease], source: RoadSource, plan: RoadChoice, view: str) -> Scene:
-    graph = source.data.graph
-    area = bounds(graph)
-    backdrop = ground(graph, releases[0].header.source)
-    top, records = max(map(top_count, releases)), releases[0].records
-    mode: Any = "single"
-    labels: tuple[str, ...] = ()
+    first, *others = releases
+    top, records = max(map(top_count, releases)), first.records
+    options: dict[str, Any] = {}
     if view == VIEWS[1]:
-        marks = [*backdrop, *domain_marks(releases[0])]
-        legend = domain_legend()
-    elif len(releases) == 2:
-        mode, labels = "side", tuple(map(title_of, plan.methods))
-        first = street_marks(releases[0], top, side="left")
-        second = street_marks(releases[1], top, side="right")
-        marks, legend = [*backdrop, *first, *second], street_legend(top, records)
+        marks, legend = domain_marks(first), domain_legend()
     else:
-        marks, legend = [*backdrop, *street_marks(releases[0], top)], street_legend(top, records)
-    return Scene(
-        marks=marks,
-        camera=Camera(bounds=area, key=source.key),
-        legend=legend,
-        mode=mode,
-        labels=labels,
-        picks=True,
-        domain=area,
-        plane=not graph.crs,
-        title=f"{records.capitalize()} on roads · {' and '.join(map(title_of, plan.methods))}",
-        description=f"Road network with noisy counts: {releases[0].header.standing[1]}",
-    )
+        legend = street_legend(top, records)
+        marks = street_marks(first, top, side="left" if others else None)
+        for other in others:
+            marks += street_marks(other, top, side="right")
+            options = {"mode": "side", "labels": tuple(map(title_of, plan.methods))}
+    title = f"{records.capitalize()} on roads · {' and '.join(map(title_of, plan.methods))}"
+    return streets_scene(first, marks, legend, key=source.key, picks=True, title=title, **options)

@@ -14,9 +14,15 @@ from dpviz.releases.sequences.release import SequenceRelease
 from dpviz.render import Animation, Camera, Mark, Scene
 from dpviz.render.basemap import outlines
 from dpviz.render.flow_legends import move_legend, path_legend, trip_legend
-from dpviz.render.flows import above_noise, move_marks, path_marks, trip_marks, visit_marks
+from dpviz.render.flows import (
+    above_noise,
+    around,
+    move_marks,
+    path_marks,
+    places_scene,
+    trip_marks,
+)
 from dpviz.render.marks import boxes
-from dpviz.render.scene import Bounds
 from dpviz.sequences.moves import Strings, frequent, visit_sd, visits
 from dpviz.trees.lattice import Float, Int
 from dpviz.ui.sequences.source import SequenceSource
@@ -98,7 +104,7 @@ class MoveView:
 def grid_scene(source: SequenceSource) -> Scene:
     """The public cells: all there is to see before a release."""
     assert source.places is not None
-    bounds = _around(source.places)
+    bounds = around(source.places)
     grid = boxes("grid", source.places, themed=60, width=0.8)
     return Scene(
         marks=[grid, *outlines(bounds)],
@@ -137,27 +143,12 @@ def trip_scene(view: MoveView, source: SequenceSource, number: int) -> Scene:
 def _scene(
     view: MoveView, source: SequenceSource, marks: tuple[Mark, ...], **options: Any
 ) -> Scene:
-    places = source.places
-    assert places is not None
-    bounds = _around(places)
-    return Scene(
-        marks=[
-            *visit_marks(places, view.names, view.visits, view.sd),
-            *outlines(bounds),
-            *marks,
-        ],
-        camera=Camera(bounds=bounds, key=source.key),
-        domain=bounds,
-        title=f"Movements between places · {title_of(view.release.header.method)}",
-        description=f"Movements between places: {view.release.header.standing[1]}",
-        **options,
+    assert source.places is not None
+    title = f"Movements between places · {title_of(view.release.header.method)}"
+    seen = view.visits, view.sd
+    return places_scene(
+        view.release, source.places, seen, marks, key=source.key, title=title, **options
     )
-
-
-def _around(places: Float) -> Bounds:
-    west, south = places[:, :2].min(axis=0).tolist()
-    east, north = places[:, 2:].max(axis=0).tolist()
-    return west, south, east, north
 
 
 def cell_at(places: Float, lon: float, lat: float) -> int | None:
