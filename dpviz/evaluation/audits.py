@@ -21,7 +21,7 @@ from dpviz.methods import METHODS, names, of_kind
 from dpviz.methods import method as find_method
 from dpviz.methods.areas.base import AreaMethod
 from dpviz.methods.points.base import PointMethod
-from dpviz.methods.roads.base import RoadMethod
+from dpviz.methods.roads.base import COMBINATIONS, RoadMethod
 from dpviz.methods.sequences.base import SequenceMethod
 from dpviz.progress import Progress
 
@@ -61,10 +61,6 @@ def sequence_settings() -> list[str]:
 def area_settings() -> list[str]:
     """Every registered method on areas by name."""
     return sorted(of_kind("areas"))
-
-
-COMBINATIONS = ("min+opt+tru",)
-"""Of the road methods' steps, what experiments name beside the presets."""
 
 
 def road_settings() -> list[str]:

@@ -15,7 +15,10 @@ from dpviz.roads.graph import Float, RoadGraph
 from dpviz.roads.paths import Paths
 from dpviz.trees.decomposition import Decomposition
 
-__all__ = ["Measured", "RoadMethod", "RoadTask", "parameter", "register"]
+__all__ = ["COMBINATIONS", "Measured", "RoadMethod", "RoadTask", "parameter", "register"]
+
+COMBINATIONS = ("min+opt+tru",)
+"""Of the methods' steps, what experiments name beside the presets."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -79,14 +79,12 @@ def _chapter(name: str) -> str:
     names = list(chapters())
     asked = permalink.parameter(name) or names[0]
     asked = {str(at): slug for at, slug in enumerate(names, 1)}.get(asked, asked)
-    permalink.missing("chapter", asked, names, "the first")
-    return asked if asked in names else names[0]
+    return permalink.one_of("chapter", asked, names, names[0], "the first")
 
 
 def _data(name: str) -> str:
     asked, cities = permalink.parameter(name), _cities()
-    permalink.missing("data", asked, cities, DATASETS[cities[0]].title)
-    return asked if asked in cities else cities[0]
+    return permalink.one_of("data", asked, cities, cities[0], DATASETS[cities[0]].title)
 
 
 FIELDS = (

@@ -31,9 +31,7 @@ MODES = {"side": "Side by side", "swipe": "Swipe", "difference": "Difference"}
 
 
 def _mode(name: str) -> str:
-    asked = permalink.parameter(name)
-    permalink.missing("mode", asked, MODES, MODES["side"])
-    return asked if asked in MODES else "side"
+    return permalink.one_of("mode", permalink.parameter(name), MODES, "side", MODES["side"])
 
 
 FIELDS = (

@@ -11,6 +11,7 @@ import streamlit as st
 from dpviz.build import NEIGHBOURS, build, workload_of
 from dpviz.methods import METHODS, names
 from dpviz.methods import method as find_method
+from dpviz.methods.roads.base import COMBINATIONS
 from dpviz.releases.header import Header
 from dpviz.releases.roads.release import RoadRelease
 from dpviz.roads.graph import RoadGraph
@@ -20,7 +21,6 @@ from dpviz.ui.shared import permalink
 from dpviz.ui.shared.method_form import epsilon_slider, parameters_form
 
 START = "event-histogram"
-COMBINATIONS = ("min+opt+tru",)
 CORRIDORS = "Shortest paths"
 WORKLOADS = ("2", "10", "20", "30", "40", "50", CORRIDORS)
 
@@ -69,13 +69,13 @@ def plan_form(prefix: str, source: RoadSource) -> RoadChoice:
     """The form of the sidebar."""
     others = sorted({*names("roads"), *COMBINATIONS} - set(FIRST), key=title_of)
     options = [*FIRST, *others]
-    start = permalink.parameter("method")
-    permalink.missing("method", start, options, title_of(START))
+    asked = permalink.parameter("method")
+    start = permalink.one_of("method", asked, options, START, title_of(START))
     methods = [
         st.selectbox(
             "Method",
             options,
-            index=options.index(start if start in options else START),
+            index=options.index(start),
             format_func=title_of,
             key=f"{prefix}.method",
             help="How trips are cut, the network split and noise shared. The first chooses for "
@@ -83,12 +83,12 @@ def plan_form(prefix: str, source: RoadSource) -> RoadChoice:
         )
     ]
     epsilon = epsilon_slider(prefix)
-    saved = permalink.parameter("workload")
-    permalink.missing("workload", saved, WORKLOADS, f"paths of {WORKLOADS[1]} streets")
+    usual, saved = WORKLOADS[1], permalink.parameter("workload")
+    saved = permalink.one_of("workload", saved, WORKLOADS, usual, f"paths of {usual} streets")
     workload = st.selectbox(
         "Queries to serve (public)",
         WORKLOADS,
-        index=WORKLOADS.index(saved) if saved in WORKLOADS else 1,
+        index=WORKLOADS.index(saved),
         key=f"{prefix}.workload",
         format_func=lambda name: name if name == CORRIDORS else f"Paths of {name} streets",
         help="Cuts, trees and truncation are chosen for these sample queries. They are public: "

@@ -76,11 +76,10 @@ def road_source(prefix: str, start: str | None) -> RoadSource | None:
     if chosen == CITY:
         st.caption("Streets of an invented city and commuter trips on them: nobody's real trips.")
         asked = permalink.parameter("by")
-        permalink.missing("time", asked, IN_TIME, IN_WORDS[ALL])
         by = st.segmented_control(
             "Count trips",
             list(IN_TIME),
-            default=asked if asked in IN_TIME else ALL,
+            default=permalink.one_of("time", asked, IN_TIME, ALL, IN_WORDS[ALL]),
             format_func=IN_WORDS.__getitem__,
             required=True,
             key=f"{prefix}.by",

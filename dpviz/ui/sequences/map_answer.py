@@ -30,9 +30,7 @@ ARROWS = (20, 40, 80, 160, 320)
 
 
 def _shown(name: str) -> str:
-    asked = permalink.parameter(name)
-    permalink.missing("view", asked, VIEWS, MOVES)
-    return asked if asked in VIEWS else MOVES
+    return permalink.one_of("view", permalink.parameter(name), VIEWS, MOVES, MOVES)
 
 
 FIELDS = (

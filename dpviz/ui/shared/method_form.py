@@ -172,8 +172,7 @@ def choice_form(
         recommended: the first on the list, each with a line on when.
         linked: the ε of another form, in place of a slider.
     """
-    permalink.missing("method", start, able, members[able[instead]].title)
-    start = start if start in able else instead
+    start = permalink.one_of("method", start, able, instead, members[able[instead]].title)
     options = _offered(prefix, members, able, recommended, start)
     chosen = st.selectbox(
         "Method",

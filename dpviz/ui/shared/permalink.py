@@ -185,6 +185,12 @@ def missing(what: str, asked: str | None, offered: Collection[str], instead: str
         refused(what, asked, f"is not available here. This is {instead}: choose another.")
 
 
+def one_of(what: str, asked: str | None, offered: Collection[str], start: str, instead: str) -> str:
+    """What is asked for; ``start`` where it is :func:`missing`, as that is called ``instead``."""
+    missing(what, asked, offered, instead)
+    return start if asked is None or asked not in offered else asked
+
+
 def bounded(
     what: str,
     asked: str | None,
