@@ -145,7 +145,30 @@ def refuse_computing(path: Path, name: str) -> None:
                         raise DataError(
                             f"{name} holds a generated column: write its values as a plain one"
                         )
-    except (sqlite3.Error, UnicodeError):
+    except (sqlite3.Error, UnicodeError) as error:
+        if isinstance(error, sqlite3.OperationalError) and Path(f"{path}-wal").exists():
+            raise DataError(
+                f"{name} has changes in a file beside it, {path.name}-wal, which cannot be read "
+                "in this folder: close the program that writes it, or copy both to another folder"
+            ) from None
         raise DataError(
             f"{name} cannot be read as GeoPackage: it is damaged or cut short; write it again"
         ) from None
+
+
+def refuse_texts(path: Path, layer: str, columns: list[str]) -> None:
+    """Raise where columns of a GeoPackage are declared to hold numbers, and one holds a text.
+
+    GDAL makes a 0 of it.
+
+    Raises:
+        DataError: naming the column, of a file that is public.
+    """
+    with closing(database(path)) as db:
+        for name in columns:
+            odd = f"typeof({quoted(name)}) IN ('text', 'blob')"
+            if db.execute(f"SELECT 1 FROM {quoted(layer)} WHERE {odd} LIMIT 1").fetchone():
+                raise DataError(
+                    f"column {name!r} of {path.name} is declared to hold numbers and holds a text: "
+                    "declare it as text, or mend the cell"
+                )

@@ -1,5 +1,8 @@
 """Areas: polygons of files with what is ugly in them, hexagons, and what is asked of a release."""
 
+import sqlite3
+from contextlib import closing
+
 import geopandas
 import numpy as np
 import pytest
@@ -11,6 +14,7 @@ from dpviz.errors import DpvizError
 from dpviz.releases.areas.area_file import area_columns
 from dpviz.releases.areas.joining import joined
 from dpviz.releases.areas.partition import hierarchy
+from dpviz.releases.points.region_file import read_regions
 
 BOX = dpviz.Domain((0.0, 0.0), (4.0, 4.0), ("lon", "lat"))
 LAKE = box(1.25, 1.25, 1.75, 1.75)
@@ -130,6 +134,22 @@ def test_rows_without_a_key_are_joined_to_no_area_however_their_format_says_so(t
     layer.to_file(tmp_path / "own.gpkg")
     count = joined(release, tmp_path / "own.gpkg", "code")["count"]
     np.testing.assert_array_equal(count, [7.0, np.nan, np.nan, 5.0])
+
+
+def test_a_text_among_the_numbers_of_a_geopackage_is_no_0(tmp_path):
+    """SQLite lets it stand there; an area was called 0, and joined to another's count."""
+    boxes = [box(x, 0, x + 1, 1) for x in range(2)]
+    frame = geopandas.GeoDataFrame({"code": [1, 2]}, geometry=boxes, crs="EPSG:4326")
+    frame.to_file(tmp_path / "a.gpkg")
+    with closing(sqlite3.connect(tmp_path / "a.gpkg")) as db:
+        triggers = db.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall()
+        for (name,) in triggers:  # they call functions of GDAL's
+            db.execute(f'DROP TRIGGER "{name}"')
+        db.execute("UPDATE a SET code = '1A' WHERE fid = 1")
+        db.commit()
+    for read in (dpviz.read_areas, lambda path: read_regions(path, BOX)):
+        with pytest.raises(DpvizError, match=r"'code' of a\.gpkg is declared to hold numbers and"):
+            read(tmp_path / "a.gpkg")
 
 
 def test_slivers_of_digitised_borders_pass_and_have_one_area(tmp_path):

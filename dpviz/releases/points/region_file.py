@@ -19,7 +19,15 @@ from dpviz import arrow, limits
 from dpviz.crs import known_crs, transformation
 from dpviz.domain import Domain
 from dpviz.errors import DataError
-from dpviz.foreign import LAYER, file_of, readable, recognised, refuse_computing, shapefiles
+from dpviz.foreign import (
+    LAYER,
+    file_of,
+    readable,
+    recognised,
+    refuse_computing,
+    refuse_texts,
+    shapefiles,
+)
 from dpviz.releases.files import KEY
 from dpviz.releases.points.region_count import Regions, regions_of
 from dpviz.sandbox import confined
@@ -191,7 +199,7 @@ def shapes_of(path: Path, layer: str | None = None) -> tuple[Any, Words, str | N
     """
     kind = _kind(path)
     if kind not in _READERS:
-        return _from_gdal(_for_gdal(path, kind), path.name, layer)
+        return _from_gdal(path, kind, layer)
     if layer is not None:
         raise DataError(f"{path.name} has no layers: leave out {LAYER + layer!r}")
     return _READERS[kind](path)
@@ -212,16 +220,20 @@ def _for_gdal(path: Path, kind: str) -> Path | bytes:
     return shapefiles(path) if kind == "zip" else readable(path)
 
 
-def _from_gdal(file: Path | bytes, name: str, wanted: str | None) -> tuple[Any, Words, str | None]:
+def _from_gdal(path: Path, kind: str, wanted: str | None) -> tuple[Any, Words, str | None]:
     import pyogrio.raw
     import shapely
 
+    file = _for_gdal(path, kind)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        layer = _layer(pyogrio.list_layers(file).tolist(), name, wanted)
+        layer = _layer(pyogrio.list_layers(file).tolist(), path.name, wanted)
         meta, _, wkb, values = pyogrio.raw.read(
             file, layer=layer, max_features=limits.REGIONS.most + 1
         )
+    if kind == "GeoPackage" and layer is not None:
+        types = zip(map(str, meta["fields"]), map(str, meta["dtypes"]), strict=True)
+        refuse_texts(path, layer, [each for each, of in types if of.startswith(_NUMBERS)])
     words = dict(zip(map(str, meta["fields"]), (each.tolist() for each in values), strict=True))
     return shapely.from_wkb(wkb), words, meta["crs"]
 
@@ -297,3 +309,6 @@ def _from_json(path: Path) -> tuple[Any, Words, str | None]:
 
 _READERS = {"Parquet": _from_parquet, "GeoJSON": _from_json}
 """Of formats without layers; GDAL reads the others."""
+
+_NUMBERS = ("int", "uint", "float")
+"""What types of numbers begin with."""
