@@ -4,8 +4,10 @@ SQLite lets any text stand in any column, and a .dbf is all text: GDAL made a 0,
 of 1970, of what cannot be read, so it was counted, at (0, 0) or as the unit "0".
 """
 
+import re
 import sqlite3
 from contextlib import closing
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import dpviz
-from dpviz import sandbox
+from dpviz import foreign, sandbox
 from dpviz.errors import DataError
 from dpviz.private.load import bounding
 from dpviz.private.load.tables.opening import open_table
@@ -207,3 +209,17 @@ def test_one_cell_moves_no_other(form, tmp_path, cells, of_unit):
         paths.append(table(tmp_path / name / FORMS[form], form, each))
     read = {"unit": "x", "max_per_unit": 9} if of_unit else {"columns": ("x", "y")}
     check(lambda path: dpviz.load(path, BOX, **read), paths, 1)
+
+
+def test_a_geopackage_whose_changes_cannot_be_read_is_not_called_damaged(tmp_path, monkeypatch):
+    """As in a folder that cannot be written: SQLite makes a third file beside the two."""
+    path, others = tmp_path / "a.gpkg", iter(("", "-wal"))
+
+    def shut(path):
+        raise sqlite3.OperationalError("unable to open database file")
+
+    monkeypatch.setattr(foreign, "database", shut)
+    for words in ("it is damaged", "has changes in a file beside it, a.gpkg-wal, which"):
+        Path(f"{path}{next(others)}").touch()
+        with pytest.raises(DataError, match=re.escape(words)):
+            foreign.refuse_computing(path, path.name)
