@@ -8,6 +8,7 @@ Widths and radii are pixels: one number, or one per object.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -32,12 +33,10 @@ def points(
 ) -> Mark:
     """Discs at positions, shape (n, 2)."""
     columns = {"position": _pairs(positions)}
-    bind = {"getPosition": "position"}
-    constants: dict[str, Any] = {"radius_units": "pixels"}
-    n = len(columns["position"])
-    _paint(columns, bind, constants, "getFillColor", "color", color, n)
-    _either(columns, bind, constants, "getRadius", "radius", _numbers(radius), n)
-    return _mark("ScatterplotLayer", id, columns, bind, constants, **options)
+    layer = _Layer(columns, {"getPosition": "position"}, {"radius_units": "pixels"})
+    layer.paint("getFillColor", "color", color)
+    layer.either("getRadius", "radius", _numbers(radius))
+    return layer.mark("ScatterplotLayer", id, **options)
 
 
 def paths(
@@ -56,24 +55,19 @@ def paths(
     """
     if themed:
         color = Themed((*TEXT.light, themed), (*TEXT.dark, themed))
-    columns = {"path": _lines(lines)}
-    bind = {"getPath": "path"}
-    constants: dict[str, Any] = {
+    constants = {
         "width_units": "pixels",
         "joint_rounded": True,
         "cap_rounded": True,
         "_path_type": "open",
     }
-    _paint(columns, bind, constants, "getColor", "color", color, len(lines), lines)
-    _either(columns, bind, constants, "getWidth", "width", _numbers(width), len(lines), lines)
-    return _mark("PathLayer", id, columns, bind, constants, **options)
+    layer = _Layer({"path": _lines(lines)}, {"getPath": "path"}, constants, lines)
+    layer.paint("getColor", "color", color)
+    layer.either("getWidth", "width", _numbers(width))
+    return layer.mark("PathLayer", id, **options)
 
 
-def boxes(
-    id: str,  # noqa: A002
-    bounds: ArrayLike,
-    **options: Any,
-) -> Mark:
+def boxes(id: str, bounds: ArrayLike, **options: Any) -> Mark:  # noqa: A002
     """Outlines of boxes, west, south, east, north, shape (n, 4); options as for :func:`paths`."""
     bounds = np.asarray(bounds, dtype=np.float64).reshape(-1, 4)
     rings = bounds[:, [0, 1, 2, 1, 2, 3, 0, 3, 0, 1]].reshape(-1, 5, 2)
@@ -88,11 +82,10 @@ def polygons(
     **options: Any,
 ) -> Mark:
     """Filled simple polygons, each a closed ring of shape (k, 2)."""
-    columns = {"polygon": _lines(rings)}
-    bind = {"getPolygon": "polygon"}
-    constants: dict[str, Any] = {"filled": True, "_normalize": False}
-    _paint(columns, bind, constants, "getFillColor", "color", color, len(rings), rings)
-    return _mark("SolidPolygonLayer", id, columns, bind, constants, **options)
+    constants = {"filled": True, "_normalize": False}
+    layer = _Layer({"polygon": _lines(rings)}, {"getPolygon": "polygon"}, constants, rings)
+    layer.paint("getFillColor", "color", color)
+    return layer.mark("SolidPolygonLayer", id, **options)
 
 
 def arcs(
@@ -109,17 +102,12 @@ def arcs(
     """Arcs from sources to targets, shape (n, 2) each; ``height`` 0 lays them flat on the map."""
     columns = {"source": _pairs(sources), "target": _pairs(targets)}
     bind = {"getSourcePosition": "source", "getTargetPosition": "target"}
-    constants: dict[str, Any] = {
-        "width_units": "pixels",
-        "get_height": height,
-        "great_circle": False,
-    }
-    n = len(columns["source"])
-    ends = color if target_color is None else target_color
-    _paint(columns, bind, constants, "getSourceColor", "source_color", color, n)
-    _paint(columns, bind, constants, "getTargetColor", "target_color", ends, n)
-    _either(columns, bind, constants, "getWidth", "width", _numbers(width), n)
-    return _mark("ArcLayer", id, columns, bind, constants, **options)
+    constants = {"width_units": "pixels", "get_height": height, "great_circle": False}
+    layer = _Layer(columns, bind, constants)
+    layer.paint("getSourceColor", "source_color", color)
+    layer.paint("getTargetColor", "target_color", color if target_color is None else target_color)
+    layer.either("getWidth", "width", _numbers(width))
+    return layer.mark("ArcLayer", id, **options)
 
 
 def trips(
@@ -138,7 +126,7 @@ def trips(
     """
     columns = {"path": _lines(lines), "time": _scalars(times)}
     bind = {"getPath": "path", "getTimestamps": "time"}
-    constants: dict[str, Any] = {
+    constants = {
         "width_units": "pixels",
         "get_width": width,
         "trail_length": trail,
@@ -148,85 +136,80 @@ def trips(
         "joint_rounded": True,
         "_path_type": "open",
     }
-    _paint(columns, bind, constants, "getColor", "color", color, len(lines), lines)
-    return _mark("TripsLayer", id, columns, bind, constants, **options)
+    layer = _Layer(columns, bind, constants, lines)
+    layer.paint("getColor", "color", color)
+    return layer.mark("TripsLayer", id, **options)
 
 
-def _mark(
-    kind: str,
-    id: str,  # noqa: A002
-    columns: dict[str, pa.Array],
-    bind: dict[str, str],
-    constants: dict[str, Any],
-    *,
-    side: Side | None = None,
-    title: str = "",
-    rows: Sequence[Row] = (),
-    extra: Mapping[str, ArrayLike] | None = None,
-    **layer: Any,
-) -> Mark:
-    """``extra`` columns serve the tooltip's rows; ``layer`` is any further deck.gl property."""
-    properties = {"pickable": bool(rows), **constants, **layer}
-    if side:
-        properties["side"] = side
-    literal = {
-        name: pydeck.types.String(value) if isinstance(value, str) else value
-        for name, value in properties.items()
-    }
-    columns |= {name: numbers(_narrow(values)) for name, values in (extra or {}).items()}
-    return Mark(
-        layer=pydeck.Layer(kind, None, id=id, **literal),
-        table=pa.table(columns),
-        bind=bind,
-        title=title,
-        rows=rows,
-    )
+@dataclass(frozen=True)
+class _Layer:
+    """A layer in the making.
 
-
-def _paint(
-    columns: dict[str, pa.Array],
-    bind: dict[str, str],
-    constants: dict[str, Any],
-    accessor: str,
-    column: str,
-    color: ArrayLike | Themed,
-    n: int,
-    lines: Sequence[ArrayLike] | None = None,
-) -> None:
-    """Colours; a second accessor, ending in ``Dark``, where dark pages have others."""
-    one = color if not isinstance(color, Themed) else color.light
-    _either(columns, bind, constants, accessor, column, _colors(one), n, lines)
-    if isinstance(color, Themed):
-        dark = _colors(color.dark)
-        _either(columns, bind, constants, f"{accessor}Dark", f"{column}_dark", dark, n, lines)
-
-
-def _either(
-    columns: dict[str, pa.Array],
-    bind: dict[str, str],
-    constants: dict[str, Any],
-    accessor: str,
-    column: str,
-    values: NDArray[Any],
-    n: int,
-    lines: Sequence[ArrayLike] | None = None,
-) -> None:
-    """A constant where there is one value for all, a column where there is one per object.
-
-    deck.gl reads the colours and widths of a path by vertex, so these are repeated along it.
+    Attributes:
+        columns: by name, a row for each object.
+        bind: the accessor that reads each column.
+        constants: properties that are the same for all objects.
+        lines: of objects that are lines or rings.
     """
-    single = values.ndim == (1 if values.dtype == np.uint8 else 0)
-    if single:
-        snake = "".join(f"_{c.lower()}" if c.isupper() else c for c in accessor)
-        constants[snake] = values.tolist()
-        return
-    if len(values) != n:
-        raise ValueError(f"{len(values)} values of {column} for {n} objects: give one for each")
-    bind[accessor] = column
-    if lines is not None:
-        values = np.repeat(values, _lengths(lines), axis=0)
-    array = numbers(values) if values.ndim == 1 else tuples(values)
-    columns[column] = array if lines is None else lists(array, _lengths(lines))
+
+    columns: dict[str, pa.Array]
+    bind: dict[str, str]
+    constants: dict[str, Any]
+    lines: Sequence[ArrayLike] | None = None
+
+    def paint(self, accessor: str, column: str, color: ArrayLike | Themed) -> None:
+        """Colours; a second accessor, ending in ``Dark``, where dark pages have others."""
+        one = color if not isinstance(color, Themed) else color.light
+        self.either(accessor, column, _colors(one))
+        if isinstance(color, Themed):
+            self.either(f"{accessor}Dark", f"{column}_dark", _colors(color.dark))
+
+    def either(self, accessor: str, column: str, values: NDArray[Any]) -> None:
+        """A constant where there is one value for all, a column where there is one per object.
+
+        deck.gl reads the colours and widths of a path by vertex, so these are repeated along it.
+        """
+        single = values.ndim == (1 if values.dtype == np.uint8 else 0)
+        if single:
+            snake = "".join(f"_{c.lower()}" if c.isupper() else c for c in accessor)
+            self.constants[snake] = values.tolist()
+            return
+        n = len(next(iter(self.columns.values())))
+        if len(values) != n:
+            raise ValueError(f"{len(values)} values of {column} for {n} objects: give one for each")
+        self.bind[accessor] = column
+        if self.lines is not None:
+            values = np.repeat(values, _lengths(self.lines), axis=0)
+        array = numbers(values) if values.ndim == 1 else tuples(values)
+        self.columns[column] = array if self.lines is None else lists(array, _lengths(self.lines))
+
+    def mark(
+        self,
+        kind: str,
+        id: str,  # noqa: A002
+        *,
+        side: Side | None = None,
+        title: str = "",
+        rows: Sequence[Row] = (),
+        extra: Mapping[str, ArrayLike] | None = None,
+        **layer: Any,
+    ) -> Mark:
+        """``extra`` columns serve the tooltip's rows; ``layer`` is any further deck.gl property."""
+        properties = {"pickable": bool(rows), **self.constants, **layer}
+        if side:
+            properties["side"] = side
+        literal = {
+            name: pydeck.types.String(value) if isinstance(value, str) else value
+            for name, value in properties.items()
+        }
+        more = {name: numbers(_narrow(values)) for name, values in (extra or {}).items()}
+        return Mark(
+            layer=pydeck.Layer(kind, None, id=id, **literal),
+            table=pa.table(self.columns | more),
+            bind=self.bind,
+            title=title,
+            rows=rows,
+        )
 
 
 def _colors(color: ArrayLike) -> NDArray[np.uint8]:
