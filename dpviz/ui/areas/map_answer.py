@@ -3,31 +3,25 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import streamlit as st
 
-from dpviz.errors import DpvizError
-from dpviz.evaluation.truth import exact_by_area, exact_counts
+from dpviz.evaluation.truth import exact_by_area
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.areas.release import AreaRelease
 from dpviz.render import Camera, Scene, with_noise
 from dpviz.render.areas import areas_scene
 from dpviz.render.cells import domain_bounds
-from dpviz.render.projection import from_degrees
 from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.points.answers import (
     Rect,
-    answerable,
     history_table,
     on_screen,
-    partly,
+    rectangle_answer,
     rectangle_form,
-    show_answers,
 )
-from dpviz.ui.points.area_form import SIDES
 from dpviz.ui.points.downloads import ROWS, release_details
 from dpviz.ui.points.map_answer import drawn
 from dpviz.ui.points.source_form import PointSource
@@ -35,7 +29,7 @@ from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
 from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.panels import hint, rows_in_words, show_promises, sortable
-from dpviz.ui.shared.text import level_title, plain
+from dpviz.ui.shared.text import level_title
 
 
 def show_areas(prefix: str, release: AreaRelease, source: PointSource) -> None:
@@ -109,17 +103,7 @@ def _answer(prefix: str, release: AreaRelease, source: PointSource, rect: Rect |
             title="Draw a rectangle",
         )
         return
-    if not answerable(rect, release.domain):
-        return
-    try:
-        answers = release.count(from_degrees(rect, release.domain.crs))
-    except DpvizError as error:
-        st.warning(plain(error), icon=":material/crop_free:")
-        return
-    place: dict[str, Any] = dict(zip(SIDES, rect, strict=True))
-    exact = partial(exact_counts, source.data, from_degrees(rect, release.domain.crs))
-    show_answers(prefix, release, source, answers, place, exact, outlined=False)
-    partly(rect, domain_bounds(release.domain))
+    rectangle_answer(prefix, release, source, rect)
 
 
 def _facts(prefix: str, release: AreaRelease, source: PointSource) -> None:

@@ -15,6 +15,7 @@ from dpviz.evaluation.truth import exact_counts
 from dpviz.files import csv_text
 from dpviz.rectangles import OVERLAP
 from dpviz.releases.answers import INTERVAL_SDS
+from dpviz.releases.areas.release import AreaRelease
 from dpviz.releases.points.kinds import KindsRelease
 from dpviz.releases.points.range_count import RangeAnswers, cover
 from dpviz.releases.points.release import PointRelease
@@ -61,20 +62,49 @@ def answer_panel(
             title="Draw a rectangle or a polygon",
         )
         return []
-    if not answerable(rect, release.domain):
+    inside = rectangle_answer(prefix, release, source, rect, outlined=True)
+    if inside is None:
         return []
+    lo, hi = release.domain.boxes(inside)
+    return covered_cells(release, cover(release.nodes, lo[0], hi[0]).nodes)
+
+
+def rectangle_answer(
+    prefix: str,
+    release: PointRelease | AreaRelease,
+    source: PointSource,
+    rect: Rect,
+    window: tuple[float, float] | None = None,
+    *,
+    outlined: bool = False,
+) -> Bounds | None:
+    """The answer to a rectangle in degrees, of one with time in a window.
+
+    Returns:
+        The rectangle in the release's CRS; None where it cannot be answered, which is said.
+    """
+    domain = release.domain
+    if not answerable(rect, domain):
+        return None
     try:
-        inside = from_degrees(rect, release.domain.crs)
-        answers = release.count(inside)
-        lo, hi = release.domain.boxes(inside)
+        inside = from_degrees(rect, domain.crs)
+        if isinstance(release, PointRelease):
+            answers = release.count(inside, window)
+        else:
+            answers = release.count(inside)
     except DpvizError as error:
         st.warning(plain(error), icon=":material/crop_free:")
-        return []
-    place = dict(zip(SIDES, rect, strict=True))
-    show_answers(prefix, release, source, answers, place, lambda: exact_counts(source.data, inside))
-    attribute_answers(release, inside, prefix=prefix)
-    partly(rect, domain_bounds(release.domain))
-    return covered_cells(release, cover(release.nodes, lo[0], hi[0]).nodes)
+        return None
+    place: dict[str, Any] = dict(zip(SIDES, rect, strict=True))
+    if window is not None:
+        place |= dict(zip(("from", "to"), map(domain.calendar.words, window), strict=True))
+    box = inside if window is None else domain.over(inside, window)
+    exact = partial(exact_counts, source.data, box)
+    show_answers(prefix, release, source, answers, place, exact, outlined)
+    if isinstance(release, PointRelease):
+        attribute_answers(release, inside, window, prefix)
+    partly(rect, domain_bounds(domain))
+    return inside
 
 
 def answerable(rect: Rect, *domains: Domain, name: str = "The rectangle") -> bool:

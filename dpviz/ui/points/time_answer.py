@@ -13,7 +13,6 @@ from dpviz import calendar
 from dpviz.calendar import Calendar
 from dpviz.domain import Domain
 from dpviz.errors import DpvizError
-from dpviz.evaluation.truth import exact_counts
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.release import PointRelease
 from dpviz.releases.points.timeline import Timeline
@@ -26,16 +25,13 @@ from dpviz.roads.steps import Steps
 from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.points.answers import (
     Rect,
-    answerable,
     answered,
     as_csv,
     history_table,
-    partly,
+    rectangle_answer,
     rectangle_form,
-    show_answers,
 )
-from dpviz.ui.points.area_form import SIDES
-from dpviz.ui.points.attributes import Look, attribute_answers, kinds_view
+from dpviz.ui.points.attributes import Look, kinds_view
 from dpviz.ui.points.map_answer import (
     CAMERA,
     drawn,
@@ -61,7 +57,6 @@ from dpviz.ui.shared.charts import time_form, timeline_chart
 from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.panels import file_button, hint
 from dpviz.ui.shared.share import share_panel
-from dpviz.ui.shared.text import plain
 
 STEPS = tuple(calendar.SECONDS[unit] * count for unit, count in
               (("min", 1), ("min", 15), ("h", 1), ("h", 6), ("d", 1), ("w", 1)))  # fmt: skip
@@ -241,23 +236,7 @@ def _answer(
             title="Draw a rectangle",
         )
         return None
-    if not answerable(rect, release.domain):
-        return None
-    try:
-        inside = from_degrees(rect, release.domain.crs)
-        answers = release.count(inside, window)
-    except DpvizError as error:
-        st.warning(plain(error), icon=":material/crop_free:")
-        return None
-    place: dict[str, Any] = dict(zip(SIDES, rect, strict=True))
-    place |= dict(zip(("from", "to"), map(release.domain.calendar.words, window), strict=True))
-    box = release.domain.over(inside, window)
-    show_answers(
-        prefix, release, source, answers, place, lambda: exact_counts(source.data, box), False
-    )
-    attribute_answers(release, inside, window, prefix)
-    partly(rect, domain_bounds(release.domain))
-    return rect
+    return rect if rectangle_answer(prefix, release, source, rect, window) else None
 
 
 def _timeline(prefix: str, release: PointRelease, rect: Rect | None, window: Window) -> None:
