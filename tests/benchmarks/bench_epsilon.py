@@ -16,7 +16,7 @@ from playwright.sync_api import sync_playwright
 from tests.browser.conftest import FLAGS, PATIENCE, idle, installed_browser, serving
 
 from .bench_app import rendered, wait_for_picture
-from .pages import write_measured
+from .pages import shown, write_measured
 
 SCRIPT = """
 from streamlit import App
@@ -95,10 +95,7 @@ def report(folder):
 
 def main():
     with tempfile.TemporaryDirectory(prefix="dpviz-bench-") as folder:
-        lines = []
-        for line in report(folder):
-            print(line, flush=True)
-            lines.append(line)
+        lines = shown(report(folder))
     write_measured("speed.md", "bench_epsilon", lines)
 
 

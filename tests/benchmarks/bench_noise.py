@@ -19,7 +19,7 @@ from dpviz.private.index import PointIndex
 from dpviz.private.mechanisms.noise import OpenDPNoise, SecureNoise, SimulatedNoise
 
 from .bench_speed import DOMAIN, clustered
-from .pages import write_measured
+from .pages import shown, write_measured
 
 SCALES = (0.05, 0.5, 2.0, 20.0, 1000.0, 1e6)
 BUILDS = (
@@ -146,14 +146,5 @@ def report():
     yield from methods_table(PointIndex.from_points(domain, ends), 4)
 
 
-def main():
-    """Measure, print, and write the page."""
-    lines = []
-    for line in report():
-        print(line, flush=True)
-        lines.append(line)
-    write_measured("noise.md", "bench_noise", lines)
-
-
 if __name__ == "__main__":
-    main()
+    write_measured("noise.md", "bench_noise", shown(report()))

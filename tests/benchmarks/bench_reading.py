@@ -20,7 +20,7 @@ import pyarrow.parquet
 import dpviz
 from dpviz import sandbox
 
-from .pages import write_measured
+from .pages import shown, write_measured
 
 DOMAIN = dpviz.Domain((0, 0), (1, 1))
 CHUNK = 1_000_000
@@ -100,13 +100,5 @@ def report():
             )
 
 
-def main():
-    lines = []
-    for line in report():
-        print(line, flush=True)
-        lines.append(line)
-    write_measured("speed.md", "bench_reading", lines)
-
-
 if __name__ == "__main__":
-    main()
+    write_measured("speed.md", "bench_reading", shown(report()))

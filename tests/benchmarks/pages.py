@@ -5,6 +5,15 @@ from pathlib import Path
 ASSETS = Path(__file__).parents[2] / "assets"
 
 
+def shown(report):
+    """The lines of a report, printed as they come."""
+    lines = []
+    for line in report:
+        print(line, flush=True)
+        lines.append(line)
+    return lines
+
+
 def write_measured(page, name, lines):
     """Replace what stands between the marks of a benchmark on a page."""
     path = ASSETS / page
