@@ -22,3 +22,15 @@ def opened_page(page="", **address):
     app = app_of(page)
     app.query_params.update({name.replace("__", "."): each for name, each in address.items()})
     return app.run()
+
+
+def metrics(app):
+    """The numbers of a page by their labels."""
+    assert not app.exception
+    return {metric.label: metric.value for metric in app.metric}
+
+
+def texts(app):
+    """What a page says, but for its headings, tables and numbers."""
+    every = [*app.markdown, *app.caption, *app.info, *app.warning, *app.error]
+    return "\n".join(str(each.value) for each in every)

@@ -47,7 +47,7 @@ def test_nonsense_in_an_address_is_no_exception(page):
     ],
 )
 def test_what_an_address_holds_in_vain_is_said_in_one_short_line(page, address):
-    app = opened_page(f"dpviz.ui.pages.{page}", **address)
+    app = opened_page(page, **address)
     assert not app.exception
     (line,) = texts(app)
     (value,) = address.values()
@@ -117,7 +117,7 @@ def test_what_an_address_holds_in_vain_is_said_in_one_short_line(page, address):
 def test_what_an_address_holds_in_vain_is_said_once_until_the_visitor_chooses(
     page, address, wanted
 ):
-    app = opened_page(f"dpviz.ui.pages.{page}", **address)
+    app = opened_page(page, **address)
     assert not app.exception
     lines = [line for line in texts(app) if "The address of this page" in line]
     assert len(lines) == len(wanted)
@@ -147,7 +147,7 @@ def test_parameters_that_no_page_knows_are_said_in_one_line_and_left_out():
 
 @pytest.mark.parametrize(("asked", "taken"), [("1e308", "10"), ("-1", "0.01"), ("1e-300", "0.01")])
 def test_an_epsilon_beyond_the_slider_is_its_nearest_end(asked, taken):
-    app = opened_page("dpviz.ui.pages.explore", epsilon=asked)
+    app = opened_page("explore", epsilon=asked)
     assert not app.exception
     (line,) = texts(app)
     assert line.endswith(f"which is not a number from 0.01 to 10. This is {taken}: choose another.")
@@ -157,7 +157,7 @@ def test_an_epsilon_beyond_the_slider_is_its_nearest_end(asked, taken):
     ("page", "name"), [("explore", "rect"), ("compare", "rect"), ("trips", "from"), ("trips", "to")]
 )
 def test_a_rectangle_outside_the_area_is_told_with_the_remedy(page, name):
-    app = opened_page(f"dpviz.ui.pages.{page}", **{name: "0,0,1,1"})
+    app = opened_page(page, **{name: "0,0,1,1"})
     assert not app.exception
     (line,) = [line for line in texts(app) if "outside the area" in line]
     assert line.endswith("give one that overlaps it.")

@@ -11,8 +11,7 @@ from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render import with_noise
 from dpviz.render.areas import areas_scene
 from dpviz.ui.server import OPENED
-from tests.ui.opening import opened_page
-from tests.ui.test_releases import words
+from tests.ui.opening import opened_page, texts
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +41,7 @@ def test_a_release_of_areas_opens_in_the_app(release, tmp_path, monkeypatch):
     monkeypatch.setenv(OPENED, str(path))
     app = opened_page()
     assert not app.exception
-    assert "**Draw a rectangle**" in words(app)
+    assert "**Draw a rectangle**" in texts(app)
     assert app.get("bidi_component")
     metrics = {each.label: each.value for each in app.metric}
     assert metrics["Areas"] == f"{release.areas.leaves:,}"
@@ -50,9 +49,9 @@ def test_a_release_of_areas_opens_in_the_app(release, tmp_path, monkeypatch):
     app.session_state["explore.level.h3:5|h3:6"] = "h3:5"
     app.run()
     assert not app.exception
-    assert "Error from cut areas" in words(app)
-    assert "Built from" in words(app)
-    assert "cell" not in words(app).split("Built from")[1].split("**")[0]  # beside a fact "Areas"
+    assert "Error from cut areas" in texts(app)
+    assert "Built from" in texts(app)
+    assert "cell" not in texts(app).split("Built from")[1].split("**")[0]  # beside a fact "Areas"
     answer = release.count((14.4, -24.1, 14.5, -24.0))
     noise, cut = answer.noise_sd[0], answer.uniformity_sd[0]
     assert cut > 2 * noise

@@ -10,7 +10,7 @@ from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render import rounded, with_noise
 from dpviz.ui.points import source_form
 from dpviz.ui.shared import releases, uploads
-from tests.ui.opening import opened_page
+from tests.ui.opening import metrics, opened_page
 from tests.ui.paying import confirm, price
 from tests.ui.test_publish import places
 
@@ -25,10 +25,6 @@ def healthy(app):
     assert not app.exception
     assert [error.value for error in app.error] == []
     return app
-
-
-def metrics(app):
-    return {metric.label: metric.value for metric in app.metric}
 
 
 def address(app, name):

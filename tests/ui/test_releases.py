@@ -12,7 +12,7 @@ from dpviz.errors import ReleaseError
 from dpviz.releases.store import kind_in
 from dpviz.ui.shared import releases, share
 from dpviz.ui.shared.shelf import Shelf, kept_release, read_any
-from tests.ui.opening import opened_page
+from tests.ui.opening import opened_page, texts
 from tests.ui.paying import pay
 
 RECORDS = np.full((500, 2), 0.5)
@@ -24,11 +24,6 @@ def release():
     domain = dpviz.Domain((0, 0), (1, 1))
     handle = dpviz.from_points(RECORDS, domain, name="visits")
     return dpviz.build(handle, "ugrid", 1.0, ledger=dpviz.Ledger())
-
-
-def words(app):
-    every = [*app.markdown, *app.caption, *app.info, *app.warning, *app.error]
-    return "\n".join(str(each.value) for each in every)
 
 
 def test_a_release_and_its_receipt_are_files_that_read_back(release):
@@ -49,10 +44,10 @@ def test_a_release_is_removed_by_its_owner_alone_and_its_epsilon_stays_spent(rel
     with pytest.raises(ReleaseError, match="only its owner"):
         Shelf().remove(stored.id, "user:another")
     app = opened_page(data="city-50k")
-    assert "Its ε stays spent: the ledger keeps that" in words(app)
+    assert "Its ε stays spent: the ledger keeps that" in texts(app)
     app.button(key=f"explore.side.mine.remove.{stored.id}").click().run()
     assert not app.exception
-    assert "What you publish is kept here" in words(app)
+    assert "What you publish is kept here" in texts(app)
     assert Shelf().of("here") == []
     assert not Shelf().path(stored.id).exists()
     assert [each.release for each in dpviz.Ledger().account("visits").spends] == [stored.id]
@@ -99,9 +94,9 @@ def test_paying_keeps_the_release_and_a_new_visit_opens_it_by_its_link():
     assert Shelf().find(spend.release).receipt["epsilon"] == 0.5
     again = opened_page(release=spend.release)
     assert not again.exception
-    assert "differentially private" in words(again)
+    assert "differentially private" in texts(again)
     assert again.get("bidi_component")
-    assert "Exact" not in words(again)
+    assert "Exact" not in texts(again)
     assert len(dpviz.Ledger().account("city-50k").spends) == 1
 
 
@@ -155,7 +150,7 @@ def test_a_shared_file_has_the_rectangles_asked_of_its_release(release):
 def test_a_link_to_nothing_is_one_clear_line_and_the_page_still_opens():
     app = opened_page(release="../../secret", data="city-50k")
     assert not app.exception
-    assert words(app).replace("\\", "").count("no such release here") == 1
+    assert texts(app).replace("\\", "").count("no such release here") == 1
     assert app.get("bidi_component")
 
 
@@ -189,11 +184,11 @@ def test_the_list_belongs_to_the_visit_where_the_server_is_shared(release, monke
     Shelf().keep(release, "here", "Mine alone")
     monkeypatch.setattr(releases, "alone", lambda: False)
     shared = AppTest.from_string(script, default_timeout=60).run()
-    assert "no login: the list is of this browser" in words(shared)
+    assert "no login: the list is of this browser" in texts(shared)
     assert not shared.selectbox
     monkeypatch.setattr(releases, "alone", lambda: True)
     alone = AppTest.from_string(script, default_timeout=60).run()
-    assert "no login" not in words(alone)
+    assert "no login" not in texts(alone)
     assert alone.selectbox[0].options[0].startswith("Mine alone")
 
 
@@ -202,7 +197,7 @@ def test_a_release_uploaded_as_records_says_what_it_is_and_opens(release, tmp_pa
     assert kind_in(tmp_path / "r.parquet") == "points"
     app = opened_page(data="Your own file")
     app.file_uploader(key="explore.file").set_value(("r.parquet", content, "application/x")).run()
-    assert "is a release of dpviz, not records" in words(app)
+    assert "is a release of dpviz, not records" in texts(app)
     app.button(key="explore.instead").click().run()
     assert not app.exception
     assert any(button.label == "Close this release" for button in app.button)

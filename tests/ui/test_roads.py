@@ -30,14 +30,9 @@ from dpviz.render.roads import (
 from dpviz.roads.routing import shortest_path
 from dpviz.ui.roads.plan import title_of
 from dpviz.ui.roads.source import IN_TIME
-from tests.ui.opening import opened_page
+from tests.ui.opening import metrics, opened_page
 
 opened = partial(opened_page, "roads")
-
-
-def metrics(app: AppTest) -> dict[str, str]:
-    assert not app.exception
-    return {each.label: each.value for each in app.metric}
 
 
 def test_a_permalink_gives_the_shortest_path_with_its_interval() -> None:

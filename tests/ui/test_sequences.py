@@ -16,7 +16,7 @@ from dpviz.private.load.sequences import city_sequences
 from dpviz.render.numbers import percent
 from dpviz.ui.sequences import cells_form
 from dpviz.ui.sequences.source import MADE, WHEN, guessed
-from tests.ui.opening import opened_page
+from tests.ui.opening import opened_page, texts
 from tests.ui.paying import pay
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "schema-2"
@@ -27,11 +27,6 @@ def table(app, column):
     """The first table that has a column."""
     assert not app.exception
     return next(each.value for each in app.dataframe if column in each.value)
-
-
-def texts(app):
-    kinds = (app.markdown, app.caption, app.info, app.warning, app.error)
-    return "\n".join(str(each.value) for kind in kinds for each in kind)
 
 
 @pytest.fixture(scope="module")

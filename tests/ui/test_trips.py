@@ -10,7 +10,7 @@ from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.export import export
 from dpviz.render import with_noise
 from dpviz.ui.points.downloads import FORMATS, WITHOUT_SHAPES
-from tests.ui.opening import opened_page
+from tests.ui.opening import metrics, opened_page
 from tests.ui.paying import pay
 
 START, END = (14.5, -24.0, 14.6, -23.8), (14.6, -24.0, 14.75, -23.85)
@@ -20,10 +20,6 @@ def opened(**address):
     app = opened_page("trips", **address)
     assert not app.exception
     return app
-
-
-def metrics(app):
-    return {metric.label: metric.value for metric in app.metric}
 
 
 def joined(rect):
