@@ -233,6 +233,11 @@ def result(
     """
     check_facts(columns[1], chosen, path.name)
     rows = read_rows(tables, *columns, path.name)
+    if chosen.unit is not None and len(np.unique(rows[0])) < len(rows[0]):
+        raise DataError(
+            f"{path.name}: a cell is in it twice, as in the results of several queries, whose "
+            f"bounds of each {chosen.unit} add up: put them together with 'dpviz aggregate'"
+        )
     return handle_of(rows, chosen, path.name, path.stem, part_of(str(path)))
 
 

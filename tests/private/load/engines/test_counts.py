@@ -101,6 +101,21 @@ def test_a_bounded_result_brings_its_bound(tmp_path):
         dpviz.load(tmp_path / "plain.parquet", BOX, unit="who", max_per_unit=3)
 
 
+def test_results_of_several_queries_in_a_folder_are_not_bounded_together(tmp_path):
+    """Each keeps K records of a unit: together they had 2 K, and the noise was of K."""
+    query, read = CellQuery(BOX, ("lon", "lat"), 16, "who", 3), {"unit": "who", "max_per_unit": 3}
+    files = [tmp_path / name for name in ("one.parquet", "two.parquet")]
+    for salt, path in zip("ab", files, strict=True):
+        pq.write_table(by_hand(query, salt=salt), path)
+    with pytest.raises(DataError, match="of several queries, whose bounds of each who add up"):
+        dpviz.load(tmp_path, BOX, **read)
+    assert dpviz.load(files, BOX, **read, bits=16).max_per_unit == 6
+    rows = pq.read_table(files[0])
+    for path, start in zip(files, (0, 500), strict=True):  # one result, in two files
+        pq.write_table(rows.slice(start, 500 if start == 0 else None), path)
+    assert dpviz.load(tmp_path, BOX, **read)._index.total == len(CASE.chosen(3))
+
+
 @pytest.mark.parametrize(
     ("cell", "n", "message"),
     [
