@@ -8,6 +8,7 @@ the same. The secret key of the bounding is held fixed, so that both runs make t
 import csv
 import json
 from dataclasses import replace
+from datetime import datetime
 from functools import partial
 
 import duckdb
@@ -245,6 +246,19 @@ def test_clocks_of_a_zone_give_the_same_index_in_every_reader(domain, kind, fold
     if kind != "date":
         points = [[0.5, 0.5, each] for each in seconds]
         assert distance(file, dpviz.from_points(points, domain)._index.coarsened(12)) == 0
+
+
+def test_old_times_of_parquet_beyond_nanoseconds(folders):
+    """9999-12-31, which warehouses write for no end, was 1816-03-29."""
+    years = 1, 1600, 2030, 3000, 9999
+    when = pa.array([datetime(year, 12, 31) for year in years], pa.timestamp("us"))
+    half = pa.array([0.5] * len(years))
+    table, path = pa.table({"who": when, "x": half, "y": half}), folders[0] / "a.parquet"
+    pq.write_table(table, path, use_deprecated_int96_timestamps=True)
+    for period, inside in ((("1700-01-01", "2200-01-01"), 1), (("1500-01-01", "5000-01-01"), 3)):
+        domain = dpviz.Domain.from_bounds([0, 0, 1, 1], ("x", "y"), time="who", period=period)
+        assert dpviz.load(path, domain)._index.total == inside
+        assert dpviz.load(folders[0], domain)._index.total == inside
 
 
 def test_an_engine_does_not_read_times_from_texts(folders):

@@ -36,7 +36,8 @@ class ParquetTable(Table):
         self.name = path.name
         with parsing(self.name, "Parquet"):
             self._size = path.stat().st_size
-            self._file = pq.ParquetFile(path, memory_map=True)
+            # As nanoseconds, times of the old type INT96 beyond 2262 are some of 1677 to 2262.
+            self._file = pq.ParquetFile(path, memory_map=True, coerce_int96_timestamp_unit="us")
             schema = self._file.schema_arrow
             self.metadata: dict[bytes, bytes] = schema.metadata or {}
             refuse_release(self.metadata, self.name)
