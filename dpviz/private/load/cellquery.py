@@ -29,6 +29,7 @@ from typing import Any, Literal
 
 from dpviz.attributes import OTHER, Values
 from dpviz.calendar import MONDAY
+from dpviz.crs import known_crs
 from dpviz.domain import Domain
 from dpviz.errors import DataError, ParameterError
 from dpviz.private.load.cell_templates import (
@@ -124,6 +125,11 @@ class CellQuery:
         if domain.time is None:
             return Offsets((), (0.0,))
         return domain.calendar.offsets.within(*(domain.span or domain.period))
+
+    @property
+    def _srid(self) -> int | None:
+        """The number of the domain's CRS in PostGIS, if it has one."""
+        return known_crs(self.domain.crs).to_epsg() if self.domain.crs else None
 
     @property
     def _kind_bits(self) -> int:
@@ -226,6 +232,11 @@ class CellQuery:
                     this=exp.func("ST_GeometryType", place.copy()),
                     expression=exp.Literal.string("ST_Point"),
                 )
+                here = exp.In(
+                    this=exp.func("ST_SRID", place.copy()),
+                    expressions=[exp.Literal.number(each) for each in (0, self._srid or 0)],
+                )  # a column that declares no CRS may hold places of many
+                is_point = exp.and_(is_point, here) if self._srid else is_point
                 values = [exp.case().when(is_point.copy(), value) for value in values]
             values = [exp.cast(value, "double") for value in values]
         else:

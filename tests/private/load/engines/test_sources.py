@@ -184,6 +184,11 @@ def test_what_postgis_refuses(postgres):
     with pytest.raises(DataError, match="holds LineString: only points"):
         dpviz.load(postgres, box, table="lines")
     assert dpviz.load(postgres, box, table="mixed")._index.total == 0  # dropped one by one
+    x, y = (np.add(box.lower, box.upper) / 2).tolist()
+    with psycopg.connect(postgres) as db:
+        for srid in (0, 4326, 3857):  # where places of another CRS are, nobody knows
+            db.execute(f"INSERT INTO mixed SELECT 1, ST_Point({x}, {y}, {srid})".encode())
+    assert dpviz.load(postgres, box, table="mixed")._index.total == 2
     with pytest.raises(DataError, match="cannot take points in 'who' apart"):
         dpviz.load(postgres, box, table="plane1_points", columns=["who"])
     globe = dpviz.load(postgres, box, table="globe", columns=["geom"])
