@@ -285,7 +285,18 @@ def test_what_is_chosen_is_told_where_the_system_s_contrast_takes_all_colours(ap
         page.get_by_role("radio", name=name, exact=True) for name in ("Cells", "Areas")
     )
     expect(chosen).to_be_checked()
-    assert chosen.evaluate(colour) != other.evaluate(colour)
+    highlight = page.evaluate(
+        "() => { const probe = document.body.appendChild(document.createElement('i'));"
+        " probe.style.background = 'Highlight'; return getComputedStyle(probe).backgroundColor; }"
+    )
+    assert chosen.evaluate(colour) == highlight != other.evaluate(colour)
+    page.keyboard.press("Tab")  # from here on what has the focus shows it
+    here = page.get_by_test_id("stSidebarNavLink").first
+    here.focus()
+    for contrast in ("active", "none"):  # a shadow is not drawn, and a tint is faint
+        page.emulate_media(color_scheme="dark", forced_colors=contrast)
+        assert here.evaluate("e => getComputedStyle(e).outlineStyle") == "solid"
+    page.emulate_media(color_scheme="dark", forced_colors="active")
     thumb = page.get_by_test_id("stSlider").get_by_role("slider").first
     track = "e => getComputedStyle(e.closest('[data-testid=stSlider]')).forcedColorAdjust"
     assert thumb.evaluate(track) == "none"
