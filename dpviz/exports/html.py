@@ -24,6 +24,7 @@ from dpviz.exports.views import attribute_views, level_views, maps_of, pack_area
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.areas.release import AreaRelease
 from dpviz.releases.points.kinds import KindsRelease
+from dpviz.releases.points.sums import ALIKE
 from dpviz.render.areas import scene_of
 from dpviz.render.basemap_file import basemap_marks
 from dpviz.render.cells import domain_bounds
@@ -187,7 +188,7 @@ def _cells(
         "views": [view.to_dict() for view in views],
         "chooser": "Map" if views else "",
         "kinds": len(releases) == 1 and isinstance(releases[0], KindsRelease),
-        "values": values and {"column": values.column, "limits": values.limits},
+        "values": values and {"column": values.column, "limits": values.limits, "alike": ALIKE},
     }
 
 

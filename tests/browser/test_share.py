@@ -12,6 +12,7 @@ from playwright.sync_api import expect
 import dpviz
 from dpviz.evaluation.figures.districts import voronoi
 from dpviz.exports import map_page, report_page
+from dpviz.exports.facts import quotient_words
 from dpviz.releases.points.window import during
 from dpviz.render import interval_words, rounded, short, with_noise
 from dpviz.render.client.assemble import FOLDER
@@ -229,7 +230,7 @@ def test_a_file_of_kinds_and_values_chooses_and_answers_each(open_file):
     share, mean = release.share(rect, "walk"), release.mean(rect)
     words = percent_interval(share.value[0], share.low[0], share.high[0])
     expect(page.get_by_test_id("dpviz-all")).to_contain_text(words)
-    expect(page.get_by_test_id("dpviz-answer")).to_contain_text(f"{mean.value[0]:.0f}")
+    expect(page.get_by_test_id("dpviz-answer")).to_contain_text(quotient_words(mean))
     chooser = page.get_by_test_id("dpviz-chooser")
     wanted = ["All kinds", *names, "Leading kind", *(f"Share of {each}" for each in names)]
     assert chooser.locator("option").all_inner_texts() == [*wanted, "Mean of fare"]

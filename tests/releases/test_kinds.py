@@ -272,6 +272,24 @@ def test_shares_are_covered_by_their_intervals():
         assert (shares.high - shares.low)[~shares.enough].min(initial=1.0) == 1.0
 
 
+def test_shares_of_rectangles_that_cut_cells_are_covered():
+    """40 rectangles of 6 releases at fixed seeds, mean over both: 95 % are asked for."""
+    records = frame(30_000).dropna(subset="mode")
+    random = np.random.default_rng(1)
+    corner, size = random.uniform(0, 4, (40, 2)), random.uniform(0.4, 4, (40, 2))
+    rects = np.hstack([corner, corner + size])
+    places = records[["x", "y"]].to_numpy()
+    inside = ((places >= rects[:, None, :2]) & (places < rects[:, None, 2:])).all(axis=2)
+    bikes = (records["mode"] == "bike").to_numpy(float)
+    truth = inside @ bikes / inside.sum(axis=1)
+    data = dpviz.load(records, BOX, public=True)
+    held = []
+    for seed in range(6):
+        shares = dpviz.build(data, "ugrid", 1.0, seed=seed).share(rects, "bike")
+        held.append((shares.low <= truth) & (truth <= shares.high))
+    assert np.mean(held) >= 0.95
+
+
 @pytest.fixture(scope="module")
 def table():
     return build(**METHODS["quadtree"]).to_arrow()

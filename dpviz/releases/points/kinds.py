@@ -175,6 +175,9 @@ class KindsRelease(PointRelease):
     ) -> Quotients:
         """The share of one kind of the records in rectangles, with its 95 % interval.
 
+        By Fieller's theorem, for the noise and for what cut leaves may cost: an ESTIMATE, as of
+        :class:`~dpviz.releases.points.range_count.RangeAnswers`.
+
         Args:
             queries: as for :meth:`count`.
             kind: the numerator.
@@ -248,12 +251,15 @@ def release_of(domain: Domain, content: columns.Columns, header: Header) -> Poin
 
 
 def share_of(one: RangeAnswers, rest: Sequence[RangeAnswers]) -> Quotients:
-    """The share of one kind's counts, of those of it and of other kinds: independent noise."""
-    total = _sum([one, *rest])
-    variance = one.noise_sd**2
-    return quotients(
-        one.count, total.count, (variance, total.noise_sd**2, variance), limits=(0.0, 1.0)
-    )
+    """The share of one kind's counts, of those of it and of other kinds.
+
+    Each count errs by noise and by cut leaves, independently of the other kinds: where these lie
+    alike in a leaf, shares stay as they are, and the interval is wider than need be.
+    """
+    variances = [each.noise_sd**2 + each.uniformity_sd**2 for each in (one, *rest)]
+    total = np.sum([each.count for each in (one, *rest)], axis=0)
+    of_one, of_all = variances[0], np.sum(variances, axis=0)
+    return quotients(one.count, total, (of_one, of_all, of_one), limits=(0.0, 1.0))
 
 
 def _same_boxes(one: Decomposition, other: Decomposition) -> bool:

@@ -24,7 +24,7 @@ class Quotients:
 
     Attributes:
         value: estimated quotient; NaN where there are not enough records for one.
-        low, high: 95 % interval for the noise alone.
+        low, high: 95 % interval for the errors whose variances were given.
         enough: whether the number of records can be distinguished from zero; where it cannot, the
             interval is the whole range.
     """
@@ -46,7 +46,7 @@ def quotients(
     Args:
         above: estimates of the numerators, (q,).
         below: estimates of the denominators.
-        variances: of the noise in the numerators, in the denominators, and their covariance.
+        variances: of the errors of the numerators, of the denominators, and their covariance.
         limits: that no quotient of exact numbers passes: intervals are cut to them.
     """
     of_above, of_below, both = variances

@@ -113,9 +113,10 @@ class PointRelease(Release):
     def mean(self, queries: ArrayLike, period: Any = None, kind: str | None = None) -> Quotients:
         """Estimated means of the clipped values in rectangles, with Fieller's 95 % intervals.
 
-        The interval is for the noise alone: a mean of what was CLIPPED to the public limits and
-        rounded to their grid, a bias that no interval shows. Where the count is not clear of
-        zero there is no mean, and the interval is the whole clip.
+        The interval is for the noise and for what cut leaves may cost, an ESTIMATE: of a mean of
+        what was CLIPPED to the public limits and rounded to their grid, a bias that no interval
+        shows. Where the count is not clear of zero there is no mean, and the interval is the whole
+        clip.
 
         Raises:
             DomainError: as :meth:`sum`.

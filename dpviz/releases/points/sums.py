@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from dpviz.domain import Domain
     from dpviz.trees.decomposition import Decomposition
 
+ALIKE = 0.9
+"""Correlation of how far the records of cut leaves, and their values, are from even: measured on
+built-in rides and on values in patches; means of 95 to 100 % of rectangles are held."""
+
 
 @dataclass(frozen=True)
 class Sums:
@@ -111,11 +115,14 @@ def added(every: list[SumAnswers]) -> SumAnswers:
 def mean_of(domain: Domain, sums: SumAnswers, counts: RangeAnswers) -> Quotients:
     """Means of the clipped values; no mean of exact numbers passes the clip.
 
+    Of the uniformity error of a sum :data:`ALIKE` goes with that of its count, and leaves the mean
+    where it is.
+
     Raises:
         DomainError: no values.
     """
-    none = np.zeros(len(sums))
-    variances = sums.noise_sd**2, counts.noise_sd**2, none
+    above, below = ((each.noise_sd**2 + each.uniformity_sd**2) for each in (sums, counts))
+    variances = above, below, ALIKE * sums.uniformity_sd * counts.uniformity_sd
     return quotients(sums.sum, counts.count, variances, values_of(domain).limits)
 
 

@@ -38,8 +38,8 @@ SHOWN_LETTERS = 18
 
 CLIPPED = (
     "± of a sum is the larger of two errors: the 95 % interval of the noise, and that from cut "
-    "cells. The interval of a mean is of the noise alone. Both are of the values as clipped to "
-    "{low:g} to {high:g}: what lies beyond is missing from them, a bias that no interval shows."
+    "cells. The interval of a mean is for both errors. Values are as clipped to {low:g} to "
+    "{high:g}: what lies beyond is missing from both, a bias that no interval shows."
 )
 
 
@@ -174,7 +174,7 @@ def attribute_answers(
         st.metric(
             f"Share of {plain(kind)} against {plain(against)}",
             quotient_words(share, shares=True),
-            help="With its 95 % interval for the noise (Fieller).",
+            help="With its 95 % interval (Fieller) for the noise and for cut cells.",
         )
     values = release.domain.values
     if values is not None:
@@ -214,8 +214,8 @@ def kinds_table(rows: list[dict[str, str]]) -> None:
         column_config={"kind": kind, **of_numbers(*(set().union(*rows) - {"kind"}))},
     )
     st.caption(
-        f"Share of all kinds, with its 95 % interval for the noise; “{FEW}”: their number cannot "
-        "be distinguished from zero."
+        f"Share of all kinds, with its 95 % interval for the noise and for cut cells; “{FEW}”: "
+        "their number cannot be distinguished from zero."
     )
 
 

@@ -113,8 +113,18 @@ export function quotient(a, b, [varianceA, varianceB, both], [least, most], inte
   return {enough: true, value, low, high};
 }
 
-/** The share of one answer's records of those of several, of which it is one. */
-export const shareOf = (one, all, interval) => quotient(one.count, all.count, [one.noise ** 2, all.noise ** 2, one.noise ** 2], [0, 1], interval);
+/** The share of one answer's records of those of several, of which it is one: the engine's `share_of`. */
+export function shareOf(one, every, interval) {
+  const of = each => each.noise ** 2 + each.uniformity ** 2;
+  const sum = value => every.reduce((total, each) => total + value(each), 0);
+  return quotient(one.count, sum(each => each.count), [of(one), sum(of), of(one)], [0, 1], interval);
+}
+
+/** The mean of values: the engine's `mean_of`; `alike` is the part of both uniformity errors in common. */
+export function meanOf({count, noise, uniformity, sum, sumNoise, sumUniformity}, {limits, alike}, interval) {
+  const errors = [sumNoise ** 2 + sumUniformity ** 2, noise ** 2 + uniformity ** 2, alike * sumUniformity * uniformity];
+  return quotient(sum, count, errors, limits, interval);
+}
 
 /** "42 % (38 to 46 %)" and "12.1 (11.8 to 12.4)"; or that there is none. */
 export function quotientWords({enough, value, low, high}, percent = false) {
@@ -147,7 +157,7 @@ export function answerElement(name, answer, interval, values = null) {
   const noun = answer.noun ?? 'cells';
   const sums = values && 'sum' in answer ? [
     ...row(`Sum of ${values.column}`, withNoise(answer.sum, interval * Math.max(answer.sumNoise, answer.sumUniformity))),
-    ...row(`Mean of ${values.column}`, quotientWords(quotient(answer.sum, answer.count, [answer.sumNoise ** 2, answer.noise ** 2, 0], values.limits, interval))),
+    ...row(`Mean of ${values.column}`, quotientWords(meanOf(answer, values, interval))),
   ] : [];
   return h('div', {class: 'answer', 'data-testid': 'dpviz-answer'},
     h('h2', {class: 'small'}, name),

@@ -195,7 +195,7 @@ export class Viewer {
     this.app.showOverlay({...this.outlines(shown), shape: {seq: this.pushed, value: shape}}, {});
     this.places.hint.hidden = Boolean(shape && answers);
     const {names, interval, values, chooser, kinds} = this.spec;
-    const shares = kinds && answers && !answers.includes(null) ? answers.map(each => each === answers[0] ? '' : quotientWords(shareOf(each, answers[0], interval), true)) : [];
+    const shares = kinds && answers && !answers.includes(null) ? answers.map(each => each === answers[0] ? '' : quotientWords(shareOf(each, answers.slice(1), interval), true)) : [];
     const caption = chooser ? 'Each, and its share of all' : this.spec.ends.length ? 'From each on' : undefined;
     const said = !answers ? [] : answers.includes(null)
       ? [h('p', {}, 'This rectangle lies outside the area: draw one inside the frame.')]
