@@ -2,7 +2,6 @@
 
 import gc
 import os
-import sys
 import zlib
 from contextlib import nullcontext
 from functools import partial
@@ -14,10 +13,6 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests import pace
-
-# Servers, commands and children start as a user's do: what one has compiled the next one finds.
-os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-sys.dont_write_bytecode = False
 
 # Next to nothing of what is loaded first becomes garbage: looking took a fifth of all loading.
 gc.disable()

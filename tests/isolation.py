@@ -14,6 +14,14 @@ import pytest
 # some 15 ms after its part. The library reads this when it is loaded: here, and in what is started.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+# Loops are compiled for any processor: for what this one alone can do, it takes a quarter longer.
+os.environ.setdefault("NUMBA_CPU_NAME", "generic")
+
+# Servers, commands and children start as a user's do: what one has compiled the next one finds.
+# From here on, since pytest then rewrites a hundred modules of its plugins, in every process.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
 
 @contextmanager
 def new_ledger(folder: Path) -> Iterator[None]:
