@@ -121,6 +121,14 @@ def test_a_click_is_told_a_tooltip_is_text_and_the_clock_runs(scenes, open_page)
     # The clock starts by itself.
     page = open_page(f"{scenes}/?scene=marks", reduced_motion="no-preference")
     map_view = the_map(page)
+    first = map_view.evaluate("e => e.__dpviz.clock.time")
+    page.wait_for_function(
+        "([e, t]) => e.__dpviz.clock.time !== t", arg=[map_view.element_handle(), first]
+    )
+    page.get_by_test_id("dpviz-play").click()  # first of all: what moves is drawn all the time
+    stopped = map_view.evaluate("e => e.__dpviz.clock.time")
+    frames(page, 10)
+    assert map_view.evaluate("e => e.__dpviz.clock.time") == stopped
     page.mouse.move(*over(map_view, (14.7, -23.85)))
     tooltip = page.get_by_test_id("dpviz-tooltip")
     expect(tooltip).to_contain_text("<b>Here</b>")
@@ -131,14 +139,6 @@ def test_a_click_is_told_a_tooltip_is_text_and_the_clock_runs(scenes, open_page)
     assert map_view.evaluate(HIT, [BESIDE, [0, 0], 0]) is None
     assert map_view.evaluate(HIT, [ABOVE, [0, 4], 0]) is None
     assert map_view.evaluate(HIT, [ABOVE, [0, 4], 5]) == MARKS[ABOVE]
-    first = map_view.evaluate("e => e.__dpviz.clock.time")
-    page.wait_for_function(
-        "([e, t]) => e.__dpviz.clock.time !== t", arg=[map_view.element_handle(), first]
-    )
-    page.get_by_test_id("dpviz-play").click()
-    stopped = map_view.evaluate("e => e.__dpviz.clock.time")
-    frames(page, 10)
-    assert map_view.evaluate("e => e.__dpviz.clock.time") == stopped
     page.mouse.click(*over(map_view, (14.7, -23.85)))
     expect(page.get_by_text("pick ('places', 0)")).to_be_visible()
 
