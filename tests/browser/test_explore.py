@@ -276,6 +276,9 @@ def test_kinds_and_hexagons_come_from_an_address_with_map_and_answer(app, open_p
     the_map(page)
     hexagons = dpviz.build(dpviz.load("city-50k"), "areas", epsilon=1.0, seed=0, areas="h3:6")
     expect(metric(page)).to_have_text(expected_of(hexagons.count(RECT)))
+    page.add_style_tag(content="html {font-size: 200% !important}")  # then its ± was cut off
+    cut = "e => [...e.querySelectorAll('*')].filter(each => each.scrollWidth > each.clientWidth)"
+    assert metric(page).evaluate(f"e => ({cut})(e).length") == 0
 
 
 def test_what_is_chosen_is_told_where_the_system_s_contrast_takes_all_colours(app, open_page):
