@@ -73,6 +73,8 @@ def audit(
     from dpviz.evaluation.audits import audited, group, small
 
     if output is not None:
+        if Path(output).suffix.lower() != ".md":
+            raise ParameterError(f"output {output!r}: give a .md file")
         apart(output)
     _check_fit(
         method,
@@ -126,8 +128,10 @@ def _check_fit(method: str, given: Mapping[str, object]) -> None:
         if name == "extremes":
             fitting, remedy = fitting - {"--output"}, "leave it out; --json prints every row"
     for option, value in given.items():
-        if value not in (None, False) and option not in fitting:
+        if value is not None and value is not False and option not in fitting:
             raise ParameterError(f"audit {method}: takes no {option}: {remedy}")
+    if given["--secure"] and given["--seed"] is not None:
+        raise ParameterError("--seed repeats simulated noise, --secure is never repeated")
 
 
 def _lines(result: Audit | FileAudit, what: str, unit: str = "record") -> list[str]:

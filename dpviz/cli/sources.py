@@ -195,7 +195,7 @@ class Symbols:
         if self.time is not None:
             unfit, why = OF_SYMBOLS, "is for symbols, --time for places: leave one of them out"
         for each in unfit:
-            if getattr(self, each) not in (None, False):
+            if getattr(self, each) is not None and getattr(self, each) is not False:
                 raise ParameterError(f"--{each.replace('_', '-')} {why}")
         if self.time is None and self.alphabet is None:
             raise ParameterError(

@@ -107,6 +107,10 @@ def test_info_refuses_what_the_code_has_no_use_for(folder, capsys, monkeypatch, 
                 ("roads", ("--ledger", "x.sqlite")),
             )
         ),
+        (
+            ("sequences", "build", "points.csv", "-o", "out.parquet", "--alphabet=a,", "--gap=0"),
+            "--gap is for places: name the column of the time",
+        ),
         ((*POINTS, "--public", "--noise", "foo"), "'foo': choose one of exact, opendp, simulated"),
         *(
             (("audit", *words), line)
@@ -116,6 +120,9 @@ def test_info_refuses_what_the_code_has_no_use_for(folder, capsys, monkeypatch, 
                 (("all", "--own-process"), "audit all: takes no --own-process"),
                 (("extremes", "-o", "x.md"), "takes no --output: leave it out; --json prints"),
                 (("files", "--seed", "1"), "audit files: takes no --seed"),
+                (("files", "--seed", "0"), "audit files: takes no --seed"),
+                (("privtree", "--seed", "1", "--secure"), "--secure is never repeated"),
+                (("all", "-o", "audits.txt"), "output 'audits.txt': give a .md file"),
                 (("files", "--secure"), "audit files: takes no --secure"),
                 (("files", "--processes", "3"), "audit files: takes no --processes"),
             )
