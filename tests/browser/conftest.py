@@ -276,6 +276,7 @@ def desk(browser):
     """
     with browser.new_context(reduced_motion="reduce") as context:
         context.set_default_timeout(PATIENCE)
+        context.add_init_script(STILL)
         anchored(context, "http://127.0.0.1/")
         yield context
 
@@ -303,7 +304,6 @@ def open_page(desk, request):
     def new(address, width=1280, height=900, scheme="light", **media):
         page = drawing(desk.new_page(), request)
         pages.append(page)
-        page.add_init_script(STILL)
         page.set_viewport_size({"width": width, "height": height})
         page.emulate_media(color_scheme=scheme, **media)
         page.on("pageerror", lambda error: errors.append(str(error)))
