@@ -17,8 +17,8 @@ from dpviz.methods import of_kind
 from dpviz.methods.points.cell_tree import CellTree
 from dpviz.private.index import PointIndex
 from dpviz.trees.lattice import morton
-from tests.cli.test_releases import fails
-from tests.cli.test_releases import run as cli
+from tests.commands import fails
+from tests.commands import run as cli
 from tests.methods.cases import quick
 
 WEEK = ("2024-01-01", "2024-01-08")
@@ -128,7 +128,7 @@ def test_what_is_no_distance_is_refused(wrong):
         dpviz.Domain((0, 0), (1, 1), hour_worth=500.0)
 
 
-def test_an_hour_s_worth_from_file_to_answer(tmp_path, capsys, monkeypatch):
+def test_an_hour_s_worth_from_file_to_answer(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     pd.DataFrame(RECORDS, columns=["x", "y", "when"]).to_csv("records.csv", index=False)
     build = [
@@ -158,5 +158,5 @@ def test_an_hour_s_worth_from_file_to_answer(tmp_path, capsys, monkeypatch):
         period = (start + 86_400 * day, start + 86_400 * (day + 1))
         exact = ((RECORDS[:, 2] >= period[0]) & (RECORDS[:, 2] < period[1])).sum()
         assert abs(worth.count([400_000, 0, 408_000, 4_000], period).count[0] - exact) < 12
-    error = fails(capsys, monkeypatch, *build, "-o", "no.parquet", "--hour-worth", "far")
+    error = fails(*build, "-o", "no.parquet", "--hour-worth", "far")
     assert "give metres above 0" in error

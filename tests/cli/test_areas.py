@@ -15,7 +15,7 @@ import dpviz
 from dpviz.errors import ReleaseError
 from dpviz.private.areas import AreaData
 from dpviz.releases.export import export_joined
-from tests.cli.test_releases import fails, run
+from tests.commands import as_json, fails, run
 
 
 @pytest.fixture(scope="module")
@@ -67,15 +67,15 @@ def test_build_query_info_and_export_keep_the_contract(visits, wards, tmp_path):
     facts = built(visits, wards, output, *LEVELS, "--epsilon", "1", "--unit", "who")
     assert set(facts) == {"areas", "levels", "epsilon", "guarantee", "seconds"}
     assert facts["levels"] == {"country": 1, "district": 2, "code": 16}
-    rows = json.loads(run("query", output, "--areas", "--json")[1])["areas"]
+    rows = as_json("query", output, "--areas")["areas"]
     assert [set(row) for row in rows] == [{"level", "name", "parent", "count", "low", "high"}] * 19
     assert [row["level"] for row in rows] == ["country", *["district"] * 2, *["code"] * 16]
     for row in rows[:3]:
         assert row["count"] == sum(e["count"] for e in rows if e["parent"] == row["name"])
-    answer = json.loads(run("query", output, "--rect=0,0,0.6,1", "--json")[1])["answers"][0]
+    answer = as_json("query", output, "--rect=0,0,0.6,1")["answers"][0]
     assert answer["uniformity_sd"] > 0
     assert "more for cut areas" in run("query", output, "--rect=0,0,0.6,1")[1]
-    info = json.loads(run("info", output, "--json")[1])
+    info = as_json("info", output)
     assert info["levels"] == facts["levels"]
     assert [row["purpose"] for row in info["budget"]] == [
         f"level {name}" for name in info["levels"]
@@ -101,7 +101,7 @@ def test_a_name_that_would_steer_the_terminal_is_printed_as_escapes(visits, tmp_
     assert code == 0
     assert out.startswith(r"name ward\x1b[2J\r\u202eA\nB: ")
     assert not {"\x1b", "\r", "\u202e"} & set(out)
-    (row,) = json.loads(run("query", output, "--areas", "--json")[1])["areas"]
+    (row,) = as_json("query", output, "--areas")["areas"]
     assert row["name"] == rows[0]["name"]
 
 
@@ -113,9 +113,11 @@ def test_an_own_file_gets_its_counts(visits, wards, tmp_path):
     joined.loc[0, "code"] = "elsewhere"
     joined.to_file(tmp_path / "own.gpkg")
     words = ("--join", tmp_path / "own.gpkg", "--key", "code")
-    code, out, _ = run("export", output, "-o", tmp_path / "j.gpkg", *words, "--json")
-    assert code == 0
-    assert json.loads(out) == {"output": str(tmp_path / "j.gpkg"), "rows": 16, "unmatched": 1}
+    assert as_json("export", output, "-o", tmp_path / "j.gpkg", *words) == {
+        "output": str(tmp_path / "j.gpkg"),
+        "rows": 16,
+        "unmatched": 1,
+    }
     frame = geopandas.read_file(tmp_path / "j.gpkg")
     assert frame["code"].tolist() == joined["code"].tolist()
     assert frame["people"].tolist() == joined["people"].tolist()
@@ -172,7 +174,7 @@ def test_hexagons_and_whole_numbers(visits, tmp_path):
     output = tmp_path / "h.parquet"
     facts = built(visits, "h3:5", output, "--bounds=0,0,1,1", "--set", "whole=true")
     assert set(facts["levels"]) == {"h3:3", "h3:4", "h3:5"}
-    rows = json.loads(run("query", output, "--areas", "--json")[1])["areas"]
+    rows = as_json("query", output, "--areas")["areas"]
     assert all(row["count"] == int(row["count"]) >= 0 for row in rows)
 
 
@@ -194,9 +196,7 @@ def test_a_folder_counted_by_an_engine_gives_the_same_areas(wards, tmp_path):
     assert one.sum() == 400
 
 
-def test_what_does_not_fit_is_one_line_and_nothing_is_paid(
-    visits, wards, tmp_path, capsys, monkeypatch
-):
+def test_what_does_not_fit_is_one_line_and_nothing_is_paid(visits, wards, tmp_path):
     output, ledger = tmp_path / "r.parquet", tmp_path / "ledger.sqlite"
     build = ("build", visits, "-o", output, "--ledger", ledger)
     box = "--bounds=0,0,1,1"
@@ -218,7 +218,7 @@ def test_what_does_not_fit_is_one_line_and_nothing_is_paid(
         ((*build, "--areas", wards, "--time", "t", "--period", "2024,2025"), "without time"),
         (("build", counted, *build[2:], "--areas", wards, box), "may lie in several areas"),
     ]:
-        assert line in fails(capsys, monkeypatch, *words), words
+        assert line in fails(*words), words
         assert not output.exists()
         assert not ledger.exists()
     built(visits, wards, output, "--name", "code")
@@ -236,7 +236,7 @@ def test_what_does_not_fit_is_one_line_and_nothing_is_paid(
             "names the area '1' twice",
         ),
     ]:
-        assert line in fails(capsys, monkeypatch, *words), words
+        assert line in fails(*words), words
         assert not (tmp_path / "x.csv").exists()
 
 

@@ -8,7 +8,7 @@ import pytest
 import dpviz
 from dpviz.build import CHECK_HEADING
 from dpviz.errors import DataError
-from tests.cli.test_releases import fails, run
+from tests.commands import as_json, fails, run
 
 BOX = "--bounds=0,0,1,1"
 TABLE = """who,lon,lat
@@ -31,9 +31,7 @@ def visits(tmp_path):
 
 
 def test_facts_of_points(visits):
-    code, out, _ = run("check", visits, BOX, "--unit", "who", "--json")
-    assert code == 0
-    output = json.loads(out)
+    output = as_json("check", visits, BOX, "--unit", "who")
     assert "FOR THEIR OWNER'S EYES ONLY: NO PART OF ANY RELEASE" in output["heading"]
     assert output["read_as"] == "places: lon, lat"
     assert output["facts"] == {
@@ -45,7 +43,7 @@ def test_facts_of_points(visits):
         "over the bound of their unit: dropped": 1,
         "kept": 2,
     }
-    code, out, _ = run("check", visits, BOX)
+    _, out, _ = run("check", visits, BOX)
     assert out.startswith("EXACT FACTS")
     assert "secret" not in out
     assert dpviz.load(visits, dpviz.Domain((0, 0), (1, 1)), unit="who")._index.total == 2
@@ -56,16 +54,14 @@ def test_facts_of_trips_and_sequences(tmp_path):
     (tmp_path / "edges.csv").write_text("edge,src,dst\n10,1,2\n")
     (tmp_path / "trips.csv").write_text("trip,edge\n1,10\n2,10\n2,moon\n,10\n")
     graph = f"{tmp_path}/nodes.csv,{tmp_path}/edges.csv"
-    _, out, _ = run("check", tmp_path / "trips.csv", "--graph", graph, "--json")
-    assert json.loads(out)["facts"] == {
+    assert as_json("check", tmp_path / "trips.csv", "--graph", graph)["facts"] == {
         "records read": 4,
         "rows without the id of a record: dropped": 1,
         "name what the public graph or alphabet lacks: dropped": 1,
         "kept": 1,
     }
     (tmp_path / "s.txt").write_text("a b\nmoon\n")
-    _, out, _ = run("check", tmp_path / "s.txt", "--alphabet", "a,b", "--json")
-    assert json.loads(out)["facts"]["kept"] == 1
+    assert as_json("check", tmp_path / "s.txt", "--alphabet", "a,b")["facts"]["kept"] == 1
 
 
 def test_facts_of_a_folder_and_a_database_are_those_of_the_file(visits, tmp_path):
@@ -92,11 +88,10 @@ def test_facts_of_a_folder_and_a_database_are_those_of_the_file(visits, tmp_path
         [tmp_path / "parts" / "a.parquet"],
         [f"duckdb:///{database}", "--table", "visits"],
     ):
-        _, out, _ = run("check", *source, BOX, "--unit", "who", "--json")
-        assert json.loads(out)["facts"] == facts, source
-        assert json.loads(out)["read_as"] == "places: lon, lat"
-        _, out, _ = run("check", *source, BOX, "--json")
-        assert json.loads(out)["facts"]["kept"] == 4, source
+        checked = as_json("check", *source, BOX, "--unit", "who")
+        assert checked["facts"] == facts, source
+        assert checked["read_as"] == "places: lon, lat"
+        assert as_json("check", *source, BOX)["facts"]["kept"] == 4, source
 
 
 def test_facts_of_places_in_time(tmp_path):
@@ -156,7 +151,7 @@ def test_a_slip_in_the_public_box_is_one_line_of_warning(visits, bounds, crs, li
     assert "secret" not in err
 
 
-def test_what_check_does_not_do_is_one_line(visits, tmp_path, capsys, monkeypatch):
+def test_what_check_does_not_do_is_one_line(visits, tmp_path):
     (tmp_path / "result.csv").write_text("cell,n_00c0ffee\n1,2\n")
     for words, line in (
         ([tmp_path / "result.csv", BOX], "holds counts per cell, not records"),
@@ -165,16 +160,14 @@ def test_what_check_does_not_do_is_one_line(visits, tmp_path, capsys, monkeypatc
         ([visits, "--time", "who", "--alphabet", "a,b"], "--alphabet is of other data than"),
         (["persons"], "brings its own box and nothing to check"),
     ):
-        assert line in fails(capsys, monkeypatch, "check", *words)
+        assert line in fails("check", *words)
 
 
-def test_a_bound_without_a_unit_and_one_out_of_range(visits, tmp_path, capsys, monkeypatch):
+def test_a_bound_without_a_unit_and_one_out_of_range(visits, tmp_path):
     for command in (["check", visits], ["build", visits, "-o", tmp_path / "r.parquet"]):
-        line = fails(capsys, monkeypatch, *command, BOX, "--max-per-unit", "5")
+        line = fails(*command, BOX, "--max-per-unit", "5")
         assert "at most 5 records per unit, but no unit: name its column too" in line
-        line = fails(
-            capsys, monkeypatch, *command, BOX, "--unit", "who", "--max-per-unit", str(10**21)
-        )
+        line = fails(*command, BOX, "--unit", "who", "--max-per-unit", str(10**21))
         assert "give 1 or more, up to 1,000,000" in line
     assert not (tmp_path / "r.parquet").exists()
 

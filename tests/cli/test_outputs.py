@@ -13,7 +13,7 @@ import shapely
 
 import dpviz
 from dpviz.errors import ParameterError
-from tests.cli.test_releases import fails, run
+from tests.commands import fails, run
 
 BOX = "--bounds=0,0,1,1"
 ROADS = {
@@ -23,21 +23,21 @@ ROADS = {
 }
 
 
-def unchanged(folder, capsys, monkeypatch, words, line):
+def unchanged(folder, words, line):
     """A command is refused with a line, and no file differs or is new."""
 
     def files():
         return {each: each.read_bytes() for each in folder.rglob("*") if each.is_file()}
 
     before = files()
-    assert line in fails(capsys, monkeypatch, *words)
+    assert line in fails(*words)
     assert files() == before
 
 
 @pytest.mark.parametrize("there", [True, False])
 @pytest.mark.parametrize("ending", ["", ".seal"])
 @pytest.mark.parametrize("named", [True, False])
-def test_no_command_writes_over_the_ledger(folder, capsys, monkeypatch, there, ending, named):
+def test_no_command_writes_over_the_ledger(folder, monkeypatch, there, ending, named):
     ledger = folder / "paid.parquet"
     if there:
         dpviz.Ledger(ledger).set_total("points", 1)
@@ -48,13 +48,13 @@ def test_no_command_writes_over_the_ledger(folder, capsys, monkeypatch, there, e
         ledger = folder / "link.parquet"
     words = ["build", "points.csv", BOX, "-o", ledger]
     words += ["--ledger", folder / "paid.parquet"] if named else []
-    unchanged(folder, capsys, monkeypatch, words, "ledger, or its seal: name another file")
+    unchanged(folder, words, "ledger, or its seal: name another file")
     if not named:
         words = ["sample", "r.parquet", "-o", ledger]
-        unchanged(folder, capsys, monkeypatch, words, "ledger, or its seal: name another file")
+        unchanged(folder, words, "ledger, or its seal: name another file")
 
 
-def test_a_ledger_that_is_not_in_use_is_not_written_over_either(folder, capsys, monkeypatch):
+def test_a_ledger_that_is_not_in_use_is_not_written_over_either(folder):
     dpviz.Ledger("old.txt").set_total("people", 1)
     assert run("sequences", "build", "city", "--public", "--seed", 1, "-o", "s.parquet")[0] == 0
     for words in (
@@ -62,17 +62,17 @@ def test_a_ledger_that_is_not_in_use_is_not_written_over_either(folder, capsys, 
         ["sequences", "sample", "s.parquet", "-o", "old.txt.seal"],
         ["audit", "all", "-o", "old.txt"],
     ):
-        unchanged(folder, capsys, monkeypatch, words, "is a ledger, or its seal: name another")
+        unchanged(folder, words, "is a ledger, or its seal: name another")
 
 
-def test_records_are_not_replaced_by_their_counts(folder, capsys, monkeypatch):
+def test_records_are_not_replaced_by_their_counts(folder):
     records = "raw.SENSITIVE.parquet"
     pq.write_table(pa.table({"lon": [0.1, 0.2], "lat": [0.1, 0.2]}), records)
     words = ["aggregate", records, BOX, "-o", records]
-    unchanged(folder, capsys, monkeypatch, words, "holds no counts per cell to append to")
+    unchanged(folder, words, "holds no counts per cell to append to")
     (folder / "link.SENSITIVE.parquet").symlink_to(records)
     words[-1] = "link.SENSITIVE.parquet"
-    unchanged(folder, capsys, monkeypatch, words, "holds no counts per cell to append to")
+    unchanged(folder, words, "holds no counts per cell to append to")
     assert run("aggregate", records, BOX, "-o", "counts.SENSITIVE.parquet")[0] == 0
     more = ["counts.SENSITIVE.parquet", "points.csv"]
     assert run("aggregate", *more, BOX, "-o", "counts.SENSITIVE.parquet")[0] == 0
@@ -80,7 +80,7 @@ def test_records_are_not_replaced_by_their_counts(folder, capsys, monkeypatch):
 
 
 @pytest.mark.parametrize("appends", [True, False])
-def test_of_two_commands_that_append_at_once_neither_is_lost(folder, capsys, monkeypatch, appends):
+def test_of_two_commands_that_append_at_once_neither_is_lost(folder, monkeypatch, appends):
     """Both read the same counts, and what the first one had appended was lost without a word."""
     for day in ("mon", "tue", "wed"):
         pq.write_table(pa.table({"lon": [0.1], "lat": [0.2]}), f"{day}.parquet")
@@ -97,7 +97,7 @@ def test_of_two_commands_that_append_at_once_neither_is_lost(folder, capsys, mon
         return loaded
 
     monkeypatch.setattr(dpviz, "load", while_another_one_ends)
-    line = fails(capsys, monkeypatch, "aggregate", *one, BOX, "-o", output)
+    line = fails("aggregate", *one, BOX, "-o", output)
     assert "all.SENSITIVE.parquet has changed meanwhile, and nothing was written" in line
     assert load(output).names == (("mon", "wed") if appends else ("wed",))
 
@@ -130,7 +130,7 @@ def test_of_two_commands_that_write_one_file_at_once_the_second_is_refused(
         assert len(dpviz.Ledger().account("points").spends) == 1
 
 
-def test_a_file_that_may_hold_records_is_not_replaced(folder, capsys, monkeypatch):
+def test_a_file_that_may_hold_records_is_not_replaced(folder):
     """Any plain file was, unless the command read it too."""
     for name, text in ROADS.items():
         (folder / name).write_text(text)
@@ -147,7 +147,7 @@ def test_a_file_that_may_hold_records_is_not_replaced(folder, capsys, monkeypatc
         ["build", "points.csv", BOX, "-o", "raw.parquet"],
         ["match", "r.parquet", "r.parquet", "--within", "0.1", "-o", "raw.parquet"],
     ):
-        unchanged(folder, capsys, monkeypatch, words, "exists: name another file, or delete it")
+        unchanged(folder, words, "exists: name another file, or delete it")
     (folder / "empty.csv").touch()
     for output in ("r.png", "r.png", "empty.csv"):
         assert run("picture" if output == "r.png" else "export", "r.parquet", "-o", output)[0] == 0
@@ -164,7 +164,7 @@ def test_a_claim_that_a_killed_command_left_is_none(folder):
     assert not [each for each in folder.iterdir() if each.name.endswith(".lock")]
 
 
-def test_no_command_writes_over_a_file_that_an_option_names(folder, capsys, monkeypatch):
+def test_no_command_writes_over_a_file_that_an_option_names(folder):
     for name, text in ROADS.items():
         (folder / name).write_text(text)
     shape = geopandas.GeoSeries([shapely.box(0, 0, 1, 1)], crs="EPSG:4326").to_frame("geometry")
@@ -190,15 +190,15 @@ def test_no_command_writes_over_a_file_that_an_option_names(folder, capsys, monk
         ["evaluate", "points.csv", BOX, "--public", "-o", "points.csv"],
         ["sequences", "evaluate", "city", "--alphabet", "points.csv", "-o", "points.csv"],
     ):
-        unchanged(folder, capsys, monkeypatch, words, "is one of the inputs: name another file")
+        unchanged(folder, words, "is one of the inputs: name another file")
 
 
-def test_a_plot_is_a_file_of_its_own(folder, capsys, monkeypatch):
+def test_a_plot_is_a_file_of_its_own(folder):
     words = ["evaluate", "points.csv", BOX, "--public", "-o", "e.png", "--plot", "e.png"]
-    unchanged(folder, capsys, monkeypatch, words, "is the output too: name two files")
+    unchanged(folder, words, "is the output too: name two files")
 
 
-def test_a_figure_is_not_begun_where_nothing_can_be_written(folder, capsys, monkeypatch):
+def test_a_figure_is_not_begun_where_nothing_can_be_written(folder, monkeypatch):
     """It failed after minutes, when it wrote."""
 
     def refused(**_):
@@ -207,9 +207,9 @@ def test_a_figure_is_not_begun_where_nothing_can_be_written(folder, capsys, monk
     monkeypatch.setattr("tempfile.TemporaryFile", refused)
     monkeypatch.setattr("dpviz.evaluation.figures.FIGURES", {"fanout": lambda *_: []})
     words = ("reproduce", "fanout", "-o", folder)
-    unchanged(folder, capsys, monkeypatch, words, "cannot be written (Read-only file system)")
+    unchanged(folder, words, "cannot be written (Read-only file system)")
 
 
-def test_a_folder_in_place_of_the_ledger_has_its_name(folder, capsys, monkeypatch):
+def test_a_folder_in_place_of_the_ledger_has_its_name(folder):
     words = ("ledger", "show", "--ledger", ".")
-    unchanged(folder, capsys, monkeypatch, words, "error: .: the ledger cannot be read")
+    unchanged(folder, words, "error: .: the ledger cannot be read")

@@ -1,7 +1,6 @@
 """What can be known beforehand fails before payment; what fails after it is recorded, for all."""
 
 import importlib
-import json
 import re
 import subprocess
 import sys
@@ -16,6 +15,7 @@ import dpviz
 from dpviz.cli import app, building, outputs
 from dpviz.errors import DpvizError
 from dpviz.releases import files
+from tests.commands import as_json
 
 
 @pytest.fixture
@@ -301,11 +301,7 @@ def test_public_data_get_real_noise_unless_simulated_noise_is_asked_for(words, t
     output = tmp_path / "out.parquet"
 
     def guarantee(*more):
-        result = CliRunner().invoke(
-            app, [*words[kind], "-o", str(output), "--public", "--json", *more]
-        )
-        assert result.exit_code == 0, result.exception
-        return json.loads(result.stdout)["guarantee"]
+        return as_json(*words[kind], "-o", output, "--public", *more)["guarantee"]
 
     for real in ((), ("--secure-noise", "--noise=opendp")):
         assert guarantee(*real).endswith("records declared public by the owner")

@@ -14,12 +14,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import shapely
-from typer.testing import CliRunner
 
 import dpviz
-from dpviz.cli import app, main
 from dpviz.cli.rectangles import rectangles
 from dpviz.errors import DataError
+from tests.commands import as_json, fails, run
 
 BOUNDS = "-1,50,1,52"
 
@@ -36,38 +35,14 @@ def points(tmp_path):
     return path
 
 
-def run(*words):
-    """Run a command in this process; returns exit code, standard output, standard error."""
-    result = CliRunner().invoke(app, [str(word) for word in words])
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    return result.exit_code, result.stdout, result.stderr
-
-
-def fails(capsys, monkeypatch, *words):
-    """Run a command as a user does; it must exit 2 with one line, which is returned."""
-    monkeypatch.setattr(sys, "argv", ["dpviz", *map(str, words)])
-    with pytest.raises(SystemExit) as caught:
-        main()
-    assert caught.value.code == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert "Traceback" not in err
-    return err
-
-
 def test_build_query_info_export_keep_the_json_contract(points, tmp_path):
     output = tmp_path / "r.parquet"
-    code, out, _ = run("build", points, "-o", output, f"--bounds={BOUNDS}", "--json")
-    assert code == 0
-    built = json.loads(out)
+    built = as_json("build", points, "-o", output, f"--bounds={BOUNDS}")
     assert set(built) == {"nodes", "leaves", "depth", "epsilon", "guarantee", "seconds"}
     assert built["guarantee"].startswith("differentially private, ε = 1")
 
     rects = ["--rect=-0.3,50.7,0.3,51.3", "--rect=-1,50,1,52"]
-    code, out, _ = run("query", output, *rects, "--json")
-    answers = json.loads(out)["answers"]
-    assert code == 0
+    answers = as_json("query", output, *rects)["answers"]
     assert {"rect", "count", "noise_sd", "low", "high", "nodes"} <= set(answers[0])
     assert answers[1]["rect"] == [-1, 50, 1, 52]
     assert answers[1]["count"] == dpviz.read(output).nodes.count[0]
@@ -77,15 +52,12 @@ def test_build_query_info_export_keep_the_json_contract(points, tmp_path):
     assert re.search(r"95 % for the noise: .*\), about ± [\d,]+ more for cut cells$", lines[0])
     assert lines[1].endswith("nodes: 1)")  # nothing is cut
 
-    code, out, _ = run("info", output, "--json")
-    info = json.loads(out)
+    info = as_json("info", output)
     assert info["method"] == "privtree"
     assert sum(row["epsilon"] for row in info["budget"]) == pytest.approx(1)
 
     for name in ("r.geojson", "r.gpkg", "r.csv"):
-        code, out, _ = run("export", output, "-o", tmp_path / name, "--json")
-        assert code == 0
-        assert json.loads(out)["rows"] == built["leaves"]
+        assert as_json("export", output, "-o", tmp_path / name)["rows"] == built["leaves"]
 
 
 def test_rectangles_from_a_file(points, tmp_path):
@@ -93,8 +65,7 @@ def test_rectangles_from_a_file(points, tmp_path):
     run("build", points, "-o", output, f"--bounds={BOUNDS}", "--public", "--seed", 1)
     table = tmp_path / "rects.csv"
     table.write_text("west,south,east,north\n-1,50,1,52\n-0.5,50.5,0.5,51.5\n")
-    _, out, _ = run("query", output, "--rects", table, "--json")
-    assert [row["rect"] for row in json.loads(out)["answers"]] == [
+    assert [row["rect"] for row in as_json("query", output, "--rects", table)["answers"]] == [
         [-1, 50, 1, 52],
         [-0.5, 50.5, 0.5, 51.5],
     ]
@@ -167,7 +138,7 @@ def test_the_exported_cells_are_rectangles_to_ask(points, tmp_path):
     assert [row["count"] for row in answers] == pytest.approx(exported["count"].tolist())
 
 
-def test_builds_of_sensitive_data_are_paid_by_the_ledger(points, tmp_path, capsys, monkeypatch):
+def test_builds_of_sensitive_data_are_paid_by_the_ledger(points, tmp_path):
     output, file = tmp_path / "r.parquet", tmp_path / "ledger.sqlite"
     words = ["build", points, f"--bounds={BOUNDS}", "--ledger", file]
     pay, free = [*words, "-o", output], [*words, "-o", tmp_path / "free.parquet"]
@@ -177,15 +148,14 @@ def test_builds_of_sensitive_data_are_paid_by_the_ledger(points, tmp_path, capsy
     assert code == 0
     assert "no total yet" in err
     run("ledger", "set", "points", "--epsilon", 1, "--ledger", file)
-    code, out, err = run(*pay, "--epsilon", 0.25, "--purpose", "city council", "--json")
+    code, _, err = run(*pay, "--epsilon", 0.25, "--purpose", "city council", "--json")
     assert (code, err) == (0, "")
-    _, out, _ = run("ledger", "show", "--ledger", file, "--json")
-    [account] = json.loads(out)["datasets"]
+    [account] = as_json("ledger", "show", "--ledger", file)["datasets"]
     assert (account["dataset"], account["total"], account["left"]) == ("points", 1, 0.25)
     assert account["spends"][1]["purpose"] == "city council"
     assert account["spends"][1]["release"] == dpviz.read(output).header.extra["release_id"]
     old = free[-1].read_bytes()
-    line = fails(capsys, monkeypatch, *free, "--epsilon", 0.5)
+    line = fails(*free, "--epsilon", 0.5)
     assert line == ("error: cannot spend epsilon=0.5 on data set 'points': 0.25 of 1 is left\n")
     assert free[-1].read_bytes() == old
     assert run(*free, "--epsilon", 0.5, "--dataset", "others")[0] == 0
@@ -194,8 +164,7 @@ def test_builds_of_sensitive_data_are_paid_by_the_ledger(points, tmp_path, capsy
 
 
 def test_methods_and_data_sets_as_json():
-    _, out, _ = run("methods", "--json")
-    listed = {row["name"]: row for row in json.loads(out)["methods"]}
+    listed = {row["name"]: row for row in as_json("methods")["methods"]}
     assert set(listed) == set(dpviz.METHODS)
     assert {"name", "guarantee", "dimensions", "parameters", "paper"} <= set(listed["privtree"])
     assert "quad-opt" in listed["quadtree"]["aliases"]
@@ -203,8 +172,7 @@ def test_methods_and_data_sets_as_json():
     columns = [[cell for cell in line.split("  ") if cell.strip()] for line in out.splitlines()]
     assert [cells[0].strip() for cells in columns] == list(listed)
     assert {len(cells) for cells in columns} == {4}
-    _, out, _ = run("datasets", "list", "--json")
-    assert "city-50k" in {row["name"] for row in json.loads(out)["datasets"]}
+    assert "city-50k" in {row["name"] for row in as_json("datasets", "list")["datasets"]}
 
 
 @pytest.mark.parametrize(
@@ -226,20 +194,18 @@ def test_methods_and_data_sets_as_json():
         (["--seed", "1"], "NOT PRIVATE"),
     ],
 )
-def test_bad_builds_exit_2_and_leave_the_old_file(
-    points, tmp_path, capsys, monkeypatch, change, message
-):
+def test_bad_builds_exit_2_and_leave_the_old_file(points, tmp_path, change, message):
     output = tmp_path / "r.parquet"
     older = dpviz.from_points([[0.5, 0.5]], dpviz.Domain((0, 0), (1, 1)), public=True)
     old = dpviz.build(older, "ugrid", seed=0).save(output).read_bytes()
     bounds = [] if change[0].startswith("--bounds") else [f"--bounds={BOUNDS}"]
-    line = fails(capsys, monkeypatch, "build", points, "-o", output, *bounds, *change)
+    line = fails("build", points, "-o", output, *bounds, *change)
     assert message in line
     assert line.count("\n") == 1
     assert output.read_bytes() == old
 
 
-def test_bad_sources_and_outputs(points, tmp_path, capsys, monkeypatch):
+def test_bad_sources_and_outputs(points, tmp_path):
     bounds, output = f"--bounds={BOUNDS}", tmp_path / "r.parquet"
     truncated = tmp_path / "truncated.parquet"
     truncated.write_bytes(points.read_bytes()[:400])
@@ -250,14 +216,14 @@ def test_bad_sources_and_outputs(points, tmp_path, capsys, monkeypatch):
         (truncated, "truncated.parquet"),
         (pretender, "pretender.gpkg"),
     ]:
-        line = fails(capsys, monkeypatch, "build", source, "-o", output, bounds)
+        line = fails("build", source, "-o", output, bounds)
         assert words in line
         assert line.count("\n") == 1
-    line = fails(capsys, monkeypatch, "build", points, "-o", tmp_path / "no" / "r.parquet", bounds)
+    line = fails("build", points, "-o", tmp_path / "no" / "r.parquet", bounds)
     assert "folder does not exist" in line
-    line = fails(capsys, monkeypatch, "build", points, "-o", output)
+    line = fails("build", points, "-o", output)
     assert "--bounds is missing" in line
-    line = fails(capsys, monkeypatch, "build", "city-50", "-o", output)
+    line = fails("build", "city-50", "-o", output)
     assert "no built-in data set 'city-50': give a path, or one of city-250k" in line
     assert not output.exists()
 
@@ -265,19 +231,17 @@ def test_bad_sources_and_outputs(points, tmp_path, capsys, monkeypatch):
 @pytest.mark.parametrize(
     "words", [["--dataset", ""], ["--dataset="], ["--method="], ["--crs", ""], ["--set", ""]]
 )
-def test_an_option_of_a_variable_that_is_not_set_is_refused(
-    words, points, tmp_path, capsys, monkeypatch
-):
+def test_an_option_of_a_variable_that_is_not_set_is_refused(words, points, tmp_path):
     output, bounds = tmp_path / "r.parquet", f"--bounds={BOUNDS}"
     name = words[0].rstrip("=")
     for order in ([*words, "-o", output], ["-o", output, *words]):
-        line = fails(capsys, monkeypatch, "build", points, bounds, *order)
+        line = fails("build", points, bounds, *order)
         assert line == f"error: {name} is empty: give a value, or leave the option out\n"
     assert not output.exists()
     assert not dpviz.Ledger().path.exists()
 
 
-def test_bad_queries(points, tmp_path, capsys, monkeypatch):
+def test_bad_queries(points, tmp_path):
     output, empty = tmp_path / "r.parquet", tmp_path / "empty.csv"
     empty.write_text("west,south,east,north\n")
     run("build", points, "-o", output, f"--bounds={BOUNDS}")
@@ -289,9 +253,9 @@ def test_bad_queries(points, tmp_path, capsys, monkeypatch):
         (["--rects", tmp_path / "absent.csv"], "cannot be read"),
         (["--rects", empty], "empty.csv holds no rectangle: write one in each row"),
     ]:
-        line = fails(capsys, monkeypatch, "query", output, *words)
+        line = fails("query", output, *words)
         assert message in line
-    assert "not a release" in fails(capsys, monkeypatch, "query", points, "--rect=0,51,1,52")
+    assert "not a release" in fails("query", points, "--rect=0,51,1,52")
 
 
 def test_a_file_of_points_outside_the_domain_is_an_empty_data_set(points, tmp_path):
@@ -364,19 +328,19 @@ def test_expect_says_what_it_tries_where_there_are_more_records():
     code, out, _ = run(*words, "--records", 2_500_000)
     assert code == 0
     assert "For 1,000,000 records, the most that are tried: of 2,500,000 counts are 2.5" in out
-    assert json.loads(run(*words, "--records", 2_500_000, "--json")[1])["records"] == 1_000_000
+    assert as_json(*words, "--records", 2_500_000)["records"] == 1_000_000
     assert "the most that are tried" not in run(*words, "--records", 20_000)[1]
 
 
-def test_expect_refuses_bad_numbers_in_one_line(capsys, monkeypatch):
+def test_expect_refuses_bad_numbers_in_one_line():
     words = ["expect", f"--bounds={BOUNDS}"]
-    assert "records=0" in fails(capsys, monkeypatch, *words, "--records", 0)
-    assert "at most 1,000,000,000,000" in fails(capsys, monkeypatch, *words, "--records", 10**30)
-    assert "0.5 records per unit" in fails(capsys, monkeypatch, *words, "--per-unit", 0.5)
-    assert "simpletree, ugrid\n" in fails(capsys, monkeypatch, *words, "--method", "zzz")
+    assert "records=0" in fails(*words, "--records", 0)
+    assert "at most 1,000,000,000,000" in fails(*words, "--records", 10**30)
+    assert "0.5 records per unit" in fails(*words, "--per-unit", 0.5)
+    assert "simpletree, ugrid\n" in fails(*words, "--method", "zzz")
 
 
-def test_a_command_writes_over_nothing_that_it_reads(points, tmp_path, capsys, monkeypatch):
+def test_a_command_writes_over_nothing_that_it_reads(points, tmp_path):
     release, folder = tmp_path / "r.parquet", tmp_path / "folder"
     folder.mkdir()
     part = folder / "part.parquet"
@@ -403,17 +367,17 @@ def test_a_command_writes_over_nothing_that_it_reads(points, tmp_path, capsys, m
         *(((command, named, "-o", named), named) for command, named in renamed.items()),
     ]:
         before = there.read_bytes()
-        assert "is one of the inputs: name another" in fails(capsys, monkeypatch, *words)
+        assert "is one of the inputs: name another" in fails(*words)
         assert there.read_bytes() == before
 
 
-def test_a_query_refuses_what_it_would_not_use(points, tmp_path, capsys, monkeypatch):
+def test_a_query_refuses_what_it_would_not_use(points, tmp_path):
     release = tmp_path / "r.parquet"
     assert run("build", points, "-o", release, f"--bounds={BOUNDS}")[0] == 0
     asked = ("query", release, f"--rect={BOUNDS}")
-    assert "is of --regions" in fails(capsys, monkeypatch, *asked, "--name", "ward")
+    assert "is of --regions" in fails(*asked, "--name", "ward")
     districts = ("query", release, "--regions", tmp_path / "none.geojson", "--less", "a,b")
-    assert "--less is taken off --period" in fails(capsys, monkeypatch, *districts)
+    assert "--less is taken off --period" in fails(*districts)
 
 
 def test_what_sql_says_of_the_build_after_it_is_a_command():
@@ -427,25 +391,23 @@ def test_what_sql_says_of_the_build_after_it_is_a_command():
     ) | {"--max-per-unit": "1"}
 
 
-def test_numbers_that_are_no_use_are_refused_and_not_rounded(tmp_path, capsys, monkeypatch):
+def test_numbers_that_are_no_use_are_refused_and_not_rounded(tmp_path):
     csv = tmp_path / "rows.csv"
     for group, option in (("roads", "--lengths"), ("sequences", "--tops")):
         words = (group, "evaluate", "city", "-o", csv, option, "2.5")
-        assert "2.5 is not a whole number" in fails(capsys, monkeypatch, *words)
+        assert "2.5 is not a whole number" in fails(*words)
     words = "sequences", "topk", "r.parquet", "-k", 10**12
-    assert "less than or equal to 100000" in fails(capsys, monkeypatch, *words)
+    assert "less than or equal to 100000" in fails(*words)
     many = ("evaluate", "city-50k", "--public", "-o", csv, "--queries", 10**12)
-    assert "less than or equal to 1000000" in fails(capsys, monkeypatch, *many)
+    assert "less than or equal to 1000000" in fails(*many)
 
 
-def test_too_little_memory_is_one_line_without_a_number(points, tmp_path, capsys, monkeypatch):
+def test_too_little_memory_is_one_line_without_a_number(points, tmp_path, monkeypatch):
     def allocate(*_, **__):
         raise MemoryError("Unable to allocate an array with shape (3000,)")
 
     monkeypatch.setattr(dpviz, "load", allocate)
-    error = fails(
-        capsys, monkeypatch, "build", points, f"--bounds={BOUNDS}", "-o", tmp_path / "r.parquet"
-    )
+    error = fails("build", points, f"--bounds={BOUNDS}", "-o", tmp_path / "r.parquet")
     assert "has not the memory" in error
     assert "3000" not in error
 
@@ -469,10 +431,8 @@ def test_too_little_memory_is_one_line_without_a_number(points, tmp_path, capsys
         ("| nope", "no such command 'nope'"),
     ],
 )
-def test_wrong_usage_is_one_line_that_names_what_is_wrong_and_the_help(
-    words, line, capsys, monkeypatch
-):
+def test_wrong_usage_is_one_line_that_names_what_is_wrong_and_the_help(words, line):
     command, rest = words.split("|")
-    error = fails(capsys, monkeypatch, *command.split(), *rest.split())
+    error = fails(*command.split(), *rest.split())
     help_line = f"see '{f'dpviz {command}'.strip()} --help'"
     assert re.fullmatch(rf"error: {re.escape(line)}.*: {help_line}\n", error)

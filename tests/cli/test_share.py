@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpviz
-from tests.cli.test_releases import fails, run
+from tests.commands import as_json, fails, run
 
 
 @pytest.fixture
@@ -22,9 +22,7 @@ def releases(tmp_path):
 def test_share_writes_one_file_that_says_what_it_is(releases, tmp_path):
     output = tmp_path / "demo.html"
     rect = "--rect=14.5,-24.0,14.7,-23.8"
-    code, out, _ = run("share", *releases, "-o", output, rect, "--title", "A & B", "--json")
-    assert code == 0
-    facts = json.loads(out)
+    facts = as_json("share", *releases, "-o", output, rect, "--title", "A & B")
     assert facts["output"] == str(output)
     assert facts["bytes"] == output.stat().st_size < 5e6
     assert all(text.startswith("NOT PRIVATE") for text in facts["guarantees"])
@@ -33,7 +31,7 @@ def test_share_writes_one_file_that_says_what_it_is(releases, tmp_path):
     assert str(tmp_path) not in text
 
 
-def test_share_refuses_in_one_line_and_writes_nothing(releases, tmp_path, capsys, monkeypatch):
+def test_share_refuses_in_one_line_and_writes_nothing(releases, tmp_path):
     output = tmp_path / "demo.html"
     for words, wrong in (
         ([releases[0], "-o", tmp_path / "demo.htm"], "give a file that ends in .html"),
@@ -43,7 +41,7 @@ def test_share_refuses_in_one_line_and_writes_nothing(releases, tmp_path, capsys
         ([tmp_path / "none.parquet", "-o", output], "no such file"),
         ([releases[0], "-o", tmp_path / "nowhere" / "demo.html"], "folder does not exist"),
     ):
-        assert wrong in fails(capsys, monkeypatch, "share", *words)
+        assert wrong in fails("share", *words)
     assert list(tmp_path.glob("*.htm*")) == []
 
 
@@ -60,9 +58,7 @@ NOWHERE = "have no longitude and latitude, which GeoJSON is in: write a GeoPacka
     ],
     ids=["too wide", "a plane of its own", "unknown"],
 )
-def test_what_lies_nowhere_on_the_earth_is_on_no_map(
-    crs, words, exported, tmp_path, capsys, monkeypatch
-):
+def test_what_lies_nowhere_on_the_earth_is_on_no_map(crs, words, exported, tmp_path):
     """Its counts are answered, and a notebook says what it is in words."""
     plane = dpviz.Domain((-1e7, -1e7), (2e7, 2e7), columns=("x", "y"), crs=crs)
     known = plane if crs != "EPSG:9x9x" else dataclasses.replace(plane, crs=LOCAL)
@@ -79,12 +75,12 @@ def test_what_lies_nowhere_on_the_earth_is_on_no_map(
     assert run("query", path, "--rect=0,0,1e6,1e6")[0] == 0
     for command, ending in (("share", "html"), ("report", "html"), ("picture", "png")):
         output = tmp_path / f"map.{ending}"
-        assert words in fails(capsys, monkeypatch, command, path, "-o", output)
+        assert words in fails(command, path, "-o", output)
         assert not output.exists()
-    assert exported in fails(capsys, monkeypatch, "export", path, "-o", tmp_path / "cells.geojson")
+    assert exported in fails("export", path, "-o", tmp_path / "cells.geojson")
 
 
-def test_report_and_picture_are_files_of_their_kind(releases, tmp_path, capsys, monkeypatch):
+def test_report_and_picture_are_files_of_their_kind(releases, tmp_path):
     page, image = tmp_path / "report.html", tmp_path / "map.png"
     rect = "--rect=14.5,-24.0,14.7,-23.8"
     assert run("report", releases[0], "-o", page, rect, "--account")[0] == 0
@@ -95,11 +91,11 @@ def test_report_and_picture_are_files_of_their_kind(releases, tmp_path, capsys, 
     titled = tmp_path / "titled.png"
     assert run("picture", releases[0], "-o", titled, "--title=A city", "--size=print")[0] == 0
     assert struct.unpack(">8xII", titled.read_bytes()[8:24]) == (3508, 2480)
-    message = fails(capsys, monkeypatch, "picture", releases[0], "-o", tmp_path / "map.jpg")
+    message = fails("picture", releases[0], "-o", tmp_path / "map.jpg")
     assert "give a file that ends in .png" in message
 
 
-def test_an_account_is_of_the_ledger_that_paid(tmp_path, capsys, monkeypatch):
+def test_an_account_is_of_the_ledger_that_paid(tmp_path):
     """Of any other, and of a slip in its name, the report said that nothing was spent."""
     people = dpviz.from_points([[10.5, 50.5]], dpviz.Domain((10, 50), (11, 51)), name="people")
     release, page = tmp_path / "r.parquet", tmp_path / "report.html"
@@ -108,13 +104,13 @@ def test_an_account_is_of_the_ledger_that_paid(tmp_path, capsys, monkeypatch):
     dpviz.build(people, "ugrid", 0.5, cells=2, ledger=dpviz.Ledger(other))
     report = ("report", release, "-o", page, "--account", "--ledger")
     for wrong, why in ((other, "has no entry of this release"), (slip, "no such ledger")):
-        assert why in fails(capsys, monkeypatch, *report, wrong)
+        assert why in fails(*report, wrong)
         assert not page.exists()
     assert run(*report, paid)[0] == 0
     assert "people: ε = 1 spent" in page.read_text(encoding="utf-8")
 
 
-def test_a_release_with_time_is_one_release_on_every_map_of_it(tmp_path, capsys, monkeypatch):
+def test_a_release_with_time_is_one_release_on_every_map_of_it(tmp_path):
     """Its guarantee stood once for every step, as if each step cost its ε."""
     box = dpviz.Domain.from_bounds([0, 0, 1, 1], time="at", period="2024-03-04,2024-03-06")
     data = dpviz.load(pd.DataFrame({"lon": [0.5], "lat": [0.5], "at": ["2024-03-05"]}), box)
@@ -126,10 +122,10 @@ def test_a_release_with_time_is_one_release_on_every_map_of_it(tmp_path, capsys,
     code, out, _ = run("share", timed, "-o", page, "--json")
     assert (code, len(json.loads(out)["guarantees"])) == (0, 1)
     line = "one of these releases has time: give the part that is drawn, such as --period 2024"
-    assert line in fails(capsys, monkeypatch, "share", timed, timed, "-o", page)
+    assert line in fails("share", timed, timed, "-o", page)
     for period in ([], ["--period", "2024-03-04,2024-03-05"]):  # each asked for the other
         line = "one of these releases has time, another has none: no map shows both"
-        assert line in fails(capsys, monkeypatch, "share", plain, timed, "-o", page, *period)
+        assert line in fails("share", plain, timed, "-o", page, *period)
 
 
 def test_a_release_at_an_epsilon_beyond_doubles_is_shared(tmp_path):

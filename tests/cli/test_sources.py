@@ -6,7 +6,7 @@ import pytest
 
 import dpviz
 from dpviz.errors import DataError
-from tests.cli.test_releases import fails
+from tests.commands import fails
 
 PLACES = ("places.csv", "--bounds=0,0,1,1", "--time", "time", "--unit", "who")
 SYMBOLS = ("symbols.txt", "--alphabet", "a,b")
@@ -46,12 +46,10 @@ SYMBOLS = ("symbols.txt", "--alphabet", "a,b")
         ),
     ],
 )
-def test_an_option_without_use_is_refused(
-    command, source, unfit, line, tmp_path, capsys, monkeypatch
-):
+def test_an_option_without_use_is_refused(command, source, unfit, line, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     words = (command, "build", *source, *unfit, "-o", "out.parquet")
-    assert line in fails(capsys, monkeypatch, *words)
+    assert line in fails(*words)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -71,14 +69,14 @@ TRIPS = ("trips.csv", "--graph", "streets.geojson")
         (PLACES, ["--directed"], "--directed is for trips, not for places in time"),
     ],
 )
-def test_a_check_is_of_what_is_asked(source, unfit, line, tmp_path, capsys, monkeypatch):
+def test_a_check_is_of_what_is_asked(source, unfit, line, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert line in fails(capsys, monkeypatch, "check", *source, *unfit)
+    assert line in fails("check", *source, *unfit)
 
 
-def test_what_is_for_one_padding_is_refused_with_another(tmp_path, capsys, monkeypatch):
+def test_what_is_for_one_padding_is_refused_with_another(tmp_path):
     words = ("match", "a.parquet", "b.parquet", "--within", "1", "--padding", "noisy")
-    line = fails(capsys, monkeypatch, *words, "--failure", "0.1")
+    line = fails(*words, "--failure", "0.1")
     assert "--failure is of --padding upward" in line
 
 
@@ -99,13 +97,13 @@ def test_python_refuses_what_the_built_in_data_have_no_use_for(kind, unfit):
         dpviz.load("city", kind=kind, **unfit)
 
 
-def test_built_in_points_have_their_own_crs_and_no_tables(tmp_path, capsys, monkeypatch):
+def test_built_in_points_have_their_own_crs_and_no_tables(tmp_path, monkeypatch):
     """Their degrees were read as metres."""
     monkeypatch.chdir(tmp_path)
     box = "--bounds=1590000,-2740000,1690000,-2690000"
     for unfit in (["--crs", "EPSG:3857", box], ["--crs", "EPSG:3857"], ["--table", "t"]):
         words = ("build", "city-50k", "--public", *unfit, "-o", "out.parquet")
-        line = fails(capsys, monkeypatch, *words)
+        line = fails(*words)
         assert line.startswith(f"error: {unfit[0][2:]} is not for the built-in data city-50k:")
         assert line.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
@@ -120,13 +118,13 @@ def test_built_in_points_are_projected_into_a_box_of_another_crs():
     assert built.count(box.bounds).count[0] == pytest.approx(50_000, rel=0.001)
 
 
-def test_counts_are_in_their_own_crs_and_nothing_is_paid(tmp_path, capsys, monkeypatch):
+def test_counts_are_in_their_own_crs_and_nothing_is_paid(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "points.csv").write_text("lon,lat\n0.1,0.2\n0.3,0.4\n")
     kept = dpviz.load("points.csv", dpviz.Domain((0, 0), (1, 1)))
     dpviz.save_counts(kept, "agg.SENSITIVE.parquet")
     words = ("build", "agg.SENSITIVE.parquet", "-o", "out.parquet")
-    line = fails(capsys, monkeypatch, *words, "--crs", "EPSG:3857")
+    line = fails(*words, "--crs", "EPSG:3857")
     assert "holds counts per cell, with crs of its own: it has EPSG:4326" in line
     assert dpviz.Ledger().accounts() == ()
     assert not (tmp_path / "out.parquet").exists()

@@ -9,17 +9,17 @@ import dpviz
 from dpviz.cli.root import numbers
 from dpviz.errors import DpvizError
 from dpviz.workloads import workload
-from tests.cli.test_releases import fails, run
+from tests.commands import fails, run
 
 BOX = "--bounds=0,0,1,1"
 POINTS = ("build", "points.csv", BOX, "-o", "out.parquet")
 CITY = ("--public", "--seed", "1", "-o", "out.parquet")
 
 
-def refused(folder, capsys, monkeypatch, words, line):
+def refused(folder, words, line):
     """One line, nothing paid, nothing written."""
     before = {*folder.rglob("*")}
-    error = fails(capsys, monkeypatch, *words)
+    error = fails(*words)
     assert line in error
     assert error.count("\n") == 1
     assert {*folder.rglob("*")} == before
@@ -53,11 +53,11 @@ def refused(folder, capsys, monkeypatch, words, line):
         ),
     ],
 )
-def test_two_values_and_odd_numbers_are_refused(folder, capsys, monkeypatch, words, line):
-    refused(folder, capsys, monkeypatch, words, line)
+def test_two_values_and_odd_numbers_are_refused(folder, words, line):
+    refused(folder, words, line)
 
 
-def test_what_may_be_given_twice_and_what_looks_like_a_number_goes_on(folder, capsys, monkeypatch):
+def test_what_may_be_given_twice_and_what_looks_like_a_number_goes_on(folder, monkeypatch):
     assert run("query", "r.parquet", "--rect=0,0,1,1", "--rect=0,0,0.5,1e0")[0] == 0
     words = [*POINTS, "--dataset", "2024_01", "--json", "--json"]
     monkeypatch.setattr("sys.argv", ["dpviz", *words])
@@ -76,8 +76,8 @@ def test_what_may_be_given_twice_and_what_looks_like_a_number_goes_on(folder, ca
         (("--code", "all", "--graph", "n.csv,e.csv"), "--graph changes nothing in the code of"),
     ],
 )
-def test_info_refuses_what_the_code_has_no_use_for(folder, capsys, monkeypatch, words, line):
-    refused(folder, capsys, monkeypatch, ("info", "r.parquet", *words), line)
+def test_info_refuses_what_the_code_has_no_use_for(folder, words, line):
+    refused(folder, ("info", "r.parquet", *words), line)
     _, out, _ = run("info", "r.parquet", "--code", "command", "--source", "x.csv", "--seed", 7)
     assert "x.csv" in out
     assert "--seed 7" in out
@@ -129,8 +129,8 @@ def test_info_refuses_what_the_code_has_no_use_for(folder, capsys, monkeypatch, 
         ),
     ],
 )
-def test_an_option_of_something_else_is_refused(folder, capsys, monkeypatch, words, line):
-    refused(folder, capsys, monkeypatch, words, line)
+def test_an_option_of_something_else_is_refused(folder, words, line):
+    refused(folder, words, line)
 
 
 def test_made_up_trips_pay_under_no_name():
@@ -146,11 +146,11 @@ def test_made_up_trips_pay_under_no_name():
         (("--queries", "5", "--nonempty"), "0 of 5 small queries hold a record"),
     ],
 )
-def test_queries_of_a_file_are_not_drawn(folder, capsys, monkeypatch, unfit, line):
+def test_queries_of_a_file_are_not_drawn(folder, unfit, line):
     domain = dpviz.Domain((0, 0), (1, 1))
     dpviz.workloads.save([workload(domain, "small", 5)], domain, "w.parquet")
     words = ("evaluate", "points.csv", BOX, "--public", "-o", "e.csv", "--sizes", "small")
-    refused(folder, capsys, monkeypatch, (*words, "--workload", "w.parquet", *unfit), line)
+    refused(folder, (*words, "--workload", "w.parquet", *unfit), line)
 
 
 @pytest.mark.parametrize("beside", [("kinds",), ("sums",), ("kinds", "sums")])
@@ -167,11 +167,11 @@ def test_a_sample_says_what_it_lacks(folder, beside):
     assert run("sample", "r.parquet", "-o", "s.csv", "-n", 5)[2] == ""
 
 
-def test_one_mistake_is_one_line(folder, capsys, monkeypatch):
+def test_one_mistake_is_one_line(folder):
     kept = dpviz.load("points.csv", dpviz.Domain((0, 0), (1, 1)))
     dpviz.save_counts(kept, "agg.SENSITIVE.parquet")
     words = ("build", "agg.SENSITIVE.parquet", "--bounds=0,0,1,1", "--crs", "EPSG:3857")
-    refused(folder, capsys, monkeypatch, (*words, "-o", "out.parquet"), "with domain of its own")
+    refused(folder, (*words, "-o", "out.parquet"), "with domain of its own")
 
 
 @pytest.mark.parametrize(
@@ -183,12 +183,12 @@ def test_one_mistake_is_one_line(folder, capsys, monkeypatch):
         (("check", ".", BOX), "no Parquet file in the folder .: give one"),
     ],
 )
-def test_the_current_folder_has_a_name_in_errors(folder, capsys, monkeypatch, words, line):
+def test_the_current_folder_has_a_name_in_errors(folder, monkeypatch, words, line):
     (folder / "none").mkdir()
     monkeypatch.chdir(folder / "none")
     words = words if words[0] == "check" else (*words, "-o", "out.parquet")
     (folder / "none" / "points.csv").touch()
-    refused(folder / "none", capsys, monkeypatch, words, line)
+    refused(folder / "none", words, line)
 
 
 def test_records_of_the_current_folder_pay_under_its_name(folder, monkeypatch):
@@ -198,11 +198,11 @@ def test_records_of_the_current_folder_pay_under_its_name(folder, monkeypatch):
     assert dpviz.load(".", dpviz.Domain((0, 0), (1, 1))).name == "visits"
 
 
-def test_a_ledger_that_is_not_there_is_said(folder, capsys, monkeypatch):
+def test_a_ledger_that_is_not_there_is_said(folder):
     for words in (("verify",), ("show",), ("show", "people")):
         line = "--ledger 'no/ledger.sqlite': no such ledger: check its name"
         words = ("ledger", *words, "--ledger", "no/ledger.sqlite")
-        refused(folder, capsys, monkeypatch, words, line)
+        refused(folder, words, line)
     assert run("ledger", "verify")[1].endswith(": no ledger yet\n")
     assert run("ledger", "verify", "--accept", "--ledger", "new.sqlite")[0] == 0
 
@@ -218,12 +218,10 @@ def test_an_unknown_account_is_said_to_be_one():
     assert run("ledger", "show", "People.csv")[1].startswith("people: ε = 1 left of ε = 1")
 
 
-def test_who_matches_is_told_where_data_are_declared_public(folder, capsys, monkeypatch):
+def test_who_matches_is_told_where_data_are_declared_public(folder):
     dpviz.Ledger().set_total("points", 1)
     records = ("--records-a", "points.csv", "--records-b", "points.csv", "--public")
-    line = fails(
-        capsys, monkeypatch, "match", "r.parquet", "r.parquet", "--within", "0.1", *records
-    )
+    line = fails("match", "r.parquet", "r.parquet", "--within", "0.1", *records)
     assert "insist in a build, with declare_public=True (dpviz build --public --declare" in line
     build = ("build", "points.csv", BOX, "--public", "--declare-public", "-o", "out.parquet")
     assert run(*build)[0] == 0
@@ -251,12 +249,12 @@ def test_a_graph_is_doubted_as_bounds_are(folder, far, line):
     assert "warning" not in run(*words[:-4], *words[-4:])[2]
 
 
-def test_a_graph_outside_the_area_of_use_is_refused(folder, capsys, monkeypatch):
+def test_a_graph_outside_the_area_of_use_is_refused(folder):
     (folder / "nodes.csv").write_text("node,x,y\na,14.5,-24\nb,14.6,-23.9\n")
     (folder / "edges.csv").write_text("edge,src,dst,length\n1,a,b,1\n")
     words = ("roads", "build", "walks.csv", "--graph", "nodes.csv,edges.csv", "-o", "out.parquet")
     line = "lie outside the area of use of EPSG:32631"
-    refused(folder, capsys, monkeypatch, (*words, "--crs", "EPSG:32631"), line)
+    refused(folder, (*words, "--crs", "EPSG:32631"), line)
 
 
 LONG = "x" * 300
@@ -276,11 +274,11 @@ LONG = "x" * 300
         ("sequences", "build", "points.csv", "--alphabet", LONG, "-o", "out.parquet"),
     ],
 )
-def test_a_name_that_the_system_refuses_is_one_line(folder, capsys, monkeypatch, words):
-    refused(folder, capsys, monkeypatch, words, "File name too long: give another")
+def test_a_name_that_the_system_refuses_is_one_line(folder, words):
+    refused(folder, words, "File name too long: give another")
 
 
-def test_a_folder_that_nobody_may_look_into_is_one_line(folder, capsys, monkeypatch):
+def test_a_folder_that_nobody_may_look_into_is_one_line(folder, monkeypatch):
     """As an administrator, who runs the tests, one may: so the system's refusal is made up."""
 
     def closed(path):
@@ -288,4 +286,4 @@ def test_a_folder_that_nobody_may_look_into_is_one_line(folder, capsys, monkeypa
 
     monkeypatch.setattr("pathlib.Path.is_file", closed)
     line = "path='closed/r.parquet': Permission denied: give another"
-    refused(folder, capsys, monkeypatch, ("app", "closed/r.parquet"), line)
+    refused(folder, ("app", "closed/r.parquet"), line)

@@ -5,7 +5,6 @@ Every audit runs at confidence 1 − 1e-6, so the false-positive rate is at most
 """
 
 import dataclasses
-import json
 import math
 from dataclasses import dataclass
 from typing import ClassVar
@@ -14,7 +13,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpviz.cli import main
 from dpviz.domain import Domain
 from dpviz.errors import ParameterError
 from dpviz.evaluation.audit import audit, tiny
@@ -30,6 +28,7 @@ from dpviz.private.budget import Budget
 from dpviz.private.index import PointIndex
 from dpviz.private.mechanisms.noise import SimulatedNoise
 from dpviz.trees.decomposition import Decomposition
+from tests.commands import as_json, fails
 
 PRIVATE = sorted(name for name, cls in of_kind("points").items() if cls.guarantee != "none")
 
@@ -217,16 +216,12 @@ def test_the_page_of_audits_puts_what_is_refuted_first():
     assert "THESE ARE REFUTED: ugrid" in page([("ugrid", refuted)], "audit all")
 
 
-def test_audit_all_refuses_what_is_for_one_method(monkeypatch, capsys):
+def test_audit_all_refuses_what_is_for_one_method():
     for arguments in (["all", "--secure"], ["all", "--set", "height=3"], ["ugrid", "-o", "x.md"]):
-        monkeypatch.setattr("sys.argv", ["dpviz", "audit", *arguments])
-        with pytest.raises(SystemExit) as stopped:
-            main()
-        assert stopped.value.code == 2
-        assert "audit all" in capsys.readouterr().err
+        assert "audit all" in fails("audit", *arguments)
 
 
-def test_audit_all_writes_its_page(monkeypatch, capsys, tmp_path):
+def test_audit_all_writes_its_page(monkeypatch, tmp_path):
     from dpviz.evaluation import audits
 
     monkeypatch.setattr(audits, "settings", lambda: ["ugrid", "inln_dpsd"])
@@ -234,12 +229,8 @@ def test_audit_all_writes_its_page(monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(audits, "area_settings", list)
     monkeypatch.setattr(audits, "road_settings", list)
     path = tmp_path / "audit.md"
-    arguments = ["all", "--trials", "100", "--processes", "1", "-o", str(path), "--json"]
-    monkeypatch.setattr("sys.argv", ["dpviz", "audit", *arguments])
-    with pytest.raises(SystemExit) as stopped:
-        main()
-    assert stopped.value.code in (0, None)
-    output = json.loads(capsys.readouterr().out)["audits"]
+    words = ["audit", "all", "--trials", "100", "--processes", "1", "-o", path]
+    output = as_json(*words)["audits"]
     assert {row["setting"]: row["violates"] for row in output} == {
         "ugrid": False,
         "inln_dpsd": True,
@@ -359,13 +350,8 @@ def test_the_exact_loss_by_brute_force():
     assert losses == pytest.approx((best_adding, best_removing))
 
 
-def test_the_command_prints_the_contract(monkeypatch, capsys):
-    arguments = ["dpviz", "audit", "ugrid", "--epsilon", "0.5", "--trials", "100", "--json"]
-    monkeypatch.setattr("sys.argv", arguments)
-    with pytest.raises(SystemExit) as stopped:
-        main()
-    assert stopped.value.code in (0, None)
-    output = json.loads(capsys.readouterr().out)
+def test_the_command_prints_the_contract():
+    output = as_json("audit", "ugrid", "--epsilon", "0.5", "--trials", "100")
     assert {"method", "epsilon", "epsilon_lower_bound", "confidence", "event", "trials"} <= set(
         output
     )

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 
 import dpviz
-from dpviz.cli import main
 from dpviz.errors import DataError, ParameterError, PrivacyError
 from dpviz.evaluation import metrics
 from dpviz.evaluation.experiments import ErrorRow, Experiment, run
@@ -14,6 +13,7 @@ from dpviz.evaluation.results import CONTRACT, OPTIONAL, Results, about, summary
 from dpviz.evaluation.rowfile import rows_in
 from dpviz.evaluation.truth import exact_counts, nonempty, public_records
 from dpviz.workloads import workload
+from tests.commands import as_json, fails
 
 DOMAIN = dpviz.Domain((0, 0), (1, 1), columns=("x", "y"))
 POINTS = np.random.default_rng(4).beta(2, 6, size=(4000, 2))
@@ -189,23 +189,18 @@ def test_a_figure_of_a_file_with_dollars_in_its_name_is_drawn(handle, tmp_path):
     assert (tmp_path / "errors.svg").stat().st_size > 1000
 
 
-def test_the_command_writes_the_contract_and_resumes(tmp_path, monkeypatch, capsys):
+def test_the_command_writes_the_contract_and_resumes(tmp_path):
     source, output = tmp_path / "points.csv", tmp_path / "errors.csv"
     np.savetxt(source, POINTS, delimiter=",", header="x,y", comments="")
     arguments = [
-        *("dpviz", "evaluate", str(source), "--public", "--bounds=0,0,1,1", "--columns=x,y"),
+        *("evaluate", source, "--public", "--bounds=0,0,1,1", "--columns=x,y"),
         *("--methods", "privtree,ugrid:cells=8", "--epsilons", "0.5,2", "--sizes", "small,large"),
-        *("--queries", "40", "--repeats", "2", "--processes", "0", "--json"),
+        *("--queries", "40", "--repeats", "2", "--processes", "0"),
         *("--seed", "7"),
-        *("-o", str(output), "--plot", str(tmp_path / "errors.png")),
-        *("--workload", str(tmp_path / "queries.parquet")),
+        *("-o", output, "--plot", tmp_path / "errors.png"),
+        *("--workload", tmp_path / "queries.parquet"),
     ]
-    monkeypatch.setattr("sys.argv", arguments)
-    with pytest.raises(SystemExit) as stopped:
-        main()
-    assert stopped.value.code in (0, None)
-    printed = json.loads(capsys.readouterr().out)
-    assert printed["rows"] == 16
+    assert as_json(*arguments)["rows"] == 16
     with output.open() as file:
         rows = list(csv.DictReader(file))
     assert tuple(rows[0]) == (
@@ -217,19 +212,15 @@ def test_the_command_writes_the_contract_and_resumes(tmp_path, monkeypatch, caps
 
     before = output.read_text().splitlines(keepends=True)
     output.write_text("".join(before[:9]))
-    with pytest.raises(SystemExit):
-        main()
+    as_json(*arguments)
     again = output.read_text().splitlines(keepends=True)
     assert again[:9] == before[:9]
     assert [line.split(",")[:5] for line in again] == [line.split(",")[:5] for line in before]
 
 
-def test_the_command_refuses_sensitive_data(monkeypatch, capsys):
-    monkeypatch.setattr("sys.argv", ["dpviz", "evaluate", "points.csv", "-o", "errors.csv"])
-    with pytest.raises(SystemExit) as stopped:
-        main()
-    assert stopped.value.code == 2
-    assert "only for public data; add --public" in capsys.readouterr().err
+def test_the_command_refuses_sensitive_data():
+    line = fails("evaluate", "points.csv", "-o", "errors.csv")
+    assert "only for public data; add --public" in line
 
 
 def test_rows_are_what_the_file_holds_of_them(handle, tmp_path):

@@ -6,23 +6,20 @@ does is what it did when the mistake stood in the reader.
 
 import csv
 import io
-import json
 import re
 from collections import Counter, defaultdict
 from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from dpviz import sandbox
-from dpviz.cli import app
 from dpviz.cli import audit as command
 from dpviz.cli.audit import run_here, run_outside
-from dpviz.errors import ParameterError
 from dpviz.evaluation import file_audit
 from dpviz.evaluation.file_audit import FEATURES, KINDS, FileBench, Outcome, audit_files
 from dpviz.evaluation.file_cases import MANY, FileCase, file_cases
+from tests.commands import as_json, fails, run
 
 CASES = file_cases()
 TOTAL = FEATURES.index("count of everything")
@@ -203,14 +200,12 @@ def test_the_command_audits_files(monkeypatch):
     cases = [case("points", "of 500 rows")]
     monkeypatch.setattr(file_audit, "file_cases", lambda: cases)
     monkeypatch.setattr(command, "run_here", lambda words: Outcome(2, "no"))
-    done = CliRunner().invoke(app, ["audit", "files", "--trials", "100", "--json"])
-    (result,) = json.loads(done.stdout)["audits"]
+    (result,) = as_json("audit", "files", "--trials", "100")["audits"]
     assert (result["kind"], result["violates"], result["trials"]) == ("points", False, 100)
-    output = CliRunner().invoke(app, ["audit", "files", "--trials", "100"]).stdout
+    _, output, _ = run("audit", "files", "--trials", "100")
     assert output.startswith("files of points: not refuted at epsilon = 1\n")
 
 
 @pytest.mark.parametrize("words", [["--set", "height=3"], ["-o", "x.md"], ["--trials", "99"]])
 def test_what_is_not_for_files_is_one_clear_line(words):
-    done = CliRunner().invoke(app, ["audit", "files", *words])
-    assert isinstance(done.exception, ParameterError)
+    assert fails("audit", "files", *words).count("\n") == 1

@@ -1,18 +1,15 @@
 """A declared workload: a public rule from what a release is for to parameters, and its record."""
 
-import json
-
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import dpviz
-from dpviz.cli import app
 from dpviz.datasets import DATASETS
 from dpviz.errors import DomainError, ParameterError
 from dpviz.methods import METHODS, method
 from dpviz.methods.points.declared import FOLLOWING, WORKLOADS, Declared
 from dpviz.workloads import workload
+from tests.commands import as_json, fails, run
 
 from .cases import handle, skewed_points
 
@@ -95,14 +92,13 @@ def test_the_commands_declare_it(tmp_path):
     rects = tmp_path / "squares.csv"
     rects.write_text(f"{west},{south},{west + 1e-3},{south + 1e-3}\n" * 2)
 
-    def run(*words):
-        return CliRunner().invoke(app, [words[0], "city-50k", "--public", *words[1:]])
+    city = ("city-50k", "--public")
 
     def header(*words):
         out = tmp_path / "release.parquet"
-        outcome = run("build", "-o", str(out), *words)
-        assert outcome.exit_code == 0, outcome.output
-        return dpviz.read(out, "points").header, outcome.stderr
+        code, _, note = run("build", *city, "-o", out, *words)
+        assert code == 0, note
+        return dpviz.read(out, "points").header, note
 
     fitted, _ = header("--method", "gradual_tree", "--workload", str(rects))
     assert fitted.extra["workload"]["name"] == "hot"
@@ -117,11 +113,9 @@ def test_the_commands_declare_it(tmp_path):
 
     rows = tmp_path / "rows.csv"
     asked = ["--methods", "UG,ugrid:c=5", "--epsilons", "1", "--queries", "20", "--repeats", "1"]
-    asked += ["--sizes", "hot", "--processes", "0", "--workload", "hot", "--json"]
-    outcome = run("evaluate", "-o", str(rows), *asked)
-    assert outcome.exit_code == 0, outcome.output
-    measured = [row["method"] for row in json.loads(outcome.stdout)["results"]]
+    asked += ["--sizes", "hot", "--processes", "0", "--workload", "hot"]
+    results = as_json("evaluate", *city, "-o", rows, *asked)["results"]
+    measured = [row["method"] for row in results]
     assert measured == ["UG:c=0.17", "ugrid:c=5"]
-    outcome = run("build", "-o", str(tmp_path / "never.parquet"), "--workload", "cold")
-    assert isinstance(outcome.exception, ParameterError)
+    fails("build", *city, "-o", tmp_path / "never.parquet", "--workload", "cold")
     assert not (tmp_path / "never.parquet").exists()

@@ -27,7 +27,7 @@ from dpviz.planning.search import LEAST, STEP, least, prices
 from dpviz.planning.trial import Trial
 from dpviz.releases.points.promises import promises, within
 from dpviz.wishes import parse_all, squares
-from tests.cli.test_releases import fails, run
+from tests.commands import as_json, fails, run
 
 BOUNDS = "2,48,3,49"
 DOMAIN = dpviz.Domain.from_bounds([2.0, 48.0, 3.0, 49.0])
@@ -94,9 +94,7 @@ def test_the_command_opens_no_source_and_writes_one_that_builds(tmp_path, monkey
     monkeypatch.chdir(tmp_path)
     source = tmp_path / "people.csv"
     words = ["plan", source, f"--bounds={BOUNDS}", "--records", 3_000, "--repeats", 0, "--map"]
-    code, out, _ = run(*words, "--want", "rect=2,48,3,49 +-200", "--json")
-    assert code == 0
-    planned = json.loads(out)
+    planned = as_json(*words, "--want", "rect=2,48,3,49 +-200")
     assert {"epsilon", "method", "parameters", "wishes", "command"} <= set(planned)
     assert sum(row["epsilon"] for row in planned["budget"]) == pytest.approx(planned["epsilon"])
     assert not source.exists()
@@ -107,8 +105,7 @@ def test_the_command_opens_no_source_and_writes_one_that_builds(tmp_path, monkey
     header = dpviz.read("release.parquet").header
     assert (header.method, header.epsilon) == (planned["method"], planned["epsilon"])
     assert header.extra["promises"] == ["rect=2,48,3,49 ±200 at 95%"]
-    _, out, _ = run("info", "release.parquet", "--json")
-    [promise] = json.loads(out)["promises"]
+    [promise] = as_json("info", "release.parquet")["promises"]
     assert promise["probability"] >= 0.9
     _, text, _ = run("info", "release.parquet")
     assert "rect=2,48,3,49 ±200 at 95%: 9" in text
@@ -117,9 +114,9 @@ def test_the_command_opens_no_source_and_writes_one_that_builds(tmp_path, monkey
     assert dpviz.read("release.parquet").header.extra["promises"] == header.extra["promises"]
 
 
-def test_the_impossible_is_refused_with_what_would_be_possible(capsys, monkeypatch):
+def test_the_impossible_is_refused_with_what_would_be_possible():
     words = ["plan", f"--bounds={BOUNDS}", "--records", 2_000, "--repeats", 2, "--at-most", 0.1]
-    line = fails(capsys, monkeypatch, *words, "--want", "rect=2,48,3,49 ±5")
+    line = fails(*words, "--want", "rect=2,48,3,49 ±5")
     assert "no method fulfils the wishes with epsilon up to 0.1" in line
     possible = line.split('"')[1]
     assert possible.startswith("rect=2,48,3,49 ±")
@@ -147,18 +144,18 @@ def test_the_impossible_is_refused_with_what_would_be_possible(capsys, monkeypat
         (["--want", "any 1 km² ±5", "--like", "absent.csv"], "absent.csv"),
     ],
 )
-def test_bad_plans_are_refused_in_one_line(capsys, monkeypatch, tmp_path, change, message):
+def test_bad_plans_are_refused_in_one_line(monkeypatch, tmp_path, change, message):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "broken.geojson").write_text('{"type": "FeatureCollection", "features": [{')
-    line = fails(capsys, monkeypatch, "plan", f"--bounds={BOUNDS}", *change)
+    line = fails("plan", f"--bounds={BOUNDS}", *change)
     assert message in line
     assert line.count("\n") == 1
 
 
-def test_the_source_is_nothing_to_be_like(tmp_path, capsys, monkeypatch):
+def test_the_source_is_nothing_to_be_like(tmp_path):
     source = tmp_path / "people.csv"
     words = ["plan", source, f"--bounds={BOUNDS}", "--want", "any 1 km² ±5", "--like", source]
-    assert "is the source itself" in fails(capsys, monkeypatch, *words)
+    assert "is the source itself" in fails(*words)
     sensitive = dpviz.from_points([[2.5, 48.5]], DOMAIN)
     with pytest.raises(PrivacyError):
         dpviz.plan(DOMAIN, ["any 1 km² ±5"], like=sensitive)
@@ -175,17 +172,14 @@ def test_rectangles_are_counted_by_themselves_at_the_price_of_the_theory(
     wishes = ["rect=2.1,48.1,2.4,48.5 ±100", "rect=2.4,48.1,2.7,48.5 ±200"]
     words = ["plan", "people.csv", f"--bounds={BOUNDS}", "--records", 3_000, "--repeats", 2]
     words += [word for wish in wishes for word in ("--want", wish)]
-    code, out, _ = run(*words, "--json")
-    assert code == 0
-    planned = json.loads(out)
+    planned = as_json(*words)
     assert planned["method"] == "areas"
     assert planned["epsilon"] == pytest.approx(np.log(20) / 100, rel=STEP - 1)
     assert planned["wishes"][0]["probability"] >= 0.95
     points = np.random.default_rng(1).uniform([2, 48], [3, 49], (3_000, 2))
     np.savetxt("people.csv", points, delimiter=",", header="lon,lat", comments="")
     assert run(*shlex.split(planned["command"])[1:])[0] == 0
-    _, out, _ = run("info", "release.parquet", "--json")
-    likely = [promise["probability"] for promise in json.loads(out)["promises"]]
+    likely = [promise["probability"] for promise in as_json("info", "release.parquet")["promises"]]
     assert likely == pytest.approx([each["probability"] for each in planned["wishes"]], abs=1e-3)
     release = dpviz.read("release.parquet")
     rects = [parse_all(wishes)[row].rect for row in range(2)]
@@ -259,7 +253,7 @@ def test_a_square_is_planned_for_what_it_holds_and_says_so():
     assert any("at most some 6,000" in each for each in assumed)
 
 
-def test_a_public_table_stands_in_unless_the_ledger_knows_it(tmp_path, capsys, monkeypatch):
+def test_a_public_table_stands_in_unless_the_ledger_knows_it(tmp_path):
     """Others of the population then have what was planned, to a hundredth: a few towns vary."""
     wish = "any 25 km2 +-150"
     census = tmp_path / "census.parquet"
@@ -269,16 +263,14 @@ def test_a_public_table_stands_in_unless_the_ledger_knows_it(tmp_path, capsys, m
         towns = random.uniform([2.1, 48.1], [2.9, 48.9], (8, 2))
         some, others = (random.normal(towns[random.integers(8, size=4_000)], 0.03) for _ in "ab")
         pq.write_table(pa.table({"lon": some[:, 0], "lat": some[:, 1]}), census)
-        code, out, _ = run(*words, "--json")
-        assert code == 0
-        planned = json.loads(out)
+        planned = as_json(*words)
         assert "spread as, the records of the public table" in planned["assumed"][0]
         handle = dpviz.from_points(others, DOMAIN, public=True)
         truth = Trial([handle], parse_all([wish]), repeats=2, seed=seed, caution=Caution(1.0, 0.0))
         chosen = Candidate(planned["method"], planned["parameters"])
         assert truth.probabilities(chosen, planned["epsilon"])[0] > 0.94
     dpviz.Ledger().spend("census", 0.1, what="ugrid", purpose="before")
-    assert "census" in fails(capsys, monkeypatch, *words)
+    assert "census" in fails(*words)
 
 
 def test_an_earlier_release_stands_in(handle, tmp_path):
@@ -315,8 +307,7 @@ def test_areas_are_counted_by_themselves_at_the_price_of_the_theory(handle, tmp_
     np.savetxt("people.csv", points, delimiter=",", header="lon,lat", comments="")
     code, _, _ = run(*shlex.split(planned.command)[1:])
     assert code == 0
-    _, out, _ = run("info", "release.parquet", "--json")
-    [promise] = json.loads(out)["promises"]
+    [promise] = as_json("info", "release.parquet")["promises"]
     assert promise["probability"] >= 0.95
     assert promise["note"].endswith("4 of 4 areas reach it")
     Path("release.parquet").rename("of_the_command.parquet")

@@ -17,7 +17,7 @@ from dpviz.exports.data_use import data_use
 from dpviz.exports.report import report_page
 from dpviz.planning.model_scripts import script_of
 from dpviz.planning.script import Script
-from tests.cli.test_releases import fails, run
+from tests.commands import as_json, fails, run
 
 DOMAIN = dpviz.Domain((-1.0, 50.0), (1.0, 52.0), columns=("x", "y"))
 TRIPS = "trips.csv --public --seed=7 --graph=nodes.csv,edges.csv"
@@ -157,13 +157,11 @@ def test_a_header_cannot_smuggle_code_in():
     assert "'); import os; ('" in shlex.split(script.command())
 
 
-def test_the_statement_says_what_is_hidden_and_nothing_of_what_is_not(folder, capsys, monkeypatch):
+def test_the_statement_says_what_is_hidden_and_nothing_of_what_is_not(folder):
     data = dpviz.load(folder / "visits.csv", DOMAIN, unit="who", max_per_unit=5)
     release = dpviz.build(data, "ugrid", 0.5, cells=4)
     path = release.save(folder / "r.parquet")
-    code, out, _ = run("info", path, "--code", "statement", "--json")
-    entry = json.loads(out)
-    assert code == 0
+    entry = as_json("info", path, "--code", "statement")
     deployment = entry["deployment"]
     assert deployment["privacy_loss"]["privacy_parameters"] == {
         "epsilon": 0.5,
@@ -181,8 +179,8 @@ def test_the_statement_says_what_is_hidden_and_nothing_of_what_is_not(folder, ca
     assert simulated["dp_variant"]["variant_name"] is None
     assert set(simulated["privacy_loss"]["privacy_parameters"].values()) == {None}
     assert simulated["deployment_model"]["actors"] == "Nothing is hidden from anybody."
-    assert "choose one of" in fails(capsys, monkeypatch, "info", path, "--code", "perl")
-    assert "give --code too" in fails(capsys, monkeypatch, "info", path, "--seed", 1)
+    assert "choose one of" in fails("info", path, "--code", "perl")
+    assert "give --code too" in fails("info", path, "--seed", 1)
 
 
 @pytest.mark.parametrize("cells", [5, {"domain": "x"}, {"side": {}}, {"domain": {"lower": 1}}])
@@ -221,9 +219,9 @@ def test_a_source_that_begins_with_a_minus_is_no_option_of_the_command():
     assert command[:3] == ["dpviz", "build", "./-o.csv"]
 
 
-def test_a_stray_quote_in_a_list_is_refused(folder, capsys, monkeypatch):
+def test_a_stray_quote_in_a_list_is_refused(folder):
     for kinds in ('bike,"walk', 'bi"ke', '"bike"walk'):
         words = ["visits.csv", "--bounds=-1,50,1,52", "--kind=mode", "-o", "r.parquet"]
-        line = fails(capsys, monkeypatch, "build", *words, "--kinds", kinds)
+        line = fails("build", *words, "--kinds", kinds)
         assert f"--kinds {kinds!r}: a quote that is stray" in line
         assert line.count("\n") == 1

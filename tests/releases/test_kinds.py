@@ -22,8 +22,8 @@ from dpviz.releases.points.quotient import quotients
 from dpviz.releases.points.window import during
 from dpviz.releases.store import from_arrow
 from dpviz.render.kinds import overlay_scene, share_scene
-from tests.cli.test_releases import fails
-from tests.cli.test_releases import run as cli
+from tests.commands import as_json, fails
+from tests.commands import run as cli
 from tests.private.load.stability import distance
 
 ROOT = Path(__file__).parents[2]
@@ -330,19 +330,17 @@ def test_damaged_headers_of_kinds_are_refused(wrong, table):
 PLACES = ("--bounds=0,0,8,8", "--x", "x", "--y", "y", "--kind", "mode", "--kinds", "bike,walk")
 
 
-def test_the_commands_know_kinds(tmp_path, capsys, monkeypatch):
+def test_the_commands_know_kinds(tmp_path):
     source, output = tmp_path / "t.csv", tmp_path / "r.parquet"
     RECORDS.to_csv(source, index=False)
     code, _, _ = cli("build", source, "-o", output, *PLACES, "--public", "--seed", 1)
     assert code == 0
-    _, out, _ = cli("query", output, "--rect=0,0,8,8", "--json")
-    (answer,) = json.loads(out)["answers"]
+    (answer,) = as_json("query", output, "--rect=0,0,8,8")["answers"]
     assert answer["count"] == pytest.approx(sum(k["count"] for k in answer["kinds"].values()))
     share = answer["kinds"]["bike"]["share"]
     assert share["low"] <= EXACT["bike"] / (EXACT["bike"] + EXACT["walk"]) <= share["high"]
     assert share["enough"]
-    _, out, _ = cli("query", output, "--rect=0,0,8,8", "--kind", "walk", "--json")
-    (walk,) = json.loads(out)["answers"]
+    (walk,) = as_json("query", output, "--rect=0,0,8,8", "--kind", "walk")["answers"]
     assert walk["count"] == answer["kinds"]["walk"]["count"]
     assert "kinds" not in walk
     _, out, _ = cli("query", output, "--rect=0,0,8,8")
@@ -355,7 +353,7 @@ def test_the_commands_know_kinds(tmp_path, capsys, monkeypatch):
     )
     halves.to_file(tmp_path / "halves.gpkg")
     asked = ("query", output, "--regions", tmp_path / "halves.gpkg")
-    regions = json.loads(cli(*asked, "--json")[1])["answers"]
+    regions = as_json(*asked)["answers"]
     for each in regions:
         assert each["count"] == pytest.approx(sum(k["count"] for k in each["kinds"].values()))
     both = sum(each["kinds"]["bike"]["count"] for each in regions)
@@ -366,9 +364,9 @@ def test_the_commands_know_kinds(tmp_path, capsys, monkeypatch):
     _, out, _ = cli("check", source, *PLACES, "--json")
     dropped = len(RECORDS) - EXACT["bike"] - EXACT["walk"]
     assert json.loads(out)["facts"]["of no listed kind: dropped"] == dropped
-    err = fails(capsys, monkeypatch, "query", output, "--rect=0,0,1,1", "--kind", "car")
+    err = fails("query", output, "--rect=0,0,1,1", "--kind", "car")
     assert "no kind 'car': choose one of bike, walk" in err
-    err = fails(capsys, monkeypatch, "build", source, "-o", tmp_path / "s.parquet", *PLACES[:-2])
+    err = fails("build", source, "-o", tmp_path / "s.parquet", *PLACES[:-2])
     assert "--kind and --kinds go together" in err
 
 

@@ -1,7 +1,5 @@
 """Two owners' releases: no match is lost, padding is enough, and what it says is so."""
 
-import json
-import sys
 from contextlib import nullcontext
 
 import numpy as np
@@ -10,11 +8,11 @@ import pytest
 
 import dpviz
 from dpviz import Domain
-from dpviz.cli import main
 from dpviz.errors import ParameterError, PrivacyError
 from dpviz.evaluation.matching import match_truth
 from dpviz.releases.points.matching import fresh_leaves, lattice_steps
 from dpviz.trees.boxpairs import near_pairs
+from tests.commands import as_json, fails
 
 
 def random_boxes(random, n, dims, side=24):
@@ -201,16 +199,7 @@ def test_exact_answers_are_for_public_data_only():
         match_truth(dpviz.match(*releases, 0.01), *releases, a, secret)
 
 
-def run(monkeypatch, *words):
-    monkeypatch.setattr(sys, "argv", ["dpviz", *map(str, words)])
-    try:
-        main()
-    except SystemExit as done:
-        return done.code or 0
-    return 0
-
-
-def test_the_command_writes_pairs_and_says_what_is_covered(tmp_path, monkeypatch, capsys):
+def test_the_command_writes_pairs_and_says_what_is_covered(tmp_path):
     data = owners(500)
     paths = [tmp_path / f"{name}.parquet" for name in "ab"]
     records = [tmp_path / f"{name}.csv" for name in "ab"]
@@ -219,10 +208,9 @@ def test_the_command_writes_pairs_and_says_what_is_covered(tmp_path, monkeypatch
         places = handle.domain.to_coordinates(points_of(handle) + 0.5)
         np.savetxt(records[at], places, "%.12f", delimiter=",", header="x,y", comments="")
     pairs = tmp_path / "pairs.parquet"
-    words = ["match", *paths, "--within", "0.01,0.02", "-o", pairs, "--json"]
+    words = ["match", *paths, "--within", "0.01,0.02", "-o", pairs]
     truth = ["--public", "--records-a", records[0], "--records-b", records[1]]
-    assert run(monkeypatch, *words, *truth) == 0
-    facts = json.loads(capsys.readouterr().out)
+    facts = as_json(*words, *truth)
     assert facts["recall"] == 1
     assert facts["matches"] > 100
     assert "CCS 2017" in facts["guarantee"]
@@ -238,6 +226,5 @@ def test_the_command_writes_pairs_and_says_what_is_covered(tmp_path, monkeypatch
         ([*words[:4], "near"], "is not a number"),
     ]:
         before = paths[0].read_bytes()
-        assert run(monkeypatch, *wrong) == 2
-        assert message in capsys.readouterr().err
+        assert message in fails(*wrong)
         assert paths[0].read_bytes() == before

@@ -1,6 +1,5 @@
 """Counts in regions: against rectangles, against area by brute force, and on bad shapes."""
 
-import json
 import time
 import zipfile
 
@@ -18,6 +17,7 @@ from dpviz.errors import DataError, DomainError
 from dpviz.methods import of_kind
 from dpviz.releases.points.region_count import Regions, region_cover, regions_of
 from dpviz.releases.points.region_file import listed_layers, polygon_layers, read_regions
+from tests.commands import as_json
 
 DOMAIN = dpviz.Domain.from_bounds([10.0, 50.0, 12.0, 51.0])
 POINTS = np.random.default_rng(4).normal([11, 50.5], [0.2, 0.1], size=(20_000, 2))
@@ -337,16 +337,8 @@ def test_an_unknown_name_column_is_refused(districts):
 
 
 def test_the_command_answers_every_district(districts, tmp_path):
-    from typer.testing import CliRunner
-
-    from dpviz.cli import app
-
-    path = tmp_path / "release.parquet"
-    RELEASE.save(str(path))
-    words = ["query", str(path), "--regions", str(districts), "--json"]
-    result = CliRunner().invoke(app, words)
-    assert result.exit_code == 0
-    rows = json.loads(result.stdout)["answers"]
+    path = RELEASE.save(tmp_path / "release.parquet")
+    rows = as_json("query", path, "--regions", districts)["answers"]
     assert [row["region"] for row in rows] == ["West <b>", "East"]
     assert all(row["inside"] == 1.0 for row in rows)
     west = RELEASE.count([10, 50, 11, 51])

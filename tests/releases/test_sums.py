@@ -24,8 +24,8 @@ from dpviz.private.mechanisms.sources import SimulatedNoise
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.quotient import quotients
 from dpviz.releases.store import from_arrow
-from tests.cli.test_releases import fails
-from tests.cli.test_releases import run as cli
+from tests.commands import as_json, fails
+from tests.commands import run as cli
 from tests.private.load.stability import CELLS, IDS, distance
 from tests.releases.test_kinds import one_salt  # noqa: F401
 
@@ -379,13 +379,12 @@ def test_the_error_of_a_small_sum_is_said_where_an_edge_cuts_cells(table):
 PLACES = ("--bounds=0,0,8,8", "--x", "x", "--y", "y", "--sum", "fare", "--clip=-5,40")
 
 
-def test_the_commands_know_sums(tmp_path, capsys, monkeypatch):
+def test_the_commands_know_sums(tmp_path):
     source, output = tmp_path / "t.csv", tmp_path / "r.parquet"
     RECORDS.to_csv(source, index=False)
     words = ("--public", "--seed", 1, "--epsilon", 5, "--sum-share", 0.4)
     assert cli("build", source, "-o", output, *PLACES, *words)[0] == 0
-    _, out, _ = cli("query", output, "--rect=0,0,8,8", "--json")
-    (answer,) = json.loads(out)["answers"]
+    (answer,) = as_json("query", output, "--rect=0,0,8,8")["answers"]
     assert answer["sum"]["low"] <= CLIPPED.sum() <= answer["sum"]["high"]
     assert answer["mean"]["low"] <= CLIPPED.mean() <= answer["mean"]["high"]
     assert answer["sum"]["uniformity_sd"] == 0
@@ -403,6 +402,6 @@ def test_the_commands_know_sums(tmp_path, capsys, monkeypatch):
     missing = int(RECORDS["fare"].isna().sum())
     assert json.loads(out)["facts"]["no readable value: dropped"] == missing
     bad = ("sql", "--table", "t", *PLACES)
-    assert "counts by cell hold no sums" in fails(capsys, monkeypatch, *bad)
+    assert "counts by cell hold no sums" in fails(*bad)
     bad = ("build", source, "-o", tmp_path / "s.parquet", *PLACES[:-1])
-    assert "--sum and --clip go together" in fails(capsys, monkeypatch, *bad)
+    assert "--sum and --clip go together" in fails(*bad)

@@ -17,8 +17,8 @@ from dpviz.exports.facts import windows_of_one
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.window import during, windows
 from dpviz.trees.lattice import overlaps
-from tests.cli.test_releases import fails
-from tests.cli.test_releases import run as cli
+from tests.commands import as_json, fails
+from tests.commands import run as cli
 
 YEAR = ("2024-01-01", "2025-01-01")
 BOX = dpviz.Domain.from_bounds([0, 0, 8, 8], ("x", "y"), period=YEAR, time="when", every="1h")
@@ -260,46 +260,39 @@ def test_exports_carry_start_and_end(release, tmp_path):
     assert geojson["dpviz"]["domain"]["time"] == {"step": 3600.0, "zone": "UTC"}
 
 
-def test_the_command_line_on_a_file(tmp_path, capsys, monkeypatch):
+def test_the_command_line_on_a_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     when = calendar.Calendar().stamps(RECORDS[:, 2]).astype(str)
     table = pd.DataFrame({"x": RECORDS[:, 0], "y": RECORDS[:, 1], "visited_at": when})
     table.to_csv("visits.csv", index=False)
     box = ["--bounds=0,0,8,8", "--time", "visited_at", "--period=2024-01-01,2025-01-01"]
 
-    def run(*words, code=0):
-        if code:
-            return fails(capsys, monkeypatch, *words)
-        status, out, _ = cli(*words, "--json")
-        assert status == 0
-        return json.loads(out)
-
     build = ["build", "visits.csv", "-o", "r.parquet", "--public", "--seed=1"]
-    run(*build, *box, "--every=1h", "--x=x", "--y=y")
+    as_json(*build, *box, "--every=1h", "--x=x", "--y=y")
     march = ["r.parquet", "--rect=1,1,5,5", "--period=2024-03-01,2024-04-01"]
-    (whole,) = run("query", *march)["answers"]
-    (gap,) = run("query", *march, "--less=2024-06-01,2024-07-01")["answers"]
-    (june,) = run("query", *march[:2], "--period=2024-06-01,2024-07-01")["answers"]
+    (whole,) = as_json("query", *march)["answers"]
+    (gap,) = as_json("query", *march, "--less=2024-06-01,2024-07-01")["answers"]
+    (june,) = as_json("query", *march[:2], "--period=2024-06-01,2024-07-01")["answers"]
     assert gap["count"] == pytest.approx(whole["count"] - june["count"])
     assert gap["noise_sd"] == pytest.approx(whole["noise_sd"] + june["noise_sd"])
-    days = run("timeline", *march, "--every=1d")["timeline"]
+    days = as_json("timeline", *march, "--every=1d")["timeline"]
     assert [days[0]["start"], days[-1]["end"]] == ["2024-03-01", "2024-04-01"]
     assert sum(day["count"] for day in days) == pytest.approx(whole["count"])
     for day in days:
         assert day["high"] == np.ceil(day["count"] + INTERVAL_SDS * day["noise_sd"])
-    assert run("info", "r.parquet")["domain"]["time"]["step"] == 3600.0
-    assert run("check", "visits.csv", *box)["facts"]["kept"] == len(table)
-    assert "--time and --period go together" in run(*build, *box[:-1], code=2)
-    assert "--every is of time" in run(*build, box[0], "--every=1h", code=2)
-    assert "no column 'nope'" in run(*build, box[0], "--time=nope", box[-1], code=2)
-    soon = run("query", "r.parquet", "--rect=1,1,5,5", "--period=soon,2024-04-01", code=2)
+    assert as_json("info", "r.parquet")["domain"]["time"]["step"] == 3600.0
+    assert as_json("check", "visits.csv", *box)["facts"]["kept"] == len(table)
+    assert "--time and --period go together" in fails(*build, *box[:-1])
+    assert "--every is of time" in fails(*build, box[0], "--every=1h")
+    assert "no column 'nope'" in fails(*build, box[0], "--time=nope", box[-1])
+    soon = fails("query", "r.parquet", "--rect=1,1,5,5", "--period=soon,2024-04-01")
     assert "'soon' is no time" in soon
-    run(*build[:3], "flat.parquet", *build[4:], box[0])
-    assert "no axis of this domain is time" in run("timeline", "flat.parquet", code=2)
+    as_json(*build[:3], "flat.parquet", *build[4:], box[0])
+    assert "no axis of this domain is time" in fails("timeline", "flat.parquet")
 
 
 @pytest.mark.parametrize("method", [["privtree"], ["ugrid", "--set", "cells=7"]])
-def test_the_hour_of_the_week_from_file_to_answer(method, tmp_path, capsys, monkeypatch):
+def test_the_hour_of_the_week_from_file_to_answer(method, tmp_path, monkeypatch):
     """Clocks of Berlin in winter and summer: 300 records on Mondays at half past eight."""
     monkeypatch.chdir(tmp_path)
     times = ["2024-01-08T08:30", "2024-07-08T08:30", "2024-07-08T06:30Z", "2024-07-14T23:30"]
@@ -309,33 +302,28 @@ def test_the_hour_of_the_week_from_file_to_answer(method, tmp_path, capsys, monk
     build = ["build", "visits.csv", "--public", "--seed=1", "--x=x", "--y=y", "--bounds=0,0,1,1"]
     build += ["--epsilon=100000", "--bits=4", "--method", *method]
 
-    def run(*words):
-        status, out, _ = cli(*words, "--json")
-        assert status == 0
-        return json.loads(out)
-
-    run(*build, *week, "-o", "week.parquet")
+    as_json(*build, *week, "-o", "week.parquet")
     box = ["week.parquet", "--rect=0,0,1,1"]
-    (monday,) = run("query", *box, "--period=Mon 00:00,Tue 00:00")["answers"]
-    days = run("timeline", *box, "--every=1d")["timeline"]
+    (monday,) = as_json("query", *box, "--period=Mon 00:00,Tue 00:00")["answers"]
+    days = as_json("timeline", *box, "--every=1d")["timeline"]
     assert [round(day["count"]) for day in days] == [300, 0, 0, 0, 0, 0, 100]
     assert round(monday["count"]) == 300
     assert [days[0]["start"], days[-1]["end"]] == ["Mon 00:00", "Sun 24:00"]
     domain = dpviz.read("week.parquet").domain
-    assert run("info", "week.parquet")["domain"] == domain.to_dict()
+    assert as_json("info", "week.parquet")["domain"] == domain.to_dict()
     assert (domain.zone, domain.cycle) == ("Europe/Berlin", "week")
-    run("export", "week.parquet", "-o", "week.gpkg")
+    as_json("export", "week.parquet", "-o", "week.gpkg")
     hours = geopandas.read_file("week.gpkg")
     assert (hours["t0"].min(), hours["t1"].max()) == (0, 168)
-    line = run("info", "week.parquet", "--code", "command", "--source", "visits.csv")["command"]
+    line = as_json("info", "week.parquet", "--code", "command", "--source", "visits.csv")["command"]
     assert "--zone Europe/Berlin --cycle week --every 1h" in line
     assert cli("share", "week.parquet", "-o", "week.html")[0] == 0
     assert '"ends": ["Mon 00:00", "Sun 00:00"]' in (tmp_path / "week.html").read_text()
-    wrap = fails(capsys, monkeypatch, "query", *box, "--period=Fri 22:00,Mon 06:00")
+    wrap = fails("query", *box, "--period=Fri 22:00,Mon 06:00")
     assert "ask for what wraps around in two parts" in wrap
-    assert "--cycle go together" in fails(capsys, monkeypatch, *build, week[1], "-o", "x.parquet")
+    assert "--cycle go together" in fails(*build, week[1], "-o", "x.parquet")
     wrong = [word.replace("Europe/Berlin", "Mars/Base") for word in week]
-    mars = fails(capsys, monkeypatch, *build, *wrong, "-o", "x.parquet")
+    mars = fails(*build, *wrong, "-o", "x.parquet")
     assert "time zone 'Mars/Base' is not known" in mars
 
 
@@ -353,13 +341,13 @@ def test_the_one_file_map_steps_through_the_months(release, tmp_path):
     assert not windows_of_one([release, release])
 
 
-def test_one_part_of_the_period_is_a_map(release, tmp_path, capsys, monkeypatch):
+def test_one_part_of_the_period_is_a_map(release, tmp_path):
     path = release.save(tmp_path / "r.parquet")
     march = ("--period", "2024-03-01,2024-04-01")
     assert cli("share", path, "-o", tmp_path / "r.html", *march)[0] == 0
     assert "2024-03-01 to 2024-04-01" in (tmp_path / "r.html").read_text()
-    needed = fails(capsys, monkeypatch, "picture", path, "-o", tmp_path / "x.png")
+    needed = fails("picture", path, "-o", tmp_path / "x.png")
     assert "give the part that is drawn, such as --period 2024-01-01,2025-01-01" in needed
     flat = during(release, march[1]).save(tmp_path / "flat.parquet")
-    refused = fails(capsys, monkeypatch, "share", flat, "-o", tmp_path / "x.html", *march)
+    refused = fails("share", flat, "-o", tmp_path / "x.html", *march)
     assert "this release has no time; leave it out" in refused

@@ -8,7 +8,7 @@ from matplotlib.font_manager import fontManager
 
 import dpviz
 from dpviz.render.fonts import BOX, fonts, legible
-from tests.cli.test_releases import run
+from tests.commands import run
 
 EAST, WEST = "\U000f0e00", "\U000f0e01"
 """Of private use, so that no font of a machine has them."""

@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from dpviz.cli import main
+from tests.commands import fails, run
 
 GOOD = {"src": [1, 2, 3], "dst": [2, 3, 4]}
 
@@ -27,19 +27,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, table in tables.items():
         pd.DataFrame(table).to_csv(tmp_path / f"{name}.csv", index=False)
     return tmp_path
-
-
-def failed(arguments: str, monkeypatch: pytest.MonkeyPatch, capsys) -> str:  # type: ignore[no-untyped-def]
-    """The one line of a command that is refused."""
-    monkeypatch.setattr("sys.argv", ["dpviz", "roads", *arguments.split()])
-    with pytest.raises(SystemExit) as stopped:
-        main()
-    assert stopped.value.code == 2
-    message = capsys.readouterr()
-    assert message.out == ""
-    line = str(message.err).replace("\r", "\n").strip().splitlines()[-1]
-    assert "Traceback" not in message.err
-    return line
 
 
 BUILD = "build trips.csv --public --graph nodes.csv,edges.csv -o out.parquet "
@@ -75,25 +62,13 @@ BUILD = "build trips.csv --public --graph nodes.csv,edges.csv -o out.parquet "
         (BUILD + "--method ngram_truncation --set limit=0", "limit='0': give a number from 1"),
     ],
 )
-def test_bad_input_gets_one_clear_line(
-    arguments: str,
-    message: str,
-    folder: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys,  # type: ignore[no-untyped-def]
-) -> None:
-    assert message in failed(arguments, monkeypatch, capsys)
+def test_bad_input_gets_one_clear_line(arguments: str, message: str, folder: Path) -> None:
+    assert message in fails("roads", *arguments.split())
     assert not (folder / "out.parquet").exists()
 
 
-def test_a_query_that_is_no_path_is_refused(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys
-) -> None:  # type: ignore[no-untyped-def]
-    monkeypatch.setattr("sys.argv", ["dpviz", "roads", *(BUILD + "--seed 1").split()])
-    with pytest.raises(SystemExit) as stopped:
-        main()
-    assert stopped.value.code in (0, None)
-    capsys.readouterr()
-    message = failed("query out.parquet --path 10,30", monkeypatch, capsys)
+def test_a_query_that_is_no_path_is_refused(folder: Path) -> None:
+    assert run("roads", *BUILD.split(), "--seed", 1)[0] == 0
+    message = fails("roads", "query", "out.parquet", "--path", "10,30")
     assert "is not a path: each edge must start where the one before it ends" in message
-    assert "names edge 5" in failed("query out.parquet --path 5", monkeypatch, capsys)
+    assert "names edge 5" in fails("roads", "query", "out.parquet", "--path", 5)

@@ -10,10 +10,8 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 from dpviz.build import build
-from dpviz.cli.root import app
 from dpviz.errors import DataError
 from dpviz.private.load.graphs import read_graph
 from dpviz.private.roads import RoadData, exact_visits
@@ -23,6 +21,7 @@ from dpviz.roads.generate import clustered_workload, commuter_trips, corridor_wo
 from dpviz.roads.graph import RoadGraph, road_graph
 from dpviz.roads.paths import Paths, require_paths, walk_nodes
 from dpviz.roads.routing import Router, shortest_path
+from tests.commands import as_json, fails
 
 SIDE = 8
 
@@ -162,18 +161,11 @@ def test_files_and_commands_take_the_option(one_way: RoadGraph, tmp_path) -> Non
     assert not read_graph(*tables).directed
     out = str(tmp_path / "r.parquet")
     graph = ",".join(map(str, tables))
-    run = CliRunner()
-    built = run.invoke(
-        app, f"roads build generate:60 --graph {graph} --directed -o {out} --json".split()
-    )
-    assert built.exit_code == 0, built.output
-    assert json.loads(built.stdout)["edges"] == len(one_way)
-    asked = run.invoke(app, ["roads", "query", out, "--path", "0,1", "--json"])
-    assert json.loads(asked.stdout)["answers"][0]["edges"] == 2
-    failed = run.invoke(app, ["roads", "query", out, "--path", "1,0"])
-    assert "is not a path" in str(failed.exception)
-    failed = run.invoke(app, ["roads", "build", "city", "--directed", "-o", out])
-    assert "streets go both ways" in str(failed.exception)
+    built = as_json(*f"roads build generate:60 --graph {graph} --directed -o {out}".split())
+    assert built["edges"] == len(one_way)
+    assert as_json("roads", "query", out, "--path", "0,1")["answers"][0]["edges"] == 2
+    assert "is not a path" in fails("roads", "query", out, "--path", "1,0")
+    assert "streets go both ways" in fails("roads", "build", "city", "--directed", "-o", out)
 
 
 def test_lines_and_graphml_take_the_option(tmp_path) -> None:  # type: ignore[no-untyped-def]

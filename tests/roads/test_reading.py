@@ -6,13 +6,12 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
-from dpviz.cli import app
 from dpviz.errors import DataError, DomainError, ParameterError
 from dpviz.private.load.graphs import city, read_graph, workload_of
 from dpviz.private.load.roads import city_trips, read_trips
 from dpviz.roads.graph import RoadGraph
+from tests.commands import as_json, fails
 
 
 def tables(graph: RoadGraph) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -175,28 +174,18 @@ def test_the_city_is_one_network_with_trips() -> None:
 
 
 def test_the_commands(files, odd: RoadGraph) -> None:  # type: ignore[no-untyped-def]
-    run = CliRunner()
     graph = f"{files / 'nodes.csv'},{files / 'edges.parquet'}"
     out = str(files / "r.parquet")
-    built = run.invoke(
-        app,
-        f"roads build generate:50 --graph {graph} -o {out} --method min+opt+tru "
-        "--workload clustered:2 --json".split(),
-    )
-    assert built.exit_code == 0, built.output
-    facts = json.loads(built.stdout)
+    words = f"generate:50 --graph {graph} -o {out} --method min+opt+tru --workload clustered:2"
+    facts = as_json("roads", "build", *words.split())
     assert facts["edges"] == 6
     assert facts["guarantee"] == "differentially private, ε = 1, add or remove one trip"
-    asked = run.invoke(
-        app, ["roads", "query", out, "--path", "ab1,bc", "--between", "a,c", "--json"]
-    )
-    answers = json.loads(asked.stdout)["answers"]
+    answers = as_json("roads", "query", out, "--path", "ab1,bc", "--between", "a,c")["answers"]
     assert [each["edges"] for each in answers] == [2, 2]
     assert set(answers[0]) == {
         "path", "count", "noise_sd", "low", "high", "edges", "subdomains", "nodes"
     }  # fmt: skip
-    done = run.invoke(app, ["roads", "export", out, "-o", str(files / "r.csv"), "--json"])
-    assert json.loads(done.stdout)["rows"] == 6
+    assert as_json("roads", "export", out, "-o", files / "r.csv")["rows"] == 6
     for arguments, message in [
         (["query", out], "nothing to answer"),
         (["query", out, "--between", "a"], "give two node ids"),
@@ -206,9 +195,7 @@ def test_the_commands(files, odd: RoadGraph) -> None:  # type: ignore[no-untyped
         (["build", "city", "-o", "r.txt"], "give a .parquet file"),
         (["build", "city", "-o", out, "--method", "x+y"], "unknown part 'x'"),
     ]:
-        failed = run.invoke(app, ["roads", *arguments])
-        assert failed.exit_code != 0
-        assert message in str(failed.exception)
+        assert message in fails("roads", *arguments)
 
 
 @pytest.mark.shared_data

@@ -1,6 +1,5 @@
 """Smoothing along streets, and what equations of flow cannot do."""
 
-import json
 import math
 from pathlib import Path
 
@@ -8,10 +7,8 @@ import numpy as np
 import pytest
 import scipy.integrate
 import scipy.stats
-from typer.testing import CliRunner
 
 from dpviz import build
-from dpviz.cli import app
 from dpviz.errors import ParameterError
 from dpviz.evaluation.truth import exact_visits
 from dpviz.private.roads import RoadData
@@ -21,6 +18,7 @@ from dpviz.roads.graph import RoadGraph
 from dpviz.roads.paths import Paths
 from dpviz.roads.smoothing import neighbours, posterior, smoothed
 from dpviz.trees import posterior as gamma
+from tests.commands import as_json, run
 
 
 def test_straight_on_counts_more_than_a_corner(streets: RoadGraph, odd: RoadGraph) -> None:
@@ -140,10 +138,9 @@ def test_what_no_interval_has_is_said_beside_every_answer(
         assert ("neighbouring" in " ".join(sentences)) == (method in ("streets", "flows"))
         assert not any("cut to" in each for each in beyond_noise(release, truncation=False))
     out = release.save(tmp_path / "r.parquet")
-    asked = ["roads", "query", str(out), f"--path={data.graph.edge_id[0]}"]
-    text, shown = (CliRunner().invoke(app, [*asked, *more]).output for more in ([], ["--json"]))
-    assert json.loads(shown)["in_no_interval"] == sentences
-    assert f"In no interval: {sentences[0]}" in text
+    asked = ["roads", "query", out, f"--path={data.graph.edge_id[0]}"]
+    assert as_json(*asked)["in_no_interval"] == sentences
+    assert f"In no interval: {sentences[0]}" in run(*asked)[1]
 
 
 def test_smoothing_needs_every_edge_on_its_own(data: RoadData, workload: Paths) -> None:

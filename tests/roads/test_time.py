@@ -7,10 +7,8 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 import dpviz
-from dpviz.cli import app
 from dpviz.errors import DataError, DomainError, ReleaseError
 from dpviz.private.load.roads import read_trips
 from dpviz.private.roads import RoadData, exact_visits, visits
@@ -18,6 +16,7 @@ from dpviz.releases.roads.beyond_noise import beyond_noise, facts_of_each_step
 from dpviz.roads.generate import commuter_starts, commuter_trips
 from dpviz.roads.paths import Paths
 from dpviz.roads.steps import MOST, MOST_COUNTS, Steps
+from tests.commands import as_json, fails, run
 from tests.roads.conftest import grid
 
 WEEK = "2024-03-04,2024-03-11"
@@ -249,36 +248,26 @@ def files(tmp_path, monkeypatch):  # type: ignore[no-untyped-def]
 TIME = ["--time", "start", "--period", WEEK, "--every", "1d"]
 
 
-def run(*words: str) -> str:
-    result = CliRunner().invoke(app, list(words), catch_exceptions=False)
-    assert result.exit_code == 0, result.output
-    return result.stdout
-
-
 def test_commands(files):  # type: ignore[no-untyped-def]
     """A trip's time is that of its first row; what is unreadable or outside is dropped."""
     build = ["roads", "build", "trips.csv", *files, *TIME, "-o", "r.parquet", "--workload", "w.csv",
              "--method", "dwork", "--set", "max_length=2", "--public", "--seed", "1"]  # fmt: skip
-    facts = json.loads(run(*build, "--epsilon", "1000000", "--json"))
-    assert facts["steps"] == 7
-    answers = json.loads(run("roads", "query", "r.parquet", "--path", "a,b", "--json"))
-    assert answers["answers"][0]["count"] == pytest.approx(4, abs=0.1)
-    words = ["--path", "a,b", "--period", "2024-03-04,2024-03-05", "--json"]
-    assert json.loads(run("roads", "query", "r.parquet", *words))["answers"][0]["count"] == (
-        pytest.approx(2, abs=0.1)
-    )
-    line = json.loads(run("roads", "timeline", "r.parquet", "--between", "0,2", "--json"))
+    assert as_json(*build, "--epsilon", "1000000")["steps"] == 7
+    asked = ["roads", "query", "r.parquet", "--path", "a,b"]
+    assert as_json(*asked)["answers"][0]["count"] == pytest.approx(4, abs=0.1)
+    (first,) = as_json(*asked, "--period", "2024-03-04,2024-03-05")["answers"]
+    assert first["count"] == pytest.approx(2, abs=0.1)
+    line = as_json("roads", "timeline", "r.parquet", "--between", "0,2")
     assert np.rint([row["count"] for row in line["timeline"]]).tolist() == [2, 1, 1, 0, 0, 0, 0]
     assert (line["timeline"][1]["start"], line["timeline"][1]["end"]) == ("2024-03-05",
                                                                           "2024-03-06")  # fmt: skip
-    assert json.loads(run("roads", "export", "r.parquet", "-o", "e.csv", "--json"))["rows"] == 14
-    check = json.loads(run("check", "trips.csv", *files, *TIME, "--json"))
-    owner_facts = json.dumps(check)
+    assert as_json("roads", "export", "r.parquet", "-o", "e.csv")["rows"] == 14
+    owner_facts = json.dumps(as_json("check", "trips.csv", *files, *TIME))
     assert '"no readable time: dropped": 2' in owner_facts
     assert '"outside the domain: dropped": 1' in owner_facts
     assert '"kept": 3' in owner_facts
-    assert "7 steps of 1d from 2024-03-04 to 2024-03-11 UTC" in run("info", "r.parquet")
-    code = run("info", "r.parquet", "--code", "all")
+    assert "7 steps of 1d from 2024-03-04 to 2024-03-11 UTC" in run("info", "r.parquet")[1]
+    _, code, _ = run("info", "r.parquet", "--code", "all")
     assert f"period='{WEEK}'" in code
     assert f"--period {WEEK}" in code
 
@@ -292,9 +281,7 @@ def test_commands_refuse_in_one_line(files):  # type: ignore[no-untyped-def]
         ([*TIME, "--hour-worth", "500m"], "trips have none"),
         (["--time", "began", *TIME[2:]], "no column"),
     ):
-        result = CliRunner().invoke(app, [*build, *words])
-        with pytest.raises(Exception, match=message):
-            raise result.exception
+        assert message in fails(*build, *words)
 
 
 def test_the_built_in_city_has_times_of_its_own():  # type: ignore[no-untyped-def]

@@ -6,15 +6,12 @@ At confidence 1 − 1e-6 the false-positive rate is at most 1e-6 whatever the se
 from __future__ import annotations  # the kind of a parameter is read from its annotation
 
 import dataclasses
-import json
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from dpviz.cli import app
 from dpviz.errors import ParameterError
 from dpviz.evaluation.audits import audited, existing_rows, group, page, sequence_settings, small
 from dpviz.evaluation.exact import chain_losses
@@ -26,6 +23,7 @@ from dpviz.private.budget import Budget
 from dpviz.private.events import events_of
 from dpviz.private.mechanisms.noise import SimulatedNoise, geometric
 from dpviz.sequences.grams import GramTree
+from tests.commands import as_json
 
 from .test_contract import PRIVATE
 
@@ -126,8 +124,7 @@ def test_every_model_has_every_feature(name):
 
 
 def test_the_command_audits_a_sequence_method():
-    words = ["audit", "truncate", "--trials", "100", "--set", "l_top=2", "--json"]
-    output = json.loads(CliRunner().invoke(app, words).stdout)
+    output = as_json("audit", "truncate", "--trials", "100", "--set", "l_top=2")
     assert (output["method"], output["guarantee"], output["violates"]) == ("truncate", "none", True)
     assert output["parameters"]["l_top"] == 2
 

@@ -1,22 +1,20 @@
 """Cells as an alphabet: of a public grid, and of the leaves of a private release."""
 
 import dataclasses
-import json
 from functools import cache
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 import dpviz
 from dpviz.build import build
-from dpviz.cli import app
 from dpviz.errors import DataError, ParameterError, ReleaseError
 from dpviz.private.load.cells import Cells, cells_of, grid_cells, leaf_cells
 from dpviz.private.load.sequences import city_sequences, read_places
 from dpviz.releases.store import read, save
+from tests.commands import as_json, fails
 from tests.strategies import trees
 
 UNIT = dpviz.Domain.from_bounds([0.0, 0.0, 1.0, 1.0])
@@ -205,16 +203,10 @@ def test_places_in_a_file_over_leaves_by_command(tmp_path):
     ]
     places.write_text("\n".join(["lon,lat,who,when", *lines]) + "\n")
 
-    def run(*words):
-        return CliRunner().invoke(app, [*map(str, words), "--json"])
-
     bounds = ("--bounds", "0,0,1,1")
-    made = run("build", places, "-o", leaves, *bounds, "--epsilon", 0.5, "--unit", "who")
-    assert made.exit_code == 0, made.exception
+    as_json("build", places, "-o", leaves, *bounds, "--epsilon", 0.5, "--unit", "who")
     common = (places, "-o", out, "--time", "when", "--unit", "who", "--leaves", leaves)
-    built = run("sequences", "build", *common, "--cells", 20, "--epsilon", 2)
-    assert built.exit_code == 0, built.exception
-    facts = json.loads(built.stdout)
+    facts = as_json("sequences", "build", *common, "--cells", 20, "--epsilon", 2)
     assert 2 <= facts["symbols"] <= 20
     assert facts["cells_epsilon"] == 0.5
     assert facts["total_epsilon"] == 2.5
@@ -222,10 +214,9 @@ def test_places_in_a_file_over_leaves_by_command(tmp_path):
     again = read(out)
     assert len(cells_of(again.header, again.alphabet.names)) == facts["symbols"]
     leaves.unlink()
-    one = run("build", places, "-o", leaves, *bounds, "--epsilon", 0.5, "--dataset", "q")
-    assert one.exit_code == 0
+    as_json("build", places, "-o", leaves, *bounds, "--epsilon", 0.5, "--dataset", "q")
     out.unlink()
-    other = json.loads(run("sequences", "build", *common, "--dataset", "r").stdout)
+    other = as_json("sequences", "build", *common, "--dataset", "r")
     assert other["cells_unit"] == "one record"
     assert "total_epsilon" not in other
     data = read_places(
@@ -242,5 +233,4 @@ def test_places_in_a_file_over_leaves_by_command(tmp_path):
         (("--alphabet", "a,b", "--leaves", leaves), "--leaves is for places"),
         ((*common[3:], "--bounds", "0,0,2,2"), "give the same one to both"),
     ):
-        refused = run("sequences", "build", places, "-o", tmp_path / "s.parquet", *words)
-        assert message in str(refused.exception), refused.exception
+        assert message in fails("sequences", "build", places, "-o", tmp_path / "s.parquet", *words)

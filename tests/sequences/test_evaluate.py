@@ -1,15 +1,12 @@
 """The experiments on sequences: measures against brute force, resuming, the command."""
 
-import json
 import math
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
-from dpviz.cli import app
 from dpviz.errors import DataError, ParameterError, PrivacyError
 from dpviz.evaluation.rowfile import RowFile
 from dpviz.evaluation.sequences import (
@@ -23,6 +20,7 @@ from dpviz.evaluation.sequences import (
     variation,
 )
 from dpviz.private.sequences import SequenceData, Sequences
+from tests.commands import as_json, fails
 
 from .cases import ABC, grams, public
 
@@ -161,24 +159,15 @@ def test_no_sequence_is_one_clear_line():
 def test_the_command_writes_rows_and_a_picture_and_goes_on(tmp_path):
     source, output = tmp_path / "visits.txt", tmp_path / "rows.csv"
     source.write_text("a b c\na b\n" * 200)
-
-    def run_command(*words):
-        words = ["sequences", "evaluate", "-o", str(output), *words, "--json"]
-        return CliRunner().invoke(app, words)
-
-    words = [str(source), "--alphabet", "a,b,c", "--tops", "2,3", "--samples", "500"]
-    words += ["--epsilons", "1,2", "--methods", "markov,topk_em", "--repeats", "1"]
-    refused = run_command(*words)
-    assert isinstance(refused.exception, PrivacyError)
-    words += ["--public", "--plot", str(tmp_path / "picture.png")]
-    made = run_command(*words)
-    assert made.exit_code == 0, made.exception
-    facts = json.loads(made.stdout)
+    words = ["sequences", "evaluate", source, "-o", output, "--alphabet=a,b,c", "--tops=2,3"]
+    words += ["--samples=500", "--epsilons=1,2", "--methods=markov,topk_em", "--repeats=1"]
+    assert "only for public data" in fails(*words)
+    words += ["--public", "--plot", tmp_path / "picture.png"]
+    facts = as_json(*words)
     assert facts["rows"] == 2 * (3 + 2)
     assert {row["measure"] for row in facts["results"]} == {"top 2", "top 3", "lengths"}
     assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
     before = output.read_text()
-    assert json.loads(run_command(*words).stdout)["rows"] == facts["rows"]
+    assert as_json(*words)["rows"] == facts["rows"]
     assert output.read_text() == before
-    bad = run_command(*words[:-1], str(tmp_path / "picture.txt"))
-    assert isinstance(bad.exception, ParameterError)
+    assert "give a .png" in fails(*words[:-1], tmp_path / "picture.txt")

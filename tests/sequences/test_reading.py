@@ -9,17 +9,14 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 import dpviz
 from dpviz.build import build
-from dpviz.cli import app
 from dpviz.errors import (
     DataError,
     DomainError,
     DpvizError,
     ParameterError,
-    PrivacyError,
     ReleaseError,
 )
 from dpviz.methods import of_kind
@@ -30,6 +27,7 @@ from dpviz.releases.files import KEY
 from dpviz.releases.store import from_arrow, read, save
 from dpviz.sequences.alphabet import Alphabet
 from dpviz.sequences.grams import Ranking
+from tests.commands import as_json, fails, run
 
 ABC = Alphabet(("a", "b", "c"))
 UNIT = dpviz.Domain.from_bounds([0.0, 0.0, 1.0, 1.0])
@@ -370,24 +368,17 @@ def test_not_a_release(tmp_path):
 def test_the_commands(tmp_path):
     source, out, other = (tmp_path / name for name in ("visits.txt", "r.parquet", "s.parquet"))
     source.write_text("a b c\na b\n" * 200)
-
-    def run(*words):
-        return CliRunner().invoke(app, ["sequences", *map(str, words)])
-
     words = [source, "-o", out, "--alphabet", "a,b,c", "--epsilon", 2, "--set", "l_top=5"]
-    built = run("build", *words, "--json")
-    assert built.exit_code == 0, built.exception
-    assert json.loads(built.stdout)["symbols"] == 3
+    assert as_json("sequences", "build", *words)["symbols"] == 3
     assert dpviz.Ledger().account("visits").spent == 2.0  # sensitive unless declared public
-    counted = json.loads(run("count", out, "--string", "a,b", "--string", "c", "--json").stdout)
+    counted = as_json("sequences", "count", out, "--string", "a,b", "--string", "c")
     assert counted["answers"][0]["string"] == ["a", "b"]
     assert abs(counted["answers"][0]["count"] - 400) < 100
-    top = json.loads(run("topk", out, "-k", 2, "--json").stdout)["top"]
+    top = as_json("sequences", "topk", out, "-k", 2)["top"]
     assert {row["string"][0] for row in top} <= {"a", "b", "c"}
-    after = json.loads(run("next", out, "--context", "a", "--json").stdout)
+    after = as_json("sequences", "next", out, "--context", "a")
     assert sum(row["probability"] for row in after["next"]) + after["end"] == pytest.approx(1)
-    drawn = run("sample", out, "-o", tmp_path / "s.txt", "-n", 50, "--seed", 1)
-    assert drawn.exit_code == 0
+    as_json("sequences", "sample", out, "-o", tmp_path / "s.txt", "-n", 50, "--seed", 1)
     assert len((tmp_path / "s.txt").read_text().splitlines()) == 50
     for bad, message in (
         (("count", out, "--string", "x"), "'x' is not in the release's alphabet"),
@@ -395,9 +386,7 @@ def test_the_commands(tmp_path):
         (("build", source, "-o", tmp_path / "r.csv", "--alphabet", "a"), "give a .parquet"),
         (("build", source, "-o", other, "--alphabet", "a,b,c", "--set", "l_top=0"), "l_top"),
     ):
-        result = run(*bad)
-        assert isinstance(result.exception, DpvizError), result.exception
-        assert message in str(result.exception)
+        assert message in fails("sequences", *bad)
 
 
 def test_a_symbol_of_several_lines_is_printed_in_one(tmp_path):
@@ -409,47 +398,37 @@ def test_a_symbol_of_several_lines_is_printed_in_one(tmp_path):
     save(build(data, seed=1), tmp_path / "r.parquet")
     for words, lines in (("topk", 3), ("next", 3), ("count", 1)):
         more = ["--string", "home"] if words == "count" else ["-k", "3"] if words == "topk" else []
-        shown = CliRunner().invoke(app, ["sequences", words, str(tmp_path / "r.parquet"), *more])
-        assert shown.exit_code == 0, shown.exception
-        assert len(shown.stdout.splitlines()) == lines + 1  # and the guarantee
+        code, out, _ = run("sequences", words, tmp_path / "r.parquet", *more)
+        assert (code, len(out.splitlines())) == (0, lines + 1)  # and the guarantee
 
 
 @pytest.mark.parametrize("method", sorted(of_kind("sequences")))
 def test_every_method_by_command(tmp_path, method):
     source, out = tmp_path / "visits.txt", tmp_path / "r.parquet"
     source.write_text("a b c\na b\n" * 200)
-
-    def run(*words):
-        return CliRunner().invoke(app, ["sequences", *map(str, words), "--json"])
-
-    words = ("build", source, "--alphabet", "a,b,c", "--method", method, "--epsilon", 9)
+    words = ("sequences", "build", source, "--alphabet=a,b,c", "--method", method, "--epsilon=9")
     if of_kind("sequences")[method].guarantee == "none":
-        refused = run(*words, "-o", out)
-        assert isinstance(refused.exception, PrivacyError)
+        assert "NO PRIVACY GUARANTEE" in fails(*words, "-o", out)
         assert not out.exists()
         words = (*words, "--public")
-    built = run(*words, "-o", out)
-    assert built.exit_code == 0, built.exception
-    model = json.loads(built.stdout)["model"]
-    top = json.loads(run("topk", out, "-k", 3).stdout)["top"]
+    model = as_json(*words, "-o", out)["model"]
+    top = as_json("sequences", "topk", out, "-k", 3)["top"]
     assert len(top) == 3
     assert (top[0]["count"] is None) == (model == "ranking")
     if model == "ranking":  # of as many strings as it has, unless more are asked for
         few = tmp_path / "few.parquet"
-        assert run(*words, "-o", few, "--set", "k=7").exit_code == 0
-        assert len(json.loads(run("topk", few).stdout)["top"]) == 7
-        assert "this release ranks 7 strings" in str(run("topk", few, "-k", 8).exception)
-    asked = {
-        "count": run("count", out, "--string", "a,b"),
-        "next": run("next", out, "--context", "a"),
-        "sample": run("sample", out, "-o", tmp_path / "s.txt"),
-    }
-    for name, result in asked.items():
+        as_json(*words, "-o", few, "--set", "k=7")
+        assert len(as_json("sequences", "topk", few)["top"]) == 7
+        assert "this release ranks 7 strings" in fails("sequences", "topk", few, "-k", 8)
+    for asked in (
+        ("count", out, "--string", "a,b"),
+        ("next", out, "--context", "a"),
+        ("sample", out, "-o", tmp_path / "s.txt"),
+    ):
         if model == "ranking":
-            assert isinstance(result.exception, ParameterError), name
-            assert "holds no counts" in str(result.exception)
+            assert "holds no counts" in fails("sequences", *asked)
         else:
-            assert result.exit_code == 0, (name, result.exception)
+            as_json("sequences", *asked)
     assert (tmp_path / "s.txt").exists() == (model != "ranking")
 
 

@@ -10,10 +10,8 @@ import pytest
 import shapely
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 import dpviz
-from dpviz.cli import app
 from dpviz.errors import DataError
 from dpviz.private.load import bounding
 from dpviz.private.load.check import check_trips
@@ -22,6 +20,7 @@ from dpviz.private.load.roads import read_trips
 from dpviz.roads.graph import road_graph
 from dpviz.roads.paths import Paths
 from dpviz.roads.steps import Steps
+from tests.commands import fails, run
 from tests.private.load.stability import IDS, bounds, broken, check, moved, rows, without, write
 
 GRAPH = road_graph(
@@ -249,15 +248,10 @@ def test_the_command_reads_events_and_its_release_says_so(tmp_path, monkeypatch)
         json.dumps({"type": "FeatureCollection", "features": features})
     )
     build = ["roads", "build", "events.csv", "--graph", "streets.geojson", "--workload", "corridor"]
-    run = CliRunner().invoke
-    made = run(app, [*build, "--workload", "clustered:1", "--unit", "who", "-o", "r.parquet"])
-    assert made.exit_code == 0, made.output
+    assert run(*build, "--workload", "clustered:1", "--unit", "who", "-o", "r.parquet")[0] == 0
     release = dpviz.read("r.parquet")
     assert (release.records, release.header.unit) == ("events", "one who with at most 1 event")
-    checked = run(
-        app, ["check", "events.csv", "--graph", "streets.geojson", "--columns", "lon,lat"]
-    )
-    assert "read as events, each on its nearest street: lon, lat" in checked.output
-    city = run(app, ["roads", "build", "city", "--columns", "lon,lat", "-o", "c.parquet"])
-    assert isinstance(city.exception, dpviz.errors.ParameterError)
-    assert "--columns is not for the built-in data" in str(city.exception)
+    checked = run("check", "events.csv", "--graph", "streets.geojson", "--columns", "lon,lat")
+    assert "read as events, each on its nearest street: lon, lat" in checked[1]
+    city = fails("roads", "build", "city", "--columns", "lon,lat", "-o", "c.parquet")
+    assert "--columns is not for the built-in data" in city

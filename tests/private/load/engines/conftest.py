@@ -4,7 +4,7 @@ import duckdb
 import pyarrow.parquet as pq
 import pytest
 
-from tests.cli.test_releases import run
+from tests.commands import run
 from tests.private.load.engines import servers
 from tests.private.load.engines.cases import CASES
 

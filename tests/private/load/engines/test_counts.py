@@ -20,7 +20,7 @@ from dpviz.private.load.cellquery import CellQuery
 from dpviz.private.load.counts import merged
 from dpviz.private.load.dialects import table
 from dpviz.private.load.tables.confined import ConfinedTable
-from tests.cli.test_releases import fails, run
+from tests.commands import fails, run
 from tests.private.load.engines.cases import CASES, digest
 
 CASE = CASES["plane0"]
@@ -303,7 +303,7 @@ def test_what_cannot_be_merged(tmp_path, days):
         dpviz.load([], BOX)
 
 
-def test_the_command_keeps_and_appends(tmp_path, days, capsys, monkeypatch):
+def test_the_command_keeps_and_appends(tmp_path, days):
     path, output = tmp_path / "all.SENSITIVE.parquet", tmp_path / "r.parquet"
     code, out, err = run("aggregate", days[0], "-o", path, bounds(), "--dataset", "trips", "--json")
     assert code == 0
@@ -315,13 +315,11 @@ def test_the_command_keeps_and_appends(tmp_path, days, capsys, monkeypatch):
     assert digest(dpviz.load(path)._index) == digest(CASE.expected())
     before = path.read_bytes()
     assert "two.csv is in all.SENSITIVE.parquet already" in fails(
-        capsys, monkeypatch, "aggregate", path, days[1], "-o", path
+        "aggregate", path, days[1], "-o", path
     )
-    assert "exists: name it among the sources" in fails(
-        capsys, monkeypatch, "aggregate", days[1], "-o", path, bounds()
-    )
+    assert "exists: name it among the sources" in fails("aggregate", days[1], "-o", path, bounds())
     assert "EXACT COUNTS go to a file such as" in fails(
-        capsys, monkeypatch, "aggregate", days[1], "-o", tmp_path / "new.parquet", bounds()
+        "aggregate", days[1], "-o", tmp_path / "new.parquet", bounds()
     )
     assert path.read_bytes() == before
     code, out, _ = run("build", path, "-o", output, "--json")
@@ -329,7 +327,7 @@ def test_the_command_keeps_and_appends(tmp_path, days, capsys, monkeypatch):
     assert dpviz.read(output).header.source == "trips"
 
 
-def test_the_printed_query_s_result_builds_a_release(tmp_path, capsys, monkeypatch):
+def test_the_printed_query_s_result_builds_a_release(tmp_path):
     words = ["--unit", "who", "--max-per-unit", 4, "--bits", 12, bounds()]
     code, out, err = run("sql", "--table", "points", "--dialect", "duckdb", *words, "--json")
     assert code == 0
@@ -345,14 +343,12 @@ def test_the_printed_query_s_result_builds_a_release(tmp_path, capsys, monkeypat
     assert "one who with at most 4 records" in out
     wrong = ["--unit", "who", "--max-per-unit", 3, "--bits", 12, bounds()]
     assert "was counted with other public facts" in fails(
-        capsys, monkeypatch, "build", tmp_path / "rows.csv", "-o", tmp_path / "q.parquet", *wrong
+        "build", tmp_path / "rows.csv", "-o", tmp_path / "q.parquet", *wrong
     )
-    assert "dialect 'x' is not known" in fails(
-        capsys, monkeypatch, "sql", "--table", "t", "--dialect", "x", bounds()
-    )
+    assert "dialect 'x' is not known" in fails("sql", "--table", "t", "--dialect", "x", bounds())
 
 
-def test_a_table_on_the_command_line(duckdb_file, tmp_path, capsys, monkeypatch):
+def test_a_table_on_the_command_line(duckdb_file, tmp_path):
     url, output = f"duckdb:///{duckdb_file}", tmp_path / "r.parquet"
     words = ["build", url, bounds(), "--bits", 12, "-o"]
     code, out, err = run(*words, output, "--table", "main.plane0", "--unit", "who")
@@ -361,8 +357,8 @@ def test_a_table_on_the_command_line(duckdb_file, tmp_path, capsys, monkeypatch)
     assert (header.source, header.unit) == ("plane0", "one who with at most 1 record")
     assert "duckdb:" not in json.dumps(header.to_dict()) + out + err
     output = tmp_path / "s.parquet"
-    assert "name one with table" in fails(capsys, monkeypatch, *words, output)
+    assert "name one with table" in fails(*words, output)
     secret = "postgresql://u:hunter2@127.0.0.1:1/d"
-    shown = fails(capsys, monkeypatch, "build", secret, "-o", output, bounds(), "--table", "t")
+    shown = fails("build", secret, "-o", output, bounds(), "--table", "t")
     assert "no connection" in shown
     assert "hunter2" not in shown

@@ -16,7 +16,7 @@ from dpviz.errors import DataError, DpvizError
 from dpviz.private.load import aggregation
 from dpviz.private.load.engines.duck import Duck
 from dpviz.private.load.tables.database import DatabaseTable
-from tests.cli.test_releases import run
+from tests.commands import run
 from tests.private.load.engines.cases import CASES, EVIL, digest
 from tests.private.load.engines.servers import PASSWORD
 

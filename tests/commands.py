@@ -1,0 +1,42 @@
+"""Commands as tests run them: in this process, and seen from outside."""
+
+import json
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
+from unittest.mock import patch
+
+import pytest
+from typer.testing import CliRunner
+
+from dpviz.cli import app, main
+
+
+def run(*words):
+    """Run a command in this process; returns exit code, standard output, standard error."""
+    result = CliRunner().invoke(app, [str(word) for word in words])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result.exit_code, result.stdout, result.stderr
+
+
+def as_json(*words):
+    """What a command prints with ``--json``; it must end well."""
+    code, out, err = run(*words, "--json")
+    assert code == 0, err
+    return json.loads(out)
+
+
+def fails(*words):
+    """Run a command as a user does; it must exit 2 with one line, which is returned."""
+    with (
+        patch.object(sys, "argv", ["dpviz", *map(str, words)]),
+        redirect_stdout(StringIO()) as out,
+        redirect_stderr(StringIO()) as err,
+        pytest.raises(SystemExit) as caught,
+    ):
+        main()
+    assert caught.value.code == 2
+    assert out.getvalue() == ""
+    assert "Traceback" not in err.getvalue()
+    return err.getvalue()
