@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dpviz.render.colors import ACCENT, Themed
-from dpviz.render.flows import BEHIND, move_scale, visit_scale
+from dpviz.render.flows import BEHIND, top_count, visit_scale
 from dpviz.render.legend import WITHIN_NOISE, Legend, Swatch, compact, line_labels
-from dpviz.render.scale import LINE_WIDTHS, line_colors
+from dpviz.render.scale import LINE_WIDTHS, line_colors, lines_scale
 
 if TYPE_CHECKING:
     from dpviz.sequences.moves import Strings
@@ -37,7 +37,7 @@ def _lines(title: str, strings: Strings, swatches: tuple[Swatch, ...]) -> Legend
     if strings.count is None:
         title, labels = f"{title} (order only, no counts)", ["last", "", "", "", "first"]
     else:
-        labels = line_labels(move_scale(strings))
+        labels = line_labels(lines_scale(top_count(strings)))
     return Legend(
         title=title,
         colors=line_colors(),

@@ -15,7 +15,7 @@ from dpviz.render.detail import STANDS, Mask
 from dpviz.render.flowlines import arrows, cell_side, centres, head, path_line
 from dpviz.render.marks import boxes, paths, points, polygons, trips
 from dpviz.render.numbers import rounded, with_noise
-from dpviz.render.scale import Scale, between, line_colors, lines_scale
+from dpviz.render.scale import Scale, between, line_colors
 from dpviz.render.scene import Bounds, Camera, Mark, Row, Scene
 from dpviz.trees.lattice import Float, Int
 
@@ -116,11 +116,6 @@ def places_scene(
 def visit_scale(most: float) -> Scale:
     """Classes of visits up to those of the most visited cell."""
     return between(max(most, 1.0) / 100, max(most, 1.0))
-
-
-def move_scale(strings: Strings) -> Scale:
-    """Classes of moves up to the most frequent."""
-    return lines_scale(top_count(strings))
 
 
 def move_marks(

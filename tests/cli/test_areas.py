@@ -57,9 +57,7 @@ LEVELS = ("--levels", "country,district,code")
 
 
 def built(visits, wards, output, *options):
-    code, out, err = run("build", visits, "--areas", wards, "-o", output, "--json", *options)
-    assert code == 0, err
-    return json.loads(out)
+    return as_json("build", visits, "--areas", wards, "-o", output, *options)
 
 
 def test_build_query_info_and_export_keep_the_contract(visits, wards, tmp_path):

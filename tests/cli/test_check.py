@@ -100,10 +100,8 @@ def test_facts_of_places_in_time(tmp_path):
         "who,lon,lat,when\na,0.5,0.5,0\na,0.5,0.5,3600\na,0.1,0.1,999999\n"
         "b,9,9,0\nb,0.5,0.5,soon\n,0.5,0.5,0\n"
     )
-    _, out, _ = run(
-        "check", tmp_path / "p.csv", BOX, "--time", "when", "--unit", "who", "--gap", "2", "--json"
-    )
-    assert json.loads(out) == {
+    words = ("--time", "when", "--unit", "who", "--gap", "2")
+    assert as_json("check", tmp_path / "p.csv", BOX, *words) == {
         "heading": CHECK_HEADING,
         "read_as": "places in time",
         "facts": {

@@ -1,5 +1,4 @@
 import importlib.metadata
-import json
 import os
 import re
 import shlex
@@ -132,9 +131,8 @@ def test_the_exported_cells_are_rectangles_to_ask(points, tmp_path):
     output, cells = tmp_path / "r.parquet", tmp_path / "cells.csv"
     assert run("build", points, "-o", output, f"--bounds={BOUNDS}", "--method", "ugrid")[0] == 0
     assert run("export", output, "-o", cells)[0] == 0
-    _, out, _ = run("query", output, "--rects", cells, "--json")
+    answers = as_json("query", output, "--rects", cells)["answers"]
     exported = pd.read_csv(cells)
-    answers = json.loads(out)["answers"]
     assert [row["count"] for row in answers] == pytest.approx(exported["count"].tolist())
 
 
@@ -307,19 +305,17 @@ def test_a_letter_that_the_output_s_encoding_lacks_ends_no_command(points, tmp_p
 
 
 def test_expect_reads_no_records_and_compares_bounds():
-    words = ["expect", f"--bounds={BOUNDS}", "--records", 20_000, "--method", "quad-opt", "--json"]
-    code, out, _ = run(*words, "--max-per-unit", 2, "--per-unit", 3)
-    assert code == 0
-    answer = json.loads(out)
+    words = ["expect", f"--bounds={BOUNDS}", "--records", 20_000, "--method", "quad-opt"]
+    answer = as_json(*words, "--max-per-unit", 2, "--per-unit", 3)
     assert [row["size"] for row in answer["expected"]][:3] == ["small", "medium", "large"]
     assert answer["bounds"][0]["kept"] == pytest.approx(1 / 3)
     assert all(row["error"] > 0 for row in answer["bounds"])
 
 
 def test_expect_knows_of_time():
-    words = ["expect", f"--bounds={BOUNDS}", "--records", 20_000, "--json"]
+    words = ["expect", f"--bounds={BOUNDS}", "--records", 20_000]
     period = ["--time", "when", "--period", "2024-03-01,2024-04-01"]
-    whole, timed = (json.loads(run(*words, *more)[1])["expected"] for more in ([], period))
+    whole, timed = (as_json(*words, *more)["expected"] for more in ([], period))
     assert timed[1]["count"] != whole[1]["count"]  # of 0.1 to 1 % of area and period together
 
 

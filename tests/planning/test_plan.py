@@ -100,8 +100,7 @@ def test_the_command_opens_no_source_and_writes_one_that_builds(tmp_path, monkey
     assert not source.exists()
     points = np.random.default_rng(1).uniform([2, 48], [3, 49], (3_000, 2))
     np.savetxt(source, points, delimiter=",", header="lon,lat", comments="")
-    code, _, _ = run(*shlex.split(planned["command"])[1:])
-    assert code == 0
+    assert run(*shlex.split(planned["command"])[1:])[0] == 0
     header = dpviz.read("release.parquet").header
     assert (header.method, header.epsilon) == (planned["method"], planned["epsilon"])
     assert header.extra["promises"] == ["rect=2,48,3,49 ±200 at 95%"]
@@ -276,10 +275,9 @@ def test_a_public_table_stands_in_unless_the_ledger_knows_it(tmp_path):
 def test_an_earlier_release_stands_in(handle, tmp_path):
     release = dpviz.build(handle, "ugrid", 1.0, seed=0, cells=16)
     path = release.save(tmp_path / "earlier.parquet")
-    words = ["plan", f"--bounds={BOUNDS}", "--like", path, "--repeats", 2, "--json"]
-    code, out, _ = run(*words, "--want", "any 400 km2 ±30%")
-    assert code == 0
-    assert "earlier release" in json.loads(out)["assumed"][0]
+    words = ["plan", f"--bounds={BOUNDS}", "--like", path, "--repeats", 2]
+    planned = as_json(*words, "--want", "any 400 km2 ±30%")
+    assert "earlier release" in planned["assumed"][0]
 
 
 def test_areas_are_counted_by_themselves_at_the_price_of_the_theory(handle, tmp_path, monkeypatch):
@@ -305,8 +303,7 @@ def test_areas_are_counted_by_themselves_at_the_price_of_the_theory(handle, tmp_
     assert planned.epsilon == pytest.approx(np.log(20) / 100, rel=STEP - 1)
     points = np.random.default_rng(1).uniform([2, 48], [3, 49], (500, 2))
     np.savetxt("people.csv", points, delimiter=",", header="lon,lat", comments="")
-    code, _, _ = run(*shlex.split(planned.command)[1:])
-    assert code == 0
+    assert run(*shlex.split(planned.command)[1:])[0] == 0
     [promise] = as_json("info", "release.parquet")["promises"]
     assert promise["probability"] >= 0.95
     assert promise["note"].endswith("4 of 4 areas reach it")

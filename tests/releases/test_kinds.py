@@ -333,8 +333,7 @@ PLACES = ("--bounds=0,0,8,8", "--x", "x", "--y", "y", "--kind", "mode", "--kinds
 def test_the_commands_know_kinds(tmp_path):
     source, output = tmp_path / "t.csv", tmp_path / "r.parquet"
     RECORDS.to_csv(source, index=False)
-    code, _, _ = cli("build", source, "-o", output, *PLACES, "--public", "--seed", 1)
-    assert code == 0
+    assert cli("build", source, "-o", output, *PLACES, "--public", "--seed", 1)[0] == 0
     (answer,) = as_json("query", output, "--rect=0,0,8,8")["answers"]
     assert answer["count"] == pytest.approx(sum(k["count"] for k in answer["kinds"].values()))
     share = answer["kinds"]["bike"]["share"]
@@ -361,9 +360,8 @@ def test_the_commands_know_kinds(tmp_path):
     assert "  walk: " in cli(*asked)[1]
     _, out, _ = cli("info", output)
     assert "kinds by mode: bike,walk" in out
-    _, out, _ = cli("check", source, *PLACES, "--json")
     dropped = len(RECORDS) - EXACT["bike"] - EXACT["walk"]
-    assert json.loads(out)["facts"]["of no listed kind: dropped"] == dropped
+    assert as_json("check", source, *PLACES)["facts"]["of no listed kind: dropped"] == dropped
     err = fails("query", output, "--rect=0,0,1,1", "--kind", "car")
     assert "no kind 'car': choose one of bike, walk" in err
     err = fails("build", source, "-o", tmp_path / "s.parquet", *PLACES[:-2])

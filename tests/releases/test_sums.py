@@ -398,9 +398,9 @@ def test_the_commands_know_sums(tmp_path):
     assert table["sum"].sum() == pytest.approx(answer["sum"]["value"])
     assert (table["sum_sd"] > 0).all()
     assert {"sum", "sum_sd"} <= set(dpviz.read(output).to_geopandas().columns)
-    _, out, _ = cli("check", source, *PLACES, "--json")
     missing = int(RECORDS["fare"].isna().sum())
-    assert json.loads(out)["facts"]["no readable value: dropped"] == missing
+    facts = as_json("check", source, *PLACES)["facts"]
+    assert facts["no readable value: dropped"] == missing
     bad = ("sql", "--table", "t", *PLACES)
     assert "counts by cell hold no sums" in fails(*bad)
     bad = ("build", source, "-o", tmp_path / "s.parquet", *PLACES[:-1])

@@ -333,8 +333,7 @@ def test_the_one_file_map_steps_through_the_months(release, tmp_path):
     total = sum(each.count([0, 0, 8, 8]).count[0] for each in maps)
     assert total == pytest.approx(release.count([0, 0, 8, 8]).count[0])
     path = release.save(tmp_path / "r.parquet")
-    status, _, _ = cli("share", path, "-o", tmp_path / "r.html", "--rect=1,1,5,5")
-    assert status == 0
+    assert cli("share", path, "-o", tmp_path / "r.html", "--rect=1,1,5,5")[0] == 0
     text = (tmp_path / "r.html").read_text()
     assert '"ends": ["2024-01-01", "2024-12-01"]' in text
     assert windows_of_one(maps)

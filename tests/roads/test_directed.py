@@ -149,7 +149,7 @@ def test_a_release_keeps_its_directions_and_its_sums(one_way: RoadGraph) -> None
         again.count(backwards)
 
 
-def test_files_and_commands_take_the_option(one_way: RoadGraph, tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_files_and_commands_take_the_option(one_way: RoadGraph, tmp_path) -> None:
     pd.DataFrame({"node": one_way.node_id, "x": one_way.xy[:, 0], "y": one_way.xy[:, 1]}).to_csv(
         tmp_path / "nodes.csv", index=False
     )
@@ -168,7 +168,7 @@ def test_files_and_commands_take_the_option(one_way: RoadGraph, tmp_path) -> Non
     assert "streets go both ways" in fails("roads", "build", "city", "--directed", "-o", out)
 
 
-def test_lines_and_graphml_take_the_option(tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_lines_and_graphml_take_the_option(tmp_path) -> None:
     lines = {
         "type": "FeatureCollection",
         "features": [

@@ -109,6 +109,6 @@ def test_generated_trips_and_workloads_are_paths_and_repeatable(streets: RoadGra
 @pytest.mark.parametrize(
     "call", [lambda g: commuter_trips(g, 0), lambda g: clustered_workload(g, 0)]
 )
-def test_generators_refuse_nothing(streets: RoadGraph, call) -> None:  # type: ignore[no-untyped-def]
+def test_generators_refuse_nothing(streets: RoadGraph, call) -> None:
     with pytest.raises(ParameterError, match="give numbers from 1"):
         call(streets)

@@ -82,7 +82,7 @@ def test_a_path_is_the_sum_of_its_edges_and_of_its_cover(
             assert total == pytest.approx(answers.count[row], abs=1e-8)
 
 
-def test_columns_survive_the_file(name: str, data: RoadData, workload: Paths, tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_columns_survive_the_file(name: str, data: RoadData, workload: Paths, tmp_path) -> None:
     release = build(data, name, 0.5, workload=workload, seed=2)
     save(release, tmp_path / "r.parquet")
     back = read(tmp_path / "r.parquet")
@@ -209,7 +209,7 @@ def test_combinations_mean_their_words() -> None:
     assert find_method("MIN+best").truncation == "off"
 
 
-def test_damaged_files_are_refused(data: RoadData, workload: Paths, tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_damaged_files_are_refused(data: RoadData, workload: Paths, tmp_path) -> None:
     import pyarrow as pa
 
     table = build(data, "min+opt", workload=workload, seed=1).to_arrow()
@@ -248,7 +248,7 @@ def test_damaged_files_are_refused(data: RoadData, workload: Paths, tmp_path) ->
         read(tmp_path / "none.parquet")
 
 
-def test_exports(data: RoadData, workload: Paths, tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_exports(data: RoadData, workload: Paths, tmp_path) -> None:
     release = build(data, workload=workload, seed=1)
     for ending in ("geojson", "csv", "gpkg"):
         assert export(release, tmp_path / f"r.{ending}").stat().st_size > 100

@@ -24,14 +24,14 @@ def tables(graph: RoadGraph) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 @pytest.fixture
-def files(odd: RoadGraph, tmp_path):  # type: ignore[no-untyped-def]
+def files(odd: RoadGraph, tmp_path):
     nodes, edges = tables(odd)
     nodes.to_csv(tmp_path / "nodes.csv", index=False)
     edges.to_parquet(tmp_path / "edges.parquet")
     return tmp_path
 
 
-def test_two_tables(files, odd: RoadGraph) -> None:  # type: ignore[no-untyped-def]
+def test_two_tables(files, odd: RoadGraph) -> None:
     graph = read_graph(files / "nodes.csv", files / "edges.parquet")
     np.testing.assert_array_equal(graph.ends, odd.ends)
     np.testing.assert_array_equal(graph.edge_id, odd.edge_id)
@@ -41,7 +41,7 @@ def test_two_tables(files, odd: RoadGraph) -> None:  # type: ignore[no-untyped-d
         read_graph(files / "nodes.csv")
 
 
-def test_graphml_keeps_parallel_edges_and_loops(odd: RoadGraph, tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_graphml_keeps_parallel_edges_and_loops(odd: RoadGraph, tmp_path) -> None:
     made = nx.MultiGraph()
     for name, (x, y) in zip(odd.node_id.tolist(), odd.xy.tolist(), strict=True):
         made.add_node(name, x=x, y=y)
@@ -63,7 +63,7 @@ def test_graphml_keeps_parallel_edges_and_loops(odd: RoadGraph, tmp_path) -> Non
         read_graph(tmp_path / "bad.graphml")
 
 
-def test_coordinates_that_nothing_is_computed_with_are_refused_in_one_line(tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_coordinates_that_nothing_is_computed_with_are_refused_in_one_line(tmp_path) -> None:
     """They overflowed on the way to a length, with a warning, and an error about the length."""
     table = tmp_path / "nodes.csv"
     table.write_text("node,x,y\na,-1.7e308,0\nb,1.7e308,1\n")
@@ -85,7 +85,7 @@ def test_the_built_in_streets_are_where_they_are() -> None:
         read_graph("city", crs="EPSG:27700")
 
 
-def test_geojson_lines_join_at_equal_ends(tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_geojson_lines_join_at_equal_ends(tmp_path) -> None:
     def line(name: int, *points: tuple[float, float]) -> dict[str, object]:
         geometry = {"type": "LineString", "coordinates": points}
         return {"type": "Feature", "properties": {"id": name}, "geometry": geometry}
@@ -114,7 +114,7 @@ def test_geojson_lines_join_at_equal_ends(tmp_path) -> None:  # type: ignore[no-
         read_graph(path)
 
 
-def test_trips_in_every_shape(odd: RoadGraph, tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_trips_in_every_shape(odd: RoadGraph, tmp_path) -> None:
     listed = [["ab1", "bc"], ["da"], ["da", "ab2", "bc"]]
     steps = [(t, edge) for t, each in enumerate(listed) for edge in each]
     pd.DataFrame(steps, columns=["trip", "edge"]).to_csv(tmp_path / "long.csv", index=False)
@@ -134,7 +134,7 @@ def test_trips_in_every_shape(odd: RoadGraph, tmp_path) -> None:  # type: ignore
         read_trips(tmp_path / "lists.parquet", odd, unit="who")
 
 
-def test_a_trip_on_an_unknown_edge_is_dropped_unless_it_is_public(odd: RoadGraph, tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_a_trip_on_an_unknown_edge_is_dropped_unless_it_is_public(odd: RoadGraph, tmp_path) -> None:
     path = tmp_path / "t.csv"
     pd.DataFrame({"trip": [1, 1, 2], "edge": ["bc", "moon", "da"]}).to_csv(path, index=False)
     with pytest.raises(DataError, match="trip 0 names an edge that the road graph lacks") as error:
@@ -144,7 +144,7 @@ def test_a_trip_on_an_unknown_edge_is_dropped_unless_it_is_public(odd: RoadGraph
     assert len(read_trips(path, odd, drop_unknown=True)._trips.edge) == 2
 
 
-def test_one_trip_number_of_two_persons_is_two_trips(odd: RoadGraph, tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_one_trip_number_of_two_persons_is_two_trips(odd: RoadGraph, tmp_path) -> None:
     """Rows were once grouped by the trip's number alone, and one person took over the others."""
     path = tmp_path / "t.csv"
     others = [(f"p{k}", k, "bc") for k in range(200)]
@@ -156,7 +156,7 @@ def test_one_trip_number_of_two_persons_is_two_trips(odd: RoadGraph, tmp_path) -
         assert len(trips) == 200 + (rows is not others)
 
 
-def test_workloads(streets: RoadGraph, tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_workloads(streets: RoadGraph, tmp_path) -> None:
     assert workload_of("clustered:4", streets).length.max() == 4
     assert len(workload_of("corridor", streets)) > 900
     path = tmp_path / "w.csv"
@@ -173,7 +173,7 @@ def test_the_city_is_one_network_with_trips() -> None:
     assert city_trips().public
 
 
-def test_the_commands(files, odd: RoadGraph) -> None:  # type: ignore[no-untyped-def]
+def test_the_commands(files, odd: RoadGraph) -> None:
     graph = f"{files / 'nodes.csv'},{files / 'edges.parquet'}"
     out = str(files / "r.parquet")
     words = f"generate:50 --graph {graph} -o {out} --method min+opt+tru --workload clustered:2"
@@ -199,7 +199,7 @@ def test_the_commands(files, odd: RoadGraph) -> None:  # type: ignore[no-untyped
 
 
 @pytest.mark.shared_data
-def test_oldenburg_end_to_end(shared_data) -> None:  # type: ignore[no-untyped-def]
+def test_oldenburg_end_to_end(shared_data) -> None:
     from dpviz.build import build
     from dpviz.private.roads import RoadData, exact_visits
     from dpviz.roads.generate import clustered_workload, commuter_trips
@@ -218,7 +218,7 @@ def test_oldenburg_end_to_end(shared_data) -> None:  # type: ignore[no-untyped-d
         assert error < 0.1 * zero
 
 
-def test_a_graph_in_a_crs_that_nobody_knows_is_refused_before_trips_are_read(tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_a_graph_in_a_crs_that_nobody_knows_is_refused_before_trips_are_read(tmp_path) -> None:
     """As :func:`dpviz.build` would refuse it, once all trips have been read."""
     (tmp_path / "nodes.csv").write_text("node,x,y\na,0,0\nb,1,0\n")
     (tmp_path / "edges.csv").write_text("edge,src,dst\n1,a,b\n")

@@ -26,13 +26,13 @@ MONDAY = 1709510400.0
 
 
 @pytest.fixture(scope="module")
-def data(streets, trips):  # type: ignore[no-untyped-def]
+def data(streets, trips):
     step = DAYS.of_moments(commuter_starts(trips))
     return RoadData("grid", streets, trips, public=True, steps=DAYS, step=step)
 
 
 @pytest.fixture(scope="module", params=["dwork", "min+opt+tru", "flows", "gs"])
-def release(request, data, workload):  # type: ignore[no-untyped-def]
+def release(request, data, workload):
     wanted = None if request.param == "gs" else workload
     return dpviz.build(data, request.param, 1.0, workload=wanted, seed=4)
 
@@ -45,7 +45,7 @@ MOMENTS = st.one_of(
 
 @settings(max_examples=40)
 @given(st.lists(MOMENTS, max_size=8), st.sampled_from([DAYS, HOURS]))
-def test_a_moment_is_in_one_step_by_itself(moments, steps):  # type: ignore[no-untyped-def]
+def test_a_moment_is_in_one_step_by_itself(moments, steps):
     """Half-open steps: a brute-force search finds the same one, and others change nothing."""
     chosen = steps.of_moments(np.array(moments))
     for moment, step in zip(moments, chosen.tolist(), strict=True):
@@ -59,7 +59,7 @@ def test_a_moment_is_in_one_step_by_itself(moments, steps):  # type: ignore[no-u
         assert holding == ([] if step < 0 else [step])
 
 
-def test_steps_are_stated_written_and_read_back():  # type: ignore[no-untyped-def]
+def test_steps_are_stated_written_and_read_back():
     for steps in (DAYS, HOURS, Steps.of("t", None, "1h", cycle="week"),
                   Steps.of("t", "2024-01-01,2024-04-01", "1mo", "Asia/Tokyo")):  # fmt: skip
         assert Steps.from_dict(json.loads(json.dumps(steps.to_dict()))) == steps
@@ -85,12 +85,12 @@ def test_steps_are_stated_written_and_read_back():  # type: ignore[no-untyped-de
         ({"time": "t", "period": WEEK, "every": "1h", "zone": "Mars"}, "is not known"),
     ],
 )
-def test_steps_that_are_none_are_refused(stated, message):  # type: ignore[no-untyped-def]
+def test_steps_that_are_none_are_refused(stated, message):
     with pytest.raises(DomainError, match=message):
         Steps.of(**{"time": None, **stated})
 
 
-def test_a_part_of_a_step_is_not_answered(release, workload):  # type: ignore[no-untyped-def]
+def test_a_part_of_a_step_is_not_answered(release, workload):
     with pytest.raises(DomainError, match="give 2024-03-05 or 2024-03-06"):
         release.count(workload, "2024-03-04,2024-03-05T12:00")
     with pytest.raises(DomainError, match="outside that of the trips"):
@@ -101,7 +101,7 @@ def test_a_part_of_a_step_is_not_answered(release, workload):  # type: ignore[no
         Steps.of("t", WEEK, "15min").require_room(MOST_COUNTS // 181)
 
 
-def test_answers_of_steps_add_up_with_their_noise(release, workload):  # type: ignore[no-untyped-def]
+def test_answers_of_steps_add_up_with_their_noise(release, workload):
     """All the time, and any whole steps, are sums; their variances too, as noise is independent."""
     rows = workload.take(np.arange(12))
     each = [release.of(step).count(rows) for step in range(7)]
@@ -117,7 +117,7 @@ def test_answers_of_steps_add_up_with_their_noise(release, workload):  # type: i
     np.testing.assert_allclose(rows.sum(release.edge_count), release.count(rows).count, atol=1e-6)
 
 
-def test_what_truncation_cuts_is_said_of_all_steps_together(data, workload):  # type: ignore[no-untyped-def]
+def test_what_truncation_cuts_is_said_of_all_steps_together(data, workload):
     """The share of one step with few trips was said to be that of all visits."""
     release = dpviz.build(data, "min+opt+tru", 20.0, workload=workload, seed=4)
     each = sorted(one.limit for one in release.addends)
@@ -130,7 +130,7 @@ def test_what_truncation_cuts_is_said_of_all_steps_together(data, workload):  # 
     )
 
 
-def test_each_step_holds_the_trips_that_start_in_it(data, workload):  # type: ignore[no-untyped-def]
+def test_each_step_holds_the_trips_that_start_in_it(data, workload):
     """At an epsilon without noise: exact visits, step by step and together."""
     release = dpviz.build(data, "dwork", 1e6, workload=workload, seed=1)
     for step in range(7):
@@ -140,7 +140,7 @@ def test_each_step_holds_the_trips_that_start_in_it(data, workload):  # type: ig
     np.testing.assert_allclose(release.edge_count, exact_visits(data), atol=0.05)
 
 
-def test_all_steps_cost_what_one_costs(release):  # type: ignore[no-untyped-def]
+def test_all_steps_cost_what_one_costs(release):
     header = release.header
     assert sum(row["epsilon"] for row in header.budget) == pytest.approx(header.epsilon)
     assert all("steps are disjoint" in row["theorem"] for row in header.budget)
@@ -153,7 +153,7 @@ def test_all_steps_cost_what_one_costs(release):  # type: ignore[no-untyped-def]
         assert min(shares[1:4]) <= part <= max(shares[1:4])
 
 
-def test_the_bound_of_a_unit_holds_over_all_steps(tmp_path, streets):  # type: ignore[no-untyped-def]
+def test_the_bound_of_a_unit_holds_over_all_steps(tmp_path, streets):
     """A person with a trip on each day: of seven trips two are kept, at half of epsilon each."""
     rows = [f"ann,{day},{day},2024-03-{4 + day:02}T08:00" for day in range(7)]
     (tmp_path / "trips.csv").write_text("\n".join(["who,trip,edge,start", *rows]))
@@ -168,7 +168,7 @@ def test_the_bound_of_a_unit_holds_over_all_steps(tmp_path, streets):  # type: i
     assert "with at most 2 trips" in release.header.neighbouring
 
 
-def test_one_trip_more_changes_one_step(streets):  # type: ignore[no-untyped-def]
+def test_one_trip_more_changes_one_step(streets):
     trips = commuter_trips(streets, 60, mean_edges=4, hubs=9, seed=5)
     step = DAYS.of_moments(commuter_starts(trips))
     with_it, without = (
@@ -182,7 +182,7 @@ def test_one_trip_more_changes_one_step(streets):  # type: ignore[no-untyped-def
     assert [bool(each) for each in moved] == [at == step[59] for at in range(7)]
 
 
-def test_no_trip_at_all_is_like_any_other_number(streets, workload):  # type: ignore[no-untyped-def]
+def test_no_trip_at_all_is_like_any_other_number(streets, workload):
     """Steps without a trip: nothing tells that there was none."""
     empty = RoadData("grid", streets, Paths.of([]), steps=DAYS, step=np.zeros(0, dtype=np.int64))
     for name in ("min+best+tru", "flows", "freqitem", "normalization"):
@@ -191,7 +191,7 @@ def test_no_trip_at_all_is_like_any_other_number(streets, workload):  # type: ig
         assert np.isfinite(release.edge_count).all()
 
 
-def test_a_release_is_saved_and_read(release, workload, tmp_path):  # type: ignore[no-untyped-def]
+def test_a_release_is_saved_and_read(release, workload, tmp_path):
     release.save(tmp_path / "r.parquet")
     again = dpviz.read(tmp_path / "r.parquet")
     assert again.header == release.header
@@ -207,7 +207,7 @@ def test_a_release_is_saved_and_read(release, workload, tmp_path):  # type: igno
     np.testing.assert_array_equal(first["count"], release.of(0).edge_count)
 
 
-def test_a_damaged_file_is_refused(release, tmp_path):  # type: ignore[no-untyped-def]
+def test_a_damaged_file_is_refused(release, tmp_path):
     table = release.to_arrow()
     broken = {
         "one after the other": table.take(np.arange(len(table))[::-1]),
@@ -237,7 +237,7 @@ TRIPS = (
 
 
 @pytest.fixture
-def files(tmp_path, monkeypatch):  # type: ignore[no-untyped-def]
+def files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name, text in (("nodes", NODES), ("edges", EDGES), ("trips", TRIPS)):
         (tmp_path / f"{name}.csv").write_text(text)
@@ -248,7 +248,7 @@ def files(tmp_path, monkeypatch):  # type: ignore[no-untyped-def]
 TIME = ["--time", "start", "--period", WEEK, "--every", "1d"]
 
 
-def test_commands(files):  # type: ignore[no-untyped-def]
+def test_commands(files):
     """A trip's time is that of its first row; what is unreadable or outside is dropped."""
     build = ["roads", "build", "trips.csv", *files, *TIME, "-o", "r.parquet", "--workload", "w.csv",
              "--method", "dwork", "--set", "max_length=2", "--public", "--seed", "1"]  # fmt: skip
@@ -272,7 +272,7 @@ def test_commands(files):  # type: ignore[no-untyped-def]
     assert f"--period {WEEK}" in code
 
 
-def test_commands_refuse_in_one_line(files):  # type: ignore[no-untyped-def]
+def test_commands_refuse_in_one_line(files):
     build = ["roads", "build", "trips.csv", *files, "-o", "r.parquet", "--workload", "w.csv",
              "--public"]  # fmt: skip
     for words, message in (
@@ -284,7 +284,7 @@ def test_commands_refuse_in_one_line(files):  # type: ignore[no-untyped-def]
         assert message in fails(*build, *words)
 
 
-def test_the_built_in_city_has_times_of_its_own():  # type: ignore[no-untyped-def]
+def test_the_built_in_city_has_times_of_its_own():
     """Rush hours of working days; its trips are those without time."""
     trips = commuter_trips(grid(7), 2_000, mean_edges=4, hubs=9)
     starts = commuter_starts(trips)

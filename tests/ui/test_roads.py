@@ -54,7 +54,7 @@ def test_a_permalink_gives_the_shortest_path_with_its_interval() -> None:
     assert any("Demo · synthetic" in each.value for each in app.markdown)
 
 
-def test_streets_in_metres_that_are_called_degrees_are_refused(tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_streets_in_metres_that_are_called_degrees_are_refused(tmp_path) -> None:
     line = {
         "type": "LineString",
         "coordinates": [[450_000.0, 5_800_000.0], [450_100.0, 5_800_000.0]],
@@ -74,7 +74,7 @@ def test_streets_in_metres_that_are_called_degrees_are_refused(tmp_path) -> None
         ground(graph, "streets")
 
 
-def test_more_streets_than_a_map_holds_are_answered_without_one(monkeypatch) -> None:  # type: ignore[no-untyped-def]
+def test_more_streets_than_a_map_holds_are_answered_without_one(monkeypatch) -> None:
     monkeypatch.setattr("dpviz.ui.roads.map_answer.MOST", 1_000)
     app = opened(**{"from": "5790", "to": "4200", "seed": "3"})
     assert "Noisy total after truncation" in metrics(app)
@@ -233,7 +233,7 @@ def test_a_graph_that_cannot_be_read_is_said_in_sight() -> None:
 
 
 @pytest.fixture(scope="module")
-def release():  # type: ignore[no-untyped-def]
+def release():
     from dpviz.build import build
     from dpviz.roads.generate import clustered_workload
 
@@ -241,7 +241,7 @@ def release():  # type: ignore[no-untyped-def]
     return build(data, "min+opt+tru", 1.0, workload=clustered_workload(data.graph, 10), seed=1)
 
 
-def test_every_street_is_drawn_once_and_noise_is_grey(release) -> None:  # type: ignore[no-untyped-def]
+def test_every_street_is_drawn_once_and_noise_is_grey(release) -> None:
     marks = {mark.id: mark for mark in street_marks(release, top_count(release))}
     assert sum(mark.table.num_rows for mark in marks.values()) == len(release.graph)
     above = release.edge_count > 2 * release.edge_noise_sd
@@ -264,7 +264,7 @@ def test_hues_differ_between_neighbours() -> None:
     assert np.abs(np.diff(colors, axis=0)).max(axis=1).min() > 60
 
 
-def test_a_plane_of_its_own_is_laid_on_the_map(odd_plane) -> None:  # type: ignore[no-untyped-def]
+def test_a_plane_of_its_own_is_laid_on_the_map(odd_plane) -> None:
     place = node_degrees(odd_plane)
     np.testing.assert_allclose(place.min(axis=0), [-0.1, -0.05])
     np.testing.assert_allclose(place.max(axis=0), [0.1, 0.05])
@@ -272,7 +272,7 @@ def test_a_plane_of_its_own_is_laid_on_the_map(odd_plane) -> None:  # type: igno
     assert ground(odd_plane, "city") == ()
 
 
-def test_the_built_in_city_is_on_its_own_ground(release) -> None:  # type: ignore[no-untyped-def]
+def test_the_built_in_city_is_on_its_own_ground(release) -> None:
     """Also in a file: the Earth has a coast where it lies."""
     own = [mark.id for mark in city_ground()]
     assert [mark.id for mark in ground(release.graph, "city")] == own
@@ -282,7 +282,7 @@ def test_the_built_in_city_is_on_its_own_ground(release) -> None:  # type: ignor
 
 
 @pytest.fixture
-def odd_plane():  # type: ignore[no-untyped-def]
+def odd_plane():
     from dpviz.roads.graph import road_graph
 
     nodes = {"node": [1, 2, 3], "x": [0, 2000, 1000], "y": [0, 0, 1000]}

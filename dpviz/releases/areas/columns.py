@@ -66,15 +66,10 @@ def from_columns(table: pyarrow.Table, stated: dict[str, Any]) -> tuple[Areas, F
     if names.dtype.kind != "O":
         raise ReleaseError("column 'name' holds numbers: expected text")
     parent = whole_numbers(table, "parent")
-    finest = len(parent) - _last_level(parent)
-    shapes = _shapes(table["geometry"].slice(len(parent) - finest), resolution)
+    finest = int(parent.max(initial=-1)) + 1  # the first row after the last that is a parent
+    shapes = _shapes(table["geometry"].slice(finest), resolution)
     areas = Areas(domain, tuple(levels), tuple(names.tolist()), parent, shapes, resolution)
     return areas, numbers(table, "count"), numbers(table, "variance")
-
-
-def _last_level(parent: Any) -> int:
-    """The first row after the last one that is a parent."""
-    return int(parent.max(initial=-1)) + 1
 
 
 def _shapes(column: Any, resolution: int | None) -> Any:

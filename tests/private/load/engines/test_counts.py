@@ -310,8 +310,7 @@ def test_the_command_keeps_and_appends(tmp_path, days):
     assert json.loads(out)["bits"] == 16
     assert "EXACT COUNTS: SENSITIVE" in err
     for day in days[1:]:
-        code, _, _ = run("aggregate", path, day, "-o", path)
-        assert code == 0
+        assert run("aggregate", path, day, "-o", path)[0] == 0
     assert digest(dpviz.load(path)._index) == digest(CASE.expected())
     before = path.read_bytes()
     assert "two.csv is in all.SENSITIVE.parquet already" in fails(
