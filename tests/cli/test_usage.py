@@ -164,7 +164,7 @@ def test_a_sample_says_what_it_lacks(folder, beside):
     assert run(*built)[0] == 0
     _, _, err = run("sample", "k.parquet", "-o", "s.csv", "-n", 5)
     assert f"note: the points have no {' and '.join(beside)}:" in err
-    assert run("sample", "r.parquet", "-o", "s.csv", "-n", 5)[2] == ""
+    assert run("sample", "r.parquet", "-o", "plain.csv", "-n", 5)[2] == ""
 
 
 def test_one_mistake_is_one_line(folder):

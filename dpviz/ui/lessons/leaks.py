@@ -17,9 +17,9 @@ DO = (
     "private release."
 )
 TAKEAWAY = (
-    "Counts without names are still personal data: two exact counts can differ by one person. A "
-    "private release is at most $e^{\\varepsilon}$ times as likely with that person in the data as "
-    "without: at a small ε that is about as likely, at a large one it promises little."
+    "Counts without names are still personal data: two exact counts can differ by one person, and "
+    "a private release is at most $e^{\\varepsilon}$ times as likely with that person as without, "
+    "which promises much at a small ε and little at a large one."
 )
 SOURCE = (
     "Differencing attacks on counts: D. Denning, P. Denning, M. Schwartz, The Tracker: A Threat to "
