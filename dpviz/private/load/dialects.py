@@ -28,6 +28,13 @@ BINARY_HASH = {
 }
 """Dialects whose hashes are no texts: their type of whole texts, and rules that compare letters."""
 
+FLOATS = {
+    "duckdb": ("FLOAT", "DOUBLE"),
+    "spark": ("float", "double"),
+    "postgres": ("real", "double precision", "numeric"),
+}
+"""What dialects call the types that NaN may be of."""
+
 RAISE_ON_UNDERFLOW = ("postgres", "redshift")
 """Dialects that refuse to divide 1e-320 by 2; so small an offset is in the first cell anyway."""
 
@@ -101,12 +108,28 @@ def as_column(name: str) -> Any:
 
 
 def as_text(value: Any, dialect: str) -> Any:
-    """A value as text, of which two are equal where their letters are: a column of a database may
-    take others for the same, as ``Ann`` and ``ann``, which are two ids.
+    """A value as text, as a file has it: 1 of a column of floats as ``1``, NaN as nothing.
+
+    Two are equal where their letters are: a column of a database may take others for the same, as
+    ``Ann`` and ``ann``, which are two ids.
     """
     from sqlglot import exp
 
-    text = exp.cast(value, "varchar")
+    text: Any = exp.cast(value, "varchar")
+    if dialect in FLOATS:
+        postgres = dialect == "postgres"
+        kind = exp.Anonymous(this="PG_TYPEOF" if postgres else "TYPEOF", expressions=[value.copy()])
+        kind = exp.cast(kind, "varchar") if postgres else kind
+        of_floats = exp.In(this=kind, expressions=[*map(exp.Literal.string, FLOATS[dialect])])
+        none = [exp.Literal.string(each) for each in ("nan", "NaN")]
+        case = exp.case().when(
+            exp.and_(exp.In(this=text.copy(), expressions=none), of_floats), exp.Null()
+        )
+        if not postgres:  # which alone writes 1 for 1.0
+            end = [exp.Literal.string(each) for each in ("[.]0$", "")]
+            whole = exp.Anonymous(this="REGEXP_REPLACE", expressions=[text.copy(), *end])
+            case = case.when(of_floats.copy(), whole)
+        text = exp.paren(case.else_(text))
     if dialect not in COLLATED:
         return text
     return exp.Collate(this=text, expression=exp.to_identifier("C", quoted=True))

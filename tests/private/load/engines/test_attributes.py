@@ -20,12 +20,14 @@ def table(n=400):
     random = np.random.default_rng(0)
     modes = ["bike", "Bike", " bike", 'it\'s \\ "new"', "tram", "", None]
     fares = [-5.0, 20.0, 1e300, -1e300, 7.0005, 0.0005, -0.0005, 3.25, float("nan"), None]
+    stars = [1.0, 2.0, 2.5, 10.0, -3.0, float("nan"), None]
     columns = {
         "who": pa.array([f"u{each}" for each in random.integers(0, 90, n)]),
         "x": pa.array(random.uniform(-0.1, 1.1, n)),
         "y": pa.array(random.uniform(0, 1, n)),
         "mode": pa.array([modes[each] for each in random.integers(0, len(modes), n)]),
         "fare": pa.array([fares[each] for each in random.integers(0, len(fares), n)]),
+        "stars": pa.array([stars[each] for each in random.integers(0, len(stars), n)]),
     }
     return pa.table(columns)
 
@@ -51,7 +53,9 @@ def of_postgres(folder, request):
 
     url = request.getfixturevalue("postgres")
     with psycopg.connect(url) as db:
-        columns = "who text, x double precision, y double precision, mode text, fare float8"
+        columns = (
+            "who text, x double precision, y double precision, mode text, fare float8, stars float8"
+        )
         db.execute("DROP TABLE IF EXISTS rides")
         db.execute(f"CREATE TABLE rides ({columns})".encode())
         with db.cursor().copy("COPY rides FROM STDIN") as copy:
@@ -84,4 +88,20 @@ def test_every_engine_gives_the_layers_of_a_file(engine, records, request):
     assert 0 < total <= 90
     for one, two in zip(by_folder.counts + by_folder.sums, bounded.counts + bounded.sums,
                         strict=True):  # fmt: skip
+        assert distance(one, two) == 0
+
+
+@pytest.mark.parametrize(
+    "engine", [of_duckdb, of_postgres, pytest.param(of_spark, marks=pytest.mark.slow)]
+)
+@pytest.mark.parametrize("kinds", [("1", "2.5", "other"), ("10", "1.0")])
+def test_numbers_as_kinds_and_as_ids_are_those_of_a_file(kinds, engine, records, request):
+    """Some engines write 1.0, which was of no listed kind, and NaN, which is no id."""
+    url, name = engine(records, request)
+    box = dpviz.Domain.from_bounds([0, 0, 1, 1], ("x", "y"), kind="stars", kinds=kinds)
+    read = {**READ, "unit": "stars", "max_per_unit": 1_000}
+    wanted = dpviz.load(records / "rides.parquet", box, **read)._layers
+    layers = dpviz.load(url, box, table=name, **read)._layers
+    assert [index.total > 0 for index in wanted.counts] == [each != "1.0" for each in kinds]
+    for one, two in zip(wanted.counts, layers.counts, strict=True):
         assert distance(one, two) == 0
