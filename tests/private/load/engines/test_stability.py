@@ -93,7 +93,7 @@ def test_ids_that_a_column_takes_for_the_same_are_those_of_two_units(engine, req
         )
         assert tuple(sum(index.total for index in each.counts) for each in (here, there)) == totals
         assert sum(map(distance, here.counts, there.counts)) == 1
-    assert [index.total for index in here.counts] == [1, 1]  # kinds are told apart likewise
+    assert [index.total for index in here.counts] == [1, 1]  # so are kinds
 
 
 ALIKE = {"two": ("ann", "Ann"), "one": ("ann",)}
