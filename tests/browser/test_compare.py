@@ -34,6 +34,10 @@ def test_both_views_share_legend_and_rectangle_errors_are_measured_owners_compar
     page.locator("[data-testid=dpviz-map][data-rendered]").first.wait_for()
     expect(page.get_by_test_id("dpviz-swipe")).to_be_visible()
     expect(page.get_by_test_id("dpviz-legend")).to_have_count(1)
+    page.emulate_media(media="print")  # columns that break over two sheets overlap
+    answers = page.get_by_test_id("stHorizontalBlock").filter(has_text="Built from").last
+    assert answers.evaluate("e => getComputedStyle(e).breakInside") == "avoid"
+    page.emulate_media(media="screen")
     page.get_by_role("radio", name="Side by side").or_(
         page.get_by_role("button", name="Side by side")
     ).first.click()
