@@ -1,5 +1,5 @@
 """Where two releases differ beyond their errors, of noise and of cut cells: a box is the coarser of
-what each shows.
+what each shows; where these do not nest, boxes are halves of the domain, added up.
 """
 
 from __future__ import annotations
@@ -32,11 +32,17 @@ CLEAR = 3.0
 """Standard deviations of its larger error from which a difference is drawn: there are many looks,
 and two signs."""
 
+CLEAR_OF_CUTS = 4.0
+"""Likewise where boxes cut the cells of a release: how records lie in cells has heavier tails."""
+
 STEPS = (0.0, 1.5, 3.0, 4.5)
 """Zooms above that of the whole domain at which the boxes become finer."""
 
 SIDES = 4
 """Classes on either side."""
+
+FINEST = 7
+"""Halvings of the domain's sides at which boxes of releases that do not nest are finest."""
 
 
 def difference_scene(
@@ -84,15 +90,12 @@ def difference(
     domain = releases[0].domain
 
     def drawn(zoom: float) -> Sequence[NDArray[Any]]:
-        lo, hi = coarser(releases, zoom)
-        a, b = (release.count_boxes(lo, hi) for release in releases)
-        return lo, hi, a.count, _errors(a), b.count, _errors(b)
+        lo, hi, least = coarser(releases, zoom, shared)
+        return lo, hi, *_compared(releases, lo, hi, least, shared), np.full(len(lo), least)
 
-    lo, hi, count_a, errors_a, count_b, errors_b, since, until = by_zoom(domain, drawn)
+    lo, hi, count_a, sd_a, count_b, sd_b, sd, clear, least, since, until = by_zoom(domain, drawn)
     km2, offsets, origin = placed(domain, lo, hi)
-    gap, errors = count_a - count_b, errors_a + errors_b if shared else np.hypot(errors_a, errors_b)
-    sd_a, sd_b, sd = (each.max(axis=1) for each in (errors_a, errors_b, errors))
-    clear = np.abs(gap) >= np.maximum(CLEAR * sd, 1e-12)
+    gap = count_a - count_b
     density = np.where(clear, gap / km2, 0.0)
     home = (since == 0.0) & clear
     scale = scale_of(np.abs(density[home]), np.abs(gap[home]), most=SIDES)
@@ -115,7 +118,21 @@ def difference(
         Row("Difference", "gap", noise_sd="sd"),
     )
     mark = Mark(layer=layer, table=table, bind=BOUND, title="Records here", rows=rows)
-    return mark, _legend(scale, colors, labels)
+    return mark, _legend(scale, colors, labels, float(least.max()))
+
+
+def _compared(
+    releases: Sequence[PointRelease], lo: Int, hi: Int, least: float, shared: bool
+) -> tuple[NDArray[Any], ...]:
+    """Of boxes, (q,) each: counts and larger errors of A and of B, the error of their difference,
+    and whether that stands out of so many of them.
+    """
+    a, b = (release.count_boxes(lo, hi) for release in releases)
+    errors_a, errors_b = _errors(a), _errors(b)
+    errors = errors_a + errors_b if shared else np.hypot(errors_a, errors_b)
+    sd_a, sd_b, sd = (each.max(axis=1) for each in (errors_a, errors_b, errors))
+    clear = np.abs(a.count - b.count) >= np.maximum(least * sd, 1e-12)
+    return a.count, sd_a, b.count, sd_b, sd, clear
 
 
 def _errors(answers: RangeAnswers) -> Float:
@@ -125,9 +142,13 @@ def _errors(answers: RangeAnswers) -> Float:
     return np.stack([answers.noise_sd, answers.uniformity_sd], axis=1)
 
 
-def coarser(releases: Sequence[PointRelease], zoom: float) -> tuple[Int, Int]:
-    """Lattice boxes (lo, hi) at a zoom: of two that overlap, the larger; where boxes of the two
-    releases do not nest, those of the first.
+def coarser(
+    releases: Sequence[PointRelease], zoom: float, shared: bool = False
+) -> tuple[Int, Int, float]:
+    """Lattice boxes (lo, hi) at a zoom, and how many standard deviations stand out there.
+
+    Of two boxes that overlap, the larger; where those of the two releases do not nest, see
+    :func:`added_up`.
     """
     boxes = []
     for release in releases:
@@ -141,8 +162,39 @@ def coarser(releases: Sequence[PointRelease], zoom: float) -> tuple[Int, Int]:
     boxes_of = [np.vstack([boxes[k][side][coarse[k]] for k in range(2)]) for side in range(2)]
     covered = int(_volumes(boxes_of[0], boxes_of[1]).sum())
     if covered != int(_volumes(*boxes[0]).sum()):
-        return boxes[0]
-    return boxes_of[0], boxes_of[1]
+        halvings = round(np.log2(max(len(boxes[0][0]), 4)) / 2)
+        return *added_up(releases, min(halvings, FINEST), shared), CLEAR_OF_CUTS
+    return boxes_of[0], boxes_of[1], CLEAR
+
+
+def added_up(
+    releases: Sequence[PointRelease], halvings: int, shared: bool = False
+) -> tuple[Int, Int]:
+    """Boxes that tile the domain: halves of its sides, so often halved, but four where no
+    difference stands out, in any box within them, are one.
+
+    All boxes of all sizes are looked at, each with errors of its own, so that no box is chosen
+    for what it shows: one in which none stands out by itself may do so with its neighbours.
+    """
+    side = releases[0].domain.side
+    boxes, below = [], np.zeros((1 << halvings, 1 << halvings), dtype=bool)
+    inner = [below]
+    for level in range(halvings, -1, -1):
+        corner = np.indices(below.shape).reshape(2, -1).T * (side >> level)
+        boxes.append((corner, corner + (side >> level)))
+        looks = _compared(releases, *boxes[-1], CLEAR_OF_CUTS, shared)[-1]
+        clear = below | looks.reshape(below.shape)
+        if level:
+            half = len(below) // 2
+            below = clear.reshape(half, 2, half, 2).any(axis=(1, 3))
+            inner.append(below)
+    above = [*(each.repeat(2, axis=0).repeat(2, axis=1) for each in inner[1:]), np.ones((1, 1))]
+    drawn = [(~one & (other > 0)).ravel() for one, other in zip(inner, above, strict=True)]
+    lo, hi = (
+        np.vstack([each[end][rows] for each, rows in zip(boxes, drawn, strict=True)])
+        for end in (0, 1)
+    )
+    return lo, hi
 
 
 BOUND = {f"get{name.title()}": name for name in ("bounds", "density", "since", "until")}
@@ -238,13 +290,13 @@ def _colors() -> Themed:
     )
 
 
-def _legend(scale: Scale, colors: Themed, labels: Sequence[str]) -> Legend:
+def _legend(scale: Scale, colors: Themed, labels: Sequence[str], least: float) -> Legend:
     words = scale_labels(scale)
     return Legend(
         title="A − B, records per km²",
         colors=colors,
         labels=["", *(f"−{word}" for word in reversed(words)), *words],
-        blank="blank: no difference that stands out of the errors (3 sd)",
+        blank=f"blank: no difference that stands out of the errors ({least:g} sd)",
         swatches=(
             Swatch(f"more in A: {labels[0]}", Themed(MORE_A.light[2], MORE_A.dark[2])),
             Swatch(f"more in B: {labels[1]}", Themed(MORE_B.light[2], MORE_B.dark[2])),

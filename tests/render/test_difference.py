@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 import dpviz
+from dpviz.datasets.catalogue import DATASETS
 from dpviz.errors import ReleaseError
 from dpviz.render.cells import domain_bounds, home_zoom
 from dpviz.render.difference import CLEAR, coarser, difference, difference_scene
+from dpviz.trees.lattice import overlaps
 
 DOMAIN = dpviz.Domain((10.0, 50.0), (11.0, 51.0))
 
@@ -30,8 +32,11 @@ def test_boxes_tile_the_domain_at_every_zoom(pair, methods):
     points = rng.normal((10.5, 50.5), 0.1, (5_000, 2))
     both = [made(points, k, method) for k, method in enumerate(methods)]
     for above in (0, 2, 5):
-        lo, hi = coarser(both, home_zoom(domain_bounds(DOMAIN)) + above)
+        lo, hi, _ = coarser(both, home_zoom(domain_bounds(DOMAIN)) + above)
         assert int((hi - lo).prod(axis=1).sum()) == DOMAIN.side**2
+        assert all(
+            (overlaps(lo, hi, *each) > 0).sum() == 1 for each in zip(lo[:9], hi[:9], strict=True)
+        )
 
 
 def test_a_difference_is_drawn_where_it_stands_out_and_nowhere_else(pair):
@@ -56,7 +61,7 @@ def test_two_releases_of_the_same_records_hardly_differ():
     """64 boxes at 3 sd: the chance of more than four false ones is under 1e-6."""
     points = np.random.default_rng(5).uniform((10, 50), (11, 51), (20_000, 2))
     both = [made(points, k, "ugrid", 0.05) for k in (1, 2)]
-    lo, hi = coarser(both, home_zoom(domain_bounds(DOMAIN)))
+    lo, hi, _ = coarser(both, home_zoom(domain_bounds(DOMAIN)))
     a, b = (release.count_boxes(lo, hi) for release in both)
     false = np.abs(a.count - b.count) >= CLEAR * np.hypot(a.noise_sd, b.noise_sd)
     assert false.sum() <= max(4, 0.02 * len(lo))
@@ -67,8 +72,27 @@ def test_cells_of_one_release_that_cut_the_other_s_are_no_difference(methods):
     """Of the same records, 18 to 47 % of the boxes were drawn: beyond the noise, not the errors."""
     city = dpviz.load("city-50k")
     a, b = (dpviz.build(city, method, 3.0, seed=k) for k, method in enumerate(methods))
+    assert drawn_records(a, b) < 0.03 * a.nodes.count[0]  # 0.06 of them were, in boxes of one
+
+
+def drawn_records(a, b):
+    """Records, of either sign, in the boxes of a difference where all is in sight."""
     mark, _ = difference([a, b], ["A", "B"])
-    assert np.mean(np.array(mark.table["density"].to_pylist()) != 0) < 0.03
+    column = {name: np.array(mark.table[name].to_pylist()) for name in ("density", "gap", "since")}
+    return np.abs(column["gap"][(column["density"] != 0) & (column["since"] == 0)]).sum()
+
+
+def test_boxes_of_grids_that_do_not_nest_are_added_up_until_a_difference_stands_out():
+    """Of 3,000 more in A the boxes of one grid drew a quarter; of none more, 2,300."""
+    city = dpviz.load("city-50k")
+    points = DATASETS["city-50k"].points()
+    west, south, east, north = city.domain.place.bounds
+    away = (points - [west, south]) / [east - west, north - south] - [0.45, 0.5]
+    near = np.argsort(np.hypot(*away.T))[:9_000:3]
+    fewer = dpviz.from_points(np.delete(points, near, axis=0), city.domain, public=True)
+    a, b = dpviz.build(city, "ugrid", 1.0, seed=1), dpviz.build(city, "ugrid", 0.7, seed=2)
+    assert drawn_records(a, b) < 300
+    assert 1_000 < drawn_records(a, dpviz.build(fewer, "ugrid", 0.7, seed=2)) < 4_000
 
 
 def test_a_difference_is_of_two(pair):
