@@ -27,15 +27,16 @@ if TYPE_CHECKING:
 def above_noise(count: Float, sd: Float, among: int) -> Mask:
     """Which of the largest of so many counts are above what noise alone would reach among them.
 
-    The largest of n normal variables of standard deviation 1 is √(2 ln n) or less, mostly: a count
-    that was chosen for its size from 20,000 has to be 4.5 standard deviations of its noise.
+    Of n Laplace variables of standard deviation 1 half a one is above ln(n)/√2: a count that was
+    chosen for its size from 20,000 has to be 7 standard deviations of its noise. For sums of many
+    draws, which are nearer to normal, it is more than enough.
 
     Args:
         count: the largest ones, (k,).
         sd: of their noise, (k,).
         among: how many they were chosen from.
     """
-    return np.asarray(count > max(STANDS, math.sqrt(2 * math.log(max(among, 1)))) * sd)
+    return np.asarray(count > max(STANDS, math.log(max(among, 1)) / math.sqrt(2)) * sd)
 
 
 BEHIND = 110

@@ -10,7 +10,7 @@ from dpviz.releases.roads.beyond_noise import facts_of_each_step, limits
 from dpviz.releases.roads.path_count import path_variance
 from dpviz.releases.roads.release import EVENTS, RoadRelease
 from dpviz.render import rounded
-from dpviz.render.detail import STANDS
+from dpviz.render.flows import above_noise
 from dpviz.render.numbers import percent
 from dpviz.roads.paths import Paths
 from dpviz.ui.points.downloads import file_buttons
@@ -35,7 +35,8 @@ def release_facts(
             st.markdown(f"**{plain(title_of(method))}**")
         extra = release.header.extra
         noise = float(np.sqrt(path_variance(release, workload).mean()))
-        seen = int((release.edge_count > STANDS * release.edge_noise_sd).sum())
+        streets = len(release.graph)
+        seen = int(above_noise(release.edge_count, release.edge_noise_sd, streets).sum())
         of_events = release.records == EVENTS
         each, truncation = limits(release), extra.get("kept")
         estimated = any("lengths" in step for step in facts_of_each_step(release))
@@ -54,7 +55,11 @@ def release_facts(
                 "below the noise" if truncation is None else percent(truncation),
                 help="From the noisy lengths of the trips.",
             )
-        next(facts).metric("Streets above the noise", f"{seen:,} of {len(release.graph):,}")
+        next(facts).metric(
+            "Streets above the noise",
+            f"{seen:,} of {streets:,}",
+            help="Above what noise alone would reach on any of so many streets.",
+        )
         next(facts).metric(
             "Noise of a typical query",
             f"± {rounded(2 * noise, 2 * noise)} {EVENTS if of_events else 'visits'}",
