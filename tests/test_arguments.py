@@ -6,6 +6,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -190,11 +191,11 @@ class Lazy:
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        (None, "source=None: give a path"),
+        (None, "source of type NoneType: give a path"),
         ("", "source='': give the path of a file"),
         (b"13.4,52.5", "source of type bytes: give a path"),
         ("lon,lat\n13.4,52.5", "^source is a text of several lines: give the path of a file$"),
-        (5, "source=5: give a path"),
+        (5, "source of type int: give a path"),
         (Lazy(), "source of type Lazy: collect it first"),
     ],
 )
@@ -228,3 +229,24 @@ def test_every_annotation_of_a_checked_function_is_known_where_it_stands():
             inner = inspect.unwrap(function)
             for name, hint in hints_of(inner).items():
                 assert hint is not Any or inner.__annotations__[name][:3] in ("Any", "Arr"), name
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.Series([0.71828, 0.5]),
+        pd.Series(["Ann Smith", "Bob"]),
+        pd.Index(["Ann Smith"]),
+        np.array(["Ann Smith"]),
+        pa.array(["Ann Smith"]),
+        {"Ann Smith": 0.71828},
+        [0.71828],
+    ],
+    ids=lambda column: type(column).__name__,
+)
+def test_a_column_is_no_list_of_files_and_none_of_it_is_shown(column):
+    """The first record of one stood in the error, as the name of a file."""
+    with pytest.raises(DataError, match="source of type .*: give a path") as refused:
+        dpviz.load(column, dpviz.Domain((0, 0), (1, 1)))
+    assert "Ann" not in str(refused.value)
+    assert "0.7" not in str(refused.value)

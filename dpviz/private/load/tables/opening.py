@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import tempfile
 import weakref
-from collections.abc import Iterable
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from dpviz import limits
-from dpviz.arguments import PATH, described, fitting
+from dpviz.arguments import PATH, fitting
 from dpviz.errors import DataError
 from dpviz.foreign import BLANK, LAYER
 from dpviz.private.load.tables.archive import (
@@ -45,15 +45,16 @@ def checked_source(source: Any, *, many: bool = False) -> Any:
         raise DataError("source is a text of several lines: give the path of a file")
     if is_frame(source) or (isinstance(source, str) and scheme_of(source) is not None):
         return source
-    if many and isinstance(source, Iterable) and not isinstance(source, (str, bytes, os.PathLike)):
+    # A column, an array or a mapping is none: its items may be records, which are not shown.
+    if many and isinstance(source, (Sequence, Iterator)) and not isinstance(source, (str, bytes)):
         sources = list(source)
         if any(map(is_frame, sources)):
             raise DataError("a list of tables in memory: put them into one table first")
         return [checked_source(each) for each in sources]
     if not isinstance(source, (str, os.PathLike)):
         raise DataError(
-            f"{described('source', source)}: give a path, the URL of a database, or a table in "
-            "memory (an array of coordinates: to dpviz.from_points)"
+            f"source of type {type(source).__name__}: give a path, the URL of a database, or a "
+            "table in memory (an array of coordinates: to dpviz.from_points)"
         )
     return fitting(source, PATH, "source", DataError)
 
