@@ -246,7 +246,7 @@ def test_every_annotation_of_a_checked_function_is_known_where_it_stands():
 )
 def test_a_column_is_no_list_of_files_and_none_of_it_is_shown(column):
     """The first record of one stood in the error, as the name of a file."""
-    with pytest.raises(DataError, match="source of type .*: give a path") as refused:
+    with pytest.raises(DataError, match=r"source of type .*: give a path") as refused:
         dpviz.load(column, dpviz.Domain((0, 0), (1, 1)))
     assert "Ann" not in str(refused.value)
     assert "0.7" not in str(refused.value)
