@@ -70,11 +70,12 @@ def of_spark(folder, request):
     return "spark://local", "rides"
 
 
-@pytest.mark.parametrize(
-    "engine", [of_duckdb, of_postgres, pytest.param(of_spark, marks=pytest.mark.slow)]
-)
+ENGINES = {"duckdb": of_duckdb, "postgres": of_postgres, "spark": of_spark}
+
+
+@pytest.mark.parametrize("engine", ENGINES)  # by name, which tells what starts a Java
 def test_every_engine_gives_the_layers_of_a_file(engine, records, request):
-    url, name = engine(records, request)
+    url, name = ENGINES[engine](records, request)
     wanted = dpviz.load(records / "rides.parquet", BOX, **READ)._layers
     layers = dpviz.load(url, BOX, table=name, **READ)._layers
     assert all(index.total for index in wanted.counts)
