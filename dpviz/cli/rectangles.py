@@ -65,7 +65,7 @@ def _places(path: str, header: Sequence[str], columns: Sequence[str]) -> Sequenc
         places += named
     if len(places) == 2 * len(columns):
         return places
-    if len(columns) == 2 or places:
+    if len(columns) == 2 or places or len(header) < 2 * len(columns):
         wanted = (
             SIDES
             if len(columns) == 2

@@ -127,6 +127,13 @@ def test_rectangles_of_three_dimensions(header, row, tmp_path):
     assert rectangles(str(tmp_path / "rects.csv"), ["x", "y", "h"]) == [[1, 2, 3, 4, 5, 6]]
 
 
+def test_a_header_of_too_few_sides_is_refused(tmp_path):
+    """Four names of none of the six sides ended in a traceback."""
+    (tmp_path / "rects.csv").write_text("west,south,east,north\n1,2,3,4\n")
+    with pytest.raises(DataError, match="name them x_min, y_min, h_min, x_max"):
+        rectangles(str(tmp_path / "rects.csv"), ["x", "y", "h"])
+
+
 def test_the_exported_cells_are_rectangles_to_ask(points, tmp_path):
     output, cells = tmp_path / "r.parquet", tmp_path / "cells.csv"
     assert run("build", points, "-o", output, f"--bounds={BOUNDS}", "--method", "ugrid")[0] == 0
