@@ -1,6 +1,8 @@
 """What the contract tests run over: every method and preset in every dimension it claims."""
 
+from contextlib import contextmanager
 from fractions import Fraction
+from unittest.mock import patch
 
 import numpy as np
 from hypothesis import strategies as st
@@ -9,7 +11,7 @@ from dpviz import METHODS, Domain
 from dpviz.methods import names
 from dpviz.private.handle import DataHandle
 from dpviz.private.index import PointIndex
-from dpviz.private.mechanisms.noise import change_probability
+from dpviz.private.mechanisms.noise import change_probability, geometric
 
 QUICK = {
     "height": 3,
@@ -135,3 +137,24 @@ def moved_by_a_record(index, question, threshold, seed):
         more = many.merged(PointIndex.from_cells(index.domain, place))
         moved.append(question(more) - question(many))
     return moved
+
+
+@contextmanager
+def priced(module, cls):
+    """Of builds of a ladder: each draw's (price, counts, sensitivity); each tree's price and the
+    price of its dearest path. No node above the first level is paid for.
+    """
+    drawn, paths, grow = [], [], cls.grown
+
+    def logged(noise, share, counts, sensitivity=1):
+        drawn.append((Fraction(share.epsilon), len(counts), sensitivity))
+        return geometric(noise, share, counts, sensitivity)
+
+    def grown(self, index, share, noise, level):
+        tree, noisy, paid, limit = grow(self, index, share, noise, level)
+        paths.append((Fraction(share.epsilon), max(path_totals(tree.parent, paid))))
+        assert (paid[tree.depth < min(level, self.max_depth, tree.max_depth)] == 0).all()
+        return tree, noisy, paid, limit
+
+    with patch.object(module, "geometric", logged), patch.object(cls, "grown", grown):
+        yield drawn, paths

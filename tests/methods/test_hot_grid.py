@@ -14,14 +14,13 @@ from dpviz.evaluation.truth import HOT, exact_counts, hot
 from dpviz.methods import method
 from dpviz.methods.points import cell_tree, hot_grid
 from dpviz.methods.points.hot_grid import HotGrid, in_full_cells
-from dpviz.methods.points.ladder_tree import LadderTree
 from dpviz.private.budget import Budget
-from dpviz.private.mechanisms.noise import SimulatedNoise, geometric
+from dpviz.private.mechanisms.noise import SimulatedNoise
 from dpviz.trees.consistency import downward, sum_up, upward
 from dpviz.trees.lattice import grid_edges
 from tests.strategies import indexes
 
-from .cases import handle, moved_by_a_record, path_totals, skewed_points
+from .cases import handle, moved_by_a_record, priced, skewed_points
 
 
 @settings(max_examples=20)
@@ -37,25 +36,14 @@ from .cases import handle, moved_by_a_record, path_totals, skewed_points
 )
 def test_prices_of_every_path_add_up_to_at_most_epsilon(index, epsilon, seed, cap, **parameters):
     """In fractions, without a tolerance: the record count, the questions, and every path."""
-    drawn, paths = [], []
-
-    def logged(noise, share, counts, sensitivity=1):
-        drawn.append((Fraction(share.epsilon), len(counts), sensitivity))
-        return geometric(noise, share, counts, sensitivity)
-
-    def grown(self, index, share, noise, level):
-        tree, noisy, paid, limit = LadderTree.grown(self, index, share, noise, level)
-        paths.append(max(path_totals(tree.parent, paid)))
-        assert Fraction(share.epsilon) >= paths[0] > 0.999 * share.epsilon - 1e-8
-        assert (paid[tree.depth < min(level, cap, tree.max_depth)] == 0).all()
-        return tree, noisy, paid, limit
-
     chosen = method("hot_grid", max_depth=cap, **parameters)
-    with patch.object(hot_grid, "geometric", logged), patch.object(HotGrid, "grown", grown):
+    with priced(hot_grid, HotGrid) as (drawn, paths):
         chosen.build(index, Budget(epsilon), SimulatedNoise(seed))
+    [(price, dearest)] = paths
+    assert price >= dearest > 0.999 * float(price) - 1e-8
     assert [draw[1:] for draw in drawn] == [(1, 1)] + (len(drawn) - 1) * [(1, 2)]
     assert len(drawn) <= 4
-    assert sum(price for price, *_ in drawn) + paths[0] <= Fraction(epsilon)
+    assert sum(price for price, *_ in drawn) + dearest <= Fraction(epsilon)
 
 
 @settings(max_examples=50)

@@ -18,11 +18,11 @@ from dpviz.methods.points import ladder_tree
 from dpviz.methods.points.ladder_tree import Ladder, LadderTree, unspent, within_parts
 from dpviz.private.budget import Budget
 from dpviz.private.index import PointIndex
-from dpviz.private.mechanisms.noise import SimulatedNoise, geometric
+from dpviz.private.mechanisms.noise import SimulatedNoise
 from dpviz.trees.decomposition import MAX_NODES
 from dpviz.trees.lattice import grid_edges
 from dpviz.workloads import workload
-from tests.methods.cases import handle, moved_by_a_record, path_totals, refinement
+from tests.methods.cases import handle, moved_by_a_record, path_totals, priced, refinement
 from tests.strategies import indexes
 
 SQUARE = Domain((0.0, 0.0), (1.0, 1.0))
@@ -74,30 +74,18 @@ def test_the_question_and_every_path_add_up_to_at_most_epsilon(
     index, epsilon, even, many, share, cap, seed
 ):
     """In fractions, without a tolerance; with thresholds that nearly every answer passes, too."""
-    drawn, paths = [], []
-
-    def logged(noise, share, counts, sensitivity=1):
-        drawn.append((Fraction(share.epsilon), len(counts), sensitivity))
-        return geometric(noise, share, counts, sensitivity)
-
-    def grown(self, index, share, noise, level):
-        tree, noisy, paid, limit = Ladder.grown(self, index, share, noise, level)
-        paths.append(max(path_totals(tree.parent, paid)))
-        assert paths[0] <= Fraction(share.epsilon)
-        assert (paid[tree.depth < min(level, cap, tree.max_depth)] == 0).all()
-        return tree, noisy, paid, limit
-
     chosen = method("ladder_tree", max_depth=cap, even=even)
     with (
-        patch.object(ladder_tree, "geometric", logged),
         patch.object(ladder_tree, "MANY_RECORDS", many),
         patch.object(ladder_tree, "EVEN", share),
-        patch.object(LadderTree, "grown", grown),
+        priced(ladder_tree, LadderTree) as (drawn, paths),
     ):
         chosen.build(index, Budget(epsilon), SimulatedNoise(seed))
+    [(price, dearest)] = paths
+    assert dearest <= price
     assert [draw[1:] for draw in drawn] == len(drawn) * [(1, 1)]
     assert len(drawn) <= (2 if index.domain.dims == 2 and even > 0 else 0)
-    assert sum(price for price, *_ in drawn) + paths[0] <= Fraction(epsilon)
+    assert sum(price for price, *_ in drawn) + dearest <= Fraction(epsilon)
 
 
 @settings(max_examples=50)
