@@ -2,7 +2,6 @@
 
 import inspect
 import io
-import json
 import os
 import re
 import sqlite3
@@ -30,6 +29,7 @@ from dpviz.roads.graph import road_graph
 from dpviz.sandbox import CONFINED
 from dpviz.sequences.alphabet import Alphabet
 from tests.fuzz.inputs import GRAPHML, workbook
+from tests.geojson import collection, feature
 
 DOMAIN = dpviz.Domain.from_bounds([10.0, 50.0, 12.0, 51.0])
 LONG = "x" * 4_000_000
@@ -104,11 +104,7 @@ def test_a_secret_node_of_a_trip_is_not_repeated(tmp_path):
 
 
 def polygon_file(path, shapes):
-    features = [
-        {"type": "Feature", "properties": {"name": "a"}, "geometry": shapely.geometry.mapping(each)}
-        for each in shapes
-    ]
-    path.write_text(json.dumps({"type": "FeatureCollection", "features": features}))
+    path.write_text(collection(feature(each, name="a") for each in shapes))
     return path
 
 
@@ -340,10 +336,9 @@ def test_streets_of_a_stranger_are_parsed_in_the_child(tmp_path, monkeypatch):
     path = tmp_path / "streets.graphml"
     path.write_bytes(GRAPHML)
     assert len(read_graph(path).edge_id) == 1
-    line = {"type": "LineString", "coordinates": [[0, 0], [1, 1]]}
-    feature = {"type": "Feature", "geometry": line, "properties": {"edge": "a", "length": 2}}
+    line = feature(shapely.LineString([(0, 0), (1, 1)]), edge="a", length=2)
     path = tmp_path / "streets.geojson"
-    path.write_text(json.dumps({"type": "FeatureCollection", "features": [feature]}))
+    path.write_text(collection([line]))
     assert read_graph(path).edge_id.tolist() == ["a"]
 
 

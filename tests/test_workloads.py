@@ -15,7 +15,7 @@ FLAT = Domain((-10.0, 2.0), (30.0, 7.0))
 DEEP = Domain((0.0, 0.0, -1.0, 5.0), (1.0, 2.0, 1.0, 9.0))
 
 
-def shares(domain: Domain, rects: np.ndarray) -> np.ndarray:
+def shares(domain, rects):
     sides = rects[:, domain.dims :] - rects[:, : domain.dims]
     return sides / np.subtract(domain.upper, domain.lower)
 

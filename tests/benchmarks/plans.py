@@ -10,7 +10,6 @@ a page with the tables is written beside them.
 
 import argparse
 import csv
-import json
 import time
 from pathlib import Path
 
@@ -25,6 +24,7 @@ from dpviz.planning.proxy import proxy_records
 from dpviz.planning.search import caution_of, least, prices
 from dpviz.planning.trial import Trial
 from dpviz.wishes import parse, parse_all, squares
+from tests.geojson import collection, feature
 
 DATA = {
     "codepoint_london": (-0.53, 51.27, 0.35, 51.70),
@@ -104,16 +104,10 @@ def districts(others, path):
     box = shapely.box(*domain.bounds)
     cells = shapely.voronoi_polygons(seeds, extend_to=box).geoms
     shapes = [shapely.intersection(cell, box) for cell in cells]
-    features = [
-        {
-            "type": "Feature",
-            "properties": {"name": f"district {row}"},
-            "geometry": shapely.geometry.mapping(shape),
-        }
-        for row, shape in enumerate(shapes)
-        if shape.area > 0
+    districts = [
+        feature(shape, name=f"district {row}") for row, shape in enumerate(shapes) if shape.area > 0
     ]
-    path.write_text(json.dumps({"type": "FeatureCollection", "features": features}))
+    path.write_text(collection(districts))
     return path
 
 

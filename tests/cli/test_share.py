@@ -1,5 +1,4 @@
 import dataclasses
-import json
 import struct
 
 import pandas as pd
@@ -8,6 +7,7 @@ import pytest
 
 import dpviz
 from tests.commands import as_json, fails, run
+from tests.headers import header_of, with_header
 
 
 @pytest.fixture
@@ -67,11 +67,10 @@ def test_what_lies_nowhere_on_the_earth_is_on_no_map(crs, words, exported, tmp_p
     )
     assert "<table>" in release._repr_html_()
     table = release.to_arrow()
-    header = json.loads(table.schema.metadata[b"dpviz"])
+    header = header_of(table)
     header["domain"]["crs"] = crs
-    packed = {**table.schema.metadata, b"dpviz": json.dumps(header).encode()}
     path = tmp_path / "r.parquet"
-    pq.write_table(table.replace_schema_metadata(packed), path)
+    pq.write_table(with_header(table, header), path)
     assert run("query", path, "--rect=0,0,1e6,1e6")[0] == 0
     for command, ending in (("share", "html"), ("report", "html"), ("picture", "png")):
         output = tmp_path / f"map.{ending}"

@@ -21,6 +21,7 @@ from dpviz.releases.points.region_file import read_regions
 from dpviz.roads.graph import road_graph
 from dpviz.sequences.alphabet import Alphabet
 from tests.fuzz import mutants
+from tests.geojson import collection, feature
 
 DOMAIN = dpviz.Domain.from_bounds([10.0, 50.0, 12.0, 51.0])
 ROWS = pd.DataFrame(
@@ -94,11 +95,8 @@ def _table(**columns):
 
 
 def _collection(shapes):
-    features = [
-        {"type": "Feature", "properties": {"id": k, "who": mutants.SECRET}, "geometry": each}
-        for k, each in enumerate(map(shapely.geometry.mapping, shapes))
-    ]
-    return json.dumps({"type": "FeatureCollection", "features": features}).encode()
+    features = (feature(each, id=k, who=mutants.SECRET) for k, each in enumerate(shapes))
+    return collection(features).encode()
 
 
 SHAPEFILE = mutants.zip_mutant(

@@ -1,6 +1,5 @@
 """A plan reads no records, and what it promises holds where the data are as it assumed."""
 
-import json
 import re
 import shlex
 from itertools import pairwise
@@ -10,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import shapely
 
 import dpviz
 from dpviz.errors import DomainError, ParameterError, PrivacyError
@@ -28,6 +28,7 @@ from dpviz.planning.trial import Trial
 from dpviz.releases.points.promises import promises, within
 from dpviz.wishes import parse_all, squares
 from tests.commands import as_json, fails, run
+from tests.geojson import collection, feature
 
 BOUNDS = "2,48,3,49"
 DOMAIN = dpviz.Domain.from_bounds([2.0, 48.0, 3.0, 49.0])
@@ -283,20 +284,9 @@ def test_an_earlier_release_stands_in(handle, tmp_path):
 def test_areas_are_counted_by_themselves_at_the_price_of_the_theory(handle, tmp_path, monkeypatch):
     """Four wards of one level: the noise is one draw each, whose 95 % are ln(20)/ε."""
     monkeypatch.chdir(tmp_path)
-    corners = [(x, y) for x in (2.0, 2.5) for y in (48.0, 48.5)]
-    features = [
-        {
-            "type": "Feature",
-            "properties": {"name": f"ward {row}"},
-            "geometry": {
-                "type": "Polygon",
-                "coordinates": [[(x, y), (x + 0.5, y), (x + 0.5, y + 0.5), (x, y + 0.5), (x, y)]],
-            },
-        }
-        for row, (x, y) in enumerate(corners)
-    ]
-    document = {"type": "FeatureCollection", "features": features}
-    (tmp_path / "wards.geojson").write_text(json.dumps(document))
+    wards = [shapely.box(x, y, x + 0.5, y + 0.5) for x in (2.0, 2.5) for y in (48.0, 48.5)]
+    named = (feature(each, name=f"ward {row}") for row, each in enumerate(wards))
+    (tmp_path / "wards.geojson").write_text(collection(named))
     wish = "areas=wards.geojson ±1% or ±100"
     planned = dpviz.plan(DOMAIN, [wish], like=handle, source="people.csv")
     assert planned.method == "areas"
@@ -311,9 +301,8 @@ def test_areas_are_counted_by_themselves_at_the_price_of_the_theory(handle, tmp_
     exec(planned.python, {})
     with pytest.raises(ParameterError, match="leave squares out"):
         dpviz.build(handle, areas="wards.geojson", wishes=["any 1 km² ±9"], seed=1)
-    for feature in features:
-        feature["properties"]["name"] = "ward"
-    (tmp_path / "same.geojson").write_text(json.dumps(document))
+    same = (feature(each, name="ward") for each in wards)
+    (tmp_path / "same.geojson").write_text(collection(same))
     planned = dpviz.plan(DOMAIN, ["areas=same.geojson ±600"], like=handle, repeats=2)
     assert planned.method != "areas"
     assert "two areas are called 'ward'" in planned.assumed[-1]

@@ -17,6 +17,7 @@ from dpviz.errors import DpvizError, ReleaseError
 from dpviz.releases import files
 from dpviz.releases.header import SCHEMA
 from dpviz.releases.store import from_arrow
+from tests.headers import header_of, with_header
 from tests.strategies import trees
 
 HEADER = Header(
@@ -79,20 +80,19 @@ def test_nothing_in_a_file_tells_seed_or_total(release, tmp_path):
 
 def test_a_newer_schema_is_refused(release):
     table = release.to_arrow()
-    header = json.loads(table.schema.metadata[b"dpviz"])
-    newer = table.replace_schema_metadata({"dpviz": json.dumps({**header, "schema": 99})})
+    header = header_of(table)
+    newer = with_header(table, {**header, "schema": 99})
     with pytest.raises(ReleaseError, match="schema 99 is newer than this version reads"):
         from_arrow(newer, "r.parquet")
     for odd in (0, -1, 1.5, "2", None, True):
-        odder = table.replace_schema_metadata({"dpviz": json.dumps({**header, "schema": odd})})
+        odder = with_header(table, {**header, "schema": odd})
         with pytest.raises(ReleaseError, match="the header is damaged: it is no JSON object with"):
             from_arrow(odder)
 
 
 def test_a_later_field_of_the_header_is_kept(release):
     table = release.to_arrow()
-    header = json.loads(table.schema.metadata[b"dpviz"])
-    later = table.replace_schema_metadata({"dpviz": json.dumps({**header, "colour": "blue"})})
+    later = with_header(table, {**header_of(table), "colour": "blue"})
     assert from_arrow(later).header.extra["colour"] == "blue"
 
 

@@ -4,7 +4,6 @@ Mutants are made of the bytes of files, of headers and of columns, from fixed se
 always, 10,000 of each kind of release in the slow one. None takes 10 s or a gigabyte.
 """
 
-import json
 import resource
 import time
 from functools import cache
@@ -20,6 +19,7 @@ from dpviz.releases import files
 from dpviz.releases.store import from_arrow
 from dpviz.roads.paths import Paths
 from tests.golden.make import MADE
+from tests.headers import header_of, with_header
 
 FAMILIES = {
     "points": ("points", "wavelets", "trips"),
@@ -105,12 +105,10 @@ def replaced(value, path, new):
 
 
 def other_header(table, random):
-    header = json.loads(table.schema.metadata[files.KEY])
+    header = header_of(table)
     paths = list(places(header))
     place = paths[random.integers(len(paths))]
-    header = replaced(header, place, FOREIGN[random.integers(len(FOREIGN))])
-    metadata = {**table.schema.metadata, files.KEY: json.dumps(header).encode()}
-    return table.replace_schema_metadata(metadata)
+    return with_header(table, replaced(header, place, FOREIGN[random.integers(len(FOREIGN))]))
 
 
 def other_column(table, random):

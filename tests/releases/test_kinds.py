@@ -24,6 +24,7 @@ from dpviz.releases.store import from_arrow
 from dpviz.render.kinds import overlay_scene, share_scene
 from tests.commands import as_json, fails
 from tests.commands import run as cli
+from tests.headers import header_of, with_header
 from tests.private.load.stability import distance
 
 ROOT = Path(__file__).parents[2]
@@ -321,10 +322,10 @@ def test_a_file_without_the_column_of_its_kinds_is_refused(table):
                                    {"column": "a", "names": ["a", "a"]},
                                    {"column": "a", "names": ["x"] * 100}])  # fmt: skip
 def test_damaged_headers_of_kinds_are_refused(wrong, table):
-    header = json.loads(table.schema.metadata[b"dpviz"])
+    header = header_of(table)
     header["domain"]["kinds"] = wrong
     with pytest.raises(DpvizError):
-        from_arrow(table.replace_schema_metadata({b"dpviz": json.dumps(header).encode()}))
+        from_arrow(with_header(table, header))
 
 
 PLACES = ("--bounds=0,0,8,8", "--x", "x", "--y", "y", "--kind", "mode", "--kinds", "bike,walk")

@@ -1,6 +1,5 @@
 """Sums and means of clipped values: their noise, their intervals, files, reading, the commands."""
 
-import json
 import math
 from fractions import Fraction
 
@@ -26,6 +25,7 @@ from dpviz.releases.points.quotient import quotients
 from dpviz.releases.store import from_arrow
 from tests.commands import as_json, fails
 from tests.commands import run as cli
+from tests.headers import header_of, with_header
 from tests.private.load.stability import CELLS, IDS, distance
 from tests.releases.test_kinds import one_salt  # noqa: F401
 
@@ -361,10 +361,10 @@ def test_damaged_sums_are_refused(name, damage, table):
                                    {"column": "a", "low": 0.0, "high": 1, "grid": 0.1, "b": 1},
                                    ])  # fmt: skip
 def test_damaged_headers_of_values_are_refused(wrong, table):
-    header = json.loads(table.schema.metadata[b"dpviz"])
+    header = header_of(table)
     header["domain"]["values"] = wrong
     with pytest.raises(DpvizError):
-        from_arrow(table.replace_schema_metadata({b"dpviz": json.dumps(header).encode()}))
+        from_arrow(with_header(table, header))
 
 
 def test_the_error_of_a_small_sum_is_said_where_an_edge_cuts_cells(table):

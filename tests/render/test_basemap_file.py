@@ -1,7 +1,5 @@
 """An owner's base map: clipped, simplified, drawn below the cells; bad files are one line."""
 
-import json
-
 import numpy as np
 import pytest
 import shapely
@@ -9,16 +7,9 @@ import shapely
 from dpviz.errors import ParameterError
 from dpviz.render.basemap import VARIABLE, outlines
 from dpviz.render.basemap_file import basemap_marks
+from tests.geojson import collection, feature
 
 BOUNDS = (10.0, 50.0, 10.2, 50.1)
-
-
-def feature(shape, **properties):
-    return {
-        "type": "Feature",
-        "geometry": json.loads(shapely.to_geojson(shape)),
-        "properties": properties,
-    }
 
 
 @pytest.fixture
@@ -33,7 +24,7 @@ def file(tmp_path):
         feature(shapely.box(0, 0, 1, 1), kind="green"),
     ]
     path = tmp_path / "ground.geojson"
-    path.write_text(json.dumps({"type": "FeatureCollection", "features": features}))
+    path.write_text(collection(features))
     return path
 
 

@@ -16,7 +16,7 @@ from dpviz.render.projection import WORLD, areas, to_degrees, world
 HALF = 1 << 25
 
 
-def release(counts=(100.0, 60.0, 30.0, -5.0, 15.0), variance=4.0, domain=None) -> PointRelease:
+def release(counts=(100.0, 60.0, 30.0, -5.0, 15.0), variance=4.0, domain=None):
     """A root and its four quadrants, breadth-first."""
     lo = [[0, 0], [0, 0], [HALF, 0], [0, HALF], [HALF, HALF]]
     hi = [[2 * HALF, 2 * HALF], [HALF, HALF], [2 * HALF, HALF], [HALF, 2 * HALF], [2 * HALF] * 2]

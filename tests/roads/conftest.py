@@ -5,11 +5,10 @@ import pytest
 
 from dpviz.private.roads import RoadData
 from dpviz.roads.generate import clustered_workload, commuter_trips
-from dpviz.roads.graph import RoadGraph, road_graph
-from dpviz.roads.paths import Paths
+from dpviz.roads.graph import road_graph
 
 
-def grid(side: int) -> RoadGraph:
+def grid(side):
     """A street grid of side × side nodes with unit blocks, a little bent."""
     number = np.arange(side * side)
     x, y = number % side, number // side
@@ -21,27 +20,27 @@ def grid(side: int) -> RoadGraph:
 
 
 @pytest.fixture(scope="session")
-def streets() -> RoadGraph:
+def streets():
     return grid(9)
 
 
 @pytest.fixture(scope="session")
-def trips(streets: RoadGraph) -> Paths:
+def trips(streets):
     return commuter_trips(streets, 800, mean_edges=4, hubs=20, seed=3)
 
 
 @pytest.fixture(scope="session")
-def workload(streets: RoadGraph) -> Paths:
+def workload(streets):
     return clustered_workload(streets, 6, pivots=30, per_pivot=3, seed=1)
 
 
 @pytest.fixture(scope="session")
-def data(streets: RoadGraph, trips: Paths) -> RoadData:
+def data(streets, trips):
     return RoadData("grid", streets, trips, public=True)
 
 
 @pytest.fixture(scope="session")
-def odd() -> RoadGraph:
+def odd():
     """Parallel edges, a self-loop, a ring and a dead end, with text ids."""
     nodes = {"node": list("abcd"), "x": [0, 1, 1, 0], "y": [0, 0, 1, 1]}
     edges = {

@@ -19,7 +19,7 @@ CONFIDENCE = 1 - 1e-6
 
 
 @pytest.mark.parametrize("word", road_settings())
-def test_no_method_leaks_more_than_it_claims(word: str) -> None:
+def test_no_method_leaks_more_than_it_claims(word):
     result = audited(small(word), 1.5, trials=200, confidence=CONFIDENCE)
     assert not result.violates
     assert result.neighbours in [case.name for case in drives(1.5)]
@@ -29,17 +29,17 @@ class Loud(RoadBench):
     """Noise for ε = 6, claimed as less."""
 
     @property
-    def budget(self) -> Budget:
+    def budget(self):
         return Budget(6.0)
 
 
-def test_the_audit_finds_a_false_claim() -> None:
+def test_the_audit_finds_a_false_claim():
     bench = Loud(tiny_roads("dwork"), 1.5, 900, 0, False, None)
     assert finding(bench, list(drives(1.5)), list(FEATURES), CONFIDENCE).epsilon_lower_bound > 1.5
 
 
 @pytest.mark.parametrize("word", ["min+opt+tru", "gs", "flows"])
-def test_features_are_those_of_the_estimates(word: str) -> None:
+def test_features_are_those_of_the_estimates(word):
     bench = RoadBench(tiny_roads(word), 1.0, 100, 0, False, None)
     for case in drives(1.0):
         more, fewer = bench.inputs(case)
@@ -55,7 +55,7 @@ def test_features_are_those_of_the_estimates(word: str) -> None:
     assert len(count) == EDGES
 
 
-def test_road_methods_are_in_the_group_of_all() -> None:
+def test_road_methods_are_in_the_group_of_all():
     words = group("all")
     assert words is not None
     assert set(road_settings()) < set(words)

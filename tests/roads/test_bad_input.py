@@ -1,7 +1,5 @@
 """Every kind of bad input to the road commands: exit code 2, one line, nothing written."""
 
-from pathlib import Path
-
 import pandas as pd
 import pytest
 
@@ -11,7 +9,7 @@ GOOD = {"src": [1, 2, 3], "dst": [2, 3, 4]}
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     nodes = {"node": [1, 2, 3, 4], "x": [0, 1, 2, 3], "y": [0, 0, 0, 0]}
     tables = {
@@ -62,12 +60,12 @@ BUILD = "build trips.csv --public --graph nodes.csv,edges.csv -o out.parquet "
         (BUILD + "--method ngram_truncation --set limit=0", "limit='0': give a number from 1"),
     ],
 )
-def test_bad_input_gets_one_clear_line(arguments: str, message: str, folder: Path) -> None:
+def test_bad_input_gets_one_clear_line(arguments, message, folder):
     assert message in fails("roads", *arguments.split())
     assert not (folder / "out.parquet").exists()
 
 
-def test_a_query_that_is_no_path_is_refused(folder: Path) -> None:
+def test_a_query_that_is_no_path_is_refused(folder):
     assert run("roads", *BUILD.split(), "--seed", 1)[0] == 0
     message = fails("roads", "query", "out.parquet", "--path", "10,30")
     assert "is not a path: each edge must start where the one before it ends" in message

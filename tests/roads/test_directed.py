@@ -1,7 +1,6 @@
 """One-way streets: walks, routes, matchings and releases follow the directions."""
 
 import itertools
-import json
 from collections import Counter
 
 import networkx as nx
@@ -18,25 +17,25 @@ from dpviz.private.roads import RoadData, exact_visits
 from dpviz.releases.store import from_arrow
 from dpviz.roads.decompose import min_cut, random_pairs
 from dpviz.roads.generate import clustered_workload, commuter_trips, corridor_workload
-from dpviz.roads.graph import RoadGraph, road_graph
+from dpviz.roads.graph import road_graph
 from dpviz.roads.paths import Paths, require_paths, walk_nodes
 from dpviz.roads.routing import Router, shortest_path
 from tests.commands import as_json, fails
+from tests.geojson import lines
 
 SIDE = 8
 
-Ends = list[tuple[int, int]]
 several = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=10)
 
 
-def of(ends: Ends) -> RoadGraph:
+def of(ends):
     nodes = {"node": list(range(5)), "x": list(range(5)), "y": [0, 1, 0, 1, 0]}
     edges = {"src": [a for a, _ in ends], "dst": [b for _, b in ends]}
     return road_graph(nodes, edges, components="all", directed=True)
 
 
 @pytest.fixture(scope="module")
-def one_way() -> RoadGraph:
+def one_way():
     """A grid: streets east and north are one-way, every third one has a way back."""
     number = np.arange(SIDE * SIDE)
     x, y = number % SIDE, number // SIDE
@@ -47,7 +46,7 @@ def one_way() -> RoadGraph:
 
 
 @given(several, st.lists(st.integers(0, 9), min_size=1, max_size=6))
-def test_a_path_follows_the_directions(ends: Ends, raw: list[int]) -> None:
+def test_a_path_follows_the_directions(ends, raw):
     walk = [edge % len(ends) for edge in raw]
     left = walk_nodes(of(ends), Paths.of([walk]))
     joined = all(ends[a][1] == ends[b][0] for a, b in itertools.pairwise(walk))
@@ -58,7 +57,7 @@ def test_a_path_follows_the_directions(ends: Ends, raw: list[int]) -> None:
 
 @given(several, st.integers(0, 1000))
 @settings(max_examples=60, deadline=None)
-def test_sub_domains_are_one_way_paths(ends: Ends, seed: int) -> None:
+def test_sub_domains_are_one_way_paths(ends, seed):
     graph = of(ends)
     for domains in (min_cut(graph, Paths.of([[0]])), random_pairs(graph, seed)):
         assert sorted(domains.order.tolist()) == list(range(len(ends)))
@@ -67,9 +66,7 @@ def test_sub_domains_are_one_way_paths(ends: Ends, seed: int) -> None:
 
 @given(several, st.lists(st.lists(st.integers(0, 9), min_size=2, max_size=4), max_size=8))
 @settings(max_examples=60, deadline=None)
-def test_the_matching_of_a_pivot_is_the_best_bipartite_one(
-    ends: Ends, raw: list[list[int]]
-) -> None:
+def test_the_matching_of_a_pivot_is_the_best_bipartite_one(ends, raw):
     """At a star's centre: brute force over every way to join arriving with leaving edges."""
     arriving = [edge for edge in range(len(ends)) if edge % 2 == 0]
     leaving = [edge for edge in range(len(ends)) if edge % 2 == 1]
@@ -97,11 +94,11 @@ def test_the_matching_of_a_pivot_is_the_best_bipartite_one(
     assert whole == sum(len(query) for query in workload_rows(workload)) - most
 
 
-def workload_rows(workload: Paths) -> list[list[int]]:
+def workload_rows(workload):
     return [workload[row].tolist() for row in range(len(workload))]
 
 
-def test_shortest_paths_equal_those_of_a_directed_networkx(one_way: RoadGraph) -> None:
+def test_shortest_paths_equal_those_of_a_directed_networkx(one_way):
     reference = nx.DiGraph()
     reference.add_nodes_from(range(SIDE * SIDE))
     for (a, b), length in zip(one_way.ends.tolist(), one_way.length.tolist(), strict=True):
@@ -117,7 +114,7 @@ def test_shortest_paths_equal_those_of_a_directed_networkx(one_way: RoadGraph) -
     np.testing.assert_allclose(paths.sum(one_way.length), [best[node] for node in targets])
 
 
-def test_no_way_back_is_said() -> None:
+def test_no_way_back_is_said():
     graph = of([(0, 1), (1, 2)])
     assert shortest_path(graph, 0, 2).tolist() == [0, 1]
     with pytest.raises(DataError, match="no path leads from node 2 to 0"):
@@ -126,7 +123,7 @@ def test_no_way_back_is_said() -> None:
         require_paths(graph, Paths.of([[1, 0]]))
 
 
-def test_generated_trips_and_workloads_follow_the_directions(one_way: RoadGraph) -> None:
+def test_generated_trips_and_workloads_follow_the_directions(one_way):
     trips = commuter_trips(one_way, 300, mean_edges=4, hubs=9, seed=5)
     assert len(trips) == 300
     workload = clustered_workload(one_way, 6, pivots=20)
@@ -135,7 +132,7 @@ def test_generated_trips_and_workloads_follow_the_directions(one_way: RoadGraph)
         require_paths(one_way, paths)
 
 
-def test_a_release_keeps_its_directions_and_its_sums(one_way: RoadGraph) -> None:
+def test_a_release_keeps_its_directions_and_its_sums(one_way):
     data = RoadData("one-way", one_way, commuter_trips(one_way, 500, seed=1), public=True)
     workload = clustered_workload(one_way, 6, pivots=30)
     for method in ("event-histogram", "min+opt+tru", "random", "hm+tru"):
@@ -149,7 +146,7 @@ def test_a_release_keeps_its_directions_and_its_sums(one_way: RoadGraph) -> None
         again.count(backwards)
 
 
-def test_files_and_commands_take_the_option(one_way: RoadGraph, tmp_path) -> None:
+def test_files_and_commands_take_the_option(one_way, tmp_path):
     pd.DataFrame({"node": one_way.node_id, "x": one_way.xy[:, 0], "y": one_way.xy[:, 1]}).to_csv(
         tmp_path / "nodes.csv", index=False
     )
@@ -168,19 +165,8 @@ def test_files_and_commands_take_the_option(one_way: RoadGraph, tmp_path) -> Non
     assert "streets go both ways" in fails("roads", "build", "city", "--directed", "-o", out)
 
 
-def test_lines_and_graphml_take_the_option(tmp_path) -> None:
-    lines = {
-        "type": "FeatureCollection",
-        "features": [
-            {
-                "type": "Feature",
-                "properties": {},
-                "geometry": {"type": "LineString", "coordinates": points},
-            }
-            for points in ([[0, 0], [1, 0]], [[1, 0], [1, 1]])
-        ],
-    }
-    (tmp_path / "lines.geojson").write_text(json.dumps(lines))
+def test_lines_and_graphml_take_the_option(tmp_path):
+    (tmp_path / "lines.geojson").write_text(lines([(0, 0), (1, 0)], [(1, 0), (1, 1)]))
     made = nx.DiGraph()
     for node, (x, y) in enumerate([(0.0, 0.0), (1.0, 0.0), (1.0, 1.0)]):
         made.add_node(str(node), x=x, y=y)

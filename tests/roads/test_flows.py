@@ -13,12 +13,12 @@ from dpviz.evaluation.truth import exact_visits
 from dpviz.methods.roads import flows
 from dpviz.methods.roads.base import RoadTask
 from dpviz.methods.roads.losses import SPREAD, USUAL, NoisyLengths, drawn, factors, length_bins
-from dpviz.private.budget import Budget, Share
+from dpviz.private.budget import Budget
 from dpviz.private.mechanisms.noise import SimulatedNoise
 from dpviz.private.roads import RoadData
 from dpviz.roads.decompose import Subdomains, chains
 from dpviz.roads.generate import clustered_workload, commuter_trips
-from dpviz.roads.graph import RoadGraph, road_graph
+from dpviz.roads.graph import road_graph
 from dpviz.roads.paths import Paths
 from dpviz.roads.smoothing import neighbours
 from dpviz.roads.streets import street_costs, streets, use_classes
@@ -26,7 +26,7 @@ from dpviz.roads.streets import street_costs, streets, use_classes
 from .conftest import grid
 
 
-def bent(side: int, pieces: int) -> RoadGraph:
+def bent(side, pieces):
     """A grid whose every street has ``pieces`` edges between two crossings."""
     blocks = grid(side)
     xy, ends = [*blocks.xy.tolist()], []
@@ -40,7 +40,7 @@ def bent(side: int, pieces: int) -> RoadGraph:
     return road_graph({"node": range(len(xy)), "x": x, "y": y}, {"src": src, "dst": dst})
 
 
-def test_streets_end_where_more_than_two_edges_meet(odd: RoadGraph) -> None:
+def test_streets_end_where_more_than_two_edges_meet(odd):
     sizes = np.diff(chains(bent(4, 3)).start)
     corners = 4  # where two streets of the grid meet and nothing else
     assert sorted(sizes.tolist()) == [3] * (24 - 2 * corners) + [6] * corners
@@ -52,7 +52,7 @@ def test_streets_end_where_more_than_two_edges_meet(odd: RoadGraph) -> None:
     }
 
 
-def test_a_ring_of_its_own_is_one_street() -> None:
+def test_a_ring_of_its_own_is_one_street():
     ring = road_graph(
         {"node": range(4), "x": [0, 1, 1, 0], "y": [0, 0, 1, 1]},
         {"src": [0, 1, 2, 3], "dst": [1, 2, 3, 0]},
@@ -60,7 +60,7 @@ def test_a_ring_of_its_own_is_one_street() -> None:
     assert np.diff(chains(ring).start).tolist() == [4]
 
 
-def test_costs_are_those_of_dense_matrices() -> None:
+def test_costs_are_those_of_dense_matrices():
     """Noise and hidden steps of every query by matrices, one street of five edges and one alone."""
     domains = Subdomains(np.arange(6), np.array([0, 5, 6]))
     workload = Paths.of([[0, 1, 2], [2], [3, 4, 5], [0, 1, 2, 3, 4]])
@@ -83,7 +83,7 @@ def test_costs_are_those_of_dense_matrices() -> None:
     assert costs.chosen(1.0, 1e9).tolist() == [False, False]
 
 
-def test_a_street_is_one_node_or_one_for_each_edge() -> None:
+def test_a_street_is_one_node_or_one_for_each_edge():
     domains = Subdomains(np.array([2, 0, 1, 3]), np.array([0, 3, 4]))
     forest = streets(domains, np.array([True, False]))
     assert forest.totals(np.array([1, 10, 100, 1000])).tolist() == [111, 1000]
@@ -91,14 +91,14 @@ def test_a_street_is_one_node_or_one_for_each_edge() -> None:
     assert forest.totals(np.array([1, 10, 100, 1000])).tolist() == [100, 1, 10, 1000]
 
 
-def test_classes_share_the_uses_of_the_workload() -> None:
+def test_classes_share_the_uses_of_the_workload():
     workload = Paths.of([[0, 1, 2]] * 6 + [[3, 4]] * 9)
     classes = use_classes(workload, 6, 2)
     assert classes.tolist() == [1, 1, 1, 0, 0, 1]
     assert (use_classes(Paths.of([[0]]), 4, 3) == [2, 2, 2, 2]).all()
 
 
-def test_lengths_say_what_is_lost() -> None:
+def test_lengths_say_what_is_lost():
     ends = length_bins(100)
     assert ends[0] == 1
     assert ends[-1] == 101
@@ -124,14 +124,14 @@ def test_lengths_say_what_is_lost() -> None:
         assert lengths.trips == 0
 
 
-def test_factors_weigh_measured_losses_against_those_the_lengths_tell() -> None:
+def test_factors_weigh_measured_losses_against_those_the_lengths_tell():
     ends = length_bins(100)
     counts = np.where(ends[:-1] <= 20, 50, 0)
     lengths = NoisyLengths(counts, 1e9, 100)
     whole = float(lengths.lost()[0][9])
     lost, visits = np.array([200.0, 20.0, -9.0, 1e9]), np.array([1000.0, 1000.0, 500.0, 10.0])
 
-    def grown(variance: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def grown(variance):
         return factors(lost, variance, visits, lengths, 10, 60)
 
     sharp, sure = grown(1e-6)
@@ -156,7 +156,7 @@ def test_factors_weigh_measured_losses_against_those_the_lengths_tell() -> None:
 class Steady(SimulatedNoise):
     """Random words that depend on the call alone: earlier trips are cut alike beside one more."""
 
-    def words(self, size: int) -> NDArray[np.uint64]:
+    def words(self, size):
         self.calls = getattr(self, "calls", 0) + 1
         random = np.random.default_rng(self.calls)
         return random.integers(0, 2**64 - 1, size, np.uint64, endpoint=True)
@@ -170,9 +170,7 @@ ANY = st.lists(st.integers(0, 5), min_size=1, max_size=9)
 
 @settings(max_examples=25)
 @given(st.lists(ANY, max_size=4), ANY, st.integers(0, 2**32), st.integers(0, 60))
-def test_the_loss_of_every_transcript_is_within_the_price(
-    others: list[list[int]], trip: list[int], seed: int, height: int
-) -> None:
+def test_the_loss_of_every_transcript_is_within_the_price(others, trip, seed, height):
     """Exactly: with the noisy numbers given, neighbours differ by Σ |difference| · rate at most.
 
     Given what was released before, a geometric mechanism loses exactly that in its worst output.
@@ -180,13 +178,11 @@ def test_the_loss_of_every_transcript_is_within_the_price(
     """
     epsilon = 1.3
 
-    def run(trips: list[list[int]]) -> list[tuple[NDArray[np.int64], float]]:
+    def run(trips):
         seen: list[tuple[NDArray[np.int64], float]] = []
         random = np.random.default_rng(seed)
 
-        def given_output(
-            _noise: object, share: Share, counts: NDArray[np.int64], sensitivity: float = 1.0
-        ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        def given_output(_noise, share, counts, sensitivity=1.0):
             seen.append((np.asarray(counts), share.use() / sensitivity))
             return random.integers(-height, 3 * height + 1, len(counts)), np.ones(len(counts))
 
@@ -207,7 +203,7 @@ def test_the_loss_of_every_transcript_is_within_the_price(
 
 
 @pytest.fixture(scope="module")
-def town() -> tuple[RoadData, Paths]:
+def town():
     graph = bent(9, 3)
     trips = commuter_trips(graph, 4000, mean_edges=9, hubs=60, seed=2)
     return RoadData("town", graph, trips, public=True), clustered_workload(
@@ -216,14 +212,12 @@ def town() -> tuple[RoadData, Paths]:
 
 
 @pytest.mark.parametrize(("epsilon", "share"), [(0.1, 0.65), (0.5, 0.7), (1.0, 0.85)])
-def test_flows_beat_single_edges(
-    town: tuple[RoadData, Paths], epsilon: float, share: float
-) -> None:
+def test_flows_beat_single_edges(town, epsilon, share):
     """Four fixed draws each: a fixed number, not a chance."""
     data, workload = town
     truth = workload.sum(exact_visits(data))
 
-    def error(method: str) -> float:
+    def error(method):
         releases = [build(data, method, epsilon, workload=workload, seed=k) for k in range(4)]
         return float(np.mean([(workload.sum(each.edge_count) - truth) ** 2 for each in releases]))
 
@@ -231,7 +225,7 @@ def test_flows_beat_single_edges(
 
 
 @pytest.mark.parametrize("epsilon", [0.3, 1.0])
-def test_intervals_hold_where_a_factor_is_noisy(epsilon: float) -> None:
+def test_intervals_hold_where_a_factor_is_noisy(epsilon):
     """Trips of one edge lose nothing, yet a usual loss is assumed of them: 40 to 80 % held.
 
     Of 40 releases with five answers each; false alarm below 1e-6 where 95 % hold, as answers of
@@ -249,7 +243,7 @@ def test_intervals_hold_where_a_factor_is_noisy(epsilon: float) -> None:
     assert np.mean(held) > 0.85
 
 
-def test_without_noise_every_edge_has_its_count(town: tuple[RoadData, Paths]) -> None:
+def test_without_noise_every_edge_has_its_count(town):
     data, workload = town
     release = build(data, "flows", 1e9, workload=workload, seed=1)
     np.testing.assert_allclose(release.edge_count, exact_visits(data), atol=1e-3)
@@ -258,7 +252,7 @@ def test_without_noise_every_edge_has_its_count(town: tuple[RoadData, Paths]) ->
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.5, 10.0])
-def test_no_flow_is_negative(epsilon: float) -> None:
+def test_no_flow_is_negative(epsilon):
     """Of these seeds two at least would be without the cut at 0."""
     graph = bent(4, 3)
     data = RoadData("bent", graph, commuter_trips(graph, 50), public=True)
@@ -267,7 +261,7 @@ def test_no_flow_is_negative(epsilon: float) -> None:
     assert min(float(release.edge_count.min()) for release in releases) >= 0
 
 
-def test_neighbouring_streets_are_those_of_their_edges(streets: RoadGraph) -> None:
+def test_neighbouring_streets_are_those_of_their_edges(streets):
     near = neighbours(streets)
     same = near.between(np.arange(len(streets)))
     np.testing.assert_array_equal(same.weight, near.weight)
@@ -278,7 +272,7 @@ def test_neighbouring_streets_are_those_of_their_edges(streets: RoadGraph) -> No
 
 
 @pytest.mark.parametrize("directed", [False, True])
-def test_odd_networks_and_odd_trips_are_measured(odd: RoadGraph, directed: bool) -> None:
+def test_odd_networks_and_odd_trips_are_measured(odd, directed):
     """Parallel edges, a loop, a ring, a second part; trips that turn, repeat and jump."""
     nodes = {
         "node": [*odd.node_id, "e", "f"],

@@ -14,7 +14,7 @@ from dpviz.roads import trees
 from dpviz.roads.decompose import Subdomains, min_cut, random_pairs, separate
 from dpviz.roads.estimates import consistent
 from dpviz.roads.forest import Forest, answer_variance, planted
-from dpviz.roads.graph import RoadGraph, road_graph
+from dpviz.roads.graph import road_graph
 from dpviz.roads.paths import Paths, require_paths
 
 BUILDERS = {
@@ -27,21 +27,19 @@ BUILDERS = {
 }
 
 
-def matrix(forest: Forest) -> np.ndarray:
+def matrix(forest):
     """M: one row per node, one column per position."""
     at = np.arange(len(forest.domains.order))
     return ((forest.lo[:, None] <= at) & (at < forest.hi[:, None])).astype(float)
 
 
-def are_paths(graph: RoadGraph, domains: Subdomains) -> None:
+def are_paths(graph, domains):
     assert sorted(domains.order.tolist()) == list(range(len(graph)))
     runs = np.split(domains.order, domains.start[1:-1])
     require_paths(graph, Paths.of(runs))
 
 
-def test_every_decomposition_is_a_partition_into_paths(
-    streets: RoadGraph, odd: RoadGraph, workload: Paths
-) -> None:
+def test_every_decomposition_is_a_partition_into_paths(streets, odd, workload):
     for graph, queries in ((streets, workload), (odd, Paths.of([[0, 2]]))):
         for domains in (separate(graph), min_cut(graph, queries), random_pairs(graph)):
             are_paths(graph, domains)
@@ -52,7 +50,7 @@ def test_every_decomposition_is_a_partition_into_paths(
     st.integers(0, 1000),
 )
 @settings(max_examples=60, deadline=None)
-def test_any_multigraph_decomposes_into_paths(ends: list[tuple[int, int]], seed: int) -> None:
+def test_any_multigraph_decomposes_into_paths(ends, seed):
     nodes = {"node": range(5), "x": range(5), "y": [0, 1, 0, 1, 0]}
     edges = {"src": [a for a, _ in ends], "dst": [b for _, b in ends]}
     graph = road_graph({k: list(v) for k, v in nodes.items()}, edges, components="all")
@@ -60,7 +58,7 @@ def test_any_multigraph_decomposes_into_paths(ends: list[tuple[int, int]], seed:
     are_paths(graph, random_pairs(graph, seed))
 
 
-def test_min_cut_cuts_least_at_a_crossing() -> None:
+def test_min_cut_cuts_least_at_a_crossing():
     """Five edges at one node: every pairing by brute force."""
     star = road_graph(
         {"node": range(6), "x": [0, 1, 0, -1, 0, 2], "y": [0, 0, 1, 0, -1, 2]},
@@ -79,7 +77,7 @@ def test_min_cut_cuts_least_at_a_crossing() -> None:
         assert runs == 2 * len(pairs) - joined
 
 
-def test_min_cut_uses_networkx_at_large_crossings() -> None:
+def test_min_cut_uses_networkx_at_large_crossings():
     arms = 9
     angle = np.arange(arms)
     star = road_graph(
@@ -91,7 +89,7 @@ def test_min_cut_uses_networkx_at_large_crossings() -> None:
     assert len(min_cut(star, queries).start) - 1 == 5
 
 
-def test_a_ring_is_cut_at_its_lightest_node() -> None:
+def test_a_ring_is_cut_at_its_lightest_node():
     ring = road_graph(
         {"node": [0, 1, 2, 3], "x": [0, 1, 1, 0], "y": [0, 0, 1, 1]},
         {"src": [0, 1, 2, 3], "dst": [1, 2, 3, 0]},
@@ -100,7 +98,7 @@ def test_a_ring_is_cut_at_its_lightest_node() -> None:
     assert len(min_cut(ring, queries).runs(queries)[0]) == 3
 
 
-def test_runs_of_a_query_add_up_to_its_distinct_edges(streets: RoadGraph, workload: Paths) -> None:
+def test_runs_of_a_query_add_up_to_its_distinct_edges(streets, workload):
     domains = min_cut(streets, workload)
     low, high, query = domains.runs(workload)
     assert (domains.path[low] == domains.path[high - 1]).all()
@@ -110,7 +108,7 @@ def test_runs_of_a_query_add_up_to_its_distinct_edges(streets: RoadGraph, worklo
 
 
 @pytest.mark.parametrize("name", BUILDERS)
-def test_no_edge_pays_more_than_the_budget(name: str, streets: RoadGraph, workload: Paths) -> None:
+def test_no_edge_pays_more_than_the_budget(name, streets, workload):
     forest = BUILDERS[name](min_cut(streets, workload), workload)
     loss: list[Fraction] = []
     for node, parent in enumerate(forest.parent.tolist()):
@@ -127,7 +125,7 @@ def test_no_edge_pays_more_than_the_budget(name: str, streets: RoadGraph, worklo
         np.testing.assert_array_equal(forest.lo[children[1:]], forest.hi[children[:-1]])
 
 
-def test_an_overspending_forest_is_refused() -> None:
+def test_an_overspending_forest_is_refused():
     domains = Subdomains(np.arange(2), np.array([0, 2]))
     with pytest.raises(ParameterError, match="overspend"):
         Forest(
@@ -140,7 +138,7 @@ def test_an_overspending_forest_is_refused() -> None:
 
 
 @pytest.mark.parametrize("levels", [2, 3, 10])
-def test_one_unit_in_the_last_place_too_much_is_refused(levels: int) -> None:
+def test_one_unit_in_the_last_place_too_much_is_refused(levels):
     chain = Subdomains(np.arange(1), np.array([0, 1]))
     where = np.zeros(levels, dtype=np.int64), np.ones(levels, dtype=np.int64)
     parent = np.arange(levels) - 1
@@ -152,7 +150,7 @@ def test_one_unit_in_the_last_place_too_much_is_refused(levels: int) -> None:
 
 
 @pytest.mark.parametrize("relative_scale", [0.0, -2.0, np.nan, np.inf])
-def test_a_node_without_noise_is_refused(relative_scale: float) -> None:
+def test_a_node_without_noise_is_refused(relative_scale):
     domains = Subdomains(np.arange(1), np.array([0, 1]))
     with pytest.raises(ParameterError, match="noise on every one"):
         Forest(
@@ -161,7 +159,7 @@ def test_a_node_without_noise_is_refused(relative_scale: float) -> None:
 
 
 @pytest.mark.parametrize("name", BUILDERS)
-def test_consistency_is_least_squares(name: str, streets: RoadGraph, workload: Paths) -> None:
+def test_consistency_is_least_squares(name, streets, workload):
     forest = BUILDERS[name](min_cut(streets, workload), workload)
     random = np.random.default_rng(11)
     variance = forest.relative_scale**2
@@ -181,9 +179,7 @@ def test_consistency_is_least_squares(name: str, streets: RoadGraph, workload: P
 
 
 @pytest.mark.parametrize("name", BUILDERS)
-def test_workload_variance_is_that_of_least_squares(
-    name: str, streets: RoadGraph, workload: Paths
-) -> None:
+def test_workload_variance_is_that_of_least_squares(name, streets, workload):
     domains = min_cut(streets, workload)
     forest = BUILDERS[name](domains, workload)
     M = matrix(forest)
@@ -193,7 +189,7 @@ def test_workload_variance_is_that_of_least_squares(
     assert trees.workload_variance(forest, workload) == pytest.approx(exact, rel=1e-9)
 
 
-def partitions(n: int, groups: int) -> list[tuple[int, ...]]:
+def partitions(n, groups):
     return [(0, *cuts, n) for cuts in itertools.combinations(range(1, n), groups - 1)]
 
 
@@ -203,7 +199,7 @@ def partitions(n: int, groups: int) -> list[tuple[int, ...]]:
     st.lists(st.tuples(st.integers(0, 13), st.integers(1, 14)), min_size=1, max_size=8),
 )
 @settings(max_examples=60, deadline=None)
-def test_regrouping_is_optimal(n: int, chosen: st.DataObject, raw: list[tuple[int, int]]) -> None:
+def test_regrouping_is_optimal(n, chosen, raw):
     from dpviz.roads.search import regroup
 
     groups = chosen.draw(st.integers(1, n))
@@ -211,7 +207,7 @@ def test_regrouping_is_optimal(n: int, chosen: st.DataObject, raw: list[tuple[in
     runs = [(min(a, b), max(a, b)) for a, b in raw if a != b] or [(0, 2)]
     low, high = (np.array(column) for column in zip(*runs, strict=True))
 
-    def value(cuts: tuple[int, ...]) -> int:
+    def value(cuts):
         return sum(
             (b - a - 1) * sum(l <= fine[a] and h >= fine[b] for l, h in runs)
             for a, b in itertools.pairwise(cuts)
@@ -222,9 +218,7 @@ def test_regrouping_is_optimal(n: int, chosen: st.DataObject, raw: list[tuple[in
     assert value(best) == max(value(cuts) for cuts in partitions(n, groups))
 
 
-def test_the_chosen_trees_are_never_worse_than_the_others(
-    streets: RoadGraph, workload: Paths
-) -> None:
+def test_the_chosen_trees_are_never_worse_than_the_others(streets, workload):
     domains = min_cut(streets, workload)
     best = trees.workload_variance(trees.best(domains, workload), workload)
     for name in ("boost", "opt"):
@@ -234,7 +228,7 @@ def test_the_chosen_trees_are_never_worse_than_the_others(
     assert best <= (high - low).sum() / len(workload) * (1 + 1e-9)
 
 
-def test_a_long_path_with_long_queries_gets_a_tree() -> None:
+def test_a_long_path_with_long_queries_gets_a_tree():
     domains = Subdomains(np.arange(64), np.array([0, 64]))
     workload = Paths.of([np.arange(64)] * 5)
     forest = trees.best(domains, workload)
@@ -242,7 +236,7 @@ def test_a_long_path_with_long_queries_gets_a_tree() -> None:
     assert trees.workload_variance(forest, workload) < 20  # flat: 64
 
 
-def test_level_uses_count_the_nodes_of_the_top_down_answer() -> None:
+def test_level_uses_count_the_nodes_of_the_top_down_answer():
     levels = [np.array([0, 8]), np.array([0, 4, 8]), np.array([0, 2, 4, 6, 8]), np.arange(9)]
     one = np.ones(1)
     uses = trees.level_uses(levels, np.array([1]), np.array([8]), one)
@@ -250,7 +244,7 @@ def test_level_uses_count_the_nodes_of_the_top_down_answer() -> None:
     assert trees.level_uses(levels, np.array([0]), np.array([8]), one).tolist() == [1, 0, 0, 0]
 
 
-def test_trees_of_several_heights_are_planted_breadth_first() -> None:
+def test_trees_of_several_heights_are_planted_breadth_first():
     domains = Subdomains(np.arange(5), np.array([0, 1, 5]))
     forest = planted(domains, [[np.array([0, 1])], [np.array([0, 4]), np.arange(5)]])
     assert forest.lo.tolist() == [0, 1, 1, 2, 3, 4]

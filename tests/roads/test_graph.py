@@ -4,17 +4,17 @@ import numpy as np
 import pytest
 
 from dpviz.errors import DataError
-from dpviz.roads.graph import RoadGraph, as_ids, road_graph
+from dpviz.roads.graph import as_ids, road_graph
 
 NODES = {"node": [1, 2, 3, 4], "x": [0, 1, 2, 3], "y": [0, 0, 0, 0]}
 
 
-def test_an_edge_that_names_a_missing_node_is_named() -> None:
+def test_an_edge_that_names_a_missing_node_is_named():
     with pytest.raises(DataError, match="edge 8 names node 9, which the node table lacks"):
         road_graph(NODES, {"edge": [7, 8], "src": [1, 2], "dst": [2, 9]})
 
 
-def test_a_disconnected_graph_needs_a_decision() -> None:
+def test_a_disconnected_graph_needs_a_decision():
     edges = {"edge": [1, 2, 3], "src": [1, 3, 3], "dst": [2, 4, 4]}
     with pytest.raises(DataError, match=r"falls into 2 parts \(2, 1 edges\).*components=largest"):
         road_graph(NODES, edges)
@@ -36,26 +36,26 @@ def test_a_disconnected_graph_needs_a_decision() -> None:
         ({"src": [1]}, "no column 'dst'"),
     ],
 )
-def test_bad_edges_get_one_clear_line(edges: dict[str, list[float]], message: str) -> None:
+def test_bad_edges_get_one_clear_line(edges, message):
     with pytest.raises(DataError, match=message):
         road_graph(NODES, edges)
 
 
-def test_bad_nodes_get_one_clear_line() -> None:
+def test_bad_nodes_get_one_clear_line():
     with pytest.raises(DataError, match="node id 1 is given twice"):
         road_graph({**NODES, "node": [1, 1, 3, 4]}, {"src": [3], "dst": [4]})
     with pytest.raises(DataError, match="not a finite number"):
         road_graph({**NODES, "x": [0, np.inf, 2, 3]}, {"src": [3], "dst": [4]})
 
 
-def test_parallel_edges_and_self_loops_are_edges(odd: RoadGraph) -> None:
+def test_parallel_edges_and_self_loops_are_edges(odd):
     assert len(odd) == 6
     offset, dart = odd.incidence
     at_c = dart[offset[odd.node_row("c")] : offset[odd.node_row("c") + 1]]
     assert sorted(odd.edge_id[at_c // 2].tolist()) == ["bc", "cd", "loop", "loop"]
 
 
-def test_ids_are_found_whatever_their_type(odd: RoadGraph, streets: RoadGraph) -> None:
+def test_ids_are_found_whatever_their_type(odd, streets):
     assert odd.edge_rows(["loop", "nowhere", "ab1"]).tolist() == [5, -1, 0]
     assert streets.edge_rows([3, 10_000]).tolist() == [3, -1]
     assert streets.edge_rows(["3", "x", "-1"]).tolist() == [3, -1, -1]
@@ -64,7 +64,7 @@ def test_ids_are_found_whatever_their_type(odd: RoadGraph, streets: RoadGraph) -
         odd.node_row("zz")
 
 
-def test_columns_refuse_writes(odd: RoadGraph) -> None:
+def test_columns_refuse_writes(odd):
     with pytest.raises(ValueError, match="read-only"):
         odd.length[0] = 5
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from dpviz.errors import DataError, ParameterError
 from dpviz.roads.generate import clustered_workload, commuter_trips, corridor_workload
-from dpviz.roads.graph import RoadGraph, road_graph
+from dpviz.roads.graph import road_graph
 from dpviz.roads.paths import (
     Paths,
     paths_from_ids,
@@ -19,7 +19,7 @@ from dpviz.roads.paths import (
 from dpviz.roads.routing import Router, shortest_path
 
 
-def is_path(ends: list[tuple[int, int]], edges: list[int]) -> bool:
+def is_path(ends, edges):
     """Oracle: try both directions of every edge."""
     reachable = set(ends[edges[0]])
     reachable = {(b if a == here else a) for a, b in [ends[edges[0]]] for here in reachable}
@@ -33,9 +33,7 @@ def is_path(ends: list[tuple[int, int]], edges: list[int]) -> bool:
     st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=7),
     st.lists(st.lists(st.integers(0, 6), min_size=1, max_size=6), min_size=1, max_size=5),
 )
-def test_a_path_is_recognised_as_by_brute_force(
-    ends: list[tuple[int, int]], sequences: list[list[int]]
-) -> None:
+def test_a_path_is_recognised_as_by_brute_force(ends, sequences):
     nodes = {"node": [0, 1, 2, 3], "x": [0, 1, 2, 3], "y": [0, 1, 0, 1]}
     edges = {"src": [a for a, _ in ends], "dst": [b for _, b in ends]}
     graph = road_graph(nodes, edges, components="all")
@@ -50,7 +48,7 @@ def test_a_path_is_recognised_as_by_brute_force(
                 assert sorted(ends[each[step]]) == sorted([part[step - 1], part[step]])
 
 
-def test_what_is_no_path_is_named(streets: RoadGraph) -> None:
+def test_what_is_no_path_is_named(streets):
     with pytest.raises(DataError, match=r"query 1 \(0, 50\) is not a path"):
         require_paths(streets, Paths.of([[0, 1], [0, 50]]))
     with pytest.raises(DataError, match="query 0 is empty"):
@@ -60,12 +58,12 @@ def test_what_is_no_path_is_named(streets: RoadGraph) -> None:
 
 
 @pytest.mark.parametrize("empty", [Paths.of([]), Paths.of([[]])])
-def test_an_empty_workload_is_refused(empty: Paths) -> None:
+def test_an_empty_workload_is_refused(empty):
     with pytest.raises(ParameterError, match="the workload is empty"):
         require_workload(empty)
 
 
-def test_shortest_paths_equal_those_of_networkx(streets: RoadGraph) -> None:
+def test_shortest_paths_equal_those_of_networkx(streets):
     reference = nx.Graph()
     for (a, b), length in zip(streets.ends.tolist(), streets.length.tolist(), strict=True):
         reference.add_edge(a, b, weight=length)
@@ -78,7 +76,7 @@ def test_shortest_paths_equal_those_of_networkx(streets: RoadGraph) -> None:
     np.testing.assert_allclose(paths.sum(streets.length), [best[node] for node in range(1, 81)])
 
 
-def test_a_shortest_path_needs_two_joined_nodes(odd: RoadGraph) -> None:
+def test_a_shortest_path_needs_two_joined_nodes(odd):
     assert odd.edge_id[shortest_path(odd, "a", "c")].tolist() in (["ab1", "bc"], ["da", "cd"])
     with pytest.raises(DataError, match="both ends of the path are node a"):
         shortest_path(odd, "a", "a")
@@ -91,7 +89,7 @@ def test_a_shortest_path_needs_two_joined_nodes(odd: RoadGraph) -> None:
         shortest_path(apart, 1, 4)
 
 
-def test_generated_trips_and_workloads_are_paths_and_repeatable(streets: RoadGraph) -> None:
+def test_generated_trips_and_workloads_are_paths_and_repeatable(streets):
     trips = commuter_trips(streets, 300, mean_edges=4, hubs=9, seed=5)
     again = commuter_trips(streets, 300, mean_edges=4, hubs=9, seed=5)
     assert len(trips) == 300
@@ -109,6 +107,6 @@ def test_generated_trips_and_workloads_are_paths_and_repeatable(streets: RoadGra
 @pytest.mark.parametrize(
     "call", [lambda g: commuter_trips(g, 0), lambda g: clustered_workload(g, 0)]
 )
-def test_generators_refuse_nothing(streets: RoadGraph, call) -> None:
+def test_generators_refuse_nothing(streets, call):
     with pytest.raises(ParameterError, match="give numbers from 1"):
         call(streets)

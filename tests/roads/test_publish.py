@@ -14,8 +14,8 @@ from dpviz.private.roads import RoadData, exact_visits
 from dpviz.releases.export import export
 from dpviz.releases.roads.path_count import beats_zero, cover, path_variance
 from dpviz.releases.store import from_arrow, read, save
-from dpviz.roads.graph import RoadGraph
 from dpviz.roads.paths import Paths
+from tests.headers import header_of, with_header
 
 COMBINED = ["min+opt+tru", "tru+best+min", "random+boost", "hm+tru", "min+opt"]
 ALL = [*sorted(names("roads")), *COMBINED]
@@ -23,18 +23,18 @@ UNBIASED = ["dwork", "hm", "min+opt", "random+boost", "min+best"]
 
 
 @pytest.fixture(params=ALL)
-def name(request: pytest.FixtureRequest) -> str:
+def name(request):
     return str(request.param)
 
 
-def test_every_method_names_a_paper_and_a_guarantee() -> None:
+def test_every_method_names_a_paper_and_a_guarantee():
     for cls in of_kind("roads").values():
         assert cls.paper
         assert cls.guarantee == "ε-DP"
         assert "Privacy:" in (cls.__doc__ or "")
 
 
-def test_the_price_is_epsilon(name: str, data: RoadData, workload: Paths) -> None:
+def test_the_price_is_epsilon(name, data, workload):
     header = build(data, name, 0.7, workload=workload, seed=1).header
     spent = sum(row["epsilon"] for row in header.budget)
     assert all(row["theorem"] for row in header.budget)
@@ -45,9 +45,7 @@ def test_the_price_is_epsilon(name: str, data: RoadData, workload: Paths) -> Non
     assert "seed" not in json.dumps(header.to_dict())
 
 
-def test_the_order_of_trips_changes_nothing(
-    name: str, streets: RoadGraph, trips: Paths, workload: Paths
-) -> None:
+def test_the_order_of_trips_changes_nothing(name, streets, trips, workload):
     order = np.random.default_rng(0).permutation(len(trips))
     one, other = (
         build(RoadData("g", streets, each, public=True), name, workload=workload, seed=4)
@@ -56,7 +54,7 @@ def test_the_order_of_trips_changes_nothing(
     np.testing.assert_array_equal(one.nodes.count, other.nodes.count)
 
 
-def test_parents_are_the_sums_of_their_children(name: str, data: RoadData, workload: Paths) -> None:
+def test_parents_are_the_sums_of_their_children(name, data, workload):
     nodes = build(data, name, workload=workload, seed=2).nodes
     inner = ~nodes.leaf
     sums = np.zeros(len(nodes))
@@ -65,9 +63,7 @@ def test_parents_are_the_sums_of_their_children(name: str, data: RoadData, workl
     np.testing.assert_allclose(sums[inner], nodes.count[inner], atol=1e-8)
 
 
-def test_a_path_is_the_sum_of_its_edges_and_of_its_cover(
-    name: str, data: RoadData, workload: Paths
-) -> None:
+def test_a_path_is_the_sum_of_its_edges_and_of_its_cover(name, data, workload):
     release = build(data, name, workload=workload, seed=2)
     answers = release.count(workload)
     np.testing.assert_allclose(answers.count, workload.sum(release.edge_count), atol=1e-8)
@@ -82,7 +78,7 @@ def test_a_path_is_the_sum_of_its_edges_and_of_its_cover(
             assert total == pytest.approx(answers.count[row], abs=1e-8)
 
 
-def test_columns_survive_the_file(name: str, data: RoadData, workload: Paths, tmp_path) -> None:
+def test_columns_survive_the_file(name, data, workload, tmp_path):
     release = build(data, name, 0.5, workload=workload, seed=2)
     save(release, tmp_path / "r.parquet")
     back = read(tmp_path / "r.parquet")
@@ -98,17 +94,13 @@ def test_columns_survive_the_file(name: str, data: RoadData, workload: Paths, tm
 
 
 @pytest.mark.parametrize("unbiased", UNBIASED)
-def test_epsilon_without_bound_gives_exact_counts(
-    unbiased: str, data: RoadData, workload: Paths
-) -> None:
+def test_epsilon_without_bound_gives_exact_counts(unbiased, data, workload):
     release = build(data, unbiased, 1e7, workload=workload, seed=1)
     np.testing.assert_allclose(release.edge_count, exact_visits(data), atol=1e-3)
 
 
 @pytest.mark.parametrize("parameters", [{}, {"method": "dwork"}, {"method": "gs"}])
-def test_replacing_costs_twice_the_noise(
-    parameters: dict[str, str], data: RoadData, workload: Paths
-) -> None:
+def test_replacing_costs_twice_the_noise(parameters, data, workload):
     settings = {"method": "ngram_truncation", **parameters}
     one = build(data, workload=workload, epsilon=0.1, seed=1, **settings)
     other = build(data, workload=workload, epsilon=0.1, seed=1, neighbours="replace", **settings)
@@ -116,7 +108,7 @@ def test_replacing_costs_twice_the_noise(
     assert "replace one trip" in other.header.neighbouring
 
 
-def test_the_noise_scale_is_l_times_the_relative_scale(data: RoadData, workload: Paths) -> None:
+def test_the_noise_scale_is_l_times_the_relative_scale(data, workload):
     """dwork: Lap(Δ/ε), so a variance of 2(Δ/ε)²; every tree level pays its height."""
     release = build(data, "dwork", 0.5, workload=workload, seed=1, max_length=40)
     np.testing.assert_allclose(release.measured, 2 * (40 / 0.5) ** 2, rtol=1e-4)
@@ -125,18 +117,14 @@ def test_the_noise_scale_is_l_times_the_relative_scale(data: RoadData, workload:
     np.testing.assert_allclose(tree.measured, 2 * (40 * height / 0.5) ** 2, rtol=1e-4)
 
 
-def test_several_trips_per_person_share_the_budget(
-    streets: RoadGraph, trips: Paths, workload: Paths
-) -> None:
+def test_several_trips_per_person_share_the_budget(streets, trips, workload):
     person = RoadData("g", streets, trips, public=True, unit="one person", max_per_unit=3)
     release = build(person, "dwork", 0.9, workload=workload, seed=1)
     np.testing.assert_allclose(release.measured, 2 * (100 / 0.3) ** 2, rtol=1e-4)
     assert sum(row["epsilon"] for row in release.header.budget) == pytest.approx(0.9)
 
 
-def test_sensitive_trips_take_secure_noise_only(
-    streets: RoadGraph, trips: Paths, workload: Paths
-) -> None:
+def test_sensitive_trips_take_secure_noise_only(streets, trips, workload):
     secret = RoadData("g", streets, trips)
     with pytest.raises(PrivacyError, match="NOT PRIVATE"):
         build(secret, workload=workload, seed=1)
@@ -150,15 +138,13 @@ def test_sensitive_trips_take_secure_noise_only(
     assert "sensitive" in repr(secret)
 
 
-def test_an_empty_data_set_is_published_like_any_other(
-    streets: RoadGraph, workload: Paths, name: str
-) -> None:
+def test_an_empty_data_set_is_published_like_any_other(streets, workload, name):
     empty = RoadData("none", streets, Paths.of([]))
     release = build(empty, name, 1.0, workload=workload)
     assert len(release.edge_count) == len(streets)
 
 
-def test_answers_are_unbiased_with_the_stated_variance(data: RoadData, workload: Paths) -> None:
+def test_answers_are_unbiased_with_the_stated_variance(data, workload):
     """False alarm below 1e-6: the mean of 300 within 5 sd; their variance within 60 %, 6 sd for a
     kurtosis up to 6 (a single Laplace draw)."""
     truth = workload.sum(exact_visits(data))
@@ -170,7 +156,7 @@ def test_answers_are_unbiased_with_the_stated_variance(data: RoadData, workload:
     np.testing.assert_allclose(errors.var(axis=0), variance, rtol=0.6)
 
 
-def test_a_hopeless_epsilon_is_recognised(data: RoadData, workload: Paths) -> None:
+def test_a_hopeless_epsilon_is_recognised(data, workload):
     assert beats_zero(build(data, "basic", 10.0, workload=workload, seed=1), workload)
     assert not beats_zero(build(data, "dwork", 1e-4, workload=workload, seed=1), workload)
 
@@ -188,14 +174,12 @@ def test_a_hopeless_epsilon_is_recognised(data: RoadData, workload: Paths) -> No
         ({"neighbours": "swap"}, "neighbours='swap': choose one of add-remove, replace"),
     ],
 )
-def test_bad_parameters(
-    call: dict[str, object], message: str, data: RoadData, workload: Paths
-) -> None:
+def test_bad_parameters(call, message, data, workload):
     with pytest.raises(ParameterError, match=message):
         build(data, workload=workload, **call)  # type: ignore[arg-type]
 
 
-def test_bad_workloads_and_trips(data: RoadData, streets: RoadGraph) -> None:
+def test_bad_workloads_and_trips(data, streets):
     with pytest.raises(ParameterError, match="the workload is empty"):
         build(data, workload=Paths.of([]))
     with pytest.raises(DataError, match="is not a path"):
@@ -204,12 +188,12 @@ def test_bad_workloads_and_trips(data: RoadData, streets: RoadGraph) -> None:
         RoadData("g", streets, Paths.of([[0, 10_000]]))
 
 
-def test_combinations_mean_their_words() -> None:
+def test_combinations_mean_their_words():
     assert find_method("min+opt+tru") == find_method("event-histogram", index="opt")
     assert find_method("MIN+best").truncation == "off"
 
 
-def test_damaged_files_are_refused(data: RoadData, workload: Paths, tmp_path) -> None:
+def test_damaged_files_are_refused(data, workload, tmp_path):
     import pyarrow as pa
 
     table = build(data, "min+opt", workload=workload, seed=1).to_arrow()
@@ -218,14 +202,12 @@ def test_damaged_files_are_refused(data: RoadData, workload: Paths, tmp_path) ->
         from_arrow(table.replace_schema_metadata({}))
     with pytest.raises(ReleaseError, match="header is damaged"):
         from_arrow(table.replace_schema_metadata({**meta, b"dpviz": b"{"}))
-    header = json.loads(meta[b"dpviz"])
-    newer = json.dumps({**header, "schema": 99}).encode()
     with pytest.raises(ReleaseError, match="schema 99 is newer"):
-        from_arrow(table.replace_schema_metadata({**meta, b"dpviz": newer}))
+        from_arrow(with_header(table, {**header_of(table), "schema": 99}))
     with pytest.raises(ReleaseError, match="column 'measured' is missing"):
         from_arrow(table.drop_columns(["measured"]))
 
-    def swapped(name: str, value: object, row: int) -> pa.Table:
+    def swapped(name, value, row):
         values = table[name].to_pylist()
         values[row] = value
         at = table.schema.get_field_index(name)
@@ -248,7 +230,7 @@ def test_damaged_files_are_refused(data: RoadData, workload: Paths, tmp_path) ->
         read(tmp_path / "none.parquet")
 
 
-def test_exports(data: RoadData, workload: Paths, tmp_path) -> None:
+def test_exports(data, workload, tmp_path):
     release = build(data, workload=workload, seed=1)
     for ending in ("geojson", "csv", "gpkg"):
         assert export(release, tmp_path / f"r.{ending}").stat().st_size > 100
@@ -259,7 +241,7 @@ def test_exports(data: RoadData, workload: Paths, tmp_path) -> None:
         export(release, tmp_path / "r.shp")
 
 
-def test_a_workload_in_a_word_is_the_same_as_its_paths(data: RoadData) -> None:
+def test_a_workload_in_a_word_is_the_same_as_its_paths(data):
     by_word = build(data, workload="corridor", seed=1)
     by_paths = build(data, workload=dpviz.workload_of("corridor", data.graph), seed=1)
     assert by_word.header == by_paths.header

@@ -1,20 +1,19 @@
 """Graphs and trips from files, and the commands."""
 
-import json
-
 import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
+import shapely
 
 from dpviz.errors import DataError, DomainError, ParameterError
 from dpviz.private.load.graphs import city, read_graph, workload_of
 from dpviz.private.load.roads import city_trips, read_trips
-from dpviz.roads.graph import RoadGraph
 from tests.commands import as_json, fails
+from tests.geojson import collection, feature
 
 
-def tables(graph: RoadGraph) -> tuple[pd.DataFrame, pd.DataFrame]:
+def tables(graph):
     nodes = pd.DataFrame({"node": graph.node_id, "x": graph.xy[:, 0], "y": graph.xy[:, 1]})
     ends = graph.node_id[graph.ends]
     edges = pd.DataFrame(
@@ -24,14 +23,14 @@ def tables(graph: RoadGraph) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 @pytest.fixture
-def files(odd: RoadGraph, tmp_path):
+def files(odd, tmp_path):
     nodes, edges = tables(odd)
     nodes.to_csv(tmp_path / "nodes.csv", index=False)
     edges.to_parquet(tmp_path / "edges.parquet")
     return tmp_path
 
 
-def test_two_tables(files, odd: RoadGraph) -> None:
+def test_two_tables(files, odd):
     graph = read_graph(files / "nodes.csv", files / "edges.parquet")
     np.testing.assert_array_equal(graph.ends, odd.ends)
     np.testing.assert_array_equal(graph.edge_id, odd.edge_id)
@@ -41,7 +40,7 @@ def test_two_tables(files, odd: RoadGraph) -> None:
         read_graph(files / "nodes.csv")
 
 
-def test_graphml_keeps_parallel_edges_and_loops(odd: RoadGraph, tmp_path) -> None:
+def test_graphml_keeps_parallel_edges_and_loops(odd, tmp_path):
     made = nx.MultiGraph()
     for name, (x, y) in zip(odd.node_id.tolist(), odd.xy.tolist(), strict=True):
         made.add_node(name, x=x, y=y)
@@ -63,36 +62,32 @@ def test_graphml_keeps_parallel_edges_and_loops(odd: RoadGraph, tmp_path) -> Non
         read_graph(tmp_path / "bad.graphml")
 
 
-def test_coordinates_that_nothing_is_computed_with_are_refused_in_one_line(tmp_path) -> None:
+def test_coordinates_that_nothing_is_computed_with_are_refused_in_one_line(tmp_path):
     """They overflowed on the way to a length, with a warning, and an error about the length."""
     table = tmp_path / "nodes.csv"
     table.write_text("node,x,y\na,-1.7e308,0\nb,1.7e308,1\n")
     (tmp_path / "edges.csv").write_text("src,dst\na,b\n")
-    line = {"type": "LineString", "coordinates": [[0, 0], [1e305, 1e305]]}
-    feature = {"type": "Feature", "properties": {"length": 3}, "geometry": line}
-    (tmp_path / "g.geojson").write_text(
-        json.dumps({"type": "FeatureCollection", "features": [feature]})
-    )
+    line = feature(shapely.LineString([(0, 0), (1e305, 1e305)]), length=3)
+    (tmp_path / "g.geojson").write_text(collection([line]))
     for files in (("nodes.csv", "edges.csv"), ("g.geojson",)):
         with pytest.raises(DataError, match=r"not a finite number up to 1e\+12"):
             read_graph(*(tmp_path / name for name in files))
 
 
-def test_the_built_in_streets_are_where_they_are() -> None:
+def test_the_built_in_streets_are_where_they_are():
     """A CRS was left aside, and the graph was in another than the one that was named."""
     assert read_graph("city", crs="EPSG:4326") is city()
     with pytest.raises(DataError, match=r"streets are in EPSG:4326, not EPSG:27700"):
         read_graph("city", crs="EPSG:27700")
 
 
-def test_geojson_lines_join_at_equal_ends(tmp_path) -> None:
-    def line(name: int, *points: tuple[float, float]) -> dict[str, object]:
-        geometry = {"type": "LineString", "coordinates": points}
-        return {"type": "Feature", "properties": {"id": name}, "geometry": geometry}
-
-    features = [line(7, (0, 0), (0.5, 0.2), (1, 0)), line(9, (1, 0), (1, 1))]
+def test_geojson_lines_join_at_equal_ends(tmp_path):
+    features = [
+        feature(shapely.LineString([(0, 0), (0.5, 0.2), (1, 0)]), id=7),
+        feature(shapely.LineString([(1, 0), (1, 1)]), id=9),
+    ]
     path = tmp_path / "g.geojson"
-    path.write_text(json.dumps({"type": "FeatureCollection", "features": features}))
+    path.write_text(collection(features))
     graph = read_graph(path)
     assert graph.edge_id.tolist() == [7, 9]
     assert len(graph.node_id) == 3
@@ -102,11 +97,11 @@ def test_geojson_lines_join_at_equal_ends(tmp_path) -> None:
     with pytest.raises(DataError, match="GeoJSON is in EPSG:4326, not in EPSG:27700: leave it out"):
         read_graph(path, crs="EPSG:27700")
     features[0]["geometry"] = {"type": "LineString", "coordinates": ()}
-    path.write_text(json.dumps({"type": "FeatureCollection", "features": features}))
+    path.write_text(collection(features))
     with pytest.raises(DataError, match="has no coordinates"):
         read_graph(path)
     features[0]["geometry"] = {"type": "Point", "coordinates": (0, 0)}
-    path.write_text(json.dumps({"type": "FeatureCollection", "features": features}))
+    path.write_text(collection(features))
     with pytest.raises(DataError, match="every feature must be a LineString"):
         read_graph(path)
     path.write_text("[]")
@@ -114,7 +109,7 @@ def test_geojson_lines_join_at_equal_ends(tmp_path) -> None:
         read_graph(path)
 
 
-def test_trips_in_every_shape(odd: RoadGraph, tmp_path) -> None:
+def test_trips_in_every_shape(odd, tmp_path):
     listed = [["ab1", "bc"], ["da"], ["da", "ab2", "bc"]]
     steps = [(t, edge) for t, each in enumerate(listed) for edge in each]
     pd.DataFrame(steps, columns=["trip", "edge"]).to_csv(tmp_path / "long.csv", index=False)
@@ -134,7 +129,7 @@ def test_trips_in_every_shape(odd: RoadGraph, tmp_path) -> None:
         read_trips(tmp_path / "lists.parquet", odd, unit="who")
 
 
-def test_a_trip_on_an_unknown_edge_is_dropped_unless_it_is_public(odd: RoadGraph, tmp_path) -> None:
+def test_a_trip_on_an_unknown_edge_is_dropped_unless_it_is_public(odd, tmp_path):
     path = tmp_path / "t.csv"
     pd.DataFrame({"trip": [1, 1, 2], "edge": ["bc", "moon", "da"]}).to_csv(path, index=False)
     with pytest.raises(DataError, match="trip 0 names an edge that the road graph lacks") as error:
@@ -144,7 +139,7 @@ def test_a_trip_on_an_unknown_edge_is_dropped_unless_it_is_public(odd: RoadGraph
     assert len(read_trips(path, odd, drop_unknown=True)._trips.edge) == 2
 
 
-def test_one_trip_number_of_two_persons_is_two_trips(odd: RoadGraph, tmp_path) -> None:
+def test_one_trip_number_of_two_persons_is_two_trips(odd, tmp_path):
     """Rows were once grouped by the trip's number alone, and one person took over the others."""
     path = tmp_path / "t.csv"
     others = [(f"p{k}", k, "bc") for k in range(200)]
@@ -156,7 +151,7 @@ def test_one_trip_number_of_two_persons_is_two_trips(odd: RoadGraph, tmp_path) -
         assert len(trips) == 200 + (rows is not others)
 
 
-def test_workloads(streets: RoadGraph, tmp_path) -> None:
+def test_workloads(streets, tmp_path):
     assert workload_of("clustered:4", streets).length.max() == 4
     assert len(workload_of("corridor", streets)) > 900
     path = tmp_path / "w.csv"
@@ -166,14 +161,14 @@ def test_workloads(streets: RoadGraph, tmp_path) -> None:
         workload_of("some", streets)
 
 
-def test_the_city_is_one_network_with_trips() -> None:
+def test_the_city_is_one_network_with_trips():
     graph = city()
     assert len(np.unique(graph.part)) == 1
     assert len(city_trips()._trips) == 45_000
     assert city_trips().public
 
 
-def test_the_commands(files, odd: RoadGraph) -> None:
+def test_the_commands(files, odd):
     graph = f"{files / 'nodes.csv'},{files / 'edges.parquet'}"
     out = str(files / "r.parquet")
     words = f"generate:50 --graph {graph} -o {out} --method min+opt+tru --workload clustered:2"
@@ -199,7 +194,7 @@ def test_the_commands(files, odd: RoadGraph) -> None:
 
 
 @pytest.mark.shared_data
-def test_oldenburg_end_to_end(shared_data) -> None:
+def test_oldenburg_end_to_end(shared_data):
     from dpviz.build import build
     from dpviz.private.roads import RoadData, exact_visits
     from dpviz.roads.generate import clustered_workload, commuter_trips
@@ -218,7 +213,7 @@ def test_oldenburg_end_to_end(shared_data) -> None:
         assert error < 0.1 * zero
 
 
-def test_a_graph_in_a_crs_that_nobody_knows_is_refused_before_trips_are_read(tmp_path) -> None:
+def test_a_graph_in_a_crs_that_nobody_knows_is_refused_before_trips_are_read(tmp_path):
     """As :func:`dpviz.build` would refuse it, once all trips have been read."""
     (tmp_path / "nodes.csv").write_text("node,x,y\na,0,0\nb,1,0\n")
     (tmp_path / "edges.csv").write_text("edge,src,dst\n1,a,b\n")

@@ -1,7 +1,6 @@
 """Smoothing along streets, and what equations of flow cannot do."""
 
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,17 +10,15 @@ import scipy.stats
 from dpviz import build
 from dpviz.errors import ParameterError
 from dpviz.evaluation.truth import exact_visits
-from dpviz.private.roads import RoadData
 from dpviz.releases.roads.beyond_noise import beyond_noise
 from dpviz.roads import smoothing
-from dpviz.roads.graph import RoadGraph
 from dpviz.roads.paths import Paths
 from dpviz.roads.smoothing import neighbours, posterior, smoothed
 from dpviz.trees import posterior as gamma
 from tests.commands import as_json, run
 
 
-def test_straight_on_counts_more_than_a_corner(streets: RoadGraph, odd: RoadGraph) -> None:
+def test_straight_on_counts_more_than_a_corner(streets, odd):
     near = neighbours(streets)
     for edge, other, weight in zip(near.edge, near.other, near.weight, strict=True):
         (node,) = set(streets.ends[edge]) & set(streets.ends[other])
@@ -39,7 +36,7 @@ def test_straight_on_counts_more_than_a_corner(streets: RoadGraph, odd: RoadGrap
     assert moved[7] < 1e-4  # through the mean of all edges only, never of itself
 
 
-def test_the_posterior_is_that_of_numeric_integration(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_posterior_is_that_of_numeric_integration(monkeypatch):
     monkeypatch.setattr(smoothing, "SHAPES", (1.5,))
     monkeypatch.setattr(gamma, "STEPS", 2000)
     noisy, scale = np.array([60.0, -3.0, 12.0]), 9.0  # the first far above the noise
@@ -51,8 +48,8 @@ def test_the_posterior_is_that_of_numeric_integration(monkeypatch: pytest.Monkey
     for at, y in enumerate(noisy):
         law = scipy.stats.gamma(1.5, scale=prior[at] / 1.5)
 
-        def moment(k: int, y: float = y, law: object = law) -> float:
-            def weighted(c: float) -> float:
+        def moment(k, y=y, law=law):
+            def weighted(c):
                 return float(c**k * law.pdf(c) * math.exp(-abs(y - c) / scale))  # type: ignore[attr-defined]
 
             return float(scipy.integrate.quad(weighted, 0, 300, points=[max(y, 0)], limit=200)[0])
@@ -63,7 +60,7 @@ def test_the_posterior_is_that_of_numeric_integration(monkeypatch: pytest.Monkey
         assert variance[at] == pytest.approx(wanted, rel=0.03)
 
 
-def test_the_prior_of_a_class_adds_up_to_its_counts(streets: RoadGraph) -> None:
+def test_the_prior_of_a_class_adds_up_to_its_counts(streets):
     """Counts cut at 0 are too large on average: with noise far above them all would grow."""
     random = np.random.default_rng(3)
     exact = np.full(len(streets), 6.0)
@@ -80,9 +77,7 @@ def test_the_prior_of_a_class_adds_up_to_its_counts(streets: RoadGraph) -> None:
 
 
 @pytest.mark.parametrize(("scale", "share"), [(5.0, 0.75), (15.0, 0.45)])
-def test_smoothing_takes_noise_away(
-    data: RoadData, workload: Paths, scale: float, share: float
-) -> None:
+def test_smoothing_takes_noise_away(data, workload, scale, share):
     """Eight fixed draws: the mean squared error over all is a fixed number, not a chance."""
     exact = exact_visits(data).astype(np.float64)
     truth, near = workload.sum(exact), neighbours(data.graph)
@@ -96,14 +91,14 @@ def test_smoothing_takes_noise_away(
     assert smooth < share * rough
 
 
-def test_exact_counts_are_left_alone(data: RoadData, workload: Paths) -> None:
+def test_exact_counts_are_left_alone(data, workload):
     release = build(data, "streets", 1e9, workload=workload, seed=1)
     assert release.header.extra["smoothing"] == 0
     np.testing.assert_allclose(workload.sum(release.edge_count), workload.sum(exact_visits(data)))
     assert smoothed(np.ones(len(data.graph)), 4.0, neighbours(data.graph), Paths.of([]))[1] == 0
 
 
-def test_smoothing_gives_way_where_truncation_took_as_much(streets: RoadGraph) -> None:
+def test_smoothing_gives_way_where_truncation_took_as_much(streets):
     """Noise and prior pull answers down together with what is lost: the more lost, the less."""
     random = np.random.default_rng(8)
     noisy = random.gamma(1.0, 30.0, len(streets)) + random.laplace(0, 15, len(streets))
@@ -113,16 +108,14 @@ def test_smoothing_gives_way_where_truncation_took_as_much(streets: RoadGraph) -
     assert shares[0] > shares[1] >= shares[2] == 0
 
 
-def test_intervals_stay_those_of_the_noise(data: RoadData, workload: Paths) -> None:
+def test_intervals_stay_those_of_the_noise(data, workload):
     rough, smooth = (
         build(data, method, 0.3, workload=workload, seed=4) for method in ("basic", "streets")
     )
     np.testing.assert_array_equal(rough.count(workload).noise_sd, smooth.count(workload).noise_sd)
 
 
-def test_what_no_interval_has_is_said_beside_every_answer(
-    data: RoadData, workload: Paths, tmp_path: Path
-) -> None:
+def test_what_no_interval_has_is_said_beside_every_answer(data, workload, tmp_path):
     """That a tenth of all visits are counted, that counts are smoothed or shared: on no command."""
     words = {
         "basic": ["Trips are cut to", "visits are counted (an estimate)"],
@@ -143,12 +136,12 @@ def test_what_no_interval_has_is_said_beside_every_answer(
     assert f"In no interval: {sentences[0]}" in run(*asked)[1]
 
 
-def test_smoothing_needs_every_edge_on_its_own(data: RoadData, workload: Paths) -> None:
+def test_smoothing_needs_every_edge_on_its_own(data, workload):
     with pytest.raises(ParameterError, match="it needs decomposition=edges and index=flat"):
         build(data, "event-histogram", workload=workload, seed=1, smoothing="streets")
 
 
-def test_equations_of_flow_leave_the_visits_of_edges_as_they_were() -> None:
+def test_equations_of_flow_leave_the_visits_of_edges_as_they_were():
     """Noisy directed counts, starts and ends: least squares under "what goes in comes out".
 
     A dense solver moves the difference of an edge's two directions alone; their sum, the visits,

@@ -17,6 +17,7 @@ from dpviz.roads.generate import commuter_starts, commuter_trips
 from dpviz.roads.paths import Paths
 from dpviz.roads.steps import MOST, MOST_COUNTS, Steps
 from tests.commands import as_json, fails, run
+from tests.headers import header_of, with_header
 from tests.roads.conftest import grid
 
 WEEK = "2024-03-04,2024-03-11"
@@ -219,9 +220,9 @@ def test_a_damaged_file_is_refused(release, tmp_path):
     }
     for message, wrong in broken.items():
         if wrong is None:
-            header = json.loads(table.schema.metadata[b"dpviz"])
+            header = header_of(table)
             header["time"] |= {"cycle": "day", "period": [0, 1e9]}
-            wrong = table.replace_schema_metadata({b"dpviz": json.dumps(header).encode()})
+            wrong = with_header(table, header)
             message = "within its cycle"
         pq.write_table(wrong, tmp_path / "bad.parquet")
         with pytest.raises(ReleaseError, match=message):

@@ -28,9 +28,7 @@ SEQUENCES = st.lists(st.lists(st.integers(0, 5), min_size=1, max_size=9), min_si
 
 
 @given(SEQUENCES, st.integers(1, 10), st.sampled_from(["window", "random"]))
-def test_one_trip_moves_at_most_the_limit(
-    sequences: list[list[int]], limit: int, pick: str
-) -> None:
+def test_one_trip_moves_at_most_the_limit(sequences, limit, pick):
     """The sensitivities that every method pays for, trip by trip."""
     noise = SimulatedNoise(1)
     for each in sequences:
@@ -44,7 +42,7 @@ def test_one_trip_moves_at_most_the_limit(
 
 
 @given(SEQUENCES, st.integers(1, 10))
-def test_truncation_keeps_what_it_promises(sequences: list[list[int]], limit: int) -> None:
+def test_truncation_keeps_what_it_promises(sequences, limit):
     paths = Paths.of(sequences)
     windows = truncated(paths, limit, SimulatedNoise(2))
     picked = truncated(paths, limit, SimulatedNoise(2), "random")
@@ -58,13 +56,13 @@ def test_truncation_keeps_what_it_promises(sequences: list[list[int]], limit: in
 
 
 @given(SEQUENCES)
-def test_visits_count_distinct_trips(sequences: list[list[int]]) -> None:
+def test_visits_count_distinct_trips(sequences):
     expected = [sum(edge in each for each in sequences) for edge in range(6)]
     assert visits(Paths.of(sequences), 6).tolist() == expected
 
 
 @given(st.lists(st.integers(0, 50), min_size=1, max_size=12))
-def test_lost_visits_by_the_definition(histogram: list[int]) -> None:
+def test_lost_visits_by_the_definition(histogram):
     cap = len(histogram)
     expected = [
         sum(j * histogram[limit + j - 1] for j in range(1, cap - limit + 1))
@@ -73,7 +71,7 @@ def test_lost_visits_by_the_definition(histogram: list[int]) -> None:
     assert lost_visits(histogram).tolist() == expected
 
 
-def test_the_split_is_theorem_3_with_sensitivity_of_l_edges() -> None:
+def test_the_split_is_theorem_3_with_sensitivity_of_l_edges():
     cap, edges = 100, 7032
     lengths = sum((cap - L) * (cap - L + 1) * (2 * cap - 2 * L + 1) / 3 for L in range(1, cap + 1))
     counts = sum(2 * L**2 * edges for L in range(1, cap + 1))
@@ -81,13 +79,13 @@ def test_the_split_is_theorem_3_with_sensitivity_of_l_edges() -> None:
     assert share == pytest.approx(lengths ** (1 / 3) / (lengths ** (1 / 3) + counts ** (1 / 3)))
     assert share == pytest.approx(0.1318, abs=5e-5)
 
-    def bound(part: float) -> float:
+    def bound(part):
         return lengths / part**2 + counts / (1 - part) ** 2
 
     assert bound(share) < min(bound(share * 1.01), bound(share * 0.99))
 
 
-def test_l_follows_its_formula() -> None:
+def test_l_follows_its_formula():
     histogram = np.array([500, 300, 100, 50, 20, 5, 2, 0, 1, 0])
     edges, eps1, eps2 = 40, 0.2, 0.8
     lost = lost_visits(histogram)
@@ -101,7 +99,7 @@ def test_l_follows_its_formula() -> None:
     assert 1 < chosen < 10
 
 
-def test_more_epsilon_never_shortens_trips() -> None:
+def test_more_epsilon_never_shortens_trips():
     histogram = 1000 * 0.7 ** np.arange(40)
     lengths = [
         workload_length(histogram, 500, 0.1 * eps, 0.9 * eps, query_edges=10, query_variance=10)
@@ -111,7 +109,7 @@ def test_more_epsilon_never_shortens_trips() -> None:
     assert lengths[0] < lengths[-1]
 
 
-def test_kept_share() -> None:
+def test_kept_share():
     assert kept_share([1, 1, 1], 1) == pytest.approx(3 / 6)
     assert kept_share([9, -9, 9], 3) == 1
     assert kept_share([9, 0, 0], 1) == 0.9999  # there may be longer trips that no number tells of
@@ -119,7 +117,7 @@ def test_kept_share() -> None:
     assert kept_share([1, 1, 1], 1, 1.0) is None  # 6 visits ± 7.5
 
 
-def test_the_noise_of_lengths_makes_no_long_trips() -> None:
+def test_the_noise_of_lengths_makes_no_long_trips():
     """20,000 trips of 5 to 40 edges: the mean of 400 estimates is the share, at odds of 10⁻⁶.
 
     Without the numbers below zero it was 0.417 in place of 0.427.
@@ -132,13 +130,13 @@ def test_the_noise_of_lengths_makes_no_long_trips() -> None:
     assert abs(off) < 4.9 * estimates.std() / 20
 
 
-def test_the_quantile_is_near_with_a_large_budget() -> None:
+def test_the_quantile_is_near_with_a_large_budget():
     lengths = np.repeat(np.arange(1, 21), 100)
     share = Budget(100.0).spend(100.0, "quantile")
     assert private_quantile(SecureNoise(), share, lengths, 50, 0.85) == 17
 
 
-def test_the_quantile_has_the_probabilities_of_the_exponential_mechanism() -> None:
+def test_the_quantile_has_the_probabilities_of_the_exponential_mechanism():
     """False alarm below 1e-6: 5 sigma for each of 4 candidates."""
     lengths, n, epsilon = np.array([1, 2, 2, 4]), 4000, 1.0
     score = -np.abs(np.array([1, 3, 3, 4]) - 0.5 * 4) / 0.5

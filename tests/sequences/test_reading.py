@@ -28,6 +28,7 @@ from dpviz.releases.store import from_arrow, read, save
 from dpviz.sequences.alphabet import Alphabet
 from dpviz.sequences.grams import Ranking
 from tests.commands import as_json, fails, run
+from tests.headers import header_of, with_header
 
 ABC = Alphabet(("a", "b", "c"))
 UNIT = dpviz.Domain.from_bounds([0.0, 0.0, 1.0, 1.0])
@@ -262,10 +263,9 @@ def test_a_file_of_before_the_other_models_holds_contexts():
     data = SequenceData("test", ABC, Sequences.of([[0, 1]] * 30), public=True)
     release = build(data, "markov", 2.0, seed=1)
     table = release.to_arrow()
-    header = json.loads(table.schema.metadata[KEY])
+    header = header_of(table)
     assert header.pop("model") == "contexts"
-    old = table.replace_schema_metadata({KEY: json.dumps(header).encode()})
-    assert same(from_arrow(old).model, release.model)
+    assert same(from_arrow(with_header(table, header)).model, release.model)
 
 
 @pytest.mark.parametrize(
@@ -337,10 +337,9 @@ anything = (
 @given(st.data())
 def test_a_corrupted_release_is_refused_in_one_line(release, data):
     table = release.to_arrow()
-    header = json.loads(table.schema.metadata[KEY])
+    header = header_of(table)
     name = data.draw(st.sampled_from(sorted(header)))
-    corrupted = {**header, name: data.draw(anything)}
-    other = table.replace_schema_metadata({KEY: json.dumps(corrupted).encode()})
+    other = with_header(table, {**header, name: data.draw(anything)})
     at = data.draw(st.integers(0, 2))
     if at < 2 and "first_child" in table.column_names:
         values = np.array(data.draw(st.lists(st.integers(-5, 99), min_size=1, max_size=40)))

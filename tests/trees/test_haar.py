@@ -1,7 +1,6 @@
 """Noise of Privelet's sums: against the matrices of its transform, and against the noise itself."""
 
 import itertools
-import json
 import math
 from functools import cache
 
@@ -19,6 +18,7 @@ from dpviz.releases.points.range_count import BULK
 from dpviz.releases.points.region_count import region_cover, regions_of
 from dpviz.releases.store import from_arrow
 from dpviz.trees.haar import HaarNoise
+from tests.headers import header_of, with_header
 
 POWER = 3
 CELLS = 1 << POWER
@@ -165,10 +165,9 @@ def test_rectangles_on_a_marginal_have_the_noise_of_their_boxes(cells, within):
 )
 def test_a_header_that_does_not_fit_the_nodes_is_refused(facts):
     table = RELEASES[2].to_arrow()
-    header = json.loads(table.schema.metadata[b"dpviz"]) | {"noise": facts}
-    metadata = {**table.schema.metadata, b"dpviz": json.dumps(header).encode()}
+    header = {**header_of(table), "noise": facts}
     with pytest.raises(ReleaseError, match="noise"):
-        from_arrow(table.replace_schema_metadata(metadata))
+        from_arrow(with_header(table, header))
 
 
 def test_a_covariance_of_no_cells_is_zero():

@@ -24,18 +24,18 @@ from tests.ui.opening import app_of, opened_page
 RECT = (14.6, -23.9, 14.75, -23.75)
 
 
-def opened(**query: str) -> AppTest:
+def opened(**query):
     app = opened_page("compare", **{"data": "city-50k", **query})
     assert not app.exception
     return app
 
 
-def compared(app: AppTest):
+def compared(app):
     """The releases on the maps."""
     return app.session_state["compare.scene"][0][1][0].releases
 
 
-def shown(app: AppTest) -> str:
+def shown(app):
     return "\n".join(each.value for each in app.markdown)
 
 
@@ -104,7 +104,7 @@ def test_a_rectangle_outside_the_domain_gets_a_clear_line():
     assert "lies outside the area from" in app.warning[0].value.replace("\\", "")
 
 
-def measured(app: AppTest) -> None:
+def measured(app):
     """Press Measure, and be the browser's clock until all is measured."""
     app.button(key="compare.errors.run").click().run()
     assert not app.exception
@@ -224,14 +224,14 @@ def test_an_epsilon_that_explore_could_not_read_is_none_here(epsilon):
     assert app.select_slider(key="compare.a.epsilon").value == 1.0
 
 
-def kept(*epsilons: float, data: str = "city-50k") -> list[str]:
+def kept(*epsilons, data="city-50k"):
     """Ids of releases that were paid for, of a grid each."""
     handle = dpviz.load(data, public=False)
     made = (dpviz.build(handle, "ugrid", each, ledger=dpviz.Ledger()) for each in epsilons)
     return [Shelf().keep(each, "here", f"At {each.header.epsilon:g}").id for each in made]
 
 
-def chosen(app: AppTest, *identities: str) -> AppTest:
+def chosen(app, *identities):
     """Two releases of the list."""
     app.radio(key="compare.of").set_value("Two releases").run()
     for side, identity in zip("ab", identities, strict=True):
@@ -294,7 +294,7 @@ def test_releases_with_time_are_left_out_of_the_choice_and_a_file_s_refusal_name
     assert refused == "Release B: only releases of places, without time, are compared"
 
 
-def panel() -> None:
+def panel():
     import dpviz
     from dpviz.ui.points.owners import owners_panel
 
@@ -320,7 +320,7 @@ def test_a_distance_is_in_the_units_of_the_two_releases_and_in_metres():
     assert not app.error
 
 
-def owners() -> None:
+def owners():
     from dpviz.ui.points.owners import owners_view
 
     owners_view("owners")

@@ -1,16 +1,17 @@
 """What a release is made of, chosen on a page: kinds, values, areas; paid for and made again."""
 
 import io
-import json
 import shlex
 
 import geopandas
 import numpy as np
 import pytest
+import shapely
 from streamlit.testing.v1 import AppTest
 
 import dpviz
 from tests.commands import run
+from tests.geojson import collection, feature
 from tests.private.load.stability import workbook
 from tests.ui.opening import app_of, opened_page
 from tests.ui.paying import pay
@@ -33,16 +34,10 @@ def rides():
 def wards(*, overlap=0.0):
     def square(x, y):
         right = x + 2 + (0 if x else overlap)
-        ring = [[x, y], [right, y], [right, y + 2], [x, y + 2], [x, y]]
-        names = {"ward": f"w{x}{y}", "side": "east" if x else "west"}
-        return {
-            "type": "Feature",
-            "properties": names,
-            "geometry": {"type": "Polygon", "coordinates": [ring]},
-        }
+        shape = shapely.box(x, y, right, y + 2)
+        return feature(shape, ward=f"w{x}{y}", side="east" if x else "west")
 
-    features = [square(x, y) for x in (0, 2) for y in (0, 2)]
-    return json.dumps({"type": "FeatureCollection", "features": features}).encode()
+    return collection(square(x, y) for x in (0, 2) for y in (0, 2)).encode()
 
 
 def opened(page, name="rides.csv", content=None, sheet=None):

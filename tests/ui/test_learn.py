@@ -1,7 +1,6 @@
 """The page Learn, clicked through without a browser."""
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dpviz.evaluation.lesson import METRES, IsolatedRecord
 from dpviz.ui.lessons import leaks, turning
@@ -13,13 +12,13 @@ from tests.ui.opening import opened_page
 NAMES = list(chapters())
 
 
-def opened(**query: str) -> AppTest:
+def opened(**query):
     app = opened_page("learn", **query)
     assert not app.exception
     return app
 
 
-def shown(app: AppTest) -> str:
+def shown(app):
     return "\n".join(each.value for each in (*app.header, *app.markdown))
 
 

@@ -6,7 +6,6 @@ from functools import partial
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dpviz.build import load, read_graph
 from dpviz.cycles import DAYS
@@ -30,12 +29,13 @@ from dpviz.render.roads import (
 from dpviz.roads.routing import shortest_path
 from dpviz.ui.roads.plan import title_of
 from dpviz.ui.roads.source import IN_TIME
+from tests.geojson import lines
 from tests.ui.opening import metrics, opened_page
 
 opened = partial(opened_page, "roads")
 
 
-def test_a_permalink_gives_the_shortest_path_with_its_interval() -> None:
+def test_a_permalink_gives_the_shortest_path_with_its_interval():
     app = opened(**{"from": "5790", "to": "4200", "seed": "3"})
     shown = metrics(app)
     assert "±" in shown["Noisy total after truncation"]
@@ -54,13 +54,8 @@ def test_a_permalink_gives_the_shortest_path_with_its_interval() -> None:
     assert any("Demo · synthetic" in each.value for each in app.markdown)
 
 
-def test_streets_in_metres_that_are_called_degrees_are_refused(tmp_path) -> None:
-    line = {
-        "type": "LineString",
-        "coordinates": [[450_000.0, 5_800_000.0], [450_100.0, 5_800_000.0]],
-    }
-    features = [{"type": "Feature", "properties": {}, "geometry": line}]
-    content = json.dumps({"type": "FeatureCollection", "features": features}).encode()
+def test_streets_in_metres_that_are_called_degrees_are_refused(tmp_path):
+    content = lines([(450_000, 5_800_000), (450_100, 5_800_000)]).encode()
     app = opened(data="files")
     app.file_uploader(key="roads.graph").set_value((("streets.geojson", content, ""),))
     app.file_uploader(key="roads.trips").set_value(("t.csv", b"trip,edge\n1,0\n", "")).run()
@@ -74,7 +69,7 @@ def test_streets_in_metres_that_are_called_degrees_are_refused(tmp_path) -> None
         ground(graph, "streets")
 
 
-def test_more_streets_than_a_map_holds_are_answered_without_one(monkeypatch) -> None:
+def test_more_streets_than_a_map_holds_are_answered_without_one(monkeypatch):
     monkeypatch.setattr("dpviz.ui.roads.map_answer.MOST", 1_000)
     app = opened(**{"from": "5790", "to": "4200", "seed": "3"})
     assert "Noisy total after truncation" in metrics(app)
@@ -82,19 +77,19 @@ def test_more_streets_than_a_map_holds_are_answered_without_one(monkeypatch) -> 
     assert not app.get("bidi_component")
 
 
-def test_a_hopeless_epsilon_is_said_plainly() -> None:
+def test_a_hopeless_epsilon_is_said_plainly():
     app = opened(epsilon="0.01", method="dwork")
     assert "does not beat answering zero" in app.warning[0].value
 
 
-def test_lengths_that_noise_hides_estimate_no_share_of_visits() -> None:
+def test_lengths_that_noise_hides_estimate_no_share_of_visits():
     """It was a number of any size, most of it noise above zero."""
     hidden = metrics(opened(epsilon="0.01", seed="1"))
     assert hidden["Visits counted (estimate)"] == "below the noise"
     assert metrics(opened(epsilon="1"))["Visits counted (estimate)"].endswith("%")
 
 
-def test_no_method_is_offered_by_its_internal_name() -> None:
+def test_no_method_is_offered_by_its_internal_name():
     """One of them was: its own title was typed nowhere else."""
     offered = {*names("roads"), *COMBINATIONS}
     titles = {title_of(name) for name in offered}
@@ -102,7 +97,7 @@ def test_no_method_is_offered_by_its_internal_name() -> None:
     assert not titles & offered
 
 
-def test_two_methods_answer_side_by_side() -> None:
+def test_two_methods_answer_side_by_side():
     app = opened(**{"from": "5790", "to": "4200", "method": "basic", "with": "dwork"})
     shown = metrics(app)
     assert {
@@ -110,7 +105,7 @@ def test_two_methods_answer_side_by_side() -> None:
     } <= set(shown)
 
 
-def test_a_total_that_makes_good_for_truncation_is_not_called_after_it() -> None:
+def test_a_total_that_makes_good_for_truncation_is_not_called_after_it():
     app = opened(**{"from": "5790", "to": "4200", "method": "flows"})
     (total,) = (each for each in app.metric if each.label.startswith("Noisy total"))
     assert total.label == "Noisy total"
@@ -118,7 +113,7 @@ def test_a_total_that_makes_good_for_truncation_is_not_called_after_it() -> None
     assert not any("Error from truncation" in each.value for each in app.markdown)
 
 
-def test_every_parameter_of_a_method_is_in_the_form_and_reaches_the_release() -> None:
+def test_every_parameter_of_a_method_is_in_the_form_and_reaches_the_release():
     app = opened(**{"from": "5790", "to": "4200", "seed": "3"})
     first = metrics(app)["Noisy total after truncation"]
     kinds = (app.number_input, app.selectbox, app.checkbox)
@@ -129,19 +124,19 @@ def test_every_parameter_of_a_method_is_in_the_form_and_reaches_the_release() ->
     assert metrics(app)["Noisy total after truncation"] != first
 
 
-def test_an_unknown_place_is_refused_in_one_line() -> None:
+def test_an_unknown_place_is_refused_in_one_line():
     app = opened(**{"from": "5790", "to": "nowhere"})
     assert not app.exception
     assert "is not in the road graph" in app.warning[0].value
 
 
-def test_own_files_are_asked_for() -> None:
+def test_own_files_are_asked_for():
     app = opened(data="files")
     assert not app.exception
     assert "Choose a road graph, and trips" in app.info[0].value
 
 
-def with_events(graph: str, events: str) -> AppTest:
+def with_events(graph, events):
     """The page with streets of GeoJSON or of nodes, and a file of events."""
     app = opened(data="files")
     streets = {"streets.geojson": graph}
@@ -154,11 +149,8 @@ def with_events(graph: str, events: str) -> AppTest:
     return app.run()
 
 
-def test_own_events_at_places_count_on_their_nearest_streets() -> None:
-    lines = [[[-9.15, 38.72], [-9.14, 38.72]], [[-9.14, 38.72], [-9.14, 38.73]]]
-    shapes = [{"type": "LineString", "coordinates": each} for each in lines]
-    features = [{"type": "Feature", "properties": {}, "geometry": each} for each in shapes]
-    graph = json.dumps({"type": "FeatureCollection", "features": features})
+def test_own_events_at_places_count_on_their_nearest_streets():
+    graph = lines([(-9.15, 38.72), (-9.14, 38.72)], [(-9.14, 38.72), (-9.14, 38.73)])
     rows = "".join(f"-9.1401,38.72{row % 10},p{row}\n" for row in range(500))
     app = with_events(graph, f"east,north,who\n{rows}")
     assert not app.exception
@@ -178,7 +170,7 @@ def test_own_events_at_places_count_on_their_nearest_streets() -> None:
     assert metrics(app)["Noise of a typical query"].endswith("events")
 
 
-def test_events_in_a_plane_of_its_own_need_no_crs_and_a_wrong_one_is_said() -> None:
+def test_events_in_a_plane_of_its_own_need_no_crs_and_a_wrong_one_is_said():
     app = with_events("node,x,y\na,0,0\nb,1,0\nc,2,0\n", "x,y\n0.5,0.1\n")
     assert not app.exception
     assert [each.value for each in app.error] == []
@@ -191,7 +183,7 @@ def test_events_in_a_plane_of_its_own_need_no_crs_and_a_wrong_one_is_said() -> N
 
 
 @pytest.mark.parametrize("form", ["csv", "jsonl"])
-def test_the_owner_s_exact_facts_of_own_files_stand_behind_a_press(form: str) -> None:
+def test_the_owner_s_exact_facts_of_own_files_stand_behind_a_press(form):
     app = opened(data="files")
     tables = {
         "nodes.csv": "node,x,y\na,0,0\nb,1,0\nc,2,0\n",
@@ -219,7 +211,7 @@ def test_the_owner_s_exact_facts_of_own_files_stand_behind_a_press(form: str) ->
     }
 
 
-def test_a_graph_that_cannot_be_read_is_said_in_sight() -> None:
+def test_a_graph_that_cannot_be_read_is_said_in_sight():
     app = opened(data="files")
     tables = (("nodes.csv", b"node,x,y\na,0,0\n", ""), ("edges.csv", b"id,from,to\n1,a,a\n", ""))
     app.file_uploader(key="roads.graph").set_value(tables)
@@ -241,7 +233,7 @@ def release():
     return build(data, "min+opt+tru", 1.0, workload=clustered_workload(data.graph, 10), seed=1)
 
 
-def test_every_street_is_drawn_once_and_noise_is_grey(release) -> None:
+def test_every_street_is_drawn_once_and_noise_is_grey(release):
     marks = {mark.id: mark for mark in street_marks(release, top_count(release))}
     assert sum(mark.table.num_rows for mark in marks.values()) == len(release.graph)
     above = release.edge_count > 2 * release.edge_noise_sd
@@ -252,19 +244,19 @@ def test_every_street_is_drawn_once_and_noise_is_grey(release) -> None:
     assert tree["domains"].table.num_rows == len(release.graph)
 
 
-def test_the_legend_names_the_first_class_and_draws_what_is_quiet_as_a_line() -> None:
+def test_the_legend_names_the_first_class_and_draws_what_is_quiet_as_a_line():
     legend = street_legend(1_200, "trips").to_dict()
     labels = [each["label"] for each in legend["classes"]]
     assert labels == ["< 100", "100", "200", "500", "1k"]
     assert legend["swatches"][0]["width"] > 0
 
 
-def test_hues_differ_between_neighbours() -> None:
+def test_hues_differ_between_neighbours():
     colors = hues(np.arange(40)).astype(int)
     assert np.abs(np.diff(colors, axis=0)).max(axis=1).min() > 60
 
 
-def test_a_plane_of_its_own_is_laid_on_the_map(odd_plane) -> None:
+def test_a_plane_of_its_own_is_laid_on_the_map(odd_plane):
     place = node_degrees(odd_plane)
     np.testing.assert_allclose(place.min(axis=0), [-0.1, -0.05])
     np.testing.assert_allclose(place.max(axis=0), [0.1, 0.05])
@@ -272,7 +264,7 @@ def test_a_plane_of_its_own_is_laid_on_the_map(odd_plane) -> None:
     assert ground(odd_plane, "city") == ()
 
 
-def test_the_built_in_city_is_on_its_own_ground(release) -> None:
+def test_the_built_in_city_is_on_its_own_ground(release):
     """Also in a file: the Earth has a coast where it lies."""
     own = [mark.id for mark in city_ground()]
     assert [mark.id for mark in ground(release.graph, "city")] == own
@@ -289,7 +281,7 @@ def odd_plane():
     return road_graph(nodes, {"src": [1, 2], "dst": [2, 3]})
 
 
-def test_trips_by_weekday_are_looked_at_in_a_window_of_steps() -> None:
+def test_trips_by_weekday_are_looked_at_in_a_window_of_steps():
     """The address says which steps: map, answer and exact total are of them, the chart of all."""
     ends = {"from": "5790", "to": "4200"}
     app = opened(**ends, method="dwork", by="week", period="Mon 00:00,Sat 00:00")

@@ -1,12 +1,10 @@
 """The guided first run on page Explore."""
 
-from streamlit.testing.v1 import AppTest
-
 from dpviz.ui.shared.tour import LEARN, STEPS, TITLE
 from tests.ui.opening import opened_page
 
 
-def shown(app: AppTest) -> str:
+def shown(app):
     assert not app.exception
     return "\n".join(each.value for each in app.markdown)
 

@@ -21,6 +21,7 @@ from dpviz.roads.graph import road_graph
 from dpviz.roads.paths import Paths
 from dpviz.roads.steps import Steps
 from tests.commands import fails, run
+from tests.geojson import lines
 from tests.private.load.stability import IDS, bounds, broken, check, moved, rows, without, write
 
 GRAPH = road_graph(
@@ -239,14 +240,8 @@ def test_the_command_reads_events_and_its_release_says_so(tmp_path, monkeypatch)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("DPVIZ_LEDGER", str(tmp_path / "ledger.sqlite"))
     EVENTS.to_csv("events.csv", index=False)
-    lines = [[[-9.15, 38.72], [-9.14, 38.72]], [[-9.14, 38.72], [-9.14, 38.73]]]
-    features = [
-        {"type": "Feature", "properties": {}, "geometry": {"type": "LineString", "coordinates": c}}
-        for c in lines
-    ]
-    (tmp_path / "streets.geojson").write_text(
-        json.dumps({"type": "FeatureCollection", "features": features})
-    )
+    streets = lines([(-9.15, 38.72), (-9.14, 38.72)], [(-9.14, 38.72), (-9.14, 38.73)])
+    (tmp_path / "streets.geojson").write_text(streets)
     build = ["roads", "build", "events.csv", "--graph", "streets.geojson", "--workload", "corridor"]
     assert run(*build, "--workload", "clustered:1", "--unit", "who", "-o", "r.parquet")[0] == 0
     release = dpviz.read("r.parquet")

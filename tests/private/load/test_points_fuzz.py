@@ -1,18 +1,19 @@
 """Mutated files give records or one DataError, never another exception."""
 
 import io
-import json
 import zipfile
 
 import numpy as np
 import pandas as pd
 import pytest
+import shapely
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.private.load.points import columns, read_records
+from tests.geojson import collection, feature
 
 NYC = Domain((-74.30, 40.45), (-73.60, 41.00))
 TABLE = pd.DataFrame(
@@ -27,15 +28,8 @@ def _parquet():
 
 
 def _geojson():
-    features = [
-        {
-            "type": "Feature",
-            "geometry": {"type": "Point", "coordinates": [row.lon, row.lat]},
-            "properties": {"who": row.who},
-        }
-        for row in TABLE.itertuples()
-    ]
-    return json.dumps({"type": "FeatureCollection", "features": features}).encode()
+    rows = TABLE.itertuples()
+    return collection(feature(shapely.Point(r.lon, r.lat), who=r.who) for r in rows).encode()
 
 
 @pytest.fixture(scope="module")
