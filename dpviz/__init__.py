@@ -81,9 +81,7 @@ def __getattr__(name: str) -> Any:
     if name != "Map":
         from dpviz import api
 
-        for each in api.__all__:
-            globals().setdefault(each, getattr(api, each))
-        return globals()[name]
+        return getattr(api, name)
     try:
         from dpviz.notebook.widget import Map
     except ModuleNotFoundError as error:

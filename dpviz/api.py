@@ -1,87 +1,47 @@
 """What ``import dpviz`` gives, once any of it is asked for: see the package's door."""
 
-from dpviz.build import (
-    Ledger,
-    build,
-    cell_counts,
-    cell_sql,
-    from_counts,
-    from_points,
-    load,
-    read_graph,
-    save_counts,
-    workload_of,
-)
-from dpviz.domain import Domain
-from dpviz.errors import DpvizError
-from dpviz.methods import METHODS, method
+from dpviz.build import Ledger as Ledger
+from dpviz.build import build as build
+from dpviz.build import cell_counts as cell_counts
+from dpviz.build import cell_sql as cell_sql
+from dpviz.build import from_counts as from_counts
+from dpviz.build import from_points as from_points
+from dpviz.build import load as load
+from dpviz.build import read_graph as read_graph
+from dpviz.build import save_counts as save_counts
+from dpviz.build import workload_of as workload_of
+from dpviz.domain import Domain as Domain
+from dpviz.errors import DpvizError as DpvizError
+from dpviz.methods import METHODS as METHODS
+from dpviz.methods import method as method
 from dpviz.notebook.frame import frame
-from dpviz.planning.search import Plan, plan
-from dpviz.releases.answers import Answers
-from dpviz.releases.areas.area_file import read_areas
-from dpviz.releases.areas.hexagons import hexagons
-from dpviz.releases.areas.partition import Areas
-from dpviz.releases.areas.release import AreaRelease
-from dpviz.releases.export import export
-from dpviz.releases.header import Header
-from dpviz.releases.points.matching import Matching, match
-from dpviz.releases.points.range_count import RangeAnswers
-from dpviz.releases.points.release import PointRelease
-from dpviz.releases.points.timeline import Timeline
-from dpviz.releases.points.window import during
-from dpviz.releases.release import Release
-from dpviz.releases.roads.path_count import PathAnswers
-from dpviz.releases.roads.release import RoadRelease
-from dpviz.releases.roads.timed import RoadTimeline, TimedRoadRelease
-from dpviz.releases.sequences.release import SequenceRelease
-from dpviz.releases.store import read, save
-from dpviz.roads.graph import RoadGraph
-from dpviz.roads.paths import Paths
-from dpviz.sequences.alphabet import Alphabet
-from dpviz.trees.decomposition import Decomposition
-
-__all__ = [
-    "METHODS",
-    "Alphabet",
-    "Answers",
-    "AreaRelease",
-    "Areas",
-    "Decomposition",
-    "Domain",
-    "DpvizError",
-    "Header",
-    "Ledger",
-    "Matching",
-    "PathAnswers",
-    "Paths",
-    "Plan",
-    "PointRelease",
-    "RangeAnswers",
-    "Release",
-    "RoadGraph",
-    "RoadRelease",
-    "RoadTimeline",
-    "SequenceRelease",
-    "TimedRoadRelease",
-    "Timeline",
-    "build",
-    "cell_counts",
-    "cell_sql",
-    "export",
-    "from_counts",
-    "from_points",
-    "hexagons",
-    "load",
-    "match",
-    "method",
-    "plan",
-    "read",
-    "read_areas",
-    "read_graph",
-    "save",
-    "save_counts",
-    "workload_of",
-]
+from dpviz.planning.search import Plan as Plan
+from dpviz.planning.search import plan as plan
+from dpviz.releases.answers import Answers as Answers
+from dpviz.releases.areas.area_file import read_areas as read_areas
+from dpviz.releases.areas.hexagons import hexagons as hexagons
+from dpviz.releases.areas.partition import Areas as Areas
+from dpviz.releases.areas.release import AreaRelease as AreaRelease
+from dpviz.releases.export import export as export
+from dpviz.releases.header import Header as Header
+from dpviz.releases.points.matching import Matching as Matching
+from dpviz.releases.points.matching import match as match
+from dpviz.releases.points.range_count import RangeAnswers as RangeAnswers
+from dpviz.releases.points.release import PointRelease as PointRelease
+from dpviz.releases.points.timeline import Timeline as Timeline
+from dpviz.releases.points.window import during as during
+from dpviz.releases.release import Release as Release
+from dpviz.releases.roads.path_count import PathAnswers as PathAnswers
+from dpviz.releases.roads.release import RoadRelease as RoadRelease
+from dpviz.releases.roads.timed import RoadTimeline as RoadTimeline
+from dpviz.releases.roads.timed import TimedRoadRelease as TimedRoadRelease
+from dpviz.releases.sequences.release import SequenceRelease as SequenceRelease
+from dpviz.releases.store import read as read
+from dpviz.releases.store import save as save
+from dpviz.roads.graph import RoadGraph as RoadGraph
+from dpviz.roads.paths import Paths as Paths
+from dpviz.sequences.alphabet import Alphabet as Alphabet
+from dpviz.trees.decomposition import Decomposition as Decomposition
 
 Release.frame = frame
 PointRelease.during = during

@@ -37,7 +37,7 @@ DOORS = (
 """Files outside that may open them, whatever the kind of data."""
 
 PURSE = "cli/ledger.py"
-"""May open the ledger alone, which holds prices and no record: without an engine, at once."""
+"""May open the ledger alone, which holds what was paid, no record: without an engine, at once."""
 
 CORRIDOR = (
     ("errors", "progress"),
