@@ -150,7 +150,9 @@ def test_a_shared_file_has_the_rectangles_asked_of_its_release(release):
 def test_a_link_to_nothing_is_one_clear_line_and_the_page_still_opens():
     app = opened_page(release="../../secret", data="city-50k")
     assert not app.exception
-    assert texts(app).replace("\\", "").count("no such release here") == 1
+    line = texts(app).replace("\\", "")
+    assert line.count("The release of this address is not shown: no such release here") == 1
+    assert line.count("What is here is of other data") == 1  # as with a release that was removed
     assert app.get("bidi_component")
 
 

@@ -105,7 +105,10 @@ def opened(page: str) -> Opened | None:
         try:
             stored, release = Shelf().open(asked)
         except DpvizError as error:
-            st.warning(plain(error), icon=":material/link_off:")
+            why = (
+                f"The release of this address is not shown: {error}. What is here is of other data."
+            )
+            st.warning(plain(why), icon=":material/link_off:")
             permalink.write({PARAMETER: None})
         else:
             current = Opened(asked, stored.title, release)
