@@ -36,10 +36,13 @@ def run_app(
     """Open the app in a browser, and a release in it."""
     from streamlit.web import cli
 
+    from dpviz.releases.files import header_of, metadata_of
+
     page = script()
     if release is not None:
         if not Path(release).is_file():
             raise ParameterError(f"{release}: no such file")
+        header_of(metadata_of(release), Path(release).name)  # or it is none, before a server starts
         os.environ["DPVIZ_OPEN"] = str(Path(release).resolve())
     can_listen(address, port)
     sys.argv = ["streamlit", "run", str(page), "--server.port", str(port)]
