@@ -134,7 +134,7 @@ def test_an_option_of_something_else_is_refused(folder, words, line):
 
 
 def test_the_app_opens_no_file_that_is_no_release(folder, capsys, monkeypatch):
-    """It started, and said so on a page."""
+    """It started, and a page had the error."""
     monkeypatch.setattr("streamlit.web.cli.main", lambda: pytest.fail("a server started"))
     refused(folder, capsys, monkeypatch, ("app", "points.csv"), "points.csv")
 
