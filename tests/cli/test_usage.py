@@ -133,10 +133,10 @@ def test_an_option_of_something_else_is_refused(folder, words, line):
     refused(folder, words, line)
 
 
-def test_the_app_opens_no_file_that_is_no_release(folder, capsys, monkeypatch):
+def test_the_app_opens_no_file_that_is_no_release(folder, monkeypatch):
     """It started, and a page had the error."""
     monkeypatch.setattr("streamlit.web.cli.main", lambda: pytest.fail("a server started"))
-    refused(folder, capsys, monkeypatch, ("app", "points.csv"), "points.csv")
+    refused(folder, ("app", "points.csv"), "points.csv")
 
 
 def test_made_up_trips_pay_under_no_name():
