@@ -55,12 +55,12 @@ def test_no_command_writes_over_the_ledger(folder, monkeypatch, there, ending, n
 
 
 def test_a_ledger_that_is_not_in_use_is_not_written_over_either(folder):
-    dpviz.Ledger("old.txt").set_total("people", 1)
+    dpviz.Ledger("old.md").set_total("people", 1)
     assert run("sequences", "build", "city", "--public", "--seed", 1, "-o", "s.parquet")[0] == 0
     for words in (
-        ["sequences", "sample", "s.parquet", "-o", "old.txt"],
-        ["sequences", "sample", "s.parquet", "-o", "old.txt.seal"],
-        ["audit", "all", "-o", "old.txt"],
+        ["sequences", "sample", "s.parquet", "-o", "old.md"],
+        ["sequences", "sample", "s.parquet", "-o", "old.md.seal"],
+        ["audit", "all", "-o", "old.md"],
     ):
         unchanged(folder, words, "is a ledger, or its seal: name another")
 
