@@ -37,12 +37,13 @@ def account_form(prefix: str, account: Account, epsilon: float) -> None:
         st.caption(in_words(account))
         if not may_publish():
             return
+        least = account.spent + epsilon  # with less, what is chosen could not be published any more
         with st.form(f"{prefix}.total", border=True):
             total = st.number_input(
                 "Lifetime budget (permanent)",
                 0.01,
-                max(100.0, account.spent),
-                max(1.0, account.spent),
+                max(100.0, least),
+                max(1.0, least),
                 key=f"{prefix}.total.value",
                 help="Every release of these people's records adds up. Decide before the first.",
             )
