@@ -36,9 +36,6 @@ DOORS = (
 )
 """Files outside that may open them, whatever the kind of data."""
 
-PURSE = "cli/ledger.py"
-"""May open the ledger alone, which holds what was paid, no record: without an engine, at once."""
-
 CORRIDOR = (
     ("errors", "progress"),
     ("arguments", "arrow", "cycles", "lists", "rectangles"),
@@ -98,11 +95,7 @@ def test_only_the_vault_and_its_doors_import_private():
         path.relative_to(PACKAGE).as_posix()
         for path in modules()
         if not within(path, INSIDE + DOORS)
-        and any(
-            name.startswith("dpviz.private")
-            and not (name.startswith("dpviz.private.ledger") and within(path, (PURSE,)))
-            for name in imports(path, types=True)
-        )
+        and any(name.startswith("dpviz.private") for name in imports(path, types=True))
     ]
     assert strangers == []
 
@@ -288,13 +281,11 @@ def test_start_up_imports_nothing_heavy():
         (["--help"], "pydantic"),
         (["build", "--help"], ""),
         (["build", "a.csv", "--epsilon", "much"], ""),
-        (["ledger", "show", "--json"], "dpviz.private.load"),
     ],
     ids=lambda value: value if isinstance(value, str) else " ".join(value),
 )
-def test_what_needs_no_records_is_answered_without_an_engine(words, beside, tmp_path, monkeypatch):
+def test_what_needs_no_records_is_answered_without_an_engine(words, beside):
     """Every command had loaded it: two thirds of a second for the version."""
-    monkeypatch.setenv("DPVIZ_LEDGER", str(tmp_path / "ledger.sqlite"))
     code = (
         f"import contextlib, sys; sys.argv[1:] = {words}\n"
         "from dpviz_command import program\n"

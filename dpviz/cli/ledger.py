@@ -24,7 +24,7 @@ def show(
     as_json: Json = False,
 ) -> None:
     """Show what data sets have spent, and what is left."""
-    from dpviz.private.ledger import Ledger
+    from dpviz import Ledger
 
     opened = Ledger(file)
     accounts = opened.accounts() if dataset is None else (opened.account(dataset),)
@@ -46,7 +46,7 @@ def set_total(
     as_json: Json = False,
 ) -> None:
     """Set the permanent total of a data set."""
-    from dpviz.private.ledger import Ledger
+    from dpviz import Ledger
 
     account = Ledger(file).set_total(dataset, epsilon, delta)
     emit(dataclasses.asdict(account), as_json, _lines(account))
@@ -64,7 +64,7 @@ def verify(
     as_json: Json = False,
 ) -> None:
     """Check every page, entry and sum of the ledger, and that it is the one last used here."""
-    from dpviz.private.ledger import Ledger
+    from dpviz import Ledger
 
     opened = Ledger(file)
     entries = opened.verify(accept=accept)
@@ -80,7 +80,7 @@ def require_ledger(file: str | None) -> None:
     Raises:
         ParameterError: no such file.
     """
-    from dpviz.private.ledger import Ledger
+    from dpviz import Ledger
 
     if file is not None and not Ledger(file).path.exists():
         raise ParameterError(f"--ledger {file!r}: no such ledger: check its name")
