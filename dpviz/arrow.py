@@ -5,22 +5,19 @@ pyarrow's own ways import pandas first: a second at start, in which a Ctrl-C is 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-if TYPE_CHECKING:
-    import pyarrow
+from dpviz.lazy import pa
 
 FLOATS = {"halffloat": "float16", "float": "float32", "double": "float64"}
 """Types that Arrow calls otherwise than NumPy."""
 
 
-def numbers(values: NDArray[Any]) -> pyarrow.Array:
+def numbers(values: NDArray[Any]) -> pa.Array:
     """A column of numbers or truth values of shape (n,); other types as ``pa.array`` has them."""
-    import pyarrow as pa
-
     values = np.ascontiguousarray(values)
     if values.dtype.kind == "b":
         bits = np.packbits(values, bitorder="little")
@@ -43,8 +40,6 @@ def number_array(column: Any, null: float = np.nan) -> NDArray[Any]:
     >>> number_array(pa.array([1, None])), number_array(pa.chunked_array([[True, None]]))
     (array([ 1., nan]), array([ True, False]))
     """
-    import pyarrow as pa
-
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
     known, data = column.buffers()
@@ -63,19 +58,15 @@ def _bits(buffer: Any, start: int, size: int) -> NDArray[np.bool_]:
     return np.unpackbits(packed, count=start + size, bitorder="little")[start:].astype(np.bool_)
 
 
-def tuples(values: NDArray[Any]) -> pyarrow.Array:
+def tuples(values: NDArray[Any]) -> pa.Array:
     """A column of fixed-size lists from shape (n, k)."""
-    import pyarrow as pa
-
     values = np.ascontiguousarray(values)
     kind = pa.list_(pa.from_numpy_dtype(values.dtype), values.shape[1])
     return pa.Array.from_buffers(kind, len(values), [None], children=[numbers(values.ravel())])
 
 
-def lists(items: pyarrow.Array, lengths: ArrayLike) -> pyarrow.Array:
+def lists(items: pa.Array, lengths: ArrayLike) -> pa.Array:
     """A column of lists, the items of row i being the next ``lengths[i]``."""
-    import pyarrow as pa
-
     starts = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.int32)
     buffers = [None, pa.py_buffer(starts)]
     return pa.Array.from_buffers(pa.list_(items.type), len(starts) - 1, buffers, children=[items])

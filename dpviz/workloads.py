@@ -20,6 +20,7 @@ from dpviz import limits
 from dpviz.domain import Domain
 from dpviz.errors import DataError, ParameterError
 from dpviz.files import write_file
+from dpviz.lazy import pa, pq
 from dpviz.lists import number
 from dpviz.sandbox import confined
 from dpviz.trees.lattice import Float
@@ -114,9 +115,6 @@ def _fixed_sides(domain: Domain, size: str) -> Float:
 
 def save(workloads: list[Workload], domain: Domain, path: str | os.PathLike[str]) -> Path:
     """Write workloads to one Parquet file: a row per query, ``size`` and the limits by column."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     rects = np.concatenate([each.rects for each in workloads])
     limits.QUERIES.check(len(rects), Path(path).name)
     sizes = np.repeat([each.size for each in workloads], [len(each) for each in workloads])
@@ -162,9 +160,6 @@ def queries(path: str, columns: list[str], bounds: list[float]) -> Any:
         columns: of the domain.
         bounds: of the domain: all lower limits, then all upper limits.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     name, limit_names = Path(path).name, _limit_names(columns)
     try:
         file = pq.ParquetFile(path)

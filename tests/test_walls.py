@@ -37,7 +37,7 @@ DOORS = (
 """Files outside that may open them, whatever the kind of data."""
 
 CORRIDOR = (
-    ("errors", "progress"),
+    ("errors", "lazy", "progress"),
     ("arguments", "arrow", "cycles", "lists", "rectangles"),
     ("attributes", "cuts", "zones"),
     ("calendar",),
@@ -253,7 +253,7 @@ def test_what_is_imported_is_declared():
     stated = chain(project["dependencies"], *project["optional-dependencies"].values())
     declared = {re.match(r"[\w-]+", each)[0] for each in stated}
     known = packages_distributions()
-    tops = {name.partition(".")[0] for path in modules() for name in imports(path)}
+    tops = {name.partition(".")[0] for path in modules() for name in imports(path, types=True)}
     foreign = tops - set(sys.stdlib_module_names) - {"dpviz"}
     names = {top: {each.lower().replace("_", "-") for each in known[top]} for top in foreign}
     assert {top for top in foreign if declared.isdisjoint(names[top])} == set()

@@ -16,6 +16,7 @@ import numpy as np
 
 from dpviz import arrow
 from dpviz.datasets.geography import river_outline
+from dpviz.lazy import pq, shapely
 
 UNITS_PER_DEGREE = 1_000  # the files' integers; their sources are no finer than that
 COARSE, FINE = "basemap.parquet", "shores.parquet"
@@ -79,8 +80,6 @@ class _File:
 
 @cache
 def _file(name: str = COARSE) -> _File:
-    import pyarrow.parquet as pq
-
     # From a path and in this thread: a thread of Arrow's that still held a file of Python's when a
     # command ended would end it with a signal. pq.read_table would import pandas.
     with as_file(files("dpviz.datasets").joinpath(name)) as path:
@@ -177,8 +176,6 @@ def base_map(
         Features with the property `kind`: `land` and `water` (MultiPolygon without holes: water
         lies on land), `coast` and `border` (MultiLineString), and `country` (Point, with `name`).
     """
-    import shapely
-
     features = []
     for kind in ("land", "water", "coast", "border"):
         lines = _lines(kind, bounds, fine)
@@ -235,8 +232,6 @@ def city_backdrop() -> dict[str, Any]:
 
 def _split(ring: np.ndarray[Any, Any]) -> list[Any]:
     """A ring as rings within ±180 degrees; one that goes around the pole is left as it is."""
-    import shapely
-
     turns = np.round(np.diff(ring[:, 0]) / 360)
     if not turns.any() or turns.sum():
         return [shapely.linearrings(ring)]
@@ -252,8 +247,6 @@ def _split(ring: np.ndarray[Any, Any]) -> list[Any]:
 
 
 def _rounded(line: Any) -> list[list[float]]:
-    import shapely
-
     coordinates: list[list[float]] = np.round(shapely.get_coordinates(line), 3).tolist()
     return coordinates
 

@@ -8,7 +8,7 @@ Synthetic: nobody's real location.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +16,7 @@ from numpy.typing import NDArray
 from dpviz.datasets.geography import Array, habitable, to_lonlat
 from dpviz.datasets.streets import Indices, city_graph
 from dpviz.datasets.trips import Zones
-
-if TYPE_CHECKING:
-    import pandas as pd
+from dpviz.lazy import pd
 
 _SEED = 20_143
 _MONDAY = np.datetime64("2030-01-07T00:00:00", "s")  # an invented week
@@ -41,8 +39,6 @@ def sightings(persons: int = 5_000, seed: int = 0) -> dict[str, NDArray[Any]]:
 
 def person_tracks(persons: int = 5_000, seed: int = 0) -> pd.DataFrame:
     """:func:`sightings` as a table."""
-    import pandas as pd
-
     return pd.DataFrame(sightings(persons, seed))
 
 

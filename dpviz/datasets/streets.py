@@ -7,15 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpviz.datasets.geography import ROADS, TOWNS, Array, Mask, habitable, in_sea, to_lonlat
-
-if TYPE_CHECKING:
-    import pandas as pd
+from dpviz.lazy import pd
 
 Indices = NDArray[np.int64]
 
@@ -50,15 +47,11 @@ class StreetNetwork:
 
     def nodes_table(self) -> pd.DataFrame:
         """Nodes with columns `node, lon, lat` (degrees)."""
-        import pandas as pd
-
         lon, lat = to_lonlat(self.xy).T
         return pd.DataFrame({"node": np.arange(len(lon)), "lon": lon, "lat": lat})
 
     def edges_table(self) -> pd.DataFrame:
         """Edges with columns `edge, src, dst, length` (km) and `main`; straight between nodes."""
-        import pandas as pd
-
         return pd.DataFrame(
             {
                 "edge": np.arange(len(self.edges)),

@@ -15,6 +15,7 @@ import numpy as np
 
 from dpviz.domain import Domain
 from dpviz.evaluation.audit import MethodBench
+from dpviz.lazy import shapely
 from dpviz.methods.areas.base import AreaMethod
 from dpviz.releases.areas.partition import Areas
 from dpviz.trees.lattice import Int
@@ -75,8 +76,6 @@ class AreaBench(MethodBench[Quarters, AreaMethod]):
 
 def square() -> Areas:
     """A square, its halves and its quarters."""
-    import shapely
-
     domain = Domain((0.0, 0.0), (1.0, 1.0), ("x", "y"))
     corners = [(0.0, 0.0), (0.0, 0.5), (0.5, 0.0), (0.5, 0.5)]
     shapes = np.array([shapely.box(x, y, x + 0.5, y + 0.5) for x, y in corners], dtype=object)

@@ -12,10 +12,9 @@ import numpy as np
 from dpviz.errors import ParameterError
 from dpviz.evaluation.experiments import ErrorRow, Experiment
 from dpviz.evaluation.rowfile import RowFile
+from dpviz.lazy import pd
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from dpviz.build import DataHandle
 
 CONTRACT = tuple(field.name for field in fields(ErrorRow) if field.name != "mean_absolute_error")
@@ -98,8 +97,6 @@ def mean_error(
 
 def frame(rows: Iterable[ErrorRow]) -> pd.DataFrame:
     """Rows as a table."""
-    import pandas as pd
-
     return pd.DataFrame(map(vars, rows), columns=[field.name for field in fields(ErrorRow)])
 
 

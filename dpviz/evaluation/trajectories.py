@@ -21,6 +21,7 @@ from functools import cached_property
 
 import numpy as np
 
+from dpviz.lazy import shapely
 from dpviz.trees.lattice import Float, Int
 
 QUERIES = 200
@@ -72,8 +73,6 @@ class Trajectories:
     @cached_property
     def diameter(self) -> Float:
         """Greatest distance between two points of each line, float64 (n,)."""
-        import shapely
-
         # The two places farthest apart are corners of the hull, which has few of them.
         line = np.repeat(np.arange(len(self)), np.diff(self.start))
         hulls = shapely.convex_hull(shapely.multipoints(self.xy, indices=line))

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from dpviz.domain import Domain
 from dpviz.errors import ParameterError
+from dpviz.lazy import shapely
 from dpviz.private.areas import AreaData
 from dpviz.private.areas import exact_areas as exact_areas
 from dpviz.private.handle import DataHandle
@@ -82,8 +83,6 @@ def exact_by_area(handle: DataHandle, areas: Areas) -> Int:
 
 def exact_in_regions(handle: DataHandle, regions: Regions) -> Int:
     """Exact records in regions of any shape, int64 of shape (len(regions),)."""
-    import shapely
-
     handle.require_public()
     index = handle._index
     x, y = handle.domain.to_coordinates(index.cells + 0.5).T

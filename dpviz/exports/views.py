@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpviz.exports.pack import Packer
+from dpviz.lazy import shapely
 from dpviz.releases.points.kinds import KindsRelease
 from dpviz.render.areas import level_marks
 from dpviz.render.kinds import overlay_scene, share_scene
@@ -105,8 +106,6 @@ def pack_areas(packer: Packer, release: AreaRelease) -> dict[str, Any]:
     Returns:
         What the page must know beside them.
     """
-    import shapely
-
     areas, domain = release.areas, release.domain
     part, owner = shapely.get_parts(areas.shapes, return_index=True)
     ring, of = shapely.get_rings(part, return_index=True)

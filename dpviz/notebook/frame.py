@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from dpviz.errors import DpvizError
+from dpviz.lazy import shapely
 
 if TYPE_CHECKING:
     from dpviz.exports.facts import Mapped
@@ -71,8 +72,6 @@ def _maps(release: Release) -> tuple[str, Sequence[Mapped], Sequence[str]]:
     from dpviz.releases.points.window import windows
 
     if isinstance(release, AreaRelease):
-        import shapely
-
         if shapely.get_num_coordinates(release.areas.shapes).sum() <= CORNERS:
             return "", [release], ()
         return _note("These outlines have too many corners for a notebook's file."), (), ()

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from dpviz.arguments import typed
 from dpviz.crs import DEGREES, known_crs
 from dpviz.errors import DomainError, ReleaseError
 from dpviz.files import write_file
+from dpviz.lazy import geopandas, pa, pd, pyogrio, shapely
 from dpviz.releases.areas.columns import plain_frame
 from dpviz.releases.areas.joining import joined
 from dpviz.releases.areas.release import AreaRelease
@@ -24,9 +25,6 @@ from dpviz.releases.points.release import PointRelease
 from dpviz.releases.release import EXPORTS, Release
 from dpviz.releases.roads.release import RoadRelease
 from dpviz.trees.lattice import Float
-
-if TYPE_CHECKING:
-    import pyarrow
 
 SAMPLES = (".parquet", *EXPORTS)
 ISO = "%Y-%m-%dT%H:%M:%S.%fZ"
@@ -162,8 +160,6 @@ def _write_geojson(frame: Any, temporary: str, members: dict[str, Any]) -> None:
 
 def _features(part: Any) -> Iterator[str]:
     """Rows of a GeoDataFrame as text."""
-    import shapely
-
     rows = part.drop(columns=part.geometry.name)
     for name, values in rows.select_dtypes("floating").items():
         rows[name] = values.where(np.isfinite(values))  # JSON has no infinity, and no NaN
@@ -200,7 +196,6 @@ def _in_degrees(frame: Any) -> Any:
 
 def _keep_layers(path: str | os.PathLike[str]) -> None:
     """Refuse to replace a GeoPackage of several layers, all of which would be lost for one."""
-    import pyogrio
     from pyogrio.errors import DataSourceError
 
     if not Path(path).is_file():
@@ -216,8 +211,6 @@ def _keep_layers(path: str | os.PathLike[str]) -> None:
 
 
 def _plain_frame(release: PointRelease, leaves: bool) -> Any:
-    import pandas as pd
-
     (nodes, kind, sums), domain = release.table, release.domain
     exported = nodes.leaf if leaves else np.ones(len(nodes), dtype=np.bool_)
     low, high = domain.to_coordinates(nodes.lo[exported]), domain.to_coordinates(nodes.hi[exported])
@@ -253,8 +246,6 @@ def save_sample(
         table = _table(release, points)
         write_file(path, lambda temporary: _write_table(table, temporary))
     else:
-        import geopandas
-
         geometry = geopandas.points_from_xy(*points.T[:2], crs=known_crs(release.domain.crs))
         time = release.domain.time
         columns = {} if time is None else {time: on_axis(release.domain, points[:, -1])}
@@ -262,9 +253,7 @@ def save_sample(
     return len(points)
 
 
-def _table(release: PointRelease, points: Float) -> pyarrow.Table:
-    import pyarrow as pa
-
+def _table(release: PointRelease, points: Float) -> pa.Table:
     columns: dict[str, Any] = {
         name: points[:, axis] for axis, name in enumerate(release.domain.columns)
     }
@@ -274,11 +263,9 @@ def _table(release: PointRelease, points: Float) -> pyarrow.Table:
     return pa.table(columns).replace_schema_metadata({MARK: json.dumps(note).encode()})
 
 
-def _write_table(table: pyarrow.Table, temporary: str) -> None:
-    import pyarrow.csv
-    import pyarrow.parquet
+def _write_table(table: pa.Table, temporary: str) -> None:
 
     if temporary.endswith(".csv"):
-        pyarrow.csv.write_csv(table, temporary)
+        pa.csv.write_csv(table, temporary)
     else:
-        pyarrow.parquet.write_table(table, temporary, compression="zstd")
+        pa.parquet.write_table(table, temporary, compression="zstd")

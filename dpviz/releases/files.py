@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,12 +21,9 @@ from numpy.typing import NDArray
 from dpviz import arrow
 from dpviz.errors import DataError, DpvizError, ReleaseError
 from dpviz.files import write_file
+from dpviz.lazy import pa, pc, pq
 from dpviz.releases.header import SCHEMA, Header
 from dpviz.sandbox import confined, warm
-
-if TYPE_CHECKING:
-    import pyarrow
-    import pyarrow.parquet
 
 MAGIC = b"PAR1"
 """First bytes of every Parquet file."""
@@ -51,14 +48,13 @@ LARGEST = 1e100
 """Size of a number in a column, far beyond what can be released: its square is still a float."""
 
 
-def write_table(path: str | os.PathLike[str], table: pyarrow.Table) -> Path:
+def write_table(path: str | os.PathLike[str], table: pa.Table) -> Path:
     """Write a table as Parquet, group of rows by group, between which it can be cancelled.
 
     Raises:
         ReleaseError: as :func:`dpviz.files.write_file`; or another release that was paid for is
             there: one that was paid for too is written beside it then.
     """
-    import pyarrow.parquet as pq
 
     def write(temporary: str) -> None:
         with pq.ParquetWriter(temporary, table.schema, compression="zstd") as stream:
@@ -78,7 +74,7 @@ def write_table(path: str | os.PathLike[str], table: pyarrow.Table) -> Path:
 
 def with_header(
     columns: dict[str, Any], kind: str, header: Header, facts: dict[str, Any], **metadata: bytes
-) -> pyarrow.Table:
+) -> pa.Table:
     """A table of columns with the header of a release.
 
     Args:
@@ -88,8 +84,6 @@ def with_header(
         facts: what releases of this kind say beside it, plain values.
         **metadata: further entries of the table's metadata.
     """
-    import pyarrow as pa
-
     stated = {**header.to_dict(), "schema": SCHEMA, "kind": kind, **facts}
     packed = {KEY: json.dumps(stated).encode()}
     packed |= {name.encode(): value for name, value in metadata.items()}
@@ -116,7 +110,7 @@ def geo_metadata(shapes: Sequence[str], crs: str, bounds: Sequence[float]) -> by
     return json.dumps(stated).encode()
 
 
-def opened(path: str | os.PathLike[str], columns: dict[str, tuple[str, ...]]) -> pyarrow.Table:
+def opened(path: str | os.PathLike[str], columns: dict[str, tuple[str, ...]]) -> pa.Table:
     """The columns of a release's table that its kind needs, within the limits.
 
     Args:
@@ -176,7 +170,7 @@ def _paid(metadata: dict[bytes, bytes]) -> bytes | None:
     return None if match is None else match[1]
 
 
-def _asked(task: str, path: Path, *arguments: Any, needs: tuple[str, ...]) -> pyarrow.Table:
+def _asked(task: str, path: Path, *arguments: Any, needs: tuple[str, ...]) -> pa.Table:
     """By a child: a damaged footer of a Parquet file can abort the process that looks at it."""
     warm()  # starts while this process imports what the answer needs
     import pyarrow  # noqa: F401
@@ -191,19 +185,14 @@ def _asked(task: str, path: Path, *arguments: Any, needs: tuple[str, ...]) -> py
     )
 
 
-def metadata(path: str) -> pyarrow.Table:
+def metadata(path: str) -> pa.Table:
     """In the child: an empty table with the metadata of the file's table."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     with _parsing(Path(path).name):
         return pa.table({}).replace_schema_metadata(pq.read_schema(path).metadata)
 
 
-def decoded(path: str, columns: dict[str, Sequence[str]]) -> pyarrow.Table:
+def decoded(path: str, columns: dict[str, Sequence[str]]) -> pa.Table:
     """In the child: the columns that the release's kind needs."""
-    import pyarrow.parquet as pq
-
     name = Path(path).name
     with _parsing(name):
         schema = pq.read_schema(path)
@@ -218,8 +207,6 @@ def decoded(path: str, columns: dict[str, Sequence[str]]) -> pyarrow.Table:
 
 @contextmanager
 def _parsing(name: str) -> Iterator[None]:
-    import pyarrow as pa
-
     try:
         yield
     except DpvizError:
@@ -291,15 +278,13 @@ def reading(name: str) -> Iterator[None]:
         raise ReleaseError(f"{name}: the release is damaged ({type(error).__name__})") from error
 
 
-def numbers(table: pyarrow.Table, name: str, width: int = 0) -> NDArray[Any]:
+def numbers(table: pa.Table, name: str, width: int = 0) -> NDArray[Any]:
     """A column of numbers, shape (n,); of lists of ``width`` numbers, shape (n, width).
 
     Raises:
         ReleaseError: a column that is missing, of another type, with nulls, or with numbers that
             no release holds and whose squares are beyond floats.
     """
-    import pyarrow as pa
-
     column = _column(table, name)
     boxes = pa.types.is_fixed_size_list(column.type)
     if boxes != bool(width) or (boxes and column.type.list_size != width):
@@ -315,7 +300,7 @@ def numbers(table: pyarrow.Table, name: str, width: int = 0) -> NDArray[Any]:
     return values.reshape(len(column), width) if boxes else values
 
 
-def whole_numbers(table: pyarrow.Table, name: str) -> NDArray[np.int64]:
+def whole_numbers(table: pa.Table, name: str) -> NDArray[np.int64]:
     """A column of whole numbers, int64 (n,).
 
     Raises:
@@ -327,15 +312,12 @@ def whole_numbers(table: pyarrow.Table, name: str) -> NDArray[np.int64]:
     return values.astype(np.int64)
 
 
-def identifiers(table: pyarrow.Table, name: str) -> NDArray[Any]:
+def identifiers(table: pa.Table, name: str) -> NDArray[Any]:
     """A column of ids: whole numbers, int64 (n,), or text of at most :data:`MOST_NAME` letters.
 
     Raises:
         ReleaseError: as :func:`numbers`, or a name that is too long.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     column = _column(table, name)
     words = column.dictionary if pa.types.is_dictionary(column.type) else column
     if not _is_text(words.type):
@@ -348,7 +330,7 @@ def identifiers(table: pyarrow.Table, name: str) -> NDArray[Any]:
     return _objects(column)
 
 
-def encoded_shapes(table: pyarrow.Table) -> NDArray[Any]:
+def encoded_shapes(table: pa.Table) -> NDArray[Any]:
     """The column ``geometry`` in well-known binary, objects (n,): each distinct one in memory once.
 
     Raises:
@@ -366,14 +348,12 @@ def encoded_shapes(table: pyarrow.Table) -> NDArray[Any]:
 
 def _objects(column: Any) -> NDArray[Any]:
     """The values of a column or dictionary as objects, (n,)."""
-    import pyarrow as pa
-
     if pa.types.is_dictionary(column.type):
         return _objects(column.dictionary)[arrow.number_array(column.indices).astype(np.int64)]
     return np.array([*column.to_pylist(), None], dtype=object)[:-1]
 
 
-def _column(table: pyarrow.Table, name: str) -> Any:
+def _column(table: pa.Table, name: str) -> Any:
     if name not in table.column_names:
         raise ReleaseError(f"column {name!r} is missing")
     if table.column_names.count(name) > 1:
@@ -385,12 +365,8 @@ def _column(table: pyarrow.Table, name: str) -> Any:
 
 
 def _is_text(kind: Any) -> bool:
-    import pyarrow as pa
-
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def _is_bytes(kind: Any) -> bool:
-    import pyarrow as pa
-
     return _is_text(kind) or bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))

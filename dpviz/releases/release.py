@@ -6,16 +6,14 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from dpviz.arguments import typed
 from dpviz.errors import ReleaseError
+from dpviz.lazy import pa
 from dpviz.releases import files
 from dpviz.releases.answers import Answers
 from dpviz.releases.header import Header
-
-if TYPE_CHECKING:
-    import pyarrow
 
 EXPORTS = (".geojson", ".gpkg", ".csv")
 """Endings of the files for other tools that :func:`dpviz.export` writes."""
@@ -48,7 +46,7 @@ class Release(ABC):
         """Estimated counts: of records in rectangles, of strings, of trips on paths."""
 
     @abstractmethod
-    def to_arrow(self) -> pyarrow.Table:
+    def to_arrow(self) -> pa.Table:
         """The table that :meth:`save` writes, with the header in its metadata."""
 
     @typed(ReleaseError)

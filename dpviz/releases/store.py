@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import Any, Literal, overload
 
 from dpviz.arguments import typed
 from dpviz.errors import ReleaseError
+from dpviz.lazy import pa
 from dpviz.releases.areas import columns as areas
 from dpviz.releases.areas.release import AreaRelease
 from dpviz.releases.files import header_of, metadata_of, opened, reading
@@ -22,9 +23,6 @@ from dpviz.releases.roads.release import RoadRelease
 from dpviz.releases.roads.timed import road_release_of
 from dpviz.releases.sequences import columns as sequences
 from dpviz.releases.sequences.release import SequenceRelease
-
-if TYPE_CHECKING:
-    import pyarrow
 
 ROOMS = {"points": points, "roads": roads, "sequences": sequences, "areas": areas}
 RELEASES: dict[str, Callable[..., Release]] = {
@@ -85,7 +83,7 @@ def save(release: Release, path: str | os.PathLike[str]) -> Path:
     return release.save(path)
 
 
-def from_arrow(table: pyarrow.Table, name: str = "table") -> Any:
+def from_arrow(table: pa.Table, name: str = "table") -> Any:
     """The release that a table holds: the inverse of :meth:`Release.to_arrow`.
 
     Raises:

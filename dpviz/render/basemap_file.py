@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpviz.errors import DpvizError, ParameterError
+from dpviz.lazy import shapely
 from dpviz.render.colors import FRAME, QUIET, ROAD, WATER, Themed, stops
 from dpviz.render.marks import paths, polygons
 from dpviz.render.names import places
@@ -34,8 +35,6 @@ def basemap_marks(path: str | Path, bounds: Bounds) -> tuple[Mark, ...]:
     Raises:
         ParameterError: no such file, no geometry, or nothing in it near the rectangle.
     """
-    import shapely
-
     place = Path(path)
     if not place.is_file():
         raise ParameterError(f"base map {str(path)!r}: no such file")
@@ -58,8 +57,6 @@ def basemap_marks(path: str | Path, bounds: Bounds) -> tuple[Mark, ...]:
 
 def _pieces(shapes: Shapes, kinds: Shapes, type_id: int) -> list[tuple[Any, str]]:
     """Simple shapes of one of shapely's types, each with its kind."""
-    import shapely
-
     owner = np.arange(len(shapes))
     for _ in range(2):  # collections of multi-shapes
         shapes, at = shapely.get_parts(shapes, return_index=True)
@@ -69,8 +66,6 @@ def _pieces(shapes: Shapes, kinds: Shapes, type_id: int) -> list[tuple[Any, str]
 
 
 def _areas(shapes: Shapes, kinds: Shapes) -> list[Mark]:
-    import shapely
-
     areas: dict[str, list[Any]] = {}
     for part, kind in _pieces(shapes, kinds, 3):
         name = kind if kind in AREAS else "area"
@@ -82,8 +77,6 @@ def _areas(shapes: Shapes, kinds: Shapes) -> list[Mark]:
 
 
 def _lines(shapes: Shapes, kinds: Shapes) -> list[Mark]:
-    import shapely
-
     lines_of: dict[str, list[Any]] = {}
     for part, kind in _pieces(shapes, kinds, 1):
         name = kind if kind in LINES else "road"
@@ -95,8 +88,6 @@ def _lines(shapes: Shapes, kinds: Shapes) -> list[Mark]:
 
 
 def _names(names: list[str], shapes: Shapes) -> list[Mark]:
-    import shapely
-
     rows: list[tuple[str, float, float, int, float]] = []
     for at in np.flatnonzero(shapely.get_type_id(shapes) == 0).tolist():
         if names[at]:

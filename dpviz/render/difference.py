@@ -13,6 +13,7 @@ import pydeck
 from numpy.typing import NDArray
 
 from dpviz.arrow import numbers, tuples
+from dpviz.lazy import shapely
 from dpviz.render.basemap import outlines
 from dpviz.render.cells import ALWAYS, ZOOM_STEPS, adaptive, domain_bounds, home_zoom
 from dpviz.render.colors import LAND, MORE_A, MORE_B, Themed
@@ -267,8 +268,6 @@ def _volumes(lo: Int, hi: Int) -> Int:
 
 def _volume_around(others: tuple[Int, Int], boxes: tuple[Int, Int]) -> Int:
     """The volume of the box of ``others`` around the middle of each box."""
-    import shapely
-
     lo, hi = others
     tree = shapely.STRtree(shapely.box(lo[:, 0], lo[:, 1], hi[:, 0], hi[:, 1]))
     middle = (boxes[0] + boxes[1]) / 2 + 1e-3  # inside one box, not on the edge of two

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpviz.crs import DEGREES, transformation
+from dpviz.lazy import shapely
 from dpviz.releases.points.region_count import polygonal
 from dpviz.render.colors import LAND, Themed
 from dpviz.render.detail import STANDS
@@ -61,8 +62,6 @@ class Choropleth:
     @property
     def fade(self) -> tuple[float, float]:
         """Zooms at which borders are full, and are not there yet."""
-        import shapely
-
         drawn = self.shapes[~shapely.is_empty(self.shapes)]
         sizes = shapely.area(shapely.transform(drawn, world))
         pixels = np.sqrt(np.median(sizes)) if len(sizes) else 0.0  # at zoom 0
@@ -71,16 +70,12 @@ class Choropleth:
 
     def triangles(self) -> tuple[Float, NDArray[np.int64]]:
         """What fills the shapes: closed rings (k, 4, 2), and the district of each (k,)."""
-        import shapely
-
         split = shapely.constrained_delaunay_triangles(self.shapes)
         part, owner = shapely.get_parts(split, return_index=True)
         return shapely.get_coordinates(part).reshape(-1, 4, 2), owner
 
     def borders(self) -> list[Float]:
         """Lines (k, 2) around shapes and their holes; of a mesh, around coloured cells."""
-        import shapely
-
         shapes = self.shapes[~self.blank] if self.mesh else self.shapes
         lines = shapely.get_parts(shapely.get_parts(shapely.boundary(shapes)))
         return [shapely.get_coordinates(line) for line in lines]
@@ -90,8 +85,6 @@ def choropleth(
     regions: Regions, answers: Answers, domain: Domain, noun: str, *, simplified: bool = True
 ) -> Choropleth:
     """Districts in classes of density; see :func:`district_marks` for the arguments."""
-    import shapely
-
     width = domain.upper[0] - domain.lower[0]
     shapes = regions.shapes
     if simplified:
@@ -162,8 +155,6 @@ def _counted(shapes: NDArray[np.object_], inside: Float, domain: Domain) -> NDAr
 
     Polygons only, though a shape may touch the domain's border from outside.
     """
-    import shapely
-
     cut = inside < 1
     shapes = shapes.copy()
     frame = shapely.box(*domain.bounds)
@@ -174,8 +165,6 @@ def _counted(shapes: NDArray[np.object_], inside: Float, domain: Domain) -> NDAr
 def _degrees(shapes: NDArray[np.object_], domain: Domain) -> NDArray[np.object_]:
     if is_degrees(domain.crs):
         return shapes
-    import shapely
-
     change = transformation(domain.crs, DEGREES)
     over = bool(to_degrees([[*domain.lower[:2], *domain.upper[:2]]], domain.crs)[0, 2] > 180)
 
@@ -188,8 +177,6 @@ def _degrees(shapes: NDArray[np.object_], domain: Domain) -> NDArray[np.object_]
 
 def _areas(shapes: NDArray[np.object_]) -> Float:
     """Areas in km² of shapes in degrees, on the equal-area cylinder of a sphere."""
-    import shapely
-
     from dpviz.render.projection import EARTH_RADIUS_KM
 
     flat = shapely.transform(

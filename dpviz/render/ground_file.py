@@ -16,6 +16,7 @@ import numpy as np
 from dpviz import limits
 from dpviz.errors import DataError, DpvizError, ParameterError
 from dpviz.foreign import readable, recognised, refuse_computing
+from dpviz.lazy import pa, pyproj, shapely
 from dpviz.releases.points.region_file import shapes_of
 
 AROUND = 0.25
@@ -65,9 +66,6 @@ def near(path: str, bounds: tuple[float, float, float, float]) -> Any:
     Raises:
         ParameterError: it cannot be read, or has nothing or too much near the rectangle.
     """
-    import pyarrow as pa
-    import shapely
-
     place = Path(path)
     west, south, east, north = bounds
     across, up = AROUND * (east - west), AROUND * (north - south)
@@ -117,8 +115,6 @@ def _rows(path: Path, wide: tuple[float, float, float, float]) -> Rows:
 def _layers(path: Path, wide: tuple[float, float, float, float], tiles: bool) -> Rows:
     """Of each layer, what lies near; of tiles, those of a zoom that fits the domain."""
     import pyogrio.raw
-    import pyproj
-    import shapely
 
     kinds: list[str] = []
     names: list[str] = []
@@ -177,9 +173,6 @@ def _read(layer: str, columns: dict[str, list[Any]], shapes: Any, tiles: bool) -
 
 
 def _in_degrees(shapes: Any, crs: str | None) -> Any:
-    import pyproj
-    import shapely
-
     try:
         move = pyproj.Transformer.from_crs(crs or "EPSG:4326", "EPSG:4326", always_xy=True)
     except pyproj.exceptions.ProjError:

@@ -14,6 +14,7 @@ import numpy as np
 from dpviz.build import AreaData, DataHandle, build, load
 from dpviz.domain import Domain
 from dpviz.evaluation.figures.report import Reproduction, Statement, table
+from dpviz.lazy import pd, shapely
 from dpviz.progress import Progress
 from dpviz.releases.answers import Answers, difference
 from dpviz.releases.areas.partition import Areas, hierarchy
@@ -22,8 +23,6 @@ from dpviz.releases.points.quotient import Quotients
 from dpviz.releases.points.sums import SumAnswers
 
 if TYPE_CHECKING:
-    import pandas
-
     from dpviz.releases.points.release import PointRelease
     from dpviz.trees.lattice import Float
 
@@ -79,10 +78,8 @@ def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproductio
     return Reproduction(statements, page(shares, repeats, statements), {"coverage": rows})
 
 
-def people(seed: int) -> pandas.DataFrame:
+def people(seed: int) -> pd.DataFrame:
     """Made-up records: denser in one corner, of uneven kinds, with values that the clip cuts."""
-    import pandas as pd
-
     random = np.random.default_rng(seed)
     day = random.choice(2, RECORDS, p=[0.6, 0.4])
     return pd.DataFrame(
@@ -99,7 +96,7 @@ def people(seed: int) -> pandas.DataFrame:
 class _Points:
     """Answers of trees: with kinds and values, and of two days."""
 
-    def __init__(self, records: pandas.DataFrame, method: str) -> None:
+    def __init__(self, records: pd.DataFrame, method: str) -> None:
         box = [0.0, 0.0, SIDE, SIDE]
         self.method = method
         self.data = load(
@@ -165,7 +162,7 @@ class _Points:
 class _Areas:
     """Answers of areas on three levels."""
 
-    def __init__(self, records: pandas.DataFrame) -> None:
+    def __init__(self, records: pd.DataFrame) -> None:
         self.areas = squares()
         domain = self.areas.domain
         self.data = AreaData(load(records, domain, public=True), self.areas)
@@ -188,8 +185,6 @@ class _Areas:
 
 def squares() -> Areas:
     """Sixteen wards in two districts in one country, in the order of their columns."""
-    import shapely
-
     domain = Domain.from_bounds([0.0, 0.0, SIDE, SIDE], ("x", "y"))
     shapes = [shapely.box(x, y, x + 2, y + 2) for x in (0, 2, 4, 6) for y in (0, 2, 4, 6)]
     paths = [("all", f"district {at // 8}", f"ward {at:02}") for at in range(16)]

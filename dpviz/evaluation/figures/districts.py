@@ -15,6 +15,7 @@ from dpviz.build import AreaData, build, load
 from dpviz.datasets import dataset
 from dpviz.evaluation.figures.report import Reproduction, Statement, comparison, table
 from dpviz.evaluation.truth import exact_areas
+from dpviz.lazy import shapely
 from dpviz.progress import Progress
 from dpviz.releases.areas.partition import Areas, hierarchy
 from dpviz.releases.points.region_count import Regions
@@ -101,8 +102,6 @@ def voronoi(domain: Domain, size: int, seed: int, levels: int) -> Areas:
     >>> [part.stop - part.start for part in areas.slices], float(areas.surface[0].round(9))
     ([1, 3, 12], 1.0)
     """
-    import shapely
-
     random = np.random.default_rng(seed)
     places = random.uniform(domain.lower, domain.upper, (size, 2))
     frame = shapely.box(*domain.bounds)

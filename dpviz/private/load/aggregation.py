@@ -19,6 +19,7 @@ import numpy as np
 
 from dpviz.domain import Domain
 from dpviz.errors import DataError
+from dpviz.lazy import pa, pq
 from dpviz.private.index import Layers, PointIndex
 from dpviz.private.load.cellquery import CellQuery, Fate
 from dpviz.private.load.dialects import DECLARED_NUMBERS, parts_of
@@ -137,9 +138,6 @@ def footers(folder: str, places: list[str]) -> Any:
 
     DuckDB takes columns for one whose names differ in the size of letters alone.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     types, strict = dict[str, str](), dict[str, str]()
     first: list[str] | None = None
     mixed = ""

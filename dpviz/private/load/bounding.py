@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpviz import arrow
+from dpviz.lazy import pa, pc
 from dpviz.trees.lattice import Int
 
 _PUBLIC = b"public records: nobody is left out in secret"
@@ -31,9 +32,6 @@ def numbered(ids: Sequence[Any]) -> tuple[Int, Any]:
 
     Ids are equal if their texts are, byte by byte; see :func:`dpviz.private.load.values.texts`.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     column = pa.chunked_array(list(ids), pa.large_binary()).combine_chunks()
     encoded = pc.dictionary_encode(column)
     return arrow.number_array(encoded.indices, null=-1).astype(np.int64), encoded.dictionary

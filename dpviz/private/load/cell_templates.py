@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from dpviz.lazy import exp, sqlglot
 from dpviz.private.load.dialects import as_double
 
 COUNT = """
@@ -52,8 +53,6 @@ SELECT fate, COUNT(*) AS n FROM (SELECT :fate AS fate FROM source) AS records GR
 
 def less_offsets(seconds: Any, borders: Sequence[float], by: Sequence[float]) -> Any:
     """Seconds less what holds from each border on; the first holds before all."""
-    from sqlglot import exp
-
     if not borders and not by[0]:
         return seconds
     case: Any = exp.case()
@@ -66,9 +65,6 @@ def less_offsets(seconds: Any, borders: Sequence[float], by: Sequence[float]) ->
 
 def filled(template: str, relation: Any, values: dict[str, Any]) -> Any:
     """A template with its values and its source."""
-    import sqlglot
-    from sqlglot import exp
-
     tree: Any = exp.replace_placeholders(sqlglot.parse_one(template, read="postgres"), **values)
     for from_ in list(tree.find_all(exp.Table)):
         if from_.name == "source":

@@ -32,6 +32,7 @@ from dpviz.calendar import MONDAY
 from dpviz.crs import known_crs
 from dpviz.domain import Domain
 from dpviz.errors import DataError, ParameterError
+from dpviz.lazy import exp, sqlglot
 from dpviz.private.load.cell_templates import (
     COUNT,
     COUNT_BOUNDED,
@@ -165,9 +166,6 @@ class CellQuery:
             sums: of the values, in steps, in place of the records: with the same salt, of those
                 that the other query counts.
         """
-        import sqlglot
-        from sqlglot import exp
-
         template = COUNT if self.unit is None else COUNT_BOUNDED
         beside = dict.fromkeys(WITH_VALUES, "") if self.domain.values is None else WITH_VALUES
         total = "CAST(SUM(amount) AS BIGINT)" if sums else "COUNT(*)"
@@ -201,8 +199,6 @@ class CellQuery:
             relation: as for :meth:`sql`.
             dialect: as for :meth:`sql`.
         """
-        from sqlglot import exp
-
         places = self._coordinates(dialect)
         most = (float(LARGEST),) * self.domain.dims
         inside = self._inside(places)
@@ -221,8 +217,6 @@ class CellQuery:
 
     def _coordinates(self, dialect: str) -> list[Any]:
         """Each coordinate as a double."""
-        from sqlglot import exp
-
         values = [as_column(name) for name in self.columns]
         if self.of_geometry:
             place = exp.cast(values[0], "geometry") if dialect == "postgres" else values[0]
@@ -247,8 +241,6 @@ class CellQuery:
 
     def _time(self, column: Any, dialect: str) -> Any:
         """The place of a record's time on its axis, as :meth:`Domain.on_axis` has it."""
-        from sqlglot import exp
-
         domain, seconds = self.domain, as_seconds(column, dialect, self.clock)
         start, end = domain.span or domain.period
         moved = self._offsets
@@ -272,8 +264,6 @@ class CellQuery:
 
     def _kind(self, dialect: str) -> Any:
         """The place of a record's kind in the public list; NULL for none of them."""
-        from sqlglot import exp
-
         kinds = self.domain.kinds
         assert kinds is not None
         written = as_text(as_column(kinds.column), dialect)
@@ -288,16 +278,12 @@ class CellQuery:
 
     def _of_a_kind(self, dialect: str) -> list[Any]:
         """A record of one of the kinds, if there are any."""
-        from sqlglot import exp
-
         if self.domain.kinds is None:
             return []
         return [exp.GTE(this=self._kind(dialect), expression=exp.Literal.number(0))]
 
     def _of_a_value(self, dialect: str) -> list[Any]:
         """A record that has a readable value, if it needs one."""
-        from sqlglot import exp
-
         if self.domain.values is None:
             return []
         value, most = as_number(as_column(self.domain.values.column), dialect), float(LARGEST)
@@ -308,8 +294,6 @@ class CellQuery:
 
     def _steps(self, values: Values, dialect: str) -> Any:
         """A record's value in steps, as in :meth:`Values.steps`."""
-        from sqlglot import exp
-
         value = as_number(as_column(values.column), dialect)
         ignore = dialect == "duckdb"  # its own LEAST, as for cells; nothing here is missing
         for cut, end in ((exp.Greatest, values.low), (exp.Least, values.high)):
@@ -320,8 +304,6 @@ class CellQuery:
 
     def _with_kind(self, cell: Any, dialect: str) -> Any:
         """The number of a cell of one kind."""
-        from sqlglot import exp
-
         if self.domain.kinds is None:
             return cell
         step = exp.cast(exp.Literal.number(1 << self.domain.dims * self.bits), "bigint")
@@ -330,8 +312,6 @@ class CellQuery:
 
     def _of_a_unit(self, dialect: str) -> list[Any]:
         """A record that has the id of a unit, if it needs one."""
-        from sqlglot import exp
-
         if self.unit is None:
             return []
         written = as_text(as_column(self.unit), dialect)
@@ -344,8 +324,6 @@ class CellQuery:
         upper: Sequence[float] | None = None,
     ) -> list[Any]:
         """A closed box, or the domain's own, half open in time; NaN, NULL are outside."""
-        from sqlglot import exp
-
         half_open = upper is None and self.domain.time is not None
         lower, upper = lower or self.domain.lower, upper or self.domain.upper
         conditions = []
@@ -361,8 +339,6 @@ class CellQuery:
 
     def _cell(self, places: list[Any], dialect: str) -> Any:
         """The number of the cell, from the most significant coordinate on."""
-        from sqlglot import exp
-
         side = 1 << self.bits
         cell: Any = None
         if self.domain.step:
@@ -388,8 +364,6 @@ class CellQuery:
 
     def _middle(self, seconds: Any, step: float) -> Any:
         """The middle of the step that a time lies in, as in :meth:`Domain.to_lattice`."""
-        from sqlglot import exp
-
         low = as_double(self.domain.lower[-1])
         offset = exp.paren(exp.Sub(this=seconds.copy(), expression=low.copy()))
         share = exp.Div(this=offset, expression=as_double(step), typed=False, safe=False)

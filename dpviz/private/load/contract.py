@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from dpviz import arrow
 from dpviz.arguments import typed
 from dpviz.domain import Domain
 from dpviz.errors import DataError
+from dpviz.lazy import pa
 from dpviz.private.handle import DataHandle
 from dpviz.private.load.cellquery import CellQuery
 from dpviz.private.load.count_rows import check_facts, columns_of, handle_of, whole
@@ -24,9 +25,6 @@ from dpviz.private.load.counts import cell_rows
 from dpviz.private.load.data import load
 from dpviz.private.load.dialects import checked_dialect, table
 from dpviz.private.load.selection import Selection, checked_bits, checked_bound
-
-if TYPE_CHECKING:
-    import pyarrow
 
 TITLE = "a table of cells and counts"
 
@@ -77,7 +75,7 @@ def cell_counts(
     bits: int | None = None,
     unit: str | None = None,
     max_per_unit: int = 1,
-) -> pyarrow.Table:
+) -> pa.Table:
     """EXACT COUNTS of one part of the records, to be run where the part is.
 
     SENSITIVE: it is for :func:`from_counts` and for nobody's eyes.
@@ -97,8 +95,6 @@ def cell_counts(
     Raises:
         DataError: see :func:`dpviz.load`; or a domain with values.
     """
-    import pyarrow as pa
-
     if domain.values is not None:
         raise DataError("counts per cell hold no sums: leave the values out")
     bits = checked_bits(bits, domain)
@@ -176,9 +172,7 @@ def _is_table(value: Any) -> bool:
     return hasattr(value, "__arrow_c_stream__") or not many
 
 
-def _arrow(part: Any) -> pyarrow.Table:
-    import pyarrow as pa
-
+def _arrow(part: Any) -> pa.Table:
     if not hasattr(part, "__arrow_c_stream__"):
         raise DataError(f"{TITLE} is one that Arrow reads: a pyarrow, pandas or polars table")
     return pa.table(part)

@@ -14,6 +14,7 @@ import numpy as np
 from dpviz import arrow
 from dpviz.domain import Domain
 from dpviz.errors import DataError
+from dpviz.lazy import pa, pc
 from dpviz.private.handle import DataHandle
 from dpviz.private.index import MOST_RECORDS, Layers
 from dpviz.private.load.aggregation import MAX_CELLS, layers_of_rows, too_many
@@ -107,9 +108,6 @@ def whole(column: Any, name: str, file: str) -> Any:
     Raises:
         DataError: a value is missing, or none.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     column = plain(column)
     if pa.types.is_null(column.type):
         column = column.cast(pa.int64())

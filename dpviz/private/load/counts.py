@@ -25,6 +25,7 @@ from dpviz.arguments import typed
 from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.files import write_file
+from dpviz.lazy import pa, pq
 from dpviz.private.handle import DataHandle
 from dpviz.private.index import PointIndex
 from dpviz.private.load.aggregation import MAX_CELLS, too_many
@@ -76,9 +77,6 @@ def save_counts(handle: DataHandle, path: str | os.PathLike[str]) -> Path:
     Raises:
         DataError: another kind of name.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     path = Path(path)
     if path.suffix.lower() != ".parquet" or not (handle.public or "SENSITIVE" in path.name):
         raise DataError(

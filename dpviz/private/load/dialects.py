@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from dpviz.errors import DataError, ParameterError
+from dpviz.lazy import exp, sqlglot
 
 SAME_LANGUAGE = {"postgresql": "postgres", "postgis": "postgres", "mssql": "tsql"}
 """Other names of dialects."""
@@ -50,8 +51,6 @@ def table(name: str) -> Any:
     Raises:
         DataError: not one to three parts.
     """
-    from sqlglot import exp
-
     names = parts_of(name)
     return exp.Table(
         **{
@@ -78,8 +77,6 @@ def parts_of(name: str) -> list[str]:
 
 def dialects() -> tuple[str, ...]:
     """Every dialect that the query can be written in."""
-    import sqlglot
-
     return tuple(sorted(each.value for each in sqlglot.Dialects if each.value not in NOT_SQL))
 
 
@@ -102,8 +99,6 @@ def checked_dialect(name: str, bounded: bool = False) -> str:
 
 def as_column(name: str) -> Any:
     """A column of the source by its quoted name."""
-    from sqlglot import exp
-
     return exp.column(exp.to_identifier(name, quoted=True), table="source")
 
 
@@ -113,8 +108,6 @@ def as_text(value: Any, dialect: str) -> Any:
     Two are equal where their letters are: a column of a database may take others for the same, as
     ``Ann`` and ``ann``, which are two ids.
     """
-    from sqlglot import exp
-
     text: Any = exp.cast(value, "varchar")
     if dialect in FLOATS:
         postgres = dialect == "postgres"
@@ -139,8 +132,6 @@ def as_unit(value: Any, dialect: str) -> Any:
     """The id of a unit as text, whole, of which two are equal where their letters are. In dialects
     that no test asks, its hash, since a column there may compare texts in any way.
     """
-    from sqlglot import exp
-
     if dialect in (*COLLATED, "spark"):
         return as_text(value, dialect)
     if dialect not in BINARY_HASH:
@@ -152,8 +143,6 @@ def as_unit(value: Any, dialect: str) -> Any:
 
 def as_number(value: Any, dialect: str) -> Any:
     """A value as a double, and nothing where it is none, in a way that cannot fail."""
-    from sqlglot import exp
-
     if dialect not in DECLARED_NUMBERS:
         number = exp.TryCast(this=value, to=exp.DataType.build("double"), safe=True)
         if dialect != "duckdb":
@@ -177,8 +166,6 @@ def as_number(value: Any, dialect: str) -> Any:
 
 def _within(value: Any, most: Any, *, strict: bool = False) -> Any:
     """Whether a value is from -most to most, in the strict case without both."""
-    from sqlglot import exp
-
     below, above = (exp.LT, exp.GT) if strict else (exp.LTE, exp.GTE)
     return exp.and_(
         above(this=value.copy(), expression=exp.Neg(this=most.copy())),
@@ -192,8 +179,6 @@ def as_seconds(value: Any, dialect: str, clock: str) -> Any:
     Raises:
         ParameterError: a dialect whose times are not known here.
     """
-    from sqlglot import exp
-
     if clock == "number" or dialect == "spark":  # there a time is cast to its seconds
         return as_number(value, dialect)
     if dialect == "postgres":
@@ -210,6 +195,4 @@ def as_double(value: float) -> Any:
     """A constant cast from text: some engines read a literal such as 0.1 as a decimal and then put
     records into other cells.
     """
-    from sqlglot import exp
-
     return exp.cast(exp.Literal.string(repr(value)), "double")

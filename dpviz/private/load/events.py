@@ -10,6 +10,7 @@ import numpy as np
 from dpviz.crs import metres_per_unit
 from dpviz.domain import Domain
 from dpviz.errors import DataError
+from dpviz.lazy import shapely
 from dpviz.private.load.items import Items
 from dpviz.private.load.names import recognised_columns, wkt_column
 from dpviz.private.load.points import layout, read_records
@@ -100,8 +101,6 @@ def nearest_edges(graph: RoadGraph, points: Float) -> Int:
     >>> nearest_edges(cross, np.array([[0.5, 0.1], [0.9, 0.5], [2.0, -1.0]])).tolist()
     [0, 1, 0]
     """
-    import shapely
-
     scale, tree = graph.remembered("streets by place", lambda: _by_place(graph))
     edge = np.full(len(points), len(graph), dtype=np.int64)
     for start in range(0, len(points), STRIP):
@@ -113,8 +112,6 @@ def nearest_edges(graph: RoadGraph, points: Float) -> Int:
 
 def _by_place(graph: RoadGraph) -> tuple[Float, STRtree]:
     """What makes the graph's coordinates comparable, and its lines in these."""
-    import shapely
-
     scale = np.ones(2)
     if graph.crs:
         middle = (graph.line_xy[:, 1].min() + graph.line_xy[:, 1].max()) / 2

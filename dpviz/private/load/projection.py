@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpviz.errors import DataError
+from dpviz.lazy import pyproj
 from dpviz.private.load.tables.base import shown
 
 
@@ -37,8 +38,6 @@ def transformer(source: str, target: str) -> Any:
     """
     if source == target:
         return None
-    import pyproj
-
     try:
         with offline():
             change = pyproj.Transformer.from_crs(source, target, always_xy=True)

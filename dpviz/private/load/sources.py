@@ -11,6 +11,7 @@ from typing import Any
 from dpviz.datasets import DATASETS, Dataset
 from dpviz.domain import Domain
 from dpviz.errors import DataError
+from dpviz.lazy import pa
 from dpviz.private.handle import DataHandle
 from dpviz.private.index import Layers
 from dpviz.private.load import counts
@@ -209,8 +210,6 @@ def _of_table(
 
 def _built_in(dataset: Dataset, chosen: Selection) -> DataHandle:
     """A handle on a built-in data set."""
-    import pyarrow as pa
-
     for what, given in (("crs", chosen.crs), ("table", chosen.table)):
         if given is not None:
             raise DataError(f"{what} is not for the built-in data {dataset.name}: leave it out")

@@ -11,6 +11,7 @@ import numpy as np
 
 from dpviz import limits
 from dpviz.errors import DataError
+from dpviz.lazy import pa, shapely
 from dpviz.roads.graph import RoadGraph, as_ids, require_places, road_graph
 from dpviz.sandbox import confined
 
@@ -27,8 +28,6 @@ def graph_from_lines(path: Path, directed: bool = False) -> RoadGraph:
     Raises:
         DataError: no lines, features that are not lines, or more than the limits.
     """
-    import shapely
-
     table = _asked("lines", path, "shapely")
     lines = shapely.from_wkb(table["line"].to_pylist())
     xy, owner = shapely.get_coordinates(lines, return_index=True)
@@ -73,9 +72,6 @@ def _asked(task: str, path: Path, library: str) -> Any:
 
 def lines(place: str) -> Any:
     """In the child: lines as WKB, with their ids and lengths where the file has them."""
-    import pyarrow as pa
-    import shapely
-
     name, content = Path(place).name, Path(place).read_bytes()
     limits.JSON_OBJECTS.check(content.count(b"{"), name)
     limits.JSON_VALUES.check(content.count(b",") + content.count(b":"), name)
@@ -104,7 +100,6 @@ def network(place: str) -> Any:
     import xml.etree.ElementTree as ET
 
     import networkx as nx
-    import pyarrow as pa
 
     name, content = Path(place).name, Path(place).read_bytes()
     limits.XML_ELEMENTS.check(content.count(b"<") - content.count(b"</"), name)

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from dpviz import arrow
 from dpviz.errors import DataError
+from dpviz.lazy import pa, pc
 from dpviz.private.load.tables.base import is_text, shown
 from dpviz.trees.lattice import Float
 from dpviz.zones import ZONE, offsets
@@ -51,9 +52,6 @@ def numbers(column: Any, name: str) -> Float:
     Raises:
         DataError: the declared type holds no numbers.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if isinstance(column, list):
         return np.array([_number(cell) for cell in column], dtype=np.float64)
     types, column = pa.types, plain(column)
@@ -88,9 +86,6 @@ def texts(column: Any, name: str) -> Any:
     Raises:
         DataError: the declared type has no such form, as lists have none.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if isinstance(column, list):
         return pa.array([_text(cell) or None for cell in column], pa.large_binary())
     column = plain(column)
@@ -115,9 +110,6 @@ def listed_places(written: Any, names: Sequence[str]) -> NDArray[np.int64]:
 
     Bytes that are UTF-8 are read as such, and others as Windows-1252, each cell by itself.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     utf8 = [name.encode(errors="surrogatepass") for name in names]
     listed = pa.array([*utf8, *map(_windows, names, utf8)], pa.large_binary())
     place = arrow.number_array(pc.index_in(written, value_set=listed), null=-1).astype(np.int64)
@@ -135,9 +127,6 @@ def times(column: Any, name: str, zone: str = ZONE) -> Float:
     Raises:
         DataError: the declared type holds neither times nor numbers.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if isinstance(column, list):
         return np.array([_time(cell, zone) for cell in column], dtype=np.float64)
     types, column = pa.types, plain(column)
@@ -167,9 +156,6 @@ def wkt_points(column: Any, name: str) -> Float:
     Raises:
         DataError: the declared type is no text.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     column = texts(column, name) if isinstance(column, list) else plain(column)
     if not is_text(column.type):
         raise DataError(
@@ -188,9 +174,6 @@ def lists(column: Any, name: str) -> tuple[NDArray[np.int64], Any]:
     Raises:
         DataError: the declared type holds neither lists nor text.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if isinstance(column, list):
         rows = [_items(cell) for cell in column]
         column = pa.array(rows, pa.large_list(pa.large_binary()))
@@ -209,8 +192,6 @@ def lists(column: Any, name: str) -> tuple[NDArray[np.int64], Any]:
 
 def plain(column: Any) -> Any:
     """One pyarrow array, without dictionary encoding, of a column in any form."""
-    import pyarrow as pa
-
     if isinstance(column, np.ndarray):
         column = pa.array(column, from_pandas=True)
     if isinstance(column, pa.ChunkedArray):
@@ -293,9 +274,6 @@ def number_of(cell: bytes | str | None) -> float:
 
 def _parsed(column: Any) -> Float:
     """Cells of text as numbers: the plain ones at once, so that an odd one delays no other."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     text = pc.cast(column, pa.large_binary())
     if len(text) == text.null_count:
         return np.full(len(text), np.nan)
@@ -321,9 +299,6 @@ def _float(column: Any) -> Float:
 
 def _iso(text: Any, zone: str) -> Float:
     """Times of cells that are all ISO 8601, without a zone or all with one."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     for stated in (None, "UTC"):
         try:
             moments = pc.cast(text, pa.timestamp("us", tz=stated))
@@ -367,7 +342,5 @@ def _of_zone(clocks: Any, zone: str) -> Any:
 
 
 def _split(column: Any) -> Any:
-    import pyarrow as pa
-
     rows = [_items(cell) for cell in column.to_pylist()]
     return pa.array(rows, pa.large_list(pa.large_binary()))

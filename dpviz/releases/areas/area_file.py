@@ -17,6 +17,7 @@ from dpviz.arguments import typed
 from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.foreign import file_of
+from dpviz.lazy import pa, shapely
 from dpviz.releases.areas.partition import MOST_LEVELS, Areas, hierarchy
 from dpviz.releases.points.region_file import (
     label,
@@ -61,8 +62,6 @@ def read_areas(
         DataError: the file cannot be read, has no such column, or an area that is invalid, empty,
             of an earlier one's name, outside the box, or overlaps another by more than 1 % of it.
     """
-    import shapely
-
     if levels and name_column is not None:
         raise DataError(f"levels name the areas by {levels[-1]!r}: leave out {name_column!r}")
     if len(levels) > MOST_LEVELS or len(set(levels)) != len(levels):
@@ -91,8 +90,6 @@ def area_columns(path: str | os.PathLike[str]) -> tuple[str, ...]:
 
 def listed_columns(path: str) -> Any:
     """In the child: names of columns as a table of ``column``."""
-    import pyarrow as pa
-
     shapes, words, _ = opened_shapes(path)
     usual = naming_column(words)
     names = sorted(words, key=lambda name: (len(set(words[name])) < len(shapes), name != usual))
@@ -107,9 +104,6 @@ def checked_areas(
     name_column: str | None,
 ) -> Any:
     """In the child: valid polygons as a table of ``shape`` (WKB), and the name on each level."""
-    import pyarrow as pa
-    import shapely
-
     name = file_of(path)[0].name
     shapes, words, source = opened_shapes(path)
     limits.REGIONS.check(len(shapes), name)
@@ -144,8 +138,6 @@ def _labels(values: list[Any], column: str) -> list[str]:
 
 
 def _check_polygons(shapes: Any, labels: list[str]) -> None:
-    import shapely
-
     kinds = (shapely.GeometryType.POLYGON, shapely.GeometryType.MULTIPOLYGON)
     _refuse(~np.isin(shapely.get_type_id(shapes), kinds), labels, "is no polygon: leave it out")
     finite = np.isfinite(shapely.bounds(shapes)).all(axis=1)
@@ -160,8 +152,6 @@ def _check_polygons(shapes: Any, labels: list[str]) -> None:
 
 
 def _check_place(shapes: Any, labels: list[str], bounds: list[float] | None) -> None:
-    import shapely
-
     finite = np.isfinite(shapely.bounds(shapes)).all(axis=1)
     _refuse(~finite, labels, "is outside the CRS of the records: choose another CRS")
     if bounds is None:
@@ -176,8 +166,6 @@ def _check_place(shapes: Any, labels: list[str], bounds: list[float] | None) -> 
 
 def _check_overlaps(shapes: Any, labels: list[str]) -> None:
     """Areas that share more than their borders; in a clean coverage there is nothing to measure."""
-    import shapely
-
     if shapely.coverage_is_valid(shapes):
         return
     odd = ~shapely.is_empty(shapely.coverage_invalid_edges(shapes))

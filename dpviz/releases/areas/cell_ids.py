@@ -9,13 +9,12 @@ from numpy.typing import NDArray
 
 from dpviz.crs import DEGREES, transformation
 from dpviz.errors import DataError
+from dpviz.lazy import h3
 from dpviz.trees.lattice import Float
 
 
 def cells_at(places: Float, crs: str, resolution: int) -> NDArray[np.uint64]:
     """The cell of each place (n, 2), uint64 (n,)."""
-    import h3.api.basic_int as h3
-
     located = h3.latlng_to_cell
     lonlat = to_degrees(places, crs)
     cells = (located(lat, lon, resolution) for lon, lat in lonlat.tolist())

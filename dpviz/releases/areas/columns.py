@@ -13,15 +13,12 @@ from dpviz import limits
 from dpviz.crs import known_crs
 from dpviz.domain import Domain
 from dpviz.errors import ReleaseError
+from dpviz.lazy import geopandas, pa, pd, shapely
 from dpviz.releases.areas.partition import Areas
 from dpviz.releases.files import geo_metadata, identifiers, numbers, whole_numbers, with_header
 from dpviz.trees.lattice import Float
 
 if TYPE_CHECKING:
-    import geopandas
-    import pandas
-    import pyarrow
-
     from dpviz.releases.answers import Answers
     from dpviz.releases.header import Header
 
@@ -29,11 +26,8 @@ NEEDED = ("geometry", "name", "parent", "count", "variance")
 """Columns that reading needs; the others follow from them."""
 
 
-def to_columns(areas: Areas, answers: Answers, variance: Float, header: Header) -> pyarrow.Table:
+def to_columns(areas: Areas, answers: Answers, variance: Float, header: Header) -> pa.Table:
     """A row per area, breadth-first, GeoParquet 1.1; answers and variance are those of each."""
-    import pyarrow as pa
-    import shapely
-
     above: list[Any] = [None] * areas.first_leaf
     columns = {
         "geometry": pa.array([*above, *shapely.to_wkb(areas.shapes)], pa.binary()),
@@ -54,7 +48,7 @@ def to_columns(areas: Areas, answers: Answers, variance: Float, header: Header) 
     return with_header(columns, "areas", header, facts, geo=geo)
 
 
-def from_columns(table: pyarrow.Table, stated: dict[str, Any]) -> tuple[Areas, Float, Float]:
+def from_columns(table: pa.Table, stated: dict[str, Any]) -> tuple[Areas, Float, Float]:
     """The inverse of :func:`to_columns`; what the header says of it is taken out of ``stated``.
 
     Raises:
@@ -74,8 +68,6 @@ def from_columns(table: pyarrow.Table, stated: dict[str, Any]) -> tuple[Areas, F
 
 def _shapes(column: Any, resolution: int | None) -> Any:
     """Polygons of the finest areas; what a file can hold that would break a query is refused."""
-    import shapely
-
     encoded = [each for each in column.to_pylist() if isinstance(each, bytes)]
     if len(encoded) != len(column):
         raise ReleaseError("column 'geometry' has no polygon for one of the finest areas")
@@ -90,10 +82,8 @@ def _shapes(column: Any, resolution: int | None) -> Any:
     return shapes
 
 
-def plain_frame(areas: Areas, answers: Answers, level: str | None = None) -> pandas.DataFrame:
+def plain_frame(areas: Areas, answers: Answers, level: str | None = None) -> pd.DataFrame:
     """The rows of a level, or of all with ``level="all"``, without their polygons."""
-    import pandas as pd
-
     part = slice(0, len(areas)) if level == "all" else areas.rows(level)
     parents = np.array([*areas.parent_names, ""], dtype=object)[:-1]
     return pd.DataFrame(
@@ -113,8 +103,6 @@ def to_geopandas(
     areas: Areas, answers: Answers, level: str | None = None
 ) -> geopandas.GeoDataFrame:
     """As :func:`plain_frame`, with polygons."""
-    import geopandas
-
     shown = areas.levels if level == "all" else (level,)
     outlines = np.concatenate([areas.outlines(each) for each in shown])
     frame = plain_frame(areas, answers, level)

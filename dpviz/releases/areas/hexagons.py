@@ -16,6 +16,7 @@ from dpviz.arguments import typed
 from dpviz.crs import DEGREES
 from dpviz.domain import Domain
 from dpviz.errors import ParameterError
+from dpviz.lazy import h3, shapely
 from dpviz.releases.areas.cell_ids import to_degrees
 from dpviz.releases.areas.partition import Areas, hierarchy
 from dpviz.trees.lattice import Float
@@ -51,8 +52,6 @@ def hexagons(resolution: int, domain: Domain) -> Areas:
     Raises:
         ParameterError: another resolution, or more cells than the limits allow.
     """
-    import h3.api.basic_int as h3
-
     if not 0 <= resolution <= FINEST:
         raise ParameterError(f"areas h3:{resolution}: give a resolution from 0 to {FINEST}")
     if domain.dims != 2:
@@ -74,9 +73,6 @@ def hexagons(resolution: int, domain: Domain) -> Areas:
 
 def _cells_over(domain: Domain, resolution: int) -> NDArray[np.uint64]:
     """Ids, ascending, of the cells that touch a box."""
-    import h3.api.basic_int as h3
-    import shapely
-
     low, high = np.array(domain.lower), np.array(domain.upper)
     frame = shapely.segmentize(shapely.box(*low, *high), float((high - low).max()) / STEPS)
     border = to_degrees(shapely.get_coordinates(frame), domain.crs)
@@ -110,8 +106,6 @@ def _pieces(low: float, high: float) -> list[float]:
 
 def _check_number(ring: Any, resolution: int) -> None:
     """Refuse too many cells before they are listed; twice as many as fit the surface are few."""
-    import h3.api.basic_int as h3
-
     lon, lat = np.radians(np.array(ring.exterior.coords)).T
     surface = abs(np.sum(np.diff(lon) * (np.sin(lat[1:]) + np.sin(lat[:-1])) / 2)) * 6371.0**2
     cells = surface / h3.average_hexagon_area(resolution, "km^2")
@@ -124,9 +118,6 @@ def _check_number(ring: Any, resolution: int) -> None:
 
 def _outlines(cells: NDArray[np.uint64], domain: Domain) -> NDArray[np.object_]:
     """Polygons of cells, in the domain's CRS and cut to its box; empty ones touch it only."""
-    import h3.api.basic_int as h3
-    import shapely
-
     resolution = h3.get_resolution(int(cells[0]))
     bends = max(1, BENDS >> resolution)
     shapes = [_outline(h3.cell_to_boundary(cell), bends) for cell in cells.tolist()]
@@ -154,7 +145,6 @@ def _bent(boundary: Any, pieces: int) -> tuple[Float, Float]:
 
 def _outline(boundary: Any, bends: int) -> Any:
     """A cell on a map from −180 to 180 degrees: one that crosses its edge is in two pieces."""
-    import shapely
     import shapely.affinity
 
     lat, lon = _bent(boundary, bends)
@@ -176,8 +166,6 @@ def _outline(boundary: Any, bends: int) -> Any:
 
 
 def _polygons(shape: Any) -> list[Any]:
-    import shapely
-
     members = shapely.get_parts(shape)
     nested = [p for part in members for p in shapely.get_parts(part)]
     return [each for each in nested if each.geom_type == "Polygon" and each.area > 0]

@@ -14,11 +14,10 @@ import numpy as np
 from dpviz import limits
 from dpviz.errors import DataError
 from dpviz.foreign import file_of
+from dpviz.lazy import geopandas, pa, shapely
 from dpviz.releases.points.region_file import label, opened_shapes, parsed
 
 if TYPE_CHECKING:
-    import geopandas
-
     from dpviz.releases.areas.release import AreaRelease
 
 ADDED = ("count", "low", "high")
@@ -43,9 +42,6 @@ def joined(
         DataError: the file cannot be read, has no such column or one of the added names, names an
             area twice, or none at all; or a name that several areas of the level have.
     """
-    import geopandas
-    import shapely
-
     file, _ = file_of(path)
     table = parsed(f"{__name__}:attributes", path)
     titles = [name for name in table.column_names if name != "geometry"]
@@ -78,9 +74,6 @@ def joined(
 
 def attributes(path: str) -> Any:
     """In the child: a file's properties as columns, and its shapes as ``geometry`` (WKB)."""
-    import pyarrow as pa
-    import shapely
-
     shapes, words, crs = opened_shapes(path)
     limits.REGIONS.check(len(shapes), file_of(path)[0].name)
     columns = {name: _column(values) for name, values in words.items() if name != "geometry"}
@@ -90,8 +83,6 @@ def attributes(path: str) -> Any:
 
 def _column(values: list[Any]) -> Any:
     """As the type that fits all values, else as text."""
-    import pyarrow as pa
-
     try:
         return pa.array(values)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):

@@ -14,6 +14,7 @@ from dpviz import limits
 from dpviz.arguments import check_fields
 from dpviz.domain import Domain
 from dpviz.errors import DataError, ReleaseError
+from dpviz.lazy import shapely
 from dpviz.releases.areas.cell_ids import cells_at, numbers_of
 from dpviz.trees.consistency import sum_up
 from dpviz.trees.decomposition import level_slices
@@ -135,8 +136,6 @@ class Areas:
     @cached_property
     def surface(self) -> Float:
         """Planar area of each, in the domain's CRS, float64 (n,)."""
-        import shapely
-
         above = np.zeros(self.first_leaf)
         return sum_up(self.parent, np.concatenate([above, shapely.area(self.shapes)]))
 
@@ -146,8 +145,6 @@ class Areas:
         Raises:
             DataError: no such level.
         """
-        import shapely
-
         part = self.rows(level)
         if part == self.slices[-1]:
             return self.shapes
@@ -175,8 +172,6 @@ class Areas:
         return np.concatenate([np.empty(0, dtype=np.int64), *rows])
 
     def _touched(self, places: Float) -> Int:
-        import shapely
-
         none = self.leaves
         lowest: Int = np.full(len(places), none, dtype=np.int64)
         area, place = shapely.STRtree(shapely.points(places)).query(self.shapes, "intersects")

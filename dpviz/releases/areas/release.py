@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from dpviz.arguments import typed
 from dpviz.errors import ReleaseError
+from dpviz.lazy import geopandas, pa, shapely
 from dpviz.releases.answers import Answers, interval
 from dpviz.releases.areas import columns
 from dpviz.releases.areas.partition import Areas
@@ -21,9 +22,6 @@ from dpviz.trees.density import uniformity_variance
 from dpviz.trees.lattice import Float
 
 if TYPE_CHECKING:
-    import geopandas
-    import pyarrow
-
     from dpviz.domain import Domain
 
 SLIVER = 1e-6
@@ -83,8 +81,6 @@ class AreaRelease(Release):
         Raises:
             DomainError: a rectangle inside out, not finite or wholly outside the domain.
         """
-        import shapely
-
         domain = self.areas.domain
         low, high = (domain.to_coordinates(each) for each in domain.boxes(queries))
         rows = np.zeros((len(low), 4))
@@ -102,8 +98,6 @@ class AreaRelease(Release):
 
     def _shares(self, rect: Any) -> Float:
         """The share of each area that answers a rectangle, float64 (n,); 0 for those not used."""
-        import shapely
-
         areas = self.areas
         share = np.zeros(len(areas))
         near = self._tree.query(rect, "intersects")
@@ -120,8 +114,6 @@ class AreaRelease(Release):
 
     @cached_property
     def _tree(self) -> Any:
-        import shapely
-
         return shapely.STRtree(self.areas.shapes)
 
     @typed(ReleaseError)
@@ -134,6 +126,6 @@ class AreaRelease(Release):
         """
         return columns.to_geopandas(self.areas, self.answers, level)
 
-    def to_arrow(self) -> pyarrow.Table:
+    def to_arrow(self) -> pa.Table:
         """The table that :meth:`save` writes: a row per area, breadth-first."""
         return columns.to_columns(self.areas, self.answers, self.variance, self.header)

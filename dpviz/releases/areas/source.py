@@ -9,6 +9,7 @@ import numpy as np
 
 from dpviz.domain import Domain
 from dpviz.errors import ParameterError
+from dpviz.lazy import shapely
 from dpviz.lists import number
 from dpviz.releases.areas.area_file import read_areas
 from dpviz.releases.areas.hexagons import hexagons
@@ -93,8 +94,6 @@ def words_of(areas: Areas) -> str | None:
 
 def _rectangles(source: str, domain: Domain) -> Areas:
     """Rectangles as areas, their sides on the domain's lattice as those of queries are."""
-    import shapely
-
     words = [part.strip().removeprefix(RECT) for part in source.split(";")]
     try:
         sides = [[number(side) for side in part.split(",")] for part in words]

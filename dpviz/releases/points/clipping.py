@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dpviz.lazy import shapely
 from dpviz.trees.lattice import Float, Int, positions_within
 
 FLAT = 1e-12
@@ -97,8 +98,6 @@ class Outlines(NamedTuple):
 
 def outlines_of(shapes: Any) -> Outlines:
     """Outlines of valid polygons and multipolygons, a piece each."""
-    import shapely
-
     polygons, shape = shapely.get_parts(shapely.orient_polygons(shapes), return_index=True)
     rings, part = shapely.get_rings(polygons, return_index=True)
     xy, ring = shapely.get_coordinates(rings, return_index=True)

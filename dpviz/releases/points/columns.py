@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,15 +11,12 @@ from dpviz import arrow
 from dpviz.crs import known_crs
 from dpviz.domain import Domain
 from dpviz.errors import ReleaseError
+from dpviz.lazy import geopandas, pa, shapely
 from dpviz.releases.files import geo_metadata, identifiers, numbers, with_header
 from dpviz.releases.header import Header
 from dpviz.releases.points.sums import Sums
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.lattice import Int
-
-if TYPE_CHECKING:
-    import geopandas
-    import pyarrow
 
 NEEDED = ("lo", "hi", "parent", "count", "variance", "assumed", "kind", "sum", "sum_variance")
 """Columns that reading needs where they are; the others follow from them."""
@@ -39,10 +36,8 @@ class Columns(NamedTuple):
     sums: Sums | None = None
 
 
-def to_columns(domain: Domain, content: Columns, header: Header) -> pyarrow.Table:
+def to_columns(domain: Domain, content: Columns, header: Header) -> pa.Table:
     """A row per node, breadth-first; in 2-D GeoParquet 1.1 with one rectangle per node."""
-    import pyarrow as pa
-
     nodes = content.nodes
     columns: dict[str, Any] = {}
     metadata = {}
@@ -65,7 +60,7 @@ def to_columns(domain: Domain, content: Columns, header: Header) -> pyarrow.Tabl
     return with_header(columns, "points", header, {"domain": domain.to_dict()}, **metadata)
 
 
-def from_columns(table: pyarrow.Table, stated: dict[str, Any]) -> tuple[Domain, Columns]:
+def from_columns(table: pa.Table, stated: dict[str, Any]) -> tuple[Domain, Columns]:
     """The inverse of :func:`to_columns`; what the header says of it is taken out of ``stated``.
 
     Raises:
@@ -82,7 +77,7 @@ def from_columns(table: pyarrow.Table, stated: dict[str, Any]) -> tuple[Domain, 
     return domain, Columns(Decomposition(**boxes, **rest), _kinds(table, domain), sums)
 
 
-def _kinds(table: pyarrow.Table, domain: Domain) -> Int | None:
+def _kinds(table: pa.Table, domain: Domain) -> Int | None:
     """The kind of each node, as a place in the domain's list; None without kinds."""
     if domain.kinds is None:
         return None
@@ -107,9 +102,6 @@ def to_geopandas(domain: Domain, content: Columns) -> geopandas.GeoDataFrame:
     Raises:
         ReleaseError: the release is not 2-D.
     """
-    import geopandas
-    import shapely
-
     if domain.place.dims != 2:
         raise ReleaseError(
             f"a {domain.dims}-D release has no rectangles on a map: export it as .csv"
@@ -157,13 +149,11 @@ def moments(seconds: NDArray[np.float64]) -> NDArray[np.datetime64]:
     return np.rint(seconds * 1e3).astype("datetime64[ms]")
 
 
-def _rectangles_wkb(domain: Domain, nodes: Decomposition) -> pyarrow.BinaryArray:
+def _rectangles_wkb(domain: Domain, nodes: Decomposition) -> pa.BinaryArray:
     """Well-known binary of the node rectangles, counter-clockwise, without importing shapely.
 
     At most 8 million nodes of 93 bytes: offsets of 32 bits suffice.
     """
-    import pyarrow as pa
-
     low = domain.to_coordinates(nodes.lo)
     high = domain.to_coordinates(nodes.hi)
     ring = np.dtype(

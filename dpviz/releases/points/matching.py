@@ -11,21 +11,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from dpviz.arguments import typed
 from dpviz.domain import Domain
 from dpviz.errors import ParameterError
+from dpviz.lazy import pa
 from dpviz.rectangles import numbers_of
 from dpviz.releases.points.release import PointRelease
 from dpviz.trees.boxpairs import METRICS, near_pairs
 from dpviz.trees.lattice import Float, Int
-
-if TYPE_CHECKING:
-    import pyarrow
-
 
 PADDINGS = ("upward", "noisy")
 """How many records a leaf brings to the secure computation. "upward": its noisy count and a margin,
@@ -109,10 +106,8 @@ class Matching:
             max(float(self.padded_b.sum()) - self.noisy_b, 0.0),
         )
 
-    def to_arrow(self) -> pyarrow.Table:
+    def to_arrow(self) -> pa.Table:
         """A row per pair left: node rows of both releases, and the records each leaf brings."""
-        import pyarrow as pa
-
         return pa.table(
             {
                 "node_a": self.leaves_a[self.first].astype(np.int32),

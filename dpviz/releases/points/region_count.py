@@ -15,6 +15,7 @@ import numpy as np
 
 from dpviz import limits
 from dpviz.errors import DomainError
+from dpviz.lazy import shapely
 from dpviz.releases.points.clipping import is_flat, joined, outlines_of
 from dpviz.releases.points.range_count import RangeAnswers, answers_from, sums_of
 from dpviz.trees.lattice import Float, Int
@@ -63,8 +64,6 @@ def regions_of(
         DomainError: the domain is not 2-D, the name of a file, or a region without area or with
             infinite coordinates.
     """
-    import shapely
-
     if domain.dims != 2:
         raise DomainError(f"regions need a 2-D release, this one is {domain.dims}-D")
     if isinstance(shapes, (str, os.PathLike)):
@@ -97,8 +96,6 @@ def regions_of(
 
 def _is_finite(shape: Any) -> bool:
     """Whether something is a geometry of finite coordinates."""
-    import shapely
-
     known = isinstance(shape, shapely.Geometry)
     return known and bool(np.isfinite(shapely.get_coordinates(shape)).all())
 
@@ -150,8 +147,6 @@ def region_cover(domain: Domain, nodes: Decomposition, regions: Regions) -> Regi
     Raises:
         DataError: more vertices would have to be cut by cells than the limits allow.
     """
-    import shapely
-
     low, high = domain.to_coordinates(nodes.lo), domain.to_coordinates(nodes.hi)
     volume = (high - low).prod(axis=1)
     roots = nodes.levels[0].stop
@@ -199,8 +194,6 @@ def _touching(bounds: Float, low: Float, high: Float) -> Any:
 
 def polygonal(shape: Any) -> Any:
     """The polygons of a geometry: repair may leave lines and points beside them."""
-    import shapely
-
     if shape is None or shape.geom_type in AREAS:
         return shape if shape is not None else shapely.Polygon()
     polygons = [part for part in getattr(shape, "geoms", ()) if part.geom_type in AREAS]

@@ -28,6 +28,7 @@ from dpviz.foreign import (
     refuse_texts,
     shapefiles,
 )
+from dpviz.lazy import pa, pq, pyogrio, shapely
 from dpviz.releases.files import KEY
 from dpviz.releases.points.region_count import Regions, regions_of
 from dpviz.sandbox import confined
@@ -58,8 +59,6 @@ def read_regions(
             layer, or several layers of polygons and none is named.
         DomainError: a region without area.
     """
-    import shapely
-
     frame = (list(domain.lower), list(domain.upper), list(domain.columns), domain.crs)
     table = parsed(f"{__name__}:polygons", path, frame, name_column)
     shapes = np.asarray(shapely.from_wkb(table["shape"].to_pylist()), dtype=object)
@@ -99,9 +98,6 @@ def parsed(task: str, path: str | os.PathLike[str], *arguments: Any) -> Any:
 
 def polygons(path: str, frame: tuple[Any, Any, Any, str], name_column: str | None) -> Any:
     """In the child: valid polygons of a file as a table of name, shape (WKB) and inside."""
-    import pyarrow as pa
-    import shapely
-
     lower, upper, columns, crs = frame
     domain = Domain(tuple(lower), tuple(upper), tuple(columns), crs)
     name = file_of(path)[0].name
@@ -146,8 +142,6 @@ def projected(shapes: Any, source: str, target: str) -> Any:
     Raises:
         DomainError: a CRS that nobody knows, or no way between the two.
     """
-    import shapely
-
     if source == target or known_crs(source) == known_crs(target):  # PROJ knows no way that is none
         return shapes
     return shapely.transform(shapes, transformation(source, target).transform, interleaved=False)
@@ -155,9 +149,6 @@ def projected(shapes: Any, source: str, target: str) -> Any:
 
 def listed_layers(path: str) -> Any:
     """In the child: layers that may hold polygons, as a table of ``layer``."""
-    import pyarrow as pa
-    import pyogrio
-
     file, _ = file_of(path)
     with _reading(file.name):
         kind = _kind(file)
@@ -222,7 +213,6 @@ def _for_gdal(path: Path, kind: str) -> Path | bytes:
 
 def _from_gdal(path: Path, kind: str, wanted: str | None) -> tuple[Any, Words, str | None]:
     import pyogrio.raw
-    import shapely
 
     file = _for_gdal(path, kind)
     with warnings.catch_warnings():
@@ -268,9 +258,6 @@ def _several(layers: list[str]) -> str:
 
 
 def _from_parquet(path: Path) -> tuple[Any, Words, str | None]:
-    import pyarrow.parquet as pq
-    import shapely
-
     file = pq.ParquetFile(path)
     metadata = file.metadata
     size = sum(metadata.row_group(row).total_byte_size for row in range(metadata.num_row_groups))
@@ -289,8 +276,6 @@ def _from_parquet(path: Path) -> tuple[Any, Words, str | None]:
 
 def _from_json(path: Path) -> tuple[Any, Words, str | None]:
     """By the standard parser, which opens nothing else than the text that it is given."""
-    import shapely
-
     content = path.read_bytes()
     limits.JSON_OBJECTS.check(content.count(b"{"), path.name)
     limits.JSON_VALUES.check(content.count(b",") + content.count(b":"), path.name)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
 
 from dpviz.arguments import typed
 from dpviz.domain import Domain
 from dpviz.errors import DomainError, ReleaseError
+from dpviz.lazy import geopandas, pa
 from dpviz.releases.header import Header
 from dpviz.releases.points import columns
 from dpviz.releases.points.quotient import Quotients
@@ -24,10 +25,6 @@ from dpviz.releases.release import Release
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.haar import HaarNoise
 from dpviz.trees.lattice import Float, Int
-
-if TYPE_CHECKING:
-    import geopandas
-    import pyarrow
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -179,6 +176,6 @@ class PointRelease(Release):
         """
         return columns.to_geopandas(self.domain, self.table)
 
-    def to_arrow(self) -> pyarrow.Table:
+    def to_arrow(self) -> pa.Table:
         """The table that :meth:`save` writes: a row per node, breadth-first."""
         return columns.to_columns(self.domain, self.table, self.header)

@@ -7,7 +7,7 @@ With time such a block for each step, one after the other, with the step and its
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from dpviz import arrow
 from dpviz.crs import known_crs
 from dpviz.errors import ReleaseError
+from dpviz.lazy import geopandas, pa, shapely
 from dpviz.releases.files import (
     encoded_shapes,
     geo_metadata,
@@ -31,10 +32,6 @@ from dpviz.roads.graph import Int, RoadGraph
 from dpviz.roads.steps import Steps
 from dpviz.trees.decomposition import Decomposition
 
-if TYPE_CHECKING:
-    import geopandas
-    import pyarrow
-
 EDGE = ("geometry", "edge", "src", "dst", "length", "position")
 NODE = ("lo", "hi", "parent", "measured")
 NEEDED = ("kind", "subdomain", "count", "variance", "step", *EDGE, *NODE)
@@ -44,12 +41,8 @@ Trees = tuple[Subdomains, Decomposition, NDArray[np.float64]]
 """Of one step: paths, nodes, and the variance that each node was measured with."""
 
 
-def to_columns(
-    estimates: RoadEstimates, header: Header, steps: Steps | None = None
-) -> pyarrow.Table:
+def to_columns(estimates: RoadEstimates, header: Header, steps: Steps | None = None) -> pa.Table:
     """The table of a release, GeoParquet 1.1."""
-    import pyarrow as pa
-
     graph = estimates.graph
     facts: dict[str, Any] = {"crs": graph.crs, "directed": graph.directed}
     if steps is None:
@@ -77,8 +70,6 @@ def step_times(steps: Steps) -> dict[str, NDArray[Any]]:
 
 def _block(estimates: RoadEstimates) -> dict[str, Any]:
     """The columns of one histogram: edges, then nodes."""
-    import pyarrow as pa
-
     graph, nodes = estimates.graph, estimates.nodes
     m, n = len(graph), len(nodes)
     place, path = estimates.domains.position, estimates.domains.path
@@ -118,7 +109,7 @@ def _block(estimates: RoadEstimates) -> dict[str, Any]:
 
 
 def from_columns(
-    table: pyarrow.Table, stated: dict[str, Any]
+    table: pa.Table, stated: dict[str, Any]
 ) -> tuple[RoadGraph, list[Trees], Steps | None]:
     """The inverse of :func:`to_columns`; what the header says of it is taken out of ``stated``.
 
@@ -133,7 +124,7 @@ def from_columns(
     return _graph(edges, crs, directed), [_trees(each, edges) for each in blocks], steps
 
 
-def _by_step(table: pyarrow.Table, count: int) -> list[pyarrow.Table]:
+def _by_step(table: pa.Table, count: int) -> list[pa.Table]:
     """The block of each step."""
     step = whole_numbers(table, "step")
     if (np.diff(step) < 0).any() or not np.array_equal(np.unique(step), np.arange(count)):
@@ -142,13 +133,13 @@ def _by_step(table: pyarrow.Table, count: int) -> list[pyarrow.Table]:
     return [table.slice(low, high - low) for low, high in pairwise(cuts)]
 
 
-def _edges_and_nodes(block: pyarrow.Table) -> tuple[pyarrow.Table, pyarrow.Table]:
+def _edges_and_nodes(block: pa.Table) -> tuple[pa.Table, pa.Table]:
     row_kind = identifiers(block, "kind")
     edges, nodes = (block.filter(arrow.numbers(row_kind == each)) for each in ("edge", "node"))
     return edges, nodes
 
 
-def _trees(block: pyarrow.Table, first: pyarrow.Table) -> Trees:
+def _trees(block: pa.Table, first: pa.Table) -> Trees:
     """The trees of a step, over the edges of the first one."""
     edges, trees = _edges_and_nodes(block)
     if not np.array_equal(identifiers(edges, "edge"), identifiers(first, "edge")):
@@ -162,9 +153,6 @@ def _trees(block: pyarrow.Table, first: pyarrow.Table) -> Trees:
 
 def to_geopandas(estimates: RoadEstimates) -> geopandas.GeoDataFrame:
     """One row per edge: line, ids, length, sub-domain, count and the sd of its noise."""
-    import geopandas
-    import shapely
-
     graph = estimates.graph
     place = estimates.domains.position
     columns: dict[str, Any] = {
@@ -180,10 +168,8 @@ def to_geopandas(estimates: RoadEstimates) -> geopandas.GeoDataFrame:
     return geopandas.GeoDataFrame(columns, geometry=shapely.from_wkb(_lines_wkb(graph)), crs=crs)
 
 
-def _graph(edges: pyarrow.Table, crs: str, directed: bool) -> RoadGraph:
+def _graph(edges: pa.Table, crs: str, directed: bool) -> RoadGraph:
     """The road graph of the edge rows."""
-    import shapely
-
     edge_id = identifiers(edges, "edge")
     ends = np.stack([identifiers(edges, "src"), identifiers(edges, "dst")], axis=1)
     node_id, rows = np.unique(ends, return_inverse=True)
@@ -212,8 +198,6 @@ def _domains(position: Int, path: Int) -> Subdomains:
 
 
 def _lines_wkb(graph: RoadGraph) -> list[bytes]:
-    import shapely
-
     owner = np.repeat(np.arange(len(graph)), np.diff(graph.line_start))
     lines = shapely.linestrings(graph.line_xy, indices=owner)
     return list(shapely.to_wkb(lines))

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from dpviz.arguments import typed
 from dpviz.errors import DomainError, ParameterError
+from dpviz.lazy import geopandas, pa
 from dpviz.releases.header import Header
 from dpviz.releases.release import Release
 from dpviz.releases.roads import columns
 from dpviz.releases.roads.path_count import PathAnswers, path_count
 from dpviz.roads.estimates import RoadEstimates
 from dpviz.roads.paths import Paths
-
-if TYPE_CHECKING:
-    import geopandas
-    import pyarrow
 
 EVENTS = "events"
 """What records are called that are trips of one edge, that of the street nearest to their place."""
@@ -73,6 +70,6 @@ class RoadRelease(RoadEstimates, Release):
         """One row per edge: line, ids, length, sub-domain, count and the sd of its noise."""
         return columns.to_geopandas(self)
 
-    def to_arrow(self) -> pyarrow.Table:
+    def to_arrow(self) -> pa.Table:
         """The table that :meth:`save` writes: a row per edge, then a row per tree node."""
         return columns.to_columns(self, self.header)

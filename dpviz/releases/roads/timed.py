@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpviz.errors import ReleaseError
+from dpviz.lazy import geopandas, pa, pd
 from dpviz.releases.header import Header
 from dpviz.releases.roads import columns
 from dpviz.releases.roads.columns import Trees
@@ -25,10 +26,6 @@ from dpviz.roads.graph import Float, Int, RoadGraph
 from dpviz.roads.paths import Paths
 from dpviz.roads.steps import Steps
 from dpviz.trees.decomposition import Decomposition
-
-if TYPE_CHECKING:
-    import geopandas
-    import pyarrow
 
 OF_STEPS = "of_steps"
 """Where a header's ``extra`` says what methods learnt of each step."""
@@ -176,8 +173,6 @@ class TimedRoadRelease(RoadRelease):
 
     def to_geopandas(self) -> geopandas.GeoDataFrame:
         """See the base: one row per edge and step, with its start and end ``t0`` and ``t1``."""
-        import pandas as pd
-
         frames = [columns.to_geopandas(each) for each in self.releases]
         times = columns.step_times(self.steps)
         return pd.concat(
@@ -188,7 +183,7 @@ class TimedRoadRelease(RoadRelease):
             ignore_index=True,
         )
 
-    def to_arrow(self) -> pyarrow.Table:
+    def to_arrow(self) -> pa.Table:
         """See the base: a block of rows for each step."""
         return columns.to_columns(self, self.header, self.steps)
 

@@ -7,12 +7,13 @@ files), ``trips``, ``grams`` or ``ranking``.
 from __future__ import annotations
 
 import base64
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from dpviz import arrow
 from dpviz.errors import ReleaseError
+from dpviz.lazy import pa
 from dpviz.releases.files import MOST_VALUES, numbers, whole_numbers, with_header
 from dpviz.releases.header import Header
 from dpviz.sequences.alphabet import Alphabet
@@ -20,9 +21,6 @@ from dpviz.sequences.grams import GramTree, Model, Ranking
 from dpviz.sequences.model import ContextTree, Mask
 from dpviz.sequences.trips import TripModel
 from dpviz.trees.lattice import Float, Int
-
-if TYPE_CHECKING:
-    import pyarrow
 
 MODELS: dict[type[Model], str] = {
     ContextTree: "contexts",
@@ -36,7 +34,7 @@ NEEDED = ("first_child", "parent", "symbol", "counts", "string", "pairs")
 """Columns that reading needs, of those that the model has."""
 
 
-def to_columns(alphabet: Alphabet, model: Model, header: Header) -> pyarrow.Table:
+def to_columns(alphabet: Alphabet, model: Model, header: Header) -> pa.Table:
     """The table of a release.
 
     Contexts: ``first_child``, and ``counts`` of what follows. Trips: also ``pairs``, at the context
@@ -44,8 +42,6 @@ def to_columns(alphabet: Alphabet, model: Model, header: Header) -> pyarrow.Tabl
     ``symbol``, the string less its last symbol and that symbol (−1 for the empty string), and
     ``counts`` of its extensions. Ranking: the ``string``.
     """
-    import pyarrow as pa
-
     facts: dict[str, Any] = {
         "model": MODELS[type(model)],
         "alphabet": list(alphabet.names),
@@ -70,7 +66,7 @@ def to_columns(alphabet: Alphabet, model: Model, header: Header) -> pyarrow.Tabl
     return with_header(columns, "sequences", header, facts)
 
 
-def from_columns(table: pyarrow.Table, stated: dict[str, Any]) -> tuple[Alphabet, Model]:
+def from_columns(table: pa.Table, stated: dict[str, Any]) -> tuple[Alphabet, Model]:
     """The inverse of :func:`to_columns`; what the header says of it is taken out of ``stated``.
 
     Raises:
@@ -99,9 +95,7 @@ def from_columns(table: pyarrow.Table, stated: dict[str, Any]) -> tuple[Alphabet
     return alphabet, GramTree(child, counts, variance, follows)
 
 
-def _lists(rows: Float) -> pyarrow.FixedSizeListArray:
-    import pyarrow as pa
-
+def _lists(rows: Float) -> pa.FixedSizeListArray:
     return pa.FixedSizeListArray.from_arrays(arrow.numbers(rows.ravel()), rows.shape[1])
 
 
@@ -126,9 +120,7 @@ def _children(parent: Int, symbol: Int, size: int) -> Int:
     return child
 
 
-def _strings(table: pyarrow.Table) -> tuple[tuple[int, ...], ...]:
-    import pyarrow as pa
-
+def _strings(table: pa.Table) -> tuple[tuple[int, ...], ...]:
     if "string" not in table.column_names:
         raise ReleaseError("column 'string' is missing")
     column = table["string"].combine_chunks()

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from dpviz.arguments import typed
 from dpviz.errors import ParameterError, ReleaseError
+from dpviz.lazy import pa
 from dpviz.releases.answers import Answers
 from dpviz.releases.header import Header
 from dpviz.releases.release import Release
@@ -18,9 +19,6 @@ from dpviz.sequences.alphabet import Alphabet
 from dpviz.sequences.grams import Model
 from dpviz.sequences.model import LONGEST
 from dpviz.trees.lattice import Float, Int
-
-if TYPE_CHECKING:
-    import pyarrow
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -100,6 +98,6 @@ class SequenceRelease(Release):
             raise ParameterError(f"symbol {wrong!r} is not in the release's alphabet")
         return codes
 
-    def to_arrow(self) -> pyarrow.Table:
+    def to_arrow(self) -> pa.Table:
         """The table that :meth:`save` writes: a row per context or string."""
         return columns.to_columns(self.alphabet, self.model, self.header)

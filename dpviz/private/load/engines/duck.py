@@ -18,6 +18,7 @@ import numpy as np
 
 from dpviz import limits
 from dpviz.errors import DataError
+from dpviz.lazy import exp, pa
 from dpviz.private.load.engines.base import NOT_NUMBERS, Engine, Rows, refused
 from dpviz.private.load.tables.base import Column, Kind, shown
 from dpviz.sandbox import confined
@@ -142,8 +143,6 @@ class Duck(Engine):
 
         Each byte of a text that is no UTF-8 is a question mark, in ids too: it would refuse all.
         """
-        from sqlglot import exp
-
         patterns = exp.array(*(exp.Literal.string(glob.escape(str(each))) for each in files))
         with refused(self.title, "give a folder of fewer files"):
             self._engine.execute(f"SET VARIABLE {_FILES} = {patterns.sql(dialect=self.dialect)}")
@@ -157,8 +156,6 @@ class Duck(Engine):
 
     def columns(self, relation: Any) -> Sequence[Column]:
         """The columns of a relation."""
-        from sqlglot import exp
-
         star = exp.select("*").from_(relation.copy()).sql(dialect=self.dialect)
         with refused(self.title, "check the name of the table, or that the files are whole"):
             described = self._engine.execute(f"DESCRIBE {star}").fetchall()
@@ -166,8 +163,6 @@ class Duck(Engine):
 
     def partitions(self, relation: Any) -> int:
         """One where rows are few. They are counted up to the limit, and no column is read."""
-        from sqlglot import exp
-
         rows = exp.select("1").from_(relation.copy()).limit(SMALL + 1)
         query = exp.select(exp.Count(this=exp.Star())).from_(rows.subquery("limited"))
         with refused(self.title, NOT_NUMBERS):
@@ -179,8 +174,6 @@ class Duck(Engine):
 
         Values of two types may have one text, and are one unit.
         """
-        from sqlglot import exp
-
         key = exp.cast(exp.column(exp.to_identifier(unit, quoted=True), table="source"), "varchar")
         key_hash = exp.Anonymous(this="hash", expressions=[key])
         hashed = exp.Mod(this=key_hash, expression=_n(BATCHES))
@@ -241,7 +234,6 @@ def seconds(size: int) -> int:
 def trial(path: str) -> Any:
     """In the child: open a database file, which may crash or never end; an empty table."""
     import duckdb
-    import pyarrow as pa
 
     with refused(Duck.title, NOT_A_DATABASE):
         duckdb.connect(path, read_only=True, config={"threads": 1}).close()
@@ -268,6 +260,4 @@ _NUMBERS = {
 
 
 def _n(value: int) -> Any:
-    from sqlglot import exp
-
     return exp.Literal.number(value)

@@ -9,6 +9,7 @@ import numpy as np
 
 from dpviz.domain import Domain
 from dpviz.errors import DataError
+from dpviz.lazy import pyproj
 from dpviz.private.load.engines.base import NOT_NUMBERS, Engine, Rows, refused
 from dpviz.private.load.tables.base import Column, Kind, shown
 
@@ -121,8 +122,6 @@ def _kind(kind: str) -> Kind:
 
 
 def _same_crs(first: str, second: str) -> bool:
-    import pyproj
-
     try:
         return bool(pyproj.CRS(first).equals(pyproj.CRS(second), ignore_axis_order=True))
     except pyproj.exceptions.ProjError:

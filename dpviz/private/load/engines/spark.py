@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from dpviz.errors import DataError
+from dpviz.lazy import exp
 from dpviz.private.load.engines.base import NOT_NUMBERS, Engine, Rows, refused
 from dpviz.private.load.folder import files_of
 from dpviz.private.load.tables.base import Column
@@ -66,8 +67,6 @@ class Spark(Engine):
 
     def relation(self, name: str) -> Any:
         """A table or view of the catalogue; or, with a slash in it, a folder of Parquet files."""
-        from sqlglot import exp
-
         if "/" not in name:
             return super().relation(name)
         if Path(name).is_dir():
@@ -77,8 +76,6 @@ class Spark(Engine):
 
     def columns(self, relation: Any) -> Sequence[Column]:
         """The columns of a relation."""
-        from sqlglot import exp
-
         star = exp.select("*").from_(relation.copy()).limit(0).sql(dialect=self.dialect)
         with refused(self.title, "check the name of the table"):
             return [Column(name, "other") for name in self._session.sql(star).columns]

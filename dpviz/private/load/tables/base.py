@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from dpviz import limits
 from dpviz.errors import DataError
+from dpviz.lazy import pa, pc, shapely
 from dpviz.releases.files import OLD_KEYS
 
 BLOCK_ROWS = 1 << 18
@@ -123,8 +124,6 @@ def parsing(name: str, what: str) -> Iterator[None]:
 
 def no_rows(schema: Any) -> Any:
     """A pyarrow batch of no rows, so that a type that is refused is also where nobody is."""
-    import pyarrow as pa
-
     return pa.RecordBatch.from_arrays([pa.array([], each.type) for each in schema], schema=schema)
 
 
@@ -142,10 +141,6 @@ def point_coordinates(wkb: Any) -> NDArray[np.float64]:
     Args:
         wkb: a pyarrow array of bytes or of text (n,), or a NumPy array of objects.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-    import shapely
-
     column = pa.array(wkb, pa.binary()) if isinstance(wkb, np.ndarray) else wkb
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
@@ -169,8 +164,6 @@ def _shapes(wkb: NDArray[Any]) -> NDArray[Any]:
 
     It refuses all for one, so that they are halved until it stands alone: it delays no other.
     """
-    import shapely
-
     try:
         return np.asarray(shapely.from_wkb(wkb, on_invalid="ignore"), dtype=object)
     except NotImplementedError:
@@ -233,8 +226,6 @@ def pick(columns: Sequence[Column], wanted: Sequence[str], name: str) -> None:
 
 def is_text(arrow_type: Any) -> bool:
     """Whether a pyarrow type holds text, or the bytes of text."""
-    import pyarrow as pa
-
     types = pa.types
     return bool(
         types.is_string(arrow_type)
@@ -249,8 +240,6 @@ def is_text(arrow_type: Any) -> bool:
 
 def kind_of(arrow_type: Any) -> Kind:
     """What a pyarrow type holds."""
-    import pyarrow as pa
-
     types = pa.types
     if types.is_dictionary(arrow_type):
         return kind_of(arrow_type.value_type)

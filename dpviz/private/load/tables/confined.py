@@ -17,6 +17,7 @@ import numpy as np
 
 from dpviz import arrow, limits
 from dpviz.errors import DataError
+from dpviz.lazy import pa
 from dpviz.private.load.tables.base import BLOCK_ROWS, Block, Column, Table, no_rows, parsing
 from dpviz.private.load.tables.formats import formats
 from dpviz.private.load.tables.geojson import shallow
@@ -95,8 +96,6 @@ def listed_tables(path: Path, kind: str) -> tuple[str, ...]:
 
 def tables(path: str, kind: str) -> Any:
     """In the child: names of the layers or sheets."""
-    import pyarrow as pa
-
     known, file = formats()[kind], Path(path)
     assert known.tables is not None
     with parsing(file.name, kind):
@@ -107,8 +106,6 @@ def tables(path: str, kind: str) -> Any:
 
 def layout(path: str, kind: str, name: str, layer: str | None) -> Any:
     """In the child: names and kinds of the columns, and what else the file states."""
-    import pyarrow as pa
-
     table = _opened(path, kind, name, layer)
     limits.COLUMNS.check(len(table.columns), name)
     described = {
@@ -129,8 +126,6 @@ def records(
     geometry: bool,
 ) -> Any:
     """In the child: the named columns in their order, then the places."""
-    import pyarrow as pa
-
     blocks, broken, mixed = [], 0, set()
     for block in _opened(path, kind, name, layer).blocks(names, numeric, geometry=geometry):
         broken += block.broken

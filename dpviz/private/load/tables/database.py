@@ -7,6 +7,7 @@ from contextlib import closing
 from itertools import chain
 from typing import Any
 
+from dpviz.lazy import exp
 from dpviz.private.load.tables.base import (
     BLOCK_ROWS,
     Block,
@@ -32,8 +33,6 @@ class DatabaseTable(Table):
         self, names: Sequence[str], numeric: Sequence[str], geometry: bool
     ) -> Iterator[Block]:
         """The rows, in the order of the file."""
-        from sqlglot import exp
-
         from dpviz.private.load.engines.base import refused
         from dpviz.private.load.engines.duck import Duck
 
@@ -48,8 +47,6 @@ class DatabaseTable(Table):
                     yield Block(batch.num_rows, typed(columns, numeric))
 
     def _schema(self) -> Sequence[Any]:
-        from sqlglot import exp
-
         from dpviz.private.load.engines.base import refused
         from dpviz.private.load.engines.duck import Duck
 

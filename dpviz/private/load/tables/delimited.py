@@ -22,6 +22,7 @@ import numpy as np
 
 from dpviz import arrow, limits
 from dpviz.errors import DataError
+from dpviz.lazy import pa, pc
 from dpviz.private.load.tables.base import Block, Column, Table, parsing
 from dpviz.private.load.tables.formats import Format
 from dpviz.private.load.values import number_of, typed
@@ -77,8 +78,6 @@ class DelimitedText(Table):
         self, lines: bytes, names: Sequence[str], numeric: Sequence[str], broken: int
     ) -> Block:
         """The records of lines whose quotes enclose whole fields."""
-        import pyarrow as pa
-
         wanted = {name: f"c{self._names.index(name)}" for name in names}
         types = {column: pa.binary() for column in wanted.values()}
         quick = {**types, **{wanted[name]: pa.float64() for name in numeric}}
@@ -96,7 +95,6 @@ class DelimitedText(Table):
 
     def _parsed(self, lines: bytes, types: dict[str, Any]) -> Any:
         """The columns of `types`; None where a line or a cell does not fit them."""
-        import pyarrow as pa
         import pyarrow.csv as pv
 
         if not lines.strip(b"\r\n"):
@@ -182,8 +180,6 @@ class TextLines(Table):
         self, names: Sequence[str], numeric: Sequence[str], geometry: bool
     ) -> Iterator[Block]:
         """The lines that are not blank."""
-        import pyarrow as pa
-
         with parsing(self.name, "text"), self._open() as file:
             chunks = decoded(file, BLOCK, self.name, utf16=False)
             for lines, lost in _whole_lines(chunks):
@@ -246,8 +242,6 @@ def _splittable(lines: bytes, delimiter: str) -> tuple[bytes, int]:
     """The lines whose quotes, if any, enclose whole fields, and how many others there were."""
     if b'"' not in lines:
         return lines, 0
-    import pyarrow.compute as pc
-
     ends, mark = _ends(lines), re.escape(delimiter)
     field = rf'(?:"(?:[^"\r\n]|"")*"|[^"{mark}\r\n][^{mark}\r\n]*|)'
     whole = rf"^{field}(?:{mark}{field})*[\r\n]?\z"
@@ -256,8 +250,6 @@ def _splittable(lines: bytes, delimiter: str) -> tuple[bytes, int]:
 
 def _fitting(lines: bytes, delimiter: str, fields: int) -> tuple[bytes, int]:
     """Of such lines, those with this number of fields, and how many others there were."""
-    import pyarrow.compute as pc
-
     ends, mark = _ends(lines), re.escape(delimiter)
     array = _array(lines, ends)
     if b'"' in lines:  # what stands in quotes divides no fields
@@ -270,8 +262,6 @@ def _fitting(lines: bytes, delimiter: str, fields: int) -> tuple[bytes, int]:
 
 def _array(lines: bytes, ends: Any) -> Any:
     """Each line with its end, as a pyarrow array on the same bytes."""
-    import pyarrow as pa
-
     start = np.concatenate([[0], ends]).astype(np.int64)
     buffers = [None, pa.py_buffer(start), pa.py_buffer(lines)]
     return pa.Array.from_buffers(pa.large_binary(), len(ends), buffers)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from dpviz import arrow
 from dpviz.errors import DataError
 from dpviz.foreign import database, quoted, refuse_computing
+from dpviz.lazy import pa, pc
 from dpviz.private.load.tables.vector import (
     Reader,
     VectorFile,
@@ -33,8 +34,6 @@ class GeoPackage(VectorFile):
 
     def _reader(self, names: Sequence[str], numeric: Sequence[str]) -> Reader:
         """Times are their text, so that GDAL takes none for one of UTC."""
-        import pyarrow as pa
-
         for name in numeric:
             if self._types[name].startswith("datetime"):
                 numbers(pa.array([], pa.timestamp("ms")), name)  # refused by its declared type
@@ -82,9 +81,6 @@ def _mended(
         name: for messages.
         numeric: whether it is wanted as numbers.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     kind = column.type
     if pa.types.is_date(kind):
         column = pc.cast(pc.cast(column, pa.large_string()), pa.large_binary())

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from dpviz.domain import Domain
 from dpviz.errors import DataError
+from dpviz.lazy import pa
 from dpviz.private.load.tables.base import (
     BLOCK_ROWS,
     Block,
@@ -95,8 +96,6 @@ def is_frame(value: Any) -> bool:
 
 def _columns(frame: Any) -> tuple[dict[str, Any], Any]:
     """Columns as pyarrow arrays, or lists of Python values; and the places as WKB, if any."""
-    import pyarrow as pa
-
     polars = hasattr(frame, "get_columns")
     if not (isinstance(frame, pa.Table) or polars or hasattr(frame, "loc")):
         raise DataError("give a pandas, geopandas or polars data frame, or a pyarrow table")

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpviz import limits
+from dpviz.lazy import pq
 from dpviz.private.load.tables.base import (
     BLOCK_ROWS,
     Block,
@@ -31,8 +32,6 @@ class ParquetTable(Table):
     """A Parquet file; one with `geo` metadata has a geometry column."""
 
     def __init__(self, path: Path) -> None:
-        import pyarrow.parquet as pq
-
         self.name = path.name
         with parsing(self.name, "Parquet"):
             self._size = path.stat().st_size

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from dpviz import arrow
 from dpviz.errors import DataError
+from dpviz.lazy import pa, pc
 from dpviz.private.load.tables.vector import Reader, VectorFile, format_of_points
 from dpviz.private.load.values import numbers, texts
 
@@ -45,9 +46,6 @@ def _as_written(
         name: for messages.
         numeric: whether it is wanted as numbers.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     kind = column.type
     number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
     if not (number or pa.types.is_date(kind) or pa.types.is_boolean(kind)):

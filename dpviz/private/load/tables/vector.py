@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from dpviz import arrow, limits
 from dpviz.errors import DataError
 from dpviz.foreign import readable
+from dpviz.lazy import pyogrio
 from dpviz.private.load.tables.base import (
     BLOCK_ROWS,
     Block,
@@ -62,8 +63,6 @@ class VectorFile(Table):
     texts: ClassVar[bool]
 
     def __init__(self, path: Path, name: str | None = None, layer: str | None = None) -> None:
-        import pyogrio
-
         self.name = name or path.name
         self._path, self._file = path, readable(path)
         with parsing(self.name, self.driver):
@@ -114,8 +113,6 @@ class VectorFile(Table):
 
 def layers_of_points(path: Path) -> list[str]:
     """Names of the layers of a file that may hold points."""
-    import pyogrio
-
     layers = pyogrio.list_layers(readable(path))
     return _of_points([(str(layer), str(kind)) for layer, kind in layers])
 

@@ -1,0 +1,54 @@
+"""Libraries that take long to load: each is loaded when something of it is first used.
+
+``from dpviz.lazy import pa, shapely`` at the head of a module costs nothing at start-up.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__all__ = [
+    "exp",
+    "geopandas",
+    "h3",
+    "pa",
+    "pc",
+    "pd",
+    "pq",
+    "pyogrio",
+    "pyproj",
+    "shapely",
+    "sqlglot",
+]
+
+
+class _Lazy:
+    """A module under its own name, or by the part of it that is used."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # as Python, copy and inspect ask of anything
+            raise AttributeError(name)
+        return getattr(import_module(self._name), name)
+
+
+if TYPE_CHECKING:
+    import geopandas
+    import h3.api.basic_int as h3
+    import pandas as pd
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+    import pyogrio
+    import pyproj
+    import shapely
+    import sqlglot
+    from sqlglot import exp
+else:
+    exp, sqlglot = _Lazy("sqlglot.expressions"), _Lazy("sqlglot")
+    geopandas, pd, h3 = _Lazy("geopandas"), _Lazy("pandas"), _Lazy("h3.api.basic_int")
+    pa, pc, pq = _Lazy("pyarrow"), _Lazy("pyarrow.compute"), _Lazy("pyarrow.parquet")
+    pyogrio, pyproj, shapely = _Lazy("pyogrio"), _Lazy("pyproj"), _Lazy("shapely")
