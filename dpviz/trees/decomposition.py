@@ -17,8 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from dpviz.errors import ReleaseError
 from dpviz.progress import checkpoint
 from dpviz.trees.lattice import STRIP, Float, Int, overlaps, positions_within, rowwise, volumes
-
-Int32 = NDArray[np.int32]
+from dpviz.trees.neighbours import Int32, beside
 
 MAX_NODES = 8_000_000
 """Public cap on the nodes of a tree; reaching it fails a build, it never truncates."""
@@ -61,6 +60,15 @@ class Decomposition:
             self._put(name, column)
         self._check_nodes()
         self._check_estimates()
+
+    @classmethod
+    def of_halves(cls, **columns: ArrayLike) -> Decomposition:
+        """Of boxes that were made by halving one: all that is checked of others holds for them."""
+        nodes = object.__new__(cls)
+        for name, column in columns.items():
+            nodes._put(name, column)
+        nodes._check_estimates()
+        return nodes
 
     def _put(self, name: str, given: ArrayLike) -> None:
         checkpoint()
@@ -159,6 +167,11 @@ class Decomposition:
     def depth(self) -> int:
         """The deepest level; 0 where there are roots only."""
         return len(self.levels) - 1
+
+    @cached_property
+    def beside(self) -> Int32:
+        """See :func:`~dpviz.trees.neighbours.beside`."""
+        return _frozen(beside(self.lo, self.parent, self.first_child, self.levels))
 
     @cached_property
     def volume(self) -> Int:

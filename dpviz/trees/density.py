@@ -16,7 +16,6 @@ from dpviz.progress import checkpoint
 from dpviz.trees.consistency import sum_up
 from dpviz.trees.decomposition import MAX_NODES, Decomposition
 from dpviz.trees.lattice import STRIP, Float, Int, rowwise
-from dpviz.trees.neighbours import Int32, beside
 
 POWER = 0.35
 """How far a half of a leaf follows its neighbour: the power of the ratio of their counts. A density
@@ -76,16 +75,15 @@ def refine(nodes: Decomposition, doubt: float = 0.0) -> Decomposition:
     held = nodes.count
     if doubt:
         held = sum_up(nodes.parent, np.maximum(held, 0.0) + doubt * np.sqrt(nodes.variance))
-    around = beside(nodes)
     for start in range(0, len(leaves), STRIP):
         checkpoint()
         part = slice(start, start + STRIP)
         columns["parent"][first[part, None] + np.arange(1 << dims)] = place[leaves[part], None]
-        pulls = _pulls(nodes, leaves[part], held, around)
+        pulls = _pulls(nodes, leaves[part], held)
         _fill(columns, first[part], nodes, leaves[part], pulls)
     for column in columns.values():
         column.flags.writeable = False
-    return Decomposition(**columns)
+    return Decomposition.of_halves(**columns)
 
 
 def _with_room(
@@ -144,19 +142,16 @@ def _fill(
         columns["variance"][first + corner] = uniformity_variance(count, share) + share * variance
 
 
-def _pulls(
-    nodes: Decomposition, leaves: Int, held: Float, around: Int32
-) -> Iterator[tuple[Float, Float]]:
+def _pulls(nodes: Decomposition, leaves: Int, held: Float) -> Iterator[tuple[Float, Float]]:
     """How far the lower and the upper neighbour draw a leaf's half, a logarithm, for each axis.
 
     Args:
         nodes: the tree.
         leaves: rows of leaves, (k,).
         held: records in each node, above 0 in these, (n,).
-        around: see :func:`~dpviz.trees.neighbours.beside`.
     """
     density = held[leaves] / nodes.volume[leaves]
-    for sides in around:
+    for sides in nodes.beside:
         pulls = []
         for column in sides:
             there = column.take(leaves)

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from dpviz.trees.consistency import sum_up
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.lattice import Float, Int
-from dpviz.trees.neighbours import beside
 from dpviz.trees.network import Float32, Network, trained
 
 SIDES = (0, 0), (1, 0), (1, 1), (0, 1)
@@ -139,8 +138,7 @@ def _beside(nodes: Decomposition, parent: Int, loads: Float32) -> Float32:
 
     Of the cell of the same size, or of the leaf around it; 0 at the domain's edge.
     """
-    around = beside(nodes)
-    there = np.stack([around[axis, upper].take(parent) for axis, upper in SIDES])
+    there = np.stack([nodes.beside[axis, upper].take(parent) for axis, upper in SIDES])
     volume = nodes.volume.astype(np.float32)
     load = loads[there] * (volume[parent] / volume[there])
     ratio = np.log1p(load) - np.log1p(loads[parent])

@@ -19,6 +19,7 @@ from dpviz.methods import method as find
 from dpviz.methods import names, of_kind
 from dpviz.private.budget import Budget
 from dpviz.private.mechanisms.noise import SimulatedNoise
+from dpviz.trees.decomposition import Decomposition
 from tests.strategies import WatchedNoise
 
 from .cases import CASES, IDS, as_columns, handle, quick, settings, skewed_points
@@ -74,6 +75,12 @@ def test_children_partition_their_parent(name, dims, releases):
     if not METHODS[names("points")[name][0]].overlapping:
         assert nodes.is_partition()
         assert nodes.volume[roots].sum() == releases(name, dims).domain.side ** dims
+
+
+@every_case
+def test_trees_that_are_not_checked_when_they_are_made_pass_the_check(name, dims, releases):
+    """Of boxes that were halved nothing is checked: files, where all is, would be refused."""
+    Decomposition(**releases(name, dims).nodes.columns)
 
 
 @every_consistent

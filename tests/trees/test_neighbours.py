@@ -6,7 +6,6 @@ import pytest
 import dpviz
 from dpviz.domain import Domain
 from dpviz.methods import method
-from dpviz.trees.neighbours import beside
 
 
 def around(nodes, low, side):
@@ -29,7 +28,7 @@ def test_beside_a_cell_is_its_own_size_or_the_leaf_around_that(dims, axes):
     handle = dpviz.from_points(points, domain, public=True)
     nodes = dpviz.build(handle, method("privtree", axes=axes), 3.0, seed=2).nodes
     assert nodes.depth >= 3
-    neighbours = beside(nodes)
+    neighbours = nodes.beside
     assert neighbours.shape == (dims, 2, len(nodes))
     for node in range(0, len(nodes), 1 + len(nodes) // 150):
         size = nodes.hi[node] - nodes.lo[node]

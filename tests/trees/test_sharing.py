@@ -9,7 +9,6 @@ from dpviz.methods import method
 from dpviz.methods.points.cell_tree import CellTree
 from dpviz.private.index import PointIndex
 from dpviz.trees.decomposition import Decomposition
-from dpviz.trees.neighbours import beside
 from dpviz.trees.network import Network, trained
 from dpviz.trees.sharing import FEATURES, Families, _beside, shared
 from tests.training.network import beginning
@@ -86,7 +85,7 @@ def test_what_is_beside_a_node_is_what_its_own_size_holds_there():
     seen = _beside(nodes, parent, nodes.count.astype(np.float32))
     density = nodes.count / nodes.volume
     for row, (axis, upper) in enumerate([(0, 0), (1, 0), (1, 1), (0, 1)]):
-        there = beside(nodes)[axis, upper][parent]
+        there = nodes.beside[axis, upper][parent]
         held = density[there] * nodes.volume[parent]
         ratio = np.clip(np.log1p(held) - np.log1p(nodes.count[parent]), -5, 5) / 2
         np.testing.assert_allclose(seen[row], np.where(there < 0, 0, ratio), atol=1e-4)

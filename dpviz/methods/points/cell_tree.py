@@ -139,7 +139,9 @@ class CellTree:
         lo, hi = self.boxes()
         for column in (lo, hi):
             column.flags.writeable = False  # of nobody else, so that it need not be copied
-        return Decomposition(lo, hi, self.parent, count, variance)
+        return Decomposition.of_halves(
+            lo=lo, hi=hi, parent=self.parent, count=count, variance=variance
+        )
 
     def with_leaf_counts(
         self, noise: Noise, budget: Budget, *, shrink: bool = False, slopes: bool = False
