@@ -117,6 +117,30 @@ def test_two_visitors_share_one_account_and_cannot_overspend():
     assert dpviz.Ledger().account("city-50k").spent == 1.0
 
 
+def test_who_agreed_before_another_page_spent_is_asked_again_with_what_is_left():
+    dpviz.Ledger().set_total("city-50k", 2.0)
+    first, second = (explore(epsilon="0.5") for _ in range(2))
+    price(first).click().run()
+    assert "This spends ε = 0.5 of 2 left" in texts(first)
+    pay(second)
+    confirm(first)
+    assert not first.exception
+    assert dpviz.Ledger().account("city-50k").spent == 0.5
+    assert "0.5 of 1.5 left; it cannot be undone. Elsewhere, ε = 0.5 was spent" in texts(first)
+    confirm(first)
+    assert dpviz.Ledger().account("city-50k").spent == 1.0
+
+
+def test_while_a_build_runs_nothing_is_asked_and_no_sum_is_shown_that_it_changes(monkeypatch):
+    monkeypatch.setattr("dpviz.ui.shared.account._wait", lambda *_: streamlit.stop())
+    app = pay(explore(epsilon="0.5"))
+    assert not app.exception
+    assert price(app).disabled
+    assert not {"Spend it", "Not now"} & {each.label for each in app.button}
+    assert "has spent" not in texts(app)
+    app.session_state["explore.job|city-50k|sensitive"].thread.join(60)
+
+
 def test_a_damaged_ledger_spends_nothing_and_is_one_clear_line(tmp_path, monkeypatch):
     broken = tmp_path / "ledger.sqlite"
     broken.write_bytes(b"not a database" * 100)

@@ -195,13 +195,11 @@ def paid_build(
         job.counted = True
     with pane or st.sidebar:
         account = ledger.account(dataset, history=False)
-        pressed = _confirmed(prefix, account, epsilon, subject, place)
-        st.caption(in_words(account))
+        offer = (_offer(prefix)[0], subject, epsilon)
+        runs = _agreed(prefix, account, offer) if job is None else not over
+        _ask(prefix, account, offer, place, runs)
     if job is None:
-        if not pressed:
-            return None
-        if time.monotonic() - _offer(prefix)[1] < PAUSE:
-            del st.session_state[f"{prefix}.agreed"]
+        if not runs:
             return None
         job = Job(lambda report: make(ledger, report), visitor())
         st.session_state[place] = job
@@ -217,22 +215,36 @@ def paid_build(
     return job.made
 
 
-def _confirmed(prefix: str, account: Account, epsilon: float, subject: str, place: str) -> bool:
-    """Ask once more, in another place than the first button: a double click confirms nothing."""
-    turn, asked = _offer(prefix)[0], f"{prefix}.asked"
-    offer = (turn, subject, epsilon)
-    dear = too_dear(account, epsilon)
+def _agreed(prefix: str, account: Account, offer: tuple[int, str, float]) -> bool:
+    """Whether the second button was pressed, by who saw how much had been spent by then."""
+    agreed = st.session_state.get(f"{prefix}.agreed")
+    in_time = time.monotonic() - _offer(prefix)[1] >= PAUSE
+    if in_time and agreed == (offer, account.spent) and not too_dear(account, offer[2]):
+        return True
+    st.session_state.pop(f"{prefix}.agreed", None)
+    return False
+
+
+def _ask(
+    prefix: str, account: Account, offer: tuple[int, str, float], place: str, runs: bool
+) -> None:
+    """Ask once more, in another place than the first button: a double click confirms nothing.
+
+    While the build runs it asks nothing, and does not say what is spent, which changes meanwhile.
+    """
+    (turn, _, epsilon), dear = offer, too_dear(account, offer[2])
+    asked, before = st.session_state.get(f"{prefix}.asked", (None, 0.0))
 
     def ask(answer: object) -> None:
         """A press also takes the failure of an earlier build off the page."""
         job = st.session_state.get(place)
         if job is not None and job.error is not None:
             del st.session_state[place]
-        st.session_state[asked] = answer
+        st.session_state[f"{prefix}.asked"] = (answer, account.spent)
 
     def agree() -> None:
         """Before the script runs, so that no touch of the page comes between press and build."""
-        st.session_state[f"{prefix}.agreed"] = offer
+        st.session_state[f"{prefix}.agreed"] = (offer, account.spent)
 
     # Each payment makes new buttons: a second click on an old one presses nothing.
     st.button(
@@ -240,25 +252,29 @@ def _confirmed(prefix: str, account: Account, epsilon: float, subject: str, plac
         type="primary",
         icon=":material/lock:",
         key=f"{prefix}.build.{turn}",
-        disabled=bool(dear) or st.session_state.get(asked) == offer,
+        disabled=runs or bool(dear) or asked == offer,
         help="Cannot be undone. You are asked once more.",
         on_click=ask,
         args=(offer,),
     )
+    if runs:
+        return
     if dear:
-        late = st.session_state.get(asked) == offer  # it was there when the button was pressed
+        late = asked == offer  # it was there when the button was pressed
         words = dear
         if late:
             words = f"Nothing was spent. {dear} The rest has been spent elsewhere meanwhile."
         st.warning(words, icon=":material/lock:")
-    if dear or st.session_state.get(asked) != offer:
-        return False
-    left = "" if account.left is None else f" of {account.left:g} left"
-    st.warning(f"This spends ε = {epsilon:g}{left}; it cannot be undone.", icon=":material/lock:")
-    with st.container(horizontal=True):
-        st.button("Spend it", type="primary", key=f"{prefix}.sure.{turn}", on_click=agree)
-        st.button("Not now", key=f"{prefix}.not.{turn}", on_click=ask, args=(None,))
-    return bool(st.session_state.get(f"{prefix}.agreed") == offer)
+    elif asked == offer:
+        left = "" if account.left is None else f" of {account.left:g} left"
+        words = f"This spends ε = {epsilon:g}{left}; it cannot be undone."
+        if account.spent != before:
+            words += f" Elsewhere, ε = {account.spent - before:g} was spent meanwhile."
+        st.warning(words, icon=":material/lock:")
+        with st.container(horizontal=True):
+            st.button("Spend it", type="primary", key=f"{prefix}.sure.{turn}", on_click=agree)
+            st.button("Not now", key=f"{prefix}.not.{turn}", on_click=ask, args=(None,))
+    st.caption(in_words(account))
 
 
 def _offer(prefix: str) -> tuple[int, float]:
