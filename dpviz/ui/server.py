@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import sys
 import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -23,6 +24,7 @@ from streamlit import App, cli_util, config, net_util
 from streamlit.web.server import server_util
 
 from dpviz import Ledger, limits, sandbox
+from dpviz.errors import DpvizError, ParameterError
 from dpviz.render import basemap
 from dpviz.ui.answers import keep_answers
 from dpviz.ui.first_paint import FirstPaint
@@ -31,6 +33,7 @@ from dpviz.ui.shared import log
 from dpviz.ui.shared.access import FAILED, LOGIN, has_login
 from dpviz.ui.shared.garbage import forget_ended
 from dpviz.ui.shared.navigation import base_path
+from dpviz.ui.shared.shelf import Shelf
 from dpviz.ui.shared.uploads import private_folder
 from dpviz.ui.shared.warm import compile_apart, preload
 from dpviz.ui.visits import Visits, is_here
@@ -171,11 +174,23 @@ MIDDLEWARE = [
 ]
 
 
+def check_settings() -> None:
+    """End in one line where a setting would fail, or lose something, once somebody is here."""
+    ground = os.environ.get(basemap.VARIABLE)
+    try:
+        limits.visitors()
+        str(Ledger().path)
+        Shelf()
+        if ground and not Path(ground).is_file():
+            raise ParameterError(f"{basemap.VARIABLE}={ground}: no such file")
+    except DpvizError as error:
+        print(f"error: {error}", file=sys.stderr)
+        raise SystemExit(2) from None
+
+
 @asynccontextmanager
 async def lifespan(_app: App) -> AsyncIterator[dict[str, Any]]:
     """What is done once, before the first visitor and after the last."""
-    limits.visitors()  # a wrong setting is refused before anybody comes
-    str(Ledger().path)
     log.redact()
     keep_answers()
     # Streamlit asks an outside service for this machine's address when it meets an unknown origin.

@@ -1,6 +1,7 @@
 """The server answers this machine alone, no page of another site, and calls nothing outside."""
 
 import os
+import runpy
 import signal
 import socket
 import subprocess
@@ -183,6 +184,24 @@ def test_the_browser_is_sent_where_the_server_listens(tmp_path):
                 assert page.status == 200
         finally:
             server.terminate()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "line"),
+    [
+        ("DPVIZ_VISITORS", "0", "DPVIZ_VISITORS='0': give a whole number from 1 to 1,000"),
+        ("DPVIZ_LEDGER", "l.sqlite", "DPVIZ_LEDGER=l.sqlite: in each folder this would be a"),
+        ("DPVIZ_RELEASES", "mine", "DPVIZ_RELEASES=mine: what is published here would not be in"),
+        ("DPVIZ_BASEMAP", "none.geojson", "DPVIZ_BASEMAP=none.geojson: no such file"),
+    ],
+)
+def test_a_wrong_setting_is_one_line_before_anybody_comes(name, value, line, monkeypatch, capsys):
+    """Two were a traceback, the others not looked at: a list of releases in each folder."""
+    server.check_settings()
+    monkeypatch.setenv(name, value)
+    with pytest.raises(SystemExit, match="2"):
+        runpy.run_path(str(ROOT / "app.py"))
+    assert capsys.readouterr().err.startswith(f"error: {line}")
 
 
 def install(folder):

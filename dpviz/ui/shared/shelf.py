@@ -59,11 +59,20 @@ class Stored:
 
 
 class Shelf:
-    """The folder of releases; every operation looks at the disk anew."""
+    """The folder of releases; every operation looks at the disk anew.
+
+    Raises:
+        ReleaseError: the environment names another folder wherever the app is started.
+    """
 
     def __init__(self, folder: str | os.PathLike[str] | None = None) -> None:
         given = folder or os.environ.get(VARIABLE)
         self.folder = Path(given).expanduser() if given else Ledger().path.parent / "releases"
+        if given and not folder and not self.folder.is_absolute():
+            raise ReleaseError(
+                f"{VARIABLE}={given}: what is published here would not be in the list of an app "
+                f"started elsewhere; give the whole path, such as {self.folder.absolute()}"
+            )
 
     def ready(self) -> None:
         """Refuse before a payment what would lose the release after it.
