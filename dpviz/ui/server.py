@@ -81,6 +81,11 @@ OPEN = (
     "your own authentication and TLS."
 )
 
+MEASURED = "/_stcore/metrics"
+"""Where Streamlit tells whoever asks how many bytes are uploaded: of rows as wide as each other,
+the exact number of confidential records.
+"""
+
 BACK = [(b"location", f"../?{LOGIN}={FAILED}".encode())]
 """In place of Streamlit's bare page where the login provider does not answer."""
 
@@ -105,6 +110,9 @@ class Guard:
         }
         if not (_is_host(asked.get("host", "")) and _is_same_origin(asked)):
             await _refuse(scope, send)
+            return
+        if scope["path"].rstrip("/").endswith(MEASURED):
+            await _refuse(scope, send, 404, b"not found")
             return
 
         async def answer(message: Message) -> None:
@@ -145,13 +153,17 @@ def _is_same_origin(asked: dict[str, str]) -> bool:
     return urlsplit(origin).netloc == asked.get("host") or origin in others
 
 
-async def _refuse(scope: Scope, send: Send) -> None:
+async def _refuse(
+    scope: Scope,
+    send: Send,
+    status: int = 403,
+    words: bytes = b"dpviz does not go by this name, or another site asked: see its README",
+) -> None:
     if scope["type"] == "websocket":
         await send({"type": "websocket.close", "code": 1008})
         return
-    words = b"dpviz does not go by this name, or another site asked: see its README"
     kind = [(b"content-type", b"text/plain")]
-    start = {"type": "http.response.start", "status": 403, "headers": _with_headers(kind)}
+    start = {"type": "http.response.start", "status": status, "headers": _with_headers(kind)}
     await send(start)
     await send({"type": "http.response.body", "body": words})
 

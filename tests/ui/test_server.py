@@ -26,7 +26,7 @@ COMMAND = ["-m", "dpviz", "app"]
 INSTALLED = ["-P", *COMMAND]
 
 
-def answer(headers, kind="http"):
+def answer(headers, kind="http", path="/"):
     """Status and headers, or the code of a websocket's end, of a request through the guard."""
     sent = []
 
@@ -36,7 +36,11 @@ def answer(headers, kind="http"):
     async def send(message):
         sent.append(message)
 
-    scope = {"type": kind, "headers": [(k.encode(), v.encode()) for k, v in headers.items()]}
+    scope = {
+        "type": kind,
+        "path": path,
+        "headers": [(k.encode(), v.encode()) for k, v in headers.items()],
+    }
     run(server.Guard(page)(scope, None, send))
     return sent[0]
 
@@ -51,6 +55,14 @@ def options():
     yield config.set_option
     for name, value in before.items():
         config.set_option(name, value)
+
+
+@pytest.mark.parametrize("below", ["", "/maps/private"])
+def test_nobody_is_told_how_large_uploads_are(below, options):
+    """Streamlit told everybody, before a login too: 105,008 bytes were 5,000 records of 21."""
+    for path in ("/_stcore/metrics", "/_stcore/metrics/"):
+        assert answer({"host": "localhost"}, path=below + path)["status"] == 404
+    assert answer({"host": "localhost"}, path=f"{below}/_stcore/health")["status"] == 200
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1:8501", "localhost", "localhost.:8501", "[::1]:8501"])
@@ -242,6 +254,8 @@ def test_every_way_to_start_it_listens_on_this_machine_alone(command, tmp_path, 
             with urllib.request.urlopen(address + path, timeout=10) as page:
                 response = {name.lower() for name, _ in page.getheaders()}
             assert set(server.HEADERS) <= response
+        with pytest.raises(urllib.error.HTTPError, match="404"):  # the size of what is uploaded
+            urllib.request.urlopen(f"{address}/_stcore/metrics", timeout=10)
         asked = urllib.request.Request(address, headers={"Host": "evil.example"})
         with pytest.raises(urllib.error.HTTPError, match="403"):
             urllib.request.urlopen(asked, timeout=10)
