@@ -12,6 +12,7 @@ import zipfile
 from functools import partial
 from unittest.mock import patch
 
+import geopandas
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -492,3 +493,18 @@ def test_a_type_whose_values_duckdb_checks_is_refused_by_its_declaration(column,
     for pair in (paths[:2], paths[1:]):
         check(partial(dpviz.load, domain=BOX, unit="who"), pair, 0)
     assert dpviz.load(paths[2], BOX)._index.total == 2
+
+
+def test_the_only_record_of_a_shapefile_decides_nothing(tmp_path):
+    """With several columns, one without records was called damaged."""
+    domain = dpviz.Domain.from_bounds(BOX.bounds, ("x", "y"), kind="kind", kinds=("bike", "other"))
+    paths = []
+    for rows in (0, 1):
+        columns = {name: pd.array(["bike"] * rows, "string") for name in ("kind", "note", "who")}
+        frame = geopandas.GeoDataFrame(
+            columns, geometry=[shapely.Point(0.5, 0.5)] * rows, crs=BOX.crs
+        )
+        paths.append(tmp_path / str(rows) / "a.shp")
+        paths[-1].parent.mkdir()
+        frame.to_file(paths[-1], geometry_type="Point", engine="pyogrio")
+    check(lambda path: dpviz.load(path, domain, unit="who"), paths, 1)

@@ -79,7 +79,8 @@ def _fields(path: Path) -> list[NDArray[np.bytes_]]:
         if table[at] == _NO_MORE:
             break
         size = int(table[at + 16])
-        columns.append(np.ndarray((rows,), f"S{size}", table, start, (width,)))
+        # Of no rows, all but the first would start beyond the file's end, which is an error.
+        columns.append(np.ndarray((rows,), f"S{size}", table, start if rows else 0, (width,)))
         start += size
     return columns
 
