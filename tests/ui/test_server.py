@@ -58,8 +58,8 @@ def options():
 
 
 @pytest.mark.parametrize("below", ["", "/maps/private"])
-def test_nobody_is_told_how_large_uploads_are(below, options):
-    """Streamlit told everybody, before a login too: 105,008 bytes were 5,000 records of 21."""
+def test_the_size_of_uploads_is_answered_to_nobody(below, options):
+    """Streamlit gave it to all, before a login too: 105,008 bytes were 5,000 records of 21."""
     for path in ("/_stcore/metrics", "/_stcore/metrics/"):
         assert answer({"host": "localhost"}, path=below + path)["status"] == 404
     assert answer({"host": "localhost"}, path=f"{below}/_stcore/health")["status"] == 200
