@@ -9,10 +9,10 @@ import numpy as np
 
 from dpviz.cuts import CutOrder
 from dpviz.errors import DomainError
+from dpviz.lazy import pyproj
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
-    from pyproj import CRS, Transformer
 
     from dpviz.domain import Domain
 
@@ -31,36 +31,30 @@ METRES_PER_DEGREE = 111_195.0
 
 
 @lru_cache(maxsize=64)
-def known_crs(name: str) -> CRS:
+def known_crs(name: str) -> pyproj.CRS:
     """The CRS of this name.
 
     Raises:
         DomainError: nobody knows it.
     """
-    from pyproj import CRS
-    from pyproj.exceptions import CRSError
-
     try:
-        return CRS.from_user_input(name)
-    except (CRSError, UnicodeEncodeError) as error:
+        return pyproj.CRS.from_user_input(name)
+    except (pyproj.exceptions.CRSError, UnicodeEncodeError) as error:
         raise DomainError(
             f"CRS {name[:60]!r} is unknown: give a code such as {DEGREES} or EPSG:32631"
         ) from error
 
 
-def transformation(source: str, target: str) -> Transformer:
+def transformation(source: str, target: str) -> pyproj.Transformer:
     """From x and y of one CRS to those of another.
 
     Raises:
         DomainError: one that nobody knows, or no way between them, as from a plane of its own.
     """
-    from pyproj import Transformer
-    from pyproj.exceptions import ProjError
-
     start, end = known_crs(source), known_crs(target)
     try:
-        return Transformer.from_crs(start, end, always_xy=True)
-    except ProjError as error:
+        return pyproj.Transformer.from_crs(start, end, always_xy=True)
+    except pyproj.exceptions.ProjError as error:
         raise DomainError(
             f"no way leads from CRS {start.name[:60]!r} to {end.name[:60]!r}: both must be of the "
             f"Earth, such as {DEGREES}"

@@ -8,19 +8,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__all__ = [
-    "exp",
-    "geopandas",
-    "h3",
-    "pa",
-    "pc",
-    "pd",
-    "pq",
-    "pyogrio",
-    "pyproj",
-    "shapely",
-    "sqlglot",
-]
+__all__ = ["exp", "geopandas", "h3", "pa", "pc", "pd", "pq", "pv"]
+__all__ += ["pyogrio", "pyproj", "scipy", "shapely", "sqlglot"]
 
 
 class _Lazy:
@@ -41,14 +30,18 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
     import pyarrow.compute as pc
+    import pyarrow.csv as pv
     import pyarrow.parquet as pq
     import pyogrio
     import pyproj
+    import scipy
     import shapely
     import sqlglot
     from sqlglot import exp
 else:
     exp, sqlglot = _Lazy("sqlglot.expressions"), _Lazy("sqlglot")
     geopandas, pd, h3 = _Lazy("geopandas"), _Lazy("pandas"), _Lazy("h3.api.basic_int")
-    pa, pc, pq = _Lazy("pyarrow"), _Lazy("pyarrow.compute"), _Lazy("pyarrow.parquet")
-    pyogrio, pyproj, shapely = _Lazy("pyogrio"), _Lazy("pyproj"), _Lazy("shapely")
+    pa, pc = _Lazy("pyarrow"), _Lazy("pyarrow.compute")
+    pq, pv = _Lazy("pyarrow.parquet"), _Lazy("pyarrow.csv")
+    pyogrio, pyproj = _Lazy("pyogrio"), _Lazy("pyproj")
+    scipy, shapely = _Lazy("scipy"), _Lazy("shapely")

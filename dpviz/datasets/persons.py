@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from dpviz.datasets.geography import Array, habitable, to_lonlat
 from dpviz.datasets.streets import Indices, city_graph
 from dpviz.datasets.trips import Zones
-from dpviz.lazy import pd
+from dpviz.lazy import pd, scipy
 
 _SEED = 20_143
 _MONDAY = np.datetime64("2030-01-07T00:00:00", "s")  # an invented week
@@ -88,8 +88,6 @@ def _with_journeys(
     table: tuple[Indices, Array, Indices], places: Array, random: np.random.Generator
 ) -> tuple[Indices, Array, Array]:
     """The sightings in km, with one or two more on the way wherever the place changes."""
-    from scipy.spatial import cKDTree
-
     who, hour, place = table
     xy = places[who, place] + random.normal(0, 0.004, (len(who), 2))
     moved = np.flatnonzero((np.diff(who) == 0) & (np.diff(place) != 0))
@@ -102,7 +100,7 @@ def _with_journeys(
     minutes = np.maximum(minutes, np.tile(hour[moved], 3) + 1e-3)
     nodes = city_graph().xy
     nodes = nodes[habitable(nodes)]
-    snapped = nodes[cKDTree(nodes).query(on_the_way)[1]]
+    snapped = nodes[scipy.spatial.cKDTree(nodes).query(on_the_way)[1]]
     return (
         np.concatenate([who, np.tile(who[moved], 3)]),
         np.concatenate([hour, minutes]),

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpviz.datasets.geography import ROADS, TOWNS, Array, Mask, habitable, in_sea, to_lonlat
-from dpviz.lazy import pd
+from dpviz.lazy import pd, scipy
 
 Indices = NDArray[np.int64]
 
@@ -95,10 +95,8 @@ def _grid(
 
 def _town_grids(random: np.random.Generator) -> tuple[Array, Indices, Indices]:
     """Streets of all towns: nodes (n, 2), district of each node (n,), edges (m, 2)."""
-    from scipy.spatial import cKDTree
-
     seeds, owners = _districts(random)
-    nearest_seed = cKDTree(seeds)
+    nearest_seed = scipy.spatial.cKDTree(seeds)
     nodes, districts, edges, total = [], [], [], 0
     for number, (seed, owner) in enumerate(zip(seeds, owners, strict=True)):
         town = TOWNS[owner]
@@ -148,9 +146,7 @@ def _main_roads(random: np.random.Generator) -> tuple[Array, Indices]:
 
 def _links(xy: Array, group: Indices, reach: float) -> Indices:
     """Pairs (m, 2) that join each node to its nearest neighbour of another group within `reach`."""
-    from scipy.spatial import cKDTree
-
-    distance, near = cKDTree(xy).query(xy, k=8, distance_upper_bound=reach)
+    distance, near = scipy.spatial.cKDTree(xy).query(xy, k=8, distance_upper_bound=reach)
     other = np.isfinite(distance) & (np.append(group, -1)[near] != group[:, None])
     rows = np.flatnonzero(other.any(axis=1))
     return np.column_stack([rows, near[rows, other[rows].argmax(axis=1)]])
@@ -173,9 +169,6 @@ def _over_water(a: Array, b: Array) -> Mask:
 @lru_cache(maxsize=1)
 def city_graph() -> StreetNetwork:
     """The synthetic city's street network: one connected component of about 8,000 nodes."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
     random = np.random.default_rng(_SEED)
     town_xy, district, town_edges = _town_grids(random)
     road_xy, road_edges = _main_roads(random)
@@ -192,7 +185,9 @@ def city_graph() -> StreetNetwork:
     edges, main, bridge = edges[keep], main[keep], bridge[keep]
 
     ones = np.ones(len(edges), dtype=np.int8)
-    _, label = connected_components(coo_array((ones, edges.T), shape=(len(xy), len(xy))))
+    _, label = scipy.sparse.csgraph.connected_components(
+        scipy.sparse.coo_array((ones, edges.T), shape=(len(xy), len(xy)))
+    )
     connected = label == np.bincount(label).argmax()
     position = np.cumsum(connected) - 1
     inside = connected[edges[:, 0]]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from dpviz.lazy import scipy
 from dpviz.trees.lattice import Float, Int, overlaps
 
 if TYPE_CHECKING:
@@ -131,10 +132,8 @@ def clopper_pearson(hits: int, n: int, alpha: float) -> tuple[float, float]:
     >>> [round(limit, 4) for limit in clopper_pearson(0, 100, 0.05)]
     [0.0, 0.0295]
     """
-    from scipy.special import betaincinv
-
-    low = float(betaincinv(hits, n - hits + 1, alpha)) if hits > 0 else 0.0
-    high = float(betaincinv(hits + 1, n - hits, 1 - alpha)) if hits < n else 1.0
+    low = float(scipy.special.betaincinv(hits, n - hits + 1, alpha)) if hits > 0 else 0.0
+    high = float(scipy.special.betaincinv(hits + 1, n - hits, 1 - alpha)) if hits < n else 1.0
     return low, high
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from dpviz.build import DataHandle
 from dpviz.errors import ParameterError
 from dpviz.evaluation.truth import public_records
+from dpviz.lazy import scipy
 from dpviz.releases.points.matching import Matching, compared, lattice_steps
 from dpviz.releases.points.release import PointRelease
 from dpviz.trees.boxpairs import near_pairs
@@ -95,18 +96,16 @@ def _in_leaves(release: PointRelease, leaves: Int, data: DataHandle) -> tuple[In
 
 def _matches(a: Int, b: Int, steps: Float, metric: str) -> Iterator[tuple[Int, Int]]:
     """Rows of both sides within the distance of each other, piece by piece."""
-    from scipy.spatial import cKDTree
-
     if not (len(a) and len(b)):
         return
     scale = np.where(steps > 0, 1 / np.where(steps > 0, steps, 1), 4.0)  # a step is too far at 0
     power = np.inf if metric == "max" else 2.0
-    tree = cKDTree(b * scale)
-    if cKDTree(a * scale).count_neighbors(tree, 1.0, power) > MOST_MATCHES:
+    tree = scipy.spatial.cKDTree(b * scale)
+    if scipy.spatial.cKDTree(a * scale).count_neighbors(tree, 1.0, power) > MOST_MATCHES:
         raise ParameterError(
             f"more than {MOST_MATCHES:,} matches within the distance: choose a smaller one"
         )
     for start in range(0, len(a), ROWS):
-        part = cKDTree(a[start : start + ROWS] * scale)
+        part = scipy.spatial.cKDTree(a[start : start + ROWS] * scale)
         near = part.sparse_distance_matrix(tree, 1.0, power, output_type="ndarray")
         yield near["i"].astype(np.int64) + start, near["j"].astype(np.int64)

@@ -16,7 +16,7 @@ from dpviz.arguments import typed
 from dpviz.crs import DEGREES, known_crs
 from dpviz.errors import DomainError, ReleaseError
 from dpviz.files import write_file
-from dpviz.lazy import geopandas, pa, pd, pyogrio, shapely
+from dpviz.lazy import geopandas, pa, pd, pq, pv, pyogrio, pyproj, shapely
 from dpviz.releases.areas.columns import plain_frame
 from dpviz.releases.areas.joining import joined
 from dpviz.releases.areas.release import AreaRelease
@@ -138,8 +138,7 @@ def _write_geopackage(frame: Any, temporary: str) -> None:
     Raises:
         OSError: it cannot be written.
     """
-    from pyogrio import errors
-
+    errors = pyogrio.errors
     try:
         frame.to_file(temporary, driver="GPKG", layer="dpviz")
     except (errors.DataSourceError, errors.DataLayerError, errors.FeatureError) as error:
@@ -182,9 +181,7 @@ def _in_degrees(frame: Any) -> Any:
     Raises:
         DomainError: some of it has no degrees.
     """
-    from pyproj.exceptions import ProjError
-
-    with suppress(ProjError):
+    with suppress(pyproj.exceptions.ProjError):
         moved = frame.to_crs(DEGREES)
         if not len(moved) or np.isfinite(moved.total_bounds).all():
             return moved
@@ -196,13 +193,11 @@ def _in_degrees(frame: Any) -> Any:
 
 def _keep_layers(path: str | os.PathLike[str]) -> None:
     """Refuse to replace a GeoPackage of several layers, all of which would be lost for one."""
-    from pyogrio.errors import DataSourceError
-
     if not Path(path).is_file():
         return
     try:
         layers = [str(name) for name, _ in pyogrio.list_layers(path)]
-    except DataSourceError:  # no GeoPackage: replaced like any file
+    except pyogrio.errors.DataSourceError:  # no GeoPackage: replaced like any file
         return
     if len(layers) > 1:
         raise ReleaseError(
@@ -242,9 +237,11 @@ def save_sample(
     if ending in (".geojson", ".gpkg") and release.domain.place.dims != 2:
         raise ReleaseError(f"{ending} holds 2-D points only: use .parquet or .csv")
     points = release.sample(n, seed)
-    if ending in (".parquet", ".csv"):
+    if ending == ".csv":
+        write_file(path, lambda temporary: pv.write_csv(_table(release, points), temporary))
+    elif ending == ".parquet":
         table = _table(release, points)
-        write_file(path, lambda temporary: _write_table(table, temporary))
+        write_file(path, lambda temporary: pq.write_table(table, temporary, compression="zstd"))
     else:
         geometry = geopandas.points_from_xy(*points.T[:2], crs=known_crs(release.domain.crs))
         time = release.domain.time
@@ -261,11 +258,3 @@ def _table(release: PointRelease, points: Float) -> pa.Table:
         columns[release.domain.time] = on_axis(release.domain, points[:, -1])
     note = {"synthetic": True, "guarantee": release.header.guarantee, "crs": release.domain.crs}
     return pa.table(columns).replace_schema_metadata({MARK: json.dumps(note).encode()})
-
-
-def _write_table(table: pa.Table, temporary: str) -> None:
-
-    if temporary.endswith(".csv"):
-        pa.csv.write_csv(table, temporary)
-    else:
-        pa.parquet.write_table(table, temporary, compression="zstd")

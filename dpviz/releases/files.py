@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from dpviz import arrow
 from dpviz.errors import DataError, DpvizError, ReleaseError
 from dpviz.files import write_file
-from dpviz.lazy import pa, pc, pq
+from dpviz.lazy import pa, pc, pq, pyproj
 from dpviz.releases.header import SCHEMA, Header
 from dpviz.sandbox import confined, warm
 
@@ -98,12 +98,10 @@ def geo_metadata(shapes: Sequence[str], crs: str, bounds: Sequence[float]) -> by
         crs: of the coordinates; empty for a plane of its own.
         bounds: of a public box or graph, never the data's.
     """
-    from pyproj import CRS
-
     column = {
         "encoding": "WKB",
         "geometry_types": list(shapes),
-        "crs": CRS.from_user_input(crs).to_json_dict() if crs else None,
+        "crs": pyproj.CRS.from_user_input(crs).to_json_dict() if crs else None,
         "bbox": list(bounds),
     }
     stated = {"version": "1.1.0", "primary_column": "geometry", "columns": {"geometry": column}}

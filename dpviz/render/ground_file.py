@@ -16,7 +16,7 @@ import numpy as np
 from dpviz import limits
 from dpviz.errors import DataError, DpvizError, ParameterError
 from dpviz.foreign import readable, recognised, refuse_computing
-from dpviz.lazy import pa, pyproj, shapely
+from dpviz.lazy import pa, pyogrio, pyproj, shapely
 from dpviz.releases.points.region_file import shapes_of
 
 AROUND = 0.25
@@ -114,8 +114,6 @@ def _rows(path: Path, wide: tuple[float, float, float, float]) -> Rows:
 
 def _layers(path: Path, wide: tuple[float, float, float, float], tiles: bool) -> Rows:
     """Of each layer, what lies near; of tiles, those of a zoom that fits the domain."""
-    import pyogrio.raw
-
     kinds: list[str] = []
     names: list[str] = []
     outlines: list[Any] = []

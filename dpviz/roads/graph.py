@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpviz import limits
 from dpviz.errors import DataError
+from dpviz.lazy import scipy
 
 Int = NDArray[np.int64]
 Float = NDArray[np.float64]
@@ -135,13 +136,12 @@ class RoadGraph:
     @cached_property
     def part(self) -> NDArray[np.int32]:
         """Connected part of each node, whatever the directions, int32 of shape (n,)."""
-        from scipy.sparse import coo_array
-        from scipy.sparse.csgraph import connected_components
-
         n = len(self.node_id)
         ones = np.ones(len(self), dtype=np.int8)
-        graph = coo_array((ones, (self.ends[:, 0], self.ends[:, 1])), shape=(n, n))
-        return np.asarray(connected_components(graph, directed=False)[1], dtype=np.int32)
+        graph = scipy.sparse.coo_array((ones, (self.ends[:, 0], self.ends[:, 1])), shape=(n, n))
+        return np.asarray(
+            scipy.sparse.csgraph.connected_components(graph, directed=False)[1], dtype=np.int32
+        )
 
     def pair_keys(self, a: Int, b: Int) -> Int:
         """One number per pair of node rows, the same for (b, a) unless the graph is directed."""

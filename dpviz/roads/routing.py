@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from dpviz.errors import DataError
+from dpviz.lazy import scipy
 from dpviz.roads.graph import Float, Int, RoadGraph
 from dpviz.roads.paths import Paths
 
@@ -15,8 +16,6 @@ class Router:
     """Shortest paths by length; of parallel edges the shortest counts."""
 
     def __init__(self, graph: RoadGraph) -> None:
-        from scipy.sparse import csr_array
-
         self.graph = graph
         n = len(graph.node_id)
         key = graph.pair_keys(*graph.ends.T)
@@ -28,13 +27,11 @@ class Router:
         weight = graph.length[self._edges]
         if not graph.directed:
             weight, a, b = np.r_[weight, weight], np.r_[a, b], np.r_[b, a]
-        self._matrix: Any = csr_array((weight, (a, b)), shape=(n, n))
+        self._matrix: Any = scipy.sparse.csr_array((weight, (a, b)), shape=(n, n))
 
     def tree(self, sources: Int, limit: float = np.inf) -> tuple[Float, Int]:
         """Distances and predecessors (s, n) from s nodes; predecessors are negative where none."""
-        from scipy.sparse.csgraph import dijkstra
-
-        distance, before = dijkstra(
+        distance, before = scipy.sparse.csgraph.dijkstra(
             self._matrix, indices=sources, return_predecessors=True, limit=limit
         )
         return np.asarray(distance), np.asarray(before, dtype=np.int64)

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from dpviz.errors import ReleaseError
+from dpviz.lazy import scipy
 from dpviz.sequences.model import LONGEST, MAX_CELLS, ContextTree, Mask, check_number, settle
 from dpviz.trees.lattice import Float, Int
 from dpviz.trees.posterior import gamma_posterior
@@ -153,10 +154,9 @@ def distances(rule: Mask, limit: int = LONGEST) -> Int:
     if rule.sum() == rule.size - len(rule) and not rule.diagonal().any():
         return 1 - np.eye(len(rule), dtype=np.int64)  # anything else may follow
 
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import dijkstra
-
-    steps = dijkstra(csr_array(rule.astype(np.float64)), unweighted=True, limit=limit)
+    steps = scipy.sparse.csgraph.dijkstra(
+        scipy.sparse.csr_array(rule.astype(np.float64)), unweighted=True, limit=limit
+    )
     return np.where(np.isfinite(steps), steps, -1).astype(np.int64)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from dpviz.build import AreaData, DataHandle, build, load
 from dpviz.domain import Domain
 from dpviz.evaluation.figures.report import Reproduction, Statement, table
-from dpviz.lazy import pd, shapely
+from dpviz.lazy import pd, scipy, shapely
 from dpviz.progress import Progress
 from dpviz.releases.answers import Answers, difference
 from dpviz.releases.areas.partition import Areas, hierarchy
@@ -199,14 +199,12 @@ def compare(shares: Shares, repeats: int) -> list[Statement]:
     A single question may come out lower by chance: were all of exactly 95 %, one of them would miss
     more often than is allowed here with odds of at most 1e-6.
     """
-    from scipy.stats import binom
-
     statements = []
     for what in dict.fromkeys(key[2] for key in shares):
         asked = {key: share for key, share in shares.items() if key[2] == what}
         least = min(asked, key=lambda key: asked[key])
         mean = float(np.mean(list(asked.values())))
-        misses = binom.isf(FALSE_ALARM / len(asked), repeats, 0.05)
+        misses = scipy.stats.binom.isf(FALSE_ALARM / len(asked), repeats, 0.05)
         statements.append(
             Statement(
                 f"95 % intervals of {what} hold at least {ENOUGH:.0%}",

@@ -11,6 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
+from dpviz.lazy import scipy
 from dpviz.roads.graph import Float, Int
 
 RATIO = 1.2
@@ -75,15 +76,15 @@ class NoisyLengths:
 
         The weighted least-squares fit of what the trips per edge of length are there.
         """
-        from scipy.optimize import isotonic_regression
-
         width = np.diff(length_bins(self.cap)).astype(np.float64)
         fitted = np.maximum(self.counts.astype(np.float64), 0.0)
         narrow = max(int((width == 1).sum()), 1)
         around = np.convolve(self.counts[:narrow], np.ones(3), "same")[:narrow]
         peak = int(np.argmax(around))
         density = (self.counts / width)[peak:]
-        falling = isotonic_regression(density, weights=width[peak:] ** 2, increasing=False).x
+        falling = scipy.optimize.isotonic_regression(
+            density, weights=width[peak:] ** 2, increasing=False
+        ).x
         fitted[peak:] = np.maximum(falling, 0.0) * width[peak:]
         return fitted
 

@@ -212,8 +212,6 @@ def _for_gdal(path: Path, kind: str) -> Path | bytes:
 
 
 def _from_gdal(path: Path, kind: str, wanted: str | None) -> tuple[Any, Words, str | None]:
-    import pyogrio.raw
-
     file = _for_gdal(path, kind)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -22,7 +22,7 @@ import numpy as np
 
 from dpviz import arrow, limits
 from dpviz.errors import DataError
-from dpviz.lazy import pa, pc
+from dpviz.lazy import pa, pc, pv
 from dpviz.private.load.tables.base import Block, Column, Table, parsing
 from dpviz.private.load.tables.formats import Format
 from dpviz.private.load.values import number_of, typed
@@ -95,8 +95,6 @@ class DelimitedText(Table):
 
     def _parsed(self, lines: bytes, types: dict[str, Any]) -> Any:
         """The columns of `types`; None where a line or a cell does not fit them."""
-        import pyarrow.csv as pv
-
         if not lines.strip(b"\r\n"):
             return pa.table({name: pa.array([], kind) for name, kind in types.items()})
         if lines[:1] == codecs.BOM_UTF8[:1]:  # a mark of byte order in a record is its own

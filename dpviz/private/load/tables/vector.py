@@ -82,13 +82,11 @@ class VectorFile(Table):
         self, names: Sequence[str], numeric: Sequence[str], geometry: bool
     ) -> Iterator[Block]:
         """The features, each with the key by which the format knows it."""
-        from pyogrio.raw import open_arrow
-
         with parsing(self.name, self.driver):
             as_written = self._reader(names, numeric)
         with (
             parsing(self.name, self.driver),
-            open_arrow(
+            pyogrio.raw.open_arrow(
                 self._file,
                 layer=self._layer,
                 columns=list(names),
