@@ -5,6 +5,8 @@ Everything here is free of charge: it never sees a record.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -12,17 +14,71 @@ from dpviz.progress import checkpoint
 from dpviz.trees.decomposition import Decomposition, level_slices
 from dpviz.trees.lattice import Float, Int
 
+FEW = 16
+"""Families of so many members, or fewer, are added up member by member: faster where all have the
+same size."""
+
+LEAST = 5e-324
+"""The least positive number: in place of a sum of 0, of which each member has the share 0."""
+
+
+class Families(NamedTuple):
+    """The families of one level of a tree: nodes of the same parent, one after another.
+
+    Attributes:
+        part: the rows of all their members.
+        inner: the rows of their parents, ascending.
+        size: members of each, if all have the same few; else 0.
+        which: the family of each member, where they have not.
+    """
+
+    part: slice
+    inner: Int
+    size: int
+    which: Int | None
+
+    @classmethod
+    def of(cls, parent: Int, part: slice) -> Families:
+        """Of a level below the roots.
+
+        Args:
+            parent: breadth-first parents.
+            part: the level's rows.
+        """
+        above = parent[part]
+        size = int(above.searchsorted(above[0], "right"))
+        inner = above[::size]
+        even = size <= FEW and len(above) % size == 0 and (inner == above[size - 1 :: size]).all()
+        if even and (inner[1:] > inner[:-1]).all():
+            return cls(part, inner, size, None)
+        first = np.ones(len(above), dtype=np.bool_)
+        np.not_equal(above[1:], above[:-1], out=first[1:])
+        return cls(part, above[first], 0, np.cumsum(first) - 1)
+
+    def sums(self, values: Float) -> Float:
+        """Of one value of each member, the sum of each family's."""
+        if self.which is not None:
+            return np.asarray(np.bincount(self.which, weights=values), dtype=np.float64)
+        columns = values.reshape(-1, self.size).T
+        return np.asarray(sum(columns[1:], start=columns[0]))
+
+    def each(self, values: Float) -> Float:
+        """Of one value of each family, that of each member's."""
+        return values.repeat(self.size) if self.which is None else values.take(self.which)
+
+
+def families(parent: Int) -> list[Families]:
+    """Those of each level of a breadth-first parent column (−1 for roots), from the top down."""
+    checkpoint()
+    return [Families.of(parent, part) for part in level_slices(parent)[1:]]
+
 
 def sum_up(parent: ArrayLike, values: ArrayLike) -> Float:
     """Inner nodes as the sum of their leaves; leaves are kept. Columns are breadth-first."""
-    parent = np.asarray(parent)
     totals = np.array(values, dtype=np.float64)
-    totals[_distinct(parent[parent >= 0])] = 0.0
-    for part in level_slices(parent)[:0:-1]:
+    for level in families(np.asarray(parent))[::-1]:
         checkpoint()
-        above = parent[part]
-        sums = np.bincount(above - above[0], weights=totals[part])
-        totals[above[0] : above[0] + len(sums)] += sums
+        totals[level.inner] = level.sums(totals[level.part])
     return totals
 
 
@@ -49,18 +105,37 @@ def least_squares(parent: ArrayLike, noisy: ArrayLike, variance: ArrayLike) -> t
 
 def downward(parent: ArrayLike, estimate: Float, spread: Float) -> tuple[Float, Float]:
     """The second phase of :func:`least_squares`, from the results of the first."""
-    parent = np.asarray(parent)
-    final, final_spread = estimate.copy(), spread.copy()
-    for part in level_slices(parent)[1:]:
+    shares = _shares(np.asarray(parent), spread)
+    final = estimate.copy()
+    for level, share in shares:
+        missing = final[level.inner] - level.sums(estimate[level.part])
+        final[level.part] += share * level.each(missing)
+    return final, _conditioned(spread, shares)
+
+
+def variances(parent: ArrayLike, spread: Float) -> Float:
+    """Those of :func:`downward` alone."""
+    return _conditioned(spread, _shares(np.asarray(parent), spread))
+
+
+def _shares(parent: Int, spread: Float) -> list[tuple[Families, Float]]:
+    """Which share each member of a family takes of what its sum is moved by."""
+    shares = []
+    for level in families(parent):
         checkpoint()
-        above = parent[part]
-        family = above - above[0]
-        total = np.bincount(family, weights=spread[part])[family]
-        sums = np.bincount(family, weights=estimate[part])[family]
-        share = np.divide(spread[part], total, out=np.zeros(len(above)), where=total > 0)
-        final[part] = estimate[part] + share * (final[above] - sums)
-        final_spread[part] = spread[part] * (1.0 - share) + share**2 * final_spread[above]
-    return final, final_spread
+        loads = spread[level.part]
+        total = level.each(np.maximum(level.sums(loads), LEAST))
+        shares.append((level, loads / total))
+    return shares
+
+
+def _conditioned(spread: Float, shares: list[tuple[Families, Float]]) -> Float:
+    """Variances after each family was moved to its parent's final estimate."""
+    final = spread.copy()
+    for level, share in shares:
+        above = level.each(final[level.inner])
+        final[level.part] = spread[level.part] * (1.0 - share) + share**2 * above
+    return final
 
 
 def upward(
@@ -74,26 +149,17 @@ def upward(
     limits = np.broadcast_to(np.asarray(limit, dtype=np.float64), parent.shape)
     estimate = np.array(noisy, dtype=np.float64)
     spread = np.array(variance, dtype=np.float64)
-    for part in level_slices(parent)[:0:-1]:
+    for level in families(parent)[::-1]:
         checkpoint()
-        above = parent[part]
-        inner, family = _distinct(above), above - above[0]
-        of_each = inner - above[0]
+        inner = level.inner
         estimate[inner], spread[inner] = combine(
             estimate[inner],
             spread[inner],
-            np.bincount(family, weights=estimate[part])[of_each],
-            np.bincount(family, weights=spread[part])[of_each],
+            level.sums(estimate[level.part]),
+            level.sums(spread[level.part]),
             limits[inner],
         )
     return estimate, spread
-
-
-def _distinct(ascending: Int) -> Int:
-    """The distinct values of an ascending column."""
-    first = np.ones(len(ascending), dtype=np.bool_)
-    np.not_equal(ascending[1:], ascending[:-1], out=first[1:])
-    return ascending[first]
 
 
 def combine(

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpviz.progress import checkpoint
-from dpviz.trees.consistency import downward, sum_up, upward
+from dpviz.trees.consistency import Families, families, sum_up, upward, variances
 from dpviz.trees.decomposition import Decomposition, is_leaf, level_slices
 from dpviz.trees.lattice import Float, Int
 
@@ -83,7 +83,7 @@ def settle(
 
 def drawn(parent: Int, target: Float, weight: Float) -> tuple[Float, Float]:
     """As :func:`settle`, from each node's estimate from its own subtree and its variance."""
-    spread = downward(parent, target, weight)[1]
+    spread = variances(parent, weight)
     target, weight = target.copy(), weight.copy()
     leaf = is_leaf(parent)
     for part in level_slices(parent)[1:]:
@@ -213,10 +213,9 @@ def nonnegative(parent: ArrayLike, target: ArrayLike, weight: ArrayLike) -> Floa
     parent, weight = np.asarray(parent), np.asarray(weight, np.float64)
     final = np.maximum(np.asarray(target, np.float64), 0.0)
     wanted = np.asarray(target, np.float64)
-    for part in level_slices(parent)[1:]:
-        above = parent[part]
-        family = above - above[0]
-        final[part] = project(wanted[part], weight[part], family, final[above[0] : above[-1] + 1])
+    for level in families(parent):
+        part = level.part
+        final[part] = project(wanted[part], weight[part], level, final[level.inner])
     return final
 
 
@@ -232,7 +231,7 @@ def settled(nodes: Decomposition) -> Float:
     return _SETTLED[nodes]
 
 
-def project(target: Float, weight: Float, family: Int, total: Float) -> Float:
+def project(target: Float, weight: Float, level: Families, total: Float) -> Float:
     """The closest non-negative values that sum to each family's total.
 
     Minimises Σ (x − target)² / weight within each family by removing negative entries until none
@@ -241,7 +240,7 @@ def project(target: Float, weight: Float, family: Int, total: Float) -> Float:
     Args:
         target: values wanted, shape (n,).
         weight: their variances, shape (n,).
-        family: family of each value, shape (n,), 0 … len(total) − 1.
+        level: whose members the values are of.
         total: non-negative sums, shape (f,).
     """
     weight = np.maximum(weight, 1e-9)
@@ -249,10 +248,9 @@ def project(target: Float, weight: Float, family: Int, total: Float) -> Float:
     wanted, loads = target, weight
     while True:
         checkpoint()
-        sums = np.bincount(family, weights=wanted, minlength=len(total))
-        spread = np.bincount(family, weights=loads, minlength=len(total))
+        sums, spread = level.sums(wanted), level.sums(loads)
         step = np.divide(total - sums, spread, out=np.zeros(len(total)), where=spread > 0)
-        moved = target + step[family] * weight
+        moved = target + level.each(step) * weight
         if free is not None:
             moved[~free] = 0.0
         below = moved < 0

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpviz.domain import Domain
 from dpviz.errors import ParameterError, ReleaseError
-from dpviz.trees.consistency import sum_up
+from dpviz.trees.consistency import Families, sum_up
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.lattice import Float, Int
 from dpviz.trees.shrinkage import nonnegative, project
@@ -71,7 +71,7 @@ def sampling_counts(nodes: Decomposition) -> Float:
     wanted = nodes.count.copy()
     # Several roots are a family of their own: a negative one is made up for by the others.
     total = np.maximum(wanted[roots].sum(keepdims=True), 0.0)
-    family = np.zeros(roots.stop, dtype=np.int64)
+    family = Families(roots, np.zeros(1, np.int64), 0, np.zeros(roots.stop, np.int64))
     wanted[roots] = project(wanted[roots], nodes.variance[roots], family, total)
     counts = nonnegative(nodes.parent, wanted, nodes.variance)
     return np.where(nodes.leaf, counts, 0.0)
