@@ -121,6 +121,15 @@ def idle(page):
     page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
 
 
+def until(holds):
+    """Waits for what no page says."""
+    for _ in range(PATIENCE // 100):
+        if holds():
+            return
+        time.sleep(0.1)
+    raise AssertionError("it never came")
+
+
 def upload(page, *files):
     """A file, or a list, for each uploader once the page has run: one made anew loses its files.
 
@@ -141,6 +150,22 @@ def upload(page, *files):
                 more.wait_for(timeout=patience)
                 break
         idle(page)
+
+
+def choose(page, selector, option):
+    """An option of a selector, whose list the end of a run would shut."""
+    idle(page)
+    page.get_by_role("combobox", name=selector).click()
+    page.get_by_role("option", name=option).click()
+    idle(page)
+
+
+def paste_area(page):
+    """The public rectangle of a file, from 14 to 15° E and from 24 to 23° S."""
+    box = page.get_by_label("Or paste a bounding box")
+    box.fill("14,-24,15,-23")
+    box.press("Enter")
+    idle(page)
 
 
 def downloaded(page, button):
@@ -247,25 +272,46 @@ def app(ledgers):
         yield address
 
 
-@pytest.fixture(scope="session")
-def scenes():
-    """A page of maps that no page of the app has: see ``scenes.py``."""
-    with serving(Path(__file__).with_name("scenes.py")) as address:
-        yield address
+PLACES = ("ledger.sqlite", "server.log", "step")
+"""In the folder of the server below a path: its ledger, its log, and which step of it fails."""
 
 
 @pytest.fixture(scope="session")
-def below(ledgers):
-    """The app below a path of its own, taking files of up to 1 MB; closed pages are soon forgotten.
+def below_folder(ledgers):
+    """Of the server below a path: what it keeps for a while is there, too."""
+    folder = ledgers / "below"
+    folder.mkdir()
+    return folder
 
-    What it keeps for a while is in a folder beside its ledger.
+
+@pytest.fixture(scope="session")
+def below(below_folder):
+    """The app below a path of its own, taking files of up to 8 MB; closed pages are soon forgotten.
+
+    A server of its own takes a while to start: this one serves all that need not be ``app.py``,
+    the scenes too.
     """
-    options = ("--server.baseUrlPath", "maps/private", "--server.maxUploadSize", "1")
+    options = ("--server.baseUrlPath", "maps/private", "--server.maxUploadSize", "8")
     options += ("--server.disconnectedSessionTTL", "1")
-    (ledgers / "below").mkdir()
-    places = {"DPVIZ_LEDGER": str(ledgers / "below.sqlite"), "TMPDIR": str(ledgers / "below")}
-    with serving(ROOT / "app.py", *options, **places) as address:
+    ledger, log, switch = (below_folder / name for name in PLACES)
+    switch.write_text("none 0 none")
+    places = {"DPVIZ_LEDGER": ledger, "TMPDIR": below_folder, "DPVIZ_TEST_SWITCH": switch}
+    places = {name: str(path) for name, path in places.items()}
+    script = Path(__file__).with_name("below.py")
+    with (
+        log.open("wb") as sink,
+        serving(script, *options, log=sink, PYTHONUNBUFFERED="1", **places) as address,
+    ):
         yield address
+    from tests.browser.test_secrets import secrets_in  # which imports this module
+
+    assert secrets_in(log.read_bytes()) == set()  # nor at its end
+
+
+@pytest.fixture(scope="session")
+def scenes(below):
+    """A page of maps that no page of the app has: see ``scenes.py``."""
+    return below
 
 
 @pytest.fixture(scope="session")

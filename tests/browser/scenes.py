@@ -19,7 +19,6 @@ from dpviz.render import (
 from dpviz.render.marks import polygons
 from dpviz.ui.map import map_view
 
-st.set_page_config(layout="wide")
 BOUNDS = (14.4, -24.1, 15.0, -23.6)
 LINE = np.array([[14.45, -24.05], [14.7, -23.85], [14.95, -23.65]])
 SQUARE = [[14.5, -23.75], [14.55, -23.75], [14.55, -23.7], [14.5, -23.7], [14.5, -23.75]]
@@ -31,58 +30,60 @@ def releases():
     return [dpviz.build(data, epsilon=epsilon, seed=0) for epsilon in (0.1, 1.0)]
 
 
-kind = st.query_params.get("scene", "side")
-if kind in ("side", "swipe"):
-    pair = releases()
-    scale = density_scale(*pair)
-    scene = Scene(
-        marks=[
-            cells(release, scale=scale, id=side, side=side, title=f"<i>{side}</i>")
-            for release, side in zip(pair, ("left", "right"), strict=True)
-        ],
-        camera=Camera(BOUNDS),
-        mode=kind,
-        labels=("<b>ε = 0.1</b>", "ε = 1"),
-        tools=("rect", "polygon"),
-    )
-elif kind == "halves":
-    west, south, east, north = ([14.5, -23.9], [14.72, -24.0], [14.9, -23.8], [14.68, -23.7])
-    halves = [[west, south, north, west], [south, east, north, south]]
-    scene = Scene(marks=[polygons("halves", halves)], camera=Camera(BOUNDS), plane=True)
-else:
-    scene = Scene(
-        marks=[
-            polygons("square", [SQUARE], rows=[Row("Square", "name")], extra={"name": ["one"]}),
-            paths(
-                "paths",
-                [LINE, LINE[::-1] + 0.05],
-                color=[[255, 0, 0], [0, 0, 255]],
-                width=3,
-                rows=[Row("Path", "name")],
-                extra={"name": ["below", "above"]},
-            ),
-            arcs(
-                "arcs",
-                LINE[:2],
-                LINE[1:],
-                width=3,
-                rows=[Row("Arc", "name")],
-                extra={"name": ["first", "second"]},
-            ),
-            trips("trips", [LINE], [[0, 5, 10]], trail=3),
-            points(
-                "places",
-                [[14.7, -23.85]],
-                radius=30,
-                title="<u>a place</u>",
-                rows=[Row("Name", "name"), Row("Visits", "count", "a day", noise_sd="sd")],
-                extra={"name": ["<b>Here</b>"], "count": [1237.4], "sd": [27.7]},
-            ),
-        ],
-        camera=Camera(BOUNDS),
-        clock=Animation(0, 10, 5),
-        picks=True,
-    )
-seen = map_view(scene, key="scene")
-st.text(f"shape {seen.shape}")
-st.text(f"pick {seen.pick and (seen.pick['layer'], seen.pick['index'])}")
+def show(kind):
+    """A page of this scene."""
+    st.set_page_config(layout="wide")
+    if kind in ("side", "swipe"):
+        pair = releases()
+        scale = density_scale(*pair)
+        scene = Scene(
+            marks=[
+                cells(release, scale=scale, id=side, side=side, title=f"<i>{side}</i>")
+                for release, side in zip(pair, ("left", "right"), strict=True)
+            ],
+            camera=Camera(BOUNDS),
+            mode=kind,
+            labels=("<b>ε = 0.1</b>", "ε = 1"),
+            tools=("rect", "polygon"),
+        )
+    elif kind == "halves":
+        west, south, east, north = ([14.5, -23.9], [14.72, -24.0], [14.9, -23.8], [14.68, -23.7])
+        halves = [[west, south, north, west], [south, east, north, south]]
+        scene = Scene(marks=[polygons("halves", halves)], camera=Camera(BOUNDS), plane=True)
+    else:
+        scene = Scene(
+            marks=[
+                polygons("square", [SQUARE], rows=[Row("Square", "name")], extra={"name": ["one"]}),
+                paths(
+                    "paths",
+                    [LINE, LINE[::-1] + 0.05],
+                    color=[[255, 0, 0], [0, 0, 255]],
+                    width=3,
+                    rows=[Row("Path", "name")],
+                    extra={"name": ["below", "above"]},
+                ),
+                arcs(
+                    "arcs",
+                    LINE[:2],
+                    LINE[1:],
+                    width=3,
+                    rows=[Row("Arc", "name")],
+                    extra={"name": ["first", "second"]},
+                ),
+                trips("trips", [LINE], [[0, 5, 10]], trail=3),
+                points(
+                    "places",
+                    [[14.7, -23.85]],
+                    radius=30,
+                    title="<u>a place</u>",
+                    rows=[Row("Name", "name"), Row("Visits", "count", "a day", noise_sd="sd")],
+                    extra={"name": ["<b>Here</b>"], "count": [1237.4], "sd": [27.7]},
+                ),
+            ],
+            camera=Camera(BOUNDS),
+            clock=Animation(0, 10, 5),
+            picks=True,
+        )
+    seen = map_view(scene, key="scene")
+    st.text(f"shape {seen.shape}")
+    st.text(f"pick {seen.pick and (seen.pick['layer'], seen.pick['index'])}")

@@ -8,7 +8,15 @@ import pytest
 from playwright.sync_api import expect
 
 import dpviz
-from tests.browser.conftest import continued, downloaded, idle, pay, serving, upload
+from tests.browser.conftest import (
+    PLACES,
+    continued,
+    downloaded,
+    idle,
+    paste_area,
+    pay,
+    upload,
+)
 
 pytestmark = pytest.mark.browser
 
@@ -119,54 +127,14 @@ def uploaded(page, records, steps=0):
     upload(page, records)
     if steps:
         continued(page, steps)
-    for side, value in BOUNDS.items():
-        typed(page, side, value)
-
-
-def typed(page, side, value):
-    """A side of the public rectangle, and the run that it starts."""
-    box = page.get_by_label(side, exact=True).first
-    box.fill(str(value))
-    box.press("Enter")
-    idle(page)
-
-
-SCRIPT = """
-from pathlib import Path
-import numpy as np
-from dpviz.private.index import PointIndex
-from dpviz.private.mechanisms.sources import SecureNoise
-from dpviz.ui.shared.shell import run
-
-draws = np.random.default_rng(8)
-SecureNoise.words = lambda noise, n: draws.integers(0, 2**64, n, dtype=np.uint64)
-
-def failing(step, works):
-    def fail(first, *arguments, **options):
-        records = len(arguments[0]) if step == "from_codes" else first.total
-        if records != {inside} or Path({switch!r}).read_text() != step:  # others are synthetic
-            return works(first, *arguments, **options)
-        quoted = open({records!r}).readlines()[1]
-        raise RuntimeError(f"{{quoted}} of {records}")
-    return fail
-
-for step in ("from_codes", "first_rows"):
-    works = getattr(PointIndex, step)
-    if not hasattr(works, "fails"):
-        fail = failing(step, works)
-        fail.fails = True
-        setattr(PointIndex, step, fail)
-run()
-"""
-"""The app with noise from a seed: an honest noisy total is the exact one at times, not at this.
-The step that a file names fails, and quotes a record."""
+    paste_area(page)
 
 
 class Vault:
     """A server of the app: its address, its ledger, and what it has logged since the test began."""
 
-    def __init__(self, address, folder):
-        self.address, self.folder = address, folder
+    def __init__(self, address, folder, records):
+        self.address, self._folder, self._records = address, folder, records
         self.ledger, self._log, self._switch = (folder / name for name in PLACES)
         self._before = self._log.stat().st_size
 
@@ -177,53 +145,18 @@ class Vault:
     @property
     def paid(self):
         """The ledger's bytes, with what SQLite keeps beside it."""
-        return b"".join(path.read_bytes() for path in self.folder.glob(f"{PLACES[0]}*"))
+        return b"".join(path.read_bytes() for path in self._folder.glob(f"{PLACES[0]}*"))
 
     def fail_at(self, step):
-        self._switch.write_text(step)
-
-
-PLACES = ("ledger.sqlite", "server.log", "step")
-
-
-@pytest.fixture(scope="module")
-def server(records, tmp_path_factory):
-    """One for all of these tests: its address and its folder."""
-    folder = tmp_path_factory.mktemp("vault")
-    ledger, log, switch = (folder / name for name in PLACES)
-    script = folder / "app.py"
-    script.write_text(SCRIPT.format(records=str(records), switch=str(switch), inside=INSIDE))
-    variables = {"DPVIZ_LEDGER": str(ledger), "PYTHONUNBUFFERED": "1"}
-    with log.open("wb") as sink, serving(script, log=sink, **variables) as address:
-        yield address, folder
-    assert secrets_in(log.read_bytes()) == set()  # nor at its end
+        self._switch.write_text(f"{step} {INSIDE} {self._records}")
 
 
 @pytest.fixture
-def vault(server):
+def vault(below, below_folder, records):
     """The server, where no step fails."""
-    vault = Vault(*server)
+    vault = Vault(below, below_folder, records)
     vault.fail_at("none")
     return vault
-
-
-@pytest.mark.slow
-def test_the_detector_sees_the_exact_total_of_public_records(records, vault, open_page):
-    """The control: where the same records are public, their count does arrive."""
-    page = open_page("about:blank")
-    traffic = Traffic(page)
-    page.goto(f"{vault.address}/?data=Your+own+file")
-    public = page.get_by_role("button", name="already public", exact=True).or_(
-        page.get_by_role("radio", name="already public", exact=True)
-    )
-    public.first.wait_for()
-    idle(page)
-    public.first.click()
-    uploaded(page, records)
-    page.locator("[data-testid=dpviz-map][data-rendered]").first.wait_for()
-    expect(page.get_by_text("Exact total (public data)")).to_be_visible()
-    idle(page)
-    assert "count inside" in secrets_in(traffic.all)
 
 
 def test_nothing_of_sensitive_records_leaves_the_vault_whatever_fails_in_it(
@@ -243,8 +176,11 @@ def test_nothing_of_sensitive_records_leaves_the_vault_whatever_fails_in_it(
     assert "RuntimeError in __main__" in vault.log.decode()
 
     vault.fail_at("first_rows")
-    for west in (BOUNDS["west"] - 1, BOUNDS["west"]):
-        typed(page, "west", west)
+    west = page.get_by_label("west", exact=True)
+    for value in (BOUNDS["west"] - 1, BOUNDS["west"]):
+        west.fill(str(value))
+        west.press("Enter")
+        idle(page)
     continued(page, 3)
     pay(page)
     expect(page.get_by_text("was paid, which stays spent: RuntimeError")).to_be_visible()
