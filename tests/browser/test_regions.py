@@ -16,8 +16,13 @@ pytestmark = pytest.mark.browser
 def test_a_drawn_polygon_is_answered_and_kept_in_the_address_and_districts_colour_the_map(
     app, open_page, tmp_path
 ):
-    """By the engine; beside the polygon that an address brings, the districts tell their counts."""
-    page = open_page(f"{app}/?data=city-50k")
+    """By the engine; beside the polygon that an address brings, the districts tell their counts.
+
+    Before and after, what else a page of this data has to show.
+    """
+    page = open_page(f"{app}/?data=city-50k", scheme="dark", forced_colors="active")
+    what_is_chosen_is_shown_where_the_system_s_contrast_takes_all_colours(page)
+    page.emulate_media(color_scheme="light", forced_colors="none")
     map_view = the_map(page)
     page.get_by_role("button", name="Polygon").click()
     page.mouse.click(*at(map_view, 0.4, 0.4))
@@ -40,6 +45,32 @@ def test_a_drawn_polygon_is_answered_and_kept_in_the_address_and_districts_colou
     the_map(again)
     expect(metric(again)).to_have_text(expected_of(answer))
     districts_colour_the_map_and_tell_their_counts(again, tmp_path)
+    again.add_style_tag(content="html {font-size: 200% !important}")  # then its ± was cut off
+    cut = "e => [...e.querySelectorAll('*')].filter(each => each.scrollWidth > each.clientWidth)"
+    assert metric(again).evaluate(f"e => ({cut})(e).length") == 0
+
+
+def what_is_chosen_is_shown_where_the_system_s_contrast_takes_all_colours(page):
+    colour = "e => getComputedStyle(e).backgroundColor"
+    chosen, other = (
+        page.get_by_role("radio", name=name, exact=True) for name in ("Cells", "Areas")
+    )
+    expect(chosen).to_be_checked()
+    highlight = page.evaluate(
+        "() => { const probe = document.body.appendChild(document.createElement('i'));"
+        " probe.style.background = 'Highlight'; return getComputedStyle(probe).backgroundColor; }"
+    )
+    assert chosen.evaluate(colour) == highlight != other.evaluate(colour)
+    page.keyboard.press("Tab")  # from here on what has the focus shows it
+    here = page.get_by_test_id("stSidebarNavLink").first
+    here.focus()
+    for contrast in ("active", "none"):  # a shadow is not drawn, and a tint is faint
+        page.emulate_media(color_scheme="dark", forced_colors=contrast)
+        assert here.evaluate("e => getComputedStyle(e).outlineStyle") == "solid"
+    page.emulate_media(color_scheme="dark", forced_colors="active")
+    thumb = page.get_by_test_id("stSlider").get_by_role("slider").first
+    track = "e => getComputedStyle(e.closest('[data-testid=stSlider]')).forcedColorAdjust"
+    assert thumb.evaluate(track) == "none"
 
 
 def districts_colour_the_map_and_tell_their_counts(page, tmp_path):

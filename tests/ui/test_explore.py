@@ -66,6 +66,14 @@ def test_the_address_restores_everything():
     assert not [name for name in history.columns if "_" in name]
 
 
+def test_an_address_asks_for_hexagons():
+    app = healthy(opened(areas="h3:6", rect=",".join(map(str, RECT))))
+    hexagons = dpviz.build(dpviz.load("city-50k"), "areas", epsilon=1.0, seed=0, areas="h3:6")
+    answer = hexagons.count(RECT)
+    assert metrics(app)["Noisy count"] == with_noise(answer.count[0], answer.larger_error[0])
+    assert address(app, "areas") == "h3:6"
+
+
 @pytest.mark.parametrize(
     "odd",
     [

@@ -182,6 +182,26 @@ def test_built_in_rides_have_kinds_and_exact_answers_of_one():
     assert metrics["Exact total (public data)"] == f"{bikes:,}"
 
 
+def test_an_address_asks_for_the_leading_kind_and_a_press_for_a_share():
+    rect = [14.5, -24.0, 14.7, -23.8]
+    asked = {"kinds": "leading", "rect": ",".join(map(str, rect))}
+    app = opened_page("explore", data="rides", method="ugrid", **asked)
+    assert not app.exception
+    assert "the kind that leads" in app.session_state["explore.scene"][1].description
+    rides = dpviz.build(dpviz.load("rides"), "ugrid", epsilon=1.0, seed=0)
+    answer = rides.count(rect)
+    words = with_noise(answer.count[0], answer.larger_error[0])
+    assert {each.label: each.value for each in app.metric}["Noisy count"] == words
+    (shown,) = [each for each in app.get("button_group") if each.label == "Map of kinds"]
+    shown.set_value("Share").run()
+    assert not app.exception
+    share = rides.share(rect, rides.names[0])
+    words = percent_interval(share.value[0], share.low[0], share.high[0])
+    label = f"Share of {rides.names[0]} against all others"
+    assert {each.label: each.value for each in app.metric}[label] == words
+    assert "the kind that leads" not in app.session_state["explore.scene"][1].description
+
+
 def test_the_count_of_a_kind_stands_with_the_larger_of_its_errors():
     """Of a grid so coarse that the rectangle cuts its cells: the noise's stood alone."""
     rect = [14.55, -23.95, 14.66, -23.84]
