@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dpviz.cuts import CutOrder
+from dpviz.datasets.basemap import base_map
+from dpviz.domain import Domain
 from dpviz.errors import DomainError
 from dpviz.lazy import pyproj
+from dpviz.trees.lattice import Float
 
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from dpviz.domain import Domain
-
-    Float = NDArray[np.float64]
-    Box = tuple[float, float, float, float]
+Box = tuple[float, float, float, float]
 
 DEGREES = "EPSG:4326"
 SLACK = 1e-4
@@ -173,8 +170,6 @@ def _boxes(domain: Domain) -> list[Box]:
 @lru_cache(maxsize=64)
 def _has_land(box: tuple[float, float, float, float]) -> bool:
     """Whether a box in degrees touches land north of 60° S."""
-    from dpviz.datasets.basemap import base_map
-
     west, south, east, north = box
     if north <= -60:
         return False

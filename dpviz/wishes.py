@@ -11,17 +11,15 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpviz.crs import metres_per_unit
+from dpviz.domain import Domain
 from dpviz.errors import DomainError, ParameterError
 from dpviz.foreign import LAYER
 from dpviz.lists import number
 from dpviz.trees.lattice import Float
-
-if TYPE_CHECKING:
-    from dpviz.domain import Domain
 
 CONFIDENCE = 0.95
 """Of a wish that states none."""
@@ -213,8 +211,6 @@ def squares(domain: Domain, centres: Float, size: float) -> Float:
     Raises:
         DomainError: a square that does not fit into the domain.
     """
-    from dpviz.crs import metres_per_unit
-
     side = 1000.0 * math.sqrt(size)
     sides = np.stack([side / each for each in metres_per_unit(domain.crs, centres[:, 1])], axis=1)
     low, high = np.array(domain.lower), np.array(domain.upper)

@@ -9,16 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpviz.lazy import scipy
+from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.lattice import Float, Int, overlaps
-
-if TYPE_CHECKING:
-    from dpviz.trees.decomposition import Decomposition
 
 QUANTILES = 14
 """Thresholds tried for each feature."""

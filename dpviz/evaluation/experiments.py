@@ -13,25 +13,21 @@ from collections.abc import Collection, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpviz.build import build
+from dpviz.build import DataHandle, build
 from dpviz.errors import ParameterError
 from dpviz.evaluation.metrics import SANITY, errors, sanity_bound
 from dpviz.evaluation.truth import PublicRecords, exact_counts, exact_total, public_records
 from dpviz.evaluation.workers import worker_pool
 from dpviz.methods import method
 from dpviz.methods.points.base import PointMethod
+from dpviz.methods.points.declared import Declared
 from dpviz.progress import Progress
 from dpviz.releases.points.range_count import BULK
 from dpviz.trees.lattice import Int
 from dpviz.workloads import Workload
-
-if TYPE_CHECKING:
-    from dpviz.build import DataHandle
-    from dpviz.methods.points.declared import Declared
 
 Key = tuple[str, float, str, int]
 """What identifies a row: method, epsilon, size, repeat."""

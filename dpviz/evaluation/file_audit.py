@@ -19,6 +19,7 @@ from dpviz.evaluation.audit import CONFIDENCE
 from dpviz.evaluation.file_cases import FileCase, file_cases
 from dpviz.evaluation.search import Bench, Finding, finding, runs
 from dpviz.progress import Progress
+from dpviz.releases.store import read
 
 KINDS = ("points", "roads", "sequences", "areas")
 
@@ -156,8 +157,6 @@ def _filled(word: str, place: Path, case: FileCase) -> str:
 
 def _of_release(kind: str, path: Path) -> list[float]:
     """Rows, the whole count, and the count where the cases' units are."""
-    from dpviz.releases.store import read
-
     if kind == "roads":
         roads = read(path, "roads")
         count = roads.edge_count

@@ -9,21 +9,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpviz.build import build
+from dpviz.build import DataHandle, build
 from dpviz.errors import PrivacyError
 from dpviz.evaluation.truth import exact_counts
 from dpviz.private.budget import Budget
 from dpviz.private.mechanisms.noise import SimulatedNoise, geometric
+from dpviz.releases.points.release import PointRelease
 from dpviz.trees.lattice import Float, Int
-
-if TYPE_CHECKING:
-    from dpviz.build import DataHandle
-    from dpviz.releases.points.release import PointRelease
 
 METRES = 111_320.0
 """Metres in one degree of latitude, to 0.6 % anywhere."""

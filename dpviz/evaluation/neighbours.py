@@ -5,15 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpviz.domain import Domain
+from dpviz.methods.points.base import PointMethod
 from dpviz.trees.lattice import Int
-
-if TYPE_CHECKING:
-    from dpviz.methods.points.base import PointMethod
 
 DEEP = 12
 """Levels of the deep chain: with two or four records beside every step of it."""

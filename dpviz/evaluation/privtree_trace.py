@@ -8,21 +8,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from dpviz.build import DataHandle
 from dpviz.methods.points.privtree import PrivTree
 from dpviz.private.budget import Budget
-from dpviz.private.mechanisms.noise import SimulatedNoise, bernoulli
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from dpviz.build import DataHandle
-    from dpviz.private.mechanisms.noise import Words
-    from dpviz.trees.decomposition import Decomposition
-    from dpviz.trees.lattice import Float, Int
+from dpviz.private.mechanisms.noise import SimulatedNoise, Words, bernoulli
+from dpviz.trees.decomposition import Decomposition
+from dpviz.trees.lattice import Float, Int
 
 
 @dataclass(frozen=True, eq=False)

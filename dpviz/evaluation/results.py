@@ -5,17 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from dpviz.build import DataHandle
 from dpviz.errors import ParameterError
 from dpviz.evaluation.experiments import ErrorRow, Experiment
 from dpviz.evaluation.rowfile import RowFile
 from dpviz.lazy import pd
-
-if TYPE_CHECKING:
-    from dpviz.build import DataHandle
 
 CONTRACT = tuple(field.name for field in fields(ErrorRow) if field.name != "mean_absolute_error")
 """The columns of the file, in order; ``mean_absolute_error`` follows where it is asked for."""

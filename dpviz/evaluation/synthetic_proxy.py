@@ -10,21 +10,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from dpviz.build import build, from_points, per_record, positive_epsilon
+from dpviz.build import DataHandle, build, from_points, per_record, positive_epsilon
 from dpviz.datasets import DATASETS
 from dpviz.domain import Domain
 from dpviz.errors import ParameterError
 from dpviz.evaluation.truth import exact_counts
 from dpviz.releases.answers import INTERVAL_SDS
+from dpviz.trees.lattice import Float
 from dpviz.workloads import SIZES, workload
-
-if TYPE_CHECKING:
-    from dpviz.build import DataHandle
-    from dpviz.trees.lattice import Float
 
 CITIES = {2: "city-250k", 3: "year", 4: "trips-200k"}
 """The synthetic data set that is the proxy, by dimensions; the third one is time."""

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpviz.releases.answers import INTERVAL_SDS
+from dpviz.releases.points.release import PointRelease
 from dpviz.render.colors import PAIR
 from dpviz.render.fonts import legible
 from dpviz.trees.lattice import Float
-
-if TYPE_CHECKING:
-    from dpviz.releases.points.release import PointRelease
 
 SIZES = np.logspace(-4, 0, 13)
 """Shares of the domain's area."""

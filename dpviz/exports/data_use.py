@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dpviz.exports.facts import relation, statement
-
-if TYPE_CHECKING:
-    from dpviz.releases.header import Header
-    from dpviz.releases.release import Release
+from dpviz.methods import METHODS
+from dpviz.releases.header import Header
+from dpviz.releases.release import Release
 
 FROM = "everyone who sees the release, whatever else they know"
 NOT_HIDDEN = "the public domain, the method and its parameters, and that there are such records"
@@ -41,7 +40,6 @@ def data_use(release: Release) -> dict[str, Any]:
     A release that is NOT PRIVATE has no ε, δ, unit and variant here: it guarantees nothing.
     """
     from dpviz.exports import registry
-    from dpviz.methods import METHODS
 
     header = release.header
     known = METHODS.get(header.method)

@@ -6,25 +6,23 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dpviz.errors import DpvizError
+from dpviz.methods import METHODS
 from dpviz.planning.model_scripts import script_of
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.areas.release import AreaRelease
+from dpviz.releases.header import Header
 from dpviz.releases.points.kinds import KindsRelease
 from dpviz.releases.points.promises import promises
+from dpviz.releases.points.quotient import Quotients
+from dpviz.releases.points.release import PointRelease
 from dpviz.render.numbers import odds, percent_interval, rounded, with_noise
 from dpviz.render.projection import from_degrees
 from dpviz.render.scene import Bounds
 
-if TYPE_CHECKING:
-    from dpviz.releases.header import Header
-    from dpviz.releases.points.quotient import Quotients
-    from dpviz.releases.points.release import PointRelease
-
-    Mapped = PointRelease | AreaRelease
-
+Mapped = PointRelease | AreaRelease
 
 FEW = "too few records"
 
@@ -121,8 +119,6 @@ def label_of(release: Mapped) -> str:
 
 def method_title(name: str) -> str:
     """A method's title without what stands in brackets; the name where we do not know it."""
-    from dpviz.methods import METHODS
-
     known = METHODS.get(name)
     return re.sub(r" \(.*\)$", "", known.title) if known else name
 

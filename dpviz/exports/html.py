@@ -17,14 +17,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpviz.errors import ReleaseError
-from dpviz.exports.facts import facts, label_of, replies, together, windows_of_one
+from dpviz.exports.facts import Mapped, facts, label_of, replies, together, windows_of_one
 from dpviz.exports.pack import Packer, base64_of, compressed
 from dpviz.exports.tree import pack_tree
 from dpviz.exports.views import attribute_views, level_views, maps_of, pack_areas
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.areas.release import AreaRelease
 from dpviz.releases.points.kinds import KindsRelease
+from dpviz.releases.points.release import PointRelease
 from dpviz.releases.points.sums import ALIKE
+from dpviz.releases.release import Release
 from dpviz.render.areas import scene_of
 from dpviz.render.basemap_file import basemap_marks
 from dpviz.render.cells import domain_bounds
@@ -38,9 +40,6 @@ from dpviz.render.view import MOST, check, series_scene
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-    from dpviz.exports.facts import Mapped
-    from dpviz.releases.points.release import PointRelease
-    from dpviz.releases.release import Release
 
 HEIGHT = 640
 """Pixels of the map, where the screen is high enough."""

@@ -5,20 +5,16 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from dpviz.build import Account
 from dpviz.exports.charts import error_svg
 from dpviz.exports.data_use import data_use
-from dpviz.exports.facts import facts, replies, together
+from dpviz.exports.facts import Mapped, facts, replies, together
 from dpviz.exports.html import area_tables, default_title, environment, labels_of, points_of
 from dpviz.exports.views import maps_of
 from dpviz.render.picture import comparison_png
 from dpviz.render.scene import Bounds
 from dpviz.render.view import check
-
-if TYPE_CHECKING:
-    from dpviz.build import Account
-    from dpviz.exports.facts import Mapped
 
 PANELS = 4
 """Maps in one picture: of kinds, all together and the first three."""

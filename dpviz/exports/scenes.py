@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dpviz.build import cells_of
 from dpviz.errors import DpvizError
@@ -12,6 +12,7 @@ from dpviz.exports.html import HEIGHT, deck, default_title, environment
 from dpviz.exports.pack import Packer, base64_of, compressed
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.roads.release import RoadRelease
+from dpviz.releases.sequences.release import SequenceRelease
 from dpviz.render.client.assemble import script, style
 from dpviz.render.flow_legends import move_legend
 from dpviz.render.flows import move_marks, places_scene
@@ -19,10 +20,7 @@ from dpviz.render.projection import to_degrees
 from dpviz.render.roads import street_legend, street_marks, streets_scene, top_count
 from dpviz.render.scene import Scene
 from dpviz.sequences.moves import frequent, visit_sd, visits
-
-if TYPE_CHECKING:
-    from dpviz.releases.sequences.release import SequenceRelease
-    from dpviz.trees.lattice import Float
+from dpviz.trees.lattice import Float
 
 EDGES = 20_000
 """Most streets of a page: some 1 MB."""

@@ -6,18 +6,16 @@ work out again travels beside it: adaptive detail, in a few bytes a node.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from dpviz.arrow import number_array
 from dpviz.exports.pack import Packer
+from dpviz.releases.points.release import PointRelease
 from dpviz.render.cells import adaptive, detail_columns
 from dpviz.render.detail import NEVER
 from dpviz.trees.shrinkage import settled
-
-if TYPE_CHECKING:
-    from dpviz.releases.points.release import PointRelease
 
 
 def pack_tree(packer: Packer, name: str, release: PointRelease) -> dict[str, Any]:

@@ -7,22 +7,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from dpviz.exports.pack import Packer
 from dpviz.lazy import shapely
+from dpviz.releases.areas.release import AreaRelease
 from dpviz.releases.points.kinds import KindsRelease
+from dpviz.releases.points.release import PointRelease
 from dpviz.render.areas import level_marks
 from dpviz.render.kinds import overlay_scene, share_scene
 from dpviz.render.legend import Legend
 from dpviz.render.means import mean_marks
 from dpviz.render.scene import Mark, Scene
-
-if TYPE_CHECKING:
-    from dpviz.releases.areas.release import AreaRelease
-    from dpviz.releases.points.release import PointRelease
 
 STEPS = 2**32 - 1
 """Of the box's sides, for corners of areas: a tenth of a millimetre in a city."""

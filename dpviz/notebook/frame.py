@@ -12,11 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 from dpviz.errors import DpvizError
 from dpviz.lazy import shapely
+from dpviz.releases.areas.release import AreaRelease
+from dpviz.releases.points.columns import Columns
+from dpviz.releases.points.kinds import release_of
+from dpviz.releases.points.release import PointRelease
+from dpviz.releases.points.sums import Sums
+from dpviz.releases.points.window import windows
+from dpviz.releases.release import Release
 
 if TYPE_CHECKING:
     from dpviz.exports.facts import Mapped
-    from dpviz.releases.points.release import PointRelease
-    from dpviz.releases.release import Release
 
 CELLS = 50_000
 """Most nodes that a notebook's file keeps for one map: some 1.2 MB beside 1.7 of the program."""
@@ -67,10 +72,6 @@ def _scene(release: Any) -> str:
 
 def _maps(release: Release) -> tuple[str, Sequence[Mapped], Sequence[str]]:
     """A note, and the maps of a release with their labels; none where no map is made of it."""
-    from dpviz.releases.areas.release import AreaRelease
-    from dpviz.releases.points.release import PointRelease
-    from dpviz.releases.points.window import windows
-
     if isinstance(release, AreaRelease):
         if shapely.get_num_coordinates(release.areas.shapes).sum() <= CORNERS:
             return "", [release], ()
@@ -109,10 +110,6 @@ def _coarse(release: PointRelease) -> tuple[str, Sequence[Mapped], Sequence[str]
 
 def _down_to(release: PointRelease, level: int) -> PointRelease | None:
     """A release without what is below a level; None where it is still too large."""
-    from dpviz.releases.points.columns import Columns
-    from dpviz.releases.points.kinds import release_of
-    from dpviz.releases.points.sums import Sums
-
     nodes, kind, sums = release.table
     end = nodes.levels[level].stop
     if end > CELLS:

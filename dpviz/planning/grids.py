@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpviz.build import DataHandle
 from dpviz.evaluation.truth import exact_grid
 from dpviz.trees.lattice import Float, Int, grid_edges
-
-if TYPE_CHECKING:
-    from dpviz.build import DataHandle
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dpviz.build import CITY, cells_of
 from dpviz.lists import listed, words
@@ -12,12 +12,10 @@ from dpviz.planning.code import FILE, Code, arguments, shell
 from dpviz.planning.script import Script, settings_of, unit_of
 from dpviz.releases.areas.release import AreaRelease
 from dpviz.releases.points.release import PointRelease
+from dpviz.releases.release import Release
 from dpviz.releases.roads.release import RoadRelease
 from dpviz.releases.roads.timed import TimedRoadRelease
 from dpviz.releases.sequences.release import SequenceRelease
-
-if TYPE_CHECKING:
-    from dpviz.releases.release import Release
 
 GRAPH, WORKLOAD, CELLS, TIME = "GRAPH", "WORKLOAD", "RELEASE", "TIME"
 """Where the name of a graph's files, of queries, of a release whose leaves are cells, or of a

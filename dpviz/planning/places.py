@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from dpviz.build import DataHandle
 from dpviz.evaluation.truth import (
     exact_counts,
     exact_in_regions,
@@ -17,12 +18,9 @@ from dpviz.evaluation.truth import (
 )
 from dpviz.planning.candidates import Caution
 from dpviz.releases.points.promises import asked, places_of, within, worst
+from dpviz.releases.points.release import PointRelease
 from dpviz.trees.lattice import Float
 from dpviz.wishes import Wish
-
-if TYPE_CHECKING:
-    from dpviz.build import DataHandle
-    from dpviz.releases.points.release import PointRelease
 
 PLACES = 2_500
 """Squares at which a wish of any square is asked."""

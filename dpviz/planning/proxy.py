@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpviz.build import from_points
+from dpviz.build import DataHandle, from_points
+from dpviz.domain import Domain
 from dpviz.errors import DomainError, ParameterError
 from dpviz.evaluation.synthetic_proxy import MOST, check_guess, synthetic_proxy
 from dpviz.evaluation.truth import exact_counts, exact_total, places_of_records, standing_for
 from dpviz.releases.points.release import PointRelease
 from dpviz.trees.lattice import Float, Int
 from dpviz.wishes import Wish, squares
-
-if TYPE_CHECKING:
-    from dpviz.build import DataHandle
-    from dpviz.domain import Domain
 
 GUESS = 100_000
 """Records, where nothing is said of their number."""

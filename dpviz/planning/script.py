@@ -9,25 +9,24 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dpviz import calendar
 from dpviz.crs import DEGREES
-from dpviz.domain import default_columns
+from dpviz.datasets import DATASETS
+from dpviz.domain import Domain, default_columns
 from dpviz.errors import ReleaseError
 from dpviz.lists import listed
+from dpviz.methods import method
 from dpviz.planning.code import FILE, Code, arguments, shell
 from dpviz.releases.areas.area_file import NUMBERED
 from dpviz.releases.areas.release import AreaRelease
 from dpviz.releases.areas.source import words_of
+from dpviz.releases.header import Header
 from dpviz.releases.points.promises import KEY as PROMISES
 from dpviz.releases.points.release import PointRelease
 from dpviz.wishes import parse_all
 from dpviz.zones import ZONE
-
-if TYPE_CHECKING:
-    from dpviz.domain import Domain
-    from dpviz.releases.header import Header
 
 AREAS = "AREAS"
 """Where the name of the file of areas is not known."""
@@ -82,8 +81,6 @@ class Script(Code):
             ReleaseError: made from another release, or seeded though it is not simulated.
             ParameterError: a header that names a method or a parameter that there is not.
         """
-        from dpviz.datasets import DATASETS
-
         header = release.header
         if {"marginal", "period", "kind"} & set(header.extra):
             raise ReleaseError("a part of another release is not built: ask for the code of that")
@@ -221,8 +218,6 @@ def settings_of(header: Header, kind: str, seed: int | None) -> dict[str, Any]:
         ReleaseError: a seed for what is not simulated.
         ParameterError: a header that names a method or a parameter that there is not.
     """
-    from dpviz.methods import method
-
     simulated = header.guarantee.startswith("NOT PRIVATE")
     if seed is not None and not simulated:
         raise ReleaseError("private noise is never repeated: leave the seed out")

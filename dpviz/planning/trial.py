@@ -6,11 +6,11 @@ import math
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from operator import ge
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from dpviz.build import areas_of, build
+from dpviz.build import Areas, DataHandle, areas_of, build
 from dpviz.errors import DataError, ParameterError
 from dpviz.evaluation.synthetic_proxy import MOST
 from dpviz.evaluation.truth import exact_by_area, exact_total
@@ -20,9 +20,6 @@ from dpviz.planning.places import Answered, answered, placed
 from dpviz.releases.points.promises import within, worst
 from dpviz.trees.lattice import Float
 from dpviz.wishes import Wish
-
-if TYPE_CHECKING:
-    from dpviz.build import Areas, DataHandle
 
 FAR = 0.1
 """One build that is so much less likely than wished speaks for all."""

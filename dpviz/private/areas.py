@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from dpviz.errors import DataError
 from dpviz.private.handle import DataHandle, Handle
+from dpviz.releases.areas.partition import Areas
 from dpviz.releases.areas.release import AreaRelease
 from dpviz.trees.lattice import Int
-
-if TYPE_CHECKING:
-    from dpviz.releases.areas.partition import Areas
 
 
 class AreaData(Handle[AreaRelease]):

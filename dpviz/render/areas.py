@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpviz.releases.answers import Answers
+from dpviz.releases.areas.release import AreaRelease
 from dpviz.releases.points.region_count import Regions
 from dpviz.render.basemap import outlines
 from dpviz.render.cells import domain_bounds
 from dpviz.render.districts import district_marks
 from dpviz.render.legend import Legend
 from dpviz.render.scene import Camera, Mark, Scene
-
-if TYPE_CHECKING:
-    from dpviz.releases.areas.release import AreaRelease
 
 
 def level_of(release: AreaRelease, level: str | None = None) -> tuple[Regions, Answers]:

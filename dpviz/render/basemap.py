@@ -11,6 +11,7 @@ import numpy as np
 
 from dpviz.datasets.basemap import base_map, city_backdrop, named_places
 from dpviz.datasets.geography import BOUNDS, CITY, TOWNS, sea_outline, to_lonlat
+from dpviz.datasets.streets import city_graph
 from dpviz.errors import ParameterError
 from dpviz.render.basemap_file import basemap_marks
 from dpviz.render.colors import FRAME, LAND, ROAD, SHORE, WATER, Themed
@@ -140,8 +141,6 @@ def _names(bounds: Bounds | None) -> Mark:
 @lru_cache(maxsize=1)
 def city_ground() -> tuple[Mark, ...]:
     """Sea, river, main roads and towns of the invented city."""
-    from dpviz.datasets.streets import city_graph
-
     shore, streets = sea_outline(), city_graph()
     lines = list(streets.lines()[streets.main])
     roads = paths("main-roads", lines, color=ROAD, width=1.6, ground=True)

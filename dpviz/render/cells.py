@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -12,7 +11,9 @@ import pydeck
 from numpy.typing import NDArray
 
 from dpviz.arrow import numbers, tuples
+from dpviz.domain import Domain
 from dpviz.errors import DomainError
+from dpviz.releases.points.release import PointRelease
 from dpviz.render.colors import HATCH, every_palette
 from dpviz.render.detail import NEVER, QUIET, Detail, detail
 from dpviz.render.legend import Legend, Swatch, compact, scale_labels
@@ -21,10 +22,6 @@ from dpviz.render.projection import areas, to_degrees, world
 from dpviz.render.scale import Scale, scale_of
 from dpviz.render.scene import Bounds, Mark, Side
 from dpviz.trees.lattice import Float
-
-if TYPE_CHECKING:
-    from dpviz.domain import Domain
-    from dpviz.releases.points.release import PointRelease
 
 ALWAYS = 255
 """The last level at which a raw leaf is drawn (all below its own), and the zoom that never ends."""

@@ -5,7 +5,7 @@ what each shows; where these do not nest, boxes are halves of the domain, added 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +13,11 @@ import pydeck
 from numpy.typing import NDArray
 
 from dpviz.arrow import numbers, tuples
+from dpviz.domain import Domain
+from dpviz.errors import ReleaseError
 from dpviz.lazy import shapely
+from dpviz.releases.points.range_count import RangeAnswers
+from dpviz.releases.points.release import PointRelease
 from dpviz.render.basemap import outlines
 from dpviz.render.cells import ALWAYS, ZOOM_STEPS, adaptive, domain_bounds, home_zoom
 from dpviz.render.colors import LAND, MORE_A, MORE_B, Themed
@@ -22,12 +26,6 @@ from dpviz.render.projection import areas, to_degrees, world
 from dpviz.render.scale import Scale, scale_of
 from dpviz.render.scene import Camera, Mark, Row, Scene
 from dpviz.trees.lattice import Float, Int
-
-if TYPE_CHECKING:
-    from dpviz.domain import Domain
-    from dpviz.releases.points.range_count import RangeAnswers
-    from dpviz.releases.points.release import PointRelease
-
 
 CLEAR = 3.0
 """Standard deviations of its larger error from which a difference is drawn: there are many looks,
@@ -65,7 +63,6 @@ def difference_scene(
     Raises:
         ReleaseError: not two releases, not 2-D, or not of one domain.
     """
-    from dpviz.errors import ReleaseError
     from dpviz.render.view import check
 
     check(releases, 2)

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpviz.crs import DEGREES, transformation
+from dpviz.domain import Domain
 from dpviz.lazy import shapely
-from dpviz.releases.points.region_count import polygonal
+from dpviz.releases.answers import Answers
+from dpviz.releases.points.region_count import Regions, polygonal
 from dpviz.render.colors import LAND, Themed
 from dpviz.render.detail import STANDS
 from dpviz.render.legend import Legend, scale_labels
 from dpviz.render.marks import paths, polygons
-from dpviz.render.projection import beyond, is_degrees, to_degrees, world
+from dpviz.render.projection import EARTH_RADIUS_KM, beyond, is_degrees, to_degrees, world
 from dpviz.render.scale import Scale, scale_of
 from dpviz.render.scene import Mark, Row
-
-if TYPE_CHECKING:
-    from dpviz.domain import Domain
-    from dpviz.releases.answers import Answers
-    from dpviz.releases.points.region_count import Regions
-    from dpviz.trees.lattice import Float
+from dpviz.trees.lattice import Float
 
 OPAQUE, BLANK = 240, 1
 """Opacities, 0–255; a blank district still has a tooltip."""
@@ -177,8 +174,6 @@ def _degrees(shapes: NDArray[np.object_], domain: Domain) -> NDArray[np.object_]
 
 def _areas(shapes: NDArray[np.object_]) -> Float:
     """Areas in km² of shapes in degrees, on the equal-area cylinder of a sphere."""
-    from dpviz.render.projection import EARTH_RADIUS_KM
-
     flat = shapely.transform(
         shapes,
         lambda xy: np.column_stack(

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from dpviz.render.colors import ACCENT, Themed
 from dpviz.render.flows import BEHIND, top_count, visit_scale
 from dpviz.render.legend import WITHIN_NOISE, Legend, Swatch, compact, line_labels
 from dpviz.render.scale import LINE_WIDTHS, line_colors, lines_scale
-
-if TYPE_CHECKING:
-    from dpviz.sequences.moves import Strings
+from dpviz.sequences.moves import Strings
 
 
 def move_legend(moves: Strings, visited: float | None) -> Legend:

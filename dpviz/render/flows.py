@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from dpviz.releases.answers import INTERVAL_SDS
+from dpviz.releases.sequences.release import SequenceRelease
 from dpviz.render.basemap import outlines
 from dpviz.render.colors import ACCENT, HALO, LAND, QUIET, Themed
 from dpviz.render.detail import STANDS, Mask
@@ -17,11 +18,8 @@ from dpviz.render.marks import boxes, paths, points, polygons, trips
 from dpviz.render.numbers import rounded, with_noise
 from dpviz.render.scale import Scale, between, line_colors
 from dpviz.render.scene import Bounds, Camera, Mark, Row, Scene
+from dpviz.sequences.moves import Strings
 from dpviz.trees.lattice import Float, Int
-
-if TYPE_CHECKING:
-    from dpviz.releases.sequences.release import SequenceRelease
-    from dpviz.sequences.moves import Strings
 
 
 def above_noise(count: Float, sd: Float, among: int) -> Mask:

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from dpviz.arrow import numbers
-from dpviz.releases.points.quotient import quotients
+from dpviz.releases.points.kinds import KindsRelease
+from dpviz.releases.points.quotient import Quotients, quotients
 from dpviz.releases.points.range_count import box_count
+from dpviz.releases.points.release import PointRelease
 from dpviz.render.basemap import outlines
 from dpviz.render.cells import adaptive, domain_bounds
 from dpviz.render.colors import FRAME, GREY, LAND, MORE_A, MORE_B, Themed, along, stops
@@ -36,12 +38,6 @@ from dpviz.render.scale import scale_of
 from dpviz.render.scene import Camera, Mark, Row, Scene
 from dpviz.trees.consistency import sum_up
 from dpviz.trees.lattice import Float, Int
-
-if TYPE_CHECKING:
-    from dpviz.releases.points.kinds import KindsRelease
-    from dpviz.releases.points.quotient import Quotients
-    from dpviz.releases.points.release import PointRelease
-
 
 STRENGTHS = 4
 """Classes of density, as strengths of a kind's colour."""

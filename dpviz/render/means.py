@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pyarrow as pa
 
@@ -11,6 +9,7 @@ from dpviz.arrow import numbers
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.kinds import KindsRelease
 from dpviz.releases.points.quotient import Quotients
+from dpviz.releases.points.release import PointRelease
 from dpviz.releases.points.sums import added, box_sum, mean_of, values_of
 from dpviz.render.cells import adaptive
 from dpviz.render.colors import every_palette
@@ -19,10 +18,7 @@ from dpviz.render.legend import Legend
 from dpviz.render.numbers import short
 from dpviz.render.scale import Scale
 from dpviz.render.scene import Mark, Row
-
-if TYPE_CHECKING:
-    from dpviz.releases.points.release import PointRelease
-    from dpviz.trees.lattice import Float, Int
+from dpviz.trees.lattice import Float, Int
 
 CLASSES = 6
 """About so many."""

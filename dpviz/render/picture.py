@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from dpviz.releases.areas.release import AreaRelease
+from dpviz.releases.points.release import PointRelease
 from dpviz.render.areas import level_of
 from dpviz.render.basemap import outlines
 from dpviz.render.cells import (
@@ -29,9 +30,6 @@ from dpviz.render.projection import areas, world
 from dpviz.render.scale import Scale
 from dpviz.render.scene import Bounds, credit
 from dpviz.render.surround import VERBATIM, draw_ground, draw_scale_bar, draw_shores, opacity
-
-if TYPE_CHECKING:
-    from dpviz.releases.points.release import PointRelease
 
 Rgb = tuple[float, float, float]
 

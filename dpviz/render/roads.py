@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import colorsys
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpviz.crs import DEGREES, transformation
 from dpviz.errors import DomainError
+from dpviz.releases.roads.release import RoadRelease
 from dpviz.render.basemap import outlines
 from dpviz.render.colors import ACCENT, HALO, QUIET
 from dpviz.render.detail import STANDS
@@ -19,10 +20,7 @@ from dpviz.render.marks import paths, points
 from dpviz.render.projection import is_degrees
 from dpviz.render.scale import LINE_WIDTHS, line_colors, lines_scale
 from dpviz.render.scene import Bounds, Camera, Mark, Row, Scene, Side
-
-if TYPE_CHECKING:
-    from dpviz.releases.roads.release import RoadRelease
-    from dpviz.roads.graph import Float, Int, RoadGraph
+from dpviz.roads.graph import Float, Int, RoadGraph
 
 PIVOT = (110, 110, 118, 220)
 WIDEST = LINE_WIDTHS[-1]

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from pydeck.types import String
 
 from dpviz.errors import ReleaseError
+from dpviz.releases.areas.release import AreaRelease
+from dpviz.releases.points.release import PointRelease
 from dpviz.render.basemap import outlines
 from dpviz.render.cells import cells, density_legend, density_scale, domain_bounds
 from dpviz.render.scene import Camera, Mark, Scene, Side
-
-if TYPE_CHECKING:
-    from dpviz.releases.areas.release import AreaRelease
-    from dpviz.releases.points.release import PointRelease
 
 MOST = 12
 """Releases of a series."""

@@ -5,7 +5,7 @@ As for counts alone, the noise is a promise and the uniformity error beside it a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -14,16 +14,11 @@ from dpviz.evaluation.figures.intervals import QUERIES, SIZES, WANTED, Row, cove
 from dpviz.evaluation.figures.report import Reproduction, Statement, mean_of, table
 from dpviz.evaluation.truth import exact_counts, exact_sums, of_one_kind
 from dpviz.progress import Progress
-from dpviz.releases.points.kinds import require_kinds
+from dpviz.releases.points.kinds import KindsRelease, require_kinds
+from dpviz.releases.points.range_count import RangeAnswers
+from dpviz.releases.points.sums import SumAnswers
+from dpviz.trees.lattice import Float
 from dpviz.workloads import workload
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from dpviz.releases.points.kinds import KindsRelease
-    from dpviz.releases.points.range_count import RangeAnswers
-    from dpviz.releases.points.sums import SumAnswers
-    from dpviz.trees.lattice import Float
 
 DATA = "rides"
 METHODS = ("quadtree", "privtree", "ugrid")

@@ -7,7 +7,7 @@ noise, and rectangles and areas that no cell crosses.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -20,11 +20,9 @@ from dpviz.releases.answers import Answers, difference
 from dpviz.releases.areas.partition import Areas, hierarchy
 from dpviz.releases.points.kinds import KindsRelease, require_kinds
 from dpviz.releases.points.quotient import Quotients
+from dpviz.releases.points.release import PointRelease
 from dpviz.releases.points.sums import SumAnswers
-
-if TYPE_CHECKING:
-    from dpviz.releases.points.release import PointRelease
-    from dpviz.trees.lattice import Float
+from dpviz.trees.lattice import Float
 
 RECORDS = 1_200
 SIDE = 8.0

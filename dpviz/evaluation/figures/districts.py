@@ -7,22 +7,19 @@ at the records. Errors are those of districts' counts, mean over all of them.
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpviz.build import AreaData, build, load
 from dpviz.datasets import dataset
+from dpviz.domain import Domain
 from dpviz.evaluation.figures.report import Reproduction, Statement, comparison, table
 from dpviz.evaluation.truth import exact_areas
 from dpviz.lazy import shapely
 from dpviz.progress import Progress
 from dpviz.releases.areas.partition import Areas, hierarchy
 from dpviz.releases.points.region_count import Regions
-
-if TYPE_CHECKING:
-    from dpviz.domain import Domain
-    from dpviz.trees.lattice import Float
+from dpviz.trees.lattice import Float
 
 DATA = "city-250k"
 EPSILONS = (0.01, 0.1, 1.0)

@@ -6,19 +6,16 @@ On the built-in year, with trees of any method that splits along the axes in the
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpviz.build import build, from_points, load
 from dpviz.datasets import dataset
+from dpviz.domain import Domain
 from dpviz.evaluation.figures.report import Reproduction, Statement, comparison, table
 from dpviz.evaluation.truth import exact_counts
 from dpviz.progress import Progress
-
-if TYPE_CHECKING:
-    from dpviz.domain import Domain
-    from dpviz.trees.lattice import Float, Int
+from dpviz.trees.lattice import Float, Int
 
 DATA, EPSILON, QUERIES = "year", 1.0, 200
 METHODS = ("privtree", "quadtree")

@@ -6,7 +6,8 @@ that no theorem backs. Here is how often the two together hold the exact count, 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -16,14 +17,10 @@ from dpviz.evaluation.truth import exact_counts, hot
 from dpviz.methods import of_kind
 from dpviz.progress import Progress
 from dpviz.releases.answers import INTERVAL_SDS
+from dpviz.releases.points.range_count import RangeAnswers
+from dpviz.releases.points.sums import SumAnswers
+from dpviz.trees.lattice import Float, Int
 from dpviz.workloads import workload
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from dpviz.releases.points.range_count import RangeAnswers
-    from dpviz.releases.points.sums import SumAnswers
-    from dpviz.trees.lattice import Float, Int
 
 SETS = {"city-250k": 2, "trips-200k": 4}
 """Built-in public data, and their dimensions."""

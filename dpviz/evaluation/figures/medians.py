@@ -12,19 +12,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpviz.build import build, from_points
+from dpviz.build import DataHandle, build, from_points
 from dpviz.domain import Domain
 from dpviz.evaluation.figures.report import Reproduction, Statement, comparison
 from dpviz.evaluation.plots import COLOURS, MARKERS
 from dpviz.evaluation.truth import exact_counts
 from dpviz.progress import Progress
+from dpviz.releases.points.release import PointRelease
+from dpviz.trees.lattice import Float
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from dpviz.build import DataHandle
-    from dpviz.releases.points.release import PointRelease
-    from dpviz.trees.lattice import Float
 
 POINTS = 1 << 20
 SIDE = 1 << 26

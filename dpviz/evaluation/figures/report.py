@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dpviz.evaluation.experiments import ErrorRow
 from dpviz.files import csv_text, write_bytes
 from dpviz.progress import Progress
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-    from dpviz.evaluation.experiments import ErrorRow
 
 
 @dataclass(frozen=True)

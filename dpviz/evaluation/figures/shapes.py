@@ -7,19 +7,15 @@ median relative error, no sanity bound.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpviz.build import load
+from dpviz.build import DataHandle, load
 from dpviz.domain import Domain
 from dpviz.evaluation.experiments import ErrorRow, Experiment, run
 from dpviz.evaluation.truth import nonempty
 from dpviz.progress import Progress
 from dpviz.workloads import Workload, workload
-
-if TYPE_CHECKING:
-    from dpviz.build import DataHandle
 
 DATA = "city-1m"
 METRIC = "median_relative_error"

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from dpviz.errors import ParameterError
 from dpviz.methods.registry import Method, parameter, register
-
-if TYPE_CHECKING:
-    from dpviz.private.budget import Budget
-    from dpviz.private.mechanisms.noise import Noise
-    from dpviz.releases.areas.partition import Areas
-    from dpviz.trees.lattice import Float, Int
+from dpviz.private.budget import Budget
+from dpviz.private.mechanisms.noise import Noise
+from dpviz.releases.areas.partition import Areas
+from dpviz.trees.lattice import Float, Int
 
 __all__ = ["AreaMethod", "parameter", "register"]
 

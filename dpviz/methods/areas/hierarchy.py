@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from dpviz.methods.areas.base import AreaMethod, parameter, register
-from dpviz.private.budget import DISJOINT
-from dpviz.private.mechanisms.noise import geometric
+from dpviz.private.budget import DISJOINT, Budget
+from dpviz.private.mechanisms.noise import Noise, geometric
+from dpviz.releases.areas.partition import Areas
 from dpviz.trees.consistency import least_squares
+from dpviz.trees.lattice import Float, Int
 from dpviz.trees.wholes import exact_sums, whole_numbers
-
-if TYPE_CHECKING:
-    from dpviz.private.budget import Budget
-    from dpviz.private.mechanisms.noise import Noise
-    from dpviz.releases.areas.partition import Areas
-    from dpviz.trees.lattice import Float, Int
 
 
 @register

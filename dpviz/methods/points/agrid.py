@@ -5,24 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dpviz.methods.points.base import PointMethod, parameter, register
 from dpviz.methods.points.grid_size import noisy_total, uniform_side
-from dpviz.private.budget import DISJOINT
-from dpviz.private.mechanisms.noise import geometric
+from dpviz.private.budget import DISJOINT, Budget
+from dpviz.private.index import PointIndex
+from dpviz.private.mechanisms.noise import Noise, geometric
 from dpviz.trees.consistency import combine, least_squares
 from dpviz.trees.decomposition import MAX_NODES, Decomposition
 from dpviz.trees.grid import breadth_first, halved_blocks, renumbered
 from dpviz.trees.lattice import Float, Int, grid_edges
-
-if TYPE_CHECKING:
-    from dpviz.private.budget import Budget
-    from dpviz.private.index import PointIndex
-    from dpviz.private.mechanisms.noise import Noise
 
 
 @register

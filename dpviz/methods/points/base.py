@@ -7,18 +7,16 @@ methods, the contract tests and the audit follow from the registry.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
+from dpviz.domain import Domain
 from dpviz.errors import ParameterError
 from dpviz.methods.registry import Method, parameter, register
 from dpviz.methods.structure import SharedThreshold, Structure
-
-if TYPE_CHECKING:
-    from dpviz.domain import Domain
-    from dpviz.private.budget import Budget
-    from dpviz.private.index import PointIndex
-    from dpviz.private.mechanisms.noise import Noise
-    from dpviz.trees.decomposition import Decomposition
+from dpviz.private.budget import Budget
+from dpviz.private.index import PointIndex
+from dpviz.private.mechanisms.noise import Noise
+from dpviz.trees.decomposition import Decomposition
 
 __all__ = ["PointMethod", "SharedThreshold", "Structure", "parameter", "register"]
 

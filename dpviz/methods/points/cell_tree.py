@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,9 @@ from dpviz.crs import cut_order
 from dpviz.errors import ParameterError
 from dpviz.methods.points.base import PointMethod, parameter
 from dpviz.methods.points.levels import leaf_counts
-from dpviz.private.mechanisms.noise import geometric_variance
+from dpviz.private.budget import Budget
+from dpviz.private.index import PointIndex
+from dpviz.private.mechanisms.noise import Noise, geometric_variance
 from dpviz.progress import checkpoint
 from dpviz.trees.consistency import downward, sum_up
 from dpviz.trees.decomposition import MAX_NODES, Decomposition
@@ -27,11 +29,6 @@ from dpviz.trees.shrinkage import (
     estimated,
     selection_variance,
 )
-
-if TYPE_CHECKING:
-    from dpviz.private.budget import Budget
-    from dpviz.private.index import PointIndex
-    from dpviz.private.mechanisms.noise import Noise
 
 Split = Callable[[Int, int], NDArray[np.bool_]]
 

@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
+from dpviz.domain import Domain
 from dpviz.methods.points.base import PointMethod, parameter, register
 from dpviz.methods.points.cell_tree import CellTree, rate_variances
 from dpviz.methods.points.greedyh import BucketTree, level_rates
 from dpviz.methods.points.grid_size import checked_power
 from dpviz.methods.points.ladder_tree import MANY, LadderTree
-from dpviz.private.mechanisms.noise import geometric_at
+from dpviz.private.budget import Budget, Share
+from dpviz.private.index import PointIndex
+from dpviz.private.mechanisms.noise import Noise, geometric_at
 from dpviz.private.mechanisms.partitions import published_partition
 from dpviz.trees.consistency import combine, least_squares
 from dpviz.trees.decomposition import Decomposition, is_leaf
 from dpviz.trees.lattice import Codes, Float, Int, grid_edges, hilbert, hilbert_run_boxes
 from dpviz.workloads import workload
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from dpviz.domain import Domain
-    from dpviz.private.budget import Budget, Share
-    from dpviz.private.index import PointIndex
-    from dpviz.private.mechanisms.noise import Noise
 
 
 @register

@@ -9,17 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dpviz.domain import Domain
 from dpviz.errors import ParameterError
 from dpviz.methods.registry import method, names
 from dpviz.rectangles import numbers_of
-
-if TYPE_CHECKING:
-    from dpviz.domain import Domain
 
 WORKLOADS = {
     "uniform": "rectangles of 0.01 to 10 % of the area, anywhere",

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from dpviz.methods.points.base import parameter, register
 from dpviz.methods.points.cell_tree import CellTree, ShrunkTree, rate_variances
-from dpviz.private.mechanisms.noise import gradual_at
+from dpviz.private.budget import Budget
+from dpviz.private.index import PointIndex
+from dpviz.private.mechanisms.noise import Noise, gradual_at
+from dpviz.trees.decomposition import Decomposition
+from dpviz.trees.lattice import Float
 from dpviz.trees.shrinkage import Doubts
-
-if TYPE_CHECKING:
-    from dpviz.private.budget import Budget
-    from dpviz.private.index import PointIndex
-    from dpviz.private.mechanisms.noise import Noise
-    from dpviz.trees.decomposition import Decomposition
-    from dpviz.trees.lattice import Float
 
 MARGIN = 1e-9
 """A path's rates add up to ε(1 − MARGIN), against rounding in them and in the mixed draws."""

@@ -7,14 +7,11 @@ and the queries, never a count.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpviz.trees.lattice import Float, Int, overlaps, volumes
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 GRID = np.linspace(0.0, 0.95, 39)
 """Candidate weights λ of a level; 0 leaves it unmeasured."""

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpviz.cuts import CutOrder
 from dpviz.methods.points.base import PointMethod, parameter, register
 from dpviz.methods.points.kd_cells import RANK, BoxTree, KdCells, grow, with_noisy_counts
+from dpviz.private.budget import Budget
+from dpviz.private.index import PointIndex
 from dpviz.private.mechanisms.medians import exponential_cuts
+from dpviz.private.mechanisms.noise import Noise
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.lattice import Int, hilbert, unhilbert
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from dpviz.private.budget import Budget
-    from dpviz.private.index import PointIndex
-    from dpviz.private.mechanisms.noise import Noise
 
 
 @register

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpviz.methods.points.base import PointMethod, parameter, register
 from dpviz.methods.points.cell_tree import CellTree
-from dpviz.private.mechanisms.noise import published_laplace, random_ranks
+from dpviz.private.budget import Budget
+from dpviz.private.index import PointIndex
+from dpviz.private.mechanisms.noise import Noise, published_laplace, random_ranks
 from dpviz.trees.consistency import sum_up
-from dpviz.trees.decomposition import is_leaf
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from dpviz.private.budget import Budget
-    from dpviz.private.index import PointIndex
-    from dpviz.private.mechanisms.noise import Noise
-    from dpviz.trees.decomposition import Decomposition
-    from dpviz.trees.lattice import Float, Int
+from dpviz.trees.decomposition import Decomposition, is_leaf
+from dpviz.trees.lattice import Float, Int
 
 
 @register

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dpviz.cuts import CutOrder
 from dpviz.methods.points.levels import geometric_weights, leaf_counts, measured_levels
-from dpviz.private.budget import DISJOINT
+from dpviz.private.budget import DISJOINT, Budget
+from dpviz.private.index import PointIndex
 from dpviz.private.mechanisms.medians import CellColumn
+from dpviz.private.mechanisms.noise import Noise
 from dpviz.progress import checkpoint
 from dpviz.trees.consistency import least_squares, prune, sum_up
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.lattice import Float, Int
-
-if TYPE_CHECKING:
-    from dpviz.cuts import CutOrder
-    from dpviz.private.budget import Budget
-    from dpviz.private.index import PointIndex
-    from dpviz.private.mechanisms.noise import Noise
 
 Cutter = Callable[["KdCells", int, NDArray[np.bool_], int], Int]
 """Cuts of the chosen cells along an axis: (cells, axis, chosen, binary level) → int64."""

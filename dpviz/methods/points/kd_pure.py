@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from dpviz.methods.points.base import register
 from dpviz.methods.points.kd_true import KdTrue
+from dpviz.private.budget import Budget
+from dpviz.private.index import PointIndex
+from dpviz.private.mechanisms.noise import Noise
 from dpviz.trees.consistency import prune
-
-if TYPE_CHECKING:
-    from dpviz.private.budget import Budget
-    from dpviz.private.index import PointIndex
-    from dpviz.private.mechanisms.noise import Noise
-    from dpviz.trees.decomposition import Decomposition
+from dpviz.trees.decomposition import Decomposition
 
 
 @register

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from dpviz.crs import cut_order
 from dpviz.methods.points.base import PointMethod, parameter, register
 from dpviz.methods.points.kd_cells import BoxTree, KdCells, grow, with_noisy_counts
+from dpviz.private.budget import Budget
+from dpviz.private.index import PointIndex
 from dpviz.private.mechanisms.medians import exact_cuts
-
-if TYPE_CHECKING:
-    from dpviz.private.budget import Budget
-    from dpviz.private.index import PointIndex
-    from dpviz.private.mechanisms.noise import Noise
-    from dpviz.trees.decomposition import Decomposition
+from dpviz.private.mechanisms.noise import Noise
+from dpviz.trees.decomposition import Decomposition
 
 
 @register

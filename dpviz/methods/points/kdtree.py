@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpviz.crs import cut_order
+from dpviz.cuts import CutOrder
+from dpviz.domain import Domain
 from dpviz.errors import ParameterError
 from dpviz.methods.points.base import PointMethod, parameter, register
 from dpviz.methods.points.grid_size import checked_power
@@ -21,22 +24,12 @@ from dpviz.methods.points.kd_cells import (
     with_leaf_counts,
     with_noisy_counts,
 )
-from dpviz.private.budget import DISJOINT, on_sample
+from dpviz.private.budget import DISJOINT, Budget, Share, on_sample
+from dpviz.private.index import PointIndex
 from dpviz.private.mechanisms.medians import CellColumn, exponential_cuts, mean_cuts, smooth_cuts
-from dpviz.private.mechanisms.noise import geometric, poisson_sample
-from dpviz.trees.decomposition import is_leaf
-from dpviz.trees.lattice import grid_edges, positions_within
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from dpviz.cuts import CutOrder
-    from dpviz.domain import Domain
-    from dpviz.private.budget import Budget, Share
-    from dpviz.private.index import PointIndex
-    from dpviz.private.mechanisms.noise import Noise
-    from dpviz.trees.decomposition import Decomposition
-    from dpviz.trees.lattice import Float, Int
+from dpviz.private.mechanisms.noise import Noise, geometric, poisson_sample
+from dpviz.trees.decomposition import Decomposition, is_leaf
+from dpviz.trees.lattice import Float, Int, grid_edges, positions_within
 
 SMOOTH = "disjoint nodes, smooth sensitivity of the median"
 SIDE = "disjoint nodes, sensitivity: the side of each"

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import NDArray
 
-from dpviz.private.budget import DISJOINT
-from dpviz.private.mechanisms.noise import geometric
+from dpviz.private.budget import DISJOINT, Budget, Share
+from dpviz.private.mechanisms.noise import Noise, geometric
 from dpviz.trees.decomposition import MAX_NODES, is_leaf
 from dpviz.trees.lattice import Float, Int
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from dpviz.private.budget import Budget, Share
-    from dpviz.private.mechanisms.noise import Noise
 
 
 def measured_levels(noise: Noise, shares: list[Share], exact: list[Int]) -> tuple[Float, Float]:

@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dpviz.domain import Domain
 from dpviz.methods.points.base import PointMethod, parameter, register
 from dpviz.methods.points.grid_size import checked_power, most_cells
-from dpviz.private.mechanisms.noise import geometric
+from dpviz.private.budget import Budget
+from dpviz.private.index import PointIndex
+from dpviz.private.mechanisms.noise import Noise, geometric
 from dpviz.progress import checkpoint
+from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.grid import grid_tree
 from dpviz.trees.haar import HaarNoise
 from dpviz.trees.lattice import Float, Int, grid_edges
-
-if TYPE_CHECKING:
-    from dpviz.domain import Domain
-    from dpviz.private.budget import Budget
-    from dpviz.private.index import PointIndex
-    from dpviz.private.mechanisms.noise import Noise
-    from dpviz.trees.decomposition import Decomposition
 
 
 @register

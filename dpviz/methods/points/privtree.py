@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpviz.domain import LATTICE_BITS
+from dpviz.domain import LATTICE_BITS, Domain
 from dpviz.errors import ParameterError
 from dpviz.methods.points.base import PointMethod, Structure, parameter, register
 from dpviz.methods.points.cell_tree import CellTree
 from dpviz.methods.structure import biased_splits
-from dpviz.private.mechanisms.noise import bernoulli, biased_laplace
+from dpviz.private.budget import Budget
+from dpviz.private.index import PointIndex
+from dpviz.private.mechanisms.noise import Noise, bernoulli, biased_laplace
+from dpviz.trees.decomposition import Decomposition
+from dpviz.trees.lattice import Float, Int
 from dpviz.trees.splits import no_split, split_scale
-
-if TYPE_CHECKING:
-    from dpviz.domain import Domain
-    from dpviz.private.budget import Budget
-    from dpviz.private.index import PointIndex
-    from dpviz.private.mechanisms.noise import Noise
-    from dpviz.trees.decomposition import Decomposition
-    from dpviz.trees.lattice import Float, Int
 
 MARGIN = 1e-9
 """Relative; against rounding in λ and in the probabilities of the bits."""

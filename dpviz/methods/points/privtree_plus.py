@@ -6,27 +6,20 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from dpviz.domain import LATTICE_BITS
+from dpviz.domain import LATTICE_BITS, Domain
 from dpviz.errors import ParameterError
 from dpviz.methods.points.base import Structure, parameter, register
 from dpviz.methods.points.cell_tree import CellTree, ShrunkTree
-from dpviz.private.mechanisms.noise import NO_SPLIT_FLOOR, asymmetric_geometric, bernoulli
-from dpviz.trees.decomposition import is_leaf
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from dpviz.domain import Domain
-    from dpviz.private.budget import Budget
-    from dpviz.private.index import PointIndex
-    from dpviz.private.mechanisms.noise import Noise
-    from dpviz.trees.decomposition import Decomposition
-    from dpviz.trees.lattice import Float, Int
+from dpviz.private.budget import Budget
+from dpviz.private.index import PointIndex
+from dpviz.private.mechanisms.noise import NO_SPLIT_FLOOR, Noise, asymmetric_geometric, bernoulli
+from dpviz.trees.decomposition import Decomposition, is_leaf
+from dpviz.trees.lattice import Float, Int
 
 SLACK = 1.1
 FREE_LEVELS = 3

@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
+from dpviz.domain import Domain
 from dpviz.errors import ParameterError
 from dpviz.methods.points.base import PointMethod, parameter, register
 from dpviz.methods.points.cell_tree import CellTree
 from dpviz.methods.points.levels import geometric_weights, highest, measured_levels
-from dpviz.private.budget import DISJOINT
+from dpviz.private.budget import DISJOINT, Budget
+from dpviz.private.index import PointIndex
+from dpviz.private.mechanisms.noise import Noise
 from dpviz.trees.consistency import least_squares, prune
-from dpviz.trees.decomposition import MAX_NODES
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from dpviz.domain import Domain
-    from dpviz.private.budget import Budget
-    from dpviz.private.index import PointIndex
-    from dpviz.private.mechanisms.noise import Noise
-    from dpviz.trees.decomposition import Decomposition
-    from dpviz.trees.lattice import Int
+from dpviz.trees.decomposition import MAX_NODES, Decomposition
+from dpviz.trees.lattice import Int
 
 
 @register

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpviz.methods.points.base import parameter, register
 from dpviz.methods.points.cell_tree import CellTree, ShrunkTree
-from dpviz.private.mechanisms.noise import geometric_at, geometric_variance
+from dpviz.private.budget import Budget, Share
+from dpviz.private.index import PointIndex
+from dpviz.private.mechanisms.noise import Noise, geometric_at, geometric_variance
 from dpviz.trees.consistency import combine
+from dpviz.trees.decomposition import Decomposition
+from dpviz.trees.lattice import Float
 from dpviz.trees.shrinkage import Doubts
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from dpviz.private.budget import Budget, Share
-    from dpviz.private.index import PointIndex
-    from dpviz.private.mechanisms.noise import Noise
-    from dpviz.trees.decomposition import Decomposition
-    from dpviz.trees.lattice import Float
 
 ROUNDING = 1e-12
 """The path's shares are products of floats: they are taken of ε(1 − ROUNDING)."""

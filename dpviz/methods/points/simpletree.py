@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpviz.methods.points.base import PointMethod, parameter, register
 from dpviz.methods.points.cell_tree import CellTree
-from dpviz.private.budget import DISJOINT
-from dpviz.private.mechanisms.noise import geometric
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from dpviz.private.budget import Budget
-    from dpviz.private.index import PointIndex
-    from dpviz.private.mechanisms.noise import Noise
-    from dpviz.trees.decomposition import Decomposition
-    from dpviz.trees.lattice import Int
+from dpviz.private.budget import DISJOINT, Budget
+from dpviz.private.index import PointIndex
+from dpviz.private.mechanisms.noise import Noise, geometric
+from dpviz.trees.decomposition import Decomposition
+from dpviz.trees.lattice import Int
 
 
 @register

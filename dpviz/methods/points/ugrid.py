@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
+from dpviz.domain import Domain
 from dpviz.methods.points.base import PointMethod, parameter, register
 from dpviz.methods.points.grid_size import checked_cells, most_cells, noisy_total, uniform_side
-from dpviz.private.budget import DISJOINT
-from dpviz.private.mechanisms.noise import geometric
+from dpviz.private.budget import DISJOINT, Budget
+from dpviz.private.index import PointIndex
+from dpviz.private.mechanisms.noise import Noise, geometric
+from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.grid import grid_tree
 from dpviz.trees.lattice import grid_edges
-
-if TYPE_CHECKING:
-    from dpviz.domain import Domain
-    from dpviz.private.budget import Budget
-    from dpviz.private.index import PointIndex
-    from dpviz.private.mechanisms.noise import Noise
-    from dpviz.trees.decomposition import Decomposition
 
 
 @register

@@ -7,17 +7,13 @@ vertices), so the noise grows with L and the loss shrinks. Lengths are in edges.
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpviz.private.mechanisms.noise import exponential
+from dpviz.private.budget import Share
+from dpviz.private.mechanisms.noise import Noise, exponential
 from dpviz.roads.graph import Float, Int
-
-if TYPE_CHECKING:
-    from dpviz.private.budget import Share
-    from dpviz.private.mechanisms.noise import Noise
 
 STANDS = 2.0
 """Standard deviations of noise beyond which a number is distinguished from it."""

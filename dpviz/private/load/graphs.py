@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from dpviz.arguments import typed
 from dpviz.crs import DEGREES, known_crs
+from dpviz.datasets import city_graph
 from dpviz.datasets.geography import CITY
 from dpviz.errors import DataError, ParameterError
 from dpviz.private.load.streets import graph_from_graphml, graph_from_lines
@@ -81,8 +82,6 @@ def read_graph(
 @lru_cache(maxsize=1)
 def city() -> RoadGraph:
     """The built-in synthetic city's streets."""
-    from dpviz.datasets import city_graph
-
     network = city_graph()
     nodes, edges = network.nodes_table(), network.edges_table()
     return road_graph(

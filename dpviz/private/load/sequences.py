@@ -12,6 +12,7 @@ import numpy as np
 from dpviz import arrow, limits
 from dpviz.arguments import described
 from dpviz.crs import known_crs
+from dpviz.datasets import DATASETS
 from dpviz.datasets.geography import CITY
 from dpviz.domain import Domain
 from dpviz.errors import DataError, ParameterError
@@ -297,8 +298,6 @@ def city_sequences(
     Raises:
         DataError: the cells are of another rectangle.
     """
-    from dpviz.datasets import DATASETS
-
     data = DATASETS["persons"]
     table = data.table()
     seconds = table["time"].astype("datetime64[us]").astype(np.int64) / 1e6

@@ -5,7 +5,7 @@ The finest areas have their polygons; what is above them is made of those.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,13 +14,11 @@ from dpviz.crs import known_crs
 from dpviz.domain import Domain
 from dpviz.errors import ReleaseError
 from dpviz.lazy import geopandas, pa, pd, shapely
+from dpviz.releases.answers import Answers
 from dpviz.releases.areas.partition import Areas
 from dpviz.releases.files import geo_metadata, identifiers, numbers, whole_numbers, with_header
+from dpviz.releases.header import Header
 from dpviz.trees.lattice import Float
-
-if TYPE_CHECKING:
-    from dpviz.releases.answers import Answers
-    from dpviz.releases.header import Header
 
 NEEDED = ("geometry", "name", "parent", "count", "variance")
 """Columns that reading needs; the others follow from them."""

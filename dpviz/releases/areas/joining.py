@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,10 +15,8 @@ from dpviz import limits
 from dpviz.errors import DataError
 from dpviz.foreign import file_of
 from dpviz.lazy import geopandas, pa, shapely
+from dpviz.releases.areas.release import AreaRelease
 from dpviz.releases.points.region_file import label, opened_shapes, parsed
-
-if TYPE_CHECKING:
-    from dpviz.releases.areas.release import AreaRelease
 
 ADDED = ("count", "low", "high")
 """Columns that a join adds."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dpviz.arguments import typed
+from dpviz.domain import Domain
 from dpviz.errors import ReleaseError
 from dpviz.lazy import geopandas, pa, shapely
 from dpviz.releases.answers import Answers, interval
@@ -20,9 +21,6 @@ from dpviz.releases.points.range_count import RangeAnswers, answers_from
 from dpviz.releases.release import Release
 from dpviz.trees.density import uniformity_variance
 from dpviz.trees.lattice import Float
-
-if TYPE_CHECKING:
-    from dpviz.domain import Domain
 
 SLIVER = 1e-6
 """A share of an area that a rectangle along its edge takes in or leaves out: edges of rectangles

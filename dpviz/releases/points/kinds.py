@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dpviz.attributes import Kinds
+from dpviz.domain import Domain
 from dpviz.errors import DomainError, ReleaseError
+from dpviz.releases.header import Header
 from dpviz.releases.points import columns
 from dpviz.releases.points.quotient import Quotients, quotients
 from dpviz.releases.points.range_count import RangeAnswers, answers_from, shared_variance
@@ -27,10 +29,6 @@ from dpviz.trees.decomposition import Decomposition, is_leaf
 from dpviz.trees.grid import breadth_first, grid_tree, rectangle_tree, renumbered
 from dpviz.trees.haar import HaarNoise
 from dpviz.trees.lattice import Float, Int, grid_edges
-
-if TYPE_CHECKING:
-    from dpviz.domain import Domain
-    from dpviz.releases.header import Header
 
 CELLS = 64
 """Per side of the grid that stands for all kinds where their cells together are no tree."""

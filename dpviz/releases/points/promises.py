@@ -10,20 +10,20 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from dpviz.domain import Domain
 from dpviz.errors import DomainError, DpvizError
 from dpviz.foreign import file_of
+from dpviz.releases.areas.release import AreaRelease
+from dpviz.releases.points.range_count import RangeAnswers
+from dpviz.releases.points.region_count import Regions
+from dpviz.releases.points.region_file import read_regions
+from dpviz.releases.points.release import PointRelease
 from dpviz.trees.lattice import Float
 from dpviz.wishes import MOST_WISHES, Wish, parse, squares
-
-if TYPE_CHECKING:
-    from dpviz.domain import Domain
-    from dpviz.releases.areas.release import AreaRelease
-    from dpviz.releases.points.range_count import RangeAnswers
-    from dpviz.releases.points.release import PointRelease
 
 KEY = "promises"
 """Of the header's extra fields."""
@@ -128,9 +128,6 @@ def places_of(wish: Wish, domain: Domain, centres: Float) -> Any:
         return np.array([wish.rect])
     if wish.square:
         return squares(domain, centres, wish.square)
-    from dpviz.releases.points.region_count import Regions
-    from dpviz.releases.points.region_file import read_regions
-
     regions = read_regions(wish.areas, domain)
     inside = regions.inside > 0
     if not inside.any():
@@ -171,8 +168,6 @@ def promises(release: PointRelease | AreaRelease, folder: Path | None = None) ->
 
 
 def _promise(release: PointRelease | AreaRelease, text: str, folder: Path | None) -> Promise:
-    from dpviz.releases.points.release import PointRelease
-
     try:
         wish = parse(text).public()
         text = str(wish)

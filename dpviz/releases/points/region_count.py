@@ -9,21 +9,19 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from dpviz import limits
+from dpviz.domain import Domain
 from dpviz.errors import DomainError
 from dpviz.lazy import shapely
 from dpviz.releases.points.clipping import is_flat, joined, outlines_of
 from dpviz.releases.points.range_count import RangeAnswers, answers_from, sums_of
+from dpviz.trees.decomposition import Decomposition
+from dpviz.trees.haar import HaarNoise
 from dpviz.trees.lattice import Float, Int
-
-if TYPE_CHECKING:
-    from dpviz.domain import Domain
-    from dpviz.trees.decomposition import Decomposition
-    from dpviz.trees.haar import HaarNoise
 
 WHOLE = 1.0 - 1e-9
 """A share of a node's area from which on the node counts as whole: coordinates are floats."""

@@ -31,6 +31,7 @@ from dpviz.foreign import (
 from dpviz.lazy import pa, pq, pyogrio, shapely
 from dpviz.releases.files import KEY
 from dpviz.releases.points.region_count import Regions, regions_of
+from dpviz.releases.store import kind_in
 from dpviz.sandbox import confined
 
 Words = dict[str, list[Any]]
@@ -81,8 +82,6 @@ def parsed(task: str, path: str | os.PathLike[str], *arguments: Any) -> Any:
         DataError: no such file, a larger one than the limit, or a release of cells, whose shapes
             are no regions; or what the task raises.
     """
-    from dpviz.releases.store import kind_in  # which imports all releases
-
     file, layer = file_of(path)
     if not file.is_file():
         raise DataError(f"no file {file.name or str(file)!r}: check the name")

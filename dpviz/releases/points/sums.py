@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpviz.attributes import Values
+from dpviz.domain import Domain
 from dpviz.errors import DomainError, ReleaseError
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.quotient import Quotients, quotients
 from dpviz.releases.points.range_count import RangeAnswers, box_count
+from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.lattice import Float, Int
-
-if TYPE_CHECKING:
-    from dpviz.attributes import Values
-    from dpviz.domain import Domain
-    from dpviz.trees.decomposition import Decomposition
 
 ALIKE = 0.9
 """Correlation of how far the records of cut leaves, and their values, are from even: measured on

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from dpviz.domain import Domain
+from dpviz.releases.points.kinds import KindsRelease
 from dpviz.releases.points.marginal import marginal, share_within
 from dpviz.releases.points.range_count import shared_variance
+from dpviz.releases.points.release import PointRelease
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.grid import rectangle_tree
 from dpviz.trees.lattice import Int
-
-if TYPE_CHECKING:
-    from dpviz.domain import Domain
-    from dpviz.releases.points.release import PointRelease
 
 CELLS = 64
 """Per side of the grid that stands for trees whose nodes seen from above are no tree."""
@@ -41,9 +40,6 @@ def during(release: PointRelease, period: Any) -> PointRelease:
     Raises:
         DomainError: no axis is time, or no such period.
     """
-    from dpviz.releases.points.kinds import KindsRelease
-    from dpviz.releases.points.release import PointRelease
-
     domain = release.domain
     if isinstance(release, KindsRelease):
         first, *others = (during(part, period) for part in release.releases)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from dpviz.releases.roads.release import EVENTS
+from dpviz.releases.roads.release import EVENTS, RoadRelease
 from dpviz.releases.roads.timed import OF_STEPS
-
-if TYPE_CHECKING:
-    from dpviz.releases.roads.release import RoadRelease
 
 
 def limits(release: RoadRelease) -> list[int]:
