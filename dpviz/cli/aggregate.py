@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+import dpviz
 from dpviz.cli.groups import grouped
 from dpviz.cli.options import Attributes, Bits, Clock, Places, TableName, Units
 from dpviz.cli.outputs import apart, identity
@@ -37,7 +38,6 @@ def aggregate(
     as_json: Json = False,
 ) -> None:
     """Keep sources as EXACT COUNTS per cell, a SENSITIVE file to build from and to append to."""
-    from dpviz import Ledger, load, save_counts
     from dpviz.build import require_public, stated_domain
 
     path, name = destination(output), Path(output).name
@@ -54,7 +54,7 @@ def aggregate(
             "name another file"
         )
     stating = next((each for each in sources if stated_domain(each) is not None), sources[0])
-    handle = load(
+    handle = dpviz.load(
         sources,
         places.domain(stating, clock, attributes.without_values()),
         **places.reading(),
@@ -65,10 +65,10 @@ def aggregate(
         name=dataset,
         progress=progress(),
     )
-    require_public(Ledger(), handle)  # before a file says so permanently
+    require_public(dpviz.Ledger(), handle)  # before a file says so permanently
     if identity(path) != before:  # what another command wrote meanwhile would be lost
         raise ParameterError(f"{name} has changed meanwhile, and nothing was written: do it again")
-    save_counts(handle, output)
+    dpviz.save_counts(handle, output)
     if not handle.public:
         complain(f"note: {name} holds EXACT COUNTS: SENSITIVE, keep it as you keep the records")
     facts = {"output": output, "bits": handle.bits, "unit": handle.unit, "name": handle.name}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+import dpviz
 from dpviz.cli.root import COUNT, answer_rows, in_line
 from dpviz.lists import listed
 
@@ -27,10 +28,9 @@ def attribute_rows(
     release: PointRelease | AreaRelease, rects: Sequence[Sequence[float]], period: str | None
 ) -> list[dict[str, Any]]:
     """Of each rectangle what JSON says beside the count; nothing of a plain release."""
-    from dpviz.releases.areas.release import AreaRelease
     from dpviz.releases.points.kinds import KindsRelease
 
-    if isinstance(release, AreaRelease):
+    if isinstance(release, dpviz.AreaRelease):
         return [{} for _ in rects]
     rows = _sum_rows(release, rects, period)
     if isinstance(release, KindsRelease):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import dpviz
 from dpviz.cli.areas import Partition, checked_name
 from dpviz.cli.areas import described as described_areas
 from dpviz.cli.building import Facts, build_release
@@ -62,14 +63,13 @@ def build(
     ] = None,
 ) -> None:
     """Spend epsilon on one release of a data set; the ledger pays unless the data are public."""
-    from dpviz import load
     from dpviz.build import AreaData
 
     for_what = workload_rule(workload)
     areas = partition.read(source, places, clock, attributes, workload)
 
     def points() -> DataHandle:
-        handle: DataHandle = load(
+        handle: DataHandle = dpviz.load(
             source,
             areas.domain if areas is not None else places.domain(source, clock, attributes),
             **places.reading(),

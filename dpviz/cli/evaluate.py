@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import dpviz
 from dpviz.cli.build import workload_rule
 from dpviz.cli.groups import grouped
 from dpviz.cli.options import Places
@@ -78,7 +79,6 @@ def evaluate(
     as_json: Json = False,
 ) -> None:
     """Measure the error of methods on PUBLIC data."""
-    from dpviz import Ledger, load
     from dpviz.build import require_public
     from dpviz.evaluation.experiments import Experiment, fitted, run
     from dpviz.evaluation.results import Results, about, summary
@@ -88,10 +88,9 @@ def evaluate(
             "evaluate compares with exact counts: only for public data; add --public if they are"
         )
     apart(output, source, workload_file, resumed=True)
-    if plot is not None:
-        drawable(plot, output)
-    handle = load(source, places.domain(source), **places.reading(), public=True)
-    require_public(Ledger(), handle)  # exact counts follow
+    drawable(plot, output)
+    handle = dpviz.load(source, places.domain(source), **places.reading(), public=True)
+    require_public(dpviz.Ledger(), handle)  # exact counts follow
     declared, workload_file = _declared(workload_file, handle)
     asked = _workloads(handle, words(sizes, "--sizes"), queries, seed or 0, nonempty, workload_file)
     plan = Experiment(
@@ -192,8 +191,10 @@ def _workloads(
     return tuple(hitting)
 
 
-def drawable(plot: str, output: str) -> None:
+def drawable(plot: str | None, output: str) -> None:
     """Fail before hours of work, not after."""
+    if plot is None:
+        return
     path = Path(plot)
     apart(plot)
     if path.resolve() == Path(output).resolve():

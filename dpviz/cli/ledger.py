@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import dpviz
 from dpviz.cli.root import Json, LedgerFile, app, emit
 from dpviz.errors import ParameterError
 
@@ -24,9 +25,7 @@ def show(
     as_json: Json = False,
 ) -> None:
     """Show what data sets have spent, and what is left."""
-    from dpviz import Ledger
-
-    opened = Ledger(file)
+    opened = dpviz.Ledger(file)
     accounts = opened.accounts() if dataset is None else (opened.account(dataset),)
     require_ledger(file)
     facts = {"ledger": str(opened.path), "datasets": [dataclasses.asdict(row) for row in accounts]}
@@ -46,9 +45,7 @@ def set_total(
     as_json: Json = False,
 ) -> None:
     """Set the permanent total of a data set."""
-    from dpviz import Ledger
-
-    account = Ledger(file).set_total(dataset, epsilon, delta)
+    account = dpviz.Ledger(file).set_total(dataset, epsilon, delta)
     emit(dataclasses.asdict(account), as_json, _lines(account))
 
 
@@ -64,9 +61,7 @@ def verify(
     as_json: Json = False,
 ) -> None:
     """Check every page, entry and sum of the ledger, and that it is the one last used here."""
-    from dpviz import Ledger
-
-    opened = Ledger(file)
+    opened = dpviz.Ledger(file)
     entries = opened.verify(accept=accept)
     require_ledger(file)
     facts = {"ledger": str(opened.path), "entries": entries}
@@ -80,9 +75,7 @@ def require_ledger(file: str | None) -> None:
     Raises:
         ParameterError: no such file.
     """
-    from dpviz import Ledger
-
-    if file is not None and not Ledger(file).path.exists():
+    if file is not None and not dpviz.Ledger(file).path.exists():
         raise ParameterError(f"--ledger {file!r}: no such ledger: check its name")
 
 

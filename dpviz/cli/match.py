@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import dpviz
 from dpviz.cli.outputs import apart, writable
 from dpviz.cli.root import Json, app, emit, numbers
 from dpviz.errors import ParameterError
@@ -56,8 +57,6 @@ def match(
     as_json: Json = False,
 ) -> None:
     """Find the leaves of two owners' releases that may hold a match, and what comparing costs."""
-    from dpviz import match as find
-    from dpviz import read
     from dpviz.releases.files import write_table
     from dpviz.releases.points.matching import FAILURE, GUARANTEE, facts
 
@@ -71,8 +70,8 @@ def match(
         apart(output, release_a, release_b, records_a, records_b)
         writable(output)
     started = time.perf_counter()
-    a, b = read(release_a, "points"), read(release_b, "points")
-    matching = find(
+    a, b = dpviz.read(release_a, "points"), dpviz.read(release_b, "points")
+    matching = dpviz.match(
         a,
         b,
         numbers(within, "--within"),
@@ -123,14 +122,13 @@ def _truth(
     matching: Matching, releases: tuple[PointRelease, PointRelease], sources: tuple[str, str]
 ) -> MatchTruth:
     """Exact answers on two public sources, each in its release's domain."""
-    from dpviz import Ledger, load
     from dpviz.build import require_public
     from dpviz.evaluation.matching import match_truth
 
     handles = [
-        load(source, release.domain, columns=release.domain.columns, public=True)
+        dpviz.load(source, release.domain, columns=release.domain.columns, public=True)
         for source, release in zip(sources, releases, strict=True)
     ]
     for handle in handles:
-        require_public(Ledger(), handle)
+        require_public(dpviz.Ledger(), handle)
     return match_truth(matching, *releases, handles[0], handles[1])

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import dpviz
 from dpviz.errors import DpvizError, ParameterError, ReleaseError
 from dpviz.files import destination
 
@@ -131,13 +132,12 @@ def apart(
         ParameterError: the output is one of the inputs, a file in one, the ledger, or there.
         ReleaseError: a release that was paid for; or as :func:`dpviz.files.destination`.
     """
-    from dpviz import Ledger
     from dpviz.foreign import file_of
     from dpviz.releases.files import spare
     from dpviz.releases.store import kind_in
 
     path = destination(output)
-    if path in [each.resolve() for each in Ledger(ledger).files]:
+    if path in [each.resolve() for each in dpviz.Ledger(ledger).files]:
         raise ParameterError(f"output {output!r} is the ledger, or its seal: name another file")
     read = [file_of(each)[0] for each in inputs if each is not None]
     if any(_same(each, path) or _holds(each, path) for each in read):

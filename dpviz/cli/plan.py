@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+import dpviz
 from dpviz.cli.root import Json, app, emit, numbers, progress, public_box
 from dpviz.errors import ParameterError
 
@@ -52,8 +53,6 @@ def plan(
     as_json: Json = False,
 ) -> None:
     """Find method, parameters and least epsilon for what must hold: no records are read."""
-    import dpviz
-
     domain = public_box(numbers(bounds, "--bounds"), (), crs)
     if source is not None and like is not None and _same(source, like):
         raise ParameterError(f"--like {like!r} is the source itself: a plan reads no records of it")
@@ -93,12 +92,11 @@ def _same(one: str, other: str) -> bool:
 
 def _public(like: str, domain: Any) -> Any:
     """An earlier release, or public records that no ledger knows as sensitive."""
-    from dpviz import Ledger, load, read
     from dpviz.build import require_public
     from dpviz.releases.files import KEY, metadata_of
 
     if KEY in metadata_of(like):
-        return read(like, "points")
-    handle = load(like, domain, public=True)
-    require_public(Ledger(), handle)
+        return dpviz.read(like, "points")
+    handle = dpviz.load(like, domain, public=True)
+    require_public(dpviz.Ledger(), handle)
     return handle

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+import dpviz
 from dpviz.cli.areas import answer_areas
 from dpviz.cli.attributes import attribute_lines, attribute_rows, cut_words, region_rows
 from dpviz.cli.rectangles import rectangles
@@ -73,14 +74,12 @@ def query(
     as_json: Json = False,
 ) -> None:
     """Answer range queries from a release: noisy counts with 95 % intervals."""
-    from dpviz.releases.areas.release import AreaRelease
-
     if name is not None and regions is None:
         raise ParameterError("--name is of --regions: give both, or leave it out")
     if less is not None and period is None:
         raise ParameterError("--less is taken off --period: give both, or neither")
     opened = opened_map(release)
-    if areas or isinstance(opened, AreaRelease):
+    if areas or isinstance(opened, dpviz.AreaRelease):
         query_areas(opened, rect, rects, areas, regions or period or kind, as_json)
         return
     opened = one_kind(opened, kind)
@@ -118,9 +117,7 @@ def timeline(
     as_json: Json = False,
 ) -> None:
     """Answer step by step over the period of a release with time: counts with 95 % intervals."""
-    from dpviz import read
-
-    opened = one_kind(read(release, "points"), kind)
+    opened = one_kind(dpviz.read(release, "points"), kind)
     answers = opened.timeline(None if rect is None else numbers(rect, "--rect"), every, period)
     rows = step_rows(answers, opened.domain.calendar.words, RANGE)
     lines = [
@@ -138,10 +135,9 @@ def opened_map(path: str) -> PointRelease | AreaRelease:
     Raises:
         ReleaseError: any other file.
     """
-    from dpviz import read
     from dpviz.releases.store import kind_in
 
-    return read(path, "areas") if kind_in(path) == "areas" else read(path, "points")
+    return dpviz.read(path, "areas") if kind_in(path) == "areas" else dpviz.read(path, "points")
 
 
 def query_areas(
@@ -153,9 +149,7 @@ def query_areas(
     as_json: bool,
 ) -> None:
     """Answers from a release of areas: of every area, or of rectangles."""
-    from dpviz.releases.areas.release import AreaRelease
-
-    if not isinstance(opened, AreaRelease):
+    if not isinstance(opened, dpviz.AreaRelease):
         raise ParameterError("--areas is asked of a release of areas, this one is of points")
     if others is not None or (every and (rect or rects)):
         raise ParameterError("a release of areas answers --areas, or --rect and --rects: give one")

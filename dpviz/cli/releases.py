@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import dpviz
 from dpviz.cli.areas import export_areas
 from dpviz.cli.areas import size_words as area_words
 from dpviz.cli.areas import summary as area_summary
@@ -49,8 +50,6 @@ def info(
     as_json: Json = False,
 ) -> None:
     """Show what a release says of itself: header, budget breakdown, size."""
-    from dpviz import read
-
     if code is not None:
         beside = {"source": source, "seed": seed, "areas": areas, "graph": graph}
         given = {name: value for name, value in beside.items() if value is not None}
@@ -61,15 +60,12 @@ def info(
             "--source, --seed, --areas and --graph are for the code: give --code too"
         )
     from dpviz.periods import period_words
-    from dpviz.releases.areas.release import AreaRelease
     from dpviz.releases.points.promises import promises
-    from dpviz.releases.points.release import PointRelease
-    from dpviz.releases.roads.timed import TimedRoadRelease
 
-    opened = read(release)
+    opened = dpviz.read(release)
     header, size = opened.header.to_dict(), []
     facts, likely = dict(header), []
-    if isinstance(opened, PointRelease):
+    if isinstance(opened, dpviz.PointRelease):
         place = opened.domain.place
         facts = {**summary(opened), **header, "domain": opened.domain.to_dict()}
         size = [
@@ -79,12 +75,12 @@ def info(
             *attribute_facts(opened.domain),
         ]
         likely = promises(opened, Path(release).absolute().parent)
-    if isinstance(opened, TimedRoadRelease):
+    if isinstance(opened, dpviz.TimedRoadRelease):
         steps = opened.steps
         facts |= {"time": steps.to_dict(), "steps": len(steps)}
         first, last = steps.words(0)[0], steps.words(len(steps) - 1)[1]
         size = [f"{len(steps):,} steps of {steps.every} from {first} to {last} {steps.zone}"]
-    if isinstance(opened, AreaRelease):
+    if isinstance(opened, dpviz.AreaRelease):
         facts = {**area_summary(opened), **header, "domain": opened.areas.domain.to_dict()}
         domain = opened.areas.domain
         size = [
@@ -126,13 +122,12 @@ def emit_code(path: str, which: str, as_json: bool, given: dict[str, Any]) -> No
     Raises:
         ParameterError: no such code, or something that it has no use for.
     """
-    from dpviz import read
     from dpviz.exports.data_use import data_use, sentences
     from dpviz.planning.model_scripts import script_of
 
     if which not in CODES:
         raise ParameterError(f"--code {which!r}: choose one of {', '.join(CODES)}")
-    opened = read(path)
+    opened = dpviz.read(path)
     if which == "statement":
         for name in given:
             raise ParameterError(f"--{name} is for code, not for the statement: leave it out")
@@ -172,12 +167,9 @@ def export(
     as_json: Json = False,
 ) -> None:
     """Write a release for other tools, such as QGIS."""
-    from dpviz import export as write
-    from dpviz.releases.areas.release import AreaRelease
-
     apart(output, release, join)
     opened = opened_map(release)
-    if isinstance(opened, AreaRelease):
+    if isinstance(opened, dpviz.AreaRelease):
         export_areas(
             opened,
             output,
@@ -190,7 +182,7 @@ def export(
         return
     if join is not None or key is not None or level is not None:
         raise ParameterError("--join is of a release of areas, this one is of points: leave it out")
-    path = write(opened, output, leaves=not all_nodes)
+    path = dpviz.export(opened, output, leaves=not all_nodes)
     nodes = opened.table[0]
     rows = len(nodes) if all_nodes else int(nodes.leaf.sum())
     emit({"output": str(path), "rows": rows}, as_json, f"{path}: {rows:,} rows")
@@ -209,11 +201,10 @@ def sample(
     as_json: Json = False,
 ) -> None:
     """Draw synthetic points that reproduce the counts of a release; costs nothing."""
-    from dpviz import read
     from dpviz.releases.export import save_sample
 
     apart(output, release)
-    opened = read(release, "points")
+    opened = dpviz.read(release, "points")
     points = save_sample(opened, output, n, seed)
     beside = {"kinds": opened.domain.kinds, "sums": opened.domain.values}
     lost = " and ".join(name for name, value in beside.items() if value is not None)

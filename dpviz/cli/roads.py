@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import dpviz
 from dpviz.cli.building import Facts, build_release
 from dpviz.cli.groups import grouped
 from dpviz.cli.options import Clock, Order, Units
@@ -117,12 +118,9 @@ def query(
     as_json: Json = False,
 ) -> None:
     """Answer path queries from a release: noisy totals with 95 % intervals."""
-    from dpviz import read
-    from dpviz.roads.paths import Paths
-
-    opened = read(release, "roads")
+    opened = dpviz.read(release, "roads")
     asked = asked_paths(opened.graph, path or [], between or [])
-    answers = opened.count(Paths.of(asked), period)
+    answers = opened.count(dpviz.Paths.of(asked), period)
     rows = [
         {"path": opened.graph.edge_id[edges].tolist()} | row
         for edges, row in zip(asked, answer_rows(answers, PATH), strict=True)
@@ -181,11 +179,8 @@ def timeline(
     as_json: Json = False,
 ) -> None:
     """Answer a path step by step over the period of a release with time."""
-    from dpviz import read
-    from dpviz.releases.roads.timed import TimedRoadRelease
-
-    opened = read(release, "roads")
-    if not isinstance(opened, TimedRoadRelease):
+    opened = dpviz.read(release, "roads")
+    if not isinstance(opened, dpviz.TimedRoadRelease):
         raise ParameterError("this release has no time: ask it with 'dpviz roads query'")
     each = [[] if one is None else [one] for one in (path, between)]
     asked = asked_paths(opened.graph, *each)
@@ -208,11 +203,10 @@ def export(
     as_json: Json = False,
 ) -> None:
     """Write the edges of a release for other tools, such as QGIS."""
-    from dpviz import read
     from dpviz.releases.export import export as write
 
     apart(output, release)
-    opened = read(release, "roads")
+    opened = dpviz.read(release, "roads")
     written = write(opened, output)
     rows = len(opened.graph) * len(opened.addends)
     emit({"output": str(written), "rows": rows}, as_json, f"{written}: {rows:,} edges")
@@ -238,7 +232,6 @@ def evaluate(
     as_json: Json = False,
 ) -> None:
     """Redo the figures of the paper: squared error of clustered and corridor queries."""
-    from dpviz import Ledger
     from dpviz.build import require_public
     from dpviz.evaluation import roads as experiments
     from dpviz.files import write_bytes
@@ -251,7 +244,7 @@ def evaluate(
     writable(output, ".csv")
     apart(output, source, *words(streets.graph, "--graph"))
     data = streets.load(source, public=public, **clock.steps())
-    require_public(Ledger(), data)  # exact answers follow
+    require_public(dpviz.Ledger(), data)  # exact answers follow
     rows = list(
         experiments.experiment(
             data,

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+import dpviz
 from dpviz.cli.evaluate import drawable, emit_results, write_plot
 from dpviz.cli.groups import grouped
 from dpviz.cli.options import Units
@@ -44,7 +45,6 @@ def evaluate(
     as_json: Json = False,
 ) -> None:
     """Measure models of PUBLIC sequences: PrivTree's figures 6 and 7, and AdaTrace's errors."""
-    from dpviz import Ledger
     from dpviz.build import CITY, require_public
     from dpviz.evaluation.rowfile import RowFile
     from dpviz.evaluation.sequences import MeasureRow, SequenceExperiment, about, run, summary
@@ -54,8 +54,7 @@ def evaluate(
             "evaluate compares with exact answers: only for public data; add --public if they are"
         )
     apart(output, source, symbols.alphabet, symbols.leaves, resumed=True)
-    if plot is not None:
-        drawable(plot, output)
+    drawable(plot, output)
     plan = SequenceExperiment(
         methods=words(methods, "--methods"),
         epsilons=tuple(numbers(epsilons, "--epsilons")),
@@ -66,7 +65,7 @@ def evaluate(
         seed=seed,
     )
     data = symbols.load(source, **units.reading(), public=True)
-    require_public(Ledger(), data)  # exact answers follow
+    require_public(dpviz.Ledger(), data)  # exact answers follow
     with claimed(output):
         results = RowFile(output, about(data, plan), MeasureRow)
         done = {(row.method, row.epsilon, row.repeat) for row in results.rows}

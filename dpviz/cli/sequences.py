@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import dpviz
 from dpviz.cli.building import Facts, build_release
 from dpviz.cli.groups import grouped
 from dpviz.cli.options import Order, Units
@@ -85,9 +86,7 @@ def count(
     as_json: Json = False,
 ) -> None:
     """Estimate how often strings of symbols occur."""
-    from dpviz import read
-
-    opened = read(release, "sequences")
+    opened = dpviz.read(release, "sequences")
     strings = [words(text, "--string") for text in string]
     counts = opened.count(strings).count.tolist()
     rows = [
@@ -108,10 +107,9 @@ def topk(
     as_json: Json = False,
 ) -> None:
     """List the most frequent strings, with their estimated counts where the release has them."""
-    from dpviz import read
     from dpviz.releases.sequences.columns import MODELS
 
-    opened = read(release, "sequences")
+    opened = dpviz.read(release, "sequences")
     ranked = MODELS[type(opened.model)] == "ranking"  # then there may be fewer
     many = k or (min(20, len(opened.model)) if ranked else 20)
     strings = opened.top(many, longest)
@@ -130,9 +128,7 @@ def following(
     as_json: Json = False,
 ) -> None:
     """Tell what comes next after a context, and how likely the end is."""
-    from dpviz import read
-
-    opened, symbols = read(release, "sequences"), words(context, "--context")
+    opened, symbols = dpviz.read(release, "sequences"), words(context, "--context")
     chances = opened.next(symbols).tolist()
     rows = [
         {"symbol": name, "probability": chance}
@@ -154,11 +150,10 @@ def sample(
     as_json: Json = False,
 ) -> None:
     """Draw synthetic sequences; costs nothing."""
-    from dpviz import read
     from dpviz.files import write_bytes
 
     apart(output, release)
-    opened = read(release, "sequences")
+    opened = dpviz.read(release, "sequences")
     drawn = opened.sample(n, seed)
     text = "".join(" ".join(row) + "\n" for row in drawn)
     write_bytes(output, text.encode())

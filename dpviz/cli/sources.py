@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import dpviz
 from dpviz.cli.groups import option
 from dpviz.cli.root import complain, numbers, public_box
 from dpviz.errors import DomainError, ParameterError
@@ -47,19 +48,18 @@ class Streets:
         Raises:
             ParameterError: none was named.
         """
-        from dpviz import read_graph
-
         if self.graph is None:
             raise ParameterError("--graph is missing: give NODES,EDGES tables, or one file")
         crs = "" if self.crs.strip().lower() == "none" else self.crs
         names = words(self.graph, "--graph")
-        graph = read_graph(*names, crs=crs, components=self.components, directed=self.directed)
+        graph = dpviz.read_graph(
+            *names, crs=crs, components=self.components, directed=self.directed
+        )
         _check_places(graph)
         return graph
 
     def load(self, source: str, **how: Any) -> RoadData:
         """The trips of a source on their graph; the built-in city brings its own."""
-        from dpviz import load, read_graph
         from dpviz.build import CITY
 
         if source == CITY:
@@ -73,12 +73,12 @@ class Streets:
                 max_per_unit=how.pop("max_per_unit", 1) != 1,
                 drop_unknown=how.pop("drop_unknown", False),
             )
-            read_graph(CITY, directed=self.directed)
+            dpviz.read_graph(CITY, directed=self.directed)
             time: dict[str, Any] = {k: v for k, v in how.items() if k in STEPS}
-            made: RoadData = load(CITY, kind="roads", **time)
+            made: RoadData = dpviz.load(CITY, kind="roads", **time)
             return made
         columns = words(self.columns, "--columns") or None
-        return load(source, self.opened(), columns=columns, **how)
+        return dpviz.load(source, self.opened(), columns=columns, **how)
 
 
 def _check_places(graph: RoadGraph) -> None:
@@ -146,7 +146,6 @@ class Symbols:
             ParameterError: an option that this source needs is missing, or one is of another.
             DataError: the file cannot be read so.
         """
-        from dpviz import load, read
         from dpviz.build import CITY, alphabet_of, leaf_cells
 
         if source != CITY:
@@ -159,7 +158,7 @@ class Symbols:
             cells = None
         else:
             most = LEAVES if self.cells is None else self.cells
-            cells = leaf_cells(read(self.leaves, "points"), most)
+            cells = leaf_cells(dpviz.read(self.leaves, "points"), most)
         cutting: dict[str, Any] = {
             "side": self.side,
             "gap": self.gap,
@@ -173,20 +172,22 @@ class Symbols:
                 max_per_unit=how["max_per_unit"] != 1,
                 dataset=how.get("name"),
             )
-            city: SequenceData = load(CITY, kind="sequences", **cutting)
+            city: SequenceData = dpviz.load(CITY, kind="sequences", **cutting)
             return city
         how["unit"] = unit
         if self.time is None:
             columns = None if self.column is None else (self.column,)
             how |= {"columns": columns, "drop_unknown": self.drop_unknown}
-            return load(source, alphabet_of(self.alphabet or ""), **how)
+            return dpviz.load(source, alphabet_of(self.alphabet or ""), **how)
         if unit is None or (self.bounds is None and cells is None):
             raise ParameterError(
                 "--time needs --unit, the person, and --bounds (public) or --leaves RELEASE"
             )
         bounds = numbers(self.bounds, "--bounds") if self.bounds else None
         box = cells.domain if cells and not bounds else public_box(bounds or ())
-        places: SequenceData = load(source, box, kind="sequences", time=self.time, **cutting, **how)
+        places: SequenceData = dpviz.load(
+            source, box, kind="sequences", time=self.time, **cutting, **how
+        )
         return places
 
     def _check(self) -> None:
