@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+import dpviz
 from dpviz.cli.ledger import require_ledger
 from dpviz.cli.outputs import apart
 from dpviz.cli.queries import opened_map
@@ -63,11 +64,9 @@ def share(
 
     opened, asked = _opened(releases, period), _rects(rect)
     maps, labels = _in_time(opened)
-    make = lambda: map_page(  # noqa: E731
-        maps, labels=labels, rects=asked, title=title, basemap=basemap
-    )
-    apart(output, *releases, basemap or None)
-    _write(output, make, ".html", opened, as_json)
+    _require(".html", output, *releases, basemap or None)
+    page = map_page(maps, labels=labels, rects=asked, title=title, basemap=basemap)
+    _write(output, page.encode(), opened, as_json)
 
 
 @app.command()
@@ -90,9 +89,9 @@ def report(
         raise ParameterError("--ledger is of --account: give both, or leave it out")
     opened, asked = _flat(_opened(releases, period)), _rects(rect)
     paid = _account(opened[0], ledger) if account else None
-    make = lambda: report_page(opened, rects=asked, title=title, account=paid)  # noqa: E731
-    apart(output, *releases, ledger=ledger)
-    _write(output, make, ".html", opened, as_json)
+    _require(".html", output, *releases, ledger=ledger)
+    page = report_page(opened, rects=asked, title=title, account=paid)
+    _write(output, page.encode(), opened, as_json)
 
 
 @app.command()
@@ -123,9 +122,9 @@ def picture(
         domain = opened[0].domain
         domain.boxes(from_degrees(outlined, domain.crs))  # or refuse it, as the other files do
     labels = labels_of(opened)
-    make = lambda: comparison_png(opened, labels, outlined, title=title, size=size)  # noqa: E731
-    apart(output, *releases)
-    _write(output, make, ".png", opened, as_json)
+    _require(".png", output, *releases)
+    drawn = comparison_png(opened, labels, outlined, title=title, size=size)
+    _write(output, drawn, opened, as_json)
     if missing := fonts("".join([title, *labels]))[1]:
         complain(f"note: no font of this machine has {missing}: a box is drawn for each")
 
@@ -136,10 +135,8 @@ def _account(release: PointRelease | AreaRelease, file: str | None) -> Account:
     Raises:
         ParameterError: no such ledger, or not the one that paid for the release.
     """
-    from dpviz import Ledger
-
     require_ledger(file)
-    ledger, paid = Ledger(file), release.header.extra.get("release_id")
+    ledger, paid = dpviz.Ledger(file), release.header.extra.get("release_id")
     account = ledger.account(release.header.source)
     if paid is not None and paid not in [row.release for row in account.spends]:
         raise ParameterError(
@@ -149,19 +146,18 @@ def _account(release: PointRelease | AreaRelease, file: str | None) -> Account:
     return account
 
 
+def _require(ending: str, output: str, *inputs: str | None, ledger: str | None = None) -> None:
+    """Refuse an output of another ending, or one that must not be replaced, before it is made."""
+    apart(output, *inputs, ledger=ledger)
+    if Path(output).suffix.lower() != ending:
+        raise ParameterError(f"output {output!r}: give a file that ends in {ending}")
+
+
 def _write(
-    output: str,
-    make: Callable[[], str | bytes],
-    ending: str,
-    releases: Sequence[PointRelease | AreaRelease],
-    as_json: bool,
+    output: str, data: bytes, releases: Sequence[PointRelease | AreaRelease], as_json: bool
 ) -> None:
     from dpviz.files import write_bytes
 
-    if Path(output).suffix.lower() != ending:
-        raise ParameterError(f"output {output!r}: give a file that ends in {ending}")
-    made = make()
-    data = made.encode() if isinstance(made, str) else made
     path = write_bytes(output, data)
     guarantees = [each.header.guarantee for each in releases]
     facts = {"output": str(path), "bytes": len(data), "guarantees": guarantees}
@@ -189,10 +185,9 @@ def _part(release: PointRelease | AreaRelease, period: str) -> PointRelease | Ar
     Raises:
         ParameterError: it has no time.
     """
-    from dpviz.releases.points.release import PointRelease
     from dpviz.releases.points.window import during
 
-    if not isinstance(release, PointRelease) or release.domain.time is None:
+    if not isinstance(release, dpviz.PointRelease) or release.domain.time is None:
         raise ParameterError(f"--period {period!r}: this release has no time; leave it out")
     return during(release, period)
 
@@ -217,11 +212,10 @@ def _in_time(
     releases: Sequence[PointRelease | AreaRelease],
 ) -> tuple[Sequence[PointRelease | AreaRelease], Sequence[str]]:
     """One release with time as the maps of its steps, and when each begins; others as they are."""
-    from dpviz.releases.points.release import PointRelease
     from dpviz.releases.points.window import windows
 
-    first = releases[0]
-    if isinstance(first, PointRelease) and len(releases) == 1 and first.domain.time is not None:
+    first, *others = releases
+    if isinstance(first, dpviz.PointRelease) and not others and first.domain.time is not None:
         return windows(first)
     return _flat(releases), ()
 
