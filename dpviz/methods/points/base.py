@@ -35,7 +35,7 @@ class PointMethod(Method):
     """
 
     kind: ClassVar[str] = "points"
-    dims: ClassVar[tuple[int, ...]] = (2, 4)
+    dims: ClassVar[tuple[int, ...]] = (1, 2, 3, 4)
     overlapping: ClassVar[bool] = False
     splits_axes: ClassVar[bool] = True
     measured: ClassVar[dict[str, Any]] = {}

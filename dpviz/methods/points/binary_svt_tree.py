@@ -41,7 +41,6 @@ class BinarySvtTree(PointMethod):
         "J. Zhang, X. Xiao, X. Xie: PrivTree: A Differentially Private Algorithm for Hierarchical "
         "Decompositions. SIGMOD 2016, §5 (lemma 5.1)"
     )
-    dims: ClassVar[tuple[int, ...]] = (1, 2, 3, 4)
     presets: ClassVar[dict[str, dict[str, object]]] = {"BinarySVT": {}}
     tiny: ClassVar[dict[str, object]] = {"tree_share": 0.95}
     advice: ClassVar[str] = "Sensitive data: NOT PRIVATE; its loss grows with the tree."

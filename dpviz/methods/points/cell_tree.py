@@ -188,7 +188,6 @@ class ShrunkTree(PointMethod):
     """Base of trees over Morton cells whose measured counts end in free post-processing."""
 
     paper: ClassVar[str] = "ours"
-    dims: ClassVar[tuple[int, ...]] = (1, 2, 3, 4)
     measured: ClassVar[dict[str, Any]] = {"slopes": False}
     tiny: ClassVar[dict[str, object]] = {"shrink": False, "slopes": False}
     advice: ClassVar[str] = "Where unbiased counts are needed: shrinkage trades bias for variance."

@@ -47,7 +47,6 @@ class InLnDpsd(PointMethod):
         "X. Li, Y. Wang, X. Zhang, K. Zhou, C. Li: A More Secure Spatial Decompositions Algorithm "
         "via Indefeasible Laplace Noise in Differential Privacy. ADMA 2019"
     )
-    dims: ClassVar[tuple[int, ...]] = (1, 2, 3, 4)
     advice: ClassVar[str] = "Sensitive data: NOT PRIVATE; its loss is infinite."
 
     threshold: float = parameter(100, "θ: split where the exact count is above", 0, 1e9)

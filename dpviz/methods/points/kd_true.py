@@ -38,7 +38,6 @@ class KdTrue(PointMethod):
         "G. Cormode, C. Procopiuc, D. Srivastava, E. Shen, T. Yu: Differentially Private Spatial "
         "Decompositions. ICDE 2012, §8"
     )
-    dims: ClassVar[tuple[int, ...]] = (1, 2, 3, 4)
     presets: ClassVar[dict[str, dict[str, object]]] = {"kd-true": {}}
     tiny: ClassVar[dict[str, object]] = {"height": 2}
     advice: ClassVar[str] = "Sensitive data: NOT PRIVATE."

@@ -73,7 +73,6 @@ class KdTree(PointMethod):
         "G. Cormode, C. Procopiuc, D. Srivastava, E. Shen, T. Yu: Differentially Private Spatial "
         "Decompositions. ICDE 2012"
     )
-    dims: ClassVar[tuple[int, ...]] = (1, 2, 3, 4)
     presets: ClassVar[dict[str, dict[str, object]]] = {
         "kd-standard": {},
         "kd-hybrid": {"switch": 4},

@@ -53,7 +53,6 @@ class PrivTree(PointMethod):
         "J. Zhang, X. Xiao, X. Xie: PrivTree: A Differentially Private Algorithm for Hierarchical "
         "Decompositions. SIGMOD 2016"
     )
-    dims: ClassVar[tuple[int, ...]] = (1, 2, 3, 4)
     advice: ClassVar[str] = "Few records, or a very small epsilon: the tree stays at its root."
 
     tree_share: float = parameter(

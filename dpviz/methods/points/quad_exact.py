@@ -39,7 +39,6 @@ class QuadExact(PointMethod):
     paper: ClassVar[str] = (
         "H. Samet: Foundations of Multidimensional and Metric Data Structures. Morgan Kaufmann 2006"
     )
-    dims: ClassVar[tuple[int, ...]] = (1, 2, 3, 4)
     advice: ClassVar[str] = "Sensitive data: NOT PRIVATE."
 
     max_depth: int = parameter(10, "Levels below the root, at most", 1, 26)

@@ -46,7 +46,6 @@ class Quadtree(PointMethod):
         "G. Cormode, C. Procopiuc, D. Srivastava, E. Shen, T. Yu: Differentially Private Spatial "
         "Decompositions. ICDE 2012"
     )
-    dims: ClassVar[tuple[int, ...]] = (1, 2, 3, 4)
     presets: ClassVar[dict[str, dict[str, object]]] = {
         "quad-baseline": {"budget": "uniform", "consistency": False, "prune": 0},
         "quad-geo": {"budget": "geometric", "consistency": False, "prune": 0},

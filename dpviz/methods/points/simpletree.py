@@ -46,7 +46,6 @@ class SimpleTree(PointMethod):
         "J. Zhang, X. Xiao, X. Xie: PrivTree: A Differentially Private Algorithm for Hierarchical "
         "Decompositions. SIGMOD 2016, algorithm 1"
     )
-    dims: ClassVar[tuple[int, ...]] = (1, 2, 3, 4)
     tiny: ClassVar[dict[str, object]] = {"height": 4}
     presets: ClassVar[dict[str, dict[str, object]]] = {"DPSD": {}}
     advice: ClassVar[str] = "Deep trees: the noise grows with the height."

@@ -41,7 +41,6 @@ class UniformGrid(PointMethod):
     paper: ClassVar[str] = (
         "W. Qardaji, W. Yang, N. Li: Differentially Private Grids for Geospatial Data. ICDE 2013"
     )
-    dims: ClassVar[tuple[int, ...]] = (1, 2, 3, 4)
     splits_axes: ClassVar[bool] = False
     presets: ClassVar[dict[str, dict[str, object]]] = {"UG": {}}
     advice: ClassVar[str] = "Skewed data and large queries: noise adds up over empty cells."
