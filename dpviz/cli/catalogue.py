@@ -35,7 +35,11 @@ def methods(as_json: Json = False) -> None:
         for name, cls in sorted(METHODS.items(), key=lambda item: (item[1].kind, item[0]))
     ]
     cells = [
-        (row["name"], row["guarantee"].replace("none", "NOT PRIVATE"), _works_on(row))
+        (
+            row["name"],
+            row["guarantee"].replace("none", "NOT PRIVATE"),
+            "/".join(map(str, row["dimensions"])) + "-D" if row["dimensions"] else row["kind"],
+        )
         for row in rows
     ]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
@@ -45,11 +49,6 @@ def methods(as_json: Json = False) -> None:
         for line, row in zip(cells, rows, strict=True)
     ]
     emit({"methods": rows}, as_json, "\n".join(lines))
-
-
-def _works_on(row: dict[str, Any]) -> str:
-    """Dimensions of points, or the kind of data."""
-    return "/".join(map(str, row["dimensions"])) + "-D" if row["dimensions"] else row["kind"]
 
 
 def describe(field: dataclasses.Field[Any]) -> dict[str, Any]:

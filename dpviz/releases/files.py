@@ -46,6 +46,8 @@ MOST_NAME = 1_000
 of a file, bytes of the header, characters of one name."""
 LARGEST = 1e100
 """Size of a number in a column, far beyond what can be released: its square is still a float."""
+TEXT, BYTES = ("string", "large_string"), ("binary", "large_binary")
+"""Arrow's names of columns of text, and of bytes."""
 
 
 def write_table(path: str | os.PathLike[str], table: pa.Table) -> Path:
@@ -197,7 +199,7 @@ def decoded(path: str, columns: dict[str, Sequence[str]]) -> pa.Table:
         kind = header_of(schema.metadata, name)[0]
         names = [each for each in dict.fromkeys(columns[kind]) if each in schema.names]
         # Text and lines stay as dictionaries, so that a long one is not repeated in memory.
-        words = [each for each in names if _is_bytes(schema.field(each).type)]
+        words = [each for each in names if str(schema.field(each).type) in (*TEXT, *BYTES)]
         file = pq.ParquetFile(path, read_dictionary=words)
         _check_size(file.metadata, name)
         return file.read(names)  # read_table would import pandas
@@ -318,7 +320,7 @@ def identifiers(table: pa.Table, name: str) -> NDArray[Any]:
     """
     column = _column(table, name)
     words = column.dictionary if pa.types.is_dictionary(column.type) else column
-    if not _is_text(words.type):
+    if str(words.type) not in TEXT:
         return whole_numbers(table, name)
     longest = pc.max(pc.utf8_length(words)).as_py() or 0
     if longest > MOST_NAME:
@@ -360,11 +362,3 @@ def _column(table: pa.Table, name: str) -> Any:
     if column.null_count:
         raise ReleaseError(f"column {name!r} holds nulls")
     return column
-
-
-def _is_text(kind: Any) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
-
-
-def _is_bytes(kind: Any) -> bool:
-    return _is_text(kind) or bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))

@@ -75,11 +75,6 @@ def compare(errors: Errors) -> list[Statement]:
     def ratio(upper: str, lower: str) -> float:
         return geometric_mean(errors[upper, *at] / errors[lower, *at] for at in settings)
 
-    def worst_of(name: str) -> int:
-        return sum(
-            errors[name, *at] == max(errors[other, *at] for other in PRIVATE) for at in settings
-        )
-
     def cell_against_hybrid(shape: str) -> float:
         return geometric_mean(
             errors["kd-cell", epsilon, shape] / errors["kd-hybrid", epsilon, shape]
@@ -92,7 +87,10 @@ def compare(errors: Errors) -> list[Statement]:
     highest = max(PRIVATE, key=lambda name: max(errors[name, *at] for at in settings))
     top = max(errors[highest, *at] for at in settings)
     best = min(means, key=lambda name: means[name])
-    weak = worst_of("kd-noisymean")
+    weak = sum(
+        errors["kd-noisymean", *at] == max(errors[other, *at] for other in PRIVATE)
+        for at in settings
+    )
     return [
         Statement(
             "Even a kd-tree without noise (kd-pure) has some error, from the uniformity assumption",

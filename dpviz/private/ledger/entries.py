@@ -91,7 +91,8 @@ class State:
     def account(self, spends: tuple[Spend, ...] = ()) -> Account:
         """The account in words and plain numbers."""
         spent, spent_delta = amounts.parsed(self.spent), amounts.parsed(self.spent_delta)
-        limits = [None if each is None else amounts.parsed(each) for each in self._totals]
+        totals = self.total, self.total_delta
+        limits = [None if each is None else amounts.parsed(each) for each in totals]
         left = [
             None if limit is None else float(amounts.left(limit, amount))
             for limit, amount in zip(limits, (spent, spent_delta), strict=True)
@@ -108,10 +109,6 @@ class State:
             f"add or remove {self.unit or 'one privacy unit'}",
             self.public,
         )
-
-    @property
-    def _totals(self) -> tuple[str | None, str | None]:
-        return self.total, self.total_delta
 
 
 @dataclass(frozen=True)

@@ -103,7 +103,8 @@ class CellQuery:
         if len(self.columns) != dims and not self.of_geometry:
             raise DataError(f"{len(self.columns)} columns for {dims} dimensions: name one for each")
         checked_bits(self.bits, self.domain)
-        if self.domain.dims * self.bits + self._kind_bits > MOST_BITS:
+        kinds = () if self.domain.kinds is None else self.domain.kinds.names
+        if self.domain.dims * self.bits + len(kinds).bit_length() > MOST_BITS:
             raise ParameterError(f"bits={self.bits}: too many beside kinds, give fewer grid bits")
         changes = len(self._offsets.since)
         if changes > MOST_CHANGES:
@@ -131,10 +132,6 @@ class CellQuery:
     def _srid(self) -> int | None:
         """The number of the domain's CRS in PostGIS, if it has one."""
         return known_crs(self.domain.crs).to_epsg() if self.domain.crs else None
-
-    @property
-    def _kind_bits(self) -> int:
-        return 0 if self.domain.kinds is None else len(self.domain.kinds.names).bit_length()
 
     @property
     def count_column(self) -> str:

@@ -118,7 +118,8 @@ def layout(
     alone = domain.dims == 2 and len(names) == 1 and not is_coordinate(names[0], domain)
     if len(names) not in (0, domain.dims) and not alone:
         raise DataError(f"{len(names)} columns for {domain.dims} dimensions: name one for each")
-    if len(names) == 1 and domain.dims == 2 and _is_geometry(table, names[0]):
+    geometry = [each.name for each in table.columns if each.kind == "geometry"]
+    if len(names) == 1 and domain.dims == 2 and names[0] in geometry:
         names = ()
     how = Layout(names, "", unit, time, domain.kinds, domain.values)
     if table.declares and table.columns:
@@ -333,10 +334,6 @@ def kind_numbers(column: Any, kinds: Kinds) -> NDArray[np.int64]:
     if OTHER in kinds.names:
         number[(number < 0) & arrow.number_array(written.is_valid())] = kinds.number(OTHER)
     return number
-
-
-def _is_geometry(table: Table, name: str) -> bool:
-    return any(each.name == name and each.kind == "geometry" for each in table.columns)
 
 
 def _coordinate_names(table: Table, domain: Domain) -> tuple[str, ...]:

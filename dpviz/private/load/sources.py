@@ -71,7 +71,8 @@ def _require_named(path: Path) -> None:
 
 def _one(source: str, chosen: Selection) -> DataHandle:
     """A handle on one source."""
-    path = _with_name(Path(source))
+    path = Path(source)
+    path = path.resolve() if path.name in ("", "..") else path  # its name is the data set's
     if chosen.bits is not None and chosen.domain is not None:
         chosen.grid_bits(chosen.domain)  # a bad number fails before anything is read
     if scheme_of(source) is not None:
@@ -97,11 +98,6 @@ def _one(source: str, chosen: Selection) -> DataHandle:
     if result is not None:
         return counts.result(path, [opened], result, chosen)
     return _of_table(opened, stem(path), chosen, path)
-
-
-def _with_name(path: Path) -> Path:
-    """The path, of the current folder or the one above it by its name: also the data set's."""
-    return path.resolve() if path.name in ("", "..") else path
 
 
 def _of_folder(folder: Path, chosen: Selection) -> DataHandle:

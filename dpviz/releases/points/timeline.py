@@ -50,7 +50,8 @@ def timeline(
     box = domain.over(place, (start, end) if start < end else period)
     if len(box) != 1:
         raise DomainError(f"{len(box)} rectangles: a timeline is of one, ask for each by itself")
-    cuts = domain.calendar.edges(start, end, every or step_of(domain, start, end))
+    step = every or domain.calendar.usual_step(start, end, domain.step or 0.0)
+    cuts = domain.calendar.edges(start, end, step)
     boxes = np.repeat(box, len(cuts) - 1, axis=0)
     boxes[:, 2], boxes[:, 5] = cuts[:-1], cuts[1:]
     answers = box_count(nodes, noise, *domain.boxes(boxes))
@@ -67,8 +68,3 @@ def less(first: RangeAnswers, second: RangeAnswers) -> RangeAnswers:
     answers = difference(first, second, independent=False)
     spread = first.uniformity_sd + second.uniformity_sd
     return RangeAnswers(**vars(answers), uniformity_sd=spread, nodes=first.nodes + second.nodes)
-
-
-def step_of(domain: Domain, start: float, end: float) -> str:
-    """A usual step for a part of the domain's period: not shorter than the domain's own."""
-    return domain.calendar.usual_step(start, end, domain.step or 0.0)

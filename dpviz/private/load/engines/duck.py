@@ -176,7 +176,7 @@ class Duck(Engine):
         """
         key = exp.cast(exp.column(exp.to_identifier(unit, quoted=True), table="source"), "varchar")
         key_hash = exp.Anonymous(this="hash", expressions=[key])
-        hashed = exp.Mod(this=key_hash, expression=_n(BATCHES))
+        hashed = exp.Mod(this=key_hash, expression=exp.Literal.number(BATCHES))
         chosen = exp.Anonymous(this="getvariable", expressions=[exp.Literal.string(_PART)])
         return exp.EQ(this=hashed, expression=chosen)
 
@@ -257,7 +257,3 @@ _NUMBERS = {
     *("INTEGER", "UINTEGER", "FLOAT", "DOUBLE", "DECIMAL", "BIGNUM", "VARINT"),
     '"NULL"',
 }
-
-
-def _n(value: int) -> Any:
-    return exp.Literal.number(value)
