@@ -320,7 +320,7 @@ def _posterior(
         return mean, spread
     mean, spread = np.empty(len(seen)), np.empty(len(seen))
     # Of many nodes a table for each class of deviations, which differ by at most 5 % in it.
-    of_class = np.rint(np.log(deviation) / _CLASS).astype(np.int64)
+    of_class = np.rint(np.log(deviation) / _CLASS).astype(np.int16)  # sorted by their digits
     order = np.argsort(of_class, kind="stable")
     for rows in np.split(order, np.flatnonzero(np.diff(of_class[order])) + 1):
         checkpoint()
