@@ -109,35 +109,36 @@ class Ladder(ShrunkTree):
         left = np.full(len(tree.codes[-1]), share.epsilon)
         rate, later = self.first * left, np.zeros(len(left))
         for depth in range(level, cap + 1):
-            rule, now = self.at(dims, depth), rate > 0
-            rates = self.rungs(rate[now], left[now])
-            noisy = nested_at(noise, share, tree.level_counts(depth)[now], rates)
+            rule, seen = self.at(dims, depth), np.flatnonzero(rate)
+            had = left.take(seen)
+            rates = self.rungs(rate.take(seen), had)
+            noisy = nested_at(noise, share, tree.level_counts(depth).take(seen), rates)
             rung, weight, few = rule.look(noisy, rates)
-            at = rung, np.arange(len(rung))
-            rest = left.copy()
-            rest[now] = unspent(left[now], rates[at])
-            stops = np.zeros(len(rate), dtype=np.bool_)
-            stops[now] = ((weight <= few) & (depth > 0)) | (rest[now] <= LEAST) | (depth == cap)
-            twice = np.zeros(len(rate), dtype=np.bool_)
-            twice[now] = (weight > rule.jump * tree.fanout**2 * rule.c) & (depth + 2 <= cap)
+            at = rung * len(seen) + np.arange(len(seen))
+            looked, paid = noisy.take(at), rates.take(at)
+            over = unspent(had, paid)
+            done = ((weight <= few) & (depth > 0)) | (over <= LEAST) | (depth == cap)
+            again = (weight > rule.jump * tree.fanout**2 * rule.c) & (depth + 2 <= cap)
+            asked = (over > 0) & (depth > 0)  # the root always splits
+            stops, twice, decides = np.zeros((3, len(rate)), dtype=np.bool_)
+            stops[seen], twice[seen], decides[seen] = done, again, asked
             if not tree.has_room(~stops, twice):
-                stops[now] = True
+                done[:] = stops[seen] = True
             count, price = np.zeros((2, len(rate)))
-            done = stops[now]
-            count[now] = np.where(done, noisy[-1], noisy[at])
-            price[now] = np.where(done, rates[-1], rates[at])
+            count[seen] = np.where(done, noisy[-1], looked)
+            price[seen] = np.where(done, rates[-1], paid)
             counts.append(count)
             prices.append(price)
-            decides = now & (rest > 0) & (depth > 0)  # the root always splits
-            asked = decides[now]
-            final, threshold = rate_variances(rates[-1][asked]), few[asked] / rest[decides]
-            doubts.append(Doubts.of(decides, final, threshold, math.sqrt(2.0) / rates[at][asked]))
+            final, threshold = rate_variances(had[asked]), few[asked] / over[asked]
+            doubts.append(Doubts.of(decides, final, threshold, math.sqrt(2.0) / paid[asked]))
             if stops.all():
                 break
-            start = np.zeros(len(rate))
-            start[now] = rule._part(weight, tree.fanout, depth, cap) * rest[now]
-            start = np.minimum(np.maximum(start, LEAST / 256), rest)
-            columns = rest, np.where(now, np.where(twice, 0.0, start), later), start * twice
+            start = rule._part(weight, tree.fanout, depth, cap) * over
+            start = np.minimum(np.maximum(start, LEAST / 256), over)
+            rest, next_rate, next_later = left.copy(), later.copy(), np.zeros(len(rate))
+            rest[seen] = over
+            next_rate[seen], next_later[seen] = np.where(again, 0.0, start), start * again
+            columns = rest, next_rate, next_later
             tree.split(~stops)
             left, rate, later = (np.repeat(each[~stops], tree.fanout) for each in columns)
         return tree, np.concatenate(counts), np.concatenate(prices), Doubts.joined(doubts)

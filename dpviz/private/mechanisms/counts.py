@@ -121,7 +121,8 @@ def nested_at(noise: Noise, share: Share, counts: ArrayLike, rates: ArrayLike) -
     for level in range(len(rates) - 2, -1, -1):
         noisy[level] = noisy[level + 1]
         differ = np.flatnonzero(rates[level] < rates[level + 1])
-        noisy[level, differ] += _added(noise, rates[level, differ], rates[level + 1, differ])
+        rows, added = _added(noise, rates[level].take(differ), rates[level + 1].take(differ))
+        noisy[level, differ[rows]] += added
     return noisy
 
 
@@ -145,18 +146,16 @@ def change_probability(rates: ArrayLike, finest: ArrayLike) -> Float:
     return np.asarray(2.0 * (1.0 - ratio) * (ratio + 1.0 - coarse) / (2.0 - coarse))
 
 
-def _added(noise: Noise, rates: Float, finest: Float) -> Int:
-    """W of :func:`nested_at`."""
+def _added(noise: Noise, rates: Float, finest: Float) -> tuple[Int, Int]:
+    """W of :func:`nested_at`: the rows where it is not 0, and what it is there."""
 
     def bounds(row: int) -> Bounds:
         return changed(Fraction(float(rates[row])), Fraction(float(finest[row])))
 
     odds = change_probability(rates, finest)
     rows = np.flatnonzero(less(noise.words, len(rates), odds, bounds))
-    sizes = 1 + noise.one_sided(len(rows), rates[rows])
-    added: Int = np.zeros(len(rates), dtype=np.int64)
-    added[rows] = np.where(fair(noise.words, len(rows)), sizes, -sizes)
-    return added
+    sizes = 1 + noise.one_sided(len(rows), rates.take(rows))
+    return rows, np.where(fair(noise.words, len(rows)), sizes, -sizes)
 
 
 def asymmetric_geometric(
