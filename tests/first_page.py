@@ -101,7 +101,7 @@ def carried(release, scene):
                 packer.add(f"{name}.{column}", flat, number_array(values.offsets))
             else:
                 packer.add_tables({name: table.select([column])})
-    spec = scene.to_dict() | {"role": "map", "key": "explore.map", "height": 560, "tiles": TILES}
+    spec = scene.to_dict() | {"key": "explore.map", "height": 560, "tiles": TILES}
     return coarse(spec | {"columns": packer.index}), packer.block()
 
 

@@ -12,8 +12,8 @@ from functools import cache
 from pathlib import Path
 
 FOLDER = Path(__file__).parent / "js"
-ENTRIES = ("streamlit.js", "file.js", "widget.js", "first.js")
-"""One per host."""
+ENTRIES = ("streamlit.js", "overlay.js", "preload.js", "file.js", "widget.js", "first.js")
+"""One per host, and in Streamlit one for each part of a map."""
 
 IMPORT = re.compile(r"^import \{[^}]*\} from '\./([\w.]+)';\n", re.MULTILINE)
 EXPORT = re.compile(r"^export (?!default)", re.MULTILINE)

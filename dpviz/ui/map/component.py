@@ -70,8 +70,14 @@ class MapEvents:
 
 
 @cache
-def _registered() -> Callable[..., Any]:
+def _map() -> Callable[..., Any]:
     return st.components.v2.component("dpviz_map", js=script("streamlit.js"), css=style(), html="")
+
+
+@cache
+def _part(name: str) -> Callable[..., Any]:
+    """What comes beside a map: without the map's program, which each message would carry."""
+    return st.components.v2.component(f"dpviz_{name}", js=script(f"{name}.js"), html="")
 
 
 @cache
@@ -95,7 +101,7 @@ def bundle_url() -> str:
 def preload() -> None:
     """Let the browser fetch deck.gl while Python still reads data; call first on every page."""
     with st.container(key="dpviz-preload"):
-        _registered()(data={"spec": {"role": "preload", "bundle": bundle_url()}}, key="preload")
+        _part("preload")(data={"spec": {"bundle": bundle_url()}}, key="preload")
 
 
 def map_view(
@@ -113,14 +119,13 @@ def map_view(
     :func:`events` reads the map. Anything that changes often belongs into :func:`map_overlay`.
     """
     spec = scene.to_dict() | {
-        "role": "map",
         "key": key,
         "bundle": bundle_url(),
         "height": height,
         "tiles": TILES if tiles and not scene.plane else None,
     }
     nothing = lambda: None  # noqa: E731
-    _registered()(
+    _map()(
         data={"spec": spec, **scene.tables},
         key=key,
         on_shape_change=on_shape or nothing,
@@ -163,9 +168,8 @@ def map_overlay(
         memory["seq"] += 1  # a map that already has this number keeps its own shape
     memory["seen"] = shape
     spec = layers_json(marks) | {
-        "role": "overlay",
         "target": key,
         "shape": {"seq": memory["seq"], "value": shape and shape.to_json()},
         "legend": legend and legend.to_dict(),
     }
-    _registered()(data={"spec": spec, **tables(marks)}, key=f"{key}.overlay")
+    _part("overlay")(data={"spec": spec, **tables(marks)}, key=f"{key}.overlay")

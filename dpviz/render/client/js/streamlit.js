@@ -1,36 +1,21 @@
 /**
- * Entry point that Streamlit calls at every change of data or theme.
- *
- * A mount is a map, or the overlay of a map that it names; maps find their overlay, and overlays
- * their map, by the key both carry.
+ * Entry point of a map, which Streamlit calls at every change of data or theme.
  */
 import {MapApp} from './app.js';
 import {h} from './dom.js';
 import {prepared} from './gl.js';
 import {loadDeck} from './loader.js';
+import {maps, showOverlay} from './together.js';
 import {columns} from './wire.js';
 
 const REST = 500; // ms after which a busy page waits no longer for deck.gl
 const mounts = new WeakMap(); // parent element -> {app, data, deck}
-const maps = new Map(); // key -> MapApp
-const overlays = new Map(); // key -> the overlay's latest data
-
-function showOverlay(key) {
-  const data = overlays.get(key);
-  if (data) maps.get(key)?.showOverlay(data.spec, columns(data));
-}
-
-function mountOverlay({data}) {
-  const {target} = data.spec;
-  overlays.set(target, data);
-  showOverlay(target);
-  return () => overlays.get(target) === data && overlays.delete(target);
-}
 
 /** Once the browser has nothing else to do: deck.gl's start would hold up the page's words. */
 const atRest = call => (window.requestIdleCallback ?? setTimeout)(call, {timeout: REST});
 
-function mountMap({data, parentElement, setStateValue, setTriggerValue}) {
+export default function ({data, parentElement, setStateValue, setTriggerValue}) {
+  if (!data?.spec) return undefined;
   const mount = mounts.get(parentElement) ?? {};
   mounts.set(parentElement, mount);
   const {key, bundle} = data.spec;
@@ -63,14 +48,4 @@ function mountMap({data, parentElement, setStateValue, setTriggerValue}) {
     mounts.delete(parentElement);
     if (maps.get(key) === app) maps.delete(key);
   };
-}
-
-export default function (args) {
-  if (!args.data?.spec) return undefined;
-  const {role, bundle} = args.data.spec;
-  if (role === 'preload') {
-    loadDeck(bundle).catch(() => {}); // the map itself will say so
-    return undefined;
-  }
-  return role === 'overlay' ? mountOverlay(args) : mountMap(args);
 }
