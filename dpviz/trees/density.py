@@ -63,23 +63,22 @@ def refine(nodes: Decomposition, doubt: float = 0.0) -> Decomposition:
             added to it, so that noise alone makes no steep slopes.
     """
     dims, leaf = nodes.dims, nodes.leaf
-    open_leaf = leaf & (nodes.count > LEAST * np.sqrt(nodes.variance))
-    for low, high in zip(nodes.lo.T, nodes.hi.T, strict=True):
-        open_leaf &= high - low > 1
-    leaves = np.flatnonzero(open_leaf)
+    leaves = np.flatnonzero(leaf & (nodes.count > LEAST * np.sqrt(nodes.variance)))
+    wide = nodes.hi.take(leaves, axis=0) - nodes.lo.take(leaves, axis=0) > 1
+    leaves = leaves[wide.all(axis=1)]
     if dims > 2 or not len(leaves) or nodes.depth == 0:
         return nodes
     if len(nodes) + (len(leaves) << dims) > MAX_NODES:
         return nodes  # a flat density inside the leaves, where sub-cells would pass the cap
-    columns, place, first = _with_room(nodes, leaves, 1 << dims)
+    columns, first = _with_room(nodes, leaves, 1 << dims)
     held = nodes.count
     if doubt:
         held = sum_up(nodes.parent, np.maximum(held, 0.0) + doubt * np.sqrt(nodes.variance))
+    density = held / nodes.volume
     for start in range(0, len(leaves), STRIP):
         checkpoint()
         part = slice(start, start + STRIP)
-        columns["parent"][first[part, None] + np.arange(1 << dims)] = place[leaves[part], None]
-        pulls = _pulls(nodes, leaves[part], held)
+        pulls = _pulls(nodes, leaves[part], density)
         _fill(columns, first[part], nodes, leaves[part], pulls)
     for column in columns.values():
         column.flags.writeable = False
@@ -88,12 +87,12 @@ def refine(nodes: Decomposition, doubt: float = 0.0) -> Decomposition:
 
 def _with_room(
     nodes: Decomposition, leaves: Int, fanout: int
-) -> tuple[dict[str, NDArray[Any]], Int, Int]:
+) -> tuple[dict[str, NDArray[Any]], Int]:
     """Columns with room for children under each of some leaves (rows, ascending).
 
     Returns:
-        The columns, whose new rows hold nothing yet; the new row of each node, (n,), and that of
-        each of the leaves' first child, (k,).
+        The columns, whose new rows hold nothing yet but their parents, and the row of each of the
+        leaves' first child, (k,).
     """
     # Children stand in the order of their parents, so those of shallow leaves move the nodes of
     # their own level, and later ones, on.
@@ -104,14 +103,16 @@ def _with_room(
     place = np.arange(len(nodes))
     place[roots:] += earlier[nodes.parent[roots:]]
     first = roots + np.cumsum(nodes.n_children)[leaves] + fanout * np.arange(many)
+    children = nodes.n_children.copy()
+    children[leaves] = fanout
     columns: dict[str, NDArray[Any]] = {}
     for name in ("lo", "hi", "count", "variance"):
         old = getattr(nodes, name)
         columns[name] = np.empty((len(nodes) + many * fanout, *old.shape[1:]), old.dtype)
         rowwise(columns[name])[place] = rowwise(old)
-    columns["parent"] = parent = np.full(len(nodes) + many * fanout, -1, dtype=np.int32)
-    parent[place[roots:]] = place[nodes.parent[roots:]]
-    return columns, place, first
+    above = np.repeat(place.astype(np.int32), children)
+    columns["parent"] = np.concatenate([nodes.parent[:roots], above])
+    return columns, first
 
 
 def _fill(
@@ -123,43 +124,52 @@ def _fill(
 ) -> None:
     """Write the 2^d sub-cells of each of some leaves, from the row of its first one on, (k,)."""
     dims = nodes.dims
-    count, variance = nodes.count[leaves], nodes.variance[leaves]
-    boxes = [(nodes.lo[leaves, axis], nodes.hi[leaves, axis]) for axis in range(dims)]
-    shares = np.ones((1 << dims, len(leaves)))
-    for axis, ((lo, hi), both) in enumerate(zip(boxes, pulls, strict=True)):
+    count, variance = nodes.count.take(leaves), nodes.variance.take(leaves)
+    lows, highs = nodes.lo.take(leaves, axis=0), nodes.hi.take(leaves, axis=0)
+    corners = range(1 << dims)
+    shares = np.ones((len(corners), len(leaves)))
+    boxes = np.empty((2, len(corners), *lows.shape), dtype=np.int64)
+    for axis, both in enumerate(pulls):
+        lo, hi = lows[:, axis], highs[:, axis]
         middle, side = (lo + hi) >> 1, hi - lo
         lower = (middle - lo) / side
         below, above = lower * np.exp(both[0]), (1.0 - lower) * np.exp(both[1])
         lower = below / (below + above)
         halves = (lo, middle, lower), (middle, hi, 1.0 - lower)
-        for corner in range(1 << dims):
+        for corner in corners:
             low, high, part = halves[(corner >> (dims - 1 - axis)) & 1]
-            columns["lo"][:, axis][first + corner] = low
-            columns["hi"][:, axis][first + corner] = high
+            boxes[0, corner, :, axis], boxes[1, corner, :, axis] = low, high
             shares[corner] *= part
-    for corner, share in enumerate(shares):
-        columns["count"][first + corner] = share * count
-        columns["variance"][first + corner] = uniformity_variance(count, share) + share * variance
+    values = {
+        "lo": boxes[0],
+        "hi": boxes[1],
+        "count": shares * count,
+        "variance": uniformity_variance(count, shares) + shares * variance,
+    }
+    for name, cells in values.items():
+        column = rowwise(columns[name])
+        for corner in corners:
+            column[first + corner] = rowwise(cells[corner])
 
 
-def _pulls(nodes: Decomposition, leaves: Int, held: Float) -> Iterator[tuple[Float, Float]]:
+def _pulls(nodes: Decomposition, leaves: Int, density: Float) -> Iterator[tuple[Float, Float]]:
     """How far the lower and the upper neighbour draw a leaf's half, a logarithm, for each axis.
 
     Args:
         nodes: the tree.
         leaves: rows of leaves, (k,).
-        held: records in each node, above 0 in these, (n,).
+        density: records per volume in each node, above 0 in these, (n,).
     """
-    density = held[leaves] / nodes.volume[leaves]
+    here, volume = density.take(leaves), nodes.volume.take(leaves)
     for sides in nodes.beside:
         pulls = []
         for column in sides:
             there = column.take(leaves)
             outside = there < 0  # at the domain's edge nothing draws
-            ratio = held.take(there) / nodes.volume.take(there) / density
+            ratio = density.take(there) / here
             np.clip(ratio, math.exp(-STEEPEST), math.exp(STEEPEST), out=ratio)
             # The middle of a leaf r times as wide is (1 + r)/2 widths away.
-            times = nodes.volume.take(there) / nodes.volume.take(leaves)
+            times = nodes.volume.take(there) / volume
             distance = 0.5 * (1.0 + times ** (1.0 / nodes.dims))
             pulls.append(np.where(outside, 0.0, POWER * np.log(ratio) / distance))
         yield pulls[0], pulls[1]
