@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 import dpviz
 from dpviz.exports import map_page
 from dpviz.releases.points.window import windows
-from dpviz.render import with_noise
+from dpviz.render import interval_words, with_noise
 from dpviz.render.cells import adaptive, node_bounds
 from dpviz.render.detail import NEVER, QUIET
 from tests.browser.conftest import frames
@@ -29,11 +29,6 @@ PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobil
 def series():
     city = dpviz.load("city-50k")
     return [dpviz.build(city, "privtree", e, seed=k) for k, e in enumerate(EPSILONS)]
-
-
-@pytest.fixture(scope="module")
-def one(series):
-    return map_page(series[3:4], title="One map", rects=[RECT])
 
 
 def layers(map_view):
@@ -133,14 +128,20 @@ def test_cells_made_in_the_browser_are_those_of_the_engine(open_file, series):
             assert same == pytest.approx(theirs[drawn], rel=2e-5, abs=1e-7), column
 
 
-def test_one_map_has_room_fills_the_window_hears_letters_and_tells_the_place(open_file, one):
-    page = open_file(one)
+def test_one_map_has_room_fills_the_window_hears_letters_and_shows_what_it_is_asked(
+    open_file, series
+):
+    page = open_file(map_page(series[3:4], title="One map", rects=[RECT]))
     map_view = the_map(page)
     the_legend_covers_no_data(page)
     the_map_alone_fills_the_window(page, map_view)
     letters_draw_from_anywhere_but_a_field(page, map_view)
     where_the_pointer_is_stands_below(page, map_view)
+    who_gives_up_a_drawing_has_the_shape_before_it(page, map_view)
     a_large_window_gives_it_more(page, map_view)
+    a_blank_cell_has_words_and_raw_cells_are_a_switch(page, map_view, series[3])
+    colours_stay_where_the_system_s_contrast_takes_all_others(page, map_view)
+    who_leaves_before_the_screen_is_filled_is_not_kept_there(page, map_view)
 
 
 def a_large_window_gives_it_more(page, map_view):
@@ -172,10 +173,8 @@ def the_map_alone_fills_the_window(page, map_view):
     )
 
 
-def test_who_gives_up_a_drawing_has_the_shape_before_it(open_file, one):
+def who_gives_up_a_drawing_has_the_shape_before_it(page, map_view):
     """By keyboard a rectangle that was given up stayed, beside the answer of the one before it."""
-    page = open_file(one)
-    map_view = the_map(page)
     drawn = "e => e.__dpviz.shape"
     before = map_view.evaluate(drawn)
     assert before == shape(map_view)
@@ -212,10 +211,10 @@ def test_two_maps_on_paper_keep_the_legend_s_colours_and_no_buttons(open_file, s
         expect(away).to_be_hidden()
 
 
-def test_a_map_keeps_its_colours_where_the_system_s_contrast_takes_all_others(open_file, one):
+def colours_stay_where_the_system_s_contrast_takes_all_others(page, map_view):
     """Which fills, and by them the legend, a page's colours and what is pressed, would be lost."""
-    page = open_file(one, color_scheme="dark", forced_colors="active")
-    assert the_map(page).evaluate("e => e.__dpviz.dark")
+    page.emulate_media(color_scheme="dark", forced_colors="active")
+    page.wait_for_function("e => e.__dpviz.dark", arg=map_view.element_handle())
     shown = []
     for contrast in ("active", "none"):
         page.emulate_media(color_scheme="dark", forced_colors=contrast)
@@ -232,9 +231,7 @@ SLOW_TO_FILL = """() => {
 }"""
 
 
-def test_who_leaves_before_the_screen_is_filled_is_not_kept_there(open_file, one):
-    page = open_file(one)
-    map_view = the_map(page)
+def who_leaves_before_the_screen_is_filled_is_not_kept_there(page, map_view):
     page.evaluate(SLOW_TO_FILL)
     map_view.press("f")
     map_view.press("f")
@@ -279,15 +276,14 @@ def where_the_pointer_is_stands_below(page, map_view):
     assert shape(map_view) != before
 
 
-def test_a_blank_cell_has_words_the_picture_is_a_slide_and_raw_cells_are_a_switch(
-    open_file, one, series
-):
-    page = open_file(one)
-    map_view = the_map(page)
-    quiet = adaptive(series[3])
+def a_blank_cell_has_words_and_raw_cells_are_a_switch(page, map_view, release):
+    """And the picture is a slide."""
+    page.set_viewport_size({"width": 1280, "height": 900})
+    frames(page)
+    quiet = adaptive(release)
     zoom = map_view.evaluate("e => e.__dpviz.camera.zoom")
     drawn = np.flatnonzero(quiet.at(zoom) & (quiet.kind == QUIET))
-    west, south, east, north = node_bounds(series[3])[drawn[quiet.km2[drawn].argmax()]]
+    west, south, east, north = node_bounds(release)[drawn[quiet.km2[drawn].argmax()]]
     middle = [float(west + east) / 2, float(south + north) / 2]
     x, y = map_view.evaluate("(e, at) => e.__dpviz.deck.getViewports()[0].project(at)", middle)
     box = map_view.bounding_box()
@@ -382,7 +378,9 @@ def test_a_map_over_the_meridian_of_180_shows_itself_and_is_moved_past_it(open_f
 
 
 @pytest.mark.webgl
-def test_one_finger_scrolls_a_phone_s_page_and_buttons_fit_a_thumb(open_file, series):
+def test_one_finger_scrolls_a_phone_s_page_buttons_fit_a_thumb_and_a_rectangle_is_drawn(
+    open_file, series
+):
     few = map_page(series[:1], rects=[RECT])  # cells, which are drawn at every move of a finger
     page = open_file(few, bypass_csp=True, **PHONE)
     map_view = the_map(page)
@@ -440,3 +438,31 @@ def test_one_finger_scrolls_a_phone_s_page_and_buttons_fit_a_thumb(open_file, se
         assert min(left, right) >= 7, across  # 8 but for parts of a pixel
     page.get_by_test_id("dpviz-draw").tap()
     assert map_view.evaluate("e => e.__dpviz.tool") == "rect"
+    page.keyboard.press("Escape")
+    a_rectangle_drawn_in_the_file_is_answered_there(page, map_view, series[0])
+
+
+def a_rectangle_drawn_in_the_file_is_answered_there(page, map_view, release):
+    page.set_viewport_size({"width": 1280, "height": 900})
+    frames(page)
+    assert shape(map_view)["rect"] == list(RECT)
+    page.get_by_test_id("dpviz-draw").click()
+    drag(page, map_view, (0.3, 0.4), (0.5, 0.6))
+    rect = shape(map_view)["rect"]
+    answer = release.count(rect)
+    box = page.get_by_test_id("dpviz-answer")
+    expect(box).to_contain_text(with_noise(answer.count[0], answer.larger_error[0]))
+    expect(box).to_contain_text(interval_words(answer.count[0], answer.half_width[0]))
+    assert map_view.evaluate("e => e.__dpviz.overlay.map(l => l.props.data.length)") == [
+        answer.nodes[0]
+    ]
+    page.get_by_role("button", name="Show rectangle 1").click()
+    assert shape(map_view)["rect"] == list(RECT)
+    page.get_by_test_id("dpviz-clear").click()
+    expect(box).to_have_count(0)
+    expect(page.get_by_text("Ask the map")).to_be_visible()
+    page.mouse.move(*at(map_view, 0.5, 0.5))
+    expect(page.get_by_test_id("dpviz-tooltip")).to_contain_text("per km²")
+    before = map_view.evaluate("e => e.__dpviz.camera.zoom")
+    page.get_by_role("button", name="Zoom in").click()
+    assert map_view.evaluate("e => e.__dpviz.camera.zoom") == before + 1

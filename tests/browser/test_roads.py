@@ -11,6 +11,7 @@ from dpviz.render.roads import node_degrees
 from dpviz.roads.routing import shortest_path
 from dpviz.ui.roads.plan import title_of
 from tests.browser.test_explore import over
+from tests.browser.test_pages import looks_as_it_did_and_is_open_to_everyone, settled
 
 pytestmark = pytest.mark.browser
 
@@ -34,8 +35,11 @@ def metric(page, label):
     return box.get_by_test_id("stMetricValue")
 
 
-def test_two_clicked_streets_are_joined_and_answered(app, open_page):
-    page = open_page(f"{app}/roads?seed=3")
+def test_the_page_looks_as_it_did_and_two_clicked_streets_are_joined_and_answered(app, open_page):
+    page = open_page(f"{app}/roads")
+    looks_as_it_did_and_is_open_to_everyone(page, "roads")
+    page.set_viewport_size({"width": 1280, "height": 900})
+    settled(page)
     choice = page.get_by_test_id("stSidebar").get_by_test_id("stButtonGroup").first
     assert choice.bounding_box()["height"] < 70  # in one line: the second had no border at its left
     map_view, graph = the_map(page), city_trips().graph

@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 import dpviz
 from tests.browser.conftest import (
     PLACES,
+    choose,
     continued,
     downloaded,
     idle,
@@ -213,13 +214,22 @@ def test_nothing_of_sensitive_records_leaves_the_vault_whatever_fails_in_it(
 
 
 @pytest.mark.slow
-def test_nothing_of_sensitive_trips_leaves_the_vault(trips, vault, open_page):
+def test_nothing_of_sensitive_trips_leaves_the_vault_and_after_a_demo_their_moves_are_seen_first(
+    trips, vault, open_page
+):
     page = open_page("about:blank")
     traffic = Traffic(page)
-    page.goto(f"{vault.address}/sequences?data=places")
+    page.goto(f"{vault.address}/sequences")
+    views = page.get_by_role("radiogroup", name="Show").get_by_role("radio")
+    expect(views.first).to_be_checked()
+    choose(page, "Sequences", "Your own places in time")
     uploaded(page, trips)
     pay(page)
     page.locator("[data-testid=dpviz-map][data-rendered]").first.wait_for()
+    for _ in range(2):  # nor is it another view once the page has run
+        expect(page.get_by_text("Busiest moves")).to_be_visible()
+        expect(views.first).to_be_checked()
+        idle(page)
     for view in ("Frequent paths", "Synthetic trips", "Moves"):
         page.get_by_role("radio", name=view).or_(
             page.get_by_role("button", name=view, exact=True)

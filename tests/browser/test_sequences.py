@@ -11,7 +11,13 @@ from dpviz.datasets import DATASETS
 from dpviz.private.load.cells import grid_cells
 from dpviz.releases.store import read
 from tests.browser.conftest import downloaded, frames
-from tests.browser.test_pages import OF_COLOURS, settled, unfold, violations
+from tests.browser.test_pages import (
+    OF_COLOURS,
+    looks_as_it_did_and_is_open_to_everyone,
+    settled,
+    unfold,
+    violations,
+)
 
 pytestmark = pytest.mark.browser
 
@@ -47,13 +53,43 @@ def show(page, view):
     ).first.click()
 
 
-@pytest.mark.slow
-def test_a_clicked_cell_shows_where_it_leads_and_lets_go_and_all_that_unfolds_is_open_to_everyone(
+def test_a_visit_clicks_cells_and_paths_plays_trips_fits_a_phone_and_is_open_to_everyone(
     app, open_page, tmp_path
 ):
-    """And downloads are files."""
     page = open_page(f"{app}/sequences")
+    looks_as_it_did_and_is_open_to_everyone(page, "sequences")
+    page.set_viewport_size({"width": 1280, "height": 900})
     map_view = the_map(page)
+    more_epsilon_draws_another_map(page, map_view)
+    a_clicked_cell_shows_where_it_leads_and_lets_go(page, map_view)
+    a_place_is_chosen_by_keyboard(page, map_view)
+    a_phone_in_the_dark_has_room_for_everything(page)
+    synthetic_trips_move_pause_and_hurry(page)
+    a_path_is_chosen_by_its_row(page)
+    show(page, "Moves")
+    all_that_unfolds_is_open_to_everyone(page)
+    downloads_are_files(page, tmp_path)
+
+
+def more_epsilon_draws_another_map(page, map_view):
+    """By keyboard."""
+    hopeless = page.get_by_text("Most moves are within their noise")
+    thumb = page.get_by_role("slider", name="ε (privacy loss budget)")
+    for key in (*3 * ["PageDown"], *2 * ["ArrowLeft"]):  # three steps each, and one
+        thumb.press(key)
+    page.wait_for_url(re.compile(r"epsilon=0\.08\b"))
+    expect(hopeless).to_be_visible()
+    settled(page)
+    noisy = marks(map_view, "moves") or 0
+    for _ in range(6):
+        thumb.press("PageUp")
+    page.wait_for_url(re.compile(r"epsilon=5\b"))
+    expect(hopeless).to_be_hidden()
+    settled(page)
+    assert noisy < marks(map_view, "moves") / 2
+
+
+def a_clicked_cell_shows_where_it_leads_and_lets_go(page, map_view):
     assert marks(map_view, "visits") == SIDE * SIDE
     assert marks(map_view, "moves") > 20
     assert marks(map_view, "next") is None
@@ -70,25 +106,9 @@ def test_a_clicked_cell_shows_where_it_leads_and_lets_go_and_all_that_unfolds_is
     settled(page)
     assert marks(map_view, "next") is None
     assert "cell=" not in page.url
-    all_that_unfolds_is_open_to_everyone(page)
-    downloads_are_files(page, tmp_path)
 
 
-def test_more_epsilon_draws_another_map_and_a_place_and_a_path_are_chosen(app, open_page):
-    """Epsilon and the place by keyboard, the path by its row."""
-    page = open_page(f"{app}/sequences?epsilon=0.08")
-    map_view = the_map(page)
-    hopeless = page.get_by_text("Most moves are within their noise")
-    expect(hopeless).to_be_visible()
-    noisy = marks(map_view, "moves") or 0
-    page.get_by_role("slider", name="ε (privacy loss budget)").focus()
-    for _ in range(17):
-        page.keyboard.press("ArrowRight")
-    page.wait_for_url(re.compile(r"epsilon=4\b"))
-    expect(hopeless).to_be_hidden()
-    settled(page)
-    assert noisy < marks(map_view, "moves") / 2
-
+def a_place_is_chosen_by_keyboard(page, map_view):
     box = page.get_by_role("combobox", name="Place")
     box.focus()
     page.keyboard.type("3-5")
@@ -99,6 +119,9 @@ def test_more_epsilon_draws_another_map_and_a_place_and_a_path_are_chosen(app, o
     settled(page)
     assert marks(map_view, "next") >= 4
 
+
+def a_path_is_chosen_by_its_row(page):
+    page.set_viewport_size({"width": 1280, "height": 900})
     show(page, "Frequent paths")
     page.get_by_text("Choose a row, or click a path").wait_for()
     map_view = the_map(page)
@@ -111,9 +134,10 @@ def test_more_epsilon_draws_another_map_and_a_place_and_a_path_are_chosen(app, o
     assert marks(map_view, "paths") == 19
 
 
-def test_synthetic_trips_move_pause_and_hurry(app, open_page):
-    address = f"{app}/sequences?view=Synthetic+trips"
-    page = open_page(address, 500, 420)
+def synthetic_trips_move_pause_and_hurry(page):
+    """On a small screen."""
+    page.set_viewport_size({"width": 500, "height": 420})
+    page.emulate_media(color_scheme="light")
     map_view = the_map(page)
     assert marks(map_view, "trips") > 200
     assert violations(page) == []
@@ -132,8 +156,9 @@ def test_synthetic_trips_move_pause_and_hurry(app, open_page):
     assert map_view.evaluate(time) == stopped
 
 
-def test_a_phone_in_the_dark_has_room_for_everything(app, open_page):
-    page = open_page(f"{app}/sequences?cell=3-6", 390, 844, "dark")
+def a_phone_in_the_dark_has_room_for_everything(page):
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.emulate_media(color_scheme="dark")
     for view, layer in (
         ("Moves", "next"),
         ("Frequent paths", "paths"),
