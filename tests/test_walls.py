@@ -56,6 +56,19 @@ CORRIDOR = (
 """The rooms of the package by stages: none imports from a later one, nor two of a stage in turn."""
 
 
+@pytest.fixture(scope="module", autouse=True)
+def read_once():
+    """What all these tests have read of the package goes when they are done."""
+    yield
+    nodes_of.cache_clear()
+
+
+@cache
+def nodes_of(path):
+    """Every node of a file's tree."""
+    return list(ast.walk(ast.parse(path.read_text())))
+
+
 def imports(path, *, types=False):
     """Modules a file imports at run time; what stands under TYPE_CHECKING counts with ``types``."""
     return [name for name, at_run_time in _imports(path) if types or at_run_time]
@@ -63,8 +76,8 @@ def imports(path, *, types=False):
 
 @cache
 def _imports(path):
-    """What a file imports, and whether it does so at run time; read once for all these tests."""
-    nodes = list(ast.walk(ast.parse(path.read_text())))
+    """What a file imports, and whether it does so at run time."""
+    nodes = nodes_of(path)
     skipped = set()
     for node in nodes:
         if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
@@ -131,7 +144,7 @@ def test_nobody_outside_reads_a_private_attribute_of_a_handle():
         f"{path.relative_to(PACKAGE)}:{node.lineno}"
         for path in modules()
         if not within(path, INSIDE + DOORS)
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in nodes_of(path)
         if (
             isinstance(node, ast.Attribute)
             and node.attr in names
@@ -211,7 +224,7 @@ def test_every_file_that_stays_is_written_whole_or_not_at_all():
     for path in modules():
         if within(path, TEMPORARY):
             continue
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in nodes_of(path):
             if not isinstance(node, ast.Call):
                 continue
             called = ast.unparse(node.func)
@@ -235,8 +248,7 @@ def test_a_cache_that_outlives_visitors_holds_plain_keys_only():
     """A release, a graph or a handle as a key would be held when its visitor has left."""
     offenders = []
     for path in modules():
-        source = path.read_text()
-        for node in ast.walk(ast.parse(source)) if "cache" in source else ():
+        for node in nodes_of(path):
             if isinstance(node, ast.FunctionDef) and any(
                 re.match(r"(functools\.)?(lru_)?cache\b", ast.unparse(each))
                 for each in node.decorator_list
