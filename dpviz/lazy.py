@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["exp", "geopandas", "h3", "pa", "pc", "pd", "pq", "pv"]
+__all__ = ["duckdb", "exp", "geopandas", "h3", "jinja2", "mpl", "nx", "pa", "pc", "pd", "pq", "pv"]
 __all__ += ["pyogrio", "pyproj", "scipy", "shapely", "sqlglot"]
 
 
@@ -25,8 +25,12 @@ class _Lazy:
 
 
 if TYPE_CHECKING:
+    import duckdb
     import geopandas
     import h3.api.basic_int as h3
+    import jinja2
+    import matplotlib.figure as mpl
+    import networkx as nx
     import pandas as pd
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -39,8 +43,9 @@ if TYPE_CHECKING:
     import sqlglot
     from sqlglot import exp
 else:
-    exp, sqlglot = _Lazy("sqlglot.expressions"), _Lazy("sqlglot")
+    duckdb, exp, sqlglot = _Lazy("duckdb"), _Lazy("sqlglot.expressions"), _Lazy("sqlglot")
     geopandas, pd, h3 = _Lazy("geopandas"), _Lazy("pandas"), _Lazy("h3.api.basic_int")
+    jinja2, mpl, nx = _Lazy("jinja2"), _Lazy("matplotlib.figure"), _Lazy("networkx")
     pa, pc = _Lazy("pyarrow"), _Lazy("pyarrow.compute")
     pq, pv = _Lazy("pyarrow.parquet"), _Lazy("pyarrow.csv")
     pyogrio, pyproj = _Lazy("pyogrio"), _Lazy("pyproj")

@@ -9,10 +9,10 @@ import numpy as np
 
 from dpviz.evaluation.experiments import ErrorRow
 from dpviz.evaluation.sequences import MeasureRow
+from dpviz.lazy import mpl
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#7f7f7f", "#000000")
 """Okabe and Ito's colour-blind-safe palette; markers repeat the distinction."""
@@ -30,7 +30,7 @@ def error_figure(
     metric: str = "mean_relative_error",
     title: str = "",
     labels: dict[str, str] | None = None,
-) -> Figure:
+) -> mpl.Figure:
     """Error against epsilon on logarithmic axes, one panel per size.
 
     A line is the mean over repetitions, its band their least and greatest value.
@@ -49,7 +49,7 @@ def error_figure(
     return figure
 
 
-def sequence_figure(rows: Iterable[MeasureRow], title: str = "") -> Figure:
+def sequence_figure(rows: Iterable[MeasureRow], title: str = "") -> mpl.Figure:
     """Each measure of an experiment on sequences against epsilon, one panel for each.
 
     A line is the mean over repetitions, its band their least and greatest value.
@@ -75,13 +75,11 @@ def _panels(
     labels: dict[str, str] | None = None,
     *,
     sharey: bool = False,
-) -> tuple[Figure, dict[str, Axes]]:
+) -> tuple[mpl.Figure, dict[str, Axes]]:
     """A panel for each value of the column ``by``, with a line of ``metric`` for each method."""
-    from matplotlib.figure import Figure
-
     names = list(dict.fromkeys(getattr(row, by) for row in rows))
     methods = list(dict.fromkeys(row.method for row in rows))
-    figure = Figure(figsize=(size[0] * len(names) + 1.6, size[1]), layout="constrained")
+    figure = mpl.Figure(figsize=(size[0] * len(names) + 1.6, size[1]), layout="constrained")
     axes = figure.subplots(1, len(names), sharey=sharey, squeeze=False)[0]
     panels: dict[str, Axes] = dict(zip(names, axes, strict=True))
     for name, panel in panels.items():

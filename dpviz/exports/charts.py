@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from dpviz.lazy import mpl
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.release import PointRelease
 from dpviz.render.colors import PAIR
@@ -42,11 +43,10 @@ def expected_errors(release: PointRelease) -> tuple[Float, Float]:
 def error_svg(releases: Sequence[PointRelease], labels: Sequence[str]) -> bytes:
     """The chart of :func:`expected_errors` as SVG, the same for the same releases."""
     from matplotlib import rc_context
-    from matplotlib.figure import Figure
     from matplotlib.ticker import FuncFormatter
 
     with rc_context({"svg.hashsalt": "dpviz"}):
-        figure = Figure(figsize=(6.4, 3.4), layout="constrained")
+        figure = mpl.Figure(figsize=(6.4, 3.4), layout="constrained")
         panel = figure.subplots()
         for colour, release, label in zip(PAIR, releases, labels, strict=False):
             noise, uniformity = expected_errors(release)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from string import ascii_uppercase
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from dpviz.exports.facts import Mapped, facts, label_of, replies, together, wind
 from dpviz.exports.pack import Packer, base64_of, compressed
 from dpviz.exports.tree import pack_tree
 from dpviz.exports.views import attribute_views, level_views, maps_of, pack_areas
+from dpviz.lazy import jinja2
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.areas.release import AreaRelease
 from dpviz.releases.points.kinds import KindsRelease
@@ -36,10 +37,6 @@ from dpviz.render.numbers import short, with_noise
 from dpviz.render.projection import is_degrees
 from dpviz.render.scene import Bounds, Camera, Scene
 from dpviz.render.view import MOST, check, series_scene
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
-
 
 HEIGHT = 640
 """Pixels of the map, where the screen is high enough."""
@@ -256,14 +253,12 @@ def default_title(releases: Sequence[Release]) -> str:
 
 
 @cache
-def environment() -> Environment:
+def environment() -> jinja2.Environment:
     """The templates, with every name and number escaped."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    templates = Environment(
-        loader=PackageLoader("dpviz.exports"),
+    templates = jinja2.Environment(
+        loader=jinja2.PackageLoader("dpviz.exports"),
         autoescape=True,
-        undefined=StrictUndefined,
+        undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )

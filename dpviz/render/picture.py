@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from dpviz.lazy import mpl
 from dpviz.releases.areas.release import AreaRelease
 from dpviz.releases.points.release import PointRelease
 from dpviz.render.areas import level_of
@@ -62,13 +63,11 @@ def comparison_png(
         title: above all.
         size: a key of :data:`SIZES`, or that of one map among the figures of a report.
     """
-    from matplotlib.figure import Figure
-
     theme: Theme = "light"
     wide, high = IN_REPORT if size == "report" else SIZES[size]
     # All lengths are pixels of a slide, times this.
     unit = IN_REPORT_UNIT if size == "report" else high / 1080
-    figure = Figure(figsize=(wide / 100, high / 100), dpi=100, facecolor=PAPER[theme])
+    figure = mpl.Figure(figsize=(wide / 100, high / 100), dpi=100, facecolor=PAPER[theme])
     first = releases[0]
     if isinstance(first, AreaRelease):
         simplified = first.areas.resolution is None
@@ -118,8 +117,6 @@ def small_multiples_png(
         titles: one each, above it.
         theme: of a light or a dark page.
     """
-    from matplotlib.figure import Figure
-
     rows, across, unit = -(-len(releases) // SMALL), min(SMALL, len(releases)), 0.9
     (west, south), (east, north) = (
         world(side) for side in np.reshape(domain_bounds(releases[0].domain), (2, 2))
@@ -127,7 +124,7 @@ def small_multiples_png(
     wide = SMALL_WIDE * 4 / across
     high = wide * float(np.clip((north - south) / (east - west), 0.5, 2.0)) + 30
     size = (wide * across, high * rows + 112 * unit)
-    figure = Figure(figsize=(size[0] / 100, size[1] / 100), dpi=100, facecolor=PAPER[theme])
+    figure = mpl.Figure(figsize=(size[0] / 100, size[1] / 100), dpi=100, facecolor=PAPER[theme])
     place, scale = _Place(*size), density_scale(*releases)
     for at, (release, label) in enumerate(zip(releases, titles, strict=True)):
         left, top = wide * (at % across), high * (at // across)

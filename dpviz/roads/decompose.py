@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dpviz.lazy import nx
 from dpviz.roads.graph import Float, Int, RoadGraph
 from dpviz.roads.paths import Paths, distinct_keys, walk_nodes
 
@@ -172,8 +173,6 @@ def _leaving(graph: RoadGraph, dart: int) -> tuple[float, float]:
 def _matching(n: int, weight: dict[tuple[int, int], float]) -> list[tuple[int, int]]:
     """A maximum-weight matching among n ends, of greatest size among those of equal weight."""
     if n > EXACT_DEGREE:
-        import networkx as nx
-
         graph = nx.Graph()
         graph.add_weighted_edges_from((i, j, value) for (i, j), value in weight.items())
         return [

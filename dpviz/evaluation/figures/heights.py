@@ -5,8 +5,6 @@ G. Cormode et al., ICDE 2012, §8.2. The paper goes to height 11; our kd-trees e
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from dpviz.datasets import dataset
 from dpviz.evaluation.experiments import ErrorRow
 from dpviz.evaluation.figures.report import Reproduction, Statement, comparison, setting_row
@@ -14,10 +12,8 @@ from dpviz.evaluation.figures.shapes import DATA, METRIC, measured
 from dpviz.evaluation.plots import COLOURS, MARKERS
 from dpviz.evaluation.ratios import geometric_mean
 from dpviz.evaluation.results import mean_error
+from dpviz.lazy import mpl
 from dpviz.progress import Progress
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 EPSILON = 0.5
 HEIGHTS = (6, 7, 8, 9, 10)
@@ -147,11 +143,9 @@ def compare(errors: Errors) -> list[Statement]:
     ]
 
 
-def picture(errors: Errors) -> Figure:
+def picture(errors: Errors) -> mpl.Figure:
     """Error against height, one panel per shape."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(3.4 * len(SHAPES) + 1.6, 3.4), layout="constrained")
+    figure = mpl.Figure(figsize=(3.4 * len(SHAPES) + 1.6, 3.4), layout="constrained")
     panels = figure.subplots(1, len(SHAPES), sharey=True)
     for panel, shape in zip(panels, SHAPES, strict=True):
         for style, name in enumerate(METHODS):

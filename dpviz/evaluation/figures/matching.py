@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dpviz.build import DataHandle, build, from_points, load
 from dpviz.datasets import registers
@@ -25,11 +25,9 @@ from dpviz.evaluation.figures.report import (
 from dpviz.evaluation.figures.report import table as markdown
 from dpviz.evaluation.matching import match_truth
 from dpviz.evaluation.ratios import geometric_mean
+from dpviz.lazy import mpl
 from dpviz.progress import Progress
 from dpviz.releases.points.matching import GUARANTEE, PADDINGS, match
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 EPSILONS = (0.1, 0.25, 0.5, 1.0)
 ATTRIBUTES = (2, 3, 4)
@@ -175,11 +173,9 @@ def table(rows: Sequence[Row]) -> str:
     return "\n".join(markdown(head, lines))
 
 
-def picture(rows: Sequence[Row]) -> Figure:
+def picture(rows: Sequence[Row]) -> mpl.Figure:
     """Reduction ratio against ε with the paper's padding, a panel per number of attributes."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(3.6 * len(ATTRIBUTES), 3.2), layout="constrained")
+    figure = mpl.Figure(figsize=(3.6 * len(ATTRIBUTES), 3.2), layout="constrained")
     for axes, dims in zip(
         figure.subplots(1, len(ATTRIBUTES), squeeze=False)[0], ATTRIBUTES, strict=True
     ):

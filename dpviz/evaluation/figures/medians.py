@@ -8,7 +8,7 @@ length 2^10.
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,13 +17,10 @@ from dpviz.domain import Domain
 from dpviz.evaluation.figures.report import Reproduction, Statement, comparison
 from dpviz.evaluation.plots import COLOURS, MARKERS
 from dpviz.evaluation.truth import exact_counts
+from dpviz.lazy import mpl
 from dpviz.progress import Progress
 from dpviz.releases.points.release import PointRelease
 from dpviz.trees.lattice import Float
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 
 POINTS = 1 << 20
 SIDE = 1 << 26
@@ -190,11 +187,9 @@ def compare(means: dict[str, Float], seconds: dict[str, float]) -> list[Statemen
     ]
 
 
-def picture(means: dict[str, Float]) -> Figure:
+def picture(means: dict[str, Float]) -> mpl.Figure:
     """Rank error against depth, on a logarithmic axis."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(6.4, 4.0), layout="constrained")
+    figure = mpl.Figure(figsize=(6.4, 4.0), layout="constrained")
     axes = figure.subplots()
     for style, (name, part) in enumerate(means.items()):
         axes.plot(

@@ -6,16 +6,14 @@ import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from dpviz.evaluation.experiments import ErrorRow
 from dpviz.files import csv_text, write_bytes
+from dpviz.lazy import mpl
 from dpviz.progress import Progress
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -41,7 +39,7 @@ class Reproduction:
     statements: list[Statement]
     page: str
     tables: Mapping[str, Sequence[Mapping[str, Any]]]
-    pictures: Mapping[str, Figure] = field(default_factory=dict)
+    pictures: Mapping[str, mpl.Figure] = field(default_factory=dict)
 
     def write(self, folder: Path, name: str) -> None:
         """Tables as CSV, pictures as PNG without the time they were made, and the page."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from dpviz import limits
 from dpviz.errors import DataError
-from dpviz.lazy import pa, shapely
+from dpviz.lazy import nx, pa, shapely
 from dpviz.roads.graph import RoadGraph, as_ids, require_places, road_graph
 from dpviz.sandbox import confined
 
@@ -98,8 +98,6 @@ def lines(place: str) -> Any:
 def network(place: str) -> Any:
     """In the child: one row with lists of nodes, their coordinates, and edges."""
     import xml.etree.ElementTree as ET
-
-    import networkx as nx
 
     name, content = Path(place).name, Path(place).read_bytes()
     limits.XML_ELEMENTS.check(content.count(b"<") - content.count(b"</"), name)

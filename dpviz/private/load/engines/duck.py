@@ -18,7 +18,7 @@ import numpy as np
 
 from dpviz import limits
 from dpviz.errors import DataError
-from dpviz.lazy import exp, pa
+from dpviz.lazy import duckdb, exp, pa
 from dpviz.private.load.engines.base import NOT_NUMBERS, Engine, Rows, refused
 from dpviz.private.load.tables.base import Column, Kind, shown
 from dpviz.sandbox import confined
@@ -56,8 +56,6 @@ class Duck(Engine):
         Raises:
             DataError: the file is no database, or cannot be opened in time.
         """
-        import duckdb
-
         if path is not None:
             size = path.stat().st_size
             where = (str(path.absolute()),)
@@ -233,8 +231,6 @@ def seconds(size: int) -> int:
 
 def trial(path: str) -> Any:
     """In the child: open a database file, which may crash or never end; an empty table."""
-    import duckdb
-
     with refused(Duck.title, NOT_A_DATABASE):
         duckdb.connect(path, read_only=True, config={"threads": 1}).close()
     return pa.table({})
