@@ -79,17 +79,8 @@ def handle_of(
         DataError: rows that no query of these facts gives.
     """
     domain = chosen.box(title)
-    bits = chosen.grid_bits(domain)
-    return DataHandle(
-        chosen.name or name,
-        domain,
-        checked_layers(rows, domain, bits, title),
-        public=bool(chosen.public),
-        unit=chosen.unit_words,
-        max_per_unit=chosen.most,
-        bits=bits,
-        digests=digests,
-    )
+    layers = checked_layers(rows, domain, chosen.grid_bits(domain), title)
+    return chosen.handle(layers, name, digests)
 
 
 def read_rows(tables: Iterable[Table], cell: str, count: str, title: str) -> Rows:

@@ -9,7 +9,8 @@ import numpy as np
 
 from dpviz.domain import Domain
 from dpviz.errors import DataError, ParameterError
-from dpviz.private.handle import checked_most, within
+from dpviz.private.handle import DataHandle, checked_most, within
+from dpviz.private.index import Layers
 from dpviz.progress import Progress
 
 MAX_PER_UNIT = 1_000_000
@@ -63,6 +64,20 @@ class Selection:
     def unit_words(self) -> str:
         """The privacy unit in words."""
         return bounded("one record" if self.unit is None else f"one {self.unit}", self.most)
+
+    def handle(self, layers: Layers, name: str, digests: tuple[str, ...] = ()) -> DataHandle:
+        """A handle on what was counted by cell: it takes this name if none is chosen."""
+        domain = self.box(name)
+        return DataHandle(
+            self.name or name,
+            domain,
+            layers,
+            public=bool(self.public),
+            unit=self.unit_words,
+            max_per_unit=self.most,
+            bits=self.grid_bits(domain),
+            digests=digests,
+        )
 
 
 def checked_bound(unit: str | None, most: int, usual: int = 1) -> int:

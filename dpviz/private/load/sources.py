@@ -13,7 +13,6 @@ from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.lazy import pa
 from dpviz.private.handle import DataHandle
-from dpviz.private.index import Layers
 from dpviz.private.load import counts
 from dpviz.private.load.aggregation import (
     engine_layers,
@@ -81,7 +80,7 @@ def _one(source: str, chosen: Selection) -> DataHandle:
         domain = chosen.box(title)
         with table_relation(source, table) as relation:
             layers = engine_layers(*relation, domain, chosen)
-        return _counted(source, title, layers, chosen)
+        return chosen.handle(layers, title, counts.part_of(source, chosen.table))
     if source in DATASETS:
         return _built_in(DATASETS[source], chosen)
     _require_named(path)
@@ -109,7 +108,7 @@ def _of_folder(folder: Path, chosen: Selection) -> DataHandle:
     domain = chosen.box(folder.name)
     with folder_relation(folder, footers, domain, chosen) as relation:
         layers = engine_layers(*relation, domain, chosen)
-    return _counted(str(folder), folder.name, layers, chosen)
+    return chosen.handle(layers, folder.name, counts.part_of(str(folder), chosen.table))
 
 
 def _together(sources: Sequence[str], chosen: Selection) -> DataHandle:
@@ -163,21 +162,6 @@ def public_extent(
     west, south = (low - margin).tolist()
     east, north = (high + margin).tolist()
     return west, south, east, north
-
-
-def _counted(source: str, title: str, layers: Layers, chosen: Selection) -> DataHandle:
-    """A handle on a folder of Parquet or a table, counted by cell outside Python."""
-    domain = chosen.box(title)
-    return DataHandle(
-        chosen.name or title,
-        domain,
-        layers,
-        public=bool(chosen.public),
-        unit=chosen.unit_words,
-        max_per_unit=chosen.most,
-        bits=chosen.grid_bits(domain),
-        digests=counts.part_of(source, chosen.table),
-    )
 
 
 def _of_table(
