@@ -97,7 +97,8 @@ def build_release(
             progress=progress(),
         )
         keep(release.save, order.output, account, release.header.extra.get("release_id"))
-    taken = "" if columns_named else taken_columns(data)
+    plain = columns_named or getattr(data, "synthetic", False)
+    taken = "" if plain else str(getattr(data, "columns", ""))
     if taken and not order.as_json:
         complain(f"note: {data.name!r} is read as places from {taken}")
     if unlimited:
@@ -122,8 +123,3 @@ def unchanged(name: str, workload: str) -> str:
 
     fitting = ", ".join(method for method, rule in FOLLOWING.items() if workload in rule)
     return f"no parameter of {name} follows from the workload {workload}: choose one of {fitting}"
-
-
-def taken_columns(data: Any) -> str:
-    """Which columns of a file were taken for the coordinates, as its schema decides."""
-    return "" if getattr(data, "synthetic", False) else str(getattr(data, "columns", ""))

@@ -6,7 +6,6 @@ G. Cormode et al., ICDE 2012, §8.2. The paper goes to height 11; our kd-trees e
 from __future__ import annotations
 
 from dpviz.datasets import dataset
-from dpviz.evaluation.experiments import ErrorRow
 from dpviz.evaluation.figures.report import Reproduction, Statement, comparison, setting_row
 from dpviz.evaluation.figures.shapes import DATA, METRIC, measured
 from dpviz.evaluation.plots import COLOURS, MARKERS
@@ -46,7 +45,12 @@ def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproductio
         )
         for row in rows
     ]
-    errors = by_height(rows)
+    errors: Errors = {
+        (name, height, shape): mean_error(rows, METRIC, pattern.format(height), EPSILON, shape)
+        for name, pattern in METHODS.items()
+        for height in HEIGHTS
+        for shape in SHAPES
+    }
     statements = compare(errors)
     page = comparison(
         "Trees of every kind by height (ICDE 2012, figure 6)",
@@ -60,16 +64,6 @@ def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproductio
         ["heights"],
     )
     return Reproduction(statements, page, {"heights": table}, {"heights": picture(errors)})
-
-
-def by_height(rows: list[ErrorRow]) -> Errors:
-    """The median relative error of every setting."""
-    return {
-        (name, height, shape): mean_error(rows, METRIC, pattern.format(height), EPSILON, shape)
-        for name, pattern in METHODS.items()
-        for height in HEIGHTS
-        for shape in SHAPES
-    }
 
 
 def compare(errors: Errors) -> list[Statement]:

@@ -75,14 +75,11 @@ def compare(errors: Errors) -> list[Statement]:
     def ratio(upper: str, lower: str) -> float:
         return geometric_mean(errors[upper, *at] / errors[lower, *at] for at in settings)
 
-    def cell_against_hybrid(shape: str) -> float:
-        return geometric_mean(
-            errors["kd-cell", epsilon, shape] / errors["kd-hybrid", epsilon, shape]
-            for epsilon in EPSILONS
-        )
-
     counts_cost, medians_cost = ratio("kd-true", "kd-pure"), ratio("kd-standard", "kd-true")
-    cell = {shape: cell_against_hybrid(shape) for shape in SHAPES}
+    cell = {
+        at: geometric_mean(errors["kd-cell", e, at] / errors["kd-hybrid", e, at] for e in EPSILONS)
+        for at in SHAPES
+    }
     means = {name: geometric_mean(errors[name, *at] for at in settings) for name in PRIVATE}
     highest = max(PRIVATE, key=lambda name: max(errors[name, *at] for at in settings))
     top = max(errors[highest, *at] for at in settings)
