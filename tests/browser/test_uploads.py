@@ -72,7 +72,8 @@ def a_file_that_is_too_large_is_refused_in_one_line(page, folder):
 
 
 def an_area_inside_out_is_refused_where_it_is_typed(page):
-    onward(page, 0)
+    onward(page, 0)  # by a button that is gone then; the focus fell to the page
+    expect(page.get_by_role("group", name="Step 2: Area")).to_be_focused()
     for side, value in (("west", 15), ("south", -24), ("east", 14), ("north", -23)):
         page.get_by_label(side, exact=True).fill(str(value))
         page.get_by_label(side, exact=True).press("Enter")

@@ -7,8 +7,16 @@ from typing import Any
 
 import streamlit as st
 
-TO_ITS_TOP = '<script>document.querySelector("[data-testid=stMain]").scrollTo(0, 0)</script>'
+TO_ITS_TOP = 'document.querySelector("[data-testid=stMain]").scrollTo(0, 0);'
 """Each step is met at its top, however far down the button stood that led to it."""
+
+INTO_IT = """
+const step = document.querySelector(".st-key-%s");
+Object.assign(step, {tabIndex: -1, role: "group", ariaLabel: "%s"});
+step.style.outline = "none";
+step.focus({preventScroll: true});
+"""
+"""The button that led to it is hidden: its focus would fall to the page, and say nothing."""
 
 
 def steps(prefix: str, titles: Sequence[str]) -> tuple[int, Callable[..., None], list[Any]]:
@@ -22,8 +30,11 @@ def steps(prefix: str, titles: Sequence[str]) -> tuple[int, Callable[..., None],
     hidden = ", ".join(f".st-key-{prefix}-step-{row}" for row in range(len(titles)) if row != at)
     place = f":is({hidden}, [data-testid=stLayoutWrapper]:has(> :is({hidden})))"  # nor a gap
     style = f"<style>{place} {{display: none !important;}}</style>"
+    script = TO_ITS_TOP
+    if f"{prefix}.moved" in st.session_state:
+        script += INTO_IT % (f"{prefix}-step-{at}", f"Step {at + 1}: {titles[at]}")
     with st.container(key="dpviz-step"):  # a script runs where the text is new: at a new step
-        st.html(style + TO_ITS_TOP, unsafe_allow_javascript=True)
+        st.html(f"{style}<script>{{{script}}}</script>", unsafe_allow_javascript=True)
 
     def draw(*done: bool) -> None:
         for row, (title, ready) in enumerate(zip(titles, done, strict=True)):
@@ -55,3 +66,4 @@ def next_step(prefix: str, row: int, *, ready: bool) -> None:
 
 def _go(prefix: str, row: int) -> None:
     st.session_state[f"{prefix}.step"] = row
+    st.session_state[f"{prefix}.moved"] = True
