@@ -30,6 +30,8 @@ OF_COLOURS = ("color-contrast", "link-in-text-block")
 """The rules that see which theme a page has."""
 OF_SIZE = ("scrollable-region-focusable", "target-size")
 """The rules that see how wide a page is; what it shows at one width only is in its frame."""
+WIDTH = "document.querySelector('[data-testid=stMain]').scrollWidth"
+"""Of what is beside the sidebar: wider than the page, it would have to be moved sideways."""
 UNAVOIDABLE: dict[str, tuple[str, ...]] = {}
 """Violations that only Streamlit can repair: rule → parts of selectors, each with its reason."""
 
@@ -108,12 +110,15 @@ def looks_as_it_did_and_is_open_to_everyone(page, name):
         rules = None if scheme == SCHEMES[0] else OF_COLOURS
         if (width, scheme) != (390, "dark"):  # in whose colours Learn's chapters are read
             assert lasting_violations(page, (*IMPACTS, "moderate"), rules) == []
-        assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= width
+        assert page.evaluate(WIDTH) <= width
         page.evaluate("document.querySelector('[data-testid=stMain]').scrollTo(0, 0)")
         pictures.check(f"{name}-{width}-{scheme}", page.screenshot)
         if name == PAGES[0]:
             dark = the_map(page).evaluate("e => e.classList.contains('dark')")
             assert dark == (scheme == "dark")
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.add_style_tag(content="html {font-size: 200% !important}")
+    page.wait_for_function(f"{WIDTH} <= 1280")
 
 
 def test_kept_pictures_tell_a_lost_theme_and_a_lost_page():

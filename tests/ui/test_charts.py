@@ -56,6 +56,14 @@ def test_lines_are_told_apart_without_colour():
         assert all(str(dash) in spec for dash in charts.DASHES[:2])
 
 
+def test_names_of_lines_stand_below_each_other_where_a_row_would_be_cut_off():
+    """As on a phone of 320 pixels: the legend ended at "B: Uniform"."""
+    rows = [{"method": name, "ε": 1.0, "error": 0.1} for name in ("A: PrivTree", "B: Uniform grid")]
+    encoding = charts.lines_chart(rows, "error").to_dict()["encoding"]
+    for channel in ("color", "strokeDash"):
+        assert encoding[channel]["legend"]["columns"] == {"expr": "width < 220 ? 1 : 0"}
+
+
 def test_an_axis_of_errors_has_its_ends_and_a_few_round_numbers_between():
     for errors, ticks in (
         ({1: 390.0, 10: 94.0, 50: 150.0}, [94, 200, 390]),

@@ -80,6 +80,8 @@ def lines_chart(rows: Sequence[Mapping[str, Any]], title: str) -> Any:
     table = pd.DataFrame(list(rows), columns=["method", "ε", "error"])
     table["shown"] = [percent(each, 2) for each in table["error"]]
     names = list(dict.fromkeys(table["method"]))
+    beside = sum(32 + 6 * len(name) for name in names)  # pixels of the names in one row
+    look = {"labelLimit": 300, "columns": alt.ExprRef(f"width < {beside} ? 1 : 0"), **LINES}
     return (
         alt.Chart(table)
         .mark_line(point=True)
@@ -90,8 +92,8 @@ def lines_chart(rows: Sequence[Mapping[str, Any]], title: str) -> Any:
                 scale=alt.Scale(type="log", nice=False),
                 axis=alt.Axis(title=title, labelExpr=PERCENT, values=TICKS, gridOpacity=0.4),
             ),
-            color=legend("method", names, PAIR, labelLimit=300, **LINES),
-            strokeDash=dashes("method", names, labelLimit=300, **LINES),
+            color=legend("method", names, PAIR, **look),
+            strokeDash=dashes("method", names, **look),
             tooltip=["method", "ε", alt.Tooltip("shown:N", title="error")],
         )
         .properties(height=HEIGHT)
