@@ -117,8 +117,10 @@ def looks_as_it_did_and_is_open_to_everyone(page, name):
             dark = the_map(page).evaluate("e => e.classList.contains('dark')")
             assert dark == (scheme == "dark")
     page.set_viewport_size({"width": 1280, "height": 900})
-    page.add_style_tag(content="html {font-size: 200% !important}")
+    root = "document.documentElement.style"
+    page.evaluate(f"{root}.setProperty('font-size', '200%', 'important')")
     page.wait_for_function(f"{WIDTH} <= 1280")
+    page.evaluate(f"{root}.removeProperty('font-size')")
 
 
 def test_kept_pictures_tell_a_lost_theme_and_a_lost_page():
