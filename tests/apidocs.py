@@ -83,7 +83,9 @@ def signature(obj, long=LONG):
         stars = {each.VAR_POSITIONAL: "*", each.VAR_KEYWORD: "**"}.get(each.kind, "")
         listed.append(f"{stars}{each.name}{annotation(each)}{default(each)}")
     back = shown.return_annotation
-    arrow = "" if back in (shown.empty, None, "None") else f" -> {back}"
+    arrow = (
+        "" if back in (shown.empty, None, "None") else f" -> {back}".replace(" pa.", " pyarrow.")
+    )
     text = f"({', '.join(listed)}){arrow}"
     if len(text) <= long:
         return text
