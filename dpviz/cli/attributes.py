@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import dpviz
@@ -10,8 +11,6 @@ from dpviz.cli.root import COUNT, answer_rows, in_line
 from dpviz.lists import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from dpviz.domain import Domain
     from dpviz.releases.areas.release import AreaRelease
     from dpviz.releases.points.kinds import KindsRelease

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,8 +20,6 @@ from dpviz.cli.root import app, progress
 from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from dpviz.build import DataHandle
     from dpviz.methods.points.declared import Declared
     from dpviz.releases.points.release import PointRelease

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import shlex
 from typing import Annotated
 
@@ -26,8 +27,6 @@ def sql(
     as_json: Json = False,
 ) -> None:
     """Print the query that counts records by cell, for any warehouse; its result is a SOURCE."""
-    import secrets
-
     from dpviz.build import CellQuery, checked_bits, checked_dialect
     from dpviz.build import quoted_table as quoted
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterable
 from dataclasses import fields
@@ -99,6 +100,4 @@ def frame(rows: Iterable[ErrorRow]) -> pd.DataFrame:
 
 
 def _checksum(rects: np.ndarray[Any, Any]) -> str:
-    import hashlib
-
     return hashlib.blake2b(np.ascontiguousarray(rects).tobytes(), digest_size=8).hexdigest()

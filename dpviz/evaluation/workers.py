@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
@@ -44,8 +45,6 @@ class _Fresh(SpawnContext):
 
 
 def _begin(start: Callable[..., object] | None, args: tuple[Any, ...]) -> None:
-    import os
-
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # the parent gets it too, and speaks for all
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})

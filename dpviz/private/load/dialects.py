@@ -6,6 +6,7 @@ nothing.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from dpviz.errors import DataError, ParameterError
@@ -66,8 +67,6 @@ def parts_of(name: str) -> list[str]:
     >>> parts_of('main."a.b"')
     ['main', 'a.b']
     """
-    import re
-
     part = r'"(?:[^"]|"")+"|[^".]+'
     if not re.fullmatch(rf"(?:{part})(?:\.(?:{part})){{0,2}}", name):
         raise DataError(f"table {name[:60]!r}: give table, schema.table or catalog.schema.table")

@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from dpviz.datasets import DATASETS, Dataset
 from dpviz.domain import Domain
 from dpviz.errors import DataError
@@ -145,8 +147,6 @@ def public_extent(
 
     The bounds of sensitive data are private: never call this for them.
     """
-    import numpy as np
-
     everywhere = Domain((-1e9, -1e9), (1e9, 1e9), crs=crs)
     opened = open_table(path, table)
     how = layout(opened, everywhere, columns=columns, crs=crs)
