@@ -81,7 +81,7 @@ class Families(NamedTuple):
         leaves = sum_up(nodes.parent, np.ones(len(nodes)))[below].astype(np.float32)
         columns = [
             np.clip(np.log1p(each) - np.log1p(load / 4.0)[:, None], -5.0, 5.0) / 2.0,
-            _beside(nodes, parent, loads),
+            _beside(nodes, parent, loads).T,
             np.log(deviation + 0.1),
             nodes.leaf[below].reshape(-1, 4),
             np.log2(leaves + 1.0).reshape(-1, 4) / 4.0,
@@ -134,7 +134,7 @@ def of_levels(nodes: Decomposition, rows: Int) -> list[slice]:
 
 
 def _beside(nodes: Decomposition, parent: Int, loads: Float32) -> Float32:
-    """Logarithms of the densities beside inner nodes, as shares of theirs, at sides: (f, 4).
+    """Logarithms of the densities beside inner nodes, as shares of theirs, (4, f): at sides.
 
     Of the cell of the same size, or of the leaf around it; 0 at the domain's edge.
     """
@@ -142,7 +142,7 @@ def _beside(nodes: Decomposition, parent: Int, loads: Float32) -> Float32:
     volume = nodes.volume.astype(np.float32)  # powers of two: nothing is rounded
     load = (loads / volume).take(there) * volume.take(parent)
     ratio = np.log1p(load) - np.log1p(loads.take(parent))
-    return np.where(there < 0, np.float32(0), np.clip(ratio, -5.0, 5.0) / 2.0).T
+    return np.where(there < 0, np.float32(0), np.clip(ratio, -5.0, 5.0) / 2.0)
 
 
 def _added(rows: NDArray[Any]) -> NDArray[Any]:

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpviz.trees.consistency import combine, least_squares, prune, sum_up
+from dpviz.trees.consistency import combine, families, least_squares, prune, sum_up
 from tests.strategies import trees
 
 
@@ -42,6 +42,19 @@ def test_sums_are_the_sums_of_leaves(nodes):
     sums = sum_up(nodes.parent, nodes.count)
     assert sums == pytest.approx(leaf_matrix(nodes) @ nodes.count[nodes.leaf], abs=1e-8)
     assert (sums[nodes.leaf] == nodes.count[nodes.leaf]).all()
+
+
+@pytest.mark.parametrize("sizes", [[1], [4] * 5, [2, 4], [2, 2, 1, 3], [3, 2], [17, 17]])
+def test_families_of_equal_and_of_different_sizes_are_added_up(sizes):
+    """Below a root: to the bit as one after the other."""
+    inner = 1 + np.arange(len(sizes))
+    parent = np.concatenate([[-1], np.zeros(len(sizes), np.int64), np.repeat(inner, sizes)])
+    values = np.random.default_rng(0).normal(size=len(parent))
+    level = families(parent)[1]
+    members = values[level.part]
+    assert level.inner.tolist() == inner.tolist()
+    assert level.sums(members).tolist() == np.bincount(parent[level.part] - 1, members).tolist()
+    assert level.each(inner).tolist() == parent[level.part].tolist()
 
 
 @given(trees(), st.floats(0, 300, exclude_min=True))
