@@ -1,4 +1,5 @@
 import importlib.metadata
+import io
 import os
 import re
 import shlex
@@ -15,6 +16,7 @@ import pytest
 import shapely
 
 import dpviz
+from dpviz.cli import main
 from dpviz.cli.rectangles import rectangles
 from dpviz.errors import DataError
 from tests.commands import as_json, fails, run
@@ -298,16 +300,23 @@ def test_the_program_runs_as_a_process(points, tmp_path):
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
-def test_a_letter_that_the_output_s_encoding_lacks_ends_no_command(points, tmp_path, encoding):
+def test_a_letter_that_the_output_s_encoding_lacks_ends_no_command(
+    points, tmp_path, monkeypatch, encoding
+):
     """A build ended by its last line, in a traceback: who tried again paid twice."""
-    output = str(tmp_path / "r.parquet")
-    done = subprocess.run(
-        [sys.executable, "-m", "dpviz", "build", points, "-o", output, f"--bounds={BOUNDS}"],
-        capture_output=True,
-        env={**os.environ, "PYTHONIOENCODING": encoding},
+    output, printed = str(tmp_path / "r.parquet"), io.BytesIO()
+    words = ["dpviz", "build", str(points), "-o", output, f"--bounds={BOUNDS}"]
+    monkeypatch.setattr(sys, "argv", words)
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(printed, encoding))
+    with pytest.raises(SystemExit) as ended:
+        main()
+    sys.stdout.flush()
+    assert ended.value.code == 0
+    assert (
+        printed.getvalue()
+        .splitlines()[-1]
+        .startswith(b"differentially private, \\u03b5 = 1, add or")
     )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[-1].startswith(b"differentially private, \\u03b5 = 1, add or")
     assert dpviz.read(output).header.epsilon == 1
 
 
