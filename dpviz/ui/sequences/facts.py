@@ -197,4 +197,4 @@ def tables(view: MoveView) -> None:
             height=260,
         )
     st.markdown(f"**Moves**, the {len(view.moves):,} most frequent")
-    strings_table(view, as_written(view.moves), height=260)
+    strings_table(view, as_written(view.moves), height=260, alt="Most frequent moves")

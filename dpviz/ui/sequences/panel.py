@@ -39,10 +39,9 @@ def place_panel(prefix: str, view: MoveView, source: SequenceSource) -> list[Mar
             if source.places is not None
             else "Choose a symbol to see what follows it.",
         )
-        st.markdown(
-            f"**{'Busiest moves' if source.places is not None else 'Most frequent pairs'}**"
-        )
-        strings_table(view, as_written(view.moves.first(12)), height=390)
+        title = "Busiest moves" if source.places is not None else "Most frequent pairs"
+        st.markdown(f"**{title}**")
+        strings_table(view, as_written(view.moves.first(12)), height=390, alt=title)
         return []
     if view.refusal:
         refused(view.refusal)
@@ -175,7 +174,7 @@ def path_panel(prefix: str, view: MoveView) -> tuple[Strings, int | None]:
         st.session_state[f"{prefix}.path"] = (table, rows[0]) if rows else None
 
     hint(f"{prefix}-path", "Choose a row, or click a path on the map, to see it stand out.")
-    strings_table(view, strings, key=table, on_select=take, height=425)
+    strings_table(view, strings, key=table, on_select=take, height=425, alt="Frequent paths")
     remembered = st.session_state.get(f"{prefix}.path")
     chosen = remembered[1] if remembered and remembered[0] == table else None
     if chosen is not None:
@@ -217,7 +216,7 @@ def strings_table(view: MoveView, strings: Strings, **options: Any) -> None:
         ]
     if "on_select" in options:
         options["selection_mode"] = "single-row"
-    st.dataframe(pa.table(columns), hide_index=True, alt="Frequent paths", **options)
+    st.dataframe(pa.table(columns), hide_index=True, **options)
 
 
 def trip_panel(prefix: str, view: MoveView, source: SequenceSource) -> int:
