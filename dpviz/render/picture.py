@@ -129,12 +129,12 @@ def small_multiples_png(
     for at, (release, label) in enumerate(zip(releases, titles, strict=True)):
         left, top = wide * (at % across), high * (at // across)
         panel = figure.add_axes(place.box(left + 4, top + 26, wide - 8, high - 30))
-        _draw(panel, release, scale, None, theme, unit)
+        _draw(panel, release, scale, None, theme, unit, bar=at == 0)  # all are of one scale
         look: dict[str, Any] = {"va": "center", "color": _rgb(TEXT.of(theme)), **VERBATIM}
         figure.text(*place.at(left + 4, top + 13), label, **look)
     legend = density_legend(scale, releases)
     page = _Place(size[0] / unit, size[1] / unit)
-    _draw_legend(figure, page, legend, theme, not tiles(releases[0]), unit)
+    _draw_legend(figure, page, legend, theme, not tiles(releases[0]), unit, left=4 / unit)
     legible(figure)
     file = io.BytesIO()
     figure.savefig(file, format="png", dpi=200, metadata={"Software": "dpviz"})  # for fine screens
@@ -163,8 +163,10 @@ def _draw(
     rect: Bounds | None,
     theme: Theme,
     unit: float,
+    *,
+    bar: bool = True,
 ) -> None:
-    """One map in Web Mercator world units, as on the screen."""
+    """One map in Web Mercator world units, as on the screen; with its scale bar or without."""
     from matplotlib.patches import Rectangle
 
     bounds = domain_bounds(release.domain)
@@ -203,7 +205,8 @@ def _draw(
                 "linewidth": width * unit * 0.72,
             }
             panel.add_patch(Rectangle(*extent, zorder=4, **line))
-    draw_scale_bar(panel, middle, zoom, theme, unit)
+    if bar:
+        draw_scale_bar(panel, middle, zoom, theme, unit)
     for spine in panel.spines.values():
         spine.set(color=ink_of(theme, 0.3), linewidth=0.75 * unit)
 
@@ -263,20 +266,27 @@ def _draw_cells(panel: Any, release: PointRelease, scale: Scale, theme: Theme, z
 
 
 def _draw_legend(
-    figure: Any, place: _Place, legend: Legend, theme: Theme, raw: bool, unit: float
+    figure: Any,
+    place: _Place,
+    legend: Legend,
+    theme: Theme,
+    raw: bool,
+    unit: float,
+    *,
+    left: float = 48.0,
 ) -> None:
     from matplotlib.patches import Rectangle
 
     ink = _rgb(TEXT.of(theme))
     words: dict[str, Any] = {"color": ink, "va": "center", **VERBATIM}
-    top, x = place.high - 104.0, 48.0
+    top, x = place.high - 104.0, left
 
     def write(x: float, y: float, text: str, size: float = 15, **more: Any) -> None:
         figure.text(*place.at(x, y), text, fontsize=size * unit * 0.72, **words, **more)
 
     def patch(x: float, wide: float, **look: Any) -> None:
-        left, bottom, width, height = place.box(x, top, wide, 24)
-        figure.add_artist(Rectangle((left, bottom), width, height, **look))
+        edge, bottom, width, height = place.box(x, top, wide, 24)
+        figure.add_artist(Rectangle((edge, bottom), width, height, **look))
 
     write(x, top + 12, legend.title, 18, weight="bold")
     x += 30 + 10 * len(legend.title)
@@ -300,7 +310,7 @@ def _draw_legend(
             patch(x, 36, facecolor="none", edgecolor=color, hatch="////", linewidth=0)
             write(x + 46, top + 12, swatch.label)
     if legend.blank:
-        write(48, top + 72, "faint: within the noise" if raw else legend.blank, 14)
+        write(left, top + 72, "faint: within the noise" if raw else legend.blank, 14)
 
 
 def _rgb(color: Sequence[int]) -> Rgb:

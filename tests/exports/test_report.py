@@ -86,7 +86,9 @@ def test_words_of_small_maps_are_read_where_a_page_shows_them(sensitive, monkeyp
     monkeypatch.setattr("dpviz.render.picture.legible", drawn.append)
     picture = small_multiples_png([sensitive] * 12, [f"2030-{at:02}-01" for at in range(1, 13)])
     (figure,) = drawn
-    sizes = [text.get_fontsize() for text in figure.findobj(Text) if text.get_text()]
+    written = [text for text in figure.findobj(Text) if text.get_text()]
+    assert sum("km" in text.get_text() for text in written) == 2  # the bar of all, the legend
+    sizes = [text.get_fontsize() for text in written]
     assert len(sizes) >= 12
     assert min(sizes) / 72 / figure.get_figwidth() * 660 >= 11
     assert Image.open(io.BytesIO(picture)).width >= 2 * 660  # sharp on fine screens

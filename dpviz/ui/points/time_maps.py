@@ -122,8 +122,8 @@ def small_maps(prefix: str, release: PointRelease, theme: Any) -> None:
     picture = remembered(f"{prefix}.small", (release, shade), make)
     st.image(picture, width="stretch", alt=f"{len(labels)} small maps, one for each window")
     st.caption(
-        f"{len(labels)} windows of one release, from {labels[0]} on, with one scale. Blank: too "
-        "few to tell from none. The table beside has the same windows in numbers."
+        f"{len(labels)} windows of one release, from {labels[0]} on. The table beside has the same "
+        "windows in numbers."
     )
 
 
