@@ -1,5 +1,6 @@
 """The page Sequences without a browser: what it shows, asks, pays and refuses."""
 
+import json
 import re
 from functools import partial
 from pathlib import Path
@@ -107,6 +108,14 @@ def test_what_an_address_asks_for_in_vain_is_left_out(address, what):
     app = opened(**address)
     assert not app.exception
     assert what not in app.query_params
+
+
+def test_tables_of_moves_have_names_of_their_own_and_numbers_to_the_right():
+    """Who cannot see them heard "Frequent paths" of both."""
+    tables = [each.proto for each in opened().dataframe if "times (noisy)" in each.value]
+    assert [each.alt for each in tables] == ["Busiest moves", "Most frequent moves"]
+    for each in tables:
+        assert json.loads(each.columns)["times (noisy)"]["alignment"] == "right"
 
 
 def test_frequent_paths_have_the_wanted_places_and_no_returns():

@@ -23,7 +23,7 @@ from dpviz.ui.points.source_form import PointSource, built_in
 from dpviz.ui.shared.charts import half_width_chart, interval_chart, lines_chart
 from dpviz.ui.shared.memory import public_release
 from dpviz.ui.shared.method_form import Choice, title_of
-from dpviz.ui.shared.panels import table_panel
+from dpviz.ui.shared.panels import of_numbers, table_panel
 from dpviz.ui.shared.skeleton import build_choice
 from dpviz.ui.shared.text import plain
 from dpviz.workloads import workload
@@ -205,7 +205,9 @@ def known_accuracy(source: PointSource, methods: Sequence[tuple[str, str]]) -> N
     ]
     st.altair_chart(lines_chart(rows, "Median relative error"))
     table_panel(
-        "The chart as a table", [{**row, "error": percent(row["error"], 2)} for row in rows]
+        "The chart as a table",
+        [{**row, "error": percent(row["error"], 2)} for row in rows],
+        column_config=of_numbers("error"),
     )
     st.caption(
         f"Median relative error of {QUERIES} rectangles of 0.1–1 % of the area, one release each."

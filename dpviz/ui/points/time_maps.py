@@ -21,6 +21,7 @@ from dpviz.ui.points.answers import LARGER
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.memory import remembered
+from dpviz.ui.shared.panels import of_numbers
 
 LOOKS = {
     "window": "Window",
@@ -140,7 +141,7 @@ def windows_table(release: PointRelease, rect: Bounds | None) -> None:
         for label, each in zip(labels, answers, strict=True)
     ]
     st.markdown("**Every window**" if rect else "**Every window, the whole area**")
-    st.dataframe(rows, hide_index=True)
+    st.dataframe(rows, hide_index=True, column_config=of_numbers("noisy count"))
     st.caption(f"{LARGER}.")
 
 

@@ -18,7 +18,7 @@ from dpviz.ui.sequences.charts import length_chart
 from dpviz.ui.sequences.source import SequenceSource
 from dpviz.ui.sequences.view import MoveView
 from dpviz.ui.shared import permalink
-from dpviz.ui.shared.panels import hint
+from dpviz.ui.shared.panels import hint, of_numbers
 from dpviz.ui.shared.text import plain
 
 NAMING = " A cell is called by its column and row, counted from 0-0 in the south-west."
@@ -216,7 +216,8 @@ def strings_table(view: MoveView, strings: Strings, **options: Any) -> None:
         ]
     if "on_select" in options:
         options["selection_mode"] = "single-row"
-    st.dataframe(pa.table(columns), hide_index=True, **options)
+    looks = of_numbers("times (noisy)")
+    st.dataframe(pa.table(columns), hide_index=True, column_config=looks, **options)
 
 
 def trip_panel(prefix: str, view: MoveView, source: SequenceSource) -> int:
