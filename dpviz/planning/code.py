@@ -26,6 +26,7 @@ class Code(ABC):
         simulated: the noise is simulated.
         seed: of a simulation.
         neighbours: "add-remove" or "replace".
+        dataset: the ledger's name of the records, where it is not the file's; None if not known.
     """
 
     method: str
@@ -37,6 +38,7 @@ class Code(ABC):
     simulated: bool = False
     seed: int | None = None
     neighbours: str = "add-remove"
+    dataset: str | None = None
 
     @abstractmethod
     def command(self, output: str = "release.parquet") -> str:
@@ -57,9 +59,14 @@ class Code(ABC):
         options += [("--set", f"{name}={value}") for name, value in self.parameters.items()]
         return [*options, ("--epsilon", f"{self.epsilon!r}")]
 
+    @property
+    def _paid_as(self) -> dict[str, str]:
+        """The ledger's name of the records as :func:`dpviz.load` takes it, if it must be named."""
+        return {"name": self.dataset} if self.dataset else {}
+
     def _noise_options(self) -> list[tuple[str, Any]]:
-        """Those that say how noise was drawn."""
-        options: list[tuple[str, Any]] = []
+        """Those that say who pays, and how noise was drawn."""
+        options: list[tuple[str, Any]] = [("--dataset", self.dataset)] if self.dataset else []
         if self.neighbours != "add-remove":
             options.append(("--neighbours", self.neighbours))
         if self.seed is not None:

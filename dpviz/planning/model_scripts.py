@@ -9,7 +9,7 @@ from typing import Any
 from dpviz.build import CITY, cells_of
 from dpviz.lists import listed, words
 from dpviz.planning.code import FILE, Code, arguments, shell
-from dpviz.planning.script import Script, settings_of, unit_of
+from dpviz.planning.script import Script, dataset_of, settings_of, unit_of
 from dpviz.releases.areas.release import AreaRelease
 from dpviz.releases.points.release import PointRelease
 from dpviz.releases.release import Release
@@ -56,7 +56,7 @@ class ModelScript(Code):
         return shell(["dpviz", self.kind, "build", self.source or FILE], options, flags)
 
     def _lines(self) -> list[str]:
-        reading = dict(self.reading) | ({"public": True} if self.public else {})
+        reading = dict(self.reading) | ({"public": True} if self.public else {}) | self._paid_as
         named = [f"kind={self.kind!r}"] if self.builtin else [self.domain]
         words = [repr(self.source or FILE), *named, *arguments(reading)]
         data = f"data = dpviz.load({', '.join(words)})"
@@ -101,6 +101,7 @@ def script_of(
     return ModelScript(
         kind=release.kind,
         source=CITY if builtin else source,
+        dataset=None if builtin else dataset_of(header, source),
         builtin=builtin,
         public="records" in header.extra and not builtin,
         **settings,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Any
 
 from dpviz import calendar
@@ -46,7 +47,6 @@ class Script(Code):
         areas: a file of areas that are counted in place of cells, or ``h3:8`` or ``rect=W,S,E,N``.
         levels: columns of that file that name its areas, the finest last; one names them alone.
         sum_share: of epsilon, for sums of values; None for the usual one.
-        dataset: the ledger's name of the records, where it is not the file's.
         table: the layer or sheet of the file that holds them, where it has several.
     """
 
@@ -58,7 +58,6 @@ class Script(Code):
     areas: str | None = None
     levels: Sequence[str] = ()
     sum_share: float | None = None
-    dataset: str | None = None
     table: str | None = None
 
     @classmethod
@@ -86,10 +85,13 @@ class Script(Code):
             raise ReleaseError("a part of another release is not built: ask for the code of that")
         settings = settings_of(header, release.kind, seed)
         known = DATASETS.get(header.source)
+        if source is None and header.synthetic and known is not None:
+            source = header.source
         return cls(
             domain=release.domain,
             wishes=_promises(header),
-            source=source or (header.source if header.synthetic and known is not None else None),
+            source=source,
+            dataset=dataset_of(header, source),
             builtin=header.synthetic and known is not None and known.domain == release.domain,
             public="records" in header.extra,
             bits=_whole(header.extra.get("bits")),
@@ -130,7 +132,6 @@ class Script(Code):
             options += [("--unit", self.unit), ("--max-per-unit", self.max_per_unit)]
         options += self._method_options()
         options += [("--sum-share", self.sum_share)] if self.sum_share is not None else []
-        options += [("--dataset", self.dataset)] if self.dataset else []
         options += self._noise_options()
         options += [("--want", wish) for wish in self.wishes]
         options.append(("--output", output))
@@ -144,6 +145,7 @@ class Script(Code):
         reading |= {"public": True} if self.public and not self.builtin else {}
         reading |= {"bits": self.bits} if self.bits and not self.builtin else {}
         reading |= {"table": self.table} if self.table else {}
+        reading |= self._paid_as
         given: dict[str, Any] = {"areas": self.areas} if self.areas and not self.levels else {}
         given |= {"wishes": list(self.wishes)} if self.wishes else {}
         given |= {"sum_share": self.sum_share} if self.sum_share is not None else {}
@@ -233,6 +235,20 @@ def settings_of(header: Header, kind: str, seed: int | None) -> dict[str, Any]:
         "simulated": simulated,
         "seed": seed,
     }
+
+
+def dataset_of(header: Header, source: str | None) -> str | None:
+    """The ledger's name of the records, where it is not that of their file, if that is known.
+
+    By the file's they would be paid for from an account of their own, once more.
+    """
+    from dpviz.build import account_key
+
+    if source is None or not header.source:
+        return None
+    file = PurePath(source).name
+    same = file and account_key(file) == account_key(header.source)
+    return None if same else header.source
 
 
 def unit_of(header: Header) -> dict[str, Any]:

@@ -111,6 +111,24 @@ def test_command_python_and_notebook_make_the_same_release(folder, words):
     same(dpviz.read("release.parquet"), first)
 
 
+@pytest.mark.parametrize(
+    "words",
+    [f"build {FILE} --method=ugrid --set=cells=4", "sequences build walks.txt --alphabet=a,b,c"],
+)
+def test_the_code_pays_from_the_account_that_the_release_did(folder, words):
+    """By the file's name it would be another one, and all of that spent once more."""
+    arguments = [each for each in shlex.split(words) if each not in ("--public", "--seed=7")]
+    assert run(*arguments, "--dataset", "people", "-o", "first.parquet")[0] == 0
+    source = arguments[arguments.index("build") + 1]
+    code = ["info", "first.parquet", "--source", source, "--code"]
+    _, command, _ = run(*code, "command")
+    assert run(*shlex.split(command)[1:])[0] == 0
+    (folder / "release.parquet").unlink()
+    _, python, _ = run(*code, "python")
+    exec(python, {})
+    assert dpviz.Ledger().account("people").spent == pytest.approx(3.0)
+
+
 def test_time_and_kinds_are_in_the_code():
     domain = dpviz.Domain.from_bounds([0, 0, 1, 1], period="2024-01-01,2024-02-01", every="1h")
     release = dpviz.build(
