@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-FILE = "FILE"
-"""Where the name of the source is not known."""
+FILE, WORKLOAD = "FILE", "WORKLOAD"
+"""Where the name of the source, or of the file of queries, is not known."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 from dpviz.build import CITY, cells_of
 from dpviz.lists import listed, words
-from dpviz.planning.code import FILE, Code, arguments, shell
+from dpviz.planning.code import FILE, WORKLOAD, Code, arguments, shell
 from dpviz.planning.script import Script, dataset_of, settings_of, unit_of
 from dpviz.releases.areas.release import AreaRelease
 from dpviz.releases.points.release import PointRelease
@@ -17,9 +17,9 @@ from dpviz.releases.roads.release import RoadRelease
 from dpviz.releases.roads.timed import TimedRoadRelease
 from dpviz.releases.sequences.release import SequenceRelease
 
-GRAPH, WORKLOAD, CELLS, TIME = "GRAPH", "WORKLOAD", "RELEASE", "TIME"
-"""Where the name of a graph's files, of queries, of a release whose leaves are cells, or of a
-column is not known."""
+GRAPH, CELLS, TIME = "GRAPH", "RELEASE", "TIME"
+"""Where the name of a graph's files, of a release whose leaves are cells, or of a column is not
+known."""
 
 SIDE, GAP = 8, 12.0
 """Of the built-in sequences, where nothing else is said."""

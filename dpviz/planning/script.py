@@ -19,7 +19,8 @@ from dpviz.domain import Domain, default_columns
 from dpviz.errors import ReleaseError
 from dpviz.lists import listed
 from dpviz.methods import method
-from dpviz.planning.code import FILE, Code, arguments, shell
+from dpviz.methods.points.declared import Declared
+from dpviz.planning.code import FILE, WORKLOAD, Code, arguments, shell
 from dpviz.releases.areas.area_file import NUMBERED
 from dpviz.releases.areas.release import AreaRelease
 from dpviz.releases.areas.source import words_of
@@ -48,6 +49,7 @@ class Script(Code):
         levels: columns of that file that name its areas, the finest last; one names them alone.
         sum_share: of epsilon, for sums of values; None for the usual one.
         table: the layer or sheet of the file that holds them, where it has several.
+        workload: that was declared; of queries without the file that held them.
     """
 
     domain: Domain
@@ -59,6 +61,7 @@ class Script(Code):
     levels: Sequence[str] = ()
     sum_share: float | None = None
     table: str | None = None
+    workload: Declared | None = None
 
     @classmethod
     def of(
@@ -83,7 +86,8 @@ class Script(Code):
         header = release.header
         if {"marginal", "period", "kind"} & set(header.extra):
             raise ReleaseError("a part of another release is not built: ask for the code of that")
-        settings = settings_of(header, release.kind, seed)
+        workload = Declared.from_dict(header.extra.get("workload"))
+        settings = settings_of(header, release.kind, seed, workload)
         known = DATASETS.get(header.source)
         if source is None and header.synthetic and known is not None:
             source = header.source
@@ -96,6 +100,7 @@ class Script(Code):
             public="records" in header.extra,
             bits=_whole(header.extra.get("bits")),
             sum_share=_sum_share(header),
+            workload=workload,
             **settings,
             **_areas(release, areas),
             **unit_of(header),
@@ -131,6 +136,8 @@ class Script(Code):
         if self.unit is not None:
             options += [("--unit", self.unit), ("--max-per-unit", self.max_per_unit)]
         options += self._method_options()
+        if self.workload is not None:
+            options.append(("--workload", self.workload.words or WORKLOAD))
         options += [("--sum-share", self.sum_share)] if self.sum_share is not None else []
         options += self._noise_options()
         options += [("--want", wish) for wish in self.wishes]
@@ -156,7 +163,14 @@ class Script(Code):
             named = {"levels": tuple(self.levels)}
             (columns,) = arguments(named if self.levels[1:] else {"name_column": self.levels[0]})
             lines.append(f"areas = dpviz.read_areas({self.areas!r}, data.domain, {columns})")
-        return [*lines, self._built(["areas=areas"] if self.levels else [], given)]
+        if self.workload is not None and self.workload.words is None:
+            rectangles = f"np.loadtxt({WORKLOAD!r}, delimiter=',', skiprows=1, ndmin=2)"
+            lines += ["import numpy as np", f"queries = {rectangles}"]
+        elif self.workload is not None:
+            given |= {"workload": self.workload.words}
+        words = ["areas=areas"] if self.levels else []
+        words += ["workload=queries"] if lines[-1].startswith("queries") else []
+        return [*lines, self._built(words, given)]
 
     def _domain(self) -> str:
         place = self.domain.place
@@ -213,8 +227,12 @@ def _promises(header: Header) -> tuple[str, ...]:
     return tuple(str(wish) for wish in parse_all(stated))
 
 
-def settings_of(header: Header, kind: str, seed: int | None) -> dict[str, Any]:
+def settings_of(
+    header: Header, kind: str, seed: int | None, workload: Declared | None = None
+) -> dict[str, Any]:
     """What a header says of a :class:`Code`: method, price and noise.
+
+    Parameters are left out that are the method's own, and would be beside the workload.
 
     Raises:
         ReleaseError: a seed for what is not simulated.
@@ -225,10 +243,13 @@ def settings_of(header: Header, kind: str, seed: int | None) -> dict[str, Any]:
         raise ReleaseError("private noise is never repeated: leave the seed out")
     chosen = method(header.method, kind, **header.parameters)  # a stranger's header
     plain = type(chosen)().parameters()
+    follow = {} if workload is None else workload.following(header.method, {})
     return {
         "method": header.method,
         "parameters": {
-            name: value for name, value in chosen.parameters().items() if value != plain[name]
+            name: value
+            for name, value in chosen.parameters().items()
+            if value != plain[name] or name in follow
         },
         "epsilon": header.epsilon,
         "neighbours": "replace" if header.neighbouring.startswith("replace") else "add-remove",

@@ -53,6 +53,7 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "trips.csv").write_text(
         "trip,edge,who,at\n1,1,p,2024-01-01\n1,2,p,\n2,2,p,2024-01-02T23:30\n3,3,q,2024-01-02\n"
     )
+    (tmp_path / "WORKLOAD").write_text("west,south,east,north\n-1,50,-0.9,50.1\n0,51,0.2,51.2\n")
     (tmp_path / "walks.txt").write_text("a b a\nb c\na\n")
     geopandas.GeoDataFrame(wards, geometry=shapes, crs=4326).to_file(tmp_path / "wards.gpkg")
     monkeypatch.chdir(tmp_path)
@@ -71,6 +72,9 @@ def folder(tmp_path, monkeypatch):
         "city-50k --seed=7 --areas=h3:5",
         f"{FILE} --areas='rect=-1,50,0,51.5;rect=0,51,.5,52'",
         f"{FILE} --method=ugrid --set=cells=4 --time=at --period=2024-01-01,2024-01-15 --every=2w",
+        f"{FILE} --method=ugrid --workload=uniform=3,hot",
+        f"{FILE} --method=hot_grid --workload=hot --set=side=0.2",
+        f"{FILE} --method=hot_grid --workload=WORKLOAD",
         f"{PAIRS} --method=ugrid --set=cells=3",
         f"roads build {TRIPS} --workload=clustered:2 --set=limit=2 --set=truncation=fixed",
         f"roads build {TRIPS} --workload=corridor --unit=who --max-per-unit=2 --directed",
@@ -80,7 +84,8 @@ def folder(tmp_path, monkeypatch):
     ],
     ids=[
         *("built-in", "file", "units", "attributes", "levels", "areas", "hexagons", "rectangles"),
-        *("time", "trips", "roads", "one-way", "days", "symbols", "places"),
+        *("time", "words", "side", "queries", "trips", "roads", "one-way", "days"),
+        *("symbols", "places"),
     ],
 )
 def test_command_python_and_notebook_make_the_same_release(folder, words):

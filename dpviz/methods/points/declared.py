@@ -183,6 +183,30 @@ class Declared:
         logs = (math.log(value) * share for value, share in zip(values, self.shares, strict=True))
         return float(f"{math.exp(sum(logs)):.4g}")
 
+    @property
+    def words(self) -> str | None:
+        """As :meth:`worded` takes it; None of queries, of which a header holds the side alone."""
+        if self.side is not None:
+            return None
+        pairs = zip(self.name.split(","), self.shares, strict=True) if self.shares else ()
+        return ",".join(f"{word}={share!r}" for word, share in pairs) or self.name
+
+    @classmethod
+    def from_dict(cls, facts: Any) -> Declared | None:
+        """From the header of a release; None where that says nothing that can be read.
+
+        >>> Declared.from_dict(Declared.worded("uniform=3,hot").to_dict()).words
+        'uniform=0.75,hot=0.25'
+        """
+        try:
+            name, shares = facts["name"], tuple(map(float, facts.get("shares", ())))
+            side = float(facts["side"]) if "side" in facts else None
+            stated = cls(name, side, shares)
+            cls.worded(stated.words or name)
+        except (TypeError, ValueError, KeyError, AttributeError, ParameterError):
+            return None
+        return stated
+
     def to_dict(self) -> dict[str, Any]:
         """For the header of a release."""
         facts: dict[str, Any] = {"name": self.name}
