@@ -133,7 +133,7 @@ class DelimitedText(Table):
                     line, seen = seen[: end.start()], seen[end.end() :]
                     self._skip += end.end()
                     self._above.update(line + end[0])
-                    if stated := _SEPARATOR.fullmatch(line.strip()):  # as spreadsheets write it
+                    if stated := _SEPARATOR.fullmatch(line.strip(b" ")):  # as spreadsheets write it
                         delimiter = stated[1].decode()
                     elif line.strip():
                         return line, delimiter or _delimiter(line), utf16
