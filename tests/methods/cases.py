@@ -2,6 +2,7 @@
 
 from contextlib import contextmanager
 from fractions import Fraction
+from functools import cache
 from unittest.mock import patch
 
 import numpy as np
@@ -76,6 +77,7 @@ def quick(name, dims):
     return chosen
 
 
+@cache  # a strategy that is made anew for every example is checked anew, too
 def settings(name, dims):
     """Any setting of a method's parameters from their metadata, structures kept small."""
     fields = METHODS[name].parameter_fields()
