@@ -130,7 +130,7 @@ import numba, numpy as np, dpviz
 square = dpviz.from_points(np.random.default_rng(0).random((5000, 2)), dpviz.Domain((0, 0), (1, 1)))
 release = dpviz.build(square, epsilon=1.0)
 rects = np.tile([0.1, 0.1, 0.8, 0.8], (3000, 1))
-visitors = [Thread(target=lambda: [release.count(rects) for _ in range(20)]) for _ in range(3)]
+visitors = [Thread(target=lambda: [release.count(rects) for _ in range(4)]) for _ in range(3)]
 for each in visitors:
     each.start()
 for each in visitors:
@@ -140,7 +140,9 @@ print(numba.threading_layer())
 
 
 def test_visitors_ask_at_once_where_numba_has_no_openmp():
-    """Without turns, numba ends the process there ("Concurrent access has been detected")."""
+    """Without turns, numba ends the process there ("Concurrent access has been detected"): in each
+    of twenty runs.
+    """
     layer = {**os.environ, "NUMBA_THREADING_LAYER": "workqueue"}
     command = [sys.executable, "-c", AT_ONCE]
     done = subprocess.run(command, capture_output=True, text=True, env=layer)
