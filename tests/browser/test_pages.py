@@ -43,7 +43,8 @@ def settled(page):
     page.wait_for_function(
         "() => [...document.querySelectorAll('[data-testid=stBidiComponentIsolated]')]"
         ".map(e => e.shadowRoot?.querySelector('.map')).filter(Boolean)"
-        ".every(map => map.dataset.rendered)"
+        ".every(map => map.dataset.rendered)",
+        polling=100,  # and not at every picture, which would draw one after another
     )
     frames(page)
     idle(page)
