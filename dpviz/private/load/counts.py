@@ -178,6 +178,8 @@ def from_counts_file(path: Path, table: Table, facts: Facts, chosen: Selection) 
     Raises:
         DataError: it states something else, or is damaged.
     """
+    if chosen.domain is not None and chosen.domain.values is not None:
+        raise DataError(f"{path.name}: counts per cell hold no sums: leave the values out")
     unit = None if chosen.unit is None else f"one {chosen.unit}"
     box = None if chosen.domain is None else _frame(chosen.domain)
     for what, given, stated_value in (

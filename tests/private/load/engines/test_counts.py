@@ -2,6 +2,7 @@
 
 import json
 import stat
+from dataclasses import replace
 from decimal import Decimal
 
 import duckdb
@@ -14,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpviz
+from dpviz.attributes import Values
 from dpviz.errors import DataError, DpvizError
 from dpviz.private.index import PointIndex
 from dpviz.private.load.cellquery import CellQuery
@@ -241,6 +243,7 @@ def test_counts_that_are_appended_to_while_they_are_read(tmp_path, days, monkeyp
         ({"bits": 15}, "with bits of its own: it has 16"),
         ({"unit": "who"}, "with unit of its own: it has one record"),
         ({"columns": ["cell", "n"]}, "with columns of its own: leave them out"),
+        ({"domain": replace(BOX, values=Values("fare", 0, 20))}, "hold no sums: leave the values"),
     ],
 )
 def test_what_is_said_must_be_what_the_file_states(tmp_path, days, options, message):
