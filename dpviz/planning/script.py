@@ -137,7 +137,7 @@ class Script(Code):
             options += [("--unit", self.unit), ("--max-per-unit", self.max_per_unit)]
         options += self._method_options()
         if self.workload is not None:
-            options.append(("--workload", self.workload.words or WORKLOAD))
+            options.append(("--workload", self.workload.text or WORKLOAD))
         options += [("--sum-share", self.sum_share)] if self.sum_share is not None else []
         options += self._noise_options()
         options += [("--want", wish) for wish in self.wishes]
@@ -163,11 +163,11 @@ class Script(Code):
             named = {"levels": tuple(self.levels)}
             (columns,) = arguments(named if self.levels[1:] else {"name_column": self.levels[0]})
             lines.append(f"areas = dpviz.read_areas({self.areas!r}, data.domain, {columns})")
-        if self.workload is not None and self.workload.words is None:
+        if self.workload is not None and self.workload.text is None:
             rectangles = f"np.loadtxt({WORKLOAD!r}, delimiter=',', skiprows=1, ndmin=2)"
             lines += ["import numpy as np", f"queries = {rectangles}"]
         elif self.workload is not None:
-            given |= {"workload": self.workload.words}
+            given |= {"workload": self.workload.text}
         words = ["areas=areas"] if self.levels else []
         words += ["workload=queries"] if lines[-1].startswith("queries") else []
         return [*lines, self._built(words, given)]

@@ -184,7 +184,7 @@ class Declared:
         return float(f"{math.exp(sum(logs)):.4g}")
 
     @property
-    def words(self) -> str | None:
+    def text(self) -> str | None:
         """As :meth:`worded` takes it; None of queries, of which a header holds the side alone."""
         if self.side is not None:
             return None
@@ -195,14 +195,14 @@ class Declared:
     def from_dict(cls, facts: Any) -> Declared | None:
         """From the header of a release; None where that says nothing that can be read.
 
-        >>> Declared.from_dict(Declared.worded("uniform=3,hot").to_dict()).words
+        >>> Declared.from_dict(Declared.worded("uniform=3,hot").to_dict()).text
         'uniform=0.75,hot=0.25'
         """
         try:
             name, shares = facts["name"], tuple(map(float, facts.get("shares", ())))
             side = float(facts["side"]) if "side" in facts else None
             stated = cls(name, side, shares)
-            cls.worded(stated.words or name)
+            cls.worded(stated.text or name)
         except (TypeError, ValueError, KeyError, AttributeError, ParameterError):
             return None
         return stated
