@@ -332,6 +332,18 @@ def test_own_places_become_sequences_of_cells():
     assert facts == {"records read": "180", "sequences made of them": "60", "kept": "60"}
 
 
+def test_a_place_of_other_cells_is_not_chosen():
+    """Cell 3-5 of eight a side stayed chosen among sixteen, where it is another place."""
+    app = opened(cell="3-5", epsilon="8", side="8")
+    assert "Next from" in texts(app)
+    app.number_input(key="sequences.gap").set_value(6.0).run()
+    assert app.query_params["cell"] == "3-5"
+    app.number_input(key="sequences.side").set_value(16).run()
+    assert not app.exception
+    assert "cell" not in app.query_params
+    assert "Busiest moves" in texts(app)
+
+
 def test_coming_back_keeps_the_choice_of_a_place():
     app = opened(cell="3-6")
     app.selectbox(key="sequences.cell.name").set_value("3-5").run()

@@ -42,6 +42,10 @@ FIELDS = (
 @fragment
 def map_and_answer(prefix: str, view: MoveView, source: SequenceSource) -> None:
     """The map and its answer: a click reruns this part only."""
+    grid = None if source.places is None else hash(source.places.tobytes())
+    shown = f"{prefix}.cell.of"
+    if st.session_state.setdefault(shown, grid) != grid:  # 3-5 is elsewhere there
+        st.session_state[shown], st.session_state[f"{prefix}.cell"] = grid, None
     permalink.present(f"{prefix}.show", MOVES)
     show = st.segmented_control(
         "Show", VIEWS, key=f"{prefix}.show", required=True, label_visibility="collapsed"
