@@ -1,4 +1,4 @@
-"""The app whose reading or build fails when it is told to, and a page of scenes.
+"""The app whose reading or build fails where it is asked to, and a page of scenes.
 
 A file, which the environment names, says what fails: a step, of how many records, and their file,
 which the failure quotes. Noise is from a seed: an honest noisy total is the exact one at times, not
