@@ -1,6 +1,7 @@
 """Sequences from files, releases in files, and the commands on both."""
 
 import dataclasses
+import gzip
 import json
 
 import numpy as np
@@ -117,6 +118,21 @@ def test_sequences_come_in_every_shape(tmp_path):
     for path, column in ((wide, "visits"), (long, None), (lines, "visits")):
         data = read_sequences(path, ABC, unit="who", columns=(column,))
         assert sorted(lists(data._sequences)) == [[0, 1, 2], [1]], path
+
+
+def test_text_that_is_a_table_by_its_name_is_read_as_one(tmp_path):
+    """Its lines were taken for sequences: all were dropped, and a release of nothing paid for."""
+    wide, rows = tmp_path / "a.csv", tmp_path / "b.TSV"
+    for content in ("who,sequence\np7,a b c\n", "p7 a\nb c\n", "a\n", ""):
+        wide.write_text(content)
+        with pytest.raises(DataError, match=r"^a\.csv is a table: name .* \(--column\)") as error:
+            read_sequences(wide, ABC)
+        assert "p7" not in str(error.value)
+    rows.write_text("sequence\tsymbol\n1\ta\n1\tb\n2\tc\n")
+    assert sorted(lists(read_sequences(rows, ABC)._sequences)) == [[0, 1], [2]]
+    packed = tmp_path / "c.csv.gz"
+    packed.write_bytes(gzip.compress(rows.read_bytes()))
+    assert sorted(lists(read_sequences(packed, ABC)._sequences)) == [[0, 1], [2]]
 
 
 @pytest.mark.parametrize("content", [b"", b'{"visits": ["a"]}\n', b'{"sequence": ["a"]}\n'])

@@ -25,6 +25,7 @@ from dpviz.private.load.points import read_records
 from dpviz.private.load.selection import checked_bound
 from dpviz.private.load.tables import Table, named, open_table
 from dpviz.private.load.tables.base import pick, shown
+from dpviz.private.load.tables.delimited import DelimitedText
 from dpviz.private.load.tally import Fact, Tally
 from dpviz.private.load.values import texts
 from dpviz.private.sequences import SequenceData, Sequences
@@ -33,6 +34,9 @@ from dpviz.trees.lattice import Float, Int
 
 HOUR = 3600.0
 """Seconds of an hour, the unit of a session gap."""
+
+TABLE = (".csv", ".tsv")
+"""Endings of text that has a header line."""
 
 SEQUENCE, SYMBOL = "sequence", "symbol"
 """Columns of sequences with a row for each symbol."""
@@ -95,7 +99,8 @@ def read_sequences(
         source: a file of any format, ``duckdb:///FILE``, or a table in memory. One row per
             sequence, with a column of lists, or of text with symbols between spaces or commas; or
             one row per symbol in order, with columns ``sequence`` and ``symbol``. Text without a
-            header has one sequence per line, and is read so unless a column or a unit is named.
+            header has one sequence per line, and is read so unless its name ends in .csv or .tsv,
+            or a column or a unit is named.
         alphabet: public; its names are compared as text.
         columns: the one column of lists; by default the only one, which JSON does not declare.
         unit: the column of the privacy unit; by default a sequence is the unit.
@@ -115,7 +120,8 @@ def read_sequences(
     if columns is not None and len(columns) != 1:
         raise DataError(f"{len(columns)} columns for sequences: name the one that holds the lists")
     column = columns[0] if columns else None
-    opened = open_table(source, table, header=column is not None or unit is not None)
+    header = column is not None or unit is not None or _is_table(source)
+    opened = open_table(source, table, header=header)
     items = read_items(opened, _form(opened, column, unit), alphabet.names, unit, counts)
     lost = np.bincount(items.owner, items.item < 0, minlength=len(items)) > 0
     if drop_unknown:
@@ -138,6 +144,12 @@ def read_sequences(
         unit=_unit(unit, max_per_unit),
         max_per_unit=max_per_unit,
     )
+
+
+def _is_table(source: Any) -> bool:
+    """Whether a file is text with a header line by its name: its first line decides nothing."""
+    endings = Path(source).suffixes[-2:] if isinstance(source, (str, Path)) else []
+    return any(each.lower() in TABLE for each in endings)
 
 
 def _form(table: Table, column: str | None, unit: str | None) -> Form:
@@ -163,6 +175,11 @@ def _form(table: Table, column: str | None, unit: str | None) -> Form:
         return Form("line")
     if {SEQUENCE, SYMBOL} <= set(existing):
         return Form(SYMBOL, SEQUENCE)
+    if isinstance(table, DelimitedText):
+        raise DataError(
+            f"{table.name} is a table: name its column of sequences with columns=… (--column), or "
+            f"give columns {SEQUENCE} and {SYMBOL}; a file of one sequence per line is named .txt"
+        )
     lists = [each.name for each in table.columns if each.kind == "list"]
     if len(lists) != 1:
         raise DataError(
