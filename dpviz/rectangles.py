@@ -58,7 +58,8 @@ def checked_limits(
                 f"bounds of {name!r} run from {low:.15g} to {high:.15g}: "
                 "the upper limit must be above the lower"
             )
-        if not isfinite(high - low) or low + (high - low) / side == low:
+        most = max(abs(low), abs(high))
+        if not isfinite(most * most) or low + (high - low) / side == low:  # surfaces are products
             raise DomainError(
                 f"bounds of {name!r} run from {low:.15g} to {high:.15g}: "
                 "too wide or too narrow for double precision"

@@ -21,6 +21,7 @@ NYC = Domain((-74.30, 40.45), (-73.60, 41.00))
         ([0, math.nan, 1, 1], "'lat' are nan and 1"),
         ([1e300, 0, 1.0000000000000002e300, 1], "too wide or too narrow"),
         ([-1.7e308, 0, 1.7e308, 1], "too wide or too narrow"),
+        ([0, 0, 1e308, 1], "too wide or too narrow"),
         ([0] * 10, "bounds hold 10 numbers"),
     ],
 )
