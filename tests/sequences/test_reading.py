@@ -120,6 +120,16 @@ def test_sequences_come_in_every_shape(tmp_path):
         assert sorted(lists(data._sequences)) == [[0, 1, 2], [1]], path
 
 
+def test_the_first_line_is_not_shown_where_it_may_be_a_record(tmp_path):
+    """A column of text without a header: the error listed the first sequence as the columns."""
+    path = tmp_path / "visits.txt"
+    path.write_text("p7 a b\nb c\n")
+    for how in ({"columns": ["visits"]}, {"unit": "visits"}):
+        with pytest.raises(DataError, match=r"^no column 'visits' in the first line") as error:
+            read_sequences(path, ABC, **how)
+        assert "p7" not in str(error.value)
+
+
 def test_text_that_is_a_table_by_its_name_is_read_as_one(tmp_path):
     """Its lines were taken for sequences: all were dropped, and a release of nothing paid for."""
     wide, rows = tmp_path / "a.csv", tmp_path / "b.TSV"

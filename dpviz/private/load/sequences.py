@@ -162,8 +162,15 @@ def _form(table: Table, column: str | None, unit: str | None) -> Form:
                 f"with columns=… (--column), such as {SEQUENCE}, or give Parquet"
             )
         return Form(column)
+    wanted = [each for each in (column, unit) if each]
+    if isinstance(table, DelimitedText) and not {*wanted} <= {*existing} and existing:
+        missing = next(each for each in wanted if each not in existing)
+        raise DataError(  # without the first line: it may be a record
+            f"no column {shown(missing)} in the first line of {table.name}: check the name, or "
+            "leave it out where the file has no header line"
+        )
     if existing:
-        pick(table.columns, [each for each in (column, unit) if each], table.name)
+        pick(table.columns, wanted, table.name)
     if column is not None:
         kind = next((each.kind for each in table.columns if each.name == column), "list")
         if kind not in ("list", "text"):
