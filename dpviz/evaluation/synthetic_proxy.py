@@ -162,9 +162,13 @@ def expected_errors(
         **parameters: of the method.
 
     Raises:
-        ParameterError: a guess that is none, or a mean below 1.
+        ParameterError: a guess that is none, or a mean below 1 or above ``records``.
     """
     check_guess(records)
+    if per_unit is not None and per_unit > records:
+        raise ParameterError(
+            f"{per_unit:g} records per unit are more than all {records:,}: give a smaller mean"
+        )
     counted = 1.0 if per_unit is None else retained_share(max_per_unit, per_unit)
     handle = synthetic_proxy(domain, max(1, round(records * counted)), seed)
     each = per_record(positive_epsilon(epsilon), max_per_unit)

@@ -349,6 +349,7 @@ def test_expect_refuses_bad_numbers_in_one_line():
     assert "records=0" in fails(*words, "--records", 0)
     assert "at most 1,000,000,000,000" in fails(*words, "--records", 10**30)
     assert "0.5 records per unit" in fails(*words, "--per-unit", 0.5)
+    assert "1e+300 records per unit are more than all" in fails(*words, "--per-unit", 1e300)
     assert "simpletree, ugrid\n" in fails(*words, "--method", "zzz")
 
 
