@@ -44,6 +44,8 @@ def test_nonsense_in_an_address_is_no_exception(page):
         ("explore", {"data": "x" * 5_000}),
         ("compare", {"mode": "zzz"}),
         ("sequences", {"view": "zzz"}),
+        ("explore", {"camera": "1e308,1e308,1e308"}),
+        ("explore", {"camera": "14.5,-23.9,-5"}),
     ],
 )
 def test_what_an_address_holds_in_vain_is_said_in_one_short_line(page, address):

@@ -44,14 +44,16 @@ class Viewpoint:
 
 def _viewpoint(name: str) -> Viewpoint | None:
     place = permalink.number_list(name, 3)
-    return None if place is None else Viewpoint(place)
+    if place is None or abs(place[0]) > 180 or abs(place[1]) > 90 or not 0 <= place[2] <= 24:
+        return None
+    return Viewpoint(place)
 
 
 CAMERA = permalink.Field(
     "camera",
     _viewpoint,
     lambda seen: permalink.joined(seen.place, 5),
-    form="three numbers: longitude,latitude,zoom",
+    form="longitude,latitude,zoom on the map of the world, the zoom from 0 to 24",
 )
 FIELDS = (permalink.RECT, permalink.RING, CAMERA)
 
