@@ -161,3 +161,31 @@ def test_a_press_that_is_heard_after_the_page_was_left_does_nothing(monkeypatch)
     left["learn.chapter"] = "one"
     turning._turn_page("learn", ["one", "two"], 1)
     assert left == {"learn.chapter": "two"}
+
+
+@pytest.mark.parametrize(
+    ("chapter", "query", "words"),
+    [
+        ("leaks", {"epsilon": "10", "at": "who:a private release"}, "= 22,026."),
+        ("neighbour", {"epsilon": "1", "at": "releases:10"}, "= 22,026, but for luck"),
+    ],
+)
+def test_large_factors_are_written_in_full_digits(chapter, query, words):
+    app = opened(chapter=chapter, **query)
+    everything = "\n".join([shown(app), *(each.value for each in app.caption)])
+    assert words in everything
+    assert "e+0" not in everything
+
+
+def test_a_noisy_decision_writes_every_minus_alike():
+    words = shown(opened(chapter="privtree", at="step:9"))
+    assert "**−" in words
+    decision = words[words.index("**Depth") : words.index("→")]
+    assert "-" not in decision
+
+
+def test_axes_of_charts_write_no_powers_of_ten():
+    tree = opened(chapter="tree", at="height:7").get("vega_lite_chart")
+    assert tree
+    assert not any("~g" in each.proto.spec for each in tree)
+    assert "format" not in ratio_axis("ratio", 0.5, 2.0, [1.0])["axis"]

@@ -8,6 +8,7 @@ import streamlit as st
 
 from dpviz.evaluation.lesson import IsolatedRecord, records
 from dpviz.render import Mark, boxes, points, rounded
+from dpviz.render.numbers import odds
 from dpviz.ui.lessons.room import PERSON, Room, around, axis, named
 from dpviz.ui.shared.charts import BLUE, ORANGE
 
@@ -83,7 +84,7 @@ def body(room: Room) -> None:
             st.markdown(
                 "A release knows cells, not people: a step of one metre adds a strip of their "
                 "area, whoever stands in it. And had that person not been there, it would be as "
-                f"likely up to a factor of $e^{{\\varepsilon}}$ = {math.exp(room.epsilon):.3g}."
+                f"likely up to a factor of $e^{{\\varepsilon}}$ = {odds(room.epsilon)}."
             )
         else:
             st.metric("Exact count", f"{now:,}", delta=now - then if metres else None)

@@ -11,7 +11,7 @@ import streamlit as st
 from dpviz.evaluation.lesson import records, suspicion
 from dpviz.evaluation.truth import exact_counts
 from dpviz.render import boxes, points
-from dpviz.render.numbers import percent
+from dpviz.render.numbers import odds, percent
 from dpviz.trees.lattice import Int
 from dpviz.ui.lessons.room import PERSON, WITH, WITHOUT, Rect, Room, around, axis, named, ratio_axis
 from dpviz.ui.shared.charts import BLUE, GREY, ORANGE
@@ -155,7 +155,7 @@ def _verdict(room: Room, seen: tuple[Int, Int], releases: int) -> None:
             },
         ]
         most = max(max(row["ratio"], 1 / row["ratio"]) for row in rows)
-        bound = rf"limit $e^{{k\varepsilon}}$ = {limit:.3g}, but for luck"
+        bound = rf"limit $e^{{k\varepsilon}}$ = {odds(spent)}, but for luck"
         room.chart(f"Measured ratio: up to {most:.3g}; {bound}", rows, {"layer": layers}, 145)
     else:
         st.info(

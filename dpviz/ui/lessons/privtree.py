@@ -96,16 +96,19 @@ def _slider(room: Room, last: int) -> int:
     return int(st.slider("Step (depth of the cell)", 0, last, key=key))
 
 
+def _signed(value: float, plus: str = "") -> str:
+    return f"{value:{plus},.1f}".replace("-", "−")
+
+
 def _decision(step: Step, *, last: bool) -> None:
     """One decision in words and numbers."""
     verdict = ":orange-badge[split]" if step.split else ":blue-badge[leaf]"
     clamp = " (not below θ − δ)" if step.biased > step.exact - step.bias + 1e-9 else ""
-    sign = "+" if step.noise >= 0 else "−"
     compare = ">" if step.split else "≤"
     st.markdown(
         f"**Depth {step.depth}.** Exact count {step.exact:,}, less the bias {step.bias:.1f}: "
-        f"**{step.biased:,.1f}**{clamp}. Noise drawn {sign} {abs(step.noise):.1f}, together "
-        f"**{step.biased + step.noise:,.1f} {compare} θ = {step.threshold:g}** → {verdict}"
+        f"**{_signed(step.biased)}**{clamp}. Noise drawn {_signed(step.noise, '+')}, together "
+        f"**{_signed(step.biased + step.noise)} {compare} θ = {step.threshold:g}** → {verdict}"
         + (" The path ends here." if last and not step.split else "")
     )
 

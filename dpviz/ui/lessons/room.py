@@ -41,6 +41,13 @@ ROOM = 1.1
 APART = 0.3
 """Share of a ratio's axis that three names one above the other take."""
 
+LABEL = (
+    "(datum.value < 1 ? '1/' : '') + (abs(log(datum.value)) < log(1e6)"
+    " ? format(max(datum.value, 1 / datum.value), ',.3~r')"
+    " : format(max(datum.value, 1 / datum.value), '.2~e'))"
+)
+"""Of a ratio on its axis: a small one as 1/2.72, a large one in full digits up to a million."""
+
 WITHOUT, WITH = "without the record", "with the record"
 Rect = tuple[float, float, float, float]
 
@@ -241,7 +248,7 @@ def ratio_axis(name: str, low: float, high: float, seen: Sequence[float]) -> dic
         name,
         "With ÷ without",
         scale={"type": "log", "nice": False, "zero": False, "domain": ends},
-        axis={"values": [low, 1.0, high] if apart else [1.0], "format": ".3~g"},
+        axis={"values": [low, 1.0, high] if apart else [1.0], "labelExpr": LABEL},
     )
 
 

@@ -121,7 +121,7 @@ def _errors(room: Room, variants: dict[str, ErrorParts], chosen: str) -> None:
         for name, options in variants.items()
     ]
     look = {"title": None, "labelLimit": 220}
-    x = axis("error", "Noise error (records)", axis={"format": ",~g"})
+    x = axis("error", "Noise error (records)", axis={"format": ",~r"})
     layers = [
         {
             "mark": "bar",
