@@ -43,8 +43,8 @@ class Viewpoint:
 
 
 def _viewpoint(name: str) -> Viewpoint | None:
-    place = permalink.number_list(name, 3)
-    if place is None or abs(place[0]) > 180 or abs(place[1]) > 90 or not 0 <= place[2] <= 24:
+    place = permalink.number_list(name, 3)  # beyond 180° a map goes on, as around Fiji
+    if place is None or abs(place[0]) > 540 or abs(place[1]) > 90 or not 0 <= place[2] <= 24:
         return None
     return Viewpoint(place)
 
