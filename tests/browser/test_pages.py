@@ -104,6 +104,11 @@ def looks_as_it_did_and_is_open_to_everyone(page, name):
 
     Each look is one turn away from the one before, of the width or of the theme.
     """
+    settled(page)
+    root = "document.documentElement.style"
+    page.evaluate(f"{root}.setProperty('font-size', '200%', 'important')")
+    page.wait_for_function(f"{SIDEWAYS} <= 0")
+    page.evaluate(f"{root}.removeProperty('font-size')")
     for width, scheme in LOOKS:
         page.set_viewport_size({"width": width, "height": SIZES[width]})
         page.emulate_media(color_scheme=scheme)
@@ -117,11 +122,6 @@ def looks_as_it_did_and_is_open_to_everyone(page, name):
         if name == PAGES[0]:
             dark = the_map(page).evaluate("e => e.classList.contains('dark')")
             assert dark == (scheme == "dark")
-    page.set_viewport_size({"width": 1280, "height": 900})
-    root = "document.documentElement.style"
-    page.evaluate(f"{root}.setProperty('font-size', '200%', 'important')")
-    page.wait_for_function(f"{SIDEWAYS} <= 0")
-    page.evaluate(f"{root}.removeProperty('font-size')")
 
 
 def test_kept_pictures_tell_a_lost_theme_and_a_lost_page():

@@ -86,7 +86,7 @@ def test_the_compiler_makes_way_for_every_other_process_and_ends_well(monkeypatc
         time.sleep(0.01)
     apart.kill()
     assert apart.wait() == 0
-    assert 19 in priorities
+    assert min(os.getpriority(os.PRIO_PROCESS, 0) + 19, 19) in priorities
 
 
 def test_nothing_is_compiled_apart_that_is_in_the_cache(monkeypatch, tmp_path):
