@@ -92,7 +92,7 @@ def expectation_panel(
         key=f"{prefix}.guess",
         help="Type what everybody may know, a round number. It is NOT read from the file.",
     )
-    mean = _records_of_one(prefix) if people else None
+    mean = min(_records_of_one(prefix), float(records)) if people else None
     parameters = tuple(sorted(choice.parameters.items()))
     asked: Setting = (domain.to_dict(), choice.name, parameters)
     with st.spinner("Trying the method on a synthetic proxy …"):
