@@ -37,7 +37,7 @@ from dpviz.private.load.graphs import read_graph, workload_of
 from dpviz.private.load.names import recognised_columns
 from dpviz.private.load.points import columns as source_columns
 from dpviz.private.load.selection import checked_bits
-from dpviz.private.load.sequences import alphabet_of
+from dpviz.private.load.sequences import alphabet_of, has_header
 from dpviz.private.load.sources import public_extent, stated_domain
 from dpviz.private.load.tables import may_hold_places, tables_in
 from dpviz.private.load.tables.memory import array_points
@@ -87,6 +87,7 @@ __all__ = [
     "from_counts",
     "from_points",
     "grid_cells",
+    "has_header",
     "leaf_cells",
     "load",
     "may_hold_places",

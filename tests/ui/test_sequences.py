@@ -16,7 +16,7 @@ from dpviz.private.load.cells import leaf_cells
 from dpviz.private.load.sequences import city_sequences
 from dpviz.render.numbers import percent
 from dpviz.ui.sequences import cells_form
-from dpviz.ui.sequences.source import MADE, WHEN, guessed
+from dpviz.ui.sequences.source import COLUMN, MADE, WHEN, guessed
 from tests.ui.opening import opened_page, texts
 from tests.ui.paying import pay
 
@@ -254,6 +254,20 @@ def test_own_symbols_have_tables_and_charts_but_no_map():
     assert table(app, "path")["path"][0] == "b → c"
     chart = table(app, "symbol")
     assert set(chart["next"]) == {"a", "b", "c", "(the end)"}
+
+
+def test_a_table_of_symbols_asks_for_their_column():
+    app = opened(data="symbols")
+    app.segmented_control(key="sequences.public.upload").set_value("public")
+    lines = "who,visits\n" + "1,a b c\n" * 300 + "2,b c\n" * 200
+    uploaded(app, "sequences.symbols", "visits.csv", lines.encode())
+    app.text_area(key="sequences.alphabet").set_value("a, b, c").run()
+    assert "Choose the column that holds the symbols" in texts(app)
+    column = next(each for each in app.selectbox if each.label == COLUMN)
+    assert column.options == ["who", "visits"]
+    column.set_value("visits").run()
+    assert not app.exception
+    assert table(app, "path")["path"][0] == "b → c"
 
 
 def test_a_chart_of_the_most_frequent_symbols_says_that_there_are_more():

@@ -120,7 +120,7 @@ def read_sequences(
     if columns is not None and len(columns) != 1:
         raise DataError(f"{len(columns)} columns for sequences: name the one that holds the lists")
     column = columns[0] if columns else None
-    header = column is not None or unit is not None or _is_table(source)
+    header = column is not None or unit is not None or has_header(source)
     opened = open_table(source, table, header=header)
     items = read_items(opened, _form(opened, column, unit), alphabet.names, unit, counts)
     lost = np.bincount(items.owner, items.item < 0, minlength=len(items)) > 0
@@ -146,8 +146,8 @@ def read_sequences(
     )
 
 
-def _is_table(source: Any) -> bool:
-    """Whether a file is text with a header line by its name: its first line decides nothing."""
+def has_header(source: Any) -> bool:
+    """Whether a file is text with a header line, by its name: its first line decides nothing."""
     endings = Path(source).suffixes[-2:] if isinstance(source, (str, Path)) else []
     return any(each.lower() in TABLE for each in endings)
 

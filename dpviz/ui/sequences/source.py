@@ -21,6 +21,7 @@ from dpviz.build import (
     check_places,
     check_sequences,
     grid_cells,
+    has_header,
     load,
     public_extent,
 )
@@ -45,6 +46,7 @@ TITLES = {
     PLACES: "Your own places in time",
     SYMBOLS: "Your own lists of symbols",
 }
+COLUMN = "Column of sequences"
 MADE = ("person", "user", "who", "id", "device", "vehicle")
 WHEN = ("time", "timestamp", "datetime", "date", "when", "start")
 """Names by which the columns of a person and of a time are guessed."""
@@ -99,8 +101,8 @@ def sequence_source(prefix: str) -> SequenceSource | None:
     return upload_form(
         prefix,
         partial(_symbols, prefix),
-        label="Text with a sequence a line, or Parquet",
-        help="Symbols between spaces or commas; in Parquet, a column of lists.",
+        label="Text with a sequence a line, CSV, or Parquet",
+        help="Symbols between spaces or commas; in CSV, a column of them; in Parquet, of lists.",
         place="symbols",
     )
 
@@ -181,10 +183,16 @@ def _symbols(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource
         "whole numbers, or words between commas.",
     )
     drop = st.checkbox("Leave out symbols that the alphabet lacks", key=f"{prefix}.drop")
-    unit, bound = None, 1
+    unit, bound, column = None, 1, None
+    packed = table is not None or path.suffix == ".parquet" or has_header(path)
+    names = [each.name for each in upload_columns(path, table)] if packed else []
+    if has_header(path) and not {"sequence", "symbol"} <= set(names):
+        key = f"{prefix}.column.{file.file_id}"
+        column = st.selectbox(COLUMN, names, index=None, key=key, placeholder="Choose")
+        if column is None:
+            st.info("Choose the column that holds the symbols.", icon=":material/table:")
+            return None
     if not public:
-        packed = table is not None or path.suffix == ".parquet"
-        names = [column.name for column in upload_columns(path, table)] if packed else []
         unit, bound = unit_form(prefix, names, record="sequence", start=5)
     if not text.strip():
         st.info("Name the public symbols, for instance 1..17.", icon=":material/abc:")
@@ -195,7 +203,7 @@ def _symbols(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource
         # Without a comma a word would be taken for the name of a file on this server.
         words = words.replace("\n", ",") + ","
     how: dict[str, Any] = {"unit": unit, "max_per_unit": bound, "drop_unknown": drop}
-    how["table"] = table
+    how |= {"table": table, "columns": column and [column]}
     key = f"{file.file_id}|{words}|{how}|{public}|{name}"
     data = read_once(
         prefix,
