@@ -400,10 +400,10 @@ export class MapApp {
     this.moveHandles();
     this.surround.draw();
     this.film.drawn();
-    // deck.gl's first pictures have the size of a new canvas, and would be stretched.
-    const stretched = Math.abs(by.width - this.size().width) >= 1;
-    if (!stretched && !by.isFlat) by.canvas.style.opacity = '1';
-    if (stretched || by !== this.deck || !this.pending || !by.props.layers.every(layer => layer.isLoaded)) return;
+    // deck.gl's first pictures have the size of a new canvas, and would be scaled to the map's.
+    const scaled = Math.abs(by.width - this.size().width) >= 1;
+    if (!scaled && !by.isFlat) by.canvas.style.opacity = '1';
+    if (scaled || by !== this.deck || !this.pending || !by.props.layers.every(layer => layer.isLoaded)) return;
     this.root.dataset.painted = this.counter; // by whichever of the two
     if (by.isFlat && !this.staysFlat) return;
     this.pending = false;
