@@ -19,8 +19,8 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 COOKIE = "dpviz-visit"
-RELAYED = ("x-forwarded-for", "x-forwarded-host", "x-real-ip", "forwarded", "via")
-"""Headers of a request that came over a proxy."""
+RELAYED = ("x-forwarded-", "x-real-ip", "forwarded", "via")
+"""How headers begin of a request that came over a proxy, whatever host its sender claims."""
 _NAME = re.compile(r"[0-9a-f]{32}")
 
 
@@ -46,7 +46,9 @@ def from_here(address: str | None, headers: Mapping[str, str]) -> bool:
     """
     given = {name.lower(): value for name, value in headers.items()}
     host = given.get("host", "localhost").rsplit(":", 1)[0].strip("[]")
-    return is_here(address) and is_here(host) and not any(name in given for name in RELAYED)
+    return (
+        is_here(address) and is_here(host) and not any(name.startswith(RELAYED) for name in given)
+    )
 
 
 def visit_of(cookies: Mapping[str, str]) -> str | None:

@@ -43,6 +43,7 @@ def test_a_browser_from_elsewhere_gets_a_name_that_no_program_of_a_page_reads():
         (PAGE, "https", True),
         ({**PAGE, "x-forwarded-proto": "https,http"}, "http", True),
         (RELAYED, "http", False),
+        ({"accept": "text/html", "host": "localhost", "x-forwarded-proto": "https"}, "http", True),
         ({**PAGE, "cookie": f"{visits.COOKIE}=x; other={NAME}"}, "http", False),
     ):
         (given,) = cookie(headers, path="/maps/", scheme=scheme)
@@ -50,7 +51,7 @@ def test_a_browser_from_elsewhere_gets_a_name_that_no_program_of_a_page_reads():
         encrypted = {"Secure"} if secure else set()
         assert set(rest) == {"HttpOnly", "Path=/maps", "SameSite=lax"} | encrypted
         names.add(re.fullmatch(rf"{visits.COOKIE}=([0-9a-f]{{32}})", first)[1])
-    assert len(names) == 5
+    assert len(names) == 6
     assert "Path=/" in cookie(PAGE)[0].split("; ")
 
 
