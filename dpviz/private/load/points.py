@@ -123,7 +123,8 @@ def layout(
         names = ()
     how = Layout(names, "", unit, time, domain.kinds, domain.values)
     if table.declares and table.columns:
-        pick(table.columns, [*names, *how.extra], table.name)
+        wanted = [*names, *how.extra]
+        pick(table.columns, wanted, table.name, first_line=table.first_line)
     source_crs = (crs or domain.crs) if names else (table.crs or crs)
     if source_crs is None:
         raise DataError(f"{table.name} does not state its CRS: name it, for example EPSG:4326")
@@ -356,9 +357,14 @@ def _coordinate_names(table: Table, domain: Domain) -> tuple[str, ...]:
         return (wkt,)
     if not existing:  # an empty file is an empty data set
         return domain.columns
+    remedy = f"name {domain.dims} of {listed(existing)}"
+    if table.first_line:  # which may be a record: it is not shown
+        remedy = (
+            f"name {domain.dims} of those in its first line with columns=… (--columns), or add a "
+            "header line"
+        )
     raise DataError(
-        f"{table.name} has no columns called {', '.join(domain.columns)} or the like: "
-        f"name {domain.dims} of {listed(existing)}"
+        f"{table.name} has no columns called {', '.join(domain.columns)} or the like: {remedy}"
     )
 
 

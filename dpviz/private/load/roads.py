@@ -249,16 +249,19 @@ def _form(table: Table, named: Form | None, others: Sequence[str]) -> Form:
             )
         return named
     needed = [] if named is None else [*filter(None, (named.group, named.item))]
-    pick(table.columns, [*needed, *others], table.name)
+    pick(table.columns, [*needed, *others], table.name, first_line=table.first_line)
     if named is not None:
         return named
     if stands := trip_columns(existing):
         return _form_of(stands)
     if not existing:  # an empty file is an empty data set
         return _form_of(COLUMNS[:2])
+    there = f"columns {listed(table.columns)}"
+    if table.first_line:  # which may be a record: it is not shown
+        there = "no columns of trips in its first line"
     raise DataError(
-        f"{table.name} has columns {listed(table.columns)}: trips need trip and edge, or edges, "
-        "or nodes; events at places name their coordinates (columns=…, --columns)"
+        f"{table.name} has {there}: trips need trip and edge, or edges, or nodes; events at places "
+        "name their coordinates (columns=…, --columns)"
     )
 
 

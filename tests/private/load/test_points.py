@@ -15,6 +15,7 @@ import dpviz
 from dpviz import sandbox
 from dpviz.domain import Domain
 from dpviz.errors import DataError
+from dpviz.private.load.graphs import city
 from dpviz.private.load.names import recognised_columns
 from dpviz.private.load.points import (
     Records,
@@ -22,6 +23,7 @@ from dpviz.private.load.points import (
     read_records,
 )
 from dpviz.private.load.projection import in_crs, transformer
+from dpviz.private.load.roads import read_trips
 from dpviz.private.load.tables import tables_in
 from tests.private.load.stability import workbook
 
@@ -300,11 +302,11 @@ class TestBadInput:
             ("a.csv", b"-74.0,40.7\n-73.9,40.8\n", "begins with numbers.*add a header line"),
             ("a.csv", b"ann,-74.0,40.7\n", "begins with numbers.*add a header line"),
             ("a.gpx", b'<?xml version="1.0"?><wpt lat="40.7" lon="-74.0"/>', "is XML, not delimit"),
-            ("a.csv", b"a,b\n1,2\n", "no columns called lon, lat or the like: name 2 of 'a', 'b'"),
+            ("a.csv", b"a,b\n1,2\n", "no columns called lon, lat or the like: name 2 of those in"),
             ("a.csv", b"lon,lat,lon\n1,2,3\n", "several columns 'lon'"),
-            ("a.csv", b"<b>x</b>,\x1b[31m\n1,2\n", r"name 2 of '<b>x</b>', '\\x1b\[31m'"),
+            ("a.csv", b"<b>x</b>,\x1b[31m\n1,2\n", "or add a header line$"),
             ("a.csv", b"\x00\x01\x02\x03", "a.csv is not text"),
-            ("a.csv", b"a" * 100_000 + b",b\n1,2\n", "aaa…'"),
+            ("a.csv", b"a" * 100_000 + b",b\n1,2\n", "or add a header line$"),
         ],
     )
     def test_is_one_line_with_a_remedy(self, tmp_path, name, content, message):
@@ -314,6 +316,18 @@ class TestBadInput:
         assert "\n" not in str(caught.value)
         assert str(tmp_path) not in str(caught.value)
         assert len(str(caught.value)) < 250
+
+    @pytest.mark.parametrize("named", [{}, {"columns": ("lon", "lat")}, {"unit": "who"}])
+    def test_the_first_line_is_not_shown_where_it_may_be_a_record(self, tmp_path, named):
+        """Of text or a sheet without a header, the error listed somebody's values as columns."""
+        (tmp_path / "a.txt").write_text("ann 13 24;clinic\nbob 13 25;home\n")
+        (tmp_path / "a.xlsx").write_bytes(workbook([("ann", "clinic"), ("bob", "home")]))
+        for name in ("a.txt", "a.xlsx"):
+            with pytest.raises(DataError, match=r"first line.* add a header line$") as caught:
+                read_records(tmp_path / name, NYC, **named)
+            with pytest.raises(DataError, match="first line") as other:
+                read_trips(tmp_path / name, city(), unit=named.get("unit"))
+            assert "ann" not in f"{caught.value} {other.value}"
 
     def test_missing_file_folder_and_null_byte(self, tmp_path):
         for path, message in [

@@ -67,12 +67,14 @@ class Table(ABC):
         columns: in order; one of kind geometry where the file has places.
         crs: of the geometry, if the file states one.
         declares: whether the file says which columns it has; without, a record may lack any.
+        first_line: whether the names are its first line, a record where nobody wrote a header.
     """
 
     name: str
     columns: Sequence[Column]
     crs: str | None = None
     declares = True
+    first_line = False
 
     def blocks(
         self, names: Sequence[str], numeric: Sequence[str] = (), *, geometry: bool = False
@@ -93,7 +95,7 @@ class Table(ABC):
         if self.declares and not self.columns:
             return
         if self.declares:
-            pick(plain, names, self.name)
+            pick(plain, names, self.name, first_line=self.first_line)
         rows = 0
         for block in self._blocks(names, numeric, geometry):
             rows += block.rows
@@ -210,14 +212,22 @@ def listed(columns: Sequence[Column]) -> str:
     return ", ".join(names + ["…"] * (len(columns) > 20)) or "none"
 
 
-def pick(columns: Sequence[Column], wanted: Sequence[str], name: str) -> None:
+def pick(
+    columns: Sequence[Column], wanted: Sequence[str], name: str, *, first_line: bool = False
+) -> None:
     """Raise unless every wanted column exists.
 
     Raises:
-        DataError: naming the first that is missing, and those that exist.
+        DataError: naming the first that is missing, and those that exist; not those of a first line
+            that has none of the wanted: it may be a record.
     """
     existing = [column.name for column in columns]
     for column in wanted:
+        if column not in existing and first_line and {*wanted}.isdisjoint(existing):
+            raise DataError(
+                f"no column {shown(column)} in the first line of {name}: check the name, or add a "
+                "header line"
+            )
         if column not in existing:
             raise DataError(f"no column {shown(column)} in {name}: it has {listed(columns)}")
         if existing.count(column) > 1:

@@ -43,6 +43,7 @@ class ConfinedTable(Table):
         stated = json.loads(described.schema.metadata[b"stated"])
         self.metadata: dict[bytes, bytes] = described.schema.metadata
         self.crs, self.declares = stated["crs"], stated["declares"]
+        self.first_line = stated["first_line"]
         self.columns = [Column(each["name"], each["kind"]) for each in described.to_pylist()]
 
     def _blocks(
@@ -113,7 +114,7 @@ def layout(path: str, kind: str, name: str, layer: str | None) -> Any:
         "kind": pa.array([each.kind for each in table.columns], pa.string()),
     }
     schema = pa.table(described).replace_schema_metadata(getattr(table, "metadata", None))
-    return _stating(schema, crs=table.crs, declares=table.declares)
+    return _stating(schema, crs=table.crs, declares=table.declares, first_line=table.first_line)
 
 
 def records(

@@ -45,6 +45,8 @@ _SEPARATOR = re.compile(rb"(?i)sep=([,;\t|])")
 class DelimitedText(Table):
     """A text file with a header line: its columns are of text. An empty file is an empty table."""
 
+    first_line = True
+
     def __init__(
         self, path: Path, name: str | None = None, opened: Callable[[], IO[bytes]] | None = None
     ) -> None:
@@ -300,7 +302,8 @@ def _refuse_headerless(names: Sequence[str], file: str) -> None:
         names and not any(np.isnan(number_of(name)) for name in names)
     ):
         raise DataError(
-            f"{file} begins with numbers, not with column names: add a header line, such as lon,lat"
+            f"{file} begins with numbers, not with column names: add a header line, such as "
+            "lon,lat; a file of one sequence per line is named .txt"
         )
 
 

@@ -26,6 +26,8 @@ MAX_UNPACKED = 1 << 30
 class Workbook(Table):
     """A sheet, each cell of which has a type of its own."""
 
+    first_line = True
+
     def __init__(self, path: Path, sheet: str | None = None) -> None:
         self.name = path.name
         with parsing(self.name, "an Excel workbook"):
