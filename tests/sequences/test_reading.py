@@ -3,6 +3,7 @@
 import dataclasses
 import gzip
 import json
+import zipfile
 
 import numpy as np
 import pyarrow as pa
@@ -130,6 +131,19 @@ def test_the_first_line_is_not_shown_where_it_may_be_a_record(tmp_path):
         assert "p7" not in str(error.value)
 
 
+@pytest.mark.parametrize("first", ["a b", "{a b", "PAR1 b", "PK\3\4 b", "SQLite format 3\0"])
+def test_the_first_sequence_does_not_decide_what_a_file_is(tmp_path, first):
+    """Of a name that says nothing, it did: who was in the first line refused everybody's."""
+    for name in ("visits", "visits.seq", "visits.txt"):
+        path = tmp_path / name
+        path.write_text(f"{first}\nb c\n")
+        if path.suffix == ".txt":
+            assert lists(read_sequences(path, ABC)._sequences)[-1] == [1, 2]
+            continue
+        with pytest.raises(DataError, match=f"^{name} does not say by its name what it is: end it"):
+            read_sequences(path, ABC)
+
+
 def test_text_that_is_a_table_by_its_name_is_read_as_one(tmp_path):
     """Its lines were taken for sequences: all were dropped, and a release of nothing paid for."""
     wide, rows = tmp_path / "a.csv", tmp_path / "b.TSV"
@@ -140,9 +154,17 @@ def test_text_that_is_a_table_by_its_name_is_read_as_one(tmp_path):
         assert "p7" not in str(error.value)
     rows.write_text("sequence\tsymbol\n1\ta\n1\tb\n2\tc\n")
     assert sorted(lists(read_sequences(rows, ABC)._sequences)) == [[0, 1], [2]]
-    packed = tmp_path / "c.csv.gz"
+    packed, zipped = tmp_path / "c.csv.gz", tmp_path / "c.zip"
     packed.write_bytes(gzip.compress(rows.read_bytes()))
-    assert sorted(lists(read_sequences(packed, ABC)._sequences)) == [[0, 1], [2]]
+    with zipfile.ZipFile(zipped, "w") as archive:
+        archive.write(rows, "b.TSV")
+    for path in (packed, zipped):
+        assert sorted(lists(read_sequences(path, ABC)._sequences)) == [[0, 1], [2]]
+    wide.write_text("1,2\n3\n")
+    with pytest.raises(
+        DataError, match=r"^a\.csv begins with numbers, .* per line is named \.txt$"
+    ):
+        read_sequences(wide, ABC)
 
 
 @pytest.mark.parametrize("content", [b"", b'{"visits": ["a"]}\n', b'{"sequence": ["a"]}\n'])

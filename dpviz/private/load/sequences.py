@@ -24,6 +24,7 @@ from dpviz.private.load.items import Form, bounded_items, read_items
 from dpviz.private.load.points import read_records
 from dpviz.private.load.selection import checked_bound
 from dpviz.private.load.tables import Table, named, open_table
+from dpviz.private.load.tables.archive import zipped_text
 from dpviz.private.load.tables.base import pick, shown
 from dpviz.private.load.tables.delimited import DelimitedText
 from dpviz.private.load.tally import Fact, Tally
@@ -98,9 +99,8 @@ def read_sequences(
     Args:
         source: a file of any format, ``duckdb:///FILE``, or a table in memory. One row per
             sequence, with a column of lists, or of text with symbols between spaces or commas; or
-            one row per symbol in order, with columns ``sequence`` and ``symbol``. Text without a
-            header has one sequence per line, and is read so unless its name ends in .csv or .tsv,
-            or a column or a unit is named.
+            one row per symbol in order, with columns ``sequence`` and ``symbol``. Text named .txt
+            has one sequence per line and no header, unless a column or a unit is named.
         alphabet: public; its names are compared as text.
         columns: the one column of lists; by default the only one, which JSON does not declare.
         unit: the column of the privacy unit; by default a sequence is the unit.
@@ -147,9 +147,20 @@ def read_sequences(
 
 
 def has_header(source: Any) -> bool:
-    """Whether a file is text with a header line, by its name: its first line decides nothing."""
-    endings = Path(source).suffixes[-2:] if isinstance(source, (str, Path)) else []
-    return any(each.lower() in TABLE for each in endings)
+    """Whether a file is text with a header line, by its name, or its name in a zip: its first line
+    decides nothing.
+
+    Raises:
+        DataError: a hostile or damaged archive.
+    """
+    if not isinstance(source, (str, Path)):
+        return False
+    path = Path(source)
+    if path.suffix.lower() == ".gz":
+        path = Path(path.stem)
+    elif path.suffix.lower() == ".zip" and path.is_file():
+        path = Path(zipped_text(path) or "")
+    return path.suffix.lower() in TABLE
 
 
 def _form(table: Table, column: str | None, unit: str | None) -> Form:
@@ -163,14 +174,8 @@ def _form(table: Table, column: str | None, unit: str | None) -> Form:
             )
         return Form(column)
     wanted = [each for each in (column, unit) if each]
-    if isinstance(table, DelimitedText) and not {*wanted} <= {*existing} and existing:
-        missing = next(each for each in wanted if each not in existing)
-        raise DataError(  # without the first line: it may be a record
-            f"no column {shown(missing)} in the first line of {table.name}: check the name, or "
-            "leave it out where the file has no header line"
-        )
     if existing:
-        pick(table.columns, wanted, table.name)
+        pick(table.columns, wanted, table.name, first_line=table.first_line)
     if column is not None:
         kind = next((each.kind for each in table.columns if each.name == column), "list")
         if kind not in ("list", "text"):

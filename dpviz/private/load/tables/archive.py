@@ -23,14 +23,15 @@ _TEXTS = (".csv", ".tsv", ".txt")
 _SMALL = 1 << 20  # ratios of tiny members say nothing
 
 
-def is_zipped_text(path: Path) -> bool:
-    """Whether a zip holds one file of delimited text and no Shapefile.
+def zipped_text(path: Path) -> str | None:
+    """The name of the one file of text in a zip; None where there is none, or a Shapefile.
 
     Raises:
         DataError: a hostile or damaged archive.
     """
     with parsing(path.name, "a zip archive"), zipfile.ZipFile(path) as archive:
-        return _text_member(archive, path.name) is not None
+        member = _text_member(archive, path.name)
+        return None if member is None else member.filename
 
 
 def opened_zip(path: Path) -> IO[bytes]:

@@ -15,10 +15,10 @@ from dpviz.arguments import PATH, fitting
 from dpviz.errors import DataError
 from dpviz.foreign import BLANK, LAYER
 from dpviz.private.load.tables.archive import (
-    is_zipped_text,
     opened_gzip,
     opened_zip,
     unpack_shapefile,
+    zipped_text,
 )
 from dpviz.private.load.tables.base import Table, shown
 from dpviz.private.load.tables.confined import ConfinedTable, listed_tables
@@ -91,7 +91,7 @@ def open_table(source: Any, table: str | None = None, *, header: bool = True) ->
         return ConfinedTable(path, kind, layer=table)
     text = DelimitedText if header else TextLines
     if kind == "zip":
-        if is_zipped_text(path):
+        if zipped_text(path) is not None:
             return text(path, opened=partial(opened_zip, path))
         return _zipped_shapefile(path)
     if kind == "gzip":
@@ -154,7 +154,13 @@ def _kind_of_file(path: Path, header: bool) -> str:
             raise
         raise DataError(f"{path.name!r} cannot be opened: check its name and permissions") from None
     looks, known = looks_like(head), format_of(path)
-    promised = known.title if known else _ARCHIVES.get(path.suffix.lower(), looks)
+    archive = _ARCHIVES.get(path.suffix.lower())
+    if not header and not known and not archive:
+        raise DataError(
+            f"{path.name} does not say by its name what it is: end it in .txt if it has a sequence "
+            "per line, in .csv, .parquet or the like if it is a table"
+        )
+    promised = known.title if known else archive or looks
     if promised == "GeoJSON" and looks == "text" and head.lstrip(BLANK)[:1] == b"[":
         looks = promised  # an array of objects
     of_record = (known and known.lines) or (promised == "text" and not header)
