@@ -96,8 +96,8 @@ def made(seed, dims, names=None, kind=DOUBLE, who=WHOLE):
 EVIL = ('x"; DROP TABLE evil; --', "y`'$$; \\ é")
 
 CASES = {
-    **{f"plane{seed}": made(seed, 2) for seed in range(4)},
-    **{f"trips{seed}": made(seed, 4) for seed in range(2)},
+    **{f"plane{seed}": made(seed, 2) for seed in range(2)},
+    "trips": made(0, 4),
     "space": made(1, 3),
     "line": made(2, 1),
     "singles": made(5, 2, kind=pa.float32()),

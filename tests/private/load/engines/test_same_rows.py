@@ -17,7 +17,7 @@ def test_every_record_is_in_the_cell_that_numpy_says(source, name):
     assert 1_000 < handle._index.total < 2_000
 
 
-@pytest.mark.parametrize("bits", [1, 9, 26])
+@pytest.mark.parametrize("bits", [1, 26])
 def test_grids_of_other_steps(source, bits):
     case = CASES["plane1"]
     place, table = source("plane1")
@@ -25,8 +25,7 @@ def test_grids_of_other_steps(source, bits):
     assert digest(handle._index) == digest(case.expected(bits))
 
 
-@pytest.mark.parametrize("name", ["plane2", "texts", "trips1", "aliases"])
-@pytest.mark.parametrize("k", [1, 5])
+@pytest.mark.parametrize(("name", "k"), [("texts", 1), ("texts", 5), ("trips", 5), ("aliases", 1)])
 def test_every_engine_keeps_the_same_records_of_a_unit(source, name, k):
     case = CASES[name]
     place, table = source(name)
@@ -38,17 +37,11 @@ def test_every_engine_keeps_the_same_records_of_a_unit(source, name, k):
     assert 0 < handle._index.total < case.expected().total
 
 
-@pytest.fixture(params=["folder", "duckdb"])
-def in_duckdb(request, folders, duckdb_file):
-    """A function from a case's name to what DuckDB reads."""
-    if request.param == "folder":
-        return lambda name: {"source": folders / name}
-    return lambda name: {"source": f"duckdb:///{duckdb_file}", "table": name}
-
-
 @pytest.mark.parametrize(("small", "batches"), [(2_000, 1), (1_999, 8)])
-@pytest.mark.parametrize(("name", "k"), [("plane2", 1), ("texts", 5)])
-def test_no_record_is_chosen_by_the_batches(in_duckdb, name, k, small, batches, monkeypatch):
+@pytest.mark.parametrize(("place", "name", "k"), [("folder", "trips", 1), ("file", "texts", 5)])
+def test_no_record_is_chosen_by_the_batches(
+    folders, duckdb_file, place, name, k, small, batches, monkeypatch
+):
     """At the limit and one row beyond it: counts and sums are the same."""
     case, numbers, choose = CASES[name], [], duck.Duck.choose
 
@@ -58,7 +51,9 @@ def test_no_record_is_chosen_by_the_batches(in_duckdb, name, k, small, batches, 
 
     monkeypatch.setattr(duck, "SMALL", small)
     monkeypatch.setattr(duck.Duck, "choose", chosen)
-    read = {**in_duckdb(name), "unit": "who", "max_per_unit": k, "public": True}
+    source = {"source": f"duckdb:///{duckdb_file}", "table": name}
+    source = {"source": folders / name} if place == "folder" else source
+    read = {**source, "unit": "who", "max_per_unit": k, "public": True}
     handle = dpviz.load(domain=case.domain, **read)
     assert numbers == ([*range(batches)] if batches > 1 else [])
     assert digest(handle._index) == digest(case.expected(rows=case.chosen(k)))
