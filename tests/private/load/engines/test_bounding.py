@@ -67,16 +67,16 @@ def test_without_one_unit_all_others_keep_the_same_records(tmp_path, monkeypatch
     case = CASES["texts"]
     units = np.array(case.table["who"].to_pylist())
 
-    def kept(rows):
+    def counted(rows):
         pq.write_table(case.table.filter(pa.array(rows)), tmp_path / "a.parquet")
         options = {"unit": "who", "max_per_unit": k, "public": True}
         index = dpviz.load(tmp_path, case.domain, **options)._index
         return Counter(dict(zip(index.codes.tolist(), index.weights.tolist(), strict=True)))
 
-    everyone = kept(np.ones(len(units), dtype=bool))
+    everyone = counted(np.ones(len(units), dtype=bool))
     for left_out in ("7", None):
         more = everyone.copy()
-        more.subtract(kept(units != left_out))
+        more.subtract(counted(units != left_out))
         assert min(more.values()) >= 0
         inside = case.expected(rows=units == left_out).total
         assert sum(more.values()) == (0 if left_out is None else min(k, inside))
