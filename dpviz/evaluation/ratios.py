@@ -31,12 +31,16 @@ def error_ratios(files: Sequence[str], against: str = "privtree") -> Ratios:
     for file in files:
         errors: dict[tuple[str, float, str], list[float]] = defaultdict(list)
         try:
+            if not Path(file).is_file():  # a device may never end
+                raise ValueError("no plain file")
             with Path(file).open(newline="", encoding="utf-8") as rows:
                 for row in csv.DictReader(rows):
                     key = row["method"], float(row["epsilon"]), row["size"]
                     errors[key].append(float(row["mean_relative_error"]))
         except (OSError, csv.Error, KeyError, TypeError, ValueError) as error:
             raise DataError(f"{file}: not a CSV of 'dpviz evaluate'") from error
+        if not errors:
+            raise DataError(f"{file}: has no rows of 'dpviz evaluate'")
         means = {key: math.fsum(values) / len(values) for key, values in errors.items()}
         for (method, epsilon, size), mean in means.items():
             base = means.get((against, epsilon, size))

@@ -29,13 +29,15 @@ def test_what_cannot_be_compared_is_refused(rows, tmp_path):
         error_ratios([str(rows)], "ugrid")
     other = tmp_path / "other.csv"
     other.write_text("a,b\n1,2\n")
-    with pytest.raises(DataError, match="not a CSV of 'dpviz evaluate'"):
-        error_ratios([str(other)])
+    for file in (str(other), "/dev/null"):  # as one that never ends, such as /dev/full
+        with pytest.raises(DataError, match="not a CSV of 'dpviz evaluate'"):
+            error_ratios([file])
 
 
 @pytest.mark.parametrize(
     ("lines", "words"),
     [
+        ("", "has no rows"),
         ("privtree,1\n", "not a CSV"),
         ("a" * 200_000 + "\n", "not a CSV"),
         ("privtree,1,small,0,0\nours,1,small,0,0.1\n", "is 0 or not finite"),
