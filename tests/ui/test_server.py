@@ -9,6 +9,7 @@ import sys
 import tomllib
 import urllib.error
 import urllib.request
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -123,6 +124,10 @@ def listening(port):
     }
 
 
+LOOPBACK = {"http://127.0.0.1": "0100007F", "http://[::1]": f"{'0' * 24}01000000"}
+"""As the kernel writes it."""
+
+
 @pytest.fixture
 def trap():
     """Where all that leaves by HTTP would come to, and the environment that leads there."""
@@ -149,53 +154,6 @@ def test_a_port_or_an_address_that_cannot_be_is_one_line():
     for nowhere in "nothing.invalid", "203.0.113.9", "a b":
         with pytest.raises(ParameterError, match=r"is none of this machine: give one"):
             can_listen(nowhere, port)
-
-
-@pytest.mark.skipif(os.name != "posix", reason="sends signals of POSIX")
-@pytest.mark.parametrize("sign", ["SIGINT", "SIGTERM", "SIGHUP"])
-def test_what_ends_the_server_is_no_traceback(tmp_path, sign):
-    """It handles signals itself, and hands them on when it has ended: nobody listened any more."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    environment = {**os.environ, "STREAMLIT_SERVER_HEADLESS": "true", "PYTHONUNBUFFERED": "1"}
-    with subprocess.Popen(
-        [*HEARING, sys.executable, *COMMAND, "--port", str(port)],
-        cwd=tmp_path,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    ) as server:
-        try:
-            assert any("URL" in line for line in server.stdout)
-            health = f"http://127.0.0.1:{port}/_stcore/health"
-            urllib.request.urlopen(health, timeout=30).close()  # its handlers are there
-            server.send_signal(getattr(signal, sign))
-            output, _ = server.communicate(timeout=60)
-        finally:
-            server.kill()
-    assert "Traceback" not in output
-    assert (server.returncode, output.splitlines()[-1]) == (130, "cancelled")
-
-
-@pytest.mark.skipif(not has_ipv6(), reason="this machine has no address of IPv6")
-def test_the_browser_is_sent_where_the_server_listens(tmp_path):
-    """It was sent to 127.0.0.1, where nothing answered."""
-    with socket.create_server(("::1", 0), family=socket.AF_INET6) as free:
-        port = free.getsockname()[1]
-    environment = {**os.environ, "STREAMLIT_SERVER_HEADLESS": "true", "PYTHONUNBUFFERED": "1"}
-    command = [sys.executable, *COMMAND, "--address", "::1", "--port", str(port)]
-    with subprocess.Popen(
-        command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True
-    ) as server:
-        try:
-            line = next(line for line in server.stdout if "URL" in line)
-            address = line.split()[-1]
-            assert address == f"http://[::1]:{port}"
-            with urllib.request.urlopen(f"{address}/_stcore/health", timeout=30) as page:
-                assert page.status == 200
-        finally:
-            server.terminate()
 
 
 @pytest.mark.parametrize(
@@ -236,38 +194,79 @@ def test_the_settings_of_an_installed_app_are_where_streamlit_looks_for_them(tmp
     assert Path(found).read_bytes() == (ROOT / ".streamlit" / "config.toml").read_bytes()
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="reads the kernel's table of sockets")
-@pytest.mark.parametrize(
-    "command", [README, COMMAND, INSTALLED], ids=["README", "dpviz app", "installed"]
-)
-def test_every_way_to_start_it_listens_on_this_machine_alone(command, tmp_path, trap):
-    """Started from another folder, with nothing said of an address; it calls nothing outside."""
-    port = "--server.port" if command is README else "--port"
+def keeps_to_itself(address, trap):
+    """It listens on this machine alone, answers no page of another site, calls nothing outside."""
+    where, _, port = address.rpartition(":")
+    if sys.platform == "linux":
+        assert listening(int(port)) == {LOOPBACK[where]}
+    for path in ("/", "/_stcore/health", "/nothing-there"):
+        with urllib.request.urlopen(address + path, timeout=10) as page:
+            response = {name.lower() for name, _ in page.getheaders()}
+        assert set(server.HEADERS) <= response
+    with pytest.raises(urllib.error.HTTPError, match="404"):  # the size of what is uploaded
+        urllib.request.urlopen(f"{address}/_stcore/metrics", timeout=10)
+    asked = urllib.request.Request(address, headers={"Host": "evil.example"})
+    with pytest.raises(urllib.error.HTTPError, match="403"):
+        urllib.request.urlopen(asked, timeout=10)
+    asked = {"Origin": "https://evil.example", "Host": address.removeprefix("http://")}
+    asked |= {"Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13"}
+    asked["Sec-WebSocket-Key"] = "AAAAAAAAAAAAAAAAAAAAAA=="
+    request = urllib.request.Request(f"{address}/_stcore/stream", headers=asked)
+    with pytest.raises(urllib.error.HTTPError, match="403"):
+        urllib.request.urlopen(request, timeout=10)
+    trap.settimeout(0.2)
+    with pytest.raises(TimeoutError):
+        trap.accept()
+
+
+def test_as_the_readme_starts_it_it_listens_on_this_machine_alone(tmp_path, trap):
+    """From another folder, with nothing said of an address."""
     listener, outside = trap
-    if command is INSTALLED:
+    environment = {"STREAMLIT_SERVER_HEADLESS": "true", **outside}
+    command = [*README, "--server.port"]
+    with serving(None, command=command, cwd=tmp_path, **environment) as address:
+        keeps_to_itself(address, listener)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends signals of POSIX")
+@pytest.mark.parametrize(
+    ("sign", "way"), [("SIGINT", "a module"), ("SIGHUP", "installed"), ("SIGTERM", "IPv6")]
+)
+def test_our_command_listens_on_this_machine_alone_and_what_ends_it_is_no_traceback(
+    sign, way, tmp_path, trap
+):
+    """It handles signals itself, and hands them on when it has ended: nobody listened any more.
+
+    The browser is sent where it listens: of IPv6, it was sent where nothing answered.
+    """
+    listener, outside = trap
+    command = [*HEARING, sys.executable, *(INSTALLED if way == "installed" else COMMAND)]
+    place = {"--address": "::1"} if way == "IPv6" and has_ipv6() else {}
+    if way == "installed":
         install(tmp_path)
         outside["PYTHONPATH"] = str(tmp_path)
-    environment = {"STREAMLIT_SERVER_HEADLESS": "true", **outside}
-    with serving(None, command=[*command, port], cwd=tmp_path, **environment) as address:
-        assert listening(int(address.rpartition(":")[2])) == {"0100007F"}
-        for path in ("/", "/_stcore/health", "/nothing-there"):
-            with urllib.request.urlopen(address + path, timeout=10) as page:
-                response = {name.lower() for name, _ in page.getheaders()}
-            assert set(server.HEADERS) <= response
-        with pytest.raises(urllib.error.HTTPError, match="404"):  # the size of what is uploaded
-            urllib.request.urlopen(f"{address}/_stcore/metrics", timeout=10)
-        asked = urllib.request.Request(address, headers={"Host": "evil.example"})
-        with pytest.raises(urllib.error.HTTPError, match="403"):
-            urllib.request.urlopen(asked, timeout=10)
-        asked = {"Origin": "https://evil.example", "Host": address.removeprefix("http://")}
-        asked |= {"Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13"}
-        asked["Sec-WebSocket-Key"] = "AAAAAAAAAAAAAAAAAAAAAA=="
-        request = urllib.request.Request(f"{address}/_stcore/stream", headers=asked)
-        with pytest.raises(urllib.error.HTTPError, match="403"):
-            urllib.request.urlopen(request, timeout=10)
-    listener.settimeout(0.2)
-    with pytest.raises(TimeoutError):
-        listener.accept()
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        place["--port"] = str(free.getsockname()[1])
+    environment = {"STREAMLIT_SERVER_HEADLESS": "true", "PYTHONUNBUFFERED": "1", **outside}
+    with subprocess.Popen(
+        [*command, *chain.from_iterable(place.items())],
+        cwd=tmp_path,
+        env={**os.environ, **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as process:
+        try:
+            address = next(line for line in process.stdout if "URL" in line).split()[-1]
+            host = "[::1]" if "--address" in place else "127.0.0.1"
+            assert address == f"http://{host}:{place['--port']}"
+            keeps_to_itself(address, listener)
+            process.send_signal(getattr(signal, sign))
+            output, _ = process.communicate(timeout=60)
+        finally:
+            process.kill()
+    assert "Traceback" not in output
+    assert (process.returncode, output.splitlines()[-1]) == (130, "cancelled")
 
 
 def test_what_calls_outside_comes_to_the_trap(trap):
