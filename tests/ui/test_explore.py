@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from streamlit.testing.v1 import AppTest
 
 import dpviz
 from dpviz import limits
@@ -15,6 +16,9 @@ from tests.ui.paying import confirm, price
 from tests.ui.test_publish import places
 
 RECT = (14.5, -24.0, 14.7, -23.8)
+ALIASES = {alias: of for alias, of in names("points").items() if 2 in METHODS[of[0]].dims}
+COARSE = {"data": "year", "method": "quadtree", "set": "height:5"}
+"""Windows in time of few cells."""
 
 
 def opened(**address):
@@ -96,21 +100,38 @@ def test_an_address_that_makes_no_sense_still_opens_the_page(odd):
     assert "Noisy total" in metrics(app)
 
 
-@pytest.mark.parametrize(
-    "name", sorted(name for name, (owner, _) in names("points").items() if 2 in METHODS[owner].dims)
-)
-def test_every_method_and_preset_has_a_form_and_a_picture(name):
-    owner = METHODS[names("points")[name][0]]
-    fine = "log_cells" in owner.parameter_fields()
+@pytest.mark.parametrize("name", sorted({owner for owner, _ in ALIASES.values()} | {"kd-hybrid"}))
+def test_every_method_has_a_form_and_a_picture(name):
+    fine = "log_cells" in METHODS[ALIASES[name][0]].parameter_fields()
     app = healthy(opened(method=name, epsilon="1", **({"set": "log_cells:6"} if fine else {})))
     assert app.selectbox(key="explore.method").value == name
+    assert app.get("bidi_component")
+
+
+FORMS = """
+import streamlit as st
+from dpviz.methods import METHODS, names
+from dpviz.ui.shared.method_form import parameters_form
+st.session_state["changed"] = {
+    name: parameters_form(name, METHODS[owner], preset, {})
+    for name, (owner, preset) in names("points").items()
+}
+"""
+
+
+def test_the_form_of_every_method_and_preset_has_all_parameters_and_gives_the_preset_back():
+    app = healthy(AppTest.from_string(FORMS, default_timeout=60).run())
+    assert app.session_state["changed"] == {name: {} for name in names("points")}
     shown = {
-        widget.label
+        widget.key: widget.label
         for kind in ("number_input", "selectbox", "checkbox")
         for widget in app.get(kind)
     }
-    assert {field.replace("_", " ") for field in owner.parameter_fields()} <= shown
-    assert app.get("bidi_component")
+    assert shown == {
+        f"{name}.{field}": field.replace("_", " ")
+        for name, (owner, _) in names("points").items()
+        for field in METHODS[owner].parameter_fields()
+    }
 
 
 def test_less_epsilon_is_more_noise_on_the_screen():
@@ -440,8 +461,8 @@ def test_a_release_is_no_file_of_districts(tmp_path):
 def test_a_year_has_a_window_an_answer_in_it_and_a_timeline():
     """The address restores the window; moving it on moves the answer, and nothing is rebuilt."""
     box = ",".join(map(str, RECT))
-    app = healthy(opened(data="year", rect=box, period="2030-06-01,2030-07-01"))
-    release = dpviz.build(dpviz.load("year"), "privtree", 1.0, seed=0)
+    app = healthy(opened(**COARSE, rect=box, period="2030-06-01,2030-07-01"))
+    release = dpviz.build(dpviz.load("year"), "quadtree", 1.0, seed=0, height=5)
     for period in (("2030-06-01", "2030-07-01"), ("2030-07-01", "2030-07-31")):
         answer = release.count(RECT, period)
         cut = INTERVAL_SDS * answer.uniformity_sd[0]  # the larger error: the noise's stood alone
@@ -473,16 +494,16 @@ def test_a_year_has_a_window_an_answer_in_it_and_a_timeline():
     assert metrics(app)["A − B of the rectangle"] == with_noise(gap.count[0], cut)
     healthy(app.segmented_control(key=look).set_value("small").run())
     assert "12 windows of one release, from 2030-01-01 on" in words(app)
-    healthy(opened(data="year", period="soon,never"))
+    healthy(opened(**COARSE, period="soon,never"))
 
 
 def test_the_address_restores_how_a_period_is_looked_at():
-    app = healthy(opened(data="year", view="film"))
+    app = healthy(opened(**COARSE, view="film"))
     assert "**Every window" in words(app)
     look = next(each.key for each in app.segmented_control if each.key.endswith(".look"))
     healthy(app.segmented_control(key=look).set_value("difference").run())
     assert address(app, "view") == "difference"
-    app = healthy(opened(data="year", view="upwards"))
+    app = healthy(opened(**COARSE, view="upwards"))
     assert "view 'upwards', which is not available" in words(app)
     assert app.segmented_control(key=look).value == "window"
     app = healthy(opened(data="city-50k", view="film").run())  # without a period
