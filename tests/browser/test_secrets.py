@@ -250,49 +250,6 @@ def test_nothing_of_sensitive_trips_leaves_the_vault_and_after_a_demo_their_move
         assert secrets_in(received) == set()
 
 
-STEPS = 20_117
-"""How many rows the walkers' file has."""
-HOME = "secret-home-12"
-"""Where one of them turned in: no street of the public graph."""
-
-
-@pytest.fixture
-def walks(tmp_path):
-    """Walkers on three streets, a trip of two steps each; the last one of all goes home."""
-    rows = [
-        f"{NAME} {row // 2},{NAME} {row // 2},{1 + row // 2 % 2 + row % 2}" for row in range(STEPS)
-    ]
-    rows[-1] = rows[-1].rsplit(",", 1)[0] + f",{HOME}"
-    tables = {
-        "nodes.csv": "node,x,y\na,0,0\nb,1,0\nc,2,0\nd,3,1\n",
-        "edges.csv": "edge,src,dst,length\n1,a,b,1\n2,b,c,1\n3,c,d,1\n",
-        "routes.csv": "person,trip,edge\n" + "\n".join(rows) + "\n",
-    }
-    for name, text in tables.items():
-        (tmp_path / name).write_text(text)
-    return [tmp_path / name for name in tables]
-
-
-@pytest.mark.slow
-def test_nothing_of_sensitive_trips_on_roads_leaves_the_vault(walks, vault, open_page):
-    *graph, trips = walks
-    secrets = [NAME.encode(), HOME.encode(), *encodings(STEPS)]
-    page = open_page("about:blank")
-    traffic = Traffic(page)
-    page.goto(f"{vault.address}/roads?data=files")
-    upload(page, graph, trips)
-    pay(page)
-    page.locator("[data-testid=dpviz-map][data-rendered]").first.wait_for()
-    page.get_by_text("Download this release").click()
-    file = downloaded(page, page.get_by_role("button", name="GeoParquet"))
-    idle(page)
-    content = traffic.all + kept_by(page)
-    content += file.path().read_bytes()
-    assert dpviz.Ledger(vault.ledger).account(trips.stem).spent == 1.0
-    for received in (content, vault.log, vault.paid):
-        assert [secret for secret in secrets if secret in received] == []
-
-
 def kept_by(page):
     """What the browser keeps of a page: its address, its storage and its cookies."""
     stored = page.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}])")

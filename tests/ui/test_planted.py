@@ -1,5 +1,5 @@
-"""Planted records: nothing that the pages Trips and Compare send, or keep in an address, has them;
-nor Explore of their kinds and values, or by area.
+"""Planted records: nothing that the pages Trips, Roads and Compare send, or keep in an address, has
+them; nor Explore of their kinds and values, or by area.
 
 The other pages are driven in a browser; Learn shows built-in data alone.
 """
@@ -8,6 +8,7 @@ from functools import cache
 
 import numpy as np
 
+import dpviz
 from dpviz.ui.shared import account
 from tests.browser.test_secrets import encodings
 from tests.ui.opening import opened_page
@@ -76,6 +77,38 @@ def test_nothing_of_sensitive_trips_is_on_the_page_of_trips():
     assert len(app.get("bidi_component")) == 4  # two maps, and an overlay on each
     assert len(sent(app._tree)) > 10_000
     assert secrets_of(app) == set()
+
+
+STEPS = 20_117
+"""How many rows the walkers' file has."""
+HOME = "secret-home-12"
+"""Where one of them turned in: no street of the public graph."""
+
+
+def test_nothing_of_sensitive_trips_on_roads_leaves_the_vault(tmp_path, caplog):
+    """Walkers on three streets, a trip of two steps each; the last one of all goes home."""
+    rows = [
+        f"{NAME} {row // 2},{NAME} {row // 2},{1 + row // 2 % 2 + row % 2}" for row in range(STEPS)
+    ]
+    rows[-1] = rows[-1].rsplit(",", 1)[0] + f",{HOME}"
+    nodes = b"node,x,y\na,0,0\nb,1,0\nc,2,0\nd,3,1\n"
+    edges = b"edge,src,dst,length\n1,a,b,1\n2,b,c,1\n3,c,d,1\n"
+    trips = "\n".join(["person,trip,edge", *rows]).encode()
+    app = opened_page("roads", data="files")
+    graph = [("nodes.csv", nodes, "text/csv"), ("edges.csv", edges, "text/csv")]
+    app.file_uploader(key="roads.graph").set_value(graph)
+    app.file_uploader(key="roads.trips").set_value(("routes.csv", trips, "text/csv")).run()
+    received = [sent(app._tree)]
+    pay(app)
+    assert not app.exception
+    release = dpviz.save(app.session_state["roads.shown"].release, tmp_path / "r.parquet")
+    ledger = dpviz.Ledger()
+    assert ledger.account("routes").spent == 1.0
+    received += [sent(app._tree), repr(app.query_params).encode(), caplog.text.encode()]
+    beside = ledger.path.parent.glob(f"{ledger.path.name}*")  # what SQLite keeps beside it, too
+    received += [path.read_bytes() for path in (release, *beside)]
+    for secret in (NAME.encode(), HOME.encode(), *encodings(STEPS)):
+        assert not any(secret in each for each in received), secret
 
 
 def test_compare_shows_nothing_of_sensitive_records_and_all_of_public_ones():
