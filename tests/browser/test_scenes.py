@@ -12,14 +12,32 @@ from tests.browser.test_explore import at, drag, over, shape, the_map
 pytestmark = pytest.mark.browser
 
 
+WATCHED = """(() => {
+  window.pictures = [];
+  const find = root => root.querySelector("[data-testid=dpviz-map]")
+    ?? [...root.querySelectorAll("*")].map(e => e.shadowRoot && find(e.shadowRoot)).find(e => e);
+  const look = () => {
+    const map = find(document), deck = map?.__dpviz?.deck;
+    if (deck?.canvas && !deck.isFlat && deck.canvas.style.opacity !== "0")
+      pictures.push(Math.round(deck.width - map.clientWidth));
+    requestAnimationFrame(look);
+  };
+  look();
+})()"""
+"""How much wider than the map each picture of deck.gl is that can be seen."""
+
+
 @pytest.mark.webgl
 def test_two_sides_share_one_camera_one_rectangle_and_one_picture(scenes, open_page):
-    """And street tiles, which are asked for after a press only."""
+    """No picture is seen before it has the map's size; street tiles are asked for after a press."""
     page = open_page("about:blank")
+    page.add_init_script(WATCHED)
     asked = []
     page.on("request", lambda request: asked.append(request.url))
     page.goto(f"{scenes}/?scene=side")
     map_view = the_map(page)
+    frames(page)
+    assert set(page.evaluate("pictures")) == {0}
     expect(page.locator(".label.side0")).to_have_text("<b>ε = 0.1</b>")
     page.get_by_test_id("dpviz-draw").click()
     drag(page, map_view, (0.6, 0.4), (0.8, 0.6))
@@ -72,31 +90,6 @@ def test_the_divider_moves_and_a_polygon_is_drawn(scenes, open_page):
         page.mouse.click(*at(map_view, 0.3, 0.6))
     assert len(shape(map_view)["ring"]) == 4
     expect(page.get_by_text(re.compile(r"ring=\(\("))).to_be_visible()
-
-
-WATCHED = """(() => {
-  window.pictures = [];
-  const find = root => root.querySelector("[data-testid=dpviz-map]")
-    ?? [...root.querySelectorAll("*")].map(e => e.shadowRoot && find(e.shadowRoot)).find(e => e);
-  const look = () => {
-    const map = find(document), deck = map?.__dpviz?.deck;
-    if (deck?.canvas && !deck.isFlat && deck.canvas.style.opacity !== "0")
-      pictures.push(Math.round(deck.width - map.clientWidth));
-    requestAnimationFrame(look);
-  };
-  look();
-})()"""
-"""How much wider than the map each picture of deck.gl is that can be seen."""
-
-
-@pytest.mark.webgl
-def test_no_picture_is_seen_before_it_has_the_map_s_size(scenes, open_page):
-    page = open_page("about:blank")
-    page.add_init_script(WATCHED)
-    page.goto(f"{scenes}/?scene=swipe")
-    the_map(page)
-    frames(page)
-    assert set(page.evaluate("pictures")) == {0}
 
 
 ABOVE, BESIDE = (14.625, -23.9), (14.45, -23.9)
