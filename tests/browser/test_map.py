@@ -199,18 +199,6 @@ def styles(page, selector, name):
     raise AssertionError(f"{selector} without {name}")
 
 
-def test_two_maps_on_paper_keep_the_legend_s_colours_and_no_buttons(open_file, series):
-    page = open_file(map_page(series[2:4]))
-    the_map(page)
-    page.emulate_media(media="print")
-    inks = styles(page, ".class i", "printColorAdjust")
-    assert len(inks) > 4
-    assert set(inks) == {"exact"}
-    expect(page.locator("#map")).to_be_visible()
-    for away in (page.locator("#hint"), page.get_by_text("Swipe", exact=True)):
-        expect(away).to_be_hidden()
-
-
 def colours_stay_where_the_system_s_contrast_takes_all_others(page, map_view):
     """Which fills, and by them the legend, a page's colours and what is pressed, would be lost."""
     page.emulate_media(color_scheme="dark", forced_colors="active")

@@ -18,6 +18,7 @@ from dpviz.render.client.assemble import FOLDER
 from dpviz.render.numbers import percent_interval
 from tests.browser.conftest import frames
 from tests.browser.test_explore import shape, the_map
+from tests.browser.test_map import styles
 from tests.browser.test_pages import OF_COLOURS, violations
 from tests.exports.test_html import EVIL
 
@@ -96,8 +97,11 @@ def test_a_file_knows_errors_that_are_no_sum_of_its_cells(open_file, made):
         assert stated == pytest.approx(getattr(answers, f"{what}_sd"), rel=1e-9)
 
 
-def test_two_maps_swipe_and_stand_side_by_side(open_file, releases):
-    page = open_file(map_page(releases, labels=[EVIL, "B"], title=EVIL, rects=[RECT]))
+def test_two_maps_swipe_stand_side_by_side_fit_a_phone_and_paper_and_are_open_to_everyone(
+    open_file, releases
+):
+    text = map_page(releases, labels=[EVIL, "B"], title=EVIL, rects=[RECT])
+    page = open_file(text, bypass_csp=True)
     map_view = the_map(page)
     names_are_never_markup(page)
     expect(page.get_by_test_id("dpviz-answer")).to_have_count(2)
@@ -120,6 +124,29 @@ def test_two_maps_swipe_and_stand_side_by_side(open_file, releases):
     assert map_view.evaluate(shown) == ["cells-0", "cells-1"]
     expect(page.get_by_test_id("dpviz-legend")).not_to_contain_text("A − B")
     the_camera_fits(page, map_view)
+    they_fit_a_phone_and_are_open_to_everyone(page, map_view)
+    on_paper_they_keep_the_legend_s_colours_and_no_buttons(page)
+
+
+def they_fit_a_phone_and_are_open_to_everyone(page, map_view):
+    page.set_viewport_size({"width": 390, "height": 844})
+    frames(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    for scheme, rules in (("light", None), ("dark", OF_COLOURS)):
+        page.emulate_media(color_scheme=scheme)
+        frames(page)
+        assert map_view.evaluate("e => e.classList.contains('dark')") == (scheme == "dark")
+        assert violations(page, rules=rules) == []
+
+
+def on_paper_they_keep_the_legend_s_colours_and_no_buttons(page):
+    page.emulate_media(media="print")
+    inks = styles(page, ".class i", "printColorAdjust")
+    assert len(inks) > 4
+    assert set(inks) == {"exact"}
+    expect(page.locator("#map")).to_be_visible()
+    for away in (page.locator("#hint"), page.get_by_text("Swipe", exact=True)):
+        expect(away).to_be_hidden()
 
 
 def names_are_never_markup(page):
@@ -233,18 +260,6 @@ def test_a_file_of_kinds_and_values_chooses_and_answers_each(open_file):
     chooser.select_option("bike")
     page.get_by_test_id("dpviz-compare").select_option("walk")
     assert map_view.evaluate(shown) == ["cells-1", "cells-2"]
-
-
-def test_a_file_fits_a_phone_and_is_open_to_everyone(open_file, releases):
-    phone = {"width": 390, "height": 844}
-    page = open_file(map_page(releases, rects=[RECT]), phone, bypass_csp=True)
-    map_view = the_map(page)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    for scheme, rules in (("light", None), ("dark", OF_COLOURS)):
-        page.emulate_media(color_scheme=scheme)
-        frames(page)
-        assert map_view.evaluate("e => e.classList.contains('dark')") == (scheme == "dark")
-        assert violations(page, rules=rules) == []
 
 
 def test_a_report_is_open_to_everyone_and_one_sheet_of_paper(open_file, releases):
