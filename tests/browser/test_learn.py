@@ -27,7 +27,11 @@ def test_all_chapters_are_walked_by_keyboard_suit_a_phone_and_are_open_to_everyo
     In one of them all that unfolds is open. Each begins where the one before has ended: a page
     that turns from screen to phone costs as much as one that opens.
     """
-    page = open_page(f"{app}/learn?epsilon=0.5")
+    page = open_page("about:blank", scheme="dark")
+    page.add_init_script(LAID_OUT_TOO_EARLY)
+    page.goto(f"{app}/learn?epsilon=0.5", wait_until="commit")
+    a_key_that_comes_too_early_is_heard(page)
+    a_printed_chapter_is_of_words_and_maps_alone(page)
     looks_as_it_did_and_is_open_to_everyone(page, "learn")
     looks = [suits_a_dark_phone, suits_a_light_screen]
     for number, (name, chapter) in enumerate(chapters().items()):
@@ -98,21 +102,19 @@ LAID_OUT_TOO_EARLY = """{
 leave its place as high as that."""
 
 
-def test_a_key_that_comes_too_early_is_heard_and_a_printed_chapter_is_of_words_and_maps_alone(
-    app, open_page
-):
-    """No sidebar, no button, and the map in light, as a dark screen had it."""
-    first, second = list(chapters().values())[:2]
-    page = open_page("about:blank", scheme="dark")
-    page.add_init_script(LAID_OUT_TOO_EARLY)
-    page.goto(f"{app}/learn?data=city-50k", wait_until="commit")
+def a_key_that_comes_too_early_is_heard(page):
     page.wait_for_function("window.dpvizAddress")  # the earliest that a page can know of a key
+    first, second = list(chapters().values())[:2]
     page.keyboard.press("n")
     expect(heading(page, second)).to_be_visible()
     settled(page)
     page.keyboard.press("b")
     expect(heading(page, first)).to_be_visible()
     settled(page)
+
+
+def a_printed_chapter_is_of_words_and_maps_alone(page):
+    """No sidebar, no button, and the map in light, as a dark screen had it."""
     the_map = page.get_by_test_id("dpviz-map")
     assert not page.evaluate("window.early")
     heights = "e => [e.getRootNode().host, e.closest('.frame')].map(each => each.offsetHeight)"
@@ -124,9 +126,10 @@ def test_a_key_that_comes_too_early_is_heard_and_a_printed_chapter_is_of_words_a
     page.emulate_media(media="print", color_scheme="dark")
     expect(page.get_by_test_id("stSidebar")).to_be_hidden()
     expect(page.get_by_role("button").locator("visible=true")).to_have_count(0)
-    expect(heading(page, first)).to_be_visible()
+    expect(page.get_by_role("heading", level=2).first).to_be_visible()
     page.wait_for_function("e => !e.__dpviz.dark", arg=the_map.element_handle())
     assert the_map.evaluate(shape) == pytest.approx(drawn, rel=0.02)
+    page.emulate_media(media="screen", color_scheme="light")
 
 
 def a_click_on_a_person_makes_a_neighbour_without_them(page):
