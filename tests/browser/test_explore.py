@@ -241,7 +241,7 @@ def a_newcomer_s_phone_has_room_for_the_map(page):
 
 
 def test_a_year_is_played_by_the_browser_alone(app, open_page):
-    page = open_page(f"{app}/?data=year&view=film")
+    page = open_page(f"{app}/?data=year&view=film&method=quadtree&set=height:5")
     map_view = the_map(page)
     name = page.get_by_test_id("dpviz-film-name")
     expect(name).to_have_text("2030-01-01")
