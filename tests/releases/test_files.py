@@ -8,12 +8,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpviz
 from dpviz import Domain, Header, PointRelease
-from dpviz.errors import DpvizError, ReleaseError
+from dpviz.errors import ReleaseError
 from dpviz.releases import files
 from dpviz.releases.header import SCHEMA
 from dpviz.releases.store import from_arrow
@@ -36,7 +36,7 @@ def release_of(nodes):
     return PointRelease(domain, nodes, HEADER)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def release():
     domain = Domain((-1.0, 50.0), (1.0, 52.0))
     points = np.random.default_rng(0).normal([0, 51], 0.2, size=(2000, 2))
@@ -45,6 +45,7 @@ def release():
 
 
 @pytest.mark.parametrize("dims", [2, 4])
+@settings(max_examples=40)
 @given(data=st.data())
 def test_a_table_comes_back_identical(dims, data):
     before = release_of(data.draw(trees(dims)))
@@ -129,11 +130,7 @@ def test_what_is_no_release_is_refused(release, tmp_path):
             lambda n: pa.array([1] * n, pa.int64()),
             "column 'lo' holds int64: expected 2 numbers",
         ),
-        (
-            "hi",
-            lambda n: pa.FixedSizeListArray.from_arrays([2**40] * 2 * n, 2),
-            "outside",
-        ),
+        ("hi", lambda n: pa.FixedSizeListArray.from_arrays([2**40] * 2 * n, 2), "outside"),
     ],
 )
 def test_damaged_columns_are_refused(release, column, values, message):
@@ -142,27 +139,6 @@ def test_damaged_columns_are_refused(release, column, values, message):
     damaged = table.set_column(at, column, values(table.num_rows))
     with pytest.raises(ReleaseError, match=message):
         from_arrow(damaged.replace_schema_metadata(table.schema.metadata))
-
-
-def test_truncated_and_flipped_files_never_crash(release, tmp_path):
-    release.save(tmp_path / "r.parquet")
-    content = (tmp_path / "r.parquet").read_bytes()
-    random = np.random.default_rng(1)
-    path = tmp_path / "broken.parquet"
-    refused = 0
-    for _ in range(150):
-        broken = bytearray(content)
-        if random.random() < 0.3:
-            broken = broken[: random.integers(0, len(content))]
-        else:
-            for at in random.integers(0, len(content), 8):
-                broken[at] = random.integers(256)
-        path.write_bytes(broken)
-        try:
-            dpviz.read(path)
-        except DpvizError:
-            refused += 1
-    assert refused > 45  # every truncation at least
 
 
 @pytest.mark.parametrize("ending", [".geojson", ".gpkg", ".csv"])

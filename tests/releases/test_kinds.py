@@ -9,11 +9,8 @@ import geopandas
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet
 import pytest
 import shapely
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import dpviz
 from dpviz.errors import DataError, DomainError, DpvizError, ReleaseError
@@ -195,52 +192,6 @@ def test_points_without_kinds_are_no_records_of_a_domain_with_kinds():
         build("ugrid", cells=2).count([0, 0, 1, 1], kind="car")
 
 
-units = st.lists(
-    st.tuples(
-        st.sampled_from(["ann", "bob", "zed"]),
-        st.sampled_from(["bike", "Bike", " bike", "walk", "other", "", "1", None]),
-        st.sampled_from([0.5, 2.5, 9.0]),
-    ),
-    max_size=12,
-)
-
-
-@pytest.mark.parametrize("form", ["csv", "folder"])
-@settings(max_examples=3, deadline=None, database=None)
-@given(records=units, unit=st.sampled_from(["ann", "zed"]), most=st.integers(1, 3))
-def test_one_unit_moves_all_kinds_together_by_at_most_its_bound(
-    form, records, unit, most, tmp_path_factory, one_salt
-):
-    """From the file to the indexes: Σ over kinds of the distance is at most K."""
-    layers = []
-    for rows in (records, [each for each in records if each[0] != unit]):
-        folder = tmp_path_factory.mktemp("kinds")
-        table = pd.DataFrame(rows, columns=["who", "mode", "x"], dtype=object).assign(y=1.0)
-        table = table.astype({"x": float})
-        source = folder
-        if form == "csv":
-            source = folder / "t.csv"
-            table.to_csv(source, index=False)
-        else:
-            schema = pa.schema({"who": "string", "mode": "string", "x": "double", "y": "double"})
-            table = pa.Table.from_pandas(table, schema, preserve_index=False)
-            pa.parquet.write_table(table, folder / "t.parquet")
-        handle = dpviz.load(source, BOX, unit="who", max_per_unit=most, columns=("x", "y"))
-        layers.append(handle._layers.counts)
-    assert sum(map(distance, *layers)) <= most
-
-
-@pytest.fixture(scope="module")
-def one_salt():
-    """The same choice of a unit's records in both tables."""
-    from dpviz.private.load import aggregation, bounding
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(aggregation.secrets, "token_hex", lambda size: "salt")
-        patch.setattr(bounding, "fresh_key", lambda: b"key")
-        yield
-
-
 def test_a_file_a_folder_and_kept_counts_give_the_same_layers(tmp_path):
     RECORDS.to_csv(tmp_path / "t.csv", index=False)
     (tmp_path / "folder").mkdir()
@@ -271,24 +222,6 @@ def test_shares_are_covered_by_their_intervals():
         assert (shares.low <= shares.high).all()
         assert np.isnan(shares.value[~shares.enough]).all()
         assert (shares.high - shares.low)[~shares.enough].min(initial=1.0) == 1.0
-
-
-def test_shares_of_rectangles_that_cut_cells_are_covered():
-    """40 rectangles of 6 releases at fixed seeds, mean over both: 95 % are asked for."""
-    records = frame(30_000).dropna(subset="mode")
-    random = np.random.default_rng(1)
-    corner, size = random.uniform(0, 4, (40, 2)), random.uniform(0.4, 4, (40, 2))
-    rects = np.hstack([corner, corner + size])
-    places = records[["x", "y"]].to_numpy()
-    inside = ((places >= rects[:, None, :2]) & (places < rects[:, None, 2:])).all(axis=2)
-    bikes = (records["mode"] == "bike").to_numpy(float)
-    truth = inside @ bikes / inside.sum(axis=1)
-    data = dpviz.load(records, BOX, public=True)
-    held = []
-    for seed in range(6):
-        shares = dpviz.build(data, "ugrid", 1.0, seed=seed).share(rects, "bike")
-        held.append((shares.low <= truth) & (truth <= shares.high))
-    assert np.mean(held) >= 0.95
 
 
 @pytest.fixture(scope="module")

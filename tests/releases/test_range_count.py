@@ -50,34 +50,26 @@ def brute_force(nodes, lo, hi, raw=False):
     return np.array([count, variance, model, visited])
 
 
-def of_both_walks(nodes, lo, hi, raw=False):
-    """Boxes and what each is answered: a few, and enough for the compiled walk."""
-    expected = np.array([brute_force(nodes, lo[row], hi[row], raw) for row in range(len(lo))])
-    for times in (1, -(-BULK // len(lo))):
-        yield [np.tile(each, (times, 1)) for each in (lo, hi, expected)]
-
-
 @pytest.mark.parametrize("dims", [2, 3, 4])
-@settings(max_examples=50)
+@settings(max_examples=40)
 @given(data=st.data())
 def test_both_walks_equal_brute_force(dims, data):
+    """Also of raw leaves, of which they assume another uniformity."""
     nodes = data.draw(trees(dims))
-    for lo, hi, expected in of_both_walks(nodes, *data.draw(boxes(64, dims))):
-        answers = release_of(nodes).count_boxes(lo, hi)
+    lo, hi = data.draw(boxes(64, dims))
+    exact, raw = (
+        np.array([brute_force(nodes, *box, of_raw) for box in zip(lo, hi, strict=True)])
+        for of_raw in (False, True)
+    )
+    for times in (1, -(-BULK // len(lo))):  # a few, and enough for the compiled walk
+        low, high, expected = (np.tile(each, (times, 1)) for each in (lo, hi, exact))
+        answers = release_of(nodes).count_boxes(low, high)
         assert answers.count == pytest.approx(expected[:, 0], abs=1e-7)
         assert answers.noise_sd**2 == pytest.approx(expected[:, 1], abs=1e-7)
         assert answers.uniformity_sd**2 == pytest.approx(expected[:, 2], abs=1e-6)
         assert answers.nodes.tolist() == expected[:, 3].astype(int).tolist()
-
-
-@pytest.mark.parametrize("dims", [2, 3, 4])
-@settings(max_examples=30)
-@given(data=st.data())
-def test_of_raw_leaves_both_walks_assume_the_same(dims, data):
-    nodes = data.draw(trees(dims))
-    for lo, hi, expected in of_both_walks(nodes, *data.draw(boxes(64, dims)), raw=True):
-        uniformity = box_count(nodes, WAVELETS, lo, hi).uniformity_sd ** 2
-        assert uniformity == pytest.approx(expected[:, 2], abs=1e-6)
+        uniformity = box_count(nodes, WAVELETS, low, high).uniformity_sd ** 2
+        assert uniformity == pytest.approx(np.tile(raw[:, 2], times), abs=1e-6)
 
 
 @given(trees())

@@ -320,8 +320,7 @@ def test_a_file_without_regions_is_one_clear_line(content, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("values", "names"),
-    [(["a", None, " "], ("a", "2", "3")), ([7, None, 9], ("7", "2", "9"))],
+    ("values", "names"), [(["a", None, " "], ("a", "2", "3")), ([7, None, 9], ("7", "2", "9"))]
 )
 def test_a_region_without_a_name_is_called_by_its_row(values, names, tmp_path):
     """It was "None", and "nan" among numbers, which were "7.0" then."""

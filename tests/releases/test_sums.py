@@ -8,7 +8,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import dpviz
@@ -19,6 +19,7 @@ from dpviz.methods import method as find_method
 from dpviz.private.budget import Budget
 from dpviz.private.index import Layers, PointIndex
 from dpviz.private.layers import measure_points
+from dpviz.private.load import aggregation, bounding
 from dpviz.private.mechanisms.sources import SimulatedNoise
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.quotient import quotients
@@ -27,7 +28,6 @@ from tests.commands import as_json, fails
 from tests.commands import run as cli
 from tests.headers import header_of, with_header
 from tests.private.load.stability import CELLS, IDS, distance
-from tests.releases.test_kinds import one_salt  # noqa: F401
 
 WHOLE, QUARTER = [0, 0, 8, 8], [0, 0, 4, 4]
 CLIP = (-5.0, 40.0)
@@ -70,8 +70,9 @@ METHODS = {
 }
 
 
-@pytest.mark.parametrize("domain", [BOX, BOTH], ids=["alone", "by kind"])
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    ("method", "domain"), [*((name, BOX) for name in METHODS), ("quadtree", BOTH), ("agrid", BOTH)]
+)
 def test_every_method_has_sums_beside_counts(method, domain, tmp_path):
     release = build(method, domain=domain, share=0.3, **METHODS[method])
     rows = release.header.budget
@@ -182,26 +183,31 @@ def test_sums_of_rectangles_that_cut_cells_are_covered_with_the_error_of_cut_cel
     assert np.mean(hits) >= 0.94
 
 
-def test_the_interval_of_a_mean_is_for_cut_cells_too():
+def test_intervals_of_means_and_shares_are_for_cut_cells_too():
     """Values in patches; 40 rectangles of 6 releases at fixed seeds: 95 % are asked for."""
     random = np.random.default_rng(1)
     place = 8 * random.beta(2, 4, (30_000, 2))
     fare = np.where(np.floor(5 * place).sum(axis=1) % 2, 30.0, 5.0)
-    records = pd.DataFrame({"x": place[:, 0], "y": place[:, 1], "fare": fare})
+    bike = random.integers(0, 2, 30_000)
+    mode = np.where(bike, "bike", "walk")
+    records = pd.DataFrame({"x": place[:, 0], "y": place[:, 1], "fare": fare, "mode": mode})
     corner, size = random.uniform(0, 4, (40, 2)), random.uniform(0.4, 3, (40, 2))
     rects = np.hstack([corner, corner + size])
     inside = ((place >= rects[:, None, :2]) & (place < rects[:, None, 2:])).all(axis=2)
-    truth = inside @ fare / inside.sum(axis=1)
-    data = dpviz.load(records, BOX, public=True)
-    held, wider = [], []
+    true_mean, true_share = (inside @ each / inside.sum(axis=1) for each in (fare, bike))
+    data = dpviz.load(records, BOTH, public=True)
+    of_means, of_shares, wider = [], [], []
     for seed in range(6):
         release = dpviz.build(data, "ugrid", 1.0, seed=seed)
         means, sums, counts = release.mean(rects), release.sum(rects), release.count(rects)
         variances = sums.noise_sd**2, counts.noise_sd**2, np.zeros(len(rects))
         alone = quotients(sums.sum, counts.count, variances, CLIP)
-        held.append((means.low <= truth) & (truth <= means.high))
+        shares = release.share(rects, "bike")
+        of_means.append((means.low <= true_mean) & (true_mean <= means.high))
+        of_shares.append((shares.low <= true_share) & (true_share <= shares.high))
         wider.append((means.high - means.low) / (alone.high - alone.low))
-    assert np.mean(held) >= 0.95
+    assert np.mean(of_means) >= 0.95
+    assert np.mean(of_shares) >= 0.95
     assert np.median(wider) > 1.1
 
 
@@ -288,49 +294,49 @@ def test_counts_by_cell_hold_no_sums(tmp_path):
         build(domain=BOX.plain).mean(WHOLE)
 
 
-def test_a_file_and_a_folder_give_the_same_sums(tmp_path):
-    RECORDS.to_csv(tmp_path / "t.csv", index=False)
-    (tmp_path / "folder").mkdir()
-    RECORDS.to_parquet(tmp_path / "folder" / "t.parquet")
-    how = {"columns": ("x", "y"), "bits": 8, "public": True}
-    one, two = (dpviz.load(tmp_path / name, BOTH, **how)._layers for name in ("t.csv", "folder"))
-    for mine, other in zip(one.counts + one.sums, two.counts + two.sums, strict=True):
-        assert distance(mine, other) == 0
-    steps = BOX.values.steps(READ.loc[READ["mode"] == "bike", "fare"])
-    assert one.sums[0].total == steps.sum()
-
-
+MODES = ("bike", "Bike", " bike", "walk", "other", "", "1")
 records = st.lists(
-    st.tuples(st.sampled_from(IDS[:4]), st.sampled_from(["0.5", "9"]), st.sampled_from(CELLS)),
-    max_size=12,
+    st.tuples(*map(st.sampled_from, (IDS[:4], ["0.5", "9"], CELLS, MODES))), max_size=12
 )
 
 
-@pytest.mark.parametrize("form", ["csv", "folder"])
-@settings(max_examples=3, deadline=None, database=None)
-@given(rows=records, unit=st.sampled_from(IDS[:2]), most=st.integers(1, 3))
-def test_one_unit_moves_sums_by_at_most_its_records_times_the_clip(
-    form,
-    rows,
-    unit,
-    most,
-    tmp_path_factory,
-    one_salt,  # noqa: F811
-):
-    both = []
-    for each in (rows, [row for row in rows if row[0] != unit]):
+@pytest.fixture
+def one_salt(monkeypatch):
+    """The same choice of a unit's records in both tables."""
+    monkeypatch.setattr(aggregation.secrets, "token_hex", lambda size: "salt")
+    monkeypatch.setattr(bounding, "fresh_key", lambda: b"key")
+
+
+@pytest.mark.usefixtures("one_salt")
+@pytest.mark.parametrize(
+    ("form", "kinds"), [("csv", ("bike", "walk")), ("folder", ("walk", "bike", "other"))]
+)
+def test_one_unit_moves_all_kinds_and_sums_by_at_most_its_records(form, kinds, tmp_path_factory):
+    """From the file to the indexes: over all kinds together, and of sums times the clip."""
+    domain = dpviz.Domain.from_bounds(WHOLE, ("x", "y"), value="fare", clip=CLIP, kind="mode",
+                                      kinds=kinds)  # fmt: skip
+
+    def layers(rows, most):
         folder = tmp_path_factory.mktemp("sums")
-        table = pd.DataFrame(each, columns=["who", "x", "fare"], dtype=object).assign(y="1")
+        table = pd.DataFrame(rows, columns=["who", "x", "fare", "mode"], dtype=object).assign(y="1")
+        source = folder / "t.csv" if form == "csv" else folder
         if form == "csv":
-            table.to_csv(folder / "t.csv", index=False)
+            table.to_csv(source, index=False)
         else:
             columns = {name: pa.array(table[name], pa.string()) for name in table.columns}
             pa.parquet.write_table(pa.table(columns), folder / "t.parquet")
-        source = folder / "t.csv" if form == "csv" else folder
         how = {"unit": "who", "max_per_unit": most, "columns": ("x", "y")}
-        both.append(dpviz.load(source, BOX, **how)._layers)
-    assert distance(both[0].counts[0], both[1].counts[0]) <= most
-    assert distance(both[0].sums[0], both[1].sums[0]) <= most * BOX.values.reach
+        return dpviz.load(source, domain, **how)._layers
+
+    @settings(max_examples=2, deadline=None, database=None)
+    @given(rows=records, unit=st.sampled_from(IDS[:2]), most=st.integers(1, 3))
+    @example([("01", "0.5", "2", "bike"), *(("1", "0.5", "9", mode) for mode in MODES)], "1", 2)
+    def run(rows, unit, most):
+        both = [layers(each, most) for each in (rows, [row for row in rows if row[0] != unit])]
+        assert sum(map(distance, *(each.counts for each in both))) <= most
+        assert sum(map(distance, *(each.sums for each in both))) <= most * domain.values.reach
+
+    run()
 
 
 @pytest.fixture(scope="module")

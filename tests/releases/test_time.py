@@ -1,6 +1,7 @@
 """A release with time: counts over a period, timelines, exports, and the command line on files."""
 
 import json
+from functools import cache
 
 import geopandas
 import numpy as np
@@ -23,9 +24,7 @@ from tests.commands import run as cli
 YEAR = ("2024-01-01", "2025-01-01")
 BOX = dpviz.Domain.from_bounds([0, 0, 8, 8], ("x", "y"), period=YEAR, time="when", every="1h")
 RANDOM = np.random.default_rng(0)
-RECORDS = np.column_stack(
-    [RANDOM.uniform(0, 8, (4_000, 2)), RANDOM.uniform(*BOX.period, 4_000)],
-)
+RECORDS = np.column_stack([RANDOM.uniform(0, 8, (4_000, 2)), RANDOM.uniform(*BOX.period, 4_000)])
 
 
 @pytest.fixture(scope="module")
@@ -50,10 +49,7 @@ def test_a_domain_states_its_period_and_step():
         ({"period": "2024-01-01"}, "give two moments"),
         ({"period": "2025-01-01,2024-01-01"}, "the end must be after the start"),
         ({"period": "2024-01-01,soon"}, "'soon' is no time"),
-        (
-            {"period": YEAR, "every": "7h"},
-            "give another step, or end it at 2025-01-01T01:00:00$",
-        ),
+        ({"period": YEAR, "every": "7h"}, "give another step, or end it at 2025-01-01T01:00:00$"),
         ({"period": YEAR, "every": "1mo"}, "not of one length"),
         ({"period": YEAR, "every": "0h"}, "give a number and a unit"),
         ({"every": "1h"}, "without a period"),
@@ -154,14 +150,14 @@ TREE = dpviz.Decomposition(
 
 
 def test_differences_of_two_periods_have_95_percent_intervals():
-    """200 releases of one grid, windows that cut its cells, against the same without noise."""
+    """100 releases of one grid, windows that cut its cells, against the same without noise."""
     data = dpviz.from_points(RECORDS, BOX, public=True)
     windows = ("2024-03-05", "2024-05-20"), ("2024-05-20", "2024-09-11")
     rects = np.array([[1, 1, 5, 6], [0, 0, 8, 8], [2.5, 3, 4, 7]])
     grid = {"method": "quadtree", "height": 2}
     exact = dpviz.build(data, epsilon=1e7, seed=0, **grid).difference(rects, *windows)
     within = []
-    for seed in range(200):
+    for seed in range(100):
         release = dpviz.build(data, epsilon=1.0, seed=seed, **grid)
         answer = release.difference(rects, *windows)
         within.append((answer.low <= exact.count) & (exact.count <= answer.high))
@@ -171,11 +167,15 @@ def test_differences_of_two_periods_have_95_percent_intervals():
     assert np.mean(within, axis=0).min() >= 0.95
 
 
+@cache
+def built(method):
+    return dpviz.build(dpviz.from_points(RECORDS, BOX, public=True), method, 1.0, seed=1)
+
+
 @pytest.mark.parametrize("method", ["quadtree", "privtree", "kdtree", "ugrid"])
 def test_the_map_of_a_window_answers_as_the_release_does(method):
     """Its cells are a partition, and each cell's count and noise are the release's own."""
-    data = dpviz.from_points(RECORDS, BOX, public=True)
-    whole = dpviz.build(data, method, epsilon=1.0, seed=1)
+    whole = built(method)
     window = ("2024-03-01", "2024-03-20")
     flat = during(whole, window)
     assert flat.domain == BOX.place
@@ -202,7 +202,7 @@ def test_the_map_of_a_window_knows_what_is_assumed_of_time(method, least, most, 
 
     Grids stand for cells of another shape, and take parts of one cell for independent of others.
     """
-    whole = dpviz.build(dpviz.from_points(RECORDS, BOX, public=True), method, 1.0, seed=1)
+    whole = built(method)
     flat = during(whole, window)
     corners = np.random.default_rng(9).uniform(0, 8, (100, 2, 2))
     for rects in (np.array([[0.0, 0, 8, 8]]), np.sort(corners, axis=1).reshape(-1, 4)):
@@ -218,8 +218,7 @@ def test_the_map_of_a_window_knows_what_is_assumed_of_time(method, least, most, 
 
 def test_cells_of_a_window_that_share_noise_never_look_surer_than_their_sum():
     """Variances of cells against the exact variance of random sums of them, node by node."""
-    data = dpviz.from_points(RECORDS, BOX, public=True)
-    whole = dpviz.build(data, "privtree", epsilon=1.0, seed=2)
+    whole = built("privtree")
     flat = during(whole, ("2024-03-01", "2024-07-20")).nodes
     leaves, cells = np.flatnonzero(whole.nodes.leaf), np.flatnonzero(flat.leaf)
     (low,), (high,) = BOX.boxes(BOX.over([0, 0, 8, 8], ("2024-03-01", "2024-07-20")))
