@@ -135,19 +135,6 @@ def test_a_paid_build(tmp_path, interrupted, before, sign):
     assert (spend.epsilon, spend.outcome) == (1.0, "failed")
 
 
-def test_nohup_lets_a_command_go_on():
-    code = (
-        "import os, signal\n"
-        "signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
-        "from dpviz.cli import interrupts\n"
-        "interrupts.listen()\n"
-        "os.kill(os.getpid(), signal.SIGHUP)\n"
-        "assert not interrupts.came()\n"
-        "os._exit(3)\n"
-    )
-    assert subprocess.run([sys.executable, "-c", code], timeout=PATIENCE).returncode == 3
-
-
 def test_an_evaluation_by_several_processes(tmp_path, interrupted):
     lines = interrupted(
         tmp_path,
@@ -305,12 +292,15 @@ def test_a_signal_that_is_read_late_is_of_the_work_that_has_ended():
     assert not interrupts.came()
 
 
-def test_sigterm_ends_a_command_as_ctrl_c_does(tmp_path):
+def test_sigterm_ends_a_command_as_ctrl_c_does_and_nohup_lets_it_go_on():
     """It is how systems and containers end one; a child that a library forked dies of it."""
     code = (
         "import os, signal, time\n"
+        "signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"  # as nohup does
         "from dpviz.cli import interrupts\n"
         "interrupts.listen()\n"
+        "os.kill(os.getpid(), signal.SIGHUP)\n"
+        "assert not interrupts.came()\n"
         "child = os.fork()\n"
         "if not child:\n"
         "    os.kill(os.getpid(), signal.SIGTERM)\n"

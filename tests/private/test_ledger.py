@@ -23,6 +23,7 @@ import dpviz
 from dpviz import Domain, Ledger
 from dpviz.errors import BudgetError, DataError, DpvizError, LedgerError
 from dpviz.private.ledger import book, file
+from tests.private.kills import KINDS
 
 SQUARE = Domain((0.0, 0.0), (1.0, 1.0), columns=("x", "y"))
 POINTS = np.random.default_rng(0).random((500, 2))
@@ -241,19 +242,19 @@ def test_a_sqlite_without_strict_tables_is_named(ledger, monkeypatch):
 def test_processes_together_cannot_overspend(ledger, tmp_path):
     ledger.set_total("people", 1.0)
     go = tmp_path / "go"
-    spenders = [python(SPENDER, ledger.path, go) for _ in range(4)]
+    spenders = [python(SPENDER, ledger.path, go) for _ in range(3)]
     go.touch()
     granted = [int(each.communicate(timeout=120)[0]) for each in spenders]
-    assert sum(granted) == 10  # of 32 attempts
+    assert sum(granted) == 10  # of 24 attempts
     assert ledger.account("people").left == 0
 
 
 def test_processes_that_begin_the_same_ledger_share_it(ledger, tmp_path):
     go = tmp_path / "go"
-    spenders = [python(SPENDER, ledger.path, go) for _ in range(3)]
+    spenders = [python(SPENDER, ledger.path, go) for _ in range(2)]
     go.touch()
     granted = sum(int(each.communicate(timeout=120)[0]) for each in spenders)
-    assert granted == 24 == len(ledger.account("people").spends)
+    assert granted == 16 == len(ledger.account("people").spends)
 
 
 def test_threads_together_cannot_overspend(ledger):
@@ -347,6 +348,21 @@ def test_a_kill_at_any_step_never_gives_an_unpaid_release(forked, ledger, tmp_pa
     ledger.spend(kind, 0.6, what="x", unit=unit)
 
 
+KILLS = """
+import sys
+from tests.private.kills import main
+main(int(sys.argv[1]))
+"""
+
+
+@pytest.mark.parametrize("kills", [2, pytest.param(300, marks=pytest.mark.campaign)])
+def test_a_kill_at_any_moment_of_a_build_leaves_the_ledger_right(forked, kills):
+    code, out = forked(KILLS, kills)
+    assert code == 0
+    came = json.loads(out)
+    assert {kind: sum(came[kind].values()) for kind in came} == dict.fromkeys(KINDS, kills)
+
+
 KEEPER = """
 import sys
 from dpviz import Ledger
@@ -360,7 +376,7 @@ def test_a_kill_at_any_moment_loses_no_spend_that_was_granted(ledger):
     """Also between the pages of a commit: the next one to open undoes it by the journal."""
     ledger.set_total("people", 100)
     granted = set()
-    for delay in np.random.default_rng(3).uniform(0.0, 0.05, size=6):
+    for delay in np.random.default_rng(3).uniform(0.0, 0.05, size=4):
         process = python(KEEPER, ledger.path)
         granted.add(process.stdout.readline().strip())  # it runs
         time.sleep(delay)
@@ -370,7 +386,7 @@ def test_a_kill_at_any_moment_loses_no_spend_that_was_granted(ledger):
         recorded = {row.release for row in account.spends}
         assert {each for each in granted if len(each) == 32} <= recorded
         assert account.spent == pytest.approx(0.001 * len(recorded), abs=1e-12)
-    assert len(granted) > 6
+    assert len(granted) > 4
 
 
 FULL = """
@@ -519,17 +535,6 @@ def test_a_folder_in_place_of_a_ledger_is_one_clear_line(tmp_path):
     ):
         with pytest.raises(LedgerError, match=line):
             touch(Ledger(tmp_path))
-
-
-def test_an_amount_overwritten_by_hand_is_refused(ledger):
-    ledger.spend("people", 0.5, what="x")
-    db = sqlite3.connect(ledger.path)
-    db.execute("DROP TRIGGER entry_fixed")
-    db.execute("UPDATE entry SET body = replace(body, '0.5', 'none')")
-    db.commit()
-    db.close()
-    with pytest.raises(LedgerError, match="damaged"):
-        ledger.spend("people", 0.1, what="x")
 
 
 def limited(monkeypatch, statement, mode="rw"):

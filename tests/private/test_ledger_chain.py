@@ -165,20 +165,12 @@ def flips(ledger, count, price):
     return refused
 
 
+@pytest.mark.parametrize("count", [60, pytest.param(1500, marks=pytest.mark.campaign)])
 @pytest.mark.parametrize(("price", "long"), [(0.51, False), (0.5, False), (0.51, True)])
-def test_no_flipped_bit_lets_more_pass_than_is_left(ledger, monkeypatch, price, long):
-    if long:
+def test_no_flipped_bit_lets_more_pass_than_is_left(ledger, monkeypatch, price, long, count):
+    if long:  # it looks at what is asked for
         monkeypatch.setattr(chain, "WHOLE", 1)
-    assert flips(ledger, 60, price) > (1 if long else 5)  # a long one looks at what is asked for
-
-
-@pytest.mark.slow
-@pytest.mark.campaign
-@pytest.mark.parametrize(("price", "long"), [(0.51, False), (0.5, False), (0.51, True)])
-def test_no_flipped_bit_of_thousands_lets_more_pass_than_is_left(ledger, monkeypatch, price, long):
-    if long:
-        monkeypatch.setattr(chain, "WHOLE", 1)
-    assert flips(ledger, 1500, price) > (25 if long else 100)
+    assert flips(ledger, count, price) > count / (59 if long else 14)
 
 
 @pytest.mark.parametrize("text", ["1e99999999", "nan", "-1", "1/3", "", "٣", "1_0", "0x1", "inf"])
@@ -326,9 +318,9 @@ def milliseconds(ledger, spends):
     return 1e3 * min(times)
 
 
-@pytest.mark.parametrize("rows", [3_000, pytest.param(20_000, marks=pytest.mark.slow)])
-def test_a_spend_takes_as_long_however_many_there_were(ledger, rows):
-    """A check of the whole chain would take four times the limit, and of the long one thirty."""
+def test_a_spend_takes_as_long_however_many_there_were(ledger):
+    """A check of the whole chain would take four times the limit."""
+    rows = 3_000
     filled(ledger, rows, accounts=7)
     assert milliseconds(ledger, 10) < 20
     assert ledger.account("people 0", history=False).spent > rows / 7 * 0.1
