@@ -251,16 +251,7 @@ def zip_mutant(changes):
     return mutant
 
 
-OTHER_NAMES = (
-    "../a.shp",
-    "/a.shp",
-    "a.SHP",
-    "b.dbf",
-    "a.shp/",
-    "\xff.shp",
-    "x" * 300,
-    "xl/a.xml",
-)
+OTHER_NAMES = ("../a.shp", "/a.shp", "a.SHP", "b.dbf", "a.shp/", "\xff.shp", "x" * 300, "xl/a.xml")
 
 
 def shape_mutant(content, random):
