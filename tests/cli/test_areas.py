@@ -176,24 +176,6 @@ def test_hexagons_and_whole_numbers(visits, tmp_path):
     assert all(row["count"] == int(row["count"]) >= 0 for row in rows)
 
 
-def test_a_folder_counted_by_an_engine_gives_the_same_areas(wards, tmp_path):
-    """On the lattice itself, and with records on borders: the rule is the same in every engine."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    xy = np.random.default_rng(0).integers(0, 9, (400, 2)) / 8.0
-    (tmp_path / "parts").mkdir()
-    pq.write_table(pa.table({"lon": xy[:, 0], "lat": xy[:, 1]}), tmp_path / "parts" / "a.parquet")
-    areas = dpviz.read_areas(wards)
-    ways = ((tmp_path / "parts", 26), (tmp_path / "parts" / "a.parquet", None))
-    one, two = (
-        AreaData(dpviz.load(path, areas.domain, bits=bits, public=True), areas)._counts
-        for path, bits in ways
-    )
-    assert one.tolist() == two.tolist()
-    assert one.sum() == 400
-
-
 def test_what_does_not_fit_is_one_line_and_nothing_is_paid(visits, wards, tmp_path):
     output, ledger = tmp_path / "r.parquet", tmp_path / "ledger.sqlite"
     build = ("build", visits, "-o", output, "--ledger", ledger)

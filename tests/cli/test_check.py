@@ -2,7 +2,6 @@
 
 import json
 
-import duckdb
 import pytest
 
 import dpviz
@@ -62,36 +61,6 @@ def test_facts_of_trips_and_sequences(tmp_path):
     }
     (tmp_path / "s.txt").write_text("a b\nmoon\n")
     assert as_json("check", tmp_path / "s.txt", "--alphabet", "a,b")["facts"]["kept"] == 1
-
-
-def test_facts_of_a_folder_and_a_database_are_those_of_the_file(visits, tmp_path):
-    """The engine counts what the file's reader counts, in 2-D and 4-D, with a unit and without."""
-    (tmp_path / "parts").mkdir()
-    database = tmp_path / "a.duckdb"
-    with duckdb.connect(str(database)) as db:
-        db.execute(
-            "CREATE TABLE visits AS SELECT * FROM (VALUES ('7', 0.5, 0.5), ('7', 0.25, 0.5), "
-            "('07', 0.5, 0.5), ('7', 9, 0.5), ('7', 'nan'::DOUBLE, 0.5), ('', 0.5, 0.5), "
-            "('8', NULL, 0.5), ('9', 'inf'::DOUBLE, 0.5)) AS t(who, lon, lat)"
-        )
-        db.execute(f"COPY visits TO '{tmp_path}/parts/a.parquet' (FORMAT parquet)")
-    facts = {
-        "records read": 8,
-        "no readable place: dropped": 3,
-        "outside the domain: dropped": 1,
-        "without the id of a privacy unit: dropped": 1,
-        "over the bound of their unit: dropped": 1,
-        "kept": 2,
-    }
-    for source in (
-        [tmp_path / "parts"],
-        [tmp_path / "parts" / "a.parquet"],
-        [f"duckdb:///{database}", "--table", "visits"],
-    ):
-        checked = as_json("check", *source, BOX, "--unit", "who")
-        assert checked["facts"] == facts, source
-        assert checked["read_as"] == "places: lon, lat"
-        assert as_json("check", *source, BOX)["facts"]["kept"] == 4, source
 
 
 def test_facts_of_places_in_time(tmp_path):

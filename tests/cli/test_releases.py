@@ -185,10 +185,8 @@ def test_methods_and_data_sets_as_json():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (["--epsilon", "0"], "epsilon=0.0: give a positive"),
         (["--epsilon", "nan"], "epsilon=nan: give a positive"),
         (["--epsilon", "-1"], "epsilon=-1.0: give a positive"),
-        (["--epsilon", "inf"], "epsilon=inf: give a positive"),
         (["--method", "privtre"], "unknown method 'privtre': did you mean privtree"),
         (["--set", "height=3"], "no parameter 'height'"),
         (["--set", "tree_share=7"], "give a number from 0.05 to 0.95"),
@@ -281,8 +279,7 @@ def test_the_program_runs_as_a_process(points, tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert "leaves" in done.stdout
-    done = subprocess.run([*program, "query", "absent.parquet"], capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (2, "error: absent.parquet: no such file\n")
+    assert fails("query", "absent.parquet") == "error: absent.parquet: no such file\n"
     with Path("/dev/full").open("w") as full:
         done = subprocess.run([*program, "methods"], stdout=full, stderr=subprocess.PIPE, text=True)
     assert done.returncode == 2

@@ -23,15 +23,20 @@ from tests.exports.test_html import EVIL
 RECT = (10.2, 50.3, 10.5, 50.6)
 
 
+@pytest.fixture(scope="module")
+def report(sensitive):
+    """A page that several tests look at."""
+    return report_page([sensitive], rects=[RECT], title=EVIL)
+
+
 def words(page):
     return html.unescape(re.sub(r"<style.*?</style>|base64,[^\"]*", "", page, flags=re.DOTALL))
 
 
-def test_a_report_says_all_that_a_reader_must_know_and_no_more(sensitive):
-    page = report_page([sensitive], rects=[RECT], title=EVIL)
-    assert "<script" not in page
-    assert "<img src=x" not in page
-    text = words(page)
+def test_a_report_says_all_that_a_reader_must_know_and_no_more(sensitive, report):
+    assert "<script" not in report
+    assert "<img src=x" not in report
+    text = words(report)
     header = sensitive.header
     limit = "e<sup>ε</sup> = 1.65"
     for needed in (header.guarantee, "PrivTree", "add or remove one record", limit):
@@ -49,7 +54,7 @@ def test_a_report_says_all_that_a_reader_must_know_and_no_more(sensitive):
     assert (entry["url_slug"], deployment["basic"]["name"]) == (None, None)
     assert NAME not in text
     assert "seed" not in text
-    assert re.findall(r"(?:src|href)=\"(?!data:image/(?:png|svg\+xml);base64,)", page) == []
+    assert re.findall(r"(?:src|href)=\"(?!data:image/(?:png|svg\+xml);base64,)", report) == []
 
 
 def test_the_pictures_are_pictures(pair):
@@ -62,9 +67,8 @@ def test_the_pictures_are_pictures(pair):
     assert page == report_page(pair)
 
 
-def test_the_map_of_one_release_has_words_for_half_a_sheet_all_of_them_in_its_frame(sensitive):
-    page = report_page([sensitive], rects=[RECT])
-    png = base64.b64decode(re.search(r"image/png;base64,([^\"]+)", page)[1])
+def test_the_map_of_one_release_has_words_for_half_a_sheet_all_of_them_in_its_frame(report):
+    png = base64.b64decode(re.search(r"image/png;base64,([^\"]+)", report)[1])
     picture = np.array(Image.open(io.BytesIO(png)).convert("L"))
     assert picture.shape == (1080, 1600)
     assert (picture[:, :60] == 255).all()
@@ -94,7 +98,7 @@ def test_words_of_small_maps_are_read_where_a_page_shows_them(sensitive, monkeyp
     assert Image.open(io.BytesIO(picture)).width >= 2 * 660  # sharp on fine screens
 
 
-def test_the_account_is_told_only_where_it_is_asked_for(sensitive, tmp_path):
+def test_the_account_is_told_only_where_it_is_asked_for(sensitive, report, tmp_path):
     ledger = dpviz.Ledger(tmp_path / "ledger.sqlite")
     ledger.set_total(NAME, 2.0)
     ledger.spend(NAME, 0.5, what="privtree", purpose=EVIL)
@@ -102,7 +106,7 @@ def test_the_account_is_told_only_where_it_is_asked_for(sensitive, tmp_path):
     assert f"{NAME}: ε = 0.5 spent of 2, 1.5 left" in words(page)
     assert html.escape(EVIL)[:20] in page
     assert "<img src=x" not in page
-    assert "The ledger" not in report_page([sensitive])
+    assert "The ledger" not in report
 
 
 def test_expected_errors_are_those_of_the_engine(pair):

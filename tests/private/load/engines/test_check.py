@@ -9,7 +9,7 @@ from tests.private.load.engines.cases import CASES
 def test_every_engine_counts_the_same_fates(source):
     case, (place, table) = CASES["texts"], source("texts")
     columns = None if table and table.endswith("_points") else case.domain.columns
-    facts, _ = check_points(
+    facts, words = check_points(
         place, case.domain, columns=columns, unit="who", max_per_unit=3, table=table
     )
     points = case.points
@@ -25,3 +25,4 @@ def test_every_engine_counts_the_same_fates(source):
         "over the bound of their unit: dropped": np.count_nonzero(inside & ~nameless) - chosen,
         "kept": chosen,
     }
+    assert words == f"places: {', '.join(columns or ['geom'])}"
