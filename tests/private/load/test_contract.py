@@ -1,13 +1,10 @@
 """The (cell, count) contract: every engine's rows are those of one reading."""
 
 import itertools
-import tempfile
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 import dpviz
@@ -53,39 +50,6 @@ def by_ibis(records, **unit):
     return session.raw_sql(dpviz.cell_sql("visits", DOMAIN, bits=8, **unit)).df()
 
 
-def by_ray(records, **unit):
-    ray = pytest.importorskip("ray")
-    ray.init(num_cpus=1, include_dashboard=False, _node_ip_address="127.0.0.1")
-    try:
-
-        def count(part):
-            return dpviz.cell_counts(part, DOMAIN, bits=8, **unit)
-
-        rows = ray.data.from_pandas(records)
-        if unit:  # all records of a unit in one part
-            counted = rows.groupby("who").map_groups(count, batch_format="pyarrow")
-        else:
-            counted = rows.map_batches(count, batch_format="pyarrow")
-        return list(counted.iter_batches(batch_format="pyarrow"))
-    finally:
-        ray.shutdown()
-
-
-def by_beam(records, **unit):
-    beam = pytest.importorskip("apache_beam")
-    rows = [(row["who"], row) for row in records.to_dict("records")]
-    with tempfile.TemporaryDirectory() as folder:
-
-        def count(of_unit):
-            part = pa.Table.from_pylist(list(of_unit[1]))
-            counted = dpviz.cell_counts(part, DOMAIN, bits=8, **unit)
-            pq.write_table(counted, Path(folder) / f"{of_unit[0]}.parquet")
-
-        with beam.Pipeline("DirectRunner") as steps:
-            _ = steps | beam.Create(rows) | beam.GroupByKey() | beam.Map(count)
-        return [pq.read_table(file) for file in sorted(Path(folder).glob("*.parquet"))]
-
-
 def by_batches(records, **unit):
     """As Ray's map_batches and Beam's ParDo call it: a part at a time."""
     order = records.sort_values("who")
@@ -96,9 +60,7 @@ def by_batches(records, **unit):
     )
 
 
-engines = pytest.mark.parametrize(
-    "count", [by_dask, by_duckdb, by_ibis, by_ray, by_beam, by_batches]
-)
+engines = pytest.mark.parametrize("count", [by_dask, by_duckdb, by_ibis, by_batches])
 
 
 @engines

@@ -248,8 +248,11 @@ ODD_CELLS = {
 }
 
 
-@pytest.mark.parametrize("cell", ODD_CELLS.values(), ids=ODD_CELLS)
-@pytest.mark.parametrize("prefix", ["", "s:"])
+@pytest.mark.parametrize(
+    ("cell", "prefix"),
+    [*((cell, "") for cell in ODD_CELLS.values()), (ODD_CELLS["an error that is not"], "s:")],
+    ids=[*ODD_CELLS, "an error of another prefix"],
+)
 def test_a_cell_of_a_workbook_that_refuses_no_other(cell, prefix, tmp_path):
     """The reader refuses all cells of a sheet for one error that it does not know."""
     rows = ["ann", "bob", "cem"]

@@ -17,11 +17,7 @@ from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.private.load.graphs import city
 from dpviz.private.load.names import recognised_columns
-from dpviz.private.load.points import (
-    Records,
-    columns,
-    read_records,
-)
+from dpviz.private.load.points import Records, columns, read_records
 from dpviz.private.load.projection import in_crs, transformer
 from dpviz.private.load.roads import read_trips
 from dpviz.private.load.tables import tables_in
@@ -229,26 +225,8 @@ class TestColumns:
         existing = [Column(name, "number") for name in ("lon", "lat", "x", "y")]
         assert recognised_columns(existing, domain) == ("x", "y")
 
-    def test_columns_can_be_named(self, tmp_path):
-        path = write(tmp_path, "csv", frame().rename(columns={"lon": "east", "lat": "north"}))
-        records = read_records(path, NYC, columns=("east", "north"))
-        np.testing.assert_array_equal(records.points, POINTS)
-
 
 class TestDropping:
-    def test_what_has_no_place_inside_is_dropped(self, tmp_path):
-        bad = [[np.nan, 40.7], [np.inf, 40.7], [-74.0, -np.inf], [0.0, 0.0], [-74.0, 41.0001]]
-        table = pd.DataFrame(np.vstack([POINTS, bad]), columns=["lon", "lat"])
-        table.to_parquet(tmp_path / "p.parquet")
-        records = read_records(tmp_path / "p.parquet", NYC)
-        np.testing.assert_array_equal(records.points, POINTS)
-        assert records.dropped == len(bad)
-
-    def test_edges_belong_to_the_domain(self, tmp_path):
-        corners = pd.DataFrame([NYC.lower, NYC.upper], columns=["lon", "lat"])
-        corners.to_parquet(tmp_path / "p.parquet")
-        assert len(read_records(tmp_path / "p.parquet", NYC).points) == 2
-
     @pytest.mark.parametrize(
         ("name", "content"),
         [
@@ -261,12 +239,6 @@ class TestDropping:
     def test_an_empty_file_is_an_empty_data_set(self, tmp_path, name, content):
         (tmp_path / name).write_bytes(content)
         assert read_records(tmp_path / name, NYC).points.shape == (0, 2)
-
-    def test_everything_outside_is_an_empty_data_set(self, tmp_path):
-        paris = Domain((2, 48), (3, 49))
-        records = read_records(write(tmp_path, "csv"), paris, unit="who")
-        assert records.points.shape == (0, 2)
-        assert len(records.unit) == 0
 
     def test_the_printed_form_says_nothing(self):
         assert repr(Records(POINTS)) == "<private records>"
@@ -338,12 +310,6 @@ class TestBadInput:
             with pytest.raises(DataError, match=message):
                 read_records(path, NYC)
 
-    def test_truncated_parquet(self, tmp_path):
-        path = write(tmp_path, "parquet")
-        path.write_bytes(path.read_bytes()[:-100])
-        with pytest.raises(DataError, match="damaged or cut short"):
-            read_records(path, NYC)
-
     def test_missing_columns_are_named_with_those_that_exist(self, tmp_path):
         for form in ("csv", "parquet", "gpkg"):
             path = write(tmp_path, form)
@@ -384,9 +350,6 @@ class TestBadInput:
         assert len(read_records(path, NYC, columns=("who", "lat")).points) == 0  # cell by cell
         with pytest.raises(DataError, match=r"column 'when' holds timestamp.*not numbers"):
             read_records(path, NYC, columns=("when", "lat"))
-
-    def test_a_cell_that_is_no_time_is_a_missing_one(self, tmp_path):
-        assert np.isnan(read_records(write(tmp_path, "csv"), NYC, time="who").time).all()
 
     def test_unknown_crs(self, tmp_path):
         with pytest.raises(DataError, match="unknown CRS 'EPSG:99999'"):
@@ -571,7 +534,6 @@ class TestZip:
 @pytest.mark.parametrize(
     ("name", "bounds", "rows"),
     [
-        ("codepoint_gb", (-8.7, 49.8, 1.8, 60.9), 1_745_013),
         ("beijing_taxi_30k", (115.4, 39.4, 117.6, 41.1), 29_695),
         ("nyc_taxi_4d", (*NYC.lower * 2, *NYC.upper * 2), 85_384),
     ],

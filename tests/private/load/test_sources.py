@@ -12,7 +12,6 @@ import pytest
 import dpviz
 from dpviz import sandbox
 from dpviz.errors import DataError
-from dpviz.private.index import PointIndex
 from dpviz.private.load.counts import KEY
 from dpviz.private.load.tables import open_table
 
@@ -32,27 +31,10 @@ def taxi(tmp_path):
     return path, points
 
 
-def test_a_file_gives_the_index_of_its_points(taxi):
-    path, points = taxi
-    handle = dpviz.load(path, NYC)
-    expected = PointIndex.from_points(NYC, points)
-    np.testing.assert_array_equal(handle._index.codes, expected.codes)
-    np.testing.assert_array_equal(handle._index.weights, expected.weights)
-    assert (handle.name, handle.public, handle.unit) == ("taxi", False, "one record")
-
-
 def test_how_many_were_dropped_is_known_for_public_data_only(taxi):
     path, _ = taxi
     assert dpviz.load(path, NYC, public=True).dropped == 4
     assert dpviz.load(path, NYC).dropped is None
-
-
-def test_contributions_are_bounded_and_priced(taxi):
-    path, _ = taxi
-    handle = dpviz.load(path, NYC, unit="who", max_per_unit=3)
-    assert handle._index.total == 6
-    assert handle.max_per_unit == 3
-    assert handle.unit == "one who with at most 3 records"
 
 
 def test_a_built_in_name_brings_its_domain():

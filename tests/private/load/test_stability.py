@@ -135,7 +135,7 @@ def test_usual_names_and_wkt_are_taken_and_said(tmp_path, text, taken):
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_points(form, folders):
-    @often(6 if form in SLOW_TO_WRITE else 15)
+    @often(5 if form in SLOW_TO_WRITE else 10)
     @given(rows, broken, units, bounds)
     @example([(each, "0.5", "0.5") for each in IDS], [], "zed", 1)
     @example([("1", "0.5", "0.5"), ("zed", "x", "0.5")], [], "zed", 1)
@@ -274,27 +274,6 @@ def test_an_engine_does_not_read_times_from_texts(folders):
         dpviz.load(folders[1] / "a.SENSITIVE.parquet", other)
 
 
-@pytest.mark.slow
-@pytest.mark.campaign
-@pytest.mark.parametrize("form", FORMATS)
-def test_points_at_length(form, folders):
-    @settings(max_examples=400, **many)
-    @given(st.lists(st.tuples(*map(st.sampled_from, (IDS, CELLS, CELLS))), max_size=40), broken,
-           st.sampled_from(IDS), bounds)  # fmt: skip
-    def run(records, extra, unit, most):
-        stable(
-            form,
-            folders,
-            lambda path: dpviz.load(path, BOX, unit="who", max_per_unit=most),
-            records,
-            extra,
-            unit,
-            most,
-        )
-
-    run()
-
-
 NAMELESS = [("", "0.5", "0.5")] * 3 + [("ann", "0.5", "0.5"), ("", "9", "0.5")]
 
 
@@ -392,11 +371,7 @@ def test_tables_in_memory(library):
             records = [each for each in records if each[0] not in ("1.0", "NaN")]
         read = {"unit": "who", "max_per_unit": most} if unit is not None else {}
         tables = frame(records), frame(without(records, unit))
-        check(
-            lambda each: dpviz.load(each, BOX, **read),
-            tables,
-            most if unit is not None else 1,
-        )
+        check(lambda each: dpviz.load(each, BOX, **read), tables, most if unit is not None else 1)
 
     run()
 
@@ -416,7 +391,7 @@ steps = st.lists(
 
 @pytest.mark.parametrize("form", ["csv", "parquet", "duckdb", "edges", "nodes", "jsonl"])
 def test_trips(form, folders):
-    @often(3 if form == "duckdb" else 15)
+    @often(3 if form == "duckdb" else 10)
     @given(steps, st.sampled_from(IDS[:12]), bounds, st.booleans())
     @example([(who, "1", STEPS[0]) for who in IDS[:12]], "1", 1, False)
     @example([("7", "1", "7"), ("1", "1", "moon")], "1", 1, False)
@@ -531,7 +506,7 @@ def test_no_message_on_trips_names_a_node_or_a_number(tmp_path):
 def test_sequences(form, folders):
     alphabet = Alphabet(STEPS[:4] + STEPS[6:], np.eye(6, k=1, dtype=bool) | np.eye(6, dtype=bool))
 
-    @often(3 if form == "duckdb" else 15)
+    @often(3 if form == "duckdb" else 10)
     @given(steps, st.sampled_from(IDS[:12]), bounds, st.booleans())
     @example([(who, "1", STEPS[0]) for who in IDS[:12]], "1", 1, False)
     @example([("7", "1", "7"), ("1", "1", "moon")], "1", 1, False)
@@ -581,7 +556,7 @@ UNTIMED = [
     bounds,
 )
 @example(UNTIMED, "1", 1)
-@often(40)
+@often(20)
 def test_places_in_time(folders, records, unit, most):
     paths = []
     for folder, each in zip(folders, (records, without(records, unit)), strict=True):

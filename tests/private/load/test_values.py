@@ -21,7 +21,7 @@ from dpviz.private.load.tables.delimited import DelimitedText
 from dpviz.private.load.values import _items, listed_places, lists, number_of, numbers, texts, times
 from tests.private.load.stability import BOX, CELLS, IDS, workbook
 
-often = settings(max_examples=150, deadline=None, database=None)
+often = settings(max_examples=100, deadline=None, database=None)
 NUMBERS = st.one_of(
     st.sampled_from((*CELLS, *IDS, "infinity", "1e400", "1.7976931348623159e308", "1.e5", "-.5")),
     st.text("0123456789.,eE+- \t", max_size=8),
@@ -94,7 +94,7 @@ def test_times_with_the_slashes_of_a_shapefile(zone):
     assert np.isfinite(times(pa.array(cells), "when", zone)).all()
 
 
-@settings(max_examples=60, deadline=None, database=None)
+@settings(max_examples=40, deadline=None, database=None)
 @given(cells=st.lists(NUMBERS.filter(lambda cell: not set(cell) & set("\t")), min_size=1))
 def test_numbers_of_delimited_text(tmp_path_factory, cells):
     path = tmp_path_factory.getbasetemp() / "numbers.csv"
