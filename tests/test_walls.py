@@ -16,7 +16,6 @@ from pathlib import Path
 
 import pytest
 
-from dpviz.methods import of_kind
 from dpviz.private.handle import Handle
 
 ROOT = Path(__file__).parents[1]
@@ -304,19 +303,6 @@ def test_what_needs_no_records_is_answered_without_an_engine(words, beside):
         "with contextlib.suppress(SystemExit): program()"
     )
     assert loaded(code, f"{HEAVY} {ENGINE} {beside}") == []
-
-
-@pytest.mark.parametrize("name", sorted(of_kind("points")))
-def test_every_method_documents_itself(name):
-    cls = of_kind("points")[name]
-    document = cls.__doc__
-    for needed in ("Privacy:", "Do not use", ">>>"):
-        assert needed in document or (needed == "Privacy:" and "NOT PRIVATE" in document), needed
-    assert cls.paper
-    assert cls.title
-    assert cls.advice
-    for field in cls.parameter_fields().values():
-        assert field.metadata["parameter"].help, field.name
 
 
 @pytest.mark.parametrize(

@@ -21,8 +21,9 @@ def test_is_as_described(name):
         assert column is None or len(row.table()[column]) == row.size
 
 
-@pytest.mark.parametrize("name", [name for name in DATASETS if name != "city-1m"])
+@pytest.mark.parametrize("name", sorted(DATASETS.keys() - {"city-250k", "city-1m", "trips-200k"}))
 def test_is_repeatable(name):
+    """Of those that differ in size alone the smallest."""
     row, again = dataset(name), dataset(name).make()
     for column, values in row.table().items():
         np.testing.assert_array_equal(values, again[column])

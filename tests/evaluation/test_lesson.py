@@ -164,7 +164,7 @@ def test_intervals_cover_what_they_promise_on_aligned_rectangles(city):
     ]
     exact = exact_counts(city, rects)
     hits = []
-    for seed in range(400):
+    for seed in range(200):
         answers = dpviz.build(city, "quadtree", 0.5, seed=seed, height=5, prune=0.0).count(rects)
         hits.append((answers.low <= exact) & (exact <= answers.high))
     assert np.mean(hits) >= 0.95

@@ -1,6 +1,7 @@
 """What every method promises, over the whole registry, its presets and its dimensions."""
 
 import ast
+import itertools
 import math
 from fractions import Fraction
 from functools import cache
@@ -22,17 +23,10 @@ from dpviz.private.mechanisms.noise import SimulatedNoise
 from dpviz.trees.decomposition import Decomposition
 from tests.strategies import WatchedNoise
 
-from .cases import CASES, IDS, as_columns, handle, quick, settings, skewed_points
+from .cases import CASES, IDS, as_columns, dims_of, handle, quick, settings, skewed_points
 
 ROOMS = Path(dpviz.__file__).parent / "methods" / "points"
 every_case = pytest.mark.parametrize(("name", "dims"), CASES, ids=IDS)
-consistent = [
-    case for case in CASES if names("points")[case[0]][1].get("consistency", True) is not False
-]
-"""All but the papers' presets that leave the counts as they were measured."""
-every_consistent = pytest.mark.parametrize(
-    ("name", "dims"), consistent, ids=[f"{name}-{dims}" for name, dims in consistent]
-)
 by_method = pytest.mark.parametrize(
     ("name", "dims"), [case for case in CASES if case[0] in METHODS], ids=lambda value: str(value)
 )
@@ -55,11 +49,6 @@ def releases():
 
 
 @every_case
-def test_every_line_of_the_price_says_why_it_is_enough(name, dims, releases):
-    assert all(row["theorem"] for row in releases(name, dims).header.budget)
-
-
-@every_case
 def test_permuting_the_records_changes_nothing(name, dims, releases):
     points = skewed_points(400, dims)[np.random.default_rng(5).permutation(400)]
     again = dpviz.build(handle(points, dims), name, 1.0, seed=7, **quick(name, dims))
@@ -68,31 +57,34 @@ def test_permuting_the_records_changes_nothing(name, dims, releases):
 
 
 @every_case
-def test_children_partition_their_parent(name, dims, releases):
-    nodes = releases(name, dims).nodes
-    roots = nodes.parent < 0
+def test_a_release_is_a_tree_whose_counts_add_up(name, dims, releases):
+    """Children partition their parent and have its count, so that an answer does not depend on
+    which nodes give it. But for boxes that overlap, and for presets that leave counts as measured.
+    """
+    release = releases(name, dims)
+    nodes, roots, (method, preset) = release.nodes, release.nodes.parent < 0, names("points")[name]
+    assert all(row["theorem"] for row in release.header.budget)
+    Decomposition(**nodes.columns)  # of boxes that were halved nothing was checked: of a file, all
+    for values in as_columns(nodes).values():
+        with pytest.raises(ValueError, match="read-only"):
+            values[0] = 0
     assert (nodes.lo[roots] >= 0).all()
-    if not METHODS[names("points")[name][0]].overlapping:
+    if not METHODS[method].overlapping:
         assert nodes.is_partition()
-        assert nodes.volume[roots].sum() == releases(name, dims).domain.side ** dims
-
-
-@every_case
-def test_trees_that_are_not_checked_when_they_are_made_pass_the_check(name, dims, releases):
-    """Of boxes that were halved nothing is checked: files, where all is, would be refused."""
-    Decomposition(**releases(name, dims).nodes.columns)
-
-
-@every_consistent
-def test_estimates_of_children_add_up_to_their_parent(name, dims, releases):
-    """So that an answer does not depend on which nodes give it."""
-    nodes = releases(name, dims).nodes
-    below = np.bincount(
-        nodes.parent[nodes.parent >= 0], nodes.count[nodes.parent >= 0], minlength=len(nodes)
-    )
-    inner = ~nodes.leaf
-    scale = np.abs(nodes.count).max() + 1
+        assert nodes.volume[roots].sum() == release.domain.side**dims
+    whole = release.count(release.domain.bounds).count[0]
+    assert whole == pytest.approx(nodes.count[roots].sum(), abs=1e-9)
+    if preset.get("consistency", True) is False:
+        return
+    below = np.bincount(nodes.parent[~roots], nodes.count[~roots], minlength=len(nodes))
+    scale, inner = np.abs(nodes.count).max() + 1, ~nodes.leaf
     np.testing.assert_allclose(below[inner], nodes.count[inner], atol=1e-9 * scale * len(nodes))
+    low, high = np.full(dims, 0.13), np.full(dims, 0.9)
+    left, right = high.copy(), low.copy()
+    left[0] = right[0] = 0.437
+    both = release.count(np.concatenate([low, high])).count[0]
+    halves = release.count([np.concatenate([low, left]), np.concatenate([right, high])]).count
+    assert halves.sum() == pytest.approx(both, abs=1e-6 * scale)
 
 
 @every_case
@@ -114,24 +106,6 @@ def test_a_large_epsilon_gives_exact_counts_of_aligned_boxes(name, dims):
     assert (np.abs(nodes.count[rows] - inside @ cells[1]) <= 1e-6 + 40 * spread).all()
 
 
-@every_case
-def test_the_whole_domain_is_the_sum_of_the_roots(name, dims, releases):
-    release = releases(name, dims)
-    whole = release.count(release.domain.bounds).count[0]
-    assert whole == pytest.approx(release.nodes.count[release.nodes.parent < 0].sum(), abs=1e-9)
-
-
-@every_consistent
-def test_disjoint_boxes_add_up(name, dims, releases):
-    release = releases(name, dims)
-    low, high, cut = np.full(dims, 0.13), np.full(dims, 0.9), 0.437
-    left, right = high.copy(), low.copy()
-    left[0], right[0] = cut, cut
-    both = release.count(np.concatenate([low, high])).count[0]
-    halves = release.count([np.concatenate([low, left]), np.concatenate([right, high])]).count
-    assert halves.sum() == pytest.approx(both, abs=1e-6 * (1 + np.abs(release.nodes.count).max()))
-
-
 @by_method
 def test_a_saved_release_is_read_back_identical(name, dims, releases, tmp_path):
     release = releases(name, dims)
@@ -144,13 +118,6 @@ def test_a_saved_release_is_read_back_identical(name, dims, releases, tmp_path):
         np.testing.assert_array_equal(getattr(again.nodes, column), values)
 
 
-@by_method
-def test_columns_refuse_writes(name, dims, releases):
-    for values in as_columns(releases(name, dims).nodes).values():
-        with pytest.raises(ValueError, match="read-only"):
-            values[0] = 0
-
-
 def tiled(nodes):
     """Finite counts, and leaves that leave nothing of the domain out; boxes of curves overlap."""
     assert np.isfinite(nodes.count).all()
@@ -159,13 +126,11 @@ def tiled(nodes):
 
 
 @every_case
-@pytest.mark.parametrize("n", [0, 1])
-def test_empty_and_single_point_data(name, dims, n):
+def test_empty_and_single_point_data(name, dims):
     """Empty data must not be distinguished by an error, nor must one record."""
-    data = handle(np.full((n, dims), 0.3), dims)
-    for epsilon in (0.1, 1.0):
-        release = dpviz.build(data, name, epsilon, seed=3, **quick(name, dims))
-        tiled(release.nodes)
+    for n, epsilon in itertools.product((0, 1), (0.1, 1.0)):
+        data = handle(np.full((n, dims), 0.3), dims)
+        tiled(dpviz.build(data, name, epsilon, seed=3, **quick(name, dims)).nodes)
 
 
 @cache
@@ -174,7 +139,7 @@ def _index_of_60(dims):
 
 
 @pytest.mark.parametrize("name", of_kind("points"))
-@hypothesis_settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@hypothesis_settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_the_ledger_adds_up_to_epsilon_for_every_setting(name, data):
     dims = data.draw(st.sampled_from(METHODS[name].dims))
@@ -184,7 +149,16 @@ def test_the_ledger_adds_up_to_epsilon_for_every_setting(name, data):
     except ParameterError as error:
         assume("leave sampling at 1" not in str(error))  # a combination that is refused
         raise
-    epsilon = data.draw(st.sampled_from([0.05, 0.1, 0.7, 1.0, 2.5]))
+    adds_up(method, dims, data.draw(st.sampled_from([0.05, 0.1, 0.7, 1.0, 2.5])))
+
+
+@pytest.mark.parametrize("preset", [name for name in names("points") if name not in METHODS])
+def test_the_ledger_adds_up_to_epsilon_for_every_preset(preset):
+    for dims in dims_of(preset):
+        adds_up(find(preset, **quick(preset, dims)), dims, 1.0)
+
+
+def adds_up(method, dims, epsilon):
     budget = Budget(epsilon, method.delta)
     tiled(method.build(_index_of_60(dims), budget, SimulatedNoise(1)))
     spent = sum((Fraction(row.epsilon) for row in budget.rows), Fraction(0))
@@ -219,18 +193,12 @@ def test_noise_is_drawn_by_mechanisms_only(name, dims):
     assert all(caller.startswith("dpviz.private.mechanisms.") for caller in noise.callers)
 
 
-@pytest.mark.parametrize("path", sorted(ROOMS.glob("*.py")), ids=lambda path: path.stem)
-def test_method_files_draw_nothing_themselves(path):
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    names = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-    assert not names & {
-        "two_sided",
-        "one_sided",
-        "words",
-        "default_rng",
-        "random",
-        "token_bytes",
-    }
+def test_method_files_draw_nothing_themselves():
+    draws = {"two_sided", "one_sided", "words", "default_rng", "random", "token_bytes"}
+    for path in ROOMS.glob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        names = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+        assert not names & draws, path
 
 
 @pytest.mark.parametrize("name", of_kind("points"))

@@ -66,7 +66,8 @@ def test_intervals_of_large_queries_cover(name, dims):
     """The whole domain, and the half of it with fewer records where it cuts no leaf.
 
     Counts that were selected for being small, or cut at zero, are biased, and a sum adds that up.
-    Of 40 releases a 95 % interval misses 12 or more with probability under 1e-6.
+    Of 40 releases a 95 % interval misses 12 or more with probability under 1e-6. After 16 of which
+    at most 3 missed there is no need to go on: one that holds in half of them would get by in 1 %.
     """
     data = handle(skewed_points(3000, dims), dims)
     rects = np.array([data.domain.bounds, (0.5, *data.domain.bounds[1:])])
@@ -76,6 +77,8 @@ def test_intervals_of_large_queries_cover(name, dims):
         chosen["height"] = 6  # levels enough for many decisions
     missed = np.zeros(len(rects))
     for seed in range(40):
+        if seed == 16 and missed.max() <= 3:
+            break
         release = dpviz.build(data, name, 0.1, seed=seed, **chosen)
         answers = release.count(rects)
         lo, hi = (edge[release.nodes.leaf, 0] for edge in (release.nodes.lo, release.nodes.hi))
@@ -153,13 +156,15 @@ def test_the_noise_of_wavelets_is_not_taken_for_records(dims, log_cells):
     """20,000 records, where cut cells hold more noise than them; fixed seeds.
 
     Of 24 releases an interval that holds in 95 % misses any of 40 rectangles 11 times or more with
-    probability under 1e-6.
+    probability under 1e-6; the rest is built where that can still be.
     """
     data = handle(skewed_points(20_000, dims), dims)
     rects = np.concatenate([workload(data.domain, s, 20, 3).rects for s in ("medium", "huge")])
     exact = exact_counts(data, rects)
     missed, wide = np.zeros(len(rects)), []
     for seed in range(24):
+        if missed.max() + 24 - seed < 11:
+            break
         release = dpviz.build(data, "privelet", 0.5, seed=seed, log_cells=log_cells)
         answers = release.count(rects)
         missed += 1.0 - covered(answers, exact)[1]

@@ -101,7 +101,7 @@ def test_the_columns_are_the_plain_walk_at_every_zoom(nodes):
             assert columns.total[node] == pytest.approx(total, abs=1e-6)
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 10.0])
+@pytest.mark.parametrize("epsilon", [0.1, 10.0])
 @pytest.mark.parametrize("method", ["privtree", "quadtree", "hierarchy", "dawa", "kdtree"])
 def test_rows_tile_the_domain_and_add_up_to_the_whole(method, epsilon):
     release = dpviz.build(dpviz.load("city-50k"), method, epsilon, seed=0)
