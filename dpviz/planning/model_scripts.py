@@ -147,6 +147,12 @@ def _of_sequences(release: SequenceRelease, builtin: bool) -> dict[str, Any]:
     if cells is None:
         alone = "," if len(alphabet) == 1 else ""  # without it a word is the name of a file
         options.append(("--alphabet", listed(alphabet.names) + alone))
+        column = header.extra.get("column")
+        if isinstance(column, str):
+            options.append(("--column", column))
+            reading["columns"] = (column,)
+        if header.extra.get("drop_unknown") is True:
+            flags, reading = ["--drop-unknown"], reading | {"drop_unknown": True}
     else:
         side = cells.origin.get("side")
         if side is not None:

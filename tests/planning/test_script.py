@@ -55,6 +55,7 @@ def folder(tmp_path, monkeypatch):
     )
     (tmp_path / "WORKLOAD").write_text("west,south,east,north\n-1,50,-0.9,50.1\n0,51,0.2,51.2\n")
     (tmp_path / "walks.txt").write_text("a b a\nb c\na\n")
+    (tmp_path / "walks.csv").write_text("who,walk\n1,a b a\n1,b x c\n2,a\n")
     geopandas.GeoDataFrame(wards, geometry=shapes, crs=4326).to_file(tmp_path / "wards.gpkg")
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -80,12 +81,13 @@ def folder(tmp_path, monkeypatch):
         f"roads build {TRIPS} --workload=corridor --unit=who --max-per-unit=2 --directed",
         f"roads build {TRIPS} --time=at --cycle=week --every=1d --zone=Asia/Tokyo --method=dwork",
         "sequences build walks.txt --public --seed=7 --alphabet=a,b,c --set=l_top=4",
+        "sequences build walks.csv --public --seed=7 --alphabet=a,b,c --column=walk --drop-unknown",
         f"sequences build {PLACES} --side=3 --gap=2 --steps --epsilon=0.5",
     ],
     ids=[
         *("built-in", "file", "units", "attributes", "levels", "areas", "hexagons", "rectangles"),
         *("time", "words", "side", "queries", "trips", "roads", "one-way", "days"),
-        *("symbols", "places"),
+        *("symbols", "columns", "places"),
     ],
 )
 def test_command_python_and_notebook_make_the_same_release(folder, words):

@@ -136,6 +136,7 @@ def read_sequences(
         counts.add(Fact.UNKNOWN, np.count_nonzero(lost))
         items = items.take(np.flatnonzero(~lost))
     items = bounded_items(items, max_per_unit, counts, public=public)
+    facts = {"column": column, "drop_unknown": drop_unknown}
     return SequenceData(
         named(source, table) if name is None else name,
         alphabet,
@@ -143,6 +144,7 @@ def read_sequences(
         public=public,
         unit=_unit(unit, max_per_unit),
         max_per_unit=max_per_unit,
+        facts={each: value for each, value in facts.items() if value},
     )
 
 
