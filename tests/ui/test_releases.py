@@ -121,6 +121,24 @@ def test_closing_a_release_of_a_link_leaves_none_of_its_places(release):
     assert not app.warning
 
 
+@pytest.mark.parametrize(
+    ("page", "gone", "places"),
+    [
+        ("explore", "0" * 32, {"rect": "14.62,-23.88,14.7,-23.82", "camera": "14.7,-23.8,12"}),
+        ("trips", "file", {"from": "14.62,-23.88,14.7,-23.82"}),
+    ],
+)
+def test_places_on_a_release_that_is_gone_are_none_on_what_is_shown_in_its_stead(
+    page, gone, places
+):
+    """A removed release's rectangle was answered from the demo, and stayed in the address."""
+    app = opened_page(page, release=gone, **places)
+    assert not app.exception
+    assert len(app.warning) == 1
+    assert not {"release", *places} & set(app.run().query_params)
+    assert not app.exception
+
+
 def histories(app):
     return [each.label for each in app.expander if each.label.startswith("History")]
 

@@ -130,6 +130,13 @@ def test_an_unknown_place_is_refused_in_one_line():
     assert "is not in the road graph" in app.warning[0].value
 
 
+def test_two_places_of_a_release_that_is_gone_are_none_of_the_city():
+    app = opened(release="file", **{"from": "5790", "to": "4200"})
+    assert not app.exception
+    assert len(app.warning) == 1
+    assert not {"from", "to"} & set(app.query_params)
+
+
 def test_own_files_are_asked_for():
     app = opened(data="files")
     assert not app.exception

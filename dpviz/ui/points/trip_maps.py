@@ -36,7 +36,7 @@ FIELDS = tuple(replace(permalink.RECT, name=end) for end, _, _ in ENDS)
 def maps_and_answer(prefix: str, release: PointRelease, source: PointSource) -> None:
     """Two maps and the answer: drawing reruns this part only."""
     rects: dict[str, Rect | None] = {
-        end: _usable(release, title, axes, st.session_state[f"{prefix}.{end}"])
+        end: _usable(release, title, axes, st.session_state.get(f"{prefix}.{end}"))
         for end, title, axes in ENDS
     }
     _answer(release, source, rects["from"], rects["to"])

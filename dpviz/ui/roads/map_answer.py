@@ -74,7 +74,7 @@ def show_graph(prefix: str, source: RoadSource) -> None:
 
 
 def _ends(prefix: str) -> Ends:
-    ends = [st.session_state[f"{prefix}.{field.name}"] for field in FIELDS]
+    ends = [st.session_state.get(f"{prefix}.{field.name}") for field in FIELDS]
     return tuple(end for end in ends if end)
 
 

@@ -11,7 +11,6 @@ import difflib
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -152,6 +151,12 @@ def pairs(name: str) -> dict[str, str]:
     """``key:value`` pairs between semicolons."""
     words = (parameter(name) or "").split(";")
     return {key: value for key, _, value in (word.partition(":") for word in words) if key}
+
+
+def rectangle(name: str) -> tuple[float, ...] | None:
+    """A rectangle that is not inside out; None where it is missing or none."""
+    sides = number_list(name, 4)
+    return sides if sides and sides[0] < sides[2] and sides[1] < sides[3] else None
 
 
 def joined(values: tuple[float, ...] | None, digits: int = 6) -> str | None:
@@ -296,6 +301,12 @@ def restore(page: str, fields: Sequence[Field]) -> None:
             refused(field.name, parameter(field.name), why)
 
 
+def forget(page: str, fields: Sequence[Field]) -> None:
+    """What the address gave is no question of this page: as if it had not been there."""
+    for field in fields:
+        st.session_state.pop(field.place(page), None)
+
+
 def arrived(place: str) -> bool:
     """Whether the address gave what the session holds here, and nobody has asked since."""
     waiting: set[str] = st.session_state.setdefault(WAITING, set())
@@ -338,7 +349,10 @@ def bring_back(page: str) -> None:
 
 
 RECT = Field(
-    "rect", partial(number_list, length=4), joined, form="four numbers: west,south,east,north"
+    "rect",
+    rectangle,
+    joined,
+    form="four numbers: west,south,east,north, each less than its opposite",
 )
 RING = Field(
     "ring",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -90,8 +91,13 @@ def visitor() -> str:
     return f"visit:{st.session_state['releases.visit']}"
 
 
-def opened(page: str) -> Opened | None:
-    """The release that a page shows in place of a data set; None where there is none."""
+def opened(page: str, fields: Sequence[permalink.Field]) -> Opened | None:
+    """The release that a page shows in place of a data set; None where there is none.
+
+    Args:
+        page: its key.
+        fields: places on its map, which are left out with the release that they were of.
+    """
     place, asked = f"opened.{page}", permalink.parameter(PARAMETER)
     current: Opened | None = st.session_state.get(place)
     if asked == st.session_state.get(f"{page}.own"):
@@ -100,6 +106,7 @@ def opened(page: str) -> Opened | None:
         if current is None:
             st.warning(GONE, icon=":material/link_off:")
             permalink.write({PARAMETER: None})
+            permalink.forget(page, fields)
         return current
     if asked and (current is None or current.key != asked):
         try:
@@ -110,6 +117,8 @@ def opened(page: str) -> Opened | None:
             )
             st.warning(plain(why), icon=":material/link_off:")
             permalink.write({PARAMETER: None})
+            if current is None:
+                permalink.forget(page, fields)
         else:
             current = Opened(asked, stored.title, release)
             if current.page != page:

@@ -82,7 +82,7 @@ def run(slots: Slots) -> None:
     permalink.bring_back(key)
     if f"{key}.epsilon" not in st.session_state:  # a widget's value: gone when the page is left
         permalink.restore(key, (EPSILON, permalink.SEED, *slots.fields))
-    looked_at = opened(key)
+    looked_at = opened(key, slots.fields)
     with st.sidebar:
         release_panel(key)
     if looked_at is not None:
