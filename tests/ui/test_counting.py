@@ -88,7 +88,8 @@ def test_a_time_is_declared_paid_for_and_made_again_by_the_command(tmp_path):
     shown = words(app).replace("\\", "")
     assert "west 0, south 0, east 4, north 4" in shown
     assert "**Time** in start: 2024-03-01 to 2024-04-01 UTC" in shown
-    assert "a part of **890 km²** over **2.1 days**" in shown
+    (expected,) = [each.value for each in app.dataframe if "such as" in each.value.columns]
+    assert "890 km² over 2.1 days" in list(expected["such as"])
     pay(app)
     assert errors(app) == []
     made = app.session_state["publish.made"]

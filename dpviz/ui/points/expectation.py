@@ -101,11 +101,12 @@ def expectation_panel(
     if more := of_more(round(records * counted)):
         st.info(more)
     whole = "the area" if domain.time is None else "area × period"
-    st.markdown(in_words(domain, rows))
+    middles = _middles(domain)
     st.dataframe(
         [
             {
                 "rectangles": SHOWN[row.size].format(whole=whole),
+                "such as": middles[row.size],
                 "count": rounded(row.count, row.error),
                 "noise ±": rounded(row.interval, row.interval),
                 **({"left out": rounded(row.left_out, row.error)} if people else {}),
@@ -135,26 +136,19 @@ def expectation_panel(
         _bound_panel(asked, epsilon, int(records), mean, max_per_unit)
 
 
-def in_words(domain: Domain, rows: list[Expected]) -> str:
-    """Noise of a quarter, a district and a town, by the size of the area; with time, of a while."""
+def _middles(domain: Domain) -> dict[str, str]:
+    """How large the middle of each size is; with time, over how long."""
     west, south, east, north = domain_bounds(domain)
     across = math.cos(math.radians((south + north) / 2))
     square = KM_PER_DEGREE**2 * (east - west) * across * (north - south)
-    lines = []
-    for row in rows:
-        if row.size in MIDDLE:
-            side, over = MIDDLE[row.size] ** (1 / domain.dims), ""
-            left_out = rounded(row.left_out, row.error)
-            if domain.time is not None:
-                start, end = domain.period
-                over = f" over **{calendar.about((end - start) * side)}**"
-            lines.append(
-                f"- a part of **{short(square * side**2)} km²**{over}: about "
-                f"{rounded(row.count, row.error)} records, "
-                f"**± {rounded(row.interval, row.interval)}**"
-                + ("" if left_out == "0" else f"; **{left_out}** of them left out")
-            )
-    return "\n".join(lines)
+    words = {}
+    for size, share in MIDDLE.items():
+        side = share ** (1 / domain.dims)
+        words[size] = f"{short(square * side**2)} km²"
+        if domain.time is not None:
+            start, end = domain.period
+            words[size] += f" over {calendar.about((end - start) * side)}"
+    return words
 
 
 def _records_of_one(prefix: str) -> float:
