@@ -33,7 +33,7 @@ def few(monkeypatch):
 def test_the_third_visitor_waits_until_one_leaves(few):
     visits = [AppTest.from_function(page, default_timeout=30).run() for _ in range(3)]
     assert [bool(each.markdown) for each in visits] == [True, True, False]
-    assert "2 people are here" in visits[2].info[0].value
+    assert "All places of this server are taken (2)." in visits[2].info[0].value
     assert visits[0].run().markdown[0].value == "in"
     del visits[0]
     garbage.sweep()

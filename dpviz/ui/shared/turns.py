@@ -66,8 +66,8 @@ def wait_for_place() -> None:
     """Say that all places are taken, and look again every few seconds."""
     most = limits.visitors().most
     st.info(
-        f"{most} people are here, which is as many as this server takes. This page opens by itself "
-        "when somebody leaves.",
+        f"All places of this server are taken ({most}). This page opens by itself when somebody "
+        "leaves.",
         icon=":material/hourglass_empty:",
     )
     if not _full():
