@@ -121,7 +121,8 @@ def small_maps(prefix: str, release: PointRelease, theme: Any) -> None:
     shade: Theme = "dark" if theme == "dark" else "light"
     make = lambda: small_multiples_png(maps, labels, theme=shade)  # noqa: E731
     picture = remembered(f"{prefix}.small", (release, shade), make)
-    st.image(picture, width="stretch", alt=f"{len(labels)} small maps, one for each window")
+    with st.container(key=f"{prefix}-small-maps"):  # where its words are read: see style.css
+        st.image(picture, width="stretch", alt=f"{len(labels)} small maps, one for each window")
     st.caption(
         f"{len(labels)} windows of one release, from {labels[0]} on. The table beside has the same "
         "windows in numbers."
