@@ -136,6 +136,8 @@ def test_a_bound_without_a_unit_and_one_out_of_range(visits, tmp_path):
         assert "at most 5 records per unit, but no unit: name its column too" in line
         line = fails(*command, BOX, "--unit", "who", "--max-per-unit", str(10**21))
         assert "give 1 or more, up to 1,000,000" in line
+    line = fails("sql", "--table", "visits", BOX, "--max-per-unit", "5")  # it counted all of each
+    assert "at most 5 records per unit, but no unit: name its column too" in line
     assert not (tmp_path / "r.parquet").exists()
 
 

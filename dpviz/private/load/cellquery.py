@@ -51,7 +51,7 @@ from dpviz.private.load.dialects import (
     as_text,
     as_unit,
 )
-from dpviz.private.load.selection import checked_bits
+from dpviz.private.load.selection import checked_bits, checked_bound
 from dpviz.zones import ZONE, Offsets
 
 MOST_BITS = 62
@@ -87,8 +87,9 @@ class CellQuery:
             where no zone is known), or times with their zone.
 
     Raises:
-        DataError: as many columns as the domain does not have.
-        ParameterError: bits or a bound out of range.
+        DataError: as many columns as the domain does not have, or a bound that is none, or of no
+            unit.
+        ParameterError: bits out of range.
     """
 
     domain: Domain
@@ -112,8 +113,7 @@ class CellQuery:
                 f"time zone {self.domain.zone}: its clocks change {changes} times in the period: "
                 f"give one of at most {MOST_CHANGES} changes (20 years), or a file in its place"
             )
-        if self.max_per_unit < 1:
-            raise ParameterError(f"at most {self.max_per_unit} records per unit: give 1 or more")
+        checked_bound(self.unit, self.max_per_unit)
 
     @property
     def of_geometry(self) -> bool:

@@ -16,7 +16,8 @@ BOX = Domain((0.1, 0.2), (0.7, 0.9))
 @pytest.mark.parametrize("unit", [None, "who"])
 @pytest.mark.parametrize("dialect", dialects())
 def test_every_dialect_gets_one_statement_without_decimal_constants(dialect, unit):
-    text = CellQuery(BOX, ("lon", "lat"), 16, unit, 3).sql(table("s.t"), dialect, "pepper")
+    query = CellQuery(BOX, ("lon", "lat"), 16, unit, 1 if unit is None else 3)
+    text = query.sql(table("s.t"), dialect, "pepper")
     [tree] = sqlglot.parse(text, read=dialect)
     assert isinstance(tree, exp.Select)
     assert "'0.1'" in text
