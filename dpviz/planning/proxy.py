@@ -197,14 +197,10 @@ def proxy_records(
         wishes: what is asked: of squares it tells how clumped the records are.
 
     Raises:
-        DomainError: another domain than ``like`` has, or one that is not 2-D.
-        ParameterError: a guess that nobody may make, or a release without any record.
+        DomainError: another domain than ``like`` has.
+        ParameterError: a guess that nobody may make, or records to be like of which there are none.
         PrivacyError: ``like`` is not public.
     """
-    if domain.dims != 2:
-        raise DomainError(
-            f"a plan is for places in two dimensions, the domain has {domain.dims}: give W,S,E,N"
-        )
     if records is not None:
         check_guess(records)
     scaled = () if records is None else (f"There are about {records:,} records: your guess.",)
@@ -221,6 +217,11 @@ def proxy_records(
         return [_inside_cells(like, records, seed)], (
             *scaled,
             "They are spread as in the earlier release, and in clumps inside its cells.",
+        )
+    if not exact_total(like):
+        raise ParameterError(
+            "no public record is within the bounds: give bounds that hold some, or leave out like "
+            "(--like)"
         )
     if records is None and exact_total(like) <= MOST:
         return [like], ("They are as many, and spread as, the records of the public table.",)

@@ -10,7 +10,7 @@ from typing import Any
 from dpviz.arguments import typed
 from dpviz.build import DataHandle
 from dpviz.domain import Domain
-from dpviz.errors import ParameterError
+from dpviz.errors import DomainError, ParameterError
 from dpviz.evaluation.synthetic_proxy import MOST as MANY
 from dpviz.planning.candidates import (
     BY_AREA,
@@ -147,6 +147,10 @@ def plan(
         raise ParameterError(f"max_per_unit={max_per_unit}: give 1 to {UNITS:,}")
     if seed < 0:
         raise ParameterError(f"seed={seed}: give a whole number from 0")
+    if domain.dims != 2:  # before the wishes, whose places have four numbers
+        raise DomainError(
+            f"a plan is for places in two dimensions, the domain has {domain.dims}: give W,S,E,N"
+        )
     asked = parse_all(wishes)
     proxies, assumed = proxy_records(domain, records, like, seed, asked)
     trial = Trial(

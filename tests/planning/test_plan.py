@@ -160,8 +160,9 @@ def test_the_source_is_nothing_to_be_like(tmp_path):
     with pytest.raises(PrivacyError):
         dpviz.plan(DOMAIN, ["any 1 km² ±5"], like=sensitive)
     cube = dpviz.Domain((0.0,) * 4, (1.0,) * 4)
-    with pytest.raises(DomainError, match="two dimensions"):
-        dpviz.plan(cube, ["any 1 km² ±5"])
+    for wish in ("any 1 km² ±5", "rect=0,0,0,0,1,1,1,1 ±5"):
+        with pytest.raises(DomainError, match="two dimensions"):
+            dpviz.plan(cube, [wish])
 
 
 def test_rectangles_are_counted_by_themselves_at_the_price_of_the_theory(
@@ -381,6 +382,14 @@ def test_a_method_that_cannot_be_built_at_the_largest_price_is_passed_over():
     wish = ["rect=2.2,48.2,2.6,48.6 ±50000"]
     options = {"records": 1_000_000, "as_map": True, "at_most": 1_000.0}
     assert dpviz.plan(DOMAIN, wish, repeats=2, **options).epsilon < 1
+
+
+def test_a_public_table_without_a_record_in_the_bounds_is_refused(tmp_path):
+    """Shares of nobody were promised, "as many, and spread as" the records of the table."""
+    (tmp_path / "far.csv").write_text("lon,lat\n90,10\n")
+    line = fails("plan", "--bounds=2,48,3,49", "--want", "rect=2,48,2.5,48.5 ±5% or ±20",
+                 "--like", tmp_path / "far.csv")  # fmt: skip
+    assert "no public record is within the bounds" in line
 
 
 @pytest.mark.parametrize(
