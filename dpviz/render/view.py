@@ -141,9 +141,12 @@ def check(releases: Sequence[PointRelease | AreaRelease], most: int = MOST) -> N
                 "release.during(period)"
             )
         if release.domain.dims != 2:
+            dims = release.domain.dims
             raise ReleaseError(
-                f"a release of {release.domain.dims} dimensions has no map of its own: the app "
-                "draws two of trips ('dpviz app'), and a release of two of its columns has one"
+                f"a release of {dims} dimensions has no map of its own: the app draws two of trips "
+                "('dpviz app'), and a release of two of its columns has one"
+                if dims > 1
+                else "a release of one dimension has no map: ask it, or export it as .csv"
             )
         if release.domain.plain != releases[0].domain.plain:
             raise ReleaseError("the releases have different domains: compare maps of one")

@@ -180,6 +180,9 @@ def test_what_has_no_map_is_refused(sensitive, pair):
     trips = dpviz.build(dpviz.load("trips-200k"), epsilon=1.0, seed=0)
     with pytest.raises(ReleaseError, match="4 dimensions has no map of its own"):
         map_page([trips])
+    line = dpviz.build(dpviz.from_points([[1.0]], dpviz.Domain((0,), (2,)), public=True))
+    with pytest.raises(ReleaseError, match=r"^a release of one dimension has no map: ask it, or"):
+        map_page([line])
     with pytest.raises(ReleaseError, match="different domains"):
         map_page([sensitive, pair[0]])
     with pytest.raises(ReleaseError, match="13 releases: a map shows one, or a series of up to 12"):
