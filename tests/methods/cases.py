@@ -112,10 +112,6 @@ def _values(field, dims):
     return st.one_of(st.none(), values) if parameter.optional and not sized else values
 
 
-def as_columns(nodes):
-    return nodes.columns
-
-
 def path_totals(parent, amounts):
     """What the nodes from the root to each leaf add up to, exactly: a fraction for every leaf."""
     totals = []

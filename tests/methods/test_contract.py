@@ -23,7 +23,7 @@ from dpviz.private.mechanisms.noise import SimulatedNoise
 from dpviz.trees.decomposition import Decomposition
 from tests.strategies import WatchedNoise
 
-from .cases import CASES, IDS, as_columns, dims_of, handle, quick, settings, skewed_points
+from .cases import CASES, IDS, dims_of, handle, quick, settings, skewed_points
 
 ROOMS = Path(dpviz.__file__).parent / "methods" / "points"
 every_case = pytest.mark.parametrize(("name", "dims"), CASES, ids=IDS)
@@ -52,7 +52,7 @@ def releases():
 def test_permuting_the_records_changes_nothing(name, dims, releases):
     points = skewed_points(400, dims)[np.random.default_rng(5).permutation(400)]
     again = dpviz.build(handle(points, dims), name, 1.0, seed=7, **quick(name, dims))
-    for column, values in as_columns(releases(name, dims).nodes).items():
+    for column, values in releases(name, dims).nodes.columns.items():
         np.testing.assert_array_equal(getattr(again.nodes, column), values)
 
 
@@ -65,7 +65,7 @@ def test_a_release_is_a_tree_whose_counts_add_up(name, dims, releases):
     nodes, roots, (method, preset) = release.nodes, release.nodes.parent < 0, names("points")[name]
     assert all(row["theorem"] for row in release.header.budget)
     Decomposition(**nodes.columns)  # of boxes that were halved nothing was checked: of a file, all
-    for values in as_columns(nodes).values():
+    for values in nodes.columns.values():
         with pytest.raises(ValueError, match="read-only"):
             values[0] = 0
     assert (nodes.lo[roots] >= 0).all()
@@ -114,7 +114,7 @@ def test_a_saved_release_is_read_back_identical(name, dims, releases, tmp_path):
     again = dpviz.read(path)
     assert again.header == release.header
     assert again.domain == release.domain
-    for column, values in as_columns(release.nodes).items():
+    for column, values in release.nodes.columns.items():
         np.testing.assert_array_equal(getattr(again.nodes, column), values)
 
 
