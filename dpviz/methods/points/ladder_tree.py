@@ -119,9 +119,8 @@ class Ladder(ShrunkTree):
             over = unspent(had, paid)
             done = ((weight <= few) & (depth > 0)) | (over <= LEAST) | (depth == cap)
             again = (weight > rule.jump * tree.fanout**2 * rule.c) & (depth + 2 <= cap)
-            asked = (over > 0) & (depth > 0)  # the root always splits
             stops, twice, decides = np.zeros((3, len(rate)), dtype=np.bool_)
-            stops[seen], twice[seen], decides[seen] = done, again, asked
+            stops[seen], twice[seen] = done, again
             if not tree.has_room(~stops, twice):
                 done[:] = stops[seen] = True
             count, price = np.zeros((2, len(rate)))
@@ -129,17 +128,22 @@ class Ladder(ShrunkTree):
             price[seen] = np.where(done, rates[-1], paid)
             counts.append(count)
             prices.append(price)
-            final, threshold = rate_variances(had[asked]), few[asked] / over[asked]
-            doubts.append(Doubts.of(decides, final, threshold, math.sqrt(2.0) / paid[asked]))
+            # All further columns are of the nodes that go on, a quarter of them.
+            on = np.flatnonzero(~done)
+            seen, again = seen[on], again[on]
+            had, over, paid, weight, few = (each[on] for each in (had, over, paid, weight, few))
+            decides[seen] = depth > 0  # the root always splits
+            doubts.append(
+                Doubts.of(decides, rate_variances(had), few / over, math.sqrt(2.0) / paid)
+            )
             if stops.all():
                 break
             start = rule._part(weight, tree.fanout, depth, cap) * over
             start = np.minimum(np.maximum(start, LEAST / 256), over)
-            rest, next_rate, next_later = left.copy(), later.copy(), np.zeros(len(rate))
-            rest[seen] = over
-            next_rate[seen], next_later[seen] = np.where(again, 0.0, start), start * again
-            columns = rest, next_rate, next_later
+            left[seen], rate, later = over, later, np.zeros(len(rate))
+            rate[seen], later[seen] = np.where(again, 0.0, start), start * again
             tree.split(~stops)
+            columns = left, rate, later
             left, rate, later = (np.repeat(each[~stops], tree.fanout) for each in columns)
         return tree, np.concatenate(counts), np.concatenate(prices), Doubts.joined(doubts)
 
