@@ -37,7 +37,7 @@ DOORS = (
 
 CORRIDOR = (
     ("errors", "lazy", "progress"),
-    ("arguments", "arrow", "cycles", "lists", "rectangles"),
+    ("arguments", "arrow", "cores", "cycles", "lists", "rectangles"),
     ("attributes", "cuts", "zones"),
     ("calendar",),
     ("domain", "files", "foreign", "limits", "trees"),

@@ -9,6 +9,8 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing.context import SpawnContext, SpawnProcess
 from typing import Any
 
+from dpviz import cores
+
 
 def worker_pool(
     processes: int, start: Callable[..., object] | None = None, *args: Any
@@ -49,5 +51,6 @@ def _begin(start: Callable[..., object] | None, args: tuple[Any, ...]) -> None:
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     os.environ["NUMBA_NUM_THREADS"] = "1"  # the workers share the cores already
+    cores.THREADS = 1
     if start is not None:
         start(*args)

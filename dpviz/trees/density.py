@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz.progress import checkpoint
+from dpviz.cores import side_by_side, strips
 from dpviz.trees.consistency import sum_up
 from dpviz.trees.decomposition import MAX_NODES, Decomposition
 from dpviz.trees.lattice import STRIP, Float, Int, rowwise
@@ -75,11 +75,11 @@ def refine(nodes: Decomposition, doubt: float = 0.0) -> Decomposition:
     if doubt:
         held = sum_up(nodes.parent, np.maximum(held, 0.0) + doubt * np.sqrt(nodes.variance))
     density = held / nodes.volume
-    for start in range(0, len(leaves), STRIP):
-        checkpoint()
-        part = slice(start, start + STRIP)
-        pulls = _pulls(nodes, leaves[part], density)
-        _fill(columns, first[part], nodes, leaves[part], pulls)
+
+    def fill(part: slice) -> None:
+        _fill(columns, first[part], nodes, leaves[part], _pulls(nodes, leaves[part], density))
+
+    side_by_side(fill, strips(len(leaves), STRIP))
     for column in columns.values():
         column.flags.writeable = False
     return Decomposition.of_halves(**columns)
@@ -105,11 +105,15 @@ def _with_room(
     first = roots + np.cumsum(nodes.n_children)[leaves] + fanout * np.arange(many)
     children = nodes.n_children.copy()
     children[leaves] = fanout
-    columns: dict[str, NDArray[Any]] = {}
-    for name in ("lo", "hi", "count", "variance"):
-        old = getattr(nodes, name)
-        columns[name] = np.empty((len(nodes) + many * fanout, *old.shape[1:]), old.dtype)
-        rowwise(columns[name])[place] = rowwise(old)
+
+    def moved(old: NDArray[Any]) -> NDArray[Any]:
+        column = np.empty((len(nodes) + many * fanout, *old.shape[1:]), old.dtype)
+        rowwise(column)[place] = rowwise(old)
+        return column
+
+    names = "lo", "hi", "count", "variance"
+    wide = side_by_side(moved, [getattr(nodes, name) for name in names])
+    columns = dict(zip(names, wide, strict=True))
     above = np.repeat(place.astype(np.int32), children)
     columns["parent"] = np.concatenate([nodes.parent[:roots], above])
     return columns, first

@@ -33,8 +33,10 @@ class Network(NamedTuple):
     biases: tuple[Float32, ...]
 
     def __call__(self, features: NDArray[Any]) -> Float32:
-        """What the last layer says of each row: (n, inputs) in, (n, outputs) out."""
-        output = np.empty((len(features), len(self.biases[-1])), dtype=np.float32)
+        """What the last layer says of each row: (n, inputs) in, (n, outputs) out; or of blocks of
+        rows, (k, m, inputs) and (k, m, outputs), each a product of its own.
+        """
+        output = np.empty((*features.shape[:-1], len(self.biases[-1])), dtype=np.float32)
         for start in range(0, len(features), ROWS):
             checkpoint()
             values = np.asarray(features[start : start + ROWS], dtype=np.float32)

@@ -16,15 +16,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dpviz.cores import side_by_side, strips
 from dpviz.trees.consistency import sum_up
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.lattice import Float, Int
-from dpviz.trees.network import Float32, Network, trained
+from dpviz.trees.network import ROWS, Float32, Network, trained
 
 SIDES = (0, 0), (1, 0), (1, 1), (0, 1)
 """Sides of a cell, as the network was trained: the axis, and whether it is the upper one."""
 
 FEATURES = 30
+
+BLOCK = 256
+"""Rows of one matrix product: of so few no library starts threads, which spin for some 15 ms after
+their part, on a core that others have work for."""
 
 MOST = 3.0
 """Logarithm of how far the network can move a child's weight against its sisters'."""
@@ -57,42 +62,6 @@ class Families(NamedTuple):
     sure: Float32
     features: Float32
 
-    @classmethod
-    def of(cls, nodes: Decomposition, raw: tuple[Float, Float]) -> Families:
-        """All families of a tree of Morton cells in the plane.
-
-        Args:
-            nodes: with non-negative estimates, children summing to their parents.
-            raw: each node's unbiased estimate from its own subtree, and its variance.
-        """
-        parent = np.flatnonzero(~nodes.leaf)
-        below = slice(nodes.levels[0].stop, len(nodes))  # breadth-first: family after family
-        unit = max(float(np.sqrt(np.median(raw[1][nodes.leaf]) / 2.0)), TINY)
-        loads = (nodes.count / unit).astype(np.float32)
-        child = np.arange(below.start, below.stop).reshape(-1, 4)
-        load, each = loads[parent], loads[below].reshape(-1, 4)
-        total = nodes.count[parent, None]
-        share = np.full(each.shape, 0.25)
-        np.divide(nodes.count[below].reshape(-1, 4), total, out=share, where=total > 0)
-        mean = (raw[0][below] / unit).astype(np.float32).reshape(-1, 4)
-        deviation = (np.sqrt(raw[1][below]) / unit).astype(np.float32).reshape(-1, 4)
-        ratio: NDArray[Any] = mean / np.maximum(deviation, TINY)
-        off = (_added(mean) - load) / np.sqrt(_added(deviation**2) + TINY)
-        leaves = sum_up(nodes.parent, np.ones(len(nodes)))[below].astype(np.float32)
-        columns = [
-            np.clip(np.log1p(each) - np.log1p(load / 4.0)[:, None], -5.0, 5.0) / 2.0,
-            _beside(nodes, parent, loads).T,
-            np.log(deviation + 0.1),
-            nodes.leaf[below].reshape(-1, 4),
-            np.log2(leaves + 1.0).reshape(-1, 4) / 4.0,
-            np.clip(ratio, -4.0, 12.0) / 4.0,
-            2.0 * (each + 0.5) / (load[:, None] + 2.0),
-            np.clip(off, -4.0, 4.0) / 2.0,
-            np.clip(np.log1p(load) - 4.0, -4.0, 6.0) / 2.0,
-        ]
-        seen = np.concatenate([np.atleast_2d(each.T) for each in columns], dtype=np.float32)
-        return cls(parent, child, share, load, SURE / np.maximum(ratio, SURE), seen.T)
-
     def weights(self, output: Float32) -> tuple[Float, Float32]:
         """Of each child, what becomes of its share, and what an empty one would have, (f, 4) each.
 
@@ -104,6 +73,79 @@ class Families(NamedTuple):
         return moved, floor / (1.0 + self.load[:, None] / 4.0)
 
 
+class Evidence(NamedTuple):
+    """A settled tree as its families are read off it.
+
+    Attributes:
+        nodes: Morton cells in the plane, with non-negative estimates that children share.
+        raw: each node's unbiased estimate from its own subtree, and its variance.
+        unit: scale of the noise of a typical leaf.
+        parent: rows of the inner nodes, ascending, (f,).
+        loads: the nodes' estimates, in that scale, (n,).
+        volume, density: of the nodes, and their loads in each cell of the lattice, (n,).
+        leaves: below each node, (n,).
+    """
+
+    nodes: Decomposition
+    raw: tuple[Float, Float]
+    unit: float
+    parent: Int
+    loads: Float32
+    volume: Float32
+    density: Float32
+    leaves: Float32
+
+    @classmethod
+    def of(cls, nodes: Decomposition, raw: tuple[Float, Float]) -> Evidence:
+        """Of a tree, see the attributes."""
+        leaf = nodes.leaf
+        unit = max(float(np.sqrt(np.median(raw[1][leaf]) / 2.0)), TINY)
+        loads = (nodes.count / unit).astype(np.float32)
+        volume = nodes.volume.astype(np.float32)  # powers of two: nothing is rounded
+        leaves = sum_up(nodes.parent, np.ones(len(nodes))).astype(np.float32)
+        _ = nodes.beside  # worked out once, before strips ask for it
+        return cls(nodes, raw, unit, np.flatnonzero(~leaf), loads, volume, loads / volume, leaves)
+
+    def families(self, which: slice = slice(None)) -> Families:
+        """Some of them, all by default."""
+        nodes, unit = self.nodes, self.unit
+        parent = self.parent[which]
+        start = nodes.levels[0].stop + 4 * (which.start or 0)  # breadth-first: one after another
+        below = slice(start, start + 4 * len(parent))
+        child = np.arange(below.start, below.stop).reshape(-1, 4)
+        load, each = self.loads[parent], self.loads[below].reshape(-1, 4)
+        total = nodes.count[parent, None]
+        share = np.full(each.shape, 0.25)
+        np.divide(nodes.count[below].reshape(-1, 4), total, out=share, where=total > 0)
+        mean = (self.raw[0][below] / unit).astype(np.float32).reshape(-1, 4)
+        deviation = (np.sqrt(self.raw[1][below]) / unit).astype(np.float32).reshape(-1, 4)
+        ratio: NDArray[Any] = mean / np.maximum(deviation, TINY)
+        off = (_added(mean) - load) / np.sqrt(_added(deviation**2) + TINY)
+        columns = [
+            np.clip(np.log1p(each) - np.log1p(load / 4.0)[:, None], -5.0, 5.0) / 2.0,
+            self.beside(parent).T,
+            np.log(deviation + 0.1),
+            (nodes.n_children[below] == 0).reshape(-1, 4),
+            np.log2(self.leaves[below] + 1.0).reshape(-1, 4) / 4.0,
+            np.clip(ratio, -4.0, 12.0) / 4.0,
+            2.0 * (each + 0.5) / (load[:, None] + 2.0),
+            np.clip(off, -4.0, 4.0) / 2.0,
+            np.clip(np.log1p(load) - 4.0, -4.0, 6.0) / 2.0,
+        ]
+        seen = np.concatenate([np.atleast_2d(each.T) for each in columns], dtype=np.float32)
+        return Families(parent, child, share, load, SURE / np.maximum(ratio, SURE), seen.T)
+
+    def beside(self, parent: Int) -> Float32:
+        """Logarithms of the densities beside inner nodes, as shares of theirs, (4, f): at sides.
+
+        Of the cell of the same size, or of the leaf around it; 0 at the domain's edge.
+        """
+        there = np.stack([self.nodes.beside[axis, upper].take(parent) for axis, upper in SIDES])
+        load = self.density.take(there) * self.volume.take(parent)
+        ratio = np.log1p(load) - np.log1p(self.loads.take(parent))
+        return np.where(there < 0, np.float32(0), np.clip(ratio, -5.0, 5.0) / 2.0)
+
+
 def shared(nodes: Decomposition, raw: tuple[Float, Float], network: Network | None = None) -> Float:
     """Estimates of the nodes, moved inside their parents' from the root down, (n,).
 
@@ -112,18 +154,32 @@ def shared(nodes: Decomposition, raw: tuple[Float, Float], network: Network | No
         raw: each node's unbiased estimate from its own subtree, and its variance.
         network: that with the weights beside this module, if None.
     """
-    families = Families.of(nodes, raw)
-    moved, floor = families.weights((network or trained("sharing"))(families.features))
-    weight = moved + floor
-    share = weight / _added(weight)[:, None]
-    return passed_down(nodes, families.parent, families.child, share)
+    evidence, network = Evidence.of(nodes, raw), network or trained("sharing")
+    share = np.empty((len(evidence.parent), 4))
+
+    def weigh(part: slice) -> None:
+        families = evidence.families(part)
+        moved, floor = families.weights(_output(network, families.features))
+        weight = moved + floor
+        np.divide(weight, _added(weight)[:, None], out=share[part])
+
+    side_by_side(weigh, strips(len(share), ROWS))
+    return passed_down(nodes, evidence.parent, share)
 
 
-def passed_down(nodes: Decomposition, parent: Int, child: Int, share: Float) -> Float:
+def _output(network: Network, features: Float32) -> Float32:
+    """What the network says of each row, (f, 8), :data:`BLOCK` rows at a time."""
+    whole = len(features) - len(features) % BLOCK
+    blocks = features[:whole].reshape(-1, BLOCK, FEATURES)
+    return np.concatenate([network(blocks).reshape(whole, 8), network(features[whole:])])
+
+
+def passed_down(nodes: Decomposition, parent: Int, share: Float) -> Float:
     """Counts where each family shares its parent's so, the roots' as they are, (n,)."""
     count = np.array(nodes.count)
+    below = count[nodes.levels[0].stop :].reshape(-1, 4)
     for part in of_levels(nodes, parent):
-        count[child[part]] = share[part] * count[parent[part], None]
+        np.multiply(share[part], count[parent[part], None], out=below[part])
     return count
 
 
@@ -131,18 +187,6 @@ def of_levels(nodes: Decomposition, rows: Int) -> list[slice]:
     """Which of some nodes, ascending, are on each level."""
     ends = np.searchsorted(rows, [0, *(level.stop for level in nodes.levels)])
     return [slice(*pair) for pair in itertools.pairwise(ends.tolist())]
-
-
-def _beside(nodes: Decomposition, parent: Int, loads: Float32) -> Float32:
-    """Logarithms of the densities beside inner nodes, as shares of theirs, (4, f): at sides.
-
-    Of the cell of the same size, or of the leaf around it; 0 at the domain's edge.
-    """
-    there = np.stack([nodes.beside[axis, upper].take(parent) for axis, upper in SIDES])
-    volume = nodes.volume.astype(np.float32)  # powers of two: nothing is rounded
-    load = (loads / volume).take(there) * volume.take(parent)
-    ratio = np.log1p(load) - np.log1p(loads.take(parent))
-    return np.where(there < 0, np.float32(0), np.clip(ratio, -5.0, 5.0) / 2.0)
 
 
 def _added(rows: NDArray[Any]) -> NDArray[Any]:

@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dpviz.cores import side_by_side
 from dpviz.progress import checkpoint
 from dpviz.trees.consistency import Families, families, sum_up, upward, variances
 from dpviz.trees.decomposition import Decomposition, is_leaf, level_slices
@@ -86,9 +87,12 @@ def drawn(parent: Int, target: Float, weight: Float) -> tuple[Float, Float]:
     spread = variances(parent, weight)
     target, weight = target.copy(), weight.copy()
     leaf = is_leaf(parent)
-    for part in level_slices(parent)[1:]:
-        checkpoint()
+
+    def shrink(part: slice) -> None:
         target[part], weight[part] = shrunk(target[part], weight[part], leaf[part])
+
+    levels = level_slices(parent)[1:]
+    side_by_side(shrink, sorted(levels, key=lambda part: part.start - part.stop))  # large first
     return nonnegative(parent, target, weight), spread
 
 

@@ -27,7 +27,7 @@ from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.density import refine
 from dpviz.trees.lattice import Float, Int, morton
 from dpviz.trees.network import Float32, Network
-from dpviz.trees.sharing import FEATURES, MOST, Families, of_levels
+from dpviz.trees.sharing import FEATURES, MOST, Evidence, Families, of_levels
 from dpviz.workloads import workload
 
 from .fields import UNIT, field
@@ -90,7 +90,7 @@ class Example(NamedTuple):
         weight = np.sum(self.families.weights(output), axis=0)
         share = self.share.copy()
         share[self.measured] = weight / weight.sum(axis=1, keepdims=True)
-        count = sharing.passed_down(self.nodes, self.parent, self.child, share)
+        count = sharing.passed_down(self.nodes, self.parent, share)
         return count, share
 
     def after(self, output: Float32) -> Float:
@@ -167,7 +167,7 @@ def settled_tree(
     seen: list[Families] = []
 
     def noted(nodes: Decomposition, raw: tuple[Float, Float]) -> Float:
-        seen.append(Families.of(nodes, raw))
+        seen.append(Evidence.of(nodes, raw).families())
         return nodes.count
 
     usual, ladder_tree.shared = ladder_tree.shared, noted  # type: ignore[assignment]

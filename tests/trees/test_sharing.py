@@ -10,7 +10,7 @@ from dpviz.methods.points.cell_tree import CellTree
 from dpviz.private.index import PointIndex
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.network import Network, trained
-from dpviz.trees.sharing import FEATURES, Families, _beside, shared
+from dpviz.trees.sharing import FEATURES, Evidence, shared
 from tests.training.network import beginning
 from tests.training.sharing import WEIGHTS, symmetries
 
@@ -50,7 +50,7 @@ def random_network(seed: int, scale: float = 1.0) -> Network:
 def test_children_stay_above_zero_and_sum_to_their_parents(seed):
     nodes = tree(cells(seed))
     count = shared(nodes, raw(nodes), random_network(seed))
-    families = Families.of(nodes, raw(nodes))
+    families = Evidence.of(nodes, raw(nodes)).families()
     assert (count >= 0).all()
     assert count[0] == nodes.count[0]
     np.testing.assert_allclose(
@@ -70,7 +70,7 @@ def test_features_of_a_turned_tree_are_turned(which):
     families = []
     for each in (records, turned):
         nodes = tree(np.ascontiguousarray(each))
-        made = Families.of(nodes, raw(nodes))
+        made = Evidence.of(nodes, raw(nodes)).families()
         # Families of one total, level and numbers of leaves differ in all their numbers.
         families.append(made.features.astype(np.float64).round(4))
     feature, _ = symmetries()[which]
@@ -82,12 +82,14 @@ def test_what_is_beside_a_node_is_what_its_own_size_holds_there():
     """West, south, north and east of it; nothing at the domain's edge."""
     nodes = tree(cells(5))
     parent = np.flatnonzero(~nodes.leaf)
-    seen = _beside(nodes, parent, nodes.count.astype(np.float32))
-    density = nodes.count / nodes.volume
+    evidence = Evidence.of(nodes, raw(nodes))
+    seen = evidence.beside(parent)
+    loads = nodes.count / evidence.unit
+    density = loads / nodes.volume
     for row, (axis, upper) in enumerate([(0, 0), (1, 0), (1, 1), (0, 1)]):
         there = nodes.beside[axis, upper][parent]
         held = density[there] * nodes.volume[parent]
-        ratio = np.clip(np.log1p(held) - np.log1p(nodes.count[parent]), -5, 5) / 2
+        ratio = np.clip(np.log1p(held) - np.log1p(loads[parent]), -5, 5) / 2
         np.testing.assert_allclose(seen[row], np.where(there < 0, 0, ratio), atol=1e-4)
 
 

@@ -1,0 +1,53 @@
+"""Independent pieces of one computation, done side by side on the cores that there are.
+
+NumPy lets go of Python's lock while it works on a long column, so threads are enough. Each piece
+writes where no other does, and nothing is added up across pieces: results are the same whatever the
+number of threads. These start with the call and end with it, so that none is there when a process
+forks; one core starts none.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from dpviz.progress import checkpoint
+
+P = TypeVar("P")
+R = TypeVar("R")
+
+THREADS = 4
+"""At most so many: more would wait for memory, and for each other between two steps."""
+
+
+def side_by_side(work: Callable[[P], R], pieces: Iterable[P]) -> list[R]:
+    """What ``work`` makes of each piece, in their order; it passes a checkpoint after each."""
+    given, results = list(pieces), []
+    threads = min(len(given), THREADS, cores())
+    if threads < 2:
+        for piece in given:
+            checkpoint()
+            results.append(work(piece))
+        return results
+    with ThreadPoolExecutor(threads) as pool:
+        try:
+            for future in [pool.submit(work, piece) for piece in given]:
+                checkpoint()
+                results.append(future.result())
+        finally:
+            pool.shutdown(cancel_futures=True)
+    return results
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def strips(rows: int, size: int) -> list[slice]:
+    """Rows in pieces of one size, the last one with the rest."""
+    return [slice(start, min(start + size, rows)) for start in range(0, rows, size)]

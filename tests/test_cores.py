@@ -1,0 +1,78 @@
+"""Pieces of one computation on several cores: the same results, and no thread that stays."""
+
+import threading
+
+import numpy as np
+import pytest
+
+import dpviz
+from dpviz import cores
+from dpviz.cores import side_by_side, strips
+from dpviz.progress import Reports, listening
+
+DOMAIN = dpviz.Domain((0, 0), (1, 1))
+
+
+@pytest.fixture
+def two(monkeypatch):
+    """As on a machine of two cores."""
+    monkeypatch.setattr(cores, "cores", lambda: 2)
+
+
+def test_results_stand_in_the_order_of_the_pieces_and_threads_end(two):
+    before, together, threads = threading.active_count(), threading.Barrier(2), set()
+
+    def work(piece):
+        if piece < 2:
+            together.wait(60)  # two at a time, or never
+        threads.add(threading.get_ident())
+        return piece * piece
+
+    assert side_by_side(work, range(5)) == [0, 1, 4, 9, 16]
+    assert len(threads) == 2
+    assert threading.get_ident() not in threads
+    assert threading.active_count() == before
+
+
+def test_one_core_starts_no_thread(monkeypatch):
+    monkeypatch.setattr(cores, "cores", lambda: 1)
+    assert set(side_by_side(lambda _: threading.get_ident(), range(3))) == {threading.get_ident()}
+
+
+def test_what_a_piece_raises_or_a_listener_ends_the_rest(two):
+    done = []
+
+    def fails(piece):
+        done.append(piece)
+        raise ValueError("no such piece")
+
+    with pytest.raises(ValueError, match="no such piece"):
+        side_by_side(fails, range(1000))
+    assert len(done) < 1000
+
+    def cancel(*_):
+        raise KeyboardInterrupt
+
+    done.clear()
+    started = threading.Event()
+    with listening(Reports(cancel)), pytest.raises(KeyboardInterrupt):
+        side_by_side(lambda piece: (done.append(piece), started.wait(0.01)), range(1000))
+    assert len(done) < 1000
+
+
+def test_strips_cover_all_rows():
+    assert strips(5, 2) == [slice(0, 2), slice(2, 4), slice(4, 5)]
+    assert strips(0, 2) == []
+
+
+def test_a_release_is_the_same_on_one_core_and_on_two(monkeypatch):
+    """To the last bit, with levels and strips enough for both."""
+    monkeypatch.setattr("dpviz.trees.sharing.ROWS", 256)
+    monkeypatch.setattr("dpviz.trees.density.STRIP", 256)
+    points = np.random.default_rng(1).beta(2, 5, (20_000, 2))
+    handle = dpviz.from_points(points, DOMAIN, public=True)
+    releases = []
+    for available in (1, 2):
+        monkeypatch.setattr(cores, "cores", lambda available=available: available)
+        releases.append(dpviz.build(handle, "ladder_tree", 1.0, seed=3).nodes.columns)
+    assert all(np.array_equal(releases[0][name], releases[1][name]) for name in releases[0])
