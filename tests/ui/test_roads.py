@@ -127,7 +127,10 @@ def test_every_parameter_of_a_method_is_in_the_form_and_reaches_the_release():
 def test_an_unknown_place_is_refused_in_one_line():
     app = opened(**{"from": "5790", "to": "nowhere"})
     assert not app.exception
-    assert "is not in the road graph" in app.warning[0].value
+    assert "to 'nowhere', which is no node of these streets" in app.warning[0].value
+    app.run()
+    assert not app.warning
+    assert {"from", "to"} & set(app.query_params) == {"from"}
 
 
 def test_two_places_of_a_release_that_is_gone_are_none_of_the_city():

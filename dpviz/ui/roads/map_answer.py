@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from dpviz.errors import DataError
 from dpviz.releases.roads.release import RoadRelease
 from dpviz.render import Camera, Scene
 from dpviz.render.roads import (
@@ -78,6 +79,20 @@ def _ends(prefix: str) -> Ends:
     return tuple(end for end in ends if end)
 
 
+def _refuse_unknown(prefix: str, graph: RoadGraph) -> None:
+    """What the address gives for a node, and these streets do not have, leaves it."""
+    for field in FIELDS:
+        place = field.place(prefix)
+        node = st.session_state.get(place)
+        if permalink.arrived(place) and node:
+            try:
+                graph.node_row(node)
+            except DataError:
+                why = "is no node of these streets. It is left out."
+                permalink.refused(field.name, node, why)
+                permalink.forget(prefix, [field])
+
+
 def _choose_ends(prefix: str, ends: Ends) -> None:
     for field, end in zip(FIELDS, [*ends, None, None], strict=False):
         st.session_state[f"{prefix}.{field.name}"] = end
@@ -94,6 +109,7 @@ def map_and_answer(
 ) -> None:
     """The map and its answer, with time also the path's timeline: a click reruns this part only."""
     labels = [""] if len(releases) == 1 else [f"· {title_of(method)}" for method in plan.methods]
+    _refuse_unknown(prefix, source.data.graph)
     left, right = st.columns([7, 3], gap="medium")
     ends = _ends(prefix)
     with left:
