@@ -64,6 +64,7 @@ ENGINE_SECONDS = Limit(120, "seconds of counting in DuckDB", "give Parquet files
 ENGINE_SPEED = Limit(MEBI, "bytes for each further second", ENGINE_SECONDS.remedy)
 
 VISITORS = Limit(50, "visitors at a time", "wait")
+UPLOADS = Limit(4, "of the largest uploads in one visit", "remove a file, or reload the page")
 AT_WORK = Limit((os.cpu_count() or 2) + 2, "pages at work at a time", "wait")
 
 

@@ -36,6 +36,7 @@ from dpviz.ui.shared.navigation import base_path
 from dpviz.ui.shared.shelf import Shelf
 from dpviz.ui.shared.uploads import private_folder
 from dpviz.ui.shared.warm import compile_apart, preload
+from dpviz.ui.strangers import BoundedUploads, keep_caches
 from dpviz.ui.visits import Visits, is_here
 
 SCRIPT = Path(__file__).parent / "shared" / "script.py"
@@ -176,6 +177,7 @@ def shows_demo(path: str) -> bool:
 
 MIDDLEWARE = [
     Middleware(Guard),
+    Middleware(BoundedUploads),
     Middleware(
         Visits,
         address=lambda: config.get_option("server.address"),
@@ -205,6 +207,7 @@ async def lifespan(_app: App) -> AsyncIterator[dict[str, Any]]:
     """What is done once, before the first visitor and after the last."""
     log.redact()
     keep_answers()
+    keep_caches()
     # Streamlit asks an outside service for this machine's address when it meets an unknown origin.
     net_util.get_external_ip = lambda: None
     os.environ["PROJ_NETWORK"] = "OFF"  # PROJ would ask one for grids of where places lie

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import streamlit as st
+from streamlit.runtime.state import SessionState
 
 from dpviz import limits
 from dpviz.ui.shared import garbage
@@ -45,6 +46,11 @@ def admitted() -> bool:
         st.session_state[_KEY] = visit = _Visit()
         _visits.add(visit)
         return True
+
+
+def holds_place(state: SessionState) -> bool:
+    """Whether the visitor of this session's state was let in."""
+    return _KEY in state
 
 
 def _full() -> bool:
