@@ -57,3 +57,8 @@ def test_a_thread_that_fails_says_no_more(logged):
 def test_other_lines_are_as_they_were(logged):
     logging.getLogger("x").warning("%d of %s", 3, "y")
     assert logged() == "3 of y\n"
+
+
+def test_what_a_stranger_sends_moves_no_cursor_and_begins_no_line(logged):
+    logging.getLogger("x").error("login: %s", "é\x1b[2J\u2028\nforged \ud800")
+    assert logged() == "login: é\\x1b[2J\\u2028\\nforged \\ud800\n"

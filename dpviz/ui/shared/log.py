@@ -40,13 +40,23 @@ def redacted(error: BaseException) -> str:
 def _record(*args: Any, **kwargs: Any) -> logging.LogRecord:
     record = _ordinary(*args, **kwargs)
     if isinstance(record.args, tuple):
-        record.args = tuple(
-            type(each).__name__ if isinstance(each, BaseException) else each for each in record.args
-        )
+        record.args = tuple(map(_in_one_line, record.args))
     if record.exc_info and record.exc_info[1] is not None:
         record.msg = f"{record.msg}: {redacted(record.exc_info[1])}"
     record.exc_info = record.stack_info = None
     return record
+
+
+def _in_one_line(argument: Any) -> Any:
+    """An error by its kind, and a text, which a stranger may have sent, without controls."""
+    if isinstance(argument, BaseException):
+        return type(argument).__name__
+    if isinstance(argument, str) and not argument.isprintable():
+        return "".join(
+            each if each.isprintable() else each.encode("unicode_escape").decode()
+            for each in argument
+        )
+    return argument
 
 
 def _thread_failed(failed: threading.ExceptHookArgs) -> None:
