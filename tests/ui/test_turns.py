@@ -3,6 +3,7 @@
 import threading
 
 import pytest
+from streamlit.runtime.scriptrunner import RerunData, RerunException
 from streamlit.testing.v1 import AppTest
 
 from dpviz import limits
@@ -108,3 +109,18 @@ def test_a_build_that_is_cancelled_while_it_waits_for_its_turn_never_begins(few)
     assert "nothing is spent" in str(job.error)
     assert turns._at_work.acquire(blocking=False)
     turns._at_work.release()
+
+
+def test_a_page_that_is_asked_anew_as_its_turn_comes_gives_it_back(few, monkeypatch):
+    class Notice:
+        def info(self, *args, **kwargs):
+            turns._at_work.release()  # the others are done
+
+        def empty(self):
+            raise RerunException(RerunData())  # as Streamlit ends a run at its next word
+
+    monkeypatch.setattr(turns.st, "empty", Notice)
+    assert turns._at_work.acquire(blocking=False)
+    with pytest.raises(RerunException), turns.turn():
+        pass
+    assert turns._at_work.acquire(blocking=False)

@@ -83,16 +83,18 @@ def wait_for_place() -> None:
 @contextmanager
 def turn() -> Iterator[None]:
     """The right to compute; until it is there, a notice."""
+    notice = None
     if not _at_work.acquire(blocking=False):
-        place = st.empty()
+        notice = st.empty()
         while not _at_work.acquire(timeout=_POLL):
-            place.info(
+            notice.info(
                 "Others are at work on this server: yours comes in its turn.",
                 icon=":material/hourglass_empty:",
             )
-        place.empty()
     _here.has_turn = True
     try:
+        if notice is not None:
+            notice.empty()  # ends this run where the page has been asked anew, or left
         yield
     finally:
         _here.has_turn = False
