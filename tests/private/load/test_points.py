@@ -274,6 +274,8 @@ class TestBadInput:
             ("a.csv", b"-74.0,40.7\n-73.9,40.8\n", "begins with numbers.*add a header line"),
             ("a.csv", b"ann,-74.0,40.7\n", "begins with numbers.*add a header line"),
             ("a.gpx", b'<?xml version="1.0"?><wpt lat="40.7" lon="-74.0"/>', "is XML, not delimit"),
+            ("a.gpx", b"<gpx><name>ann\0</name></gpx>", "is XML, not delimited"),  # a line of all
+            ("a.gpx", b"<gpx>" + b"<wpt/>" * 200_000, "is XML, not delimited"),
             ("a.csv", b"a,b\n1,2\n", "no columns called lon, lat or the like: name 2 of those in"),
             ("a.csv", b"lon,lat,lon\n1,2,3\n", "several columns 'lon'"),
             ("a.csv", b"<b>x</b>,\x1b[31m\n1,2\n", "or add a header line$"),

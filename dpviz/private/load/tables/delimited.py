@@ -38,7 +38,7 @@ _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _BREAK = re.compile(rb"[\r\n]")
 _MARKS = re.compile(rb"^(?:%s)+" % codecs.BOM_UTF8)
 _COORDINATE = re.compile(r"\s*[+-]?[0-9]+[.,][0-9]+\s*")
-_XML = re.compile(r"(?i)\s*<(\?xml|!doctype|html|gpx|kml)\b")
+_XML = re.compile(rb"(?i)\s*<(\?xml|!doctype|html|gpx|kml)\b")
 _SEPARATOR = re.compile(rb"(?i)sep=([,;\t|])")
 
 
@@ -61,8 +61,6 @@ class DelimitedText(Table):
                     f"{self.name} is not text: give CSV, Excel, Parquet, GeoJSON, JSON, "
                     "GeoPackage or a zipped Shapefile"
                 )
-            if _XML.match(line):  # all of its records may stand in this line
-                raise DataError(f"{self.name} is XML, not delimited text: give CSV or GeoJSON")
             self._names = next(csv.reader([line], delimiter=self.delimiter), [])
         _refuse_headerless(self._names, self.name)
         self.columns = [Column(name, "text") for name in self._names]
@@ -131,6 +129,8 @@ class DelimitedText(Table):
         with self._open() as file:
             for chunk in decoded(file, 1 << 16, self.name):
                 seen += chunk
+                if _XML.match(seen):  # all of its records may stand in this line
+                    raise DataError(f"{self.name} is XML, not delimited text: give CSV or GeoJSON")
                 while end := _BREAK.search(seen):
                     line, seen = seen[: end.start()], seen[end.end() :]
                     self._skip += end.end()
