@@ -280,5 +280,6 @@ def _visits(
         rows, who, time, lattice = rows[order], who[order], time[order], lattice[order]
         same = who[1:] == who[:-1]
     opens = np.ones(len(who), dtype=np.bool_)
-    opens[1:] = ~same | (time[1:] - time[:-1] > gap)
+    with np.errstate(over="ignore"):  # a warning would tell of one record; infinite is longer, too
+        opens[1:] = ~same | (time[1:] - time[:-1] > gap)
     return rows, who, opens, lattice

@@ -556,6 +556,7 @@ UNTIMED = [
     bounds,
 )
 @example(UNTIMED, "1", 1)
+@example([("7", "0.5", "0.5", when) for when in ("-1e308", "1e308")], "7", 1)  # no warning either
 @often(20)
 def test_places_in_time(folders, records, unit, most):
     paths = []
