@@ -101,7 +101,7 @@ def script_of(
     return ModelScript(
         kind=release.kind,
         source=CITY if builtin else source,
-        dataset=None if builtin else dataset_of(header, source),
+        dataset=None if header.synthetic else dataset_of(header, source),
         builtin=builtin,
         public="records" in header.extra and not builtin,
         **settings,
@@ -110,18 +110,29 @@ def script_of(
 
 
 def _of_roads(release: RoadRelease, builtin: bool, graph: str | None) -> dict[str, Any]:
-    workload = release.header.extra.get("workload", WORKLOAD)
+    extra = release.header.extra
+    workload = extra.get("workload", WORKLOAD)
     workload = workload if isinstance(workload, str) else WORKLOAD
     unit = {} if builtin else unit_of(release.header)
     options: list[tuple[str, Any]] = [("--workload", workload)]
     flags = ["--directed"] if release.graph.directed else []
+    reading: dict[str, Any] = {}
+    columns = extra.get("columns")
+    if isinstance(columns, list) and all(isinstance(each, str) for each in columns):
+        options.append(("--columns", listed(columns)))
+        reading["columns"] = tuple(columns)
+    if extra.get("drop_unknown") is True:
+        flags, reading = [*flags, "--drop-unknown"], reading | {"drop_unknown": True}
     time = release.steps.stated() if isinstance(release, TimedRoadRelease) else {}
     options += [(f"--{name}", value) for name, value in time.items()]
     frame, crs = [], release.graph.crs
     if not builtin:
         options = [("--graph", graph or GRAPH), *([("--crs", crs)] if crs else []), *options]
         options += [(f"--{name.replace('_', '-')}", value) for name, value in unit.items()]
-        how = {"crs": crs} | ({"directed": True} if release.graph.directed else {})
+        how: dict[str, Any] = {"crs": crs} | ({"directed": True} if release.graph.directed else {})
+        if release.graph.parts > 1:
+            options.append(("--components", "all"))
+            how["components"] = "all"
         names = ", ".join(repr(each) for each in words(graph or GRAPH, "--graph"))
         frame = [f"graph = dpviz.read_graph({names}, {', '.join(arguments(how))})"]
     return {
@@ -129,7 +140,7 @@ def _of_roads(release: RoadRelease, builtin: bool, graph: str | None) -> dict[st
         "flags": flags,
         "frame": frame,
         "domain": "graph",
-        "reading": {**unit, **time},
+        "reading": {**reading, **unit, **time},
         "building": [f"workload={workload!r}"],
         "question": f"release.count(dpviz.workload_of({workload!r}, data.graph))",
     }

@@ -33,7 +33,7 @@ from dpviz.zones import ZONE
 AREAS = "AREAS"
 """Where the name of the file of areas is not known."""
 
-_BOUNDED = re.compile(r"one (.+) with at most ([0-9]{1,18}) (?:record|sequence|trip)s?")
+_BOUNDED = re.compile(r"one (.+) with at most ([0-9]{1,18}) (?:record|sequence|trip|event)s?")
 
 
 @dataclass(frozen=True, kw_only=True)

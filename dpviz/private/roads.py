@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -54,6 +54,7 @@ class RoadData(Handle[RoadRelease]):
         steps: Steps | None = None,
         step: Int | None = None,
         placed: str = "",
+        facts: dict[str, Any] | None = None,
     ) -> None:
         if len(trips.edge) and (trips.edge.min() < 0 or trips.edge.max() >= len(graph)):
             raise DataError("a trip names an edge that the road graph lacks: use its edges")
@@ -62,7 +63,7 @@ class RoadData(Handle[RoadRelease]):
         super().__init__(name, public=public, unit=unit, max_per_unit=max_per_unit, names=names)
         self.graph, self.steps, self.placed = graph, steps, placed
         self.longest = 1 if placed else None
-        self.facts = {"counted": EVENTS} if placed else {}
+        self.facts = dict(facts or {}) | ({"counted": EVENTS} if placed else {})
         if self.longest and len(trips) and trips.length.max() > self.longest:
             raise DataError("an event is on several edges: give it one")
         self.__by_step: tuple[Paths, ...] = ()

@@ -143,6 +143,11 @@ class RoadGraph:
             scipy.sparse.csgraph.connected_components(graph, directed=False)[1], dtype=np.int32
         )
 
+    @property
+    def parts(self) -> int:
+        """Connected parts with an edge."""
+        return len(np.unique(self.part[self.ends[:, 0]]))
+
     def pair_keys(self, a: Int, b: Int) -> Int:
         """One number per pair of node rows, the same for (b, a) unless the graph is directed."""
         if not self.directed:

@@ -20,6 +20,7 @@ from dpviz.planning.script import Script
 from tests.commands import as_json, fails, run
 
 DOMAIN = dpviz.Domain((-1.0, 50.0), (1.0, 52.0), columns=("x", "y"))
+EVENTS = "crashes.csv --public --seed=7 --graph=nodes.csv,edges.csv"
 TRIPS = "trips.csv --public --seed=7 --graph=nodes.csv,edges.csv"
 PLACES = "visits.csv --public --seed=7 --bounds=-1,50,1,52 --time=at --unit=who --max-per-unit=3"
 PAIRS = "visits.csv --public --seed=7 --columns=x,y,x2,y2 --bounds=-1,50,-1,50,1,52,1,52"
@@ -53,6 +54,10 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "trips.csv").write_text(
         "trip,edge,who,at\n1,1,p,2024-01-01\n1,2,p,\n2,2,p,2024-01-02T23:30\n3,3,q,2024-01-02\n"
     )
+    (tmp_path / "other.csv").write_text("trip,edge\n1,1\n1,9\n1,2\n2,3\n")
+    (tmp_path / "trips.json").write_text('[{"edges": [1, 2]}, {"edges": [3]}]')
+    (tmp_path / "crashes.csv").write_text("px,py,who\n0.5,0.1,p\n1.5,0,p\n2.5,0.4,q\n")
+    (tmp_path / "apart.csv").write_text("edge,src,dst\n1,a,b\n2,c,d\n")
     (tmp_path / "WORKLOAD").write_text("west,south,east,north\n-1,50,-0.9,50.1\n0,51,0.2,51.2\n")
     (tmp_path / "walks.txt").write_text("a b a\nb c\na\n")
     (tmp_path / "walks.csv").write_text("who,walk\n1,a b a\n1,b x c\n2,a\n")
@@ -79,6 +84,12 @@ def folder(tmp_path, monkeypatch):
         f"{PAIRS} --method=ugrid --set=cells=3",
         f"roads build {TRIPS} --workload=clustered:2 --set=limit=2 --set=truncation=fixed",
         f"roads build {TRIPS} --workload=corridor --unit=who --max-per-unit=2 --directed",
+        "roads build trips.json --public --seed=7 --graph=nodes.csv,edges.csv --columns=edges "
+        "--workload=corridor",
+        f"roads build {TRIPS.replace('trips', 'other')} --workload=corridor --drop-unknown",
+        f"roads build {EVENTS} --workload=corridor --columns=px,py --unit=who --max-per-unit=2",
+        f"roads build {TRIPS.replace('edges', 'apart')} --components=all --drop-unknown",
+        "roads build generate:50 --seed=7 --graph=nodes.csv,edges.csv --workload=corridor",
         f"roads build {TRIPS} --time=at --cycle=week --every=1d --zone=Asia/Tokyo --method=dwork",
         "sequences build walks.txt --public --seed=7 --alphabet=a,b,c --set=l_top=4",
         "sequences build walks.csv --public --seed=7 --alphabet=a,b,c --column=walk --drop-unknown",
@@ -86,7 +97,8 @@ def folder(tmp_path, monkeypatch):
     ],
     ids=[
         *("built-in", "file", "units", "attributes", "levels", "areas", "hexagons", "rectangles"),
-        *("time", "words", "side", "queries", "trips", "roads", "one-way", "days"),
+        *("time", "words", "side", "queries", "trips", "roads", "one-way"),
+        *("lists", "unknown", "events", "apart", "made up", "days"),
         *("symbols", "columns", "places"),
     ],
 )
@@ -100,7 +112,7 @@ def test_command_python_and_notebook_make_the_same_release(folder, words):
     own = [] if source in DATASETS else ["--source", source]
     code = ["info", "first.parquet", "--seed", 7, *own, "--code"]
     code[-1:-1] = ["--areas", "wards.gpkg"] if "wards" in words else []
-    code[-1:-1] = ["--graph", "nodes.csv,edges.csv"] if "nodes" in words else []
+    code[-1:-1] = [each for each in options if each.startswith("--graph=")]
     _, command, _ = run(*code, "command")
     assert run(*shlex.split(command)[1:])[0] == 0
     same(dpviz.read("release.parquet"), first)

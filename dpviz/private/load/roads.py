@@ -147,6 +147,7 @@ def read_trips(
         items = _listed(opened, form, graph, unit, steps, public, drop_unknown, counts)
     items = bounded_items(_started(items, steps, counts), max_per_unit, counts, public=public)
     record = "event" if placed else "trip"
+    facts = {"columns": list(columns or ()), "drop_unknown": drop_unknown}
     return RoadData(
         named(source, table) if name is None else name,
         graph,
@@ -157,6 +158,7 @@ def read_trips(
         steps=steps,
         step=None if steps is None or items.when is None else steps.of_moments(items.when),
         placed=placed,
+        facts={each: value for each, value in facts.items() if value},
     )
 
 
