@@ -130,7 +130,7 @@ def _of_roads(release: RoadRelease, builtin: bool, graph: str | None) -> dict[st
         options = [("--graph", graph or GRAPH), *([("--crs", crs)] if crs else []), *options]
         options += [(f"--{name.replace('_', '-')}", value) for name, value in unit.items()]
         how: dict[str, Any] = {"crs": crs} | ({"directed": True} if release.graph.directed else {})
-        if release.graph.parts > 1:
+        if release.graph.n_components > 1:
             options.append(("--components", "all"))
             how["components"] = "all"
         names = ", ".join(repr(each) for each in words(graph or GRAPH, "--graph"))

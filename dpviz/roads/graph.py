@@ -144,8 +144,8 @@ class RoadGraph:
         )
 
     @property
-    def parts(self) -> int:
-        """Connected parts with an edge."""
+    def n_components(self) -> int:
+        """How many connected components have an edge."""
         return len(np.unique(self.part[self.ends[:, 0]]))
 
     def pair_keys(self, a: Int, b: Int) -> Int:
