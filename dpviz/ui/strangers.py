@@ -36,7 +36,7 @@ class BoundedUploads:
             return
         session = scope["path"].rpartition(UPLOAD)[2].partition("/")[0]
         size = Headers(scope=scope).get("content-length", "")
-        refusal = self._refusal(session, size)
+        refusal = self._answer_to(session, size)
         if refusal is not None:
             await refusal(scope, receive, send)
             return
@@ -46,7 +46,7 @@ class BoundedUploads:
         finally:
             self._coming -= Counter({session: int(size)})
 
-    def _refusal(self, session: str, size: str) -> PlainTextResponse | None:
+    def _answer_to(self, session: str, size: str) -> PlainTextResponse | None:
         runtime = get_instance()
         visit = runtime._session_mgr.get_active_session_info(session)
         if visit is None or not holds_place(visit.session.session_state):
