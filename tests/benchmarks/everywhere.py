@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import csv
 import itertools
+import math
 import os
 import time
 import zlib
@@ -75,6 +76,9 @@ MISSED = 1.05
 
 Row = tuple[str, float, str, str, int, float]
 """Data set, ε, column, method, repetition, mean relative error."""
+
+Summary = tuple[str, float, str, str, int, float, float]
+"""Data set, ε, column, method, how many repetitions, their mean error and its standard error."""
 
 
 def sets(names: list[str]) -> Iterator[DataHandle]:
@@ -234,20 +238,28 @@ def measured(options: argparse.Namespace) -> Iterator[Row]:
                     yield *row[:3], f"ours: {row[3]}", *row[4:]
             for name in () if options.hot else RIVALS:
                 if handle.domain.dims in dpviz.METHODS[name].dims:
-                    repeats = min(options.repeats, 2) if name == "dawa" else options.repeats
+                    repeats = min(options.repeats, 4) if name == "dawa" else options.repeats
                     yield from bench.method(name, epsilon, columns, repeats)
         print(f"{handle.name}: {time.process_time() - start:.0f} s", flush=True)
 
 
-def page(rows: list[Row]) -> Iterator[str]:
+def repeated(rows: list[Row]) -> Iterator[Summary]:
+    """The repetitions of each data set, ε, column and method in one."""
+    errors: dict[tuple[str, float, str, str], list[float]] = defaultdict(list)
+    for *cell, _, error in rows:
+        errors[*cell].append(error)
+    for cell, each in errors.items():
+        deviation = float(np.std(each, ddof=1)) if len(each) > 1 else math.nan
+        yield *cell, len(each), float(np.mean(each)), deviation / math.sqrt(len(each))
+
+
+def page(summaries: list[Summary]) -> Iterator[str]:
     """The table, in Markdown: our error as a share of the best other's."""
-    errors: dict[tuple[str, float, str], dict[str, list[float]]] = {}
-    for data, epsilon, column, name, _, error in rows:
-        cell = errors.setdefault((data, epsilon, column), defaultdict(list))
-        cell["ours" if name.startswith("ours: ") else name].append(error)
+    means: dict[tuple[str, float, str], dict[str, float]] = defaultdict(dict)
+    for data, epsilon, column, name, _, mean, _ in summaries:
+        means[data, epsilon, column]["ours" if name.startswith("ours: ") else name] = mean
     ratios, best = {}, {}
-    for cell, by_name in errors.items():
-        mean = {name: float(np.mean(each)) for name, each in by_name.items()}
+    for cell, mean in means.items():
         ours = mean.pop("ours")
         best[cell] = min(mean, key=lambda name: mean[name])
         ratios[cell] = ours / mean[best[cell]]
@@ -263,10 +275,10 @@ def page(rows: list[Row]) -> Iterator[str]:
             texts.append(f"{text} {best[data, epsilon, column]}")
         yield f"| {data if data != previous else ''} | {epsilon:g} | {' | '.join(texts)} |"
         previous = data
-    means = [
+    overall = [
         geometric_mean(ratios[cell] for cell in ratios if cell[2] == column) for column in columns
     ]
-    yield f"| geometric mean | | {' | '.join(f'{mean:.3f}' for mean in means)} |"
+    yield f"| geometric mean | | {' | '.join(f'{each:.3f}' for each in overall)} |"
     held = sum(ratio <= MISSED for ratio in ratios.values())
     yield ""
     yield f"{held} of {len(ratios)} cells are at most {MISSED}."
@@ -278,21 +290,21 @@ def main() -> None:
     parser.add_argument("--hot", action="store_true", help="small squares, beside flat grids only")
     parser.add_argument("--sets", type=lambda text: text.split(","), default=[])
     parser.add_argument("--epsilons", type=lambda text: [float(each) for each in text.split(",")])
-    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--repeats", type=int, default=12)
     parser.add_argument("--queries", type=int, default=1500)
     parser.add_argument("-o", "--output", type=Path, help="folder for the rows and the table")
     options = parser.parse_args()
     usual = [0.05, 0.1, 0.2, 0.4, 0.8] if options.hot else [0.05, 0.2, 0.8]
     options.epsilons = options.epsilons or usual
     name = "everywhere-hot" if options.hot else "everywhere"
-    rows = list(measured(options))
+    rows = list(repeated(list(measured(options))))
     lines = list(page(rows))
     print("\n".join(lines))
     if options.output is not None:
         with (options.output / f"{name}.csv").open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(("data", "epsilon", "column", "method", "repeat", "error"))
-            writer.writerows((*row[:-1], f"{row[-1]:.5g}") for row in rows)
+            writer.writerow(("data", "epsilon", "column", "method", "repeats", "error", "spread"))
+            writer.writerows((*row[:-2], f"{row[-2]:.5g}", f"{row[-1]:.2g}") for row in rows)
         if options.output.resolve() == (ASSETS / "results").resolve():
             write_measured("results/everywhere.md", name, lines)
 

@@ -116,6 +116,7 @@ def two_owners_outline_what_must_be_compared(page):
 def both_prices_are_as_before(page):
     """On the way back from where they are not on the screen, and B's when the two part."""
     page.get_by_text("Built from data", exact=True).click()
+    page.get_by_text("Measure your own choice").wait_for()  # the last thing on it
     idle(page)  # what is moved while the page is still being made may be made anew, as it was
     thumb = page.get_by_test_id("stSlider").filter(has_text="privacy loss").get_by_role("slider")
     expect(thumb).to_have_attribute("aria-valuetext", "1")
