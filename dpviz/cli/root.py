@@ -93,7 +93,7 @@ def emit(values: dict[str, Any], as_json: bool, text: str, *, made: str | None =
         ParameterError: standard output cannot be written, such as a full disk.
     """
     words = json.dumps(_plain(values), allow_nan=False) if as_json else harmless(text)
-    _tell(_erased())
+    _write(_erased())
     try:
         print(words, flush=True)
     except OSError as error:
@@ -148,7 +148,7 @@ def step_rows(
 
 def complain(line: str) -> None:
     """A line on standard error, in place of one of progress."""
-    _tell(f"{_erased()}{harmless(line)}\n")
+    _write(f"{_erased()}{harmless(line)}\n")
 
 
 def _erased() -> str:
@@ -156,7 +156,7 @@ def _erased() -> str:
     return "\r\x1b[K" if sys.stderr.isatty() else ""
 
 
-def _tell(text: str) -> None:
+def _write(text: str) -> None:
     """Write to standard error. Where it cannot be written, what is done for the result goes on."""
     try:
         print(text, end="", file=sys.stderr, flush=True)
@@ -290,7 +290,7 @@ def progress() -> Progress:
             return
         due = now + (0.5 if terminal else LOGGED)
         start, end = ("\x1b[K", "\r") if terminal else ("", "\n")
-        _tell(f"{start}{what}: {100 * fraction:3.0f} %{end}")  # one write, which nothing cuts
+        _write(f"{start}{what}: {100 * fraction:3.0f} %{end}")  # one write, which nothing cuts
 
     return report
 

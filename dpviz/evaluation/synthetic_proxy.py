@@ -61,12 +61,12 @@ class Bound:
 
     Attributes:
         max_per_unit: at most so many records of each unit are kept.
-        kept: share of the records that is kept.
+        remaining: share of the records that remains.
         error: mean absolute error of medium queries: of the release, and of what was left out.
     """
 
     max_per_unit: int
-    kept: float
+    remaining: float
     error: float
 
 

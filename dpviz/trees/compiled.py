@@ -21,7 +21,7 @@ import numpy as np
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 _alone = Lock()
-_used = False
+_threaded = False
 """Whether loops have had threads in this process."""
 _forked = False
 """Whether they had in a process that this one was forked from, where OpenMP ends them."""
@@ -55,12 +55,12 @@ def _in_turn(kernel: Any, loop: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(loop)
     def call(*columns: Any) -> Any:
-        global _used
+        global _threaded
         given = tuple(map(_read_only, columns))
         if _forked:
             return alone()(*given)
         with _alone:
-            _used = True
+            _threaded = True
             return kernel(*given)
 
     call.__wrapped__ = kernel
@@ -78,7 +78,7 @@ def _read_only(column: Any) -> Any:
 def _in_child() -> None:
     global _alone, _forked
     _alone = Lock()  # its parent's may be held
-    _forked = _forked or _used
+    _forked = _forked or _threaded
 
 
 if hasattr(os, "register_at_fork"):

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from dpviz.ui.pages.learn import chapters
+from dpviz.ui.lessons.turning import chapters
 from tests.browser.test_pages import (
     OF_COLOURS,
     OF_SIZE,

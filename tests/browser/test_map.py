@@ -190,11 +190,11 @@ def who_gives_up_a_drawing_has_the_shape_before_it(page, map_view):
 def styles(page, selector, name):
     """A property of all elements of a kind: one that the page has just replaced has none."""
     for _ in range(100):
-        found = page.locator(selector).evaluate_all(
+        values = page.locator(selector).evaluate_all(
             f"all => all.map(e => getComputedStyle(e).{name})"
         )
-        if "" not in found:
-            return found
+        if "" not in values:
+            return values
         frames(page, 1)
     raise AssertionError(f"{selector} without {name}")
 

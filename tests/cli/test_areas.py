@@ -136,11 +136,11 @@ def test_an_own_file_gets_its_counts(visits, wards, tmp_path):
 def test_days_times_and_gaps_of_an_own_file_are_json(visits, wards, tmp_path):
     output = tmp_path / "r.parquet"
     built(visits, wards, output, *LEVELS)
-    own = geopandas.read_file(wards)[["code", "geometry"]]
-    own["day"] = datetime.date(2026, 3, 1)
-    own["since"] = pd.Timestamp("2026-03-01 12:30")
-    own["self"] = [1.5, np.inf, np.nan, *[2.0] * (len(own) - 3)]
-    own.to_parquet(tmp_path / "own.parquet")
+    sheet = geopandas.read_file(wards)[["code", "geometry"]]
+    sheet["day"] = datetime.date(2026, 3, 1)
+    sheet["since"] = pd.Timestamp("2026-03-01 12:30")
+    sheet["self"] = [1.5, np.inf, np.nan, *[2.0] * (len(sheet) - 3)]
+    sheet.to_parquet(tmp_path / "own.parquet")
     words = ("--join", tmp_path / "own.parquet", "--key", "code")
     assert run("export", output, "-o", tmp_path / "j.geojson", *words)[0] == 0
     text = (tmp_path / "j.geojson").read_text()
@@ -148,7 +148,7 @@ def test_days_times_and_gaps_of_an_own_file_are_json(visits, wards, tmp_path):
     assert {(row["day"], row["since"]) for row in rows} == {("2026-03-01", "2026-03-01T12:30:00")}
     assert [row["self"] for row in rows[:4]] == [1.5, None, None, 2.0]
     again = geopandas.read_file(tmp_path / "j.geojson")
-    assert again.geometry.geom_equals(own.geometry).all()
+    assert again.geometry.geom_equals(sheet.geometry).all()
 
 
 def test_a_file_of_several_layers_is_not_replaced_by_one(visits, wards, tmp_path):

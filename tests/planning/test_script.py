@@ -109,8 +109,8 @@ def test_command_python_and_notebook_make_the_same_release(folder, words):
     source, *options = arguments[2 * len(kind) :]
     assert run(*kind, "build", source, *options, "-o", "first.parquet")[0] == 0
     first = dpviz.read("first.parquet")
-    own = [] if source in DATASETS else ["--source", source]
-    code = ["info", "first.parquet", "--seed", 7, *own, "--code"]
+    given = [] if source in DATASETS else ["--source", source]
+    code = ["info", "first.parquet", "--seed", 7, *given, "--code"]
     code[-1:-1] = ["--areas", "wards.gpkg"] if "wards" in words else []
     code[-1:-1] = [each for each in options if each.startswith("--graph=")]
     _, command, _ = run(*code, "command")

@@ -59,9 +59,9 @@ def test_a_release_that_was_paid_for_is_not_saved_over(tmp_path):
             release.save(path)
         assert beside in str(refused.value)
     assert dpviz.read(path).header == first.header
-    (kept,) = tmp_path.glob("release-*.parquet")
-    assert str(refused.value).endswith(kept.name)
-    assert dpviz.read(kept).header == other.header
+    (beside_it,) = tmp_path.glob("release-*.parquet")
+    assert str(refused.value).endswith(beside_it.name)
+    assert dpviz.read(beside_it).header == other.header
 
 
 def test_a_file_that_claims_any_number_names_no_other_folder(tmp_path):

@@ -223,7 +223,7 @@ def test_an_epsilon_that_explore_could_not_read_is_none_here(epsilon):
     assert app.select_slider(key="compare.a.epsilon").value == 1.0
 
 
-def kept(*epsilons, data="city-50k"):
+def paid_releases(*epsilons, data="city-50k"):
     """Ids of releases that were paid for, of a grid each."""
     handle = dpviz.load(data, public=False)
     made = (dpviz.build(handle, "ugrid", each, ledger=dpviz.Ledger()) for each in epsilons)
@@ -240,7 +240,7 @@ def chosen(app, *identities):
 
 
 def test_two_releases_are_compared_without_anything_exact():
-    app = chosen(opened(rect=",".join(map(str, RECT))), *kept(0.5, 2.0))
+    app = chosen(opened(rect=",".join(map(str, RECT))), *paid_releases(0.5, 2.0))
     assert shown(app).count("differentially private, ε") == 2
     assert "Exact" not in shown(app)
     assert "Built from" in shown(app)
@@ -248,7 +248,7 @@ def test_two_releases_are_compared_without_anything_exact():
 
 def test_the_address_restores_two_releases_and_says_which_is_gone():
     """F5 came back with the demo, without a word."""
-    ids = kept(0.5, 2.0)
+    ids = paid_releases(0.5, 2.0)
     app = chosen(opened(rect=",".join(map(str, RECT))), *ids)
     address = {name: str(app.query_params[name]).strip("[]'") for name in app.query_params}
     assert [address["a.release"], address["b.release"]] == ids
@@ -278,8 +278,8 @@ def test_a_rectangle_elsewhere_does_not_follow_into_two_releases():
 
 
 def test_releases_with_time_are_left_out_of_the_choice_and_a_file_s_refusal_names_its_side():
-    kept(1.0)
-    kept(1.0, data="year")
+    paid_releases(1.0)
+    paid_releases(1.0, data="year")
     app = opened()
     app.radio(key="compare.of").set_value("Two releases").run()
     assert len(app.selectbox(key="compare.a.release.stored").options) == 1

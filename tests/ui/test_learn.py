@@ -5,7 +5,7 @@ import pytest
 from dpviz.evaluation.lesson import METRES, IsolatedRecord
 from dpviz.ui.lessons import grid, leaks, turning
 from dpviz.ui.lessons.room import around, ratio_axis
-from dpviz.ui.pages.learn import chapters
+from dpviz.ui.lessons.turning import chapters
 from dpviz.ui.points import time_answer
 from tests.ui.opening import opened_page
 
@@ -107,8 +107,8 @@ def test_one_metre_finds_one_person():
 def test_worlds_that_hardly_overlap_have_no_ratio_and_say_what_brings_one(draws):
     """At the most draws that there are, more cannot be had."""
     app = opened(chapter="noise", epsilon="10", at=f"draws:{draws}")
-    (said,) = (each.value for each in app.info if "A ratio needs" in each.value)
-    assert said.endswith("lower ε." if draws > 1 else "draw more.")
+    (message,) = (each.value for each in app.info if "A ratio needs" in each.value)
+    assert message.endswith("lower ε." if draws > 1 else "draw more.")
     assert ("1 draw in each world" in shown(app)) == (draws == 1)
     app = opened(chapter="neighbour", epsilon="10", at="releases:10")
     assert any("lower ε, or publish less often" in each.value for each in app.info)

@@ -227,12 +227,12 @@ def places(app):
     def within(block, path):
         for at, each in getattr(block, "children", {}).items():
             if each.type == "expander":
-                found[each.label] = (*path, at)
+                places[each.label] = (*path, at)
             within(each, (*path, at))
 
-    found = {}
+    places = {}
     within(app._tree, ())
-    return found
+    return places
 
 
 def test_a_missing_period_moves_no_section_that_may_be_open():

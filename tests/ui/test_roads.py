@@ -276,11 +276,11 @@ def test_a_plane_of_its_own_is_laid_on_the_map(odd_plane):
 
 def test_the_built_in_city_is_on_its_own_ground(release):
     """Also in a file: the Earth has a coast where it lies."""
-    own = [mark.id for mark in city_ground()]
-    assert [mark.id for mark in ground(release.graph, "city")] == own
+    marks = [mark.id for mark in city_ground()]
+    assert [mark.id for mark in ground(release.graph, "city")] == marks
     page = scene_page(release)
     layers = json.loads(re.search(r'id="scene"[^>]*>(.*?)</script>', page, re.DOTALL)[1])["layers"]
-    assert {*own} < {each["id"] for each in layers}
+    assert {*marks} < {each["id"] for each in layers}
 
 
 @pytest.fixture

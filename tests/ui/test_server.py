@@ -190,8 +190,8 @@ def install(folder):
 def test_the_settings_of_an_installed_app_are_where_streamlit_looks_for_them(tmp_path):
     install(tmp_path)
     script = str(tmp_path / "dpviz_app" / "app.py")
-    found = file_util.get_main_script_streamlit_file_path(script, "config.toml")
-    assert Path(found).read_bytes() == (ROOT / ".streamlit" / "config.toml").read_bytes()
+    main_script = file_util.get_main_script_streamlit_file_path(script, "config.toml")
+    assert Path(main_script).read_bytes() == (ROOT / ".streamlit" / "config.toml").read_bytes()
 
 
 def keeps_to_itself(address, trap):

@@ -10,8 +10,6 @@ from dpviz.ui.lessons.turning import chapters, headline
 from dpviz.ui.shared import method_form, permalink
 from dpviz.ui.shared.warm import warm
 
-__all__ = ["chapters", "page"]
-
 TITLE, ICON, ORDER = "Learn", ":material/school:", 6
 KEY = "learn"
 CHAPTER, DATA, EPSILON, SEED = (f"{KEY}.{word}" for word in ("chapter", "data", "epsilon", "seed"))
@@ -58,8 +56,7 @@ def _restore(names: list[str]) -> bool:
     # The browser's Back gives the address of the chapter before: show that chapter.
     asked, written = permalink.parameter("chapter"), st.session_state.get(WRITTEN)
     if asked in names and written is not None and asked != written:
-        st.session_state[CHAPTER] = asked
-        st.session_state[WRITTEN] = asked
+        st.session_state[CHAPTER] = st.session_state[WRITTEN] = asked
     return False
 
 
@@ -101,8 +98,8 @@ def _cities() -> list[str]:
     Not the registers, which come in pairs to be matched, and none with kinds or values.
     """
     plain = ((name, each.domain) for name, each in DATASETS.items())
-    flat = [name for name, domain in plain if domain.dims == 2 and domain == domain.plain]
-    cities = [name for name in flat if not name.startswith("register-")]
+    flat = (name for name, domain in plain if domain.dims == 2 and domain == domain.plain)
+    cities = (name for name in flat if not name.startswith("register-"))
     return sorted(cities, key=lambda name: DATASETS[name].size)
 
 
