@@ -122,6 +122,7 @@ def both_prices_are_as_before(page):
     expect(thumb).to_have_attribute("aria-valuetext", "1")
     thumb.press("ArrowLeft")
     expect(thumb).to_have_attribute("aria-valuetext", "0.8")
+    page.wait_for_url(lambda address: "a.epsilon=0.8" in address)
     idle(page)
     page.get_by_text("One ε for both").click()
     expect(thumb).to_have_count(2)
