@@ -166,6 +166,7 @@ def build(
     wishes: Iterable[str] = (),
     sum_share: float | None = None,
     progress: Progress | None = None,
+    conclude: bool = True,
     **parameters: Any,
 ) -> Any:
     """Spend epsilon on one release.
@@ -199,6 +200,8 @@ def build(
             them as promises. They change nothing else.
         sum_share: of points with values, the share of epsilon for their sums; half by default.
         progress: called with (fraction, what); may raise to cancel. What is paid stays paid.
+        conclude: the ledger says released once this returns; with False whoever keeps the release
+            has it say so, by :meth:`Ledger.conclude`, once it is on disk.
         **parameters: of the method.
 
     Raises:
@@ -236,6 +239,7 @@ def build(
             purpose,
             neighbours=neighbours,
             declare_public=declare_public,
+            conclude=conclude,
         ) as receipt,
     ):
         release, facts = _measured(data, chosen, budget, noise, queries, reports, sum_share)

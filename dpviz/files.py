@@ -2,14 +2,16 @@
 
 Every write goes to a temporary file beside the target that is then renamed, so that a failure
 leaves nothing half-written and nothing overwritten. What a killed process left is swept at the next
-write into the same folder.
+write into the same folder, but for a whole release that was paid for.
 """
 
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import os
+import re
 import secrets
 import time
 from collections.abc import Callable, Iterable
@@ -20,6 +22,12 @@ from typing import Any
 from dpviz.errors import ReleaseError
 
 HOUR = 3600.0
+
+MAGIC = b"PAR1"
+"""First and last bytes of every Parquet file."""
+
+PAID = re.compile(rb'"release_id": *"([\w-]*)')
+"""The number of what was paid for, as far as a file's name can have it: a header may claim any."""
 
 LINKS = 40
 """Most links from one to the next, as Linux has it."""
@@ -46,7 +54,7 @@ def write_file(path: str | os.PathLike[str], write: Callable[[str], Any]) -> Pat
     path, target = Path(path), destination(path)
     _sweep(target.parent)
     # Its name is known before it is there, so that no Ctrl-C falls between the two.
-    temporary = target.with_name(f".dpviz-{secrets.token_hex(8)}{path.suffix}")
+    temporary = target.with_name(f".dpviz-{mark(target)}-{secrets.token_hex(8)}{path.suffix}")
     try:
         temporary.touch(0o600, exist_ok=False)
         temporary.unlink()  # GDAL refuses to overwrite an empty file of its own format
@@ -79,6 +87,51 @@ def destination(path: str | os.PathLike[str]) -> Path:
     if _is_ledger(target):
         raise ReleaseError(f"{name} is a ledger, or its seal: name another file")
     return target
+
+
+def mark(target: Path) -> str:
+    """What stands for a file's name in the names beside it: a name may be as long as any."""
+    return hashlib.blake2b(os.fsencode(target.name), digest_size=8).hexdigest()
+
+
+def recovered(path: str | os.PathLike[str]) -> tuple[Path, str] | None:
+    """Give a release its name whose process was killed between the writing and the naming.
+
+    Where a file has that name by now, the release stands beside it.
+
+    Args:
+        path: that was to be written; nobody writes it now.
+
+    Returns:
+        The file, and its number in the ledger; None where no release that was paid for is left.
+
+    Raises:
+        ReleaseError: as :func:`destination`.
+    """
+    target = destination(path)
+    for left in target.parent.glob(f".dpviz-{mark(target)}-*"):
+        number = paid_for(left)
+        beside = target.with_name(f"{target.stem}-{(number or '')[:8]}{target.suffix}")
+        with suppress(OSError):  # another process was quicker
+            if number is not None:
+                return left.replace(beside if target.exists() else target), number
+    return None
+
+
+def paid_for(path: Path) -> str | None:
+    """The number in the ledger of a release, if a file is one and whole, by the end of the file.
+
+    Nothing is decoded here: a damaged file may end the process that does.
+    """
+    with suppress(OSError), path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(size - 8, 0))
+        length, end = int.from_bytes(file.read(4), "little"), file.read(4)
+        if end == MAGIC and length < size:
+            file.seek(size - 8 - length)
+            match = PAID.search(file.read(length))
+            return None if match is None else match[1].decode()
+    return None
 
 
 def _behind_links(path: Path) -> Path:
@@ -127,8 +180,12 @@ def csv_text(head: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
 
 
 def _sweep(folder: Path) -> None:
-    """Remove temporary files of processes that were killed here an hour ago or longer."""
+    """Remove temporary files of processes that were killed here an hour ago or longer.
+
+    A release that was paid for stays: :func:`recovered` names it.
+    """
     for stale in folder.glob(".dpviz-*"):
         with suppress(OSError):
-            if stale.is_file() and time.time() - stale.lstat().st_mtime > HOUR:
+            old = stale.is_file() and time.time() - stale.lstat().st_mtime > HOUR
+            if old and paid_for(stale) is None:
                 stale.unlink()

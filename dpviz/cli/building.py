@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dpviz.cli.options import Order
-from dpviz.cli.outputs import apart, claimed, keep, writable
+from dpviz.cli.outputs import apart, claimed, keep, recover, writable
 from dpviz.cli.root import complain, emit, progress, settings, simulated
 from dpviz.errors import ParameterError
 
@@ -60,6 +60,8 @@ def build_release(
         parse_all(wishes)
     writable(order.output)
     with claimed(order.output):
+        account = Ledger(order.ledger)
+        recover(order.output, account)
         apart(order.output, *inputs, ledger=order.ledger)
         simulate = simulated(order.seed, order.sampler, order.secure_noise)
         started = time.perf_counter()
@@ -77,9 +79,15 @@ def build_release(
             chosen = queries.method(name, **parameters)
             if not queries.following(name, {}) and queries.name != "uniform" and not order.as_json:
                 complain(f"note: {unchanged(chosen.name, queries.name)}")
-        account = Ledger(order.ledger)
         # Asked now: once the release stands, a ledger that cannot be read is no reason to fail.
-        unlimited = not data.public and account.account(data.name, history=False).total is None
+        before = None if data.public else account.account(data.name)
+        if before is not None and before.spends and before.spends[-1].outcome == "paid":
+            last = before.spends[-1]
+            complain(
+                f"note: the last build of {data.name!r} (ε = {last.epsilon:g}, {last.at}) was paid "
+                "for and has not ended: if it was killed when its file was whole, the same -o "
+                "again gives that file, and costs nothing"
+            )
         release: Release = build(
             data,
             chosen,
@@ -95,13 +103,14 @@ def build_release(
             wishes=wishes,
             sum_share=sum_share,
             progress=progress(),
+            conclude=False,
         )
         keep(release.save, order.output, account, release.header.extra.get("release_id"))
     plain = columns_named or getattr(data, "synthetic", False)
     taken = "" if plain else str(getattr(data, "columns", ""))
     if taken and not order.as_json:
         complain(f"note: {data.name!r} is read as places from {taken}")
-    if unlimited:
+    if before is not None and before.total is None:
         complain(
             f"note: data set {data.name!r} has no total yet, so nothing limits what is spent: "
             "set it once with 'dpviz ledger set'"

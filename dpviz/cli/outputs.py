@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 import tempfile
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import dpviz
 from dpviz.errors import DpvizError, ParameterError, ReleaseError
-from dpviz.files import destination
+from dpviz.files import destination, mark, paid_for, recovered
 
 if TYPE_CHECKING:
     from dpviz.build import Ledger
@@ -89,8 +88,7 @@ def claimed(output: str) -> Iterator[None]:
         yield
         return
     target = destination(output)
-    mark = hashlib.blake2b(os.fsencode(target.name), digest_size=8).hexdigest()
-    temporary = target.with_name(f".dpviz.{mark}.lock")  # shorter than a name may be
+    temporary = target.with_name(f".dpviz.{mark(target)}.lock")
     try:
         file = temporary.open("ab")
     except OSError as error:
@@ -148,14 +146,33 @@ def apart(
         raise ParameterError(f"output {output!r} exists: name another file, or delete it first")
 
 
+def recover(output: str, ledger: Ledger) -> None:
+    """Finish an earlier build into a file, of which a kill left all but the name.
+
+    Raises:
+        ReleaseError: there was one, and its release stands now.
+    """
+    left = recovered(output)
+    number = paid_for(Path(output)) if left is None else left[1]
+    if number is not None and ledger.path.exists():
+        ledger.conclude(number)  # a kill may have come before
+    if left is not None:
+        raise ReleaseError(
+            f"output {output!r}: an earlier build of it was paid for, and killed before the file "
+            f"had its name; {left[0].name} is that release now, and nothing more was spent"
+        )
+
+
 def keep(save: Callable[[Path], Any], output: str, ledger: Ledger, release_id: str | None) -> None:
     """Write a release; where the file cannot be written after all, elsewhere, and say where.
+
+    Only then does the ledger say that it was released: of what a kill ends before, it says so.
 
     Args:
         save: writes it.
         output: the file that was asked for.
-        ledger: in whose folder it is kept otherwise.
-        release_id: of what was paid; the ledger records a release that is lost.
+        ledger: that paid, in whose folder it is kept otherwise.
+        release_id: of what was paid; the ledger records whether it was released or is lost.
 
     Raises:
         ReleaseError: it stands elsewhere, or nowhere.
@@ -168,21 +185,25 @@ def keep(save: Callable[[Path], Any], output: str, ledger: Ledger, release_id: s
     try:
         spare(path)  # of a build that has ended meanwhile
         save(path)
-        return
     except KeyboardInterrupt:
-        if release_id is not None and identity(path) == before:  # nobody has the release
-            ledger.conclude(release_id, lost=True)
+        if release_id is not None:
+            ledger.conclude(release_id, lost=identity(path) == before)
         raise
     except Exception as error:
         reason = str(error) if isinstance(error, DpvizError) else type(error).__name__
         if release_id is None:
             raise ReleaseError(f"{path.name}: cannot be written: {reason}") from error
+    else:
+        if release_id is not None:
+            ledger.conclude(release_id)
+        return
     name = f"{path.stem}-{release_id[:8]}{path.suffix}"
     for folder in (ledger.path.parent, Path(tempfile.gettempdir())):
         try:
             save(folder / name)
         except Exception:  # the next one, then
             continue
+        ledger.conclude(release_id)
         raise ReleaseError(
             f"{path.name}: cannot be written ({reason}); the release was paid for and is kept: "
             f"{folder / name}"

@@ -58,6 +58,7 @@ def payment(
     *,
     neighbours: str = "add-remove",
     declare_public: bool = False,
+    conclude: bool = True,
 ) -> Iterator[dict[str, str]]:
     """Pay before the body runs, and note how it went.
 
@@ -71,6 +72,7 @@ def payment(
         purpose: in the buyer's words.
         neighbours: the relation that the price is for, "add-remove" or "replace".
         declare_public: insist that data are public that the ledger knows as sensitive.
+        conclude: note that it was released; whoever asks for no note makes it later.
 
     Yields:
         For the release's header: its id in the ledger, or that no ledger holds the price; nothing
@@ -115,4 +117,5 @@ def payment(
     except BaseException:  # Ctrl-C, perhaps between the entry and its return
         ledger.conclude(release, failed=True)
         raise
-    ledger.conclude(release)
+    if conclude:
+        ledger.conclude(release)

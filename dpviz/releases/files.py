@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,19 +19,14 @@ from numpy.typing import NDArray
 
 from dpviz import arrow
 from dpviz.errors import DataError, DpvizError, ReleaseError
-from dpviz.files import write_file
+from dpviz.files import MAGIC, PAID, write_file
 from dpviz.lazy import pa, pc, pq, pyproj
 from dpviz.releases.header import SCHEMA, Header
 from dpviz.sandbox import confined, warm
 
-MAGIC = b"PAR1"
-"""First bytes of every Parquet file."""
 KEY = b"dpviz"
 OLD_KEYS = {b"dpviz_roads": "roads", b"dpviz_sequences": "sequences", KEY: "points"}
 """Keys of the headers of schema 1, which said the kind of release by the key."""
-
-PAID = re.compile(rb'"release_id": *"([\w-]*)')
-"""The number of what was paid for, as far as a file's name can have it: a header may claim any."""
 
 ROW_GROUP = 1 << 20
 """Rows that are written at once, and make one group of a file."""

@@ -1,6 +1,7 @@
 """What can be known beforehand fails before payment; what fails after it is recorded, for all."""
 
 import importlib
+import os
 import re
 import subprocess
 import sys
@@ -82,6 +83,71 @@ def test_a_fault_after_the_payment_is_recorded_and_quotes_nothing(
     assert "secret" not in str(error)
     assert outcomes(kind) == ["failed"]
     assert not list(tmp_path.glob("*.parquet"))
+
+
+KILLED = """
+import os, signal, sys
+from importlib import import_module
+from pathlib import Path
+import pyarrow.parquet as pq
+from dpviz import Ledger
+from tests.cli.test_payment import run
+
+def die(*_, **__):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+def half(writer, *table):
+    written(writer, *table)
+    die()
+
+written, (folder, *command) = pq.ParquetWriter.write_table, sys.argv[1:]
+for step, place, name, instead in (
+    ("made", import_module("dpviz.build"), "header_of", die),
+    ("half", pq.ParquetWriter, "write_table", half),
+    ("whole", Path, "replace", die),
+    ("named", Ledger, "conclude", die),
+):
+    if os.fork() == 0:
+        setattr(place, name, instead)
+        run(command, f"--dataset={step}", "-o", Path(folder) / f"{step}.parquet")
+        os._exit(1)
+    assert os.WTERMSIG(os.wait()[1]) == signal.SIGKILL
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")
+def test_what_a_kill_leaves_is_never_paid_twice_without_a_word(words, tmp_path, monkeypatch):
+    """The next build paid again, and a whole release was swept as a temporary file."""
+    child = [sys.executable, "-c", KILLED, str(tmp_path), *words["points"]]
+    subprocess.run(child, cwd=Path(__file__).parents[2], timeout=100, check=True)
+    monkeypatch.chdir(tmp_path)
+    steps = ("made", "half", "whole", "named")
+    assert [outcomes(step) for step in steps] == 4 * [["paid"]]
+    assert [each.name for each in tmp_path.glob("[!.]*.parquet")] == ["named.parquet"]
+    hidden = list(tmp_path.glob(".dpviz-*"))
+    assert len(hidden) == 2
+    for each in hidden:  # they may be swept
+        os.utime(each, (0, 0))
+    for step in ("made", "half"):
+        done = CliRunner().invoke(
+            app, [*words["points"], f"--dataset={step}", "-o", f"{step}.parquet"]
+        )
+        assert f"note: the last build of '{step}' (ε = 1, " in done.stderr
+        assert outcomes(step) == ["paid", "released"]
+    (whole,) = tmp_path.glob(".dpviz-*")
+    for step, words_of_it in (("whole", "is that release now"), ("named", "was paid for: name")):
+        for reason in (words_of_it, "is a release that was paid for: name another"):
+            _, error = run(words["points"], f"--dataset={step}", "-o", f"{step}.parquet")
+            assert reason in str(error)
+        (spend,) = dpviz.Ledger().account(step).spends
+        assert spend.outcome == "released"
+        assert dpviz.read(f"{step}.parquet").header.extra["release_id"] == spend.release
+    assert not whole.exists()
+    Path("whole.parquet").rename(whole)
+    Path("whole.parquet").touch()  # something else has the name
+    assert "is that release now" in str(run(words["points"], "-o", "whole.parquet")[1])
+    (beside,) = tmp_path.glob("whole-*.parquet")
+    assert dpviz.read(beside).header.source == "whole"
 
 
 @pytest.mark.parametrize("kind", KINDS)
