@@ -9,9 +9,10 @@ from streamlit.testing.v1 import AppTest
 
 import dpviz
 from dpviz.errors import ReleaseError
+from dpviz.files import mark
 from dpviz.releases.store import kind_in
 from dpviz.ui.shared import releases, share
-from dpviz.ui.shared.shelf import Shelf, kept_release, read_any
+from dpviz.ui.shared.shelf import LOST, Shelf, kept_release, read_any
 from tests.ui.opening import opened_page, texts
 from tests.ui.paying import pay
 
@@ -59,6 +60,32 @@ def test_what_is_no_id_opens_nothing(name):
         Shelf().open(name)
 
 
+def test_a_release_without_its_name_gets_it_and_one_that_is_lost_is_said_to_be(release):
+    """A kill may come before the file is whole, and before it has its name."""
+    stored = Shelf().keep(release, "here", "Mine")
+    file = Shelf().path(stored.id)
+    hidden = file.replace(file.with_name(f".dpviz-{mark(file)}-0.parquet"))
+    assert Shelf().open(stored.id)[1].header == release.header
+    assert not hidden.exists()
+    file.unlink()
+    with pytest.raises(ReleaseError, match=LOST):
+        Shelf().open(stored.id)
+    assert LOST.partition(";")[0] in texts(opened_page(data="city-50k"))
+
+
+def test_the_receipt_of_a_release_is_there_before_its_file(release, monkeypatch):
+    receipts = []
+
+    def full(path):
+        receipts.append(path.with_suffix(".json").exists())
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(type(release), "save", lambda _, path: full(path))
+    assert "No space left" in kept_release(lambda: release, "here", "")[1]
+    assert receipts == [True]
+    assert Shelf().of("here") == []
+
+
 def test_a_damaged_receipt_hides_no_other(release):
     stored = Shelf().keep(release, "here")
     Shelf().path("a" * 32).with_suffix(".json").write_text("{")
@@ -91,6 +118,7 @@ def test_paying_keeps_the_release_and_a_new_visit_opens_it_by_its_link():
     (spend,) = dpviz.Ledger().account("city-50k").spends
     address = app.query_params["release"]
     assert (address if isinstance(address, str) else address[0]) == spend.release
+    assert spend.outcome == "released"
     assert Shelf().find(spend.release).receipt["epsilon"] == 0.5
     again = opened_page(release=spend.release)
     assert not again.exception

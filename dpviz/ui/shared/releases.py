@@ -29,7 +29,7 @@ from dpviz.ui.shared.making import builds_of
 from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.navigation import base_path, page_of
 from dpviz.ui.shared.panels import RELEASE, ErrorsShown, as_json, file_button, read_upload
-from dpviz.ui.shared.shelf import Shelf, Stored, read_any
+from dpviz.ui.shared.shelf import LOST, Shelf, Stored, read_any
 from dpviz.ui.shared.text import plain
 from dpviz.ui.visits import from_here, visit_of
 
@@ -327,6 +327,8 @@ def _flat(stored: Stored) -> bool:
 
 def _one(prefix: str, stored: Stored) -> None:
     shelf = Shelf()
+    if not shelf.path(stored.id).exists():
+        st.warning(f"**{plain(stored.title)}**: {LOST}.", icon=":material/link_off:")
     with st.container(horizontal=True, gap="small"):
         if st.button("Open this release", icon=":material/map:", key=f"{prefix}.mine.open"):
             with ErrorsShown():

@@ -20,7 +20,7 @@ from typing import Any
 
 from dpviz.build import Ledger
 from dpviz.errors import DpvizError, ReleaseError
-from dpviz.files import write_bytes
+from dpviz.files import recovered, write_bytes
 from dpviz.releases.store import RELEASES, kind_in, read
 
 VARIABLE = "DPVIZ_RELEASES"
@@ -28,6 +28,10 @@ SHOWN = 200
 """Most releases of a list, the newest."""
 TITLE = 120
 """Most letters of a title."""
+LOST = (
+    "the file of this release is not here: unless it is being written now, it was lost when the "
+    "server was ended; what was paid for it stays spent"
+)
 _ID = re.compile(r"[0-9a-f]{32}")
 
 
@@ -91,7 +95,10 @@ class Shelf:
             ) from None
 
     def keep(self, release: Any, owner: str, title: str = "") -> Stored:
-        """Write a release that was paid for, and its receipt.
+        """Write a receipt and the release that was paid for.
+
+        In this order: by the receipt a release is found whose file a kill left without its name,
+        and one that was lost is in the list of who paid for it.
 
         Raises:
             DpvizError: it cannot be written, or was not paid for.
@@ -104,8 +111,12 @@ class Shelf:
         now = datetime.now(UTC).isoformat(timespec="seconds")
         stored = Stored(identity, owner, name[:TITLE], kind, now, receipt)
         self.folder.mkdir(parents=True, exist_ok=True)
-        release.save(self.path(identity))
         self._write(stored)
+        try:
+            release.save(self.path(identity))
+        except BaseException:
+            self.path(identity).with_suffix(".json").unlink(missing_ok=True)
+            raise
         return stored
 
     def path(self, identity: str) -> Path:
@@ -135,15 +146,19 @@ class Shelf:
             or not isinstance(stored.receipt, dict)
         ):
             raise ReleaseError("the receipt of this release is damaged: open its file instead")
+        if not self.path(identity).exists():
+            recovered(self.path(identity))
         return stored
 
     def open(self, identity: str) -> tuple[Stored, Any]:
         """A release with its receipt.
 
         Raises:
-            ReleaseError: none of this id, or damaged.
+            ReleaseError: none of this id, damaged, or lost.
         """
         stored = self.find(identity)
+        if not self.path(identity).exists():
+            raise ReleaseError(LOST)
         return stored, read(self.path(identity))
 
     def of(self, owner: str) -> list[Stored]:

@@ -38,7 +38,7 @@ class Slots:
         fields: what its address holds besides the choices of the sidebar.
         source: the form of the sidebar; None while it is not complete.
         choose: the form of method and ε for a source; None while it is not complete.
-        build: (source, choice, seed=…) or (source, choice, ledger=…, purpose=…, progress=…).
+        build: (source, choice, seed=…) or that of :func:`paid_release`.
         adopt: a source that stands for the records of a release that was opened.
         empty: the page without a source.
         before: the page before a choice is made, and before sensitive records have been paid for.
@@ -189,7 +189,7 @@ def paid_release(
         key: of the page.
         source: see :class:`Slots`, as are ``choice`` and ``build``.
         choice: what is built.
-        build: (source, choice, ledger=…, purpose=…, progress=…).
+        build: (source, choice, ledger=…, purpose=…, progress=…, conclude=…).
         store: puts what was paid for where the page keeps it.
         note: given back with the release.
         purpose: in the ledger; the page's name by default.
@@ -199,8 +199,9 @@ def paid_release(
     owner, purpose = visitor(), signed(purpose or f"page {key.title()}")
 
     def make(ledger: Any, progress: Any) -> Paid:
-        how = {"ledger": ledger, "purpose": purpose, "progress": progress}
+        how = {"ledger": ledger, "purpose": purpose, "progress": progress, "conclude": False}
         release, problem = kept_release(lambda: build(source, choice, **how), owner, title)
+        ledger.conclude(release.header.extra["release_id"])  # handed over, on the shelf or not
         return Paid(source.key, release, problem, note)
 
     return paid_build(
