@@ -31,6 +31,8 @@ def rectangles(path: str, columns: Sequence[str]) -> list[list[float]]:
         DataError: no such file, none in it, a header that names not every side once, or a row of
             another length or without a number for each side.
     """
+    if not Path(path).is_file():  # a device may never end
+        raise DataError(f"no file {path!r}: check the name")
     try:
         with Path(path).open(newline="", encoding="utf-8-sig") as file:
             first = file.readline()

@@ -255,7 +255,8 @@ def test_bad_queries(points, tmp_path):
         (["--rect=0.5,51,-0.5,50"], "inside out"),
         (["--rect=0,51"], "give 4"),
         ([], "nothing to answer"),
-        (["--rects", tmp_path / "absent.csv"], "cannot be read"),
+        (["--rects", tmp_path / "absent.csv"], "absent.csv': check the name"),
+        (["--rects", os.devnull], f"no file '{os.devnull}': check the name"),  # others never end
         (["--rects", empty], "empty.csv holds no rectangle: write one in each row"),
     ]:
         line = fails("query", output, *words)
