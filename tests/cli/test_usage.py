@@ -186,7 +186,7 @@ def test_one_mistake_is_one_line(folder):
         (("roads", "build", "points.csv", "--graph", "."), "no file '.': check the name"),
         (("build", "points.csv", "--areas", "."), "no file '.': check the name"),
         (("sequences", "build", ".", "--alphabet", "a,b"), "error: . is a folder: give a file"),
-        (("check", ".", BOX), "no Parquet file in the folder .: give one"),
+        (("check", ".", BOX), "or one file of another format; tracks in GPX are"),
     ],
 )
 def test_the_current_folder_has_a_name_in_errors(folder, monkeypatch, words, line):

@@ -18,7 +18,8 @@ def parquet_files(folder: Path) -> list[Path]:
     files = files_of(folder, "*.parquet")
     if not files:
         raise DataError(
-            f"no Parquet file in the folder {folder.name or folder}: give one with .parquet files"
+            f"no Parquet file in the folder {folder.name or folder}: give one with .parquet files, "
+            "or one file of another format; tracks in GPX are to be converted to either"
         )
     return files
 
