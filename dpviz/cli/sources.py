@@ -108,7 +108,7 @@ LEAVES = 256
 OF_SYMBOLS: tuple[str, ...] = ("alphabet", "column", "drop_unknown")
 """Options of sequences of symbols."""
 
-OF_PLACES: tuple[str, ...] = ("bounds", "side", "leaves", "cells", "steps", "gap")
+OF_PLACES: tuple[str, ...] = ("bounds", "columns", "side", "leaves", "cells", "steps", "gap")
 """Options of places in time, beside the column of the time."""
 
 
@@ -121,6 +121,9 @@ class Symbols:
     )
     column: str | None = option("--column", help="The list column of symbols; needed in JSON.")
     bounds: str | None = option("--bounds", help="Places: the public box, W,S,E,N.")
+    columns: str | None = option(
+        "--columns", help="Places: the columns of the coordinates, such as lon,lat; needed in JSON."
+    )
     time: str | None = option("--time", help="Places: the column of the time.")
     side: int | None = option(help="Places: cells per side of the public grid; 8 by default.")
     leaves: str | None = option(
@@ -167,7 +170,9 @@ class Symbols:
         }
         if source == CITY:
             _not_built_in(
-                **{each: getattr(self, each) for each in (*OF_SYMBOLS, "bounds", "time")},
+                **{
+                    each: getattr(self, each) for each in (*OF_SYMBOLS, "bounds", "columns", "time")
+                },
                 unit=unit,
                 max_per_unit=how["max_per_unit"] != 1,
                 dataset=how.get("name"),
@@ -183,6 +188,7 @@ class Symbols:
             raise ParameterError(
                 "--time needs --unit, the person, and --bounds (public) or --leaves RELEASE"
             )
+        how["columns"] = words(self.columns, "--columns") or None
         bounds = numbers(self.bounds, "--bounds") if self.bounds else None
         box = cells.domain if cells and not bounds else public_box(bounds or ())
         places: SequenceData = dpviz.load(

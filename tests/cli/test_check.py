@@ -173,6 +173,16 @@ def test_a_table_in_memory_is_sent_to_the_right_door():
     assert dpviz.load(frame, dpviz.Domain((0, 0), (1, 1)))._index.total == 0
 
 
+def test_places_in_json_are_sequences_once_their_columns_are_named(tmp_path):
+    """Its refusal named an option that the command did not have."""
+    places = tmp_path / "p.json"
+    places.write_text('[{"who": "a", "east": 0.5, "north": 0.5, "when": 0}]')
+    words = ("sequences", "build", places, BOX, "--time=when", "--unit=who", "--public")
+    assert "(--columns)" in fails(*words, "-o", tmp_path / "r.parquet")
+    made = as_json(*words, "--columns=east,north", "-o", tmp_path / "r.parquet")
+    assert made["symbols"] == 64
+
+
 def test_a_build_says_which_columns_it_took(tmp_path):
     """The schema's word, on standard error; nothing where the owner named them."""
     (tmp_path / "a.csv").write_text("LNG;Lat;z\n0,5;0,5;1\n")

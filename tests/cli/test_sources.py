@@ -28,6 +28,7 @@ SYMBOLS = ("symbols.txt", "--alphabet", "a,b")
             )
             for unfit in (
                 *(["--side", "4"], ["--gap", "3"], ["--steps"], ["--bounds=0,0,1,1"]),
+                ["--columns", "x,y"],
                 *(["--cells", "9"], ["--leaves", "r.parquet"]),
             )
         ),
