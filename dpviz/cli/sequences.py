@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,7 +12,7 @@ from dpviz.cli.building import Facts, build_release
 from dpviz.cli.groups import grouped
 from dpviz.cli.options import Order, Units
 from dpviz.cli.outputs import apart
-from dpviz.cli.root import Json, app, emit, in_line
+from dpviz.cli.root import Json, app, complain, emit, in_line
 from dpviz.cli.sources import Symbols
 from dpviz.lists import listed, words
 
@@ -41,13 +42,21 @@ def build(
     method: Annotated[str, typer.Option(help="A registered name.")] = "markov",
 ) -> None:
     """Spend epsilon on one model of sequences; the ledger pays unless they are public."""
+
+    def load() -> SequenceData:
+        data = symbols.load(source, **units.reading(), public=order.public, name=order.dataset)
+        if of_lines and not order.as_json:
+            complain(
+                f"note: {data.name!r} is read as a sequence per line, as .txt says, whatever it "
+                "holds: 'dpviz check' says how many lines were of use"
+            )
+        return data
+
+    ending = Path(source.lower().removesuffix(".gz")).suffix
+    of_lines = ending == ".txt" and symbols.column is symbols.time is units.unit is None
+
     build_release(
-        "sequences",
-        method,
-        order,
-        [source, symbols.alphabet, symbols.leaves],
-        lambda: symbols.load(source, **units.reading(), public=order.public, name=order.dataset),
-        described,
+        "sequences", method, order, [source, symbols.alphabet, symbols.leaves], load, described
     )
 
 
