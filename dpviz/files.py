@@ -8,6 +8,7 @@ write into the same folder, but for a whole release that was paid for.
 from __future__ import annotations
 
 import csv
+import errno
 import hashlib
 import io
 import os
@@ -28,6 +29,9 @@ MAGIC = b"PAR1"
 
 PAID = re.compile(rb'"release_id": *"([\w-]*)')
 """The number of what was paid for, as far as a file's name can have it: a header may claim any."""
+
+LETTERS = 255
+"""Most bytes of a file's name, as Linux has it."""
 
 LINKS = 40
 """Most links from one to the next, as Linux has it."""
@@ -111,11 +115,16 @@ def recovered(path: str | os.PathLike[str]) -> tuple[Path, str] | None:
     target = destination(path)
     for left in target.parent.glob(f".dpviz-{mark(target)}-*"):
         number = paid_for(left)
-        beside = target.with_name(f"{target.stem}-{(number or '')[:8]}{target.suffix}")
         with suppress(OSError):  # another process was quicker
             if number is not None:
-                return left.replace(beside if target.exists() else target), number
+                return left.replace(beside(target, number) if target.exists() else target), number
     return None
+
+
+def beside(path: Path, number: str) -> Path:
+    """Where a release goes that was paid for and whose place is taken, by its number."""
+    name = f"{path.stem}-{number[:8]}{path.suffix}"
+    return path.with_name(name if len(os.fsencode(name)) <= LETTERS else number + path.suffix)
 
 
 def paid_for(path: Path) -> str | None:
@@ -138,14 +147,19 @@ def _behind_links(path: Path) -> Path:
     """What a path leads to; of a link of the system's, such as /dev/stdout, the link.
 
     Raises:
-        ReleaseError: it leads nowhere.
+        ReleaseError: it leads nowhere, or is longer than the system takes.
     """
-    with suppress(OSError, RuntimeError):  # a folder that links to itself
+    try:
         for _ in range(LINKS):
             path = path.parent.resolve() / path.name
             if _of_system(path) or not path.is_symlink():
                 return path
             path = path.parent / path.readlink()
+    except RuntimeError:  # a folder that links to itself
+        pass
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise ReleaseError(f"{path.name[:60]}…: too long a name: give a shorter one") from None
     raise ReleaseError(f"{path.name}: a link that leads to no file: name another")
 
 

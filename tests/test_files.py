@@ -10,7 +10,7 @@ import pytest
 
 from dpviz import Ledger
 from dpviz.errors import ReleaseError
-from dpviz.files import destination, write_bytes, write_file
+from dpviz.files import beside, destination, write_bytes, write_file
 
 
 def interrupted_at(step, act):
@@ -87,6 +87,21 @@ def test_what_a_link_leads_to_is_replaced_and_the_link_stays(tmp_path):
         assert link.is_symlink()
         assert old.read_bytes() == content
     assert {each.name for each in tmp_path.rglob("*")} == {"folder", "old", "link.csv"}
+
+
+def test_a_name_that_is_too_long_is_refused_as_that(tmp_path):
+    """It was called a link that leads to no file."""
+    with pytest.raises(ReleaseError, match=r"^n{60}…: too long a name: give a shorter one$"):
+        write_bytes(tmp_path / ("n" * 300), b"new")
+
+
+def test_a_release_whose_name_is_as_long_as_any_is_kept_beside_it_too(tmp_path):
+    """Its number made the name longer than the system takes: paid for, and lost."""
+    for letter in "nλ":
+        path = tmp_path / f"{letter * (247 // len(letter.encode()))}.parquet"
+        path.touch()
+        beside(path, 32 * "a").touch()
+        assert beside(path.with_name("r.parquet"), 32 * "a").name == "r-aaaaaaaa.parquet"
 
 
 def test_a_link_in_a_circle_is_refused(tmp_path):

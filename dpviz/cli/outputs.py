@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import dpviz
 from dpviz.errors import DpvizError, ParameterError, ReleaseError
-from dpviz.files import destination, mark, paid_for, recovered
+from dpviz.files import beside, destination, mark, paid_for, recovered
 
 if TYPE_CHECKING:
     from dpviz.build import Ledger
@@ -197,7 +197,7 @@ def keep(save: Callable[[Path], Any], output: str, ledger: Ledger, release_id: s
         if release_id is not None:
             ledger.conclude(release_id)
         return
-    name = f"{path.stem}-{release_id[:8]}{path.suffix}"
+    name = beside(path, release_id).name
     for folder in (ledger.path.parent, Path(tempfile.gettempdir())):
         try:
             save(folder / name)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from dpviz import arrow
 from dpviz.errors import DataError, DpvizError, ReleaseError
-from dpviz.files import MAGIC, PAID, write_file
+from dpviz.files import MAGIC, PAID, beside, write_file
 from dpviz.lazy import pa, pc, pq, pyproj
 from dpviz.releases.header import SCHEMA, Header
 from dpviz.sandbox import confined, warm
@@ -63,8 +63,8 @@ def write_table(path: str | os.PathLike[str], table: pa.Table) -> Path:
     except ReleaseError as error:
         if paid is None:
             raise
-        beside = write_file(path.with_name(f"{path.stem}-{paid.decode()[:8]}{path.suffix}"), write)
-        raise ReleaseError(f"{error}; this one, paid for too, is kept: {beside.name}") from None
+        other = write_file(beside(path, paid.decode()), write)
+        raise ReleaseError(f"{error}; this one, paid for too, is kept: {other.name}") from None
     return write_file(path, write)
 
 
