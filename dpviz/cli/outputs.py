@@ -135,7 +135,7 @@ def apart(
     from dpviz.releases.store import kind_in
 
     path = destination(output)
-    if path in [each.resolve() for each in dpviz.Ledger(ledger).files]:
+    if os.fspath(path) in map(os.path.realpath, dpviz.Ledger(ledger).files):
         raise ParameterError(f"output {output!r} is the ledger, or its seal: name another file")
     read = [file_of(each)[0] for each in inputs if each is not None]
     if any(_same(each, path) or _holds(each, path) for each in read):

@@ -327,6 +327,16 @@ def test_a_disk_without_room_costs_nothing(words, tmp_path, monkeypatch, kind):
     assert outcomes(kind) == []
 
 
+def test_a_ledger_behind_a_link_to_itself_costs_nothing_and_is_one_line(words, tmp_path):
+    """It was a traceback."""
+    ledger = tmp_path / "ledger.sqlite"
+    ledger.symlink_to(ledger.name)
+    _, error = run(words["points"], "--ledger", ledger, "-o", tmp_path / "out.parquet")
+    assert isinstance(error, DpvizError)
+    assert "the ledger cannot be read or written" in str(error)
+    assert not list(tmp_path.glob("*.parquet"))
+
+
 def test_a_folder_without_rights_costs_nothing(words, tmp_path, monkeypatch):
     def refused(*_, **__):
         raise PermissionError(13, "Permission denied")
