@@ -98,25 +98,29 @@ def mark(target: Path) -> str:
     return hashlib.blake2b(os.fsencode(target.name), digest_size=8).hexdigest()
 
 
-def recovered(path: str | os.PathLike[str]) -> tuple[Path, str] | None:
+def recovered(
+    path: str | os.PathLike[str], wanted: Callable[[str], bool], rest: float = 0.0
+) -> tuple[Path, str] | None:
     """Give a release its name whose process was killed between the writing and the naming.
 
     Where a file has that name by now, the release stands beside it.
 
     Args:
-        path: that was to be written; nobody writes it now.
+        path: that was to be written.
+        wanted: whether a number, as a release states it, is of one that was paid for.
+        rest: seconds; what was written since may still be named by who writes it.
 
     Returns:
-        The file, and its number in the ledger; None where no release that was paid for is left.
+        The file, and its number in the ledger; None where none is left.
 
     Raises:
         ReleaseError: as :func:`destination`.
     """
     target = destination(path)
     for left in target.parent.glob(f".dpviz-{mark(target)}-*"):
-        number = paid_for(left)
         with suppress(OSError):  # another process was quicker
-            if number is not None:
+            number = paid_for(left)
+            if number and wanted(number) and time.time() - left.lstat().st_mtime >= rest:
                 return left.replace(beside(target, number) if target.exists() else target), number
     return None
 

@@ -152,7 +152,7 @@ def recover(output: str, ledger: Ledger) -> None:
     Raises:
         ReleaseError: there was one, and its release stands now.
     """
-    left = recovered(output)
+    left = recovered(output, lambda number: ledger.outcome(number) in ("paid", "released"))
     number = paid_for(Path(output)) if left is None else left[1]
     if number is not None and ledger.path.exists():
         ledger.conclude(number)  # a kill may have come before

@@ -148,6 +148,10 @@ def test_what_a_kill_leaves_is_never_paid_twice_without_a_word(words, tmp_path, 
     assert "is that release now" in str(run(words["points"], "-o", "whole.parquet")[1])
     (beside,) = tmp_path.glob("whole-*.parquet")
     assert dpviz.read(beside).header.source == "whole"
+    beside.rename(whole)
+    run(words["points"], "--ledger", tmp_path / "other.sqlite", "-o", "whole.parquet")
+    assert whole.exists()  # nobody paid for it there: anybody may have put it here
+    assert dpviz.read("whole.parquet").header.source != "whole"
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -1,6 +1,7 @@
 """Your releases: kept before they are seen, found again by another visit, opened in four ways."""
 
 import json
+import os
 from types import SimpleNamespace
 
 import numpy as np
@@ -65,6 +66,9 @@ def test_a_release_without_its_name_gets_it_and_one_that_is_lost_is_said_to_be(r
     stored = Shelf().keep(release, "here", "Mine")
     file = Shelf().path(stored.id)
     hidden = file.replace(file.with_name(f".dpviz-{mark(file)}-0.parquet"))
+    with pytest.raises(ReleaseError, match="unless it is being written now"):
+        Shelf().open(stored.id)  # who has just written it gives it its name
+    os.utime(hidden, (0, 0))
     assert Shelf().open(stored.id)[1].header == release.header
     assert not hidden.exists()
     file.unlink()

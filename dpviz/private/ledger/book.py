@@ -208,6 +208,16 @@ class Ledger:
                 chain.append(db, head, Entry("outcome", _now(), release=release, outcome=outcome))
 
     @typed(LedgerError)
+    def outcome(self, release: str) -> str | None:
+        """How a build went that was paid for: ``paid`` until it is known; None where none was.
+
+        Args:
+            release: its id.
+        """
+        with self._reading() as db:
+            return None if db is None else chain.outcome(db, release)
+
+    @typed(LedgerError)
     def verify(self, *, accept: bool = False) -> int:
         """Check every page, entry, sum and account, and the seal.
 

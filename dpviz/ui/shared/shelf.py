@@ -28,6 +28,8 @@ SHOWN = 200
 """Most releases of a list, the newest."""
 TITLE = 120
 """Most letters of a title."""
+WRITING = 60.0
+"""Seconds that a whole file may be without its name while its server lives."""
 LOST = (
     "the file of this release is not here: unless it is being written now, it was lost when the "
     "server was ended; what was paid for it stays spent"
@@ -147,7 +149,7 @@ class Shelf:
         ):
             raise ReleaseError("the receipt of this release is damaged: open its file instead")
         if not self.path(identity).exists():
-            recovered(self.path(identity))
+            recovered(self.path(identity), identity.__eq__, WRITING)
         return stored
 
     def open(self, identity: str) -> tuple[Stored, Any]:
