@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import itertools
 import os
 import sys
@@ -38,10 +39,12 @@ def usage_line(error: Any, commands: Iterable[str]) -> str:
 
 
 def system_line(error: OSError) -> str:
-    """What the system refuses: a name that is too long, a folder that nobody may look into.
+    """What the system refuses: too long a name, a folder that nobody may look into, a full disk.
 
     >>> system_line(OSError(13, "Permission denied", "hers/visits.csv"))
     "path='hers/visits.csv': Permission denied: give another, or mend its rights"
+    >>> system_line(OSError(28, "No space left on device", "rows.csv"))
+    "path='rows.csv': No space left on device: make room and try again, or give another"
     """
     from dpviz.arguments import described
 
@@ -49,6 +52,8 @@ def system_line(error: OSError) -> str:
     if error.filename is None:
         return f"the system cannot read or write ({reason}): mend that, and try again"
     path = described("path", os.fsdecode(error.filename))
+    if error.errno == errno.ENOSPC:
+        return f"{path}: {reason}: make room and try again, or give another"
     return f"{path}: {reason}: give another, or mend its rights"
 
 
