@@ -25,7 +25,7 @@ def release():
     """Paid for from the test's ledger."""
     domain = dpviz.Domain((0, 0), (1, 1))
     handle = dpviz.from_points(RECORDS, domain, name="visits")
-    return dpviz.build(handle, "ugrid", 1.0, ledger=dpviz.Ledger())
+    return dpviz.build(handle, "ugrid", 1.0, ledger=dpviz.Ledger(), conclude=False)
 
 
 def test_a_release_and_its_receipt_are_files_that_read_back(release):
@@ -71,6 +71,7 @@ def test_a_release_without_its_name_gets_it_and_one_that_is_lost_is_said_to_be(r
     os.utime(hidden, (0, 0))
     assert Shelf().open(stored.id)[1].header == release.header
     assert not hidden.exists()
+    assert [each.outcome for each in dpviz.Ledger().account("visits").spends] == ["released"]
     file.unlink()
     with pytest.raises(ReleaseError, match=LOST):
         Shelf().open(stored.id)

@@ -148,8 +148,9 @@ class Shelf:
             or not isinstance(stored.receipt, dict)
         ):
             raise ReleaseError("the receipt of this release is damaged: open its file instead")
-        if not self.path(identity).exists():
-            recovered(self.path(identity), identity.__eq__, WRITING)
+        file = self.path(identity)
+        if not file.exists() and recovered(file, identity.__eq__, WRITING) is not None:
+            Ledger().conclude(identity)
         return stored
 
     def open(self, identity: str) -> tuple[Stored, Any]:
