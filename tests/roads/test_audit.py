@@ -20,10 +20,10 @@ CONFIDENCE = 1 - 1e-6
 
 @pytest.mark.parametrize("word", road_settings())
 def test_no_method_leaks_more_than_it_claims(word):
-    """An output that is there with a trip alone would have a bound of 2."""
-    result = audited(small(word), 1.5, trials=200, confidence=CONFIDENCE)
+    """An output that is there with a trip alone would have a bound of 1.3."""
+    result = audited(small(word), 1.0, trials=100, confidence=CONFIDENCE)
     assert not result.violates
-    assert result.neighbours in [case.name for case in drives(1.5)]
+    assert result.neighbours in [case.name for case in drives(1.0)]
 
 
 class Loud(RoadBench):

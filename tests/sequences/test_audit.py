@@ -55,9 +55,9 @@ def test_noise_for_one_event_of_three_is_caught():
 
 
 def test_noise_for_three_is_not_and_the_audit_has_power():
-    result = SequenceBench.audit(Symbols(), 1.0, trials=4000, confidence=SURE)
+    result = SequenceBench.audit(Symbols(), 1.0, trials=2000, confidence=SURE)
     assert not result.violates
-    assert result.epsilon_lower_bound > 0.6  # the loss is exactly 1
+    assert result.epsilon_lower_bound > 0.5  # the loss is exactly 1
 
 
 def test_the_reference_without_noise_is_caught():
@@ -68,8 +68,8 @@ def test_the_reference_without_noise_is_caught():
 
 @pytest.mark.parametrize("name", PRIVATE)
 def test_nothing_that_claims_epsilon_is_refuted(name):
-    """An output that is there with a sequence alone would have a bound of 2.7."""
-    result = SequenceBench.audit(small(name), 1.0, trials=400, confidence=SURE, seed=1)
+    """An output that is there with a sequence alone would have a bound of 2."""
+    result = SequenceBench.audit(small(name), 1.0, trials=200, confidence=SURE, seed=1)
     assert not result.violates
 
 
@@ -85,7 +85,7 @@ def test_nothing_that_claims_epsilon_is_refuted_by_many_trials(name, epsilon):
 @pytest.mark.slow
 def test_the_mechanism_that_chooses_strings_is_audited_with_power():
     """One choice: the loss is at most 1, and reached where the others weigh much."""
-    result = SequenceBench.audit(small("topk_em", k=1), 1.0, trials=8_000, confidence=SURE)
+    result = SequenceBench.audit(small("topk_em", k=1), 1.0, trials=4_000, confidence=SURE)
     assert 0.3 < result.epsilon_lower_bound <= 1.0
 
 
