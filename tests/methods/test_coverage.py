@@ -156,14 +156,15 @@ def test_the_noise_of_wavelets_is_not_taken_for_records(dims, log_cells):
     """20,000 records, where cut cells hold more noise than them; fixed seeds.
 
     Of 24 releases an interval that holds in 95 % misses any of 40 rectangles 11 times or more with
-    probability under 1e-6; the rest is built where that can still be.
+    probability under 1e-6; the rest is built where that can still be. After 10 of which at most one
+    missed there is no need to go on: one that holds in half of them would get by in 1 %.
     """
     data = handle(skewed_points(20_000, dims), dims)
     rects = np.concatenate([workload(data.domain, s, 20, 3).rects for s in ("medium", "huge")])
     exact = exact_counts(data, rects)
     missed, wide = np.zeros(len(rects)), []
     for seed in range(24):
-        if missed.max() + 24 - seed < 11:
+        if missed.max() + 24 - seed < 11 or (seed == 10 and missed.max() <= 1):
             break
         release = dpviz.build(data, "privelet", 0.5, seed=seed, log_cells=log_cells)
         answers = release.count(rects)
