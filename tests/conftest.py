@@ -1,5 +1,6 @@
 """Fixtures of the whole suite."""
 
+import atexit
 import gc
 import os
 import zlib
@@ -74,11 +75,9 @@ def pytest_collection_finish():
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 10, 10)
-
-
-def pytest_sessionfinish():
-    """Compiled libraries count what is left at the end, and call what is frozen a leak."""
-    gc.unfreeze()
+    # Compiled libraries count what is left at the end, and call what is frozen a leak. No sooner:
+    # pytest looks for garbage of tests twice before that.
+    atexit.register(gc.unfreeze)
 
 
 @pytest.hookimpl(wrapper=True)
