@@ -7,7 +7,12 @@ from playwright.sync_api import expect
 
 from dpviz.ui.shared.navigation import page_modules
 from tests.browser.conftest import idle
-from tests.browser.test_pages import settled
+from tests.browser.test_pages import (
+    ON_THE_WAY,
+    PAGES,
+    looks_as_it_did_and_is_open_to_everyone,
+    settled,
+)
 
 pytestmark = pytest.mark.browser
 
@@ -36,13 +41,18 @@ def shown(page, title):
 
 
 def test_back_walks_through_all_pages_and_turns_a_chapter_of_learn_back(app, open_page):
-    titles = [module.TITLE for module in page_modules()]
+    """On the way, pages that no other test walks through look as they did."""
+    names = {module.TITLE: name for module, name in zip(page_modules(), PAGES, strict=True)}
+    titles = list(names)
     page = open_page(f"{app}/?data=city-50k")
     settled(page)
     chapter = page.get_by_role("heading", level=2).first
     first = None
     for title in titles[1:]:
         visit(page, title)
+        if names[title] in ON_THE_WAY:
+            looks_as_it_did_and_is_open_to_everyone(page, names[title])
+            page.set_viewport_size({"width": 1280, "height": 900})
         if title == "Learn":
             first = chapter.inner_text()
             page.get_by_role("button", name="Next").click()

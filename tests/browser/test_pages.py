@@ -20,8 +20,12 @@ PAGES = [module.__name__.rsplit(".", 1)[-1] for module in page_modules()]
 BY_DECK = ("explore",)
 """Pages whose kept pictures deck.gl draws; what is on the others' maps it draws in tests of their
 own, and these are flat."""
+SMOKE = (PAGES[0], PAGES[-1])
+"""Pages that a developer in a hurry sees: one with a map and one without."""
 WALKED = ("sequences", "roads", "learn")
 """Pages that tests of their own walk through, and look at first."""
+ON_THE_WAY = [each for each in PAGES if each not in (*SMOKE, *WALKED)]
+"""Pages that the test of Back looks at as it comes by."""
 SCHEMES = ("light", "dark")
 SIZES = {1280: 900, 390: 844}
 LOOKS = [(width, scheme) for width in SIZES for scheme in SCHEMES[:: 1 if width == 1280 else -1]]
@@ -82,14 +86,8 @@ def violations(page, impacts=IMPACTS, rules=None, within=None):
     ]
 
 
-def marks(name):
-    """Of a page's test: a developer who is in a hurry sees one page with a map and one without."""
-    slow = name not in (PAGES[0], PAGES[-1])
-    return [pytest.mark.webgl] * (name in BY_DECK) + [pytest.mark.slow] * slow
-
-
 @pytest.mark.parametrize(
-    "name", [pytest.param(each, marks=marks(each)) for each in PAGES if each not in WALKED]
+    "name", [pytest.param(each, marks=[pytest.mark.webgl] * (each in BY_DECK)) for each in SMOKE]
 )
 def test_a_page_looks_as_it_did_and_is_open_to_everyone(app, open_page, name):
     path = "" if name == PAGES[0] else name  # the first page has no path of its own
