@@ -10,7 +10,6 @@ from playwright.sync_api import expect
 import dpviz
 from tests.browser.conftest import (
     PLACES,
-    choose,
     continued,
     downloaded,
     idle,
@@ -31,8 +30,6 @@ LONELY = (14.0312345678, -23.9712345678)
 STRAY = (77.7654321987, 33.1234567891)
 """Outside the public rectangle, and the data's own upper bound."""
 NAME = "Planted-Lovelace"
-MOMENT = 1_551_766_027
-"""When the lonely one was there: seconds, beyond all other times."""
 
 
 @pytest.fixture(scope="module")
@@ -46,17 +43,6 @@ def records(tmp_path_factory):
     path = tmp_path_factory.mktemp("planted") / "visits.csv"
     rows = (f"{x:.10f},{y:.10f},{NAME} {row}" for row, (x, y) in enumerate(points))
     path.write_text("lon,lat,name\n" + "\n".join(rows) + "\n")
-    return path
-
-
-@pytest.fixture(scope="module")
-def trips(records, tmp_path_factory):
-    """The same records as seven places each of somebody; the lonely one at a time of its own."""
-    lines = records.read_text().splitlines()[1:]
-    path = tmp_path_factory.mktemp("planted") / "walks.csv"
-    rows = [f"{line.rsplit(' ', 1)[0]} {row // 7},{row * 3600}" for row, line in enumerate(lines)]
-    rows[0] = rows[0].rsplit(",", 1)[0] + f",{MOMENT}"
-    path.write_text("lon,lat,person,time\n" + "\n".join(rows) + "\n")
     return path
 
 
@@ -84,7 +70,6 @@ SECRETS = {
     "stray x": encodings(STRAY[0]),
     "stray y": encodings(STRAY[1]),
     "name": [NAME.encode()],
-    "moment": encodings(MOMENT),
 }
 
 
@@ -218,36 +203,6 @@ def test_nothing_of_sensitive_records_leaves_the_vault_whatever_fails_in_it(
     assert release.header.private
     noise = release.count(release.domain.bounds).noise_sd[0]
     assert abs(release.count(release.domain.bounds).count[0] - INSIDE) < 20 * noise
-
-
-@pytest.mark.slow
-def test_nothing_of_sensitive_trips_leaves_the_vault_and_after_a_demo_their_moves_are_seen_first(
-    trips, vault, open_page
-):
-    page = open_page("about:blank")
-    traffic = Traffic(page)
-    page.goto(f"{vault.address}/sequences")
-    views = page.get_by_role("radiogroup", name="Show").get_by_role("radio")
-    expect(views.first).to_be_checked()
-    choose(page, "Sequences", "Your own places in time")
-    uploaded(page, trips)
-    pay(page)
-    page.locator("[data-testid=dpviz-map][data-rendered]").first.wait_for()
-    for _ in range(2):  # nor is it another view once the page has run
-        expect(page.get_by_text("Busiest moves")).to_be_visible()
-        expect(views.first).to_be_checked()
-        idle(page)
-    for view in ("Frequent paths", "Synthetic trips", "Moves"):
-        page.get_by_role("radio", name=view).or_(
-            page.get_by_role("button", name=view, exact=True)
-        ).first.click()
-        expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
-    idle(page)
-    content = traffic.all + kept_by(page)
-    assert b"ledger" in content
-    assert dpviz.Ledger(vault.ledger).account(trips.stem).spent == 1.0
-    for received in (content, vault.log, vault.paid):
-        assert secrets_in(received) == set()
 
 
 def kept_by(page):

@@ -1,5 +1,5 @@
-"""Planted records: nothing that the pages Trips, Roads and Compare send, or keep in an address, has
-them; nor Explore of their kinds and values, or by area.
+"""Planted records: nothing that the pages Trips, Roads, Sequences and Compare send, or keep in an
+address, has them; nor Explore of their kinds and values, or by area.
 
 The other pages are driven in a browser; Learn shows built-in data alone.
 """
@@ -9,6 +9,8 @@ from functools import cache
 import numpy as np
 
 import dpviz
+from dpviz.ui.sequences.source import PLACES
+from dpviz.ui.sequences.view import MOVES, VIEWS
 from dpviz.ui.shared import account
 from tests.browser.test_secrets import encodings
 from tests.ui.opening import opened_page
@@ -55,7 +57,10 @@ def sent(node):
 
 
 def secrets_of(app):
-    received = sent(app._tree) + repr(app.query_params).encode()
+    return secrets_in(sent(app._tree) + repr(app.query_params).encode())
+
+
+def secrets_in(received):
     return {name for name, forms in SECRETS.items() for form in forms if form in received}
 
 
@@ -77,6 +82,47 @@ def test_nothing_of_sensitive_trips_is_on_the_page_of_trips():
     assert len(app.get("bidi_component")) == 4  # two maps, and an overlay on each
     assert len(sent(app._tree)) > 10_000
     assert secrets_of(app) == set()
+
+
+MOMENT = 1_551_766_027
+"""When the one far from all others was there: seconds, beyond all other times."""
+
+
+def test_nothing_of_sensitive_sequences_leaves_the_vault(tmp_path, caplog):
+    """The planted places, seven of each person, at an hour of their own; in every view.
+
+    After the demo they open on their moves, and the browser hears of it.
+    """
+    lines = planted(1).decode().splitlines()[1:]
+    rows = [
+        ",".join([*line.split(",")[:2], f"{NAME} {row // 7}", str(row * 3600)])
+        for row, line in enumerate(lines)
+    ]
+    rows[0] = rows[0].rsplit(",", 1)[0] + f",{MOMENT}"
+    walks = "\n".join(["lon,lat,person,time", *rows]).encode()
+    app = opened_page("sequences")
+    app.selectbox(key="sequences.data").set_value(PLACES).run()
+    app.file_uploader(key="sequences.file").set_value(("walks.csv", walks, "text/csv")).run()
+    for side, value in BOUNDS.items():
+        app.number_input(key=f"sequences.bounds.{side}").set_value(value)
+    app.run()
+    received = [sent(app._tree)]
+    pay(app)
+    first = app.segmented_control(key="sequences.show")
+    assert (first.value, first.proto.set_value) == (MOVES, True)
+    for view in VIEWS:
+        app.segmented_control(key="sequences.show").set_value(view).run()
+        assert not app.exception
+        received += [sent(app._tree), repr(app.query_params).encode()]
+    assert all(len(each) > 10_000 for each in received[1::2])
+    shown = app.session_state["sequences.view"][1].release
+    ledger = dpviz.Ledger()
+    assert ledger.account("walks").spent == 1.0
+    beside = ledger.path.parent.glob(f"{ledger.path.name}*")  # what SQLite keeps beside it, too
+    received += [path.read_bytes() for path in (dpviz.save(shown, tmp_path / "r.parquet"), *beside)]
+    for each in (*received, caplog.text.encode()):
+        assert secrets_in(each) == set()
+        assert not any(form in each for form in encodings(MOMENT))
 
 
 STEPS = 20_117
