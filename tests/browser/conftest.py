@@ -33,8 +33,10 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
     # Most of a page's program runs a few times: to optimise it costs more than it would save. The
-    # next page of the site runs it again, so what has been compiled is kept.
-    "--js-flags=--no-opt --invocation-count-for-maglev=4000 --no-flush-bytecode",
+    # next page of the site runs it again, so what has been compiled is kept. What is young has
+    # room: while a page loads, it was looked through for garbage again and again.
+    "--js-flags=--no-opt --invocation-count-for-maglev=4000 --no-flush-bytecode"
+    " --min-semi-space-size=32",
     "--process-per-site",  # pages of one visit share what has been compiled: see ``anchored``
     # A script that has been compiled was parsed again on another thread while it came in: about
     # a tenth of opening a page. The last two are of Playwright's list, whose place this one takes.
