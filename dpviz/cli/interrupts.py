@@ -19,6 +19,7 @@ import signal
 import sys
 import threading
 import time
+from contextlib import suppress
 from types import FrameType
 from typing import NoReturn
 
@@ -129,8 +130,9 @@ def leave(code: int) -> NoReturn:
     if pools is not None:
         pools._python_exit()
     atexit._run_exitfuncs()
-    sys.stdout.flush()
-    sys.stderr.flush()
+    for stream in sys.stdout, sys.stderr:
+        with suppress(OSError):  # whose reader has seen enough
+            stream.flush()
     os._exit(code)
 
 

@@ -315,3 +315,21 @@ def test_sigterm_ends_a_command_as_ctrl_c_does_and_nohup_lets_it_go_on():
         "    os._exit(3)\n"
     )
     assert subprocess.run([sys.executable, "-c", code], timeout=PATIENCE).returncode == 3
+
+
+def test_nothing_is_taken_apart_once_a_command_has_ended(tmp_path):
+    """A thread of Arrow's aborted some of the processes that ended with an error, or well."""
+    code = (
+        "import os, sys\n"
+        "from dpviz.cli import program\n"
+        "class Last:\n"
+        "    def __del__(self, write=os.write):\n"
+        "        write(1, b'taken apart')\n"
+        "sys.last = Last()\n"
+        "program()\n"
+    )
+    for words, ended in ((["info", str(tmp_path / "none.parquet")], 2), (["--version"], 0)):
+        done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, timeout=99)
+        assert done.returncode == ended
+        assert b"taken apart" not in done.stdout
+        assert (done.stdout + done.stderr).count(b"\n") == 1
