@@ -298,7 +298,7 @@ def test_start_up_imports_nothing_heavy():
 def test_what_needs_no_records_is_answered_without_an_engine(words, beside):
     """Every command had loaded it: two thirds of a second for the version."""
     code = (
-        f"import contextlib, sys; sys.argv[1:] = {words}\n"
+        f"import contextlib, os, sys; os._exit = sys.exit; sys.argv[1:] = {words}\n"
         "from dpviz_command import program\n"
         "with contextlib.suppress(SystemExit): program()"
     )
