@@ -90,8 +90,8 @@ def main() -> None:
 def program() -> None:
     """Entry point of ``dpviz``: :func:`main`, which nothing delays or changes once it has ended.
 
-    A thread of Arrow's that gives up what it has read while Python is taken apart aborts the
-    process (apache/arrow#34314): of 140 refusals one ended with 134.
+    A thread of Arrow's that gives up what it has read while Python is taken apart may abort the
+    process (apache/arrow#34314); of 140 refusals one ended with 134, most likely by that.
     """
     try:
         main()

@@ -318,7 +318,7 @@ def test_sigterm_ends_a_command_as_ctrl_c_does_and_nohup_lets_it_go_on():
 
 
 def test_nothing_is_taken_apart_once_a_command_has_ended(tmp_path):
-    """A thread of Arrow's aborted some of the processes that ended with an error, or well."""
+    """A process was aborted there after a refusal, once in 140, as threads of Arrow's may do."""
     code = (
         "import os, sys\n"
         "from dpviz.cli import program\n"
