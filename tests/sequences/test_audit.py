@@ -55,9 +55,9 @@ def test_noise_for_one_event_of_three_is_caught():
 
 
 def test_noise_for_three_is_not_and_the_audit_has_power():
-    result = SequenceBench.audit(Symbols(), 1.0, trials=2000, confidence=SURE)
+    result = SequenceBench.audit(Symbols(), 1.0, trials=4000, confidence=SURE)
     assert not result.violates
-    assert result.epsilon_lower_bound > 0.5  # the loss is exactly 1
+    assert result.epsilon_lower_bound > 0.6  # the loss is exactly 1
 
 
 def test_the_reference_without_noise_is_caught():
