@@ -72,7 +72,6 @@ def pytest_collection_finish():
 
     Nor need there be one after every 700 objects: that took a twentieth of the whole suite.
     """
-    gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 10, 10)
     # Compiled libraries count what is left at the end, and call what is frozen a leak. No sooner:
