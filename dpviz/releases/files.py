@@ -56,6 +56,9 @@ def write_table(path: str | os.PathLike[str], table: pa.Table) -> Path:
         with pq.ParquetWriter(temporary, table.schema, compression="zstd") as stream:
             for start in range(0, max(len(table), 1), ROW_GROUP):
                 stream.write_table(table.slice(start, ROW_GROUP))
+        if paid is not None:  # before the ledger says released, which a power cut would not undo
+            with Path(temporary).open("r+b") as file:
+                os.fsync(file.fileno())
 
     path, paid = Path(path), _paid(table.schema.metadata or {})
     try:

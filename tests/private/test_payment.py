@@ -1,5 +1,7 @@
 """Sensitive builds pay from the user's ledger, and a declaration that data are public stays."""
 
+import os
+
 import numpy as np
 import pytest
 
@@ -62,6 +64,21 @@ def test_a_release_that_was_paid_for_is_not_saved_over(tmp_path):
     (beside_it,) = tmp_path.glob("release-*.parquet")
     assert str(refused.value).endswith(beside_it.name)
     assert dpviz.read(beside_it).header == other.header
+
+
+def test_a_release_that_was_paid_for_is_on_the_disk_before_it_has_its_name(tmp_path, monkeypatch):
+    """The ledger says released once it has: after a power cut the two would not agree."""
+    path, synced = tmp_path / "release.parquet", []
+    monkeypatch.setattr("os.fsync", lambda file: synced.append((path.exists(), os.fstat(file))))
+    dpviz.build(handle(public=True, name="free"), "ugrid", 0.5).save(path)
+    assert not synced
+    path.unlink()
+    release = dpviz.build(handle(), "ugrid", 0.5)
+    synced.clear()  # the ledger
+    release.save(path)
+    ((named, synced_file),) = synced
+    assert not named
+    assert os.path.samestat(synced_file, path.stat())
 
 
 def test_a_file_that_claims_any_number_names_no_other_folder(tmp_path):
