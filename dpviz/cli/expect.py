@@ -64,7 +64,7 @@ def expect(
         facts["bounds"] = [dataclasses.asdict(row) for row in bound_rows]
         lines.append(f"\n{'max per unit':<20}{'of all':>8}{'mean error, medium':>22}")
         lines += [
-            f"{row.max_per_unit:<20}{100 * row.remaining:>6.0f} %{row.error:>22,.0f}"
+            f"{row.max_per_unit:<20}{100 * row.kept:>6.0f} %{row.error:>22,.0f}"
             for row in bound_rows
         ]
     lines.append("From a synthetic city scaled to the box, NOT from your records.")

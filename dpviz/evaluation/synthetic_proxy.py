@@ -61,12 +61,12 @@ class Bound:
 
     Attributes:
         max_per_unit: at most so many records of each unit are kept.
-        remaining: share of the records that remains.
+        kept: share of the records that is kept: a key of `expect --json`.
         error: mean absolute error of medium queries: of the release, and of what was left out.
     """
 
     max_per_unit: int
-    remaining: float
+    kept: float
     error: float
 
 

@@ -105,7 +105,7 @@ def test_the_share_kept_is_that_of_geometric_units():
 
 def test_bounds_trade_noise_for_records():
     rows = expected_by_bound(DOMAIN, "privtree", 1.0, 100_000, 8.0)
-    shares = [row.remaining for row in rows]
+    shares = [row.kept for row in rows]
     assert shares == sorted(shares)
     assert shares[-1] > 0.999
     best = min(rows, key=lambda row: row.error)

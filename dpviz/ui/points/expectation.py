@@ -181,7 +181,7 @@ def _bound_panel(
         "The chart as a table",
         {
             "max contributions per unit (K)": [row.max_per_unit for row in rows],
-            "of all records": [percent(row.remaining) for row in rows],
+            "of all records": [percent(row.kept) for row in rows],
             "mean error of a medium rectangle": [rounded(row.error, row.error) for row in rows],
         },
     )
