@@ -2,8 +2,7 @@
 
 A tree is a table of boundaries: row h holds ``size[h] + 1`` boundaries of level h, coarse to fine.
 Sub-queries (runs) are [low, high) with a weight. Imported lazily: numba costs 1.6 s at import; the
-compiled code is cached on disk. Loops stand where NumPy has a word: the compiler takes longer for
-the word.
+compiled code is cached on disk.
 """
 
 from __future__ import annotations
@@ -35,19 +34,6 @@ def uniform_tree(k, fanout):  # type: ignore[no-untyped-def]
 
 
 @compiled()
-def _place(bounds, n, value):  # type: ignore[no-untyped-def]
-    """The first of n + 1 boundaries that is not below a value, n + 1 where all are."""
-    low, high = 0, n + 1
-    while low < high:
-        middle = (low + high) // 2
-        if bounds[middle] < value:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-@compiled()
 def regroup(fine, groups, low, high, weight):  # type: ignore[no-untyped-def]
     """The best partition of the intervals between boundaries ``fine`` into ``groups`` neighbours.
 
@@ -60,8 +46,8 @@ def regroup(fine, groups, low, high, weight):  # type: ignore[no-untyped-def]
     n = len(fine) - 1
     cover = np.zeros((n + 2, n + 2))
     for run in range(len(low)):
-        a = _place(fine, n, low[run])
-        b = _place(fine, n, high[run] + 1) - 1
+        a = np.searchsorted(fine, low[run])
+        b = np.searchsorted(fine, high[run], side="right") - 1
         if a < b:
             cover[a, b] += weight[run]
     for a in range(n + 1):  # cover[a, b]: runs that start at or before a and end at or after b
@@ -99,14 +85,14 @@ def _regroup_level(bounds, size, row, low, high, weight):  # type: ignore[no-unt
     for node in range(size[row]):
         left, right = bounds[row, node], bounds[row, node + 1]
         middle, fine = bounds[row + 1], bounds[row + 2]
-        m0, m1 = _place(middle, size[row + 1], left), _place(middle, size[row + 1], right)
-        f0, f1 = _place(fine, size[row + 2], left), _place(fine, size[row + 2], right)
+        m0 = np.searchsorted(middle[: size[row + 1] + 1], left)
+        m1 = np.searchsorted(middle[: size[row + 1] + 1], right)
+        f0 = np.searchsorted(fine[: size[row + 2] + 1], left)
+        f1 = np.searchsorted(fine[: size[row + 2] + 1], right)
         groups = m1 - m0
         if groups < 2 or groups == f1 - f0:
             continue
-        part = np.empty(f1 - f0 + 1, dtype=np.int64)
-        for i in range(len(part)):
-            part[i] = fine[f0 + i]
+        part = fine[f0 : f1 + 1].copy()
         touched = 0
         for run in range(len(low)):
             if low[run] < right and high[run] > left:
@@ -148,11 +134,8 @@ def run_variance(bounds, size, share, low, high, weight):  # type: ignore[no-unt
     Level h has noise of variance 1/share[h]², in units of that of a flat histogram; a share of 0
     means that the level is not measured (never the last).
     """
-    rows, height = np.empty(len(share), dtype=np.int64), 0
-    for row in range(len(share)):
-        if share[row] > 0:
-            rows[height] = row
-            height += 1
+    rows = np.flatnonzero(share > 0)
+    height = len(rows)
     offset = np.zeros(height + 1, dtype=np.int64)
     for h in range(height):
         offset[h + 1] = offset[h] + size[rows[h]]
@@ -161,8 +144,7 @@ def run_variance(bounds, size, share, low, high, weight):  # type: ignore[no-unt
     parent = np.full(nodes, -1, dtype=np.int64)
     precision = np.empty(nodes)
     for h in range(height):
-        for i in range(offset[h], offset[h + 1]):
-            precision[i] = share[rows[h]] ** 2
+        precision[offset[h] : offset[h + 1]] = share[rows[h]] ** 2
         above = 0
         for i in range(size[rows[h]] if h > 0 else 0):
             while bounds[rows[h - 1], above + 1] <= bounds[rows[h], i]:
@@ -180,8 +162,8 @@ def run_variance(bounds, size, share, low, high, weight):  # type: ignore[no-unt
     total = 0.0
     up, sums, down = np.zeros(nodes), np.zeros(nodes), np.zeros(nodes)
     for run in range(len(low)):
-        for v in range(nodes):
-            up[v], sums[v] = 0.0, 0.0
+        up[:] = 0.0
+        sums[:] = 0.0
         for i in range(low[run], high[run]):
             up[leaf + i] = spread[leaf + i]
         for v in range(nodes - 1, -1, -1):

@@ -191,7 +191,7 @@ def test_a_build_says_which_columns_it_took(tmp_path):
     named = run(*words, tmp_path / "s.parquet", "--x", "LNG", "--y", "Lat")
     assert named[0] == 0
     assert "read as places" not in named[2]
-    (tmp_path / "track.txt").write_text("<gpx>\n</gpx>\n")  # no line of use, which nobody is told
+    (tmp_path / "track.txt").write_text("<gpx>\n</gpx>\n")  # no line of use, and nothing says so
     words = ("sequences", "build", tmp_path / "track.txt", "--alphabet=a,b", "-o")
     note = run(*words, tmp_path / "t.parquet")[2].partition("\n")[0]
     assert note.startswith("note: 'track' is read as a sequence per line, as .txt says, whatever")
