@@ -75,7 +75,9 @@ def test_a_release_without_its_name_gets_it_and_one_that_is_lost_is_said_to_be(r
     file.unlink()
     with pytest.raises(ReleaseError, match=LOST):
         Shelf().open(stored.id)
-    assert LOST.partition(";")[0] in texts(opened_page(data="city-50k"))
+    page = opened_page(data="city-50k")
+    assert LOST.partition(";")[0] in texts(page)
+    assert [each.disabled for each in page.button if each.label == "Open this release"] == [True]
 
 
 def test_the_receipt_of_a_release_is_there_before_its_file(release, monkeypatch):

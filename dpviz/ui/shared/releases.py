@@ -327,14 +327,16 @@ def _flat(stored: Stored) -> bool:
 
 def _one(prefix: str, stored: Stored) -> None:
     shelf = Shelf()
-    if not shelf.path(stored.id).exists():
+    lost = not shelf.path(stored.id).exists()
+    if lost:
         st.warning(f"**{plain(stored.title)}**: {LOST}.", icon=":material/link_off:")
     with st.container(horizontal=True, gap="small"):
-        if st.button("Open this release", icon=":material/map:", key=f"{prefix}.mine.open"):
+        key = f"{prefix}.mine.open"
+        if st.button("Open this release", icon=":material/map:", key=key, disabled=lost):
             with ErrorsShown():
                 show(Opened(stored.id, stored.title, shelf.open(stored.id)[1]))
         made = shelf.path(stored.id).read_bytes
-        file_button("Download", made, "release.parquet", f"{prefix}.mine.file")
+        file_button("Download", made, "release.parquet", f"{prefix}.mine.file", disabled=lost)
         receipt = partial(as_json, stored.receipt)
         file_button("Receipt", receipt, "receipt.json", f"{prefix}.mine.receipt", "receipt")
     with st.expander("Rename or share", icon=":material/link:"):
