@@ -383,6 +383,18 @@ def pay(page):
     page.get_by_role("button", name="Spend it", exact=True).press("Enter")
 
 
+def pressed_until(page, button, shown):
+    """Presses a button that a run's end may take away, until what it leads to is there."""
+    for _ in range(30):
+        expect(button.or_(shown).first).to_be_visible()
+        if shown.is_visible():
+            return
+        with suppress(Late):
+            button.press("Enter", timeout=PATIENCE / 30)
+        idle(page)
+    raise AssertionError("it was pressed in vain")
+
+
 def onward(page, step):
     """Page Publish from the step of this number to the next one."""
     page.locator(f".st-key-publish-step-{step}").get_by_role("button", name="Continue").click()

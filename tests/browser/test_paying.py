@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from dpviz import Ledger
-from tests.browser.conftest import PLACES, continued, idle, until
+from tests.browser.conftest import PLACES, continued, idle, pressed_until, until
 from tests.browser.proxy import proxy
 
 pytestmark = pytest.mark.browser
@@ -93,9 +93,4 @@ def a_refresh_during_the_build_loses_nothing(page, mine, outcomes):
     page.reload()
     look = page.get_by_role("button", name="Look again")
     until(lambda: outcomes() == 2 * ["released"])  # each look runs the page
-    while not mine.is_visible():
-        expect(mine.or_(look).first).to_be_visible()
-        idle(page)
-        if look.is_visible():
-            look.click()
-            idle(page)
+    pressed_until(page, look, mine)
