@@ -7,7 +7,7 @@ import pytest
 
 import dpviz
 from dpviz import cores
-from dpviz.cores import side_by_side, strips
+from dpviz.cores import at_once, side_by_side, strips
 from dpviz.progress import Reports, listening
 
 DOMAIN = dpviz.Domain((0, 0), (1, 1))
@@ -37,6 +37,27 @@ def test_results_stand_in_the_order_of_the_pieces_and_threads_end(two):
 def test_one_core_starts_no_thread(monkeypatch):
     monkeypatch.setattr(cores, "cores", lambda: 1)
     assert set(side_by_side(lambda _: threading.get_ident(), range(3))) == {threading.get_ident()}
+
+
+def test_two_pieces_at_once_are_the_first_here_and_the_other_meanwhile(two, monkeypatch):
+    here, before, together = threading.get_ident(), threading.active_count(), threading.Barrier(2)
+
+    def work():
+        together.wait(60)  # both at a time, or never
+        return threading.get_ident()
+
+    first, other = at_once(work, work)
+    assert first == here != other
+
+    def fails():
+        raise ValueError("no such piece")
+
+    for pieces in ((fails, lambda: 1), (lambda: 1, fails)):
+        with pytest.raises(ValueError, match="no such piece"):
+            at_once(*pieces)
+    assert threading.active_count() == before
+    monkeypatch.setattr(cores, "cores", lambda: 1)
+    assert at_once(threading.get_ident, threading.get_ident) == (here, here)
 
 
 def test_what_a_piece_raises_or_a_listener_ends_the_rest(two):

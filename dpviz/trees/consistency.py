@@ -5,14 +5,16 @@ Everything here is free of charge: it never sees a record.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from dpviz.progress import checkpoint
 from dpviz.trees.decomposition import Decomposition, level_slices
 from dpviz.trees.lattice import Float, Int
+
+T = TypeVar("T", bound=np.generic)
 
 FEW = 16
 """Families of so many members, or fewer, are added up member by member: faster where all have the
@@ -55,14 +57,21 @@ class Families(NamedTuple):
         np.not_equal(above[1:], above[:-1], out=first[1:])
         return cls(part, above[first], 0, np.cumsum(first) - 1)
 
-    def sums(self, values: Float) -> Float:
-        """Of one value of each member, the sum of each family's."""
+    def select(self, some: NDArray[np.bool_]) -> Families:
+        """Some of the families, their members one after another."""
+        which = self.which
+        if which is not None:
+            which = (np.cumsum(some) - 1)[which[some[which]]]
+        return self._replace(inner=self.inner[some], which=which)
+
+    def sums(self, values: Float | NDArray[np.bool_]) -> Float:
+        """Of one value of each member, the sum of each family's; of truths, whether any is."""
         if self.which is not None:
             return np.asarray(np.bincount(self.which, weights=values), dtype=np.float64)
         columns = values.reshape(-1, self.size).T
         return np.asarray(sum(columns[1:], start=columns[0]))
 
-    def each(self, values: Float) -> Float:
+    def each(self, values: NDArray[T]) -> NDArray[T]:
         """Of one value of each family, that of each member's."""
         return values.repeat(self.size) if self.which is None else values.take(self.which)
 

@@ -64,8 +64,8 @@ def refine(nodes: Decomposition, doubt: float = 0.0) -> Decomposition:
     """
     dims, leaf = nodes.dims, nodes.leaf
     leaves = np.flatnonzero(leaf & (nodes.count > LEAST * np.sqrt(nodes.variance)))
-    wide = nodes.hi.take(leaves, axis=0) - nodes.lo.take(leaves, axis=0) > 1
-    leaves = leaves[wide.all(axis=1)]
+    for low, high in zip(nodes.lo.T, nodes.hi.T, strict=True):
+        leaves = leaves[high[leaves] - low[leaves] > 1]
     if dims > 2 or not len(leaves) or nodes.depth == 0:
         return nodes
     if len(nodes) + (len(leaves) << dims) > MAX_NODES:
@@ -114,8 +114,8 @@ def _with_room(
     names = "lo", "hi", "count", "variance"
     wide = side_by_side(moved, [getattr(nodes, name) for name in names])
     columns = dict(zip(names, wide, strict=True))
-    above = np.repeat(place.astype(np.int32), children)
-    columns["parent"] = np.concatenate([nodes.parent[:roots], above])
+    above = np.append(np.int32(-1), place.astype(np.int32))
+    columns["parent"] = np.repeat(above, np.append(roots, children))
     return columns, first
 
 

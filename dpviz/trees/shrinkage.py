@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpviz.cores import side_by_side
+from dpviz.cores import at_once, side_by_side
 from dpviz.progress import checkpoint
 from dpviz.trees.consistency import Families, families, sum_up, upward, variances
 from dpviz.trees.decomposition import Decomposition, is_leaf, level_slices
@@ -84,16 +84,18 @@ def settle(
 
 def drawn(parent: Int, target: Float, weight: Float) -> tuple[Float, Float]:
     """As :func:`settle`, from each node's estimate from its own subtree and its variance."""
-    spread = variances(parent, weight)
-    target, weight = target.copy(), weight.copy()
+    given, target, weight = weight, target.copy(), weight.copy()
     leaf = is_leaf(parent)
 
     def shrink(part: slice) -> None:
         target[part], weight[part] = shrunk(target[part], weight[part], leaf[part])
 
-    levels = level_slices(parent)[1:]
-    side_by_side(shrink, sorted(levels, key=lambda part: part.start - part.stop))  # large first
-    return nonnegative(parent, target, weight), spread
+    def final() -> Float:
+        levels = level_slices(parent)[1:]
+        side_by_side(shrink, sorted(levels, key=lambda part: part.start - part.stop))  # large first
+        return nonnegative(parent, target, weight)
+
+    return at_once(final, lambda: variances(parent, given))
 
 
 class Doubts(NamedTuple):
@@ -248,20 +250,26 @@ def project(target: Float, weight: Float, level: Families, total: Float) -> Floa
         total: non-negative sums, shape (f,).
     """
     weight = np.maximum(weight, 1e-9)
-    free: NDArray[np.bool_] | None = None  # all, at first
-    wanted, loads = target, weight
-    while True:
+    moved = _moved(target, weight, level, total)
+    rows, now = np.arange(len(moved)), moved
+    while (below := now < 0).any():
         checkpoint()
-        sums, spread = level.sums(wanted), level.sums(loads)
-        step = np.divide(total - sums, spread, out=np.zeros(len(total)), where=spread > 0)
-        moved = target + level.each(step) * weight
-        if free is not None:
-            moved[~free] = 0.0
-        below = moved < 0
-        if not below.any():
-            return moved
-        free = ~below if free is None else free & ~below
-        wanted, loads = np.where(free, target, 0.0), np.where(free, weight, 0.0)
+        # Once more for those families alone, without these members.
+        some = level.sums(below) > 0
+        members = level.each(some)
+        rows, free = rows[members], ~below[members]
+        target, weight = target[members] * free, weight[members] * free
+        level, total = level.select(some), total[some]
+        now = moved[rows] = _moved(target, weight, level, total)
+    return moved
+
+
+def _moved(target: Float, weight: Float, level: Families, total: Float) -> Float:
+    """Each family moved to its total, in proportion to the weights of its members."""
+    spread = level.sums(weight)
+    missing = total - level.sums(target)
+    step = np.divide(missing, spread, out=np.zeros(len(total)), where=spread > 0)
+    return np.asarray(target + level.each(step) * weight)
 
 
 def shrunk(estimate: Float, variance: Float, leaf: NDArray[np.bool_]) -> tuple[Float, Float]:
@@ -318,25 +326,28 @@ def _posterior(
     seen: Float, deviation: Float, truth: Float, prior: Float, leaf: bool
 ) -> tuple[Float, Float]:
     """Posterior means, and variances as a share of the noise's, of nodes of one kind."""
-    ratio = seen / deviation
     if len(seen) <= ROWS:
-        mean, spread = _moments(seen, deviation, truth, prior, leaf)
-        return mean, spread
-    mean, spread = np.empty(len(seen)), np.empty(len(seen))
+        return _moments(seen, deviation, truth, prior, leaf)
     # Of many nodes a table for each class of deviations, which differ by at most 5 % in it.
-    of_class = np.rint(np.log(deviation) / _CLASS).astype(np.int16)  # sorted by their digits
-    order = np.argsort(of_class, kind="stable")
-    for rows in np.split(order, np.flatnonzero(np.diff(of_class[order])) + 1):
-        checkpoint()
-        unit = math.exp(of_class[rows[0]] * _CLASS)
-        at = np.arange(ratio[rows].min() - _BIN, ratio[rows].max() + 2 * _BIN, _BIN)
-        if len(rows) <= len(at):
-            mean[rows], spread[rows] = _moments(seen[rows], deviation[rows], truth, prior, leaf)
-            continue
-        known = _moments(at * unit, np.full(len(at), unit), truth, prior, leaf)
-        pair = known[0] / unit + 1j * known[1]  # one search for the two
-        both = np.interp(ratio[rows], at, pair)
-        mean[rows], spread[rows] = both.real * deviation[rows], both.imag
+    ratio = seen / deviation
+    of_class = np.rint(np.log(deviation) / _CLASS).astype(np.int64)
+    least, low = of_class.min(), ratio.min()
+    of_class -= least
+    at = np.arange(low, ratio.max() + 2 * _BIN, _BIN)
+    many = np.bincount(of_class) > len(at)
+    unit = np.exp((np.flatnonzero(many) + least) * _CLASS).repeat(len(at))
+    tables = _moments(np.tile(at, int(many.sum())) * unit, unit, truth, prior, leaf)
+    mean, spread = np.empty((2, len(seen)))
+    rows = np.flatnonzero(~many[of_class])
+    mean[rows], spread[rows] = _moments(seen[rows], deviation[rows], truth, prior, leaf)
+    rows = np.flatnonzero(many[of_class])
+    place = (ratio[rows] - low) / _BIN
+    below = place.astype(np.int64)
+    place -= below
+    below += len(at) * (np.cumsum(many) - 1)[of_class[rows]]
+    for column, table in zip((mean, spread), (tables[0] / unit, tables[1]), strict=True):
+        column[rows] = table.take(below) + place * (table.take(below + 1) - table.take(below))
+    mean[rows] *= deviation[rows]
     return mean, spread
 
 

@@ -60,7 +60,7 @@ def test_where_nothing_stands_out_of_the_noise_the_legend_says_so():
     domain = dpviz.Domain.from_bounds([14, -24, 15, -23])
     points = np.random.default_rng(0).uniform([14, -24], [14.2, -23.8], (2_000, 2))
     data = dpviz.from_points(points, domain, public=True)
-    quiet, clear = (dpviz.build(data, "ugrid", each, cells=8, seed=1) for each in (1e-5, 1.0))
+    quiet, clear = (dpviz.build(data, "ugrid", each, cells=8, seed=1) for each in (1e-5, 9.0))
     legend = density_legend(density_scale(quiet), [quiet])
     assert legend.to_dict()["empty"]
     assert legend.blank == "Nothing stands out of the noise at this ε"

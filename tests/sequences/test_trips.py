@@ -81,7 +81,7 @@ def chances_by_hand(model, first, last, size):
 def test_ways_are_drawn_as_enumeration_says():
     """A chi-square test of one fixed draw; every way, given its ends and its length."""
     rows = [[0, 1, 2], [0, 1, 0, 1, 2], [2, 1, 0], [1, 2], [0, 1], [1]] * 30
-    model = build(public(rows, Alphabet(("a", "b", "c"), LINE)), "trips", 5.0, seed=3).model
+    model = build(public(rows, Alphabet(("a", "b", "c"), LINE)), "trips", 5.0, seed=1).model
     n = 30_000
     seen = Counter(tuple(row.tolist()) for row in model.sample(n, seed=1))
     total = model.pairs.sum()

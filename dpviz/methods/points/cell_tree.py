@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from dpviz.cores import at_once, side_by_side, strips
 from dpviz.crs import cut_order
 from dpviz.errors import ParameterError
 from dpviz.methods.points.base import PointMethod, parameter
@@ -20,7 +21,7 @@ from dpviz.progress import checkpoint
 from dpviz.trees.consistency import downward, sum_up
 from dpviz.trees.decomposition import MAX_NODES, Decomposition
 from dpviz.trees.density import refine
-from dpviz.trees.lattice import Codes, Float, Int, unmorton
+from dpviz.trees.lattice import STRIP, Codes, Float, Int, unmorton
 from dpviz.trees.shrinkage import (
     SELECTED,
     SELECTED_BY_AXIS,
@@ -29,6 +30,9 @@ from dpviz.trees.shrinkage import (
     estimated,
     selection_variance,
 )
+
+PLANE = 2
+"""Dimensions in which a tree is drawn, leaves get slopes and families share by a network."""
 
 Split = Callable[[Int, int], NDArray[np.bool_]]
 
@@ -84,7 +88,12 @@ class CellTree:
         siblings: Codes = np.arange(self.fanout, dtype=np.uint64)
         children = (codes[rows, None] << np.uint64(self.axis_bits)) | siblings
         first, last = (run[rows, None] for run in self._runs[-1])
-        cuts = self.index.first_rows(children[:, 1:], depth * self.axis_bits)
+        cuts = np.empty((len(rows), self.fanout - 1), dtype=np.int64)
+
+        def cut(part: slice) -> None:
+            cuts[part] = self.index.first_rows(children[part, 1:], depth * self.axis_bits)
+
+        side_by_side(cut, strips(len(rows), STRIP))
         self._runs.append((np.hstack([first, cuts]).ravel(), np.hstack([cuts, last]).ravel()))
         self.parents.append(np.repeat(rows + nodes - len(codes), self.fanout))
         self.codes.append(children.ravel())
@@ -213,14 +222,27 @@ class ShrunkTree(PointMethod):
         by_axis = tree.axis_bits < tree.index.domain.dims
         if by_axis:
             doubts = None  # there shrinkage takes from large rectangles what decisions add
-        raw = estimated(parent, noisy, variance, doubts)
-        count, spread = settled(parent, raw, shrink=self.shrink)
-        inner = parent[len(tree.codes[0]) :]
-        if np.isfinite(variance[inner]).any():
+
+        def estimates() -> tuple[tuple[Float, Float], Float, Float]:
+            raw = estimated(parent, noisy, variance, doubts)
+            return raw, *settled(parent, raw, shrink=self.shrink)
+
+        def cells() -> tuple[Decomposition, Float | float]:
+            nodes = tree.decomposition(*np.zeros((2, len(parent))))
+            if self.slopes and nodes.dims == PLANE:
+                _ = nodes.beside, nodes.volume  # they are asked for later
+            if not np.isfinite(variance[parent[len(tree.codes[0]) :]]).any():
+                return nodes, 0.0
             decided = self.selected if doubts is None else SELECTED
             selected = SELECTED_BY_AXIS if by_axis else decided
-            spread += selection_variance(parent, variance, selected)
-        nodes = self.improved(tree.decomposition(count, spread), raw)
+            return nodes, selection_variance(parent, variance, selected)
+
+        (raw, count, spread), (nodes, chosen) = at_once(estimates, cells)
+        spread += chosen
+        for column in (count, spread):
+            column.flags.writeable = False  # of nobody else, so that it need not be copied
+        nodes = nodes.replace(count=count, variance=spread)
+        nodes = self.improved(nodes, raw)
         return refine(nodes) if self.slopes else nodes
 
     def improved(self, nodes: Decomposition, raw: tuple[Float, Float]) -> Decomposition:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpviz.methods.points.base import parameter, register
-from dpviz.methods.points.cell_tree import CellTree, ShrunkTree, rate_variances
+from dpviz.methods.points.cell_tree import PLANE, CellTree, ShrunkTree, rate_variances
 from dpviz.methods.points.levels import highest
 from dpviz.private.budget import DISJOINT
 from dpviz.private.mechanisms.noise import geometric, nested_at
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 SURE = 12.0
 """A weight of so many times ``most`` is in no doubt."""
 
-PLANE = 2
-"""Dimensions in which it may be asked whether records lie evenly."""
-
 MANY = 4
 """Dimensions from which on one axis is cut at a time."""
 
 LEAST_C = 0.5
+
+BELOW = 1.0 - 2.0**-52
+"""Times this, a number is below itself by one or two units of its last place."""
 
 LEAST = 2.0**-30
 """A path with less than this left stops: no count can be measured with it."""
@@ -165,9 +165,14 @@ class Ladder(ShrunkTree):
 
     def rungs(self, rate: Float, left: Float) -> Float:
         """Rates of a node's looks, the first one first, (K + 2, n); the last is all of ``left``."""
-        growth = self.up ** np.arange(self.looks + 1.0)
-        looks = np.maximum(rate, np.minimum(growth[:, None] * rate, self.top * left))
-        return np.concatenate([looks, left[None]])
+        rates = np.empty((self.looks + 2, len(rate)))
+        most = self.top * left
+        for look, growth in enumerate(self.up ** np.arange(self.looks + 1.0)):
+            np.multiply(rate, growth, out=rates[look])
+            np.minimum(rates[look], most, out=rates[look])
+            np.maximum(rates[look], rate, out=rates[look])
+        rates[-1] = left
+        return rates
 
     def look(self, noisy: Int, rates: Float, times: float = 1.0) -> tuple[Int, Float, Float]:
         """From nested counts and their rates: the rung, its weight w, and what counts as few.
@@ -346,5 +351,8 @@ def within_parts(index: PointIndex, level: int, part: int) -> int:
 
 
 def unspent(left: Float, rate: Float) -> Float:
-    """``left`` less ``rate``, rounded down, so that no sum of rates exceeds what there was."""
-    return np.asarray(np.maximum(np.nextafter(left - rate, -np.inf), 0.0))
+    """``left`` less ``rate``, rounded down, so that no sum of rates exceeds what there was.
+
+    Less 2^−52 of itself: that is one to two units of its last place, and rounding took half of one.
+    """
+    return np.asarray(np.maximum((left - rate) * BELOW, 0.0))

@@ -20,7 +20,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from dpviz.private.mechanisms.bounds import Bounds
 
@@ -37,13 +37,13 @@ FIRST = 16
 """Bits of the uniform number that are drawn first."""
 
 
-def less(words: Source, n: int, approximate: float | Float, exact: Callable[[int], Bounds]) -> Bits:
+def less(words: Source, n: int, approximate: ArrayLike, exact: Callable[[int], Bounds]) -> Bits:
     """One exact Bernoulli bit per row: true with its probability q.
 
     Args:
         words: the source of randomness.
         n: how many.
-        approximate: q to within BAND: one number, or float64 of shape (n,).
+        approximate: q to within BAND: one number, or of shape (n,).
         exact: from a row to the bounds of its q.
     """
     drawn = words(-(-n // 4)).view(np.uint16)[:n]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from dpviz.private.budget import Share
 from dpviz.private.mechanisms.bounds import Bounds, changed
@@ -138,10 +139,14 @@ def gradual_at(
     return coarse, fine
 
 
-def change_probability(rates: ArrayLike, finest: ArrayLike) -> Float:
-    """The probability t of :func:`nested_at` that W is not 0; 0 where the rates are equal."""
+def change_probability(rates: ArrayLike, finest: ArrayLike) -> NDArray[np.floating[Any]]:
+    """The probability t of :func:`nested_at` that W is not 0; 0 where the rates are equal.
+
+    In single precision where both rates are: to within a quarter of
+    :data:`~dpviz.private.mechanisms.comparison.BAND`.
+    """
     # 1 − p and 1 − q, which p − q, 1 − pq and 1 + p are sums of: right for the smallest rates, too.
-    coarse, fine = (-np.expm1(-np.asarray(each, dtype=np.float64)) for each in (rates, finest))
+    coarse, fine = (-np.expm1(-np.asarray(each)) for each in (rates, finest))
     ratio = coarse / fine
     return np.asarray(2.0 * (1.0 - ratio) * (ratio + 1.0 - coarse) / (2.0 - coarse))
 
@@ -152,10 +157,11 @@ def _added(noise: Noise, rates: Float, finest: Float) -> tuple[Int, Int]:
     def bounds(row: int) -> Bounds:
         return changed(Fraction(float(rates[row])), Fraction(float(finest[row])))
 
-    odds = change_probability(rates, finest)
+    odds = change_probability(rates.astype(np.float32), finest.astype(np.float32))
     rows = np.flatnonzero(less(noise.words, len(rates), odds, bounds))
     sizes = 1 + noise.one_sided(len(rows), rates.take(rows))
-    return rows, np.where(fair(noise.words, len(rows)), sizes, -sizes)
+    signs = 2 * fair(noise.words, len(rows)).view(np.int8) - 1
+    return rows, sizes * signs
 
 
 def asymmetric_geometric(
