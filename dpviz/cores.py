@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from typing import TypeVar
 
-from dpviz.progress import checkpoint
+from dpviz.progress import Reports, checkpoint, listening
 
 P = TypeVar("P")
 R = TypeVar("R")
@@ -42,12 +42,28 @@ def side_by_side(work: Callable[[P], R], pieces: Iterable[P]) -> list[R]:
 
 
 def at_once(work: Callable[[], R], other: Callable[[], P]) -> tuple[R, P]:
-    """What two pieces give: the first in this thread, with its checkpoints, the other meanwhile."""
+    """What two pieces give: the first in this thread, with its checkpoints, the other meanwhile.
+
+    Where the first raises, the other ends at its next checkpoint.
+    """
     if cores() < 2:
         return work(), other()
+    ended = False
+
+    def end(*_: object) -> None:
+        if ended:
+            raise CancelledError
+
+    def apart() -> P:
+        with listening(Reports(end)):
+            return other()
+
     with ThreadPoolExecutor(1) as pool:
-        meanwhile = pool.submit(other)
-        return work(), meanwhile.result()
+        meanwhile = pool.submit(apart)
+        try:
+            return work(), meanwhile.result()
+        finally:
+            ended = True
 
 
 def cores() -> int:

@@ -8,7 +8,7 @@ import pytest
 import dpviz
 from dpviz import cores
 from dpviz.cores import at_once, side_by_side, strips
-from dpviz.progress import Reports, listening
+from dpviz.progress import Reports, checkpoint, listening
 
 DOMAIN = dpviz.Domain((0, 0), (1, 1))
 
@@ -55,6 +55,19 @@ def test_two_pieces_at_once_are_the_first_here_and_the_other_meanwhile(two, monk
     for pieces in ((fails, lambda: 1), (lambda: 1, fails)):
         with pytest.raises(ValueError, match="no such piece"):
             at_once(*pieces)
+    started = threading.Event()
+
+    def endless():
+        started.set()
+        while True:
+            checkpoint()
+
+    def cancelled():
+        started.wait(60)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        at_once(cancelled, endless)  # which ends, or this test never does
     assert threading.active_count() == before
     monkeypatch.setattr(cores, "cores", lambda: 1)
     assert at_once(threading.get_ident, threading.get_ident) == (here, here)

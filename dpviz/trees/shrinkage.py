@@ -253,7 +253,6 @@ def project(target: Float, weight: Float, level: Families, total: Float) -> Floa
     moved = _moved(target, weight, level, total)
     rows, now = np.arange(len(moved)), moved
     while (below := now < 0).any():
-        checkpoint()
         # Once more for those families alone, without these members.
         some = level.sums(below) > 0
         members = level.each(some)
@@ -266,6 +265,7 @@ def project(target: Float, weight: Float, level: Families, total: Float) -> Floa
 
 def _moved(target: Float, weight: Float, level: Families, total: Float) -> Float:
     """Each family moved to its total, in proportion to the weights of its members."""
+    checkpoint()
     spread = level.sums(weight)
     missing = total - level.sums(target)
     step = np.divide(missing, spread, out=np.zeros(len(total)), where=spread > 0)

@@ -139,15 +139,15 @@ class SimulatedNoise:
 
     def two_sided(self, n: int, rates: ArrayLike) -> Int:
         """See :class:`Noise`: the difference of two one-sided draws."""
-        draws = self._waits(n, rates)
-        draws -= self._waits(n, rates)
+        draws = self._geometric(n, rates)
+        draws -= self._geometric(n, rates)
         return draws.astype(np.int64)
 
     def one_sided(self, n: int, rates: ArrayLike) -> Int:
         """See :class:`Noise`."""
-        return self._waits(n, rates).astype(np.int64)
+        return self._geometric(n, rates).astype(np.int64)
 
-    def _waits(self, n: int, rates: ArrayLike) -> Float:
+    def _geometric(self, n: int, rates: ArrayLike) -> Float:
         """One-sided draws: the whole part of E/rate, E exponential, is k or more with e^(−rate·k).
 
         Three times as fast as NumPy's geometric draws, which take a logarithm each.
