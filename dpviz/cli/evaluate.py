@@ -11,7 +11,7 @@ import dpviz
 from dpviz.cli.build import workload_rule
 from dpviz.cli.groups import grouped
 from dpviz.cli.options import Places
-from dpviz.cli.outputs import apart, claimed
+from dpviz.cli.outputs import apart, claimed, space_in
 from dpviz.cli.root import Json, NoiseSeed, app, emit, numbers, progress
 from dpviz.errors import ParameterError, PrivacyError
 from dpviz.limits import QUERIES
@@ -201,6 +201,7 @@ def drawable(plot: str | None, output: str) -> None:
         raise ParameterError(f"plot {plot!r} is the output too: name two files")
     if path.suffix.lower() not in {".png", ".svg", ".pdf"} or not path.parent.is_dir():
         raise ParameterError(f"plot {plot!r}: give a .png, .svg or .pdf in a folder that exists")
+    space_in(path.parent, plot)
 
 
 @app.command()

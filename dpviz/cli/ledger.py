@@ -65,7 +65,8 @@ def verify(
     entries = opened.verify(accept=accept)
     require_ledger(file)
     facts = {"ledger": str(opened.path), "entries": entries}
-    text = f"{opened.path}: {entries:,} entries, all as they were written"
+    number = "1 entry, as it was" if entries == 1 else f"{entries:,} entries, all as they were"
+    text = f"{opened.path}: {number} written"
     emit(facts, as_json, text if opened.path.exists() else f"{opened.path}: no ledger yet")
 
 

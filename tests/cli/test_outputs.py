@@ -208,8 +208,14 @@ def test_a_figure_is_not_begun_where_nothing_can_be_written(folder, monkeypatch)
     monkeypatch.setattr("dpviz.evaluation.figures.FIGURES", {"fanout": lambda *_: []})
     words = ("reproduce", "fanout", "-o", folder)
     unchanged(folder, words, "cannot be written (Read-only file system)")
+    words = ("evaluate", "points.csv", BOX, "--public", "-o", "o.csv", "--plot", "e.png")
+    unchanged(folder, words, "'e.png': the folder cannot be written (Read-only file system)")
 
 
-def test_a_folder_in_place_of_the_ledger_has_its_name(folder):
+def test_a_folder_or_a_link_to_nothing_in_place_of_the_ledger_has_its_name(folder):
     words = ("ledger", "show", "--ledger", ".")
     unchanged(folder, words, "error: .: the ledger cannot be read")
+    (folder / "l.sqlite").symlink_to(folder / "none" / "l.sqlite")
+    words = ("build", "points.csv", BOX, "--max-per-unit", "1", "-o", "o.parquet")
+    words = (*words, "--ledger", "l.sqlite")
+    unchanged(folder, words, "l.sqlite: the ledger is a link to no file: mend it, or name another")

@@ -337,7 +337,7 @@ def test_a_ledger_behind_a_link_to_itself_costs_nothing_and_is_one_line(words, t
     ledger.symlink_to(ledger.name)
     _, error = run(words["points"], "--ledger", ledger, "-o", tmp_path / "out.parquet")
     assert isinstance(error, DpvizError)
-    assert "the ledger cannot be read or written" in str(error)
+    assert "the ledger is a link to no file: mend it" in str(error)
     assert not list(tmp_path.glob("*.parquet"))
 
 
@@ -439,6 +439,7 @@ def test_the_ledger_s_commands(tmp_path):
         "left of ε = 1 (to add or remove one privacy unit)"
         in printed("set", "people", "--epsilon", "1")[0]
     )
+    assert "1 entry, as it was written" in printed("verify")[0]
     dpviz.Ledger().spend("People.csv", 0.5, what="x", unit="one person")
     shown = printed("show")[0]
     assert shown.startswith("people: ε = 0.5 left of ε = 1 (to add or remove one person)")

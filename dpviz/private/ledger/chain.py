@@ -33,8 +33,8 @@ def checked_head(db: sqlite3.Connection, seen: Head | None) -> Head:
     if seen is not None and seen.id:
         if seen.id > last:
             raise DamageError(
-                f"or an older copy: it has {last} entries, {seen.id} were written (to go on with "
-                "it, 'dpviz ledger verify --accept')"
+                f"or an older copy: it has {last} of the {seen.id} entries that were written (to "
+                "go on with it, 'dpviz ledger verify --accept')"
             )
         if hash_of(db, seen.id) != seen.hash:
             raise DamageError("or another one than was used here")

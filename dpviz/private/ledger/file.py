@@ -234,6 +234,8 @@ def _errors(path: Path) -> Iterator[None]:
             reason = f"is in use by another process for over {WAIT:g} s: try again"
         elif "decode" in text or "malformed" in text or "no such" in text:
             reason = f"is damaged: {_REMEDY}"
+        elif path.is_symlink() and not path.exists():
+            reason = "is a link to no file: mend it, or name another"
         else:
             reason = (
                 "cannot be read or written (rights, or a full disk): mend that, or name another"
