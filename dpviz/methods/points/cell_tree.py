@@ -237,8 +237,8 @@ class ShrunkTree(PointMethod):
             selected = SELECTED_BY_AXIS if by_axis else decided
             return nodes, selection_variance(parent, variance, selected)
 
-        (raw, count, spread), (nodes, chosen) = at_once(estimates, cells)
-        spread += chosen
+        (raw, count, spread), (nodes, selection) = at_once(estimates, cells)
+        spread += selection
         for column in (count, spread):
             column.flags.writeable = False  # of nobody else, so that it need not be copied
         nodes = nodes.replace(count=count, variance=spread)
