@@ -438,13 +438,14 @@ def open_file(offline, request, tmp_path):
         if message.type in ("error", "warning") and not OF_DRIVER.search(message.text):
             wrong.append(message.text)
 
-    def new(text, size=None, **options):
+    def new(text, size=None, media=None, **options):
         nonlocal page
         path = tmp_path / "demo.html"
         path.write_text(text, encoding="utf-8")
         page = drawing(offline(**options).new_page(), request)
         if size:
             page.set_viewport_size(size)
+        page.emulate_media(media=media)
         page.on("request", lambda request: asked.append(request.url))
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("console", logged)

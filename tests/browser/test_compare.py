@@ -95,6 +95,7 @@ def two_owners_outline_what_must_be_compared(page):
     page.locator("[data-testid=dpviz-map][data-rendered]").first.wait_for()
     hint = page.get_by_text("Draw a rectangle: its cells of A")
     hint.wait_for()
+    idle(page)
     page.emulate_media(media="print")
     expect(hint).to_be_hidden()
     expect(page.get_by_text("To the noisy count")).to_be_hidden()

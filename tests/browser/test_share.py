@@ -128,6 +128,15 @@ def test_two_maps_swipe_stand_side_by_side_fit_a_phone_and_paper_and_are_open_to
     on_paper_they_keep_the_legend_s_colours_and_no_buttons(page)
 
 
+@pytest.mark.webgl
+def test_a_map_that_comes_while_sheets_are_made_is_on_them(open_file, releases):
+    """It was a white area: the copy was made where a map was there already, and only then."""
+    page = open_file(map_page(releases[:1], title="demo"), media="print")
+    copy = page.locator(".copy img")
+    expect(copy).to_have_count(1)
+    assert copy.evaluate("each => each.decode().then(() => each.naturalWidth)") > 0
+
+
 def they_fit_a_phone_and_are_open_to_everyone(page, map_view):
     page.set_viewport_size({"width": 390, "height": 844})
     frames(page)

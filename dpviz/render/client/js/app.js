@@ -409,6 +409,7 @@ export class MapApp {
     this.pending = false;
     this.flat?.finalize();
     this.flat = null;
+    this.paper.drawn();
     this.root.dataset.rendered = this.counter;
     this.whenSeen?.();
     this.whenSeen = null;

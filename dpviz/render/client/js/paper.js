@@ -30,11 +30,20 @@ export class Paper {
     if (this.on === on) return;
     this.on = on;
     this.copy?.remove();
-    if (!this.app.deck?.isInitialized) return;
     this.app.takeTheme();
-    if (!on) return;
+    if (!on || !this.app.deck.isInitialized) return;
     this.app.deck.layerManager.updateLayers(); // as the next frame would
     this.app.deck.redraw('print'); // in this very task, or the buffer is empty
+    this.take();
+  }
+
+  /** Of a map that was not on the screen yet, or had other data, when printing began. */
+  drawn() {
+    if (this.on) this.take();
+  }
+
+  take() {
+    this.copy?.remove();
     const drawn = this.app.canvasHost.querySelector('canvas');
     const {width, height} = drawn;
     const sheet = h('canvas', {width, height});
