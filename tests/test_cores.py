@@ -1,6 +1,7 @@
 """Pieces of one computation on several cores: the same results, and no thread that stays."""
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -73,25 +74,36 @@ def test_two_pieces_at_once_are_the_first_here_and_the_other_meanwhile(two, monk
     assert at_once(threading.get_ident, threading.get_ident) == (here, here)
 
 
-def test_what_a_piece_raises_or_a_listener_ends_the_rest(two):
-    done = []
+def test_what_a_piece_raises_or_a_listener_ends_the_rest(two, monkeypatch):
+    """A thread takes the first piece and one more, the other another one; no third one is begun."""
+    begun, ended = [], threading.Event()
 
-    def fails(piece):
-        done.append(piece)
-        raise ValueError("no such piece")
+    class Pool(ThreadPoolExecutor):
+        def shutdown(self, wait=True, *, cancel_futures=False):
+            super().shutdown(wait=False, cancel_futures=cancel_futures)
+            ended.set()
+            super().shutdown()
 
-    with pytest.raises(ValueError, match="no such piece"):
-        side_by_side(fails, range(1000))
-    assert len(done) < 1000
+    def work(piece):
+        begun.append(piece)
+        if failing and piece == 0:
+            raise ValueError("no such piece")
+        ended.wait(60)
 
     def cancel(*_):
         raise KeyboardInterrupt
 
-    done.clear()
-    started = threading.Event()
+    monkeypatch.setattr(cores, "ThreadPoolExecutor", Pool)
+    failing = True
+    with pytest.raises(ValueError, match="no such piece"):
+        side_by_side(work, range(1000))
+    assert len(begun) <= 3
+
+    failing = False
+    begun.clear(), ended.clear()
     with listening(Reports(cancel)), pytest.raises(KeyboardInterrupt):
-        side_by_side(lambda piece: (done.append(piece), started.wait(0.01)), range(1000))
-    assert len(done) < 1000
+        side_by_side(work, range(1000))
+    assert len(begun) <= 2
 
 
 def test_strips_cover_all_rows():

@@ -25,7 +25,7 @@ MAX_NODES = 8_000_000
 MAX_LEVELS = 256
 """Levels of the deepest tree: a public cap, so that a level is a uint8."""
 
-EVEN, OVERLAPPING, HIGH_DIMENSIONS, ADAPTED = 0.0, 0.2, 0.5, 1.0
+EVEN, OVERLAPPING, HIGH_DIMENSIONS, ADAPTED, ONE_SIDED = 0.0, 0.2, 0.5, 1.0, 1.2
 """Parts of the leaves' errors that are common: see :attr:`Decomposition.coherence`."""
 
 _WHOLE: dict[str, type[np.signedinteger[Any]]] = {
@@ -184,10 +184,11 @@ class Decomposition:
 
         The uniformity error's variance is Σuᵢ² + (ρΣuᵢ)² over leaves of model variances uᵢ². Cuts
         that follow the records put long leaves around each town, its records at the inner ends of
-        them: all of the error is common. Above two dimensions an edge cuts most leaves that a query
-        meets, and these lie along the same few clusters: about half of it; all of it where cells
-        are runs of a curve, which is cut where records change. Measured on built-in data:
-        assets/results/intervals.md.
+        them: all of the error is common; above three dimensions clusters lie to one side of leaves
+        further than the model has them, which all on one side multiply by √3. Above two dimensions
+        an edge cuts most leaves that a query meets, and these lie along the same few clusters:
+        about half of it; all of it where cells are runs of a curve, which is cut where records
+        change. Measured on built-in data: assets/results/intervals.md.
         """
         inner, roots = ~self.leaf, self.levels[0].stop
         if not inner.any():
@@ -200,7 +201,7 @@ class Decomposition:
         # Halvings, and grids but for a step of the lattice, have siblings of volumes 1, 2, 4, …
         adapted = (doublings > 0.6) & (np.abs(doublings - np.rint(doublings)) > 0.02)
         if np.median(adapted) > 0:
-            return ADAPTED
+            return ADAPTED if self.dims <= 3 else ONE_SIDED
         if self.dims <= 2 and self.assumed is None:
             return EVEN
         return ADAPTED if self._along_curve and ratio.max() == 1 else HIGH_DIMENSIONS

@@ -158,15 +158,14 @@ def walk_tree(  # type: ignore[no-untyped-def]
                 elif n_children[node] == 0:
                     total += count[node] * fraction
                     noise += variance[node] * fraction * fraction
+                    held = settled[node] if len(settled) > 0 else count[node]
                     if len(settled) > 0:
-                        apart = _uniformity(settled[node], fraction)
                         hidden += _uniformity(np.sqrt(variance[node]), fraction) ** 2
-                    else:
-                        apart = _uniformity(count[node], fraction)
+                    apart = _uniformity(held, fraction)
                     if len(assumed) > 0:
                         apart += fraction * assumed[node]
                     uniformity += apart
-                    together += np.sqrt(apart)
+                    together += np.sqrt(apart) - np.sqrt(_uniformity(-held, fraction))
                     nodes += 1
                 else:
                     first, children = first_child[node], n_children[node]
@@ -180,6 +179,7 @@ def walk_tree(  # type: ignore[no-untyped-def]
                         top += 1
         answers[query, 0] = total
         answers[query, 1] = noise
-        answers[query, 2] = uniformity + (coherence * together) ** 2 + np.sqrt(2.0 * hidden)
+        common = coherence * max(together, 0.0)
+        answers[query, 2] = uniformity + common**2 + np.sqrt(2.0 * hidden)
         answers[query, 3] = nodes
     return answers

@@ -38,15 +38,16 @@ def brute_force(nodes, lo, hi, raw=False):
         share = sides.prod() / (nodes.hi[node] - nodes.lo[node]).prod()
         if share == 1 or not nodes.n_children[node]:
             count, variance = nodes.count[node], nodes.variance[node]
-            held = settled(nodes)[node] if raw else max(count, 0)
-            cut = held**2 * share * (1 - share) / 3
+            held = settled(nodes)[node] if raw else count
+            signed = held * math.sqrt(share * (1 - share) / 3)
+            cut = max(signed, 0) ** 2
             hidden = (variance * share * (1 - share) / 3) ** 2 if raw else 0
-            return np.array([count * share, variance * share**2, cut, 1, math.sqrt(cut), hidden])
+            return np.array([count * share, variance * share**2, cut, 1, signed, hidden])
         return sum(map(visit, np.flatnonzero(nodes.parent == node)))
 
     count, variance, apart, visited, together, hidden = visit(0)
     common = coherence(nodes, settled(nodes) if raw else nodes.count)
-    model = apart + (common * together) ** 2 + math.sqrt(2 * hidden)
+    model = apart + (common * max(together, 0)) ** 2 + math.sqrt(2 * hidden)
     return np.array([count, variance, model, visited])
 
 

@@ -128,6 +128,9 @@ def sums_of(
     leaves of independent normal noise. Of N leaves it grows with √N, where the noise in Σ w·c² grew
     with N; and it is no part of what leaves have in common.
 
+    In what they have in common, a negative count takes away what a positive one adds: of thousands
+    of empty leaves with raw counts the noise cancels, where the positive ones alone would add up.
+
     Args:
         nodes: of a release.
         noise: the exact noise of their sums, where the release states one.
@@ -143,8 +146,9 @@ def sums_of(
         uniformity += share * nodes.assumed[covering]
     summands = (count * share, variance * share**2, uniformity, np.ones(len(share)))
     sums = [np.bincount(query, weights=each, minlength=queries) for each in summands]
-    together = np.bincount(query, weights=np.sqrt(uniformity), minlength=queries)
-    sums[2] = sums[2] + (coherence(nodes, held) * together) ** 2
+    signed = np.sqrt(uniformity) - np.sqrt(uniformity_variance(-held[covering], share))
+    together = np.bincount(query, weights=signed, minlength=queries)
+    sums[2] = sums[2] + np.square(coherence(nodes, held) * np.maximum(together, 0.0))
     if noise is not None:
         square = uniformity_variance(np.sqrt(variance), share) ** 2
         sums[2] += np.sqrt(2.0 * np.bincount(query, weights=square, minlength=queries))

@@ -62,19 +62,20 @@ export function rangeCount(tree, rect, domain, interval) {
     used.push(node);
     total.count += count[node] * share;
     total.variance += variance[node] * share ** 2;
-    const apart = unevenness(Math.max((settled ?? count)[node], 0), share) + (tree.assumed ? tree.assumed[node] * share : 0);
+    const held = (settled ?? count)[node];
+    const apart = unevenness(held, share) + (tree.assumed ? tree.assumed[node] * share : 0);
     total.uniformity += apart;
-    total.together += Math.sqrt(apart);
+    total.together += Math.sqrt(apart) - Math.sqrt(unevenness(-held, share));
     if (settled) total.hidden += unevenness(Math.sqrt(variance[node]), share) ** 2;
     if (tree.sum) {
       total.sum += tree.sum[node] * share;
       total.sumVariance += tree.sum_variance[node] * share ** 2;
-      const ofSum = unevenness(tree.sum[node], share);
+      const ofSum = unevenness(Math.abs(tree.sum[node]), share);
       total.sumUniformity += ofSum;
       total.sumTogether += Math.sqrt(ofSum);
     }
   }
-  total.uniformity += (tree.coherence * total.together) ** 2 + Math.sqrt(2 * total.hidden);
+  total.uniformity += (tree.coherence * Math.max(total.together, 0)) ** 2 + Math.sqrt(2 * total.hidden);
   total.sumUniformity += (tree.coherence * total.sumTogether) ** 2;
   if (tree.noise) total.variance = haarVariance(tree.noise, box, domain.side);
   const sums = tree.sum ? {sum: total.sum, sumNoise: Math.sqrt(total.sumVariance), sumUniformity: Math.sqrt(total.sumUniformity)} : {};
@@ -82,7 +83,7 @@ export function rangeCount(tree, rect, domain, interval) {
 }
 
 /** Variance of what lies in a share of a leaf, by the engine's Beta model. */
-const unevenness = (amount, share) => amount ** 2 * share * (1 - share) / 3;
+const unevenness = (amount, share) => Math.max(amount, 0) ** 2 * share * (1 - share) / 3;
 
 /** An answer from its estimate and variances. */
 function answerOf({count, variance, uniformity}, interval) {
