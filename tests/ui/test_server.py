@@ -200,20 +200,20 @@ def keeps_to_itself(address, trap):
     if sys.platform == "linux":
         assert listening(int(port)) == {LOOPBACK[where]}
     for path in ("/", "/_stcore/health", "/nothing-there"):
-        with urllib.request.urlopen(address + path, timeout=10) as page:
+        with urllib.request.urlopen(address + path, timeout=60) as page:
             response = {name.lower() for name, _ in page.getheaders()}
         assert set(server.HEADERS) <= response
     with pytest.raises(urllib.error.HTTPError, match="404"):  # the size of what is uploaded
-        urllib.request.urlopen(f"{address}/_stcore/metrics", timeout=10)
+        urllib.request.urlopen(f"{address}/_stcore/metrics", timeout=60)
     asked = urllib.request.Request(address, headers={"Host": "evil.example"})
     with pytest.raises(urllib.error.HTTPError, match="403"):
-        urllib.request.urlopen(asked, timeout=10)
+        urllib.request.urlopen(asked, timeout=60)
     asked = {"Origin": "https://evil.example", "Host": address.removeprefix("http://")}
     asked |= {"Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13"}
     asked["Sec-WebSocket-Key"] = "AAAAAAAAAAAAAAAAAAAAAA=="
     request = urllib.request.Request(f"{address}/_stcore/stream", headers=asked)
     with pytest.raises(urllib.error.HTTPError, match="403"):
-        urllib.request.urlopen(request, timeout=10)
+        urllib.request.urlopen(request, timeout=60)
     trap.settimeout(0.2)
     with pytest.raises(TimeoutError):
         trap.accept()

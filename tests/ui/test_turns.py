@@ -32,7 +32,7 @@ def few(monkeypatch):
 
 
 def test_the_third_visitor_waits_until_one_leaves(few):
-    visits = [AppTest.from_function(page, default_timeout=30).run() for _ in range(3)]
+    visits = [AppTest.from_function(page, default_timeout=120).run() for _ in range(3)]
     assert [bool(each.markdown) for each in visits] == [True, True, False]
     assert "All places of this server are taken (2)." in visits[2].info[0].value
     assert visits[0].run().markdown[0].value == "in"
@@ -49,7 +49,7 @@ def test_a_session_that_holds_itself_gives_its_place_back(few, monkeypatch):
         session["self"] = session
         turns._visits.add(session["visit"])
     del session
-    assert AppTest.from_function(page, default_timeout=30).run().markdown[0].value == "in"
+    assert AppTest.from_function(page, default_timeout=120).run().markdown[0].value == "in"
 
 
 def test_one_works_at_a_time_and_a_rest_lets_others_work(few):
@@ -102,7 +102,7 @@ def test_a_build_that_is_cancelled_while_it_waits_for_its_turn_never_begins(few)
         job.start()
         assert not job.ended
         job.cancelled = True
-        job.thread.join(10)
+        job.thread.join(60)
     assert job.ended
     assert not begun
     assert isinstance(job.error, CancelledError)
