@@ -159,8 +159,8 @@ def recover(output: str, ledger: Ledger) -> None:
     if left is not None:
         raise ReleaseError(
             f"output {output!r}: an earlier build of it was paid for, and killed before the file "
-            f"had its name; {left[0].name} is that release now ('dpviz info' says of what, and what "
-            "it cost), and nothing more was spent"
+            f"had its name; {left[0].name} is that release now ('dpviz info' says of what, and "
+            "what it cost), and nothing more was spent"
         )
 
 
