@@ -152,7 +152,7 @@ def test_a_child_has_no_driver_that_opens_other_files():
 def test_a_nursery_that_was_killed_is_started_anew():
     run(made, 1)
     sandbox._nursery._process.kill()
-    sandbox._nursery._process.wait(10)
+    sandbox._nursery._process.wait(120)
     assert run(made, 2).num_rows == 2
 
 

@@ -184,11 +184,11 @@ class Decomposition:
 
         The uniformity error's variance is Σuᵢ² + (ρΣuᵢ)² over leaves of model variances uᵢ². Cuts
         that follow the records put long leaves around each town, its records at the inner ends of
-        them: all of the error is common; above three dimensions clusters lie to one side of leaves
-        further than the model has them, which all on one side multiply by √3. Above two dimensions
-        an edge cuts most leaves that a query meets, and these lie along the same few clusters:
-        about half of it; all of it where cells are runs of a curve, which is cut where records
-        change. Measured on built-in data: assets/results/intervals.md.
+        them: all of the error is common. Above three dimensions that errs by a fifth more than the
+        model has it, whose leaves have records on both sides; all on one would be √3 times as much.
+        Above two dimensions an edge cuts most leaves that a query meets, and these lie along the
+        same few clusters: about half of it; all of it where cells are runs of a curve, which is cut
+        where records change. Measured on built-in data: assets/results/intervals.md.
         """
         inner, roots = ~self.leaf, self.levels[0].stop
         if not inner.any():

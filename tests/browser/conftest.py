@@ -264,7 +264,7 @@ def serving(script, *options, log=subprocess.DEVNULL, command=None, cwd=ROOT, **
     finally:
         leave(address)
         server.terminate()
-        server.wait(20)
+        server.wait(120)
 
 
 @pytest.fixture(scope="session")

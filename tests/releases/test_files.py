@@ -198,7 +198,7 @@ def test_a_pipe_that_nobody_writes_into_is_not_waited_for(tmp_path):
     answers = []
     reader = threading.Thread(target=lambda: answers.append(files.metadata_of(tmp_path / "pipe")))
     reader.start()
-    reader.join(30)
+    reader.join(120)
     waited = reader.is_alive()
     if waited:
         (tmp_path / "pipe").write_bytes(b"")  # ends it

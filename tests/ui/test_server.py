@@ -279,7 +279,7 @@ def test_what_calls_outside_comes_to_the_trap(trap):
     listener.settimeout(30)
     listener.accept()[0].close()
     control.terminate()
-    control.wait(20)
+    control.wait(120)
 
 
 def test_the_settings_that_keep_it_at_home():

@@ -150,7 +150,7 @@ def test_a_killed_server_leaves_nothing(tmp_path, folder):
         assert all(path.exists() for path in paths.values())
     finally:
         process.kill()
-        process.wait(20)
+        process.wait(120)
         process.stdout.close()
     assert [where for where in places if paths[where].exists()] == ["folder"]
     uploads.private_folder()

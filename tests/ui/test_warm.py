@@ -40,7 +40,7 @@ print(*[len(each.signatures) for each in (search.best_tree, search.optimise, sea
 """
 STOPPED = """
 from dpviz.ui.shared import warm
-warm.PAUSE = 60.0
+warm.PAUSE = 600.0
 warm.warm()
 """
 
@@ -48,7 +48,7 @@ warm.warm()
 def finished(script, **environment):
     command = [sys.executable, "-c", script]
     return subprocess.run(
-        command, capture_output=True, text=True, check=True, timeout=120, env=environment or None
+        command, capture_output=True, text=True, check=True, timeout=550, env=environment or None
     )
 
 
@@ -64,7 +64,7 @@ def test_loops_are_compiled_for_what_pages_and_methods_ask_and_their_threads_sle
 def test_a_server_that_is_stopped_waits_for_nothing():
     started = time.monotonic()
     assert finished(STOPPED).stdout == ""
-    assert time.monotonic() - started < 50
+    assert time.monotonic() - started < 500
 
 
 @pytest.mark.skipif(not hasattr(os, "nice"), reason="processes without priorities")
