@@ -75,7 +75,7 @@ def test_two_pieces_at_once_are_the_first_here_and_the_other_meanwhile(two, monk
 
 
 def test_what_a_piece_raises_or_a_listener_ends_the_rest(two, monkeypatch):
-    """A thread takes the first piece and one more, the other another one; no third one is begun."""
+    """A thread takes the first piece and one more, the other another one; no more are begun."""
     begun, ended = [], threading.Event()
 
     class Pool(ThreadPoolExecutor):
