@@ -54,14 +54,14 @@ REMEDIES = {
     "DataHandle": "load them first, with dpviz.load",
     "Domain": "give a dpviz.Domain, such as Domain.from_bounds([west, south, east, north])",
     "Handle": "load them first, with dpviz.load",
-    "Kinds": "give dpviz.attributes.Kinds",
+    "Kinds": "give dpviz.domain.attributes.Kinds",
     "Ledger": "give dpviz.Ledger(FILE)",
     "Method": "give a name, or dpviz.method(NAME)",
     "Paths": "give dpviz.Paths.of([[0, 1]]), or dpviz.workload_of('corridor', graph)",
     "PointRelease": "give a release of points, from dpviz.build or dpviz.read",
     "Release": "give a release, from dpviz.build or dpviz.read",
     "RoadGraph": "give dpviz.read_graph(FILES)",
-    "Values": "give dpviz.attributes.Values",
+    "Values": "give dpviz.domain.attributes.Values",
 }
 
 

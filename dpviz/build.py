@@ -39,8 +39,9 @@ from dpviz.private.load.points import columns as source_columns
 from dpviz.private.load.selection import checked_bits
 from dpviz.private.load.sequences import alphabet_of, has_header
 from dpviz.private.load.sources import public_extent, stated_domain
-from dpviz.private.load.tables import may_hold_places, tables_in
+from dpviz.private.load.tables.formats import may_hold_places
 from dpviz.private.load.tables.memory import array_points
+from dpviz.private.load.tables.opening import tables_in
 from dpviz.private.mechanisms.sources import Noise
 from dpviz.private.parallel import in_parallel
 from dpviz.private.payment import USER_LEDGER, payment, require_public

@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow as pa
 from streamlit.testing.v1 import AppTest
 
-from dpviz.arrow import number_array, numbers, tuples
 from dpviz.exports.pack import Packer, base64_of, compressed
+from dpviz.files.arrow import number_array, numbers, tuples
 from dpviz.render.cells import ALWAYS, ZOOM_STEPS, adaptive, density_scale, domain_bounds, home_zoom
 from dpviz.render.detail import QUIET
 from dpviz.ui.first_paint import DEMO

@@ -5,8 +5,8 @@
 
 from pathlib import Path
 
-from dpviz import limits
 from dpviz.cli import commands
+from dpviz.files import limits
 from dpviz.methods import of_kind
 from dpviz.ui.shared.shell import summaries
 from tests import apidocs

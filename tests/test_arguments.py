@@ -12,7 +12,7 @@ import pytest
 
 import dpviz
 from dpviz.arguments import fields_of, fitting, hints_of
-from dpviz.attributes import Kinds, Values
+from dpviz.domain.attributes import Kinds, Values
 from dpviz.errors import DataError, DomainError, DpvizError, ParameterError, ReleaseError
 
 BOX = dpviz.Domain((0, 0), (1, 1))

@@ -13,7 +13,7 @@ from dpviz.cli.options import Attributes, Bits, Clock, Places, TableName, Units
 from dpviz.cli.outputs import apart, identity
 from dpviz.cli.root import Json, app, complain, emit, progress
 from dpviz.errors import ParameterError
-from dpviz.files import destination
+from dpviz.files.writing import destination
 
 
 @app.command()

@@ -166,7 +166,7 @@ def _all(
 ) -> None:
     """Audit every setting of a group; a page keeps its rows of settings outside the group."""
     from dpviz.evaluation.audits import audit_all, existing_rows, group, page
-    from dpviz.files import write_bytes
+    from dpviz.files.writing import write_bytes
 
     results = []
     words = group(name) or []

@@ -52,7 +52,7 @@ def build_release(
     from dpviz.build import Ledger, build
     from dpviz.methods import method
     from dpviz.methods.points.declared import Declared
-    from dpviz.wishes import parse_all
+    from dpviz.queries.wishes import parse_all
 
     parameters = settings(order.parameters)
     chosen = method(name, kind, **parameters)

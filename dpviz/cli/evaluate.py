@@ -14,7 +14,7 @@ from dpviz.cli.options import Places
 from dpviz.cli.outputs import apart, claimed, space_in
 from dpviz.cli.root import Json, NoiseSeed, app, emit, numbers, progress
 from dpviz.errors import ParameterError, PrivacyError
-from dpviz.limits import QUERIES
+from dpviz.files.limits import QUERIES
 from dpviz.lists import words
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from dpviz.build import DataHandle
     from dpviz.methods.points.declared import Declared
-    from dpviz.workloads import Workload
+    from dpviz.queries.workloads import Workload
 
 QUERIES_DRAWN = 10_000
 """Queries of each size, where nobody says how many."""
@@ -121,7 +121,7 @@ def evaluate(
 
 def write_plot(path: str, figure: Figure) -> None:
     """Write a figure, whole or not at all."""
-    from dpviz.files import write_file
+    from dpviz.files.writing import write_file
     from dpviz.render.fonts import legible
 
     legible(figure)
@@ -154,8 +154,8 @@ def _workloads(
     file: str | None,
 ) -> tuple[Workload, ...]:
     """The queries: from the file where it exists, else drawn (and written to it)."""
-    from dpviz import workloads
     from dpviz.evaluation import truth
+    from dpviz.queries import workloads
 
     def drawn(size: str, n: int) -> Workload:
         if size in truth.HOT:

@@ -35,7 +35,7 @@ def expect(
     as_json: Json = False,
 ) -> None:
     """Tell the error to expect of a release, from a synthetic proxy: no records are read."""
-    from dpviz.crs import DEGREES
+    from dpviz.domain.crs import DEGREES
     from dpviz.evaluation.synthetic_proxy import (
         MOST,
         expected_by_bound,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import dpviz
 from dpviz.errors import DpvizError, ParameterError, ReleaseError
-from dpviz.files import beside, destination, mark, paid_for, recovered
+from dpviz.files.writing import beside, destination, mark, paid_for, recovered
 
 if TYPE_CHECKING:
     from dpviz.build import Ledger
@@ -30,7 +30,7 @@ def writable(output: str, ending: str = ".parquet") -> None:
     Raises:
         ParameterError: another ending, a folder that does not exist, no plain file, or a name that
             Parquet's reader cannot open.
-        ReleaseError: as :func:`dpviz.files.destination`.
+        ReleaseError: as :func:`dpviz.files.writing.destination`.
     """
     path = Path(output)
     if output.encode(errors="ignore").decode() != output:
@@ -80,7 +80,7 @@ def claimed(output: str) -> Iterator[None]:
 
     Raises:
         ParameterError: another command holds it, or the folder cannot be written.
-        ReleaseError: as :func:`dpviz.files.destination`.
+        ReleaseError: as :func:`dpviz.files.writing.destination`.
     """
     try:
         import fcntl
@@ -128,9 +128,9 @@ def apart(
 
     Raises:
         ParameterError: the output is one of the inputs, a file in one, the ledger, or there.
-        ReleaseError: a release that was paid for; or as :func:`dpviz.files.destination`.
+        ReleaseError: a release that was paid for; or as :func:`dpviz.files.writing.destination`.
     """
-    from dpviz.foreign import file_of
+    from dpviz.files.foreign import file_of
     from dpviz.releases.files import spare
     from dpviz.releases.store import kind_in
 

@@ -59,7 +59,7 @@ def info(
         raise ParameterError(
             "--source, --seed, --areas and --graph are for the code: give --code too"
         )
-    from dpviz.periods import period_words
+    from dpviz.domain.periods import period_words
     from dpviz.releases.points.promises import promises
 
     opened = dpviz.read(release)

@@ -234,7 +234,7 @@ def evaluate(
     """Redo the figures of the paper: squared error of clustered and corridor queries."""
     from dpviz.build import require_public
     from dpviz.evaluation import roads as experiments
-    from dpviz.files import write_bytes
+    from dpviz.files.writing import write_bytes
     from dpviz.methods import method as find_method
 
     edges = whole_numbers(lengths, "--lengths")

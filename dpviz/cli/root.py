@@ -244,8 +244,8 @@ def public_box(
         DomainError: no box, or one outside the area of use of its CRS.
     """
     from dpviz.build import stated_domain
-    from dpviz.crs import doubt, require_area
     from dpviz.domain import Domain
+    from dpviz.planning.bounds import doubt, require_area
 
     domain = Domain.from_bounds(limits, tuple(names), crs, **(axis or {}))
     require_area(domain)

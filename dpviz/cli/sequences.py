@@ -159,7 +159,7 @@ def sample(
     as_json: Json = False,
 ) -> None:
     """Draw synthetic sequences; costs nothing."""
-    from dpviz.files import write_bytes
+    from dpviz.files.writing import write_bytes
 
     apart(output, release)
     opened = dpviz.read(release, "sequences")

@@ -156,7 +156,7 @@ def _require(ending: str, output: str, *inputs: str | None, ledger: str | None =
 def _write(
     output: str, data: bytes, releases: Sequence[PointRelease | AreaRelease], as_json: bool
 ) -> None:
-    from dpviz.files import write_bytes
+    from dpviz.files.writing import write_bytes
 
     path = write_bytes(output, data)
     guarantees = [each.header.guarantee for each in releases]

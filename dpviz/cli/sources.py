@@ -87,8 +87,8 @@ def _check_places(graph: RoadGraph) -> None:
     Raises:
         DomainError: they lie outside its area of use.
     """
-    from dpviz.crs import doubt, require_area
     from dpviz.domain import Domain
+    from dpviz.planning.bounds import doubt, require_area
 
     low, high = graph.line_xy.min(axis=0), graph.line_xy.max(axis=0)
     if not graph.crs or not (low < high).all():  # a plane of its own, or no box

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from dpviz import arrow
 from dpviz.datasets.geography import river_outline
+from dpviz.files import arrow
 from dpviz.lazy import pq, shapely
 
 UNITS_PER_DEGREE = 1_000  # the files' integers; their sources are no finer than that

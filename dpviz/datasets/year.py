@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpviz.calendar import moment
 from dpviz.datasets.city import city_points
 from dpviz.datasets.geography import TOWNS, Array, habitable, to_lonlat, to_plane
+from dpviz.domain.calendar import moment
 
 PERIOD = ("2030-01-01", "2031-01-01")
 """An invented year, public."""

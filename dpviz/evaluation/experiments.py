@@ -25,9 +25,9 @@ from dpviz.methods import method
 from dpviz.methods.points.base import PointMethod
 from dpviz.methods.points.declared import Declared
 from dpviz.progress import Progress
+from dpviz.queries.workloads import Workload
 from dpviz.releases.points.range_count import BULK
 from dpviz.trees.lattice import Int
-from dpviz.workloads import Workload
 
 Key = tuple[str, float, str, int]
 """What identifies a row: method, epsilon, size, repeat."""

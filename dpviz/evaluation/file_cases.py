@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from dpviz.files import csv_text
+from dpviz.files.writing import csv_text
 
 MANY = 200
 """Units of others in a file: a merge of them all stands far above the noise of ε = 1."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpviz.build import RoadData, build
 from dpviz.evaluation.truth import exact_visits
-from dpviz.files import csv_text
+from dpviz.files.writing import csv_text
 from dpviz.progress import Progress
 from dpviz.roads.estimates import RoadEstimates
 from dpviz.roads.generate import clustered_workload, corridor_workload

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from dpviz.errors import DataError, ParameterError
-from dpviz.files import write_bytes
+from dpviz.files.writing import write_bytes
 
 R = TypeVar("R")
 

@@ -19,9 +19,9 @@ from dpviz.datasets import DATASETS
 from dpviz.domain import Domain
 from dpviz.errors import ParameterError
 from dpviz.evaluation.truth import exact_counts
+from dpviz.queries.workloads import SIZES, workload
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.trees.lattice import Float
-from dpviz.workloads import SIZES, workload
 
 CITIES = {2: "city-250k", 3: "year", 4: "trips-200k"}
 """The synthetic data set that is the proxy, by dimensions; the third one is time."""

@@ -19,12 +19,12 @@ from dpviz.private.areas import exact_areas as exact_areas
 from dpviz.private.handle import DataHandle
 from dpviz.private.index import PointIndex
 from dpviz.private.roads import exact_visits as exact_visits
+from dpviz.queries.workloads import Workload
 from dpviz.releases.areas.partition import Areas
 from dpviz.releases.points.region_count import Regions
 from dpviz.releases.points.release import PointRelease
 from dpviz.releases.points.sums import values_of
 from dpviz.trees.lattice import Codes, Float, Int, grid_edges
-from dpviz.workloads import Workload
 
 
 def exact_counts(handle: DataHandle, rects: ArrayLike) -> Int:

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from dpviz.arrow import number_array
+from dpviz.files.arrow import number_array
 
 KINDS = {
     "float32": "Float32Array",

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.arrow import number_array
 from dpviz.exports.pack import Packer
+from dpviz.files.arrow import number_array
 from dpviz.releases.points.release import PointRelease
 from dpviz.render.cells import adaptive, detail_columns
 from dpviz.render.detail import NEVER

@@ -11,7 +11,7 @@ from numbers import Number
 from typing import Any
 
 from dpviz.arguments import fitting
-from dpviz.crs import known_crs
+from dpviz.domain.crs import known_crs
 from dpviz.errors import ParameterError
 from dpviz.methods.points.declared import Declared
 from dpviz.methods.registry import Method
@@ -20,11 +20,11 @@ from dpviz.private.areas import AreaData
 from dpviz.private.handle import DataHandle, Handle
 from dpviz.private.load.graphs import workload_of
 from dpviz.private.roads import RoadData
+from dpviz.queries.wishes import parse_all
 from dpviz.releases.areas.partition import Areas
 from dpviz.releases.areas.source import areas_of
 from dpviz.releases.points.promises import KEY as PROMISES
 from dpviz.roads.paths import Paths, require_paths, require_workload
-from dpviz.wishes import parse_all
 
 DEFAULTS = {
     "points": "privtree",

@@ -12,10 +12,10 @@ import anywidget
 import traitlets
 
 from dpviz.arguments import fitting
+from dpviz.domain.rectangles import numbers_of
 from dpviz.errors import DomainError, ReleaseError
 from dpviz.exports.html import deck, environment, packed_map
 from dpviz.exports.pack import compressed
-from dpviz.rectangles import numbers_of
 from dpviz.releases.areas.release import AreaRelease
 from dpviz.releases.points.range_count import RangeAnswers
 from dpviz.releases.points.release import PointRelease

@@ -17,10 +17,10 @@ from dpviz.evaluation.truth import (
     without_noise,
 )
 from dpviz.planning.candidates import Caution
+from dpviz.queries.wishes import Wish
 from dpviz.releases.points.promises import asked, places_of, within, worst
 from dpviz.releases.points.release import PointRelease
 from dpviz.trees.lattice import Float
-from dpviz.wishes import Wish
 
 PLACES = 2_500
 """Squares at which a wish of any square is asked."""

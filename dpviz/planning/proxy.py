@@ -12,9 +12,9 @@ from dpviz.domain import Domain
 from dpviz.errors import DomainError, ParameterError
 from dpviz.evaluation.synthetic_proxy import MOST, check_guess, synthetic_proxy
 from dpviz.evaluation.truth import exact_counts, exact_total, places_of_records, standing_for
+from dpviz.queries.wishes import Wish, squares
 from dpviz.releases.points.release import PointRelease
 from dpviz.trees.lattice import Float, Int
-from dpviz.wishes import Wish, squares
 
 GUESS = 100_000
 """Records, where nothing is said of their number."""

@@ -12,23 +12,22 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
-from dpviz import calendar
-from dpviz.crs import DEGREES
 from dpviz.datasets import DATASETS
-from dpviz.domain import Domain, default_columns
+from dpviz.domain import Domain, calendar, default_columns
+from dpviz.domain.crs import DEGREES
+from dpviz.domain.zones import ZONE
 from dpviz.errors import ReleaseError
 from dpviz.lists import listed
 from dpviz.methods import method
 from dpviz.methods.points.declared import Declared
 from dpviz.planning.code import FILE, WORKLOAD, Code, arguments, shell
+from dpviz.queries.wishes import parse_all
 from dpviz.releases.areas.area_file import NUMBERED
 from dpviz.releases.areas.release import AreaRelease
 from dpviz.releases.areas.source import words_of
 from dpviz.releases.header import Header
 from dpviz.releases.points.promises import KEY as PROMISES
 from dpviz.releases.points.release import PointRelease
-from dpviz.wishes import parse_all
-from dpviz.zones import ZONE
 
 AREAS = "AREAS"
 """Where the name of the file of areas is not known."""

@@ -25,8 +25,8 @@ from dpviz.planning.proxy import proxy_records
 from dpviz.planning.script import Script
 from dpviz.planning.trial import Trial, area_source
 from dpviz.progress import Progress
+from dpviz.queries.wishes import Wish, parse_all
 from dpviz.releases.points.release import PointRelease
-from dpviz.wishes import Wish, parse_all
 
 LEAST = 0.001
 """The smallest ε that is tried."""

@@ -17,9 +17,9 @@ from dpviz.evaluation.truth import exact_by_area, exact_total
 from dpviz.planning.candidates import GRID, SYNTHETIC, Candidate, Caution
 from dpviz.planning.grids import grid_answers, noise_variance
 from dpviz.planning.places import Answered, answered, placed
+from dpviz.queries.wishes import Wish
 from dpviz.releases.points.promises import within, worst
 from dpviz.trees.lattice import Float
-from dpviz.wishes import Wish
 
 FAR = 0.1
 """One build that is so much less likely than wished speaks for all."""

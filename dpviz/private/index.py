@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpviz.crs import cut_order
 from dpviz.domain import Domain
+from dpviz.domain.crs import cut_order
 from dpviz.errors import DataError
 from dpviz.trees.lattice import Codes, Int, morton, unmorton
 

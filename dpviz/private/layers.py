@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.attributes import Values
 from dpviz.domain import Domain
+from dpviz.domain.attributes import Values
 from dpviz.errors import ParameterError
 from dpviz.private.budget import Budget, Share
 from dpviz.private.index import Layers, PointIndex

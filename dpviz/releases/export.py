@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from dpviz.arguments import typed
-from dpviz.crs import DEGREES, known_crs
+from dpviz.domain.crs import DEGREES, known_crs
 from dpviz.errors import DomainError, ReleaseError
-from dpviz.files import write_file
+from dpviz.files.writing import write_file
 from dpviz.lazy import geopandas, pa, pd, pq, pv, pyogrio, pyproj, shapely
 from dpviz.releases.areas.columns import plain_frame
 from dpviz.releases.areas.joining import joined

@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz import arrow
 from dpviz.errors import DataError, DpvizError, ReleaseError
-from dpviz.files import MAGIC, PAID, beside, write_file
+from dpviz.files import arrow
+from dpviz.files.sandbox import confined, warm
+from dpviz.files.writing import MAGIC, PAID, beside, write_file
 from dpviz.lazy import pa, pc, pq, pyproj
 from dpviz.releases.header import SCHEMA, Header
-from dpviz.sandbox import confined, warm
 
 KEY = b"dpviz"
 OLD_KEYS = {b"dpviz_roads": "roads", b"dpviz_sequences": "sequences", KEY: "points"}
@@ -48,8 +48,8 @@ def write_table(path: str | os.PathLike[str], table: pa.Table) -> Path:
     """Write a table as Parquet, group of rows by group, between which it can be cancelled.
 
     Raises:
-        ReleaseError: as :func:`dpviz.files.write_file`; or another release that was paid for is
-            there: one that was paid for too is written beside it then.
+        ReleaseError: as :func:`dpviz.files.writing.write_file`; or another release that was paid
+            for is there: one that was paid for too is written beside it then.
     """
 
     def write(temporary: str) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, TypeAdapter, ValidationError
 
-from dpviz.attributes import MOST_KINDS
+from dpviz.domain.attributes import MOST_KINDS
 from dpviz.errors import ReleaseError
 from dpviz.sequences.alphabet import MOST_SYMBOLS
 from dpviz.sequences.model import LONGEST

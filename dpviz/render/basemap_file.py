@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpviz.errors import DpvizError, ParameterError
+from dpviz.files.sandbox import confined
 from dpviz.lazy import shapely
 from dpviz.render.colors import FRAME, QUIET, ROAD, WATER, Themed, stops
 from dpviz.render.marks import paths, polygons
 from dpviz.render.names import places
 from dpviz.render.scene import Bounds, Mark
-from dpviz.sandbox import confined
 
 GREEN = Themed(stops("e3ead8")[0], stops("1b241d")[0])
 AREAS = {"water": WATER, "green": GREEN, "building": QUIET, "border": FRAME, "area": ROAD}

@@ -10,9 +10,9 @@ import pyarrow as pa
 import pydeck
 from numpy.typing import NDArray
 
-from dpviz.arrow import numbers, tuples
 from dpviz.domain import Domain
 from dpviz.errors import DomainError
+from dpviz.files.arrow import numbers, tuples
 from dpviz.releases.points.release import PointRelease
 from dpviz.render.colors import HATCH, every_palette
 from dpviz.render.detail import NEVER, QUIET, Detail, detail

@@ -12,9 +12,9 @@ import pyarrow as pa
 import pydeck
 from numpy.typing import NDArray
 
-from dpviz.arrow import numbers, tuples
 from dpviz.domain import Domain
 from dpviz.errors import ReleaseError
+from dpviz.files.arrow import numbers, tuples
 from dpviz.lazy import shapely
 from dpviz.releases.points.range_count import RangeAnswers
 from dpviz.releases.points.release import PointRelease

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz.crs import DEGREES, transformation
 from dpviz.domain import Domain
+from dpviz.domain.crs import DEGREES, transformation
 from dpviz.lazy import shapely
 from dpviz.releases.answers import Answers
 from dpviz.releases.points.region_count import Regions, polygonal

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from dpviz import limits
 from dpviz.errors import DataError, DpvizError, ParameterError
-from dpviz.foreign import readable, recognised, refuse_computing
+from dpviz.files import limits
+from dpviz.files.foreign import readable, recognised, refuse_computing
 from dpviz.lazy import pa, pyogrio, pyproj, shapely
 from dpviz.releases.points.region_file import shapes_of
 

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from dpviz.arrow import numbers
+from dpviz.files.arrow import numbers
 from dpviz.releases.points.kinds import KindsRelease
 from dpviz.releases.points.quotient import Quotients, quotients
 from dpviz.releases.points.range_count import box_count

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pydeck
 from numpy.typing import ArrayLike, NDArray
 
-from dpviz.arrow import lists, numbers, tuples
+from dpviz.files.arrow import lists, numbers, tuples
 from dpviz.render.colors import ACCENT, FRAME, TEXT, TIDE, Themed
 from dpviz.render.scene import Mark, Row, Side
 

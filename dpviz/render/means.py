@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from dpviz.arrow import numbers
+from dpviz.files.arrow import numbers
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.kinds import KindsRelease
 from dpviz.releases.points.quotient import Quotients

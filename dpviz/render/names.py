@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pydeck
 
-from dpviz.arrow import numbers, tuples
+from dpviz.files.arrow import numbers, tuples
 from dpviz.render.scene import Mark
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpviz.crs import DEGREES, MERCATOR_LATITUDE, transformation
+from dpviz.domain.crs import DEGREES, MERCATOR_LATITUDE, transformation
 from dpviz.errors import DomainError
 from dpviz.trees.lattice import Float
 

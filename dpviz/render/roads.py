@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz.crs import DEGREES, transformation
+from dpviz.domain.crs import DEGREES, transformation
 from dpviz.errors import DomainError
 from dpviz.releases.roads.release import RoadRelease
 from dpviz.render.basemap import outlines

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz.calendar import moment
+from dpviz.domain.calendar import moment
 from dpviz.errors import ParameterError
 from dpviz.roads.graph import Int, RoadGraph
 from dpviz.roads.paths import Paths

@@ -15,8 +15,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpviz import limits
 from dpviz.errors import DataError
+from dpviz.files import limits
 from dpviz.lazy import scipy
 
 Int = NDArray[np.int64]

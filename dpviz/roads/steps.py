@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.calendar import Calendar, step_words
+from dpviz.domain.calendar import Calendar, step_words
+from dpviz.domain.zones import OF_ZONES, ZONE, zone_name
 from dpviz.errors import DomainError
 from dpviz.trees.lattice import Float, Int
-from dpviz.zones import OF_ZONES, ZONE, zone_name
 
 MOST = 1_000
 """Steps of one release."""

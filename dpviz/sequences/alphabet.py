@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz import limits
 from dpviz.arguments import check_fields
 from dpviz.errors import ParameterError
+from dpviz.files import limits
 from dpviz.trees.lattice import Int
 
 MOST_SYMBOLS = limits.SYMBOLS.most

@@ -23,8 +23,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import App, cli_util, config, net_util
 from streamlit.web.server import server_util
 
-from dpviz import Ledger, limits, sandbox
+from dpviz import Ledger
 from dpviz.errors import DpvizError, ParameterError
+from dpviz.files import limits, sandbox
 from dpviz.render import basemap
 from dpviz.ui.answers import keep_answers
 from dpviz.ui.first_paint import FirstPaint

@@ -15,7 +15,7 @@ from streamlit import config
 from streamlit.runtime import get_instance
 from streamlit.runtime.app_session import AppSession
 
-from dpviz import limits
+from dpviz.files import limits
 from dpviz.ui.shared.turns import holds_place
 
 UPLOAD = "/_stcore/upload_file/"

@@ -18,7 +18,7 @@ import pyarrow.csv
 import pyarrow.parquet
 
 import dpviz
-from dpviz import sandbox
+from dpviz.files import sandbox
 
 from .pages import shown, write_measured
 

@@ -36,8 +36,8 @@ from dpviz.evaluation.truth import HOT, exact_counts, hot
 from dpviz.methods.points.declared import Declared
 from dpviz.private.handle import DataHandle
 from dpviz.private.mechanisms.noise import SimulatedNoise
+from dpviz.queries.workloads import workload
 from dpviz.trees.lattice import Float, Int, grid_edges
-from dpviz.workloads import workload
 
 from .pages import ASSETS, write_measured
 

@@ -16,14 +16,14 @@ from pathlib import Path
 import numpy as np
 
 import dpviz
-from dpviz.crs import METRES_PER_DEGREE
+from dpviz.domain.crs import METRES_PER_DEGREE
 from dpviz.errors import ParameterError
 from dpviz.evaluation.truth import exact_counts, places_of_records
 from dpviz.planning.candidates import Caution
 from dpviz.planning.proxy import proxy_records
 from dpviz.planning.search import caution_of, least, prices
 from dpviz.planning.trial import Trial
-from dpviz.wishes import parse, parse_all, squares
+from dpviz.queries.wishes import parse, parse_all, squares
 from tests.geojson import collection, feature
 
 DATA = {

@@ -8,7 +8,7 @@ import pytest
 import dpviz
 from dpviz.cli.root import numbers
 from dpviz.errors import DpvizError
-from dpviz.workloads import workload
+from dpviz.queries.workloads import workload
 from tests.commands import fails, run
 
 BOX = "--bounds=0,0,1,1"
@@ -154,7 +154,7 @@ def test_made_up_trips_pay_under_no_name():
 )
 def test_queries_of_a_file_are_not_drawn(folder, unfit, line):
     domain = dpviz.Domain((0, 0), (1, 1))
-    dpviz.workloads.save([workload(domain, "small", 5)], domain, "w.parquet")
+    dpviz.queries.workloads.save([workload(domain, "small", 5)], domain, "w.parquet")
     words = ("evaluate", "points.csv", BOX, "--public", "-o", "e.csv", "--sizes", "small")
     refused(folder, (*words, "--workload", "w.parquet", *unfit), line)
 

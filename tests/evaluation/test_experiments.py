@@ -12,7 +12,7 @@ from dpviz.evaluation.plots import error_figure
 from dpviz.evaluation.results import CONTRACT, OPTIONAL, Results, about, summary
 from dpviz.evaluation.rowfile import rows_in
 from dpviz.evaluation.truth import exact_counts, nonempty, public_records
-from dpviz.workloads import workload
+from dpviz.queries.workloads import workload
 from tests.commands import as_json, fails
 
 DOMAIN = dpviz.Domain((0, 0), (1, 1), columns=("x", "y"))

@@ -13,12 +13,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dpviz import sandbox
 from dpviz.cli import audit as command
 from dpviz.cli.audit import run_here, run_outside
 from dpviz.evaluation import file_audit
 from dpviz.evaluation.file_audit import FEATURES, KINDS, FileBench, Outcome, audit_files
 from dpviz.evaluation.file_cases import MANY, FileCase, file_cases
+from dpviz.files import sandbox
 from tests.commands import as_json, fails, run
 
 CASES = file_cases()

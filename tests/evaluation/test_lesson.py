@@ -12,8 +12,8 @@ from dpviz.evaluation import lesson
 from dpviz.evaluation.privtree_trace import heap_losses, steps, trace
 from dpviz.evaluation.truth import exact_counts
 from dpviz.methods.points.privtree import exact_loss
+from dpviz.queries.workloads import workload
 from dpviz.ui.points.source_form import built_in
-from dpviz.workloads import workload
 
 PLACES = ((14.66, -23.85), (14.5, -24.0), (14.9, -23.65))
 

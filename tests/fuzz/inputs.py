@@ -12,11 +12,11 @@ import pyarrow.parquet as pq
 import shapely
 
 import dpviz
-from dpviz import workloads
 from dpviz.build import source_columns
 from dpviz.private.load.graphs import read_graph
 from dpviz.private.load.roads import read_trips
 from dpviz.private.load.sequences import alphabet_of, read_sequences
+from dpviz.queries import workloads
 from dpviz.releases.points.region_file import read_regions
 from dpviz.roads.graph import road_graph
 from dpviz.sequences.alphabet import Alphabet

@@ -10,8 +10,8 @@ import dpviz
 from dpviz.evaluation.figures.intervals import covered
 from dpviz.evaluation.truth import exact_counts
 from dpviz.methods import METHODS, of_kind
+from dpviz.queries.workloads import workload
 from dpviz.trees.decomposition import ADAPTED, HIGH_DIMENSIONS
-from dpviz.workloads import workload
 
 from .cases import handle, quick, skewed_points
 

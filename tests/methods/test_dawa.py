@@ -19,7 +19,7 @@ from dpviz.private.budget import Budget
 from dpviz.private.index import PointIndex
 from dpviz.private.mechanisms.noise import SimulatedNoise
 from dpviz.private.mechanisms.partitions import cheapest_partition, deviations
-from dpviz.workloads import workload
+from dpviz.queries.workloads import workload
 from tests.methods.cases import handle, path_totals, skewed_points
 from tests.strategies import indexes
 

@@ -8,7 +8,7 @@ from dpviz.datasets import DATASETS
 from dpviz.errors import DomainError, ParameterError
 from dpviz.methods import METHODS, method
 from dpviz.methods.points.declared import FOLLOWING, WORKLOADS, Declared
-from dpviz.workloads import workload
+from dpviz.queries.workloads import workload
 from tests.commands import as_json, fails, run
 
 from .cases import handle, skewed_points

@@ -19,9 +19,9 @@ from dpviz.methods.points.ladder_tree import Ladder, LadderTree, unspent, within
 from dpviz.private.budget import Budget
 from dpviz.private.index import PointIndex
 from dpviz.private.mechanisms.noise import SimulatedNoise
+from dpviz.queries.workloads import workload
 from dpviz.trees.decomposition import MAX_NODES
 from dpviz.trees.lattice import grid_edges
-from dpviz.workloads import workload
 from tests.methods.cases import handle, moved_by_a_record, path_totals, priced, refinement
 from tests.strategies import indexes
 

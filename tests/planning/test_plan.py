@@ -25,8 +25,8 @@ from dpviz.planning.grids import grid_answers, noise_variance
 from dpviz.planning.proxy import as_clumped_as, clumped
 from dpviz.planning.search import LEAST, STEP, least, prices
 from dpviz.planning.trial import Trial
+from dpviz.queries.wishes import parse_all, squares
 from dpviz.releases.points.promises import promises, within
-from dpviz.wishes import parse_all, squares
 from tests.commands import as_json, fails, run
 from tests.geojson import collection, feature
 

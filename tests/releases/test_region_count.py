@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpviz
-from dpviz import limits
 from dpviz.errors import DataError, DomainError
+from dpviz.files import limits
 from dpviz.methods import of_kind
 from dpviz.releases.points.region_count import Regions, region_cover, regions_of
 from dpviz.releases.points.region_file import listed_layers, polygon_layers, read_regions

@@ -12,8 +12,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import dpviz
-from dpviz.attributes import Values
 from dpviz.cli.attributes import attribute_lines, attribute_rows
+from dpviz.domain.attributes import Values
 from dpviz.errors import DataError, DomainError, DpvizError, ParameterError, ReleaseError
 from dpviz.methods import method as find_method
 from dpviz.private.budget import Budget

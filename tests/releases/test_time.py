@@ -10,8 +10,8 @@ import pytest
 import shapely
 
 import dpviz
-from dpviz import calendar
 from dpviz.datasets.year import FESTIVAL, OUTAGE
+from dpviz.domain import calendar
 from dpviz.errors import DomainError, ReleaseError
 from dpviz.exports import map_page
 from dpviz.exports.facts import windows_of_one

@@ -22,13 +22,13 @@ from numpy.typing import NDArray
 import dpviz
 from dpviz.methods import method
 from dpviz.methods.points import ladder_tree
+from dpviz.queries.workloads import workload
 from dpviz.trees import sharing
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.density import refine
 from dpviz.trees.lattice import Float, Int, morton
 from dpviz.trees.network import Float32, Network
 from dpviz.trees.sharing import FEATURES, MOST, Evidence, Families, of_levels
-from dpviz.workloads import workload
 
 from .fields import UNIT, field
 from .network import Trainer, beginning

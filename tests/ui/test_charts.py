@@ -5,7 +5,7 @@ from datetime import timedelta
 import pandas
 import pytest
 
-from dpviz.calendar import Calendar
+from dpviz.domain.calendar import Calendar
 from dpviz.ui.points.time_answer import marked_timeline
 from dpviz.ui.shared import charts
 

@@ -5,7 +5,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import dpviz
-from dpviz import limits
+from dpviz.files import limits
 from dpviz.methods import METHODS, names
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render import rounded, with_noise

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 import dpviz
 from dpviz.errors import ReleaseError
-from dpviz.files import mark
+from dpviz.files.writing import mark
 from dpviz.releases.store import kind_in
 from dpviz.ui.shared import releases, share
 from dpviz.ui.shared.shelf import LOST, Shelf, kept_release, read_any

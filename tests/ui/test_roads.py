@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpviz.build import load, read_graph
-from dpviz.cycles import DAYS
+from dpviz.domain.cycles import DAYS
 from dpviz.errors import DomainError
 from dpviz.exports.scenes import scene_page
 from dpviz.methods import METHODS, names

@@ -12,7 +12,7 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.state import SessionState
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
-from dpviz import limits
+from dpviz.files import limits
 from dpviz.ui import server
 from tests.ui.loop import run
 

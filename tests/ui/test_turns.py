@@ -6,8 +6,8 @@ import pytest
 from streamlit.runtime.scriptrunner import RerunData, RerunException
 from streamlit.testing.v1 import AppTest
 
-from dpviz import limits
 from dpviz.errors import DataError
+from dpviz.files import limits
 from dpviz.ui.shared import garbage, turns
 
 

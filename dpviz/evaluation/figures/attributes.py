@@ -14,11 +14,11 @@ from dpviz.evaluation.figures.intervals import QUERIES, SIZES, WANTED, Row, cove
 from dpviz.evaluation.figures.report import Reproduction, Statement, mean_of, table
 from dpviz.evaluation.truth import exact_counts, exact_sums, of_one_kind
 from dpviz.progress import Progress
+from dpviz.queries.workloads import workload
 from dpviz.releases.points.kinds import KindsRelease, require_kinds
 from dpviz.releases.points.range_count import RangeAnswers
 from dpviz.releases.points.sums import SumAnswers
 from dpviz.trees.lattice import Float
-from dpviz.workloads import workload
 
 DATA = "rides"
 METHODS = ("quadtree", "privtree", "ugrid")

@@ -19,7 +19,7 @@ from dpviz.evaluation.plots import error_figure
 from dpviz.evaluation.ratios import geometric_mean
 from dpviz.evaluation.results import mean_error
 from dpviz.progress import Progress
-from dpviz.workloads import workload
+from dpviz.queries.workloads import workload
 
 DATA = {"city-250k": (1, 2), "trips-200k": (1, 2, 4)}
 """Built-in data in two and four dimensions, and the axes halved per level."""

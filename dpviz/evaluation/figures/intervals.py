@@ -16,11 +16,11 @@ from dpviz.evaluation.figures.report import Reproduction, Statement, mean_of
 from dpviz.evaluation.truth import exact_counts, hot
 from dpviz.methods import of_kind
 from dpviz.progress import Progress
+from dpviz.queries.workloads import workload
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.range_count import RangeAnswers
 from dpviz.releases.points.sums import SumAnswers
 from dpviz.trees.lattice import Float, Int
-from dpviz.workloads import workload
 
 SETS = {"city-250k": 2, "trips-200k": 4}
 """Built-in public data, and their dimensions."""

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from dpviz.evaluation.experiments import ErrorRow
-from dpviz.files import csv_text, write_bytes
+from dpviz.files.writing import csv_text, write_bytes
 from dpviz.lazy import mpl
 from dpviz.progress import Progress
 

@@ -15,7 +15,7 @@ from dpviz.domain import Domain
 from dpviz.evaluation.experiments import ErrorRow, Experiment, run
 from dpviz.evaluation.truth import nonempty
 from dpviz.progress import Progress
-from dpviz.workloads import Workload, workload
+from dpviz.queries.workloads import Workload, workload
 
 DATA = "city-1m"
 METRIC = "median_relative_error"

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpviz.cores import at_once, side_by_side, strips
-from dpviz.crs import cut_order
+from dpviz.domain.crs import cut_order
 from dpviz.errors import ParameterError
 from dpviz.methods.points.base import PointMethod, parameter
 from dpviz.methods.points.levels import leaf_counts

@@ -18,10 +18,10 @@ from dpviz.private.budget import Budget, Share
 from dpviz.private.index import PointIndex
 from dpviz.private.mechanisms.noise import Noise, geometric_at
 from dpviz.private.mechanisms.partitions import published_partition
+from dpviz.queries.workloads import workload
 from dpviz.trees.consistency import combine, least_squares
 from dpviz.trees.decomposition import Decomposition, is_leaf
 from dpviz.trees.lattice import Codes, Float, Int, grid_edges, hilbert, hilbert_run_boxes
-from dpviz.workloads import workload
 
 
 @register

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpviz.domain import Domain
+from dpviz.domain.rectangles import numbers_of
 from dpviz.errors import ParameterError
 from dpviz.methods.registry import method, names
-from dpviz.rectangles import numbers_of
 
 WORKLOADS = {
     "uniform": "rectangles of 0.01 to 10 % of the area, anywhere",

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz.cuts import CutOrder
+from dpviz.domain.cuts import CutOrder
 from dpviz.methods.points.base import PointMethod, parameter, register
 from dpviz.methods.points.kd_cells import RANK, BoxTree, KdCells, grow, with_noisy_counts
 from dpviz.private.budget import Budget

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz.cuts import CutOrder
+from dpviz.domain.cuts import CutOrder
 from dpviz.methods.points.levels import geometric_weights, leaf_counts, measured_levels
 from dpviz.private.budget import DISJOINT, Budget
 from dpviz.private.index import PointIndex

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from dpviz.crs import cut_order
+from dpviz.domain.crs import cut_order
 from dpviz.methods.points.base import PointMethod, parameter, register
 from dpviz.methods.points.kd_cells import BoxTree, KdCells, grow, with_noisy_counts
 from dpviz.private.budget import Budget

@@ -9,9 +9,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz.crs import cut_order
-from dpviz.cuts import CutOrder
 from dpviz.domain import Domain
+from dpviz.domain.crs import cut_order
+from dpviz.domain.cuts import CutOrder
 from dpviz.errors import ParameterError
 from dpviz.methods.points.base import PointMethod, parameter, register
 from dpviz.methods.points.grid_size import checked_power

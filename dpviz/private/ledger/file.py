@@ -13,7 +13,7 @@ from typing import Any
 from weakref import WeakSet
 
 from dpviz.errors import DpvizError, LedgerError
-from dpviz.files import LEDGER_ID
+from dpviz.files.writing import LEDGER_ID
 from dpviz.private.ledger.entries import DamageError
 from dpviz.private.ledger.migration import migrate
 from dpviz.private.ledger.seal import seal_path

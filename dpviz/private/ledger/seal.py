@@ -12,7 +12,7 @@ import zlib
 from contextlib import suppress
 from pathlib import Path
 
-from dpviz.files import SEAL_MARK
+from dpviz.files.writing import SEAL_MARK
 from dpviz.private.ledger.entries import Head
 
 

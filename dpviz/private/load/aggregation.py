@@ -19,6 +19,7 @@ import numpy as np
 
 from dpviz.domain import Domain
 from dpviz.errors import DataError
+from dpviz.files.sandbox import confined
 from dpviz.lazy import pa, pq
 from dpviz.private.index import Layers, PointIndex
 from dpviz.private.load.cellquery import CellQuery, Fate
@@ -28,16 +29,9 @@ from dpviz.private.load.engines.base import Engine, Rows, watched
 from dpviz.private.load.folder import parquet_files
 from dpviz.private.load.names import recognised_columns
 from dpviz.private.load.selection import Selection
-from dpviz.private.load.tables.base import (
-    Column,
-    listed,
-    parsing,
-    pick,
-    refuse_release,
-    shown,
-)
+from dpviz.private.load.tables.base import Column, listed, parsing, pick, refuse_release
 from dpviz.private.load.tally import Fact, Tally
-from dpviz.sandbox import confined
+from dpviz.private.load.values import shown
 from dpviz.trees.lattice import morton
 
 BLOCK = 1 << 22

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz import arrow
+from dpviz.files import arrow
 from dpviz.lazy import pa, pc
 from dpviz.trees.lattice import Int
 

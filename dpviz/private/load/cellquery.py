@@ -27,10 +27,11 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, Literal
 
-from dpviz.attributes import OTHER, Values
-from dpviz.calendar import MONDAY
-from dpviz.crs import known_crs
 from dpviz.domain import Domain
+from dpviz.domain.attributes import OTHER, Values
+from dpviz.domain.calendar import MONDAY
+from dpviz.domain.crs import known_crs
+from dpviz.domain.zones import ZONE, Offsets
 from dpviz.errors import DataError, ParameterError
 from dpviz.lazy import exp, sqlglot
 from dpviz.private.load.cell_templates import (
@@ -52,7 +53,6 @@ from dpviz.private.load.dialects import (
     as_unit,
 )
 from dpviz.private.load.selection import checked_bits, checked_bound
-from dpviz.zones import ZONE, Offsets
 
 MOST_BITS = 62
 """Of the number of a cell with its kind."""

@@ -27,7 +27,7 @@ from dpviz.private.load.points import layout, read_layers
 from dpviz.private.load.roads import read_trips
 from dpviz.private.load.selection import Selection, checked_bound
 from dpviz.private.load.sequences import alphabet_of, read_places, read_sequences
-from dpviz.private.load.tables import open_table
+from dpviz.private.load.tables.opening import open_table
 from dpviz.private.load.tally import Tally
 from dpviz.roads.graph import RoadGraph
 

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from dpviz import arrow
 from dpviz.arguments import typed
 from dpviz.domain import Domain
 from dpviz.errors import DataError
+from dpviz.files import arrow
 from dpviz.lazy import pa
 from dpviz.private.handle import DataHandle
 from dpviz.private.load.cellquery import CellQuery

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from dpviz import arrow
 from dpviz.domain import Domain
 from dpviz.errors import DataError
+from dpviz.files import arrow
 from dpviz.lazy import pa, pc
 from dpviz.private.handle import DataHandle
 from dpviz.private.index import MOST_RECORDS, Layers
@@ -21,9 +21,8 @@ from dpviz.private.load.aggregation import MAX_CELLS, layers_of_rows, too_many
 from dpviz.private.load.cellquery import CellQuery
 from dpviz.private.load.engines.base import Rows
 from dpviz.private.load.selection import Selection
-from dpviz.private.load.tables import Table
-from dpviz.private.load.tables.base import is_text
-from dpviz.private.load.values import plain
+from dpviz.private.load.tables.base import Table
+from dpviz.private.load.values import is_text, plain
 
 _COUNT = re.compile(r"n|count|n_[0-9a-f]{8}")
 

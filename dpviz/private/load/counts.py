@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz import arrow
 from dpviz.arguments import typed
 from dpviz.domain import Domain
 from dpviz.errors import DataError
-from dpviz.files import write_file
+from dpviz.files import arrow
+from dpviz.files.writing import write_file
 from dpviz.lazy import pa, pq
 from dpviz.private.handle import DataHandle
 from dpviz.private.index import PointIndex
@@ -39,8 +39,7 @@ from dpviz.private.load.count_rows import (
 from dpviz.private.load.engines.base import Rows
 from dpviz.private.load.folder import parquet_files
 from dpviz.private.load.selection import Selection, bounded, checked_bits
-from dpviz.private.load.tables import Table
-from dpviz.private.load.tables.base import parsing
+from dpviz.private.load.tables.base import Table, parsing
 from dpviz.private.load.tables.confined import ConfinedTable
 from dpviz.releases.files import metadata_of
 from dpviz.trees.lattice import unmorton

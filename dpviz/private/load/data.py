@@ -16,7 +16,7 @@ from dpviz.private.load.roads import city_trips, city_trips_in, read_trips
 from dpviz.private.load.selection import Selection
 from dpviz.private.load.sequences import city_sequences, read_places, read_sequences
 from dpviz.private.load.sources import read_points
-from dpviz.private.load.tables import checked_source
+from dpviz.private.load.tables.opening import checked_source
 from dpviz.private.roads import RoadData
 from dpviz.private.sequences import SequenceData
 from dpviz.progress import Progress

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpviz.crs import metres_per_unit
 from dpviz.domain import Domain
+from dpviz.domain.crs import metres_per_unit
+from dpviz.domain.zones import ZONE
 from dpviz.errors import DataError
 from dpviz.lazy import shapely
 from dpviz.private.load.items import Items
 from dpviz.private.load.names import recognised_columns, wkt_column
 from dpviz.private.load.points import layout, read_records
-from dpviz.private.load.tables import Column, Table
+from dpviz.private.load.tables.base import Column, Table
 from dpviz.private.load.tally import Tally
 from dpviz.roads.graph import Float, Int, RoadGraph
 from dpviz.roads.steps import Steps
 from dpviz.trees.lattice import STRIP
-from dpviz.zones import ZONE
 
 if TYPE_CHECKING:
     from shapely import STRtree

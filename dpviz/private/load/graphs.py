@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpviz.arguments import typed
-from dpviz.crs import DEGREES, known_crs
 from dpviz.datasets import city_graph
 from dpviz.datasets.geography import CITY
+from dpviz.domain.crs import DEGREES, known_crs
 from dpviz.errors import DataError, ParameterError
 from dpviz.private.load.streets import graph_from_graphml, graph_from_lines
-from dpviz.private.load.tables import open_table
 from dpviz.private.load.tables.base import pick
+from dpviz.private.load.tables.opening import open_table
 from dpviz.private.load.values import number_of, texts
 from dpviz.roads.generate import clustered_workload, corridor_workload
 from dpviz.roads.graph import RoadGraph, edge_columns, node_columns, road_graph

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpviz.private.load.bounding import bounded, numbered
-from dpviz.private.load.tables import Table
+from dpviz.private.load.tables.base import Table
 from dpviz.private.load.tally import Fact, Tally
 from dpviz.private.load.values import listed_places, lists, texts, times
 from dpviz.trees.lattice import Float, Int

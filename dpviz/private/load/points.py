@@ -15,17 +15,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz import arrow
-from dpviz.attributes import OTHER, Kinds, Values
 from dpviz.domain import Domain, default_columns
+from dpviz.domain.attributes import OTHER, Kinds, Values
 from dpviz.errors import DataError
+from dpviz.files import arrow
 from dpviz.private.index import Layers, PointIndex
 from dpviz.private.load.bounding import bounded, numbered
 from dpviz.private.load.dialects import LARGEST
 from dpviz.private.load.names import is_coordinate, recognised_columns, wkt_column
 from dpviz.private.load.projection import finite_rows, in_crs, transformer
-from dpviz.private.load.tables import Column, Table, open_table
-from dpviz.private.load.tables.base import listed, pick
+from dpviz.private.load.tables.base import Column, Table, listed, pick
+from dpviz.private.load.tables.opening import open_table
 from dpviz.private.load.tally import Fact, Tally
 from dpviz.private.load.values import listed_places, numbers, texts, times, wkt_points
 from dpviz.trees.lattice import STRIP, Codes, morton

@@ -18,8 +18,8 @@ from dpviz.private.load.events import names_places, read_events
 from dpviz.private.load.graphs import city
 from dpviz.private.load.items import Form, Items, bounded_items, read_items
 from dpviz.private.load.selection import checked_bound
-from dpviz.private.load.tables import Table, named, open_table
-from dpviz.private.load.tables.base import listed, pick
+from dpviz.private.load.tables.base import Table, listed, pick
+from dpviz.private.load.tables.opening import named, open_table
 from dpviz.private.load.tally import Fact, Tally
 from dpviz.private.roads import RoadData
 from dpviz.roads.generate import START, WEEK, commuter_starts, commuter_trips

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from dpviz import arrow, limits
 from dpviz.arguments import described
-from dpviz.crs import known_crs
 from dpviz.datasets import DATASETS
 from dpviz.datasets.geography import CITY
 from dpviz.domain import Domain
+from dpviz.domain.crs import known_crs
 from dpviz.errors import DataError, ParameterError
+from dpviz.files import arrow, limits
 from dpviz.lists import words
 from dpviz.private.handle import within
 from dpviz.private.load.bounding import bounded, numbered
@@ -23,12 +23,12 @@ from dpviz.private.load.cells import Cells, cell_sequences, grid_cells, place_li
 from dpviz.private.load.items import Form, bounded_items, read_items
 from dpviz.private.load.points import read_records
 from dpviz.private.load.selection import checked_bound
-from dpviz.private.load.tables import Table, named, open_table
 from dpviz.private.load.tables.archive import zipped_text
-from dpviz.private.load.tables.base import pick, shown
+from dpviz.private.load.tables.base import Table, pick
 from dpviz.private.load.tables.delimited import DelimitedText
+from dpviz.private.load.tables.opening import named, open_table
 from dpviz.private.load.tally import Fact, Tally
-from dpviz.private.load.values import texts
+from dpviz.private.load.values import shown, texts
 from dpviz.private.sequences import SequenceData, Sequences
 from dpviz.sequences.alphabet import Alphabet
 from dpviz.trees.lattice import Float, Int

@@ -27,8 +27,9 @@ from dpviz.private.load.count_rows import columns_of
 from dpviz.private.load.engines import scheme_of, table_of
 from dpviz.private.load.points import layout, located, read_layers
 from dpviz.private.load.selection import Selection
-from dpviz.private.load.tables import Table, open_table, stem
+from dpviz.private.load.tables.base import Table
 from dpviz.private.load.tables.memory import MemoryTable, is_frame
+from dpviz.private.load.tables.opening import open_table, stem
 from dpviz.private.load.tally import Tally
 
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from dpviz import limits
 from dpviz.errors import DataError
+from dpviz.files import limits
+from dpviz.files.sandbox import confined
 from dpviz.lazy import nx, pa, shapely
 from dpviz.roads.graph import RoadGraph, as_ids, require_places, road_graph
-from dpviz.sandbox import confined
 
 ID_FIELDS = ("edge", "id", "osmid", "fid")
 """Properties that may hold the id of an edge, the first one that is there."""

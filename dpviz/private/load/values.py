@@ -20,12 +20,11 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz import arrow
+from dpviz.domain.zones import ZONE, offsets
 from dpviz.errors import DataError
+from dpviz.files import arrow
 from dpviz.lazy import pa, pc
-from dpviz.private.load.tables.base import is_text, shown
 from dpviz.trees.lattice import Float
-from dpviz.zones import ZONE, offsets
 
 _NUMBER = re.compile(rb"[+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?")
 """There is one way to match it: with two, a long row of digits and a letter takes hours."""
@@ -41,6 +40,26 @@ _WKT = (
     r"(?i)^\s*(?:SRID=[0-9]+;)?\s*POINT\s*(?:Z|M|ZM)?\s*\(\s*"
     r"(?P<x>[-+0-9.eE]+)\s+(?P<y>[-+0-9.eE]+)(?:\s+[-+0-9.eE]+){0,2}\s*\)\s*$"
 )
+
+
+def is_text(arrow_type: Any) -> bool:
+    """Whether a pyarrow type holds text, or the bytes of text."""
+    types = pa.types
+    return bool(
+        types.is_string(arrow_type)
+        or types.is_large_string(arrow_type)
+        or types.is_string_view(arrow_type)
+        or types.is_binary(arrow_type)
+        or types.is_large_binary(arrow_type)
+        or types.is_binary_view(arrow_type)
+        or types.is_fixed_size_binary(arrow_type)
+    )
+
+
+def shown(name: object) -> str:
+    """A column name for a message: quoted, on one line, at most 40 characters."""
+    text = repr(str(name))
+    return text if len(text) <= 42 else f"{text[:40]}…'"
 
 
 def numbers(column: Any, name: str) -> Float:
@@ -122,7 +141,7 @@ def times(column: Any, name: str, zone: str = ZONE) -> Float:
     A cell of text is ISO 8601, also with the slashes of a Shapefile (2030/01/31 08:30:00), or a
     number of seconds; numbers are seconds since 1970 UTC, never guessed to be of another unit by
     their size. Times and dates that state no zone are of the given one, by the rule of
-    :mod:`dpviz.zones` for doubled and missing hours.
+    :mod:`dpviz.domain.zones` for doubled and missing hours.
 
     Raises:
         DataError: the declared type holds neither times nor numbers.

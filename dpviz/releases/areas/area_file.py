@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from dpviz import limits
 from dpviz.arguments import typed
 from dpviz.domain import Domain
 from dpviz.errors import DataError
-from dpviz.foreign import file_of
+from dpviz.files import limits
+from dpviz.files.foreign import file_of
 from dpviz.lazy import pa, shapely
 from dpviz.releases.areas.partition import MOST_LEVELS, Areas, hierarchy
 from dpviz.releases.points.region_file import (

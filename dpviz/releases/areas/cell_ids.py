@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz.crs import DEGREES, transformation
+from dpviz.domain.crs import DEGREES, transformation
 from dpviz.errors import DataError
 from dpviz.lazy import h3
 from dpviz.trees.lattice import Float

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from dpviz import limits
-from dpviz.crs import known_crs
 from dpviz.domain import Domain
+from dpviz.domain.crs import known_crs
 from dpviz.errors import ReleaseError
+from dpviz.files import limits
 from dpviz.lazy import geopandas, pa, pd, shapely
 from dpviz.releases.answers import Answers
 from dpviz.releases.areas.partition import Areas

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz import limits
 from dpviz.arguments import typed
-from dpviz.crs import DEGREES
 from dpviz.domain import Domain
+from dpviz.domain.crs import DEGREES
 from dpviz.errors import ParameterError
+from dpviz.files import limits
 from dpviz.lazy import h3, shapely
 from dpviz.releases.areas.cell_ids import to_degrees
 from dpviz.releases.areas.partition import Areas, hierarchy

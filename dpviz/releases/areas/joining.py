@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from dpviz import limits
 from dpviz.errors import DataError
-from dpviz.foreign import file_of
+from dpviz.files import limits
+from dpviz.files.foreign import file_of
 from dpviz.lazy import geopandas, pa, shapely
 from dpviz.releases.areas.release import AreaRelease
 from dpviz.releases.points.region_file import label, opened_shapes, parsed

@@ -10,10 +10,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz import limits
 from dpviz.arguments import check_fields
 from dpviz.domain import Domain
 from dpviz.errors import DataError, ReleaseError
+from dpviz.files import limits
 from dpviz.lazy import shapely
 from dpviz.releases.areas.cell_ids import cells_at, numbers_of
 from dpviz.trees.consistency import sum_up

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz import arrow
-from dpviz.crs import known_crs
 from dpviz.domain import Domain
+from dpviz.domain.crs import known_crs
 from dpviz.errors import ReleaseError
+from dpviz.files import arrow
 from dpviz.lazy import geopandas, pa, shapely
 from dpviz.releases.files import geo_metadata, identifiers, numbers, with_header
 from dpviz.releases.header import Header

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpviz.attributes import Kinds
 from dpviz.domain import Domain
+from dpviz.domain.attributes import Kinds
 from dpviz.errors import DomainError, ReleaseError
 from dpviz.releases.header import Header
 from dpviz.releases.points import columns

@@ -17,9 +17,9 @@ import numpy as np
 
 from dpviz.arguments import typed
 from dpviz.domain import Domain
+from dpviz.domain.rectangles import numbers_of
 from dpviz.errors import ParameterError
 from dpviz.lazy import pa
-from dpviz.rectangles import numbers_of
 from dpviz.releases.points.release import PointRelease
 from dpviz.trees.boxpairs import METRICS, near_pairs
 from dpviz.trees.lattice import Float, Int

@@ -16,14 +16,14 @@ import numpy as np
 
 from dpviz.domain import Domain
 from dpviz.errors import DomainError, DpvizError
-from dpviz.foreign import file_of
+from dpviz.files.foreign import file_of
+from dpviz.queries.wishes import MOST_WISHES, Wish, parse, squares
 from dpviz.releases.areas.release import AreaRelease
 from dpviz.releases.points.range_count import RangeAnswers
 from dpviz.releases.points.region_count import Regions
 from dpviz.releases.points.region_file import read_regions
 from dpviz.releases.points.release import PointRelease
 from dpviz.trees.lattice import Float
-from dpviz.wishes import MOST_WISHES, Wish, parse, squares
 
 KEY = "promises"
 """Of the header's extra fields."""

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from dpviz import limits
 from dpviz.domain import Domain
 from dpviz.errors import DomainError
+from dpviz.files import limits
 from dpviz.lazy import shapely
 from dpviz.releases.points.clipping import is_flat, joined, outlines_of
 from dpviz.releases.points.range_count import RangeAnswers, answers_from, sums_of

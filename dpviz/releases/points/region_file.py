@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from dpviz import arrow, limits
-from dpviz.crs import known_crs, transformation
 from dpviz.domain import Domain
+from dpviz.domain.crs import known_crs, transformation
 from dpviz.errors import DataError
-from dpviz.foreign import (
+from dpviz.files import arrow, limits
+from dpviz.files.foreign import (
     LAYER,
     file_of,
     readable,
@@ -28,11 +28,11 @@ from dpviz.foreign import (
     refuse_texts,
     shapefiles,
 )
+from dpviz.files.sandbox import confined
 from dpviz.lazy import pa, pq, pyogrio, shapely
 from dpviz.releases.files import KEY
 from dpviz.releases.points.region_count import Regions, regions_of
 from dpviz.releases.store import kind_in
-from dpviz.sandbox import confined
 
 Words = dict[str, list[Any]]
 """Properties of the regions by name."""

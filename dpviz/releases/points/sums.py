@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpviz.attributes import Values
 from dpviz.domain import Domain
+from dpviz.domain.attributes import Values
 from dpviz.errors import DomainError, ReleaseError
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.quotient import Quotients, quotients

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz import arrow
-from dpviz.crs import known_crs
+from dpviz.domain.crs import known_crs
 from dpviz.errors import ReleaseError
+from dpviz.files import arrow
 from dpviz.lazy import geopandas, pa, shapely
 from dpviz.releases.files import (
     encoded_shapes,

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from dpviz import arrow
 from dpviz.errors import ReleaseError
+from dpviz.files import arrow
 from dpviz.lazy import pa
 from dpviz.releases.files import MOST_VALUES, numbers, whole_numbers, with_header
 from dpviz.releases.header import Header

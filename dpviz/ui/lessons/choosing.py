@@ -10,10 +10,10 @@ import streamlit as st
 from dpviz.evaluation.experiments import Experiment, run
 from dpviz.evaluation.plots import COLOURS
 from dpviz.methods import METHODS, names
+from dpviz.queries.workloads import workload
 from dpviz.ui.lessons.room import Room, axis, named
 from dpviz.ui.points.source_form import built_in
 from dpviz.ui.shared.charts import DASHES, LINES, PERCENT
-from dpviz.workloads import workload
 
 TITLE, ORDER = "Choosing", 9
 DO = (

@@ -9,10 +9,10 @@ import streamlit as st
 from dpviz.evaluation.lesson import ErrorParts, error_parts
 from dpviz.evaluation.truth import exact_total
 from dpviz.methods import method
+from dpviz.queries.workloads import workload
 from dpviz.ui.lessons.room import Room, axis, named
 from dpviz.ui.points.source_form import built_in
 from dpviz.ui.shared.charts import BLUE, GREY, ORANGE
-from dpviz.workloads import workload
 
 TITLE, ORDER = "Why not a grid", 3
 DO = (

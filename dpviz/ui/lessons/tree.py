@@ -7,10 +7,10 @@ from typing import Any
 import streamlit as st
 
 from dpviz.evaluation.lesson import ErrorParts, error_parts
+from dpviz.queries.workloads import workload
 from dpviz.ui.lessons.room import Room, axis
 from dpviz.ui.points.source_form import built_in
 from dpviz.ui.shared.charts import BLUE, ORANGE
-from dpviz.workloads import workload
 
 TITLE, ORDER = "A tree", 4
 DO = (

@@ -15,7 +15,7 @@ from typing import Any
 import pydeck
 import streamlit as st
 
-from dpviz import limits
+from dpviz.files import limits
 from dpviz.render.client.assemble import script, style
 from dpviz.render.legend import Legend
 from dpviz.render.scene import Bounds, Mark, Scene, layers_json, tables

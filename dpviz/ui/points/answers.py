@@ -10,10 +10,10 @@ import numpy as np
 import streamlit as st
 
 from dpviz.domain import Domain
+from dpviz.domain.rectangles import OVERLAP
 from dpviz.errors import DomainError, DpvizError
 from dpviz.evaluation.truth import exact_counts
-from dpviz.files import csv_text
-from dpviz.rectangles import OVERLAP
+from dpviz.files.writing import csv_text
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.areas.release import AreaRelease
 from dpviz.releases.points.kinds import KindsRelease

@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from dpviz.crs import DEGREES, doubt, known_crs, require_area
 from dpviz.domain import Domain
+from dpviz.domain.crs import DEGREES, known_crs
 from dpviz.errors import DomainError, DpvizError
+from dpviz.planning.bounds import doubt, require_area
 from dpviz.render.cells import domain_bounds
 from dpviz.render.projection import from_degrees, to_degrees
 from dpviz.ui.points.areas import areas, box_of

@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from dpviz import lists
-from dpviz.attributes import MOST_KINDS, OTHER
+from dpviz.domain.attributes import MOST_KINDS, OTHER
 from dpviz.ui.shared.text import plain, quoted
 
 DROPPED, COUNTED = "Left out", f"Counted as “{OTHER}”"

@@ -8,9 +8,9 @@ from typing import Any
 import streamlit as st
 
 from dpviz.build import may_hold_places, recognised_columns
-from dpviz.calendar import step_words
-from dpviz.crs import known_crs
 from dpviz.domain import Domain
+from dpviz.domain.calendar import step_words
+from dpviz.domain.crs import known_crs
 from dpviz.errors import DataError
 from dpviz.ui.shared.uploads import upload_columns
 

@@ -6,7 +6,7 @@ from functools import partial
 
 import streamlit as st
 
-from dpviz.crs import DEGREES
+from dpviz.domain.crs import DEGREES
 from dpviz.render import Camera, Scene, boxes
 from dpviz.render.basemap import outlines
 from dpviz.render.cells import domain_bounds

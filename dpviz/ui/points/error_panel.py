@@ -13,14 +13,14 @@ import streamlit as st
 from dpviz.evaluation.experiments import ErrorRow, Experiment, run
 from dpviz.evaluation.plots import COLOURS, METRICS, error_figure
 from dpviz.evaluation.results import CONTRACT, summary
-from dpviz.files import csv_text
+from dpviz.files.writing import csv_text
 from dpviz.methods import METHODS, names
+from dpviz.queries.workloads import SIZES, workload
 from dpviz.render.colors import PAIR
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.access import fragment
 from dpviz.ui.shared.charts import error_chart
 from dpviz.ui.shared.panels import file_button, table_panel
-from dpviz.workloads import SIZES, workload
 
 EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4)
 REFRESH = 0.4

@@ -7,8 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz import calendar
-from dpviz.domain import Domain
+from dpviz.domain import Domain, calendar
 from dpviz.evaluation.synthetic_proxy import (
     Bound,
     Expected,

@@ -14,6 +14,7 @@ from dpviz.errors import DpvizError
 from dpviz.evaluation.experiments import Experiment, run
 from dpviz.evaluation.tradeoff import epsilon_for
 from dpviz.evaluation.truth import exact_counts
+from dpviz.queries.workloads import workload
 from dpviz.releases.points.release import PointRelease
 from dpviz.render import rounded, with_noise
 from dpviz.render.numbers import percent
@@ -26,7 +27,6 @@ from dpviz.ui.shared.method_form import Choice, title_of
 from dpviz.ui.shared.panels import of_numbers, table_panel
 from dpviz.ui.shared.skeleton import build_choice
 from dpviz.ui.shared.text import plain
-from dpviz.workloads import workload
 
 FRAMES = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 MEASURED = (0.1, 0.4, 1.6, 6.4)

@@ -9,8 +9,8 @@ import numpy as np
 import streamlit as st
 
 from dpviz.build import build
-from dpviz.crs import metres_per_unit
 from dpviz.domain import Domain
+from dpviz.domain.crs import metres_per_unit
 from dpviz.errors import DpvizError
 from dpviz.evaluation.figures.matching import TREES, pair_of_registers, tree
 from dpviz.evaluation.matching import match_truth

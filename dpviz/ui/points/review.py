@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dpviz.attributes import OTHER
 from dpviz.build import Account, Ledger
+from dpviz.domain.attributes import OTHER
+from dpviz.domain.periods import period_words
 from dpviz.exports.facts import protection
 from dpviz.methods import method
-from dpviz.periods import period_words
 from dpviz.planning.script import Script
 from dpviz.render.numbers import percent
 from dpviz.ui.points.area_form import sides_in_words

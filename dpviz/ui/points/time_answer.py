@@ -9,9 +9,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from dpviz import calendar
-from dpviz.calendar import Calendar
-from dpviz.domain import Domain
+from dpviz.domain import Domain, calendar
+from dpviz.domain.calendar import Calendar
 from dpviz.errors import DpvizError
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.release import PointRelease

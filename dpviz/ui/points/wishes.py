@@ -12,12 +12,12 @@ from dpviz.domain import Domain
 from dpviz.errors import DpvizError
 from dpviz.planning.proxy import GUESS
 from dpviz.planning.search import LEAST, MOST, Plan, plan
+from dpviz.queries.wishes import Wish
 from dpviz.render.numbers import percent
 from dpviz.ui.shared.access import fragment
 from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.method_form import Choice, title_of
 from dpviz.ui.shared.text import plain
-from dpviz.wishes import Wish
 
 TITLE = "Find the ε for your accuracy"
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.calendar import step_words
+from dpviz.domain.calendar import step_words
 from dpviz.errors import DpvizError
 from dpviz.releases.roads.release import RoadRelease
 from dpviz.releases.roads.timed import TimedRoadRelease

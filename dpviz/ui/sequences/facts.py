@@ -12,7 +12,7 @@ from dpviz.build import build
 from dpviz.errors import DpvizError, ParameterError
 from dpviz.evaluation.sequence_truth import exact_lengths, exact_top
 from dpviz.evaluation.sequences import shares, variation
-from dpviz.files import csv_text
+from dpviz.files.writing import csv_text
 from dpviz.methods import of_kind
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.sequences.release import SequenceRelease

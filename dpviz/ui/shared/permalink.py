@@ -15,7 +15,7 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz import limits
+from dpviz.files import limits
 from dpviz.ui.shared.text import plain
 
 STEP = "chapter"

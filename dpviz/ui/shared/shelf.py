@@ -20,7 +20,7 @@ from typing import Any
 
 from dpviz.build import Ledger
 from dpviz.errors import DpvizError, ReleaseError
-from dpviz.files import recovered, write_bytes
+from dpviz.files.writing import recovered, write_bytes
 from dpviz.releases.store import RELEASES, kind_in, read
 
 VARIABLE = "DPVIZ_RELEASES"

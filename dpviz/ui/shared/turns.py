@@ -14,7 +14,7 @@ from contextlib import contextmanager
 import streamlit as st
 from streamlit.runtime.state import SessionState
 
-from dpviz import limits
+from dpviz.files import limits
 from dpviz.ui.shared import garbage
 
 _KEY = "visit"

@@ -22,7 +22,7 @@ from typing import Any
 import streamlit as st
 
 from dpviz.build import source_columns, tables_in
-from dpviz.foreign import LAYER
+from dpviz.files.foreign import LAYER
 from dpviz.releases.points.region_file import polygon_layers
 from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.text import plain

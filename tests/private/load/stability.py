@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 from hypothesis import strategies as st
 
 import dpviz
-from dpviz import sandbox
 from dpviz.errors import DataError
+from dpviz.files import sandbox
 from dpviz.private.load.values import number_of
 
 BOX = dpviz.Domain((0.0, 0.0), (1.0, 1.0), ("x", "y"))

@@ -14,7 +14,7 @@ def one_key(monkeypatch):
     """Both runs draw the same key and salt."""
     monkeypatch.setattr(bounding, "fresh_key", lambda: b"k" * 16)
     monkeypatch.setattr(aggregation.secrets, "token_hex", lambda size: "salt")
-    monkeypatch.setattr("dpviz.sandbox.CAN_FORK", False)
+    monkeypatch.setattr("dpviz.files.sandbox.CAN_FORK", False)
 
 
 def campaign(form, seeds, folder, roles=tuple(ROLES)):

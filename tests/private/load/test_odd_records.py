@@ -24,12 +24,12 @@ from hypothesis import strategies as st
 
 import dpviz
 from dpviz.errors import DataError
+from dpviz.files.sandbox import CAN_FORK
 from dpviz.private.load import bounding
 from dpviz.private.load.sequences import read_sequences
 from dpviz.private.load.tables import geojson
 from dpviz.private.load.tables import workbook as workbooks
 from dpviz.private.load.tables.base import point_coordinates
-from dpviz.sandbox import CAN_FORK
 from dpviz.sequences.alphabet import Alphabet
 from tests.private.load.stability import (
     BOX,
@@ -62,7 +62,7 @@ POINT = shapely.to_wkb(shapely.Point(0.5, 0.5))
 def one_key(monkeypatch):
     """Both runs draw the same key, and read in this process."""
     monkeypatch.setattr(bounding, "fresh_key", lambda: b"k" * 16)
-    monkeypatch.setattr("dpviz.sandbox.CAN_FORK", False)
+    monkeypatch.setattr("dpviz.files.sandbox.CAN_FORK", False)
 
 
 def both(folder, name, one, two):
@@ -125,7 +125,7 @@ def test_a_shape_that_is_refused_delays_no_other(monkeypatch):
 @pytest.mark.parametrize("cell", ["9" * 100_000 + "x", "1." + "1" * 100_000 + "e"])
 def test_a_long_row_of_digits_that_is_no_number(cell, tmp_path, monkeypatch):
     """It took hours, so that its file was refused; in CSV, nothing ended it."""
-    monkeypatch.setattr("dpviz.sandbox.CAN_FORK", True)
+    monkeypatch.setattr("dpviz.files.sandbox.CAN_FORK", True)
     path = tmp_path / "a.json"
     path.write_text(json.dumps([{"x": 0.5, "y": 0.5}, {"x": 0.5, "y": cell}]))
     assert dpviz.load(path, BOX, columns=("x", "y"))._index.total == 1
@@ -135,7 +135,7 @@ def test_a_long_row_of_digits_that_is_no_number(cell, tmp_path, monkeypatch):
 @pytest.mark.parametrize("calls", [0, 60, 300])
 def test_a_cell_nested_deeper_than_the_calls_of_the_reader(calls, tmp_path, monkeypatch):
     """The child read it, and who waits for the child, such as an app, stood deeper than it does."""
-    monkeypatch.setattr("dpviz.sandbox.CAN_FORK", True)
+    monkeypatch.setattr("dpviz.files.sandbox.CAN_FORK", True)
 
     def within(calls, read):
         return within(calls - 1, read) if calls else read()
@@ -274,7 +274,7 @@ def test_a_cell_of_a_workbook_that_does_not_end_is_given_up_soon():
 @pytest.mark.skipif(not CAN_FORK, reason="no child has a limit of memory")
 def test_a_cell_far_out_in_a_workbook(tmp_path, monkeypatch):
     """The reader takes memory for all cells that are between, more than its child may have."""
-    monkeypatch.setattr("dpviz.sandbox.CAN_FORK", True)
+    monkeypatch.setattr("dpviz.files.sandbox.CAN_FORK", True)
     path = tmp_path / "a.xlsx"
     path.write_bytes(placed(["ann"] * 5000, '<c r="B3"><v>0.5</v></c><c r="XFD3"><v>7</v></c>'))
     assert dpviz.load(path, BOX)._index.total == 5000
@@ -411,7 +411,7 @@ ODD_NAMES = {
 @pytest.mark.parametrize("odd", ODD_NAMES.values(), ids=ODD_NAMES)
 def test_names_of_the_first_object_decide_nothing(odd, kind, tmp_path, monkeypatch):
     """Also in the child, whose answer has to hold them."""
-    monkeypatch.setattr("dpviz.sandbox.CAN_FORK", CAN_FORK)
+    monkeypatch.setattr("dpviz.files.sandbox.CAN_FORK", CAN_FORK)
     good = b'{"x": 0.5, "y": 0.5, "who": "ann"}'
     ending, before, between, after = {
         "array": (".json", b"[", b",", b"]"),

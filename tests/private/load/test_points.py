@@ -12,15 +12,15 @@ import pyproj.network
 import pytest
 
 import dpviz
-from dpviz import sandbox
 from dpviz.domain import Domain
 from dpviz.errors import DataError
+from dpviz.files import sandbox
 from dpviz.private.load.graphs import city
 from dpviz.private.load.names import recognised_columns
 from dpviz.private.load.points import Records, columns, read_records
 from dpviz.private.load.projection import in_crs, transformer
 from dpviz.private.load.roads import read_trips
-from dpviz.private.load.tables import tables_in
+from dpviz.private.load.tables.opening import tables_in
 from tests.private.load.stability import workbook
 
 NYC = Domain((-74.30, 40.45), (-73.60, 41.00))
@@ -213,13 +213,13 @@ class TestColumns:
         ],
     )
     def test_usual_names_are_recognised(self, names, dims, recognised):
-        from dpviz.private.load.tables import Column
+        from dpviz.private.load.tables.base import Column
 
         domain = Domain((0,) * dims, (1,) * dims)
         assert recognised_columns([Column(name, "number") for name in names], domain) == recognised
 
     def test_the_domains_own_names_come_first(self):
-        from dpviz.private.load.tables import Column
+        from dpviz.private.load.tables.base import Column
 
         domain = Domain((0, 0), (1, 1), columns=("x", "y"))
         existing = [Column(name, "number") for name in ("lon", "lat", "x", "y")]

@@ -10,10 +10,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpviz
-from dpviz import sandbox
 from dpviz.errors import DataError
+from dpviz.files import sandbox
 from dpviz.private.load.counts import KEY
-from dpviz.private.load.tables import open_table
+from dpviz.private.load.tables.opening import open_table
 
 NYC = dpviz.Domain((-74.30, 40.45), (-73.60, 41.00))
 
@@ -82,7 +82,7 @@ def calls(monkeypatch):
     return tasks, before
 
 
-@pytest.mark.skipif(not sandbox.CAN_FORK, reason="needs fork: see dpviz.sandbox")
+@pytest.mark.skipif(not sandbox.CAN_FORK, reason="needs fork: see dpviz.files.sandbox")
 def test_a_file_is_given_to_as_few_children_as_it_has_questions(taxi, tmp_path, calls):
     """The layout answers whether a file holds counts, and which; a folder is counted by DuckDB."""
     path, _ = taxi
@@ -107,7 +107,7 @@ def other_columns(path):
     pq.write_table(pa.table({"a": [1.0]}), path)
 
 
-@pytest.mark.skipif(not sandbox.CAN_FORK, reason="needs fork: see dpviz.sandbox")
+@pytest.mark.skipif(not sandbox.CAN_FORK, reason="needs fork: see dpviz.files.sandbox")
 @pytest.mark.parametrize("change", [truncated, other_columns, Path.unlink])
 @pytest.mark.parametrize("when", [0, 1])
 @pytest.mark.parametrize("kind", ["file", "counts"])

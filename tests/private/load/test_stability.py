@@ -20,7 +20,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import dpviz
-from dpviz.calendar import moment
+from dpviz.domain.calendar import moment
 from dpviz.errors import DataError
 from dpviz.private.load import aggregation, bounding, points
 from dpviz.private.load.roads import read_trips

@@ -16,8 +16,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import dpviz
-from dpviz import foreign, sandbox
 from dpviz.errors import DataError
+from dpviz.files import foreign, sandbox
 from dpviz.private.load import bounding
 from dpviz.private.load.tables.opening import open_table
 from tests.private.load.stability import check, delimited, distance
@@ -37,7 +37,7 @@ IDS = ("", "garbage", "12abc", "1.5", "12,5", None, "7")
 def one_key(monkeypatch):
     """Both runs draw the same key, and read in this process."""
     monkeypatch.setattr(bounding, "fresh_key", lambda: b"k" * 16)
-    monkeypatch.setattr("dpviz.sandbox.CAN_FORK", False)
+    monkeypatch.setattr("dpviz.files.sandbox.CAN_FORK", False)
 
 
 def points(count):

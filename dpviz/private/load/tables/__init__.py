@@ -5,24 +5,3 @@ A new format is a new file here that declares itself: see :mod:`.formats`.
 A file is recognised by its first bytes, then held against its name: a file that is not what its
 name says is refused. Parsers' own messages are dropped, since they may quote records.
 """
-
-from dpviz.private.load.tables.base import Column, Table
-from dpviz.private.load.tables.formats import may_hold_places
-from dpviz.private.load.tables.opening import (
-    checked_source,
-    named,
-    open_table,
-    stem,
-    tables_in,
-)
-
-__all__ = [
-    "Column",
-    "Table",
-    "checked_source",
-    "may_hold_places",
-    "named",
-    "open_table",
-    "stem",
-    "tables_in",
-]

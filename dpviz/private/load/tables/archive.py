@@ -10,9 +10,9 @@ import zipfile
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-from dpviz import limits
 from dpviz.errors import DataError
-from dpviz.foreign import SHAPEFILE_PARTS, require_shapefile
+from dpviz.files import limits
+from dpviz.files.foreign import SHAPEFILE_PARTS, require_shapefile
 from dpviz.private.load.tables.base import parsing
 
 MAX_RATIO = 200

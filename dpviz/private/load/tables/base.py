@@ -17,9 +17,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz import limits
 from dpviz.errors import DataError
+from dpviz.files import limits
 from dpviz.lazy import pa, pc, shapely
+from dpviz.private.load.values import is_text, shown
 from dpviz.releases.files import OLD_KEYS
 
 BLOCK_ROWS = 1 << 18
@@ -200,12 +201,6 @@ def refuse_release(stated: Container[Any], name: str) -> None:
         )
 
 
-def shown(name: object) -> str:
-    """A column name for a message: quoted, on one line, at most 40 characters."""
-    text = repr(str(name))
-    return text if len(text) <= 42 else f"{text[:40]}…'"
-
-
 def listed(columns: Sequence[Column]) -> str:
     """Column names for a message."""
     names = [shown(column.name) for column in columns[:20]]
@@ -232,20 +227,6 @@ def pick(
             raise DataError(f"no column {shown(column)} in {name}: it has {listed(columns)}")
         if existing.count(column) > 1:
             raise DataError(f"{name} has several columns {shown(column)}: give them distinct names")
-
-
-def is_text(arrow_type: Any) -> bool:
-    """Whether a pyarrow type holds text, or the bytes of text."""
-    types = pa.types
-    return bool(
-        types.is_string(arrow_type)
-        or types.is_large_string(arrow_type)
-        or types.is_string_view(arrow_type)
-        or types.is_binary(arrow_type)
-        or types.is_large_binary(arrow_type)
-        or types.is_binary_view(arrow_type)
-        or types.is_fixed_size_binary(arrow_type)
-    )
 
 
 def kind_of(arrow_type: Any) -> Kind:

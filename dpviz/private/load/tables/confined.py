@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from dpviz import arrow, limits
 from dpviz.errors import DataError
+from dpviz.files import arrow, limits
+from dpviz.files.sandbox import confined
 from dpviz.lazy import pa
 from dpviz.private.load.tables.base import BLOCK_ROWS, Block, Column, Table, no_rows, parsing
 from dpviz.private.load.tables.formats import formats
 from dpviz.private.load.tables.geojson import shallow
-from dpviz.sandbox import confined
 
 _PLACES = ("places x", "places y")
 

@@ -20,8 +20,8 @@ from typing import IO, Any
 
 import numpy as np
 
-from dpviz import arrow, limits
 from dpviz.errors import DataError
+from dpviz.files import arrow, limits
 from dpviz.lazy import pa, pc, pv
 from dpviz.private.load.tables.base import Block, Column, Table, parsing
 from dpviz.private.load.tables.formats import Format

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from dpviz.foreign import recognised
+from dpviz.files.foreign import recognised
 from dpviz.private.load.tables.base import Table
 
 
@@ -18,7 +18,8 @@ class Format:
     """A format, and the table that a file of it is.
 
     Attributes:
-        title: in messages; as :func:`dpviz.foreign.recognised` calls its first bytes, if it does.
+        title: in messages; as :func:`dpviz.files.foreign.recognised` calls its first bytes, if it
+            does.
         endings: of files' names, the usual one first.
         opened: from the path, the name in messages, and a layer or sheet where there are several.
         needs: libraries of the child process that parses it; none for one that is parsed here.

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz import limits
 from dpviz.errors import DataError
+from dpviz.files import limits
 from dpviz.private.load.tables.base import BLOCK_ROWS, Block, Column, Table, parsing, refuse_release
 from dpviz.private.load.tables.formats import Format
 from dpviz.private.load.values import number_of, typed

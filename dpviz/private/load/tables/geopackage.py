@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz import arrow
 from dpviz.errors import DataError
-from dpviz.foreign import database, quoted, refuse_computing
+from dpviz.files import arrow
+from dpviz.files.foreign import database, quoted, refuse_computing
 from dpviz.lazy import pa, pc
 from dpviz.private.load.tables.vector import (
     Reader,

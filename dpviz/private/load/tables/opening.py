@@ -10,22 +10,23 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from dpviz import limits
 from dpviz.arguments import PATH, fitting
 from dpviz.errors import DataError
-from dpviz.foreign import BLANK, LAYER
+from dpviz.files import limits
+from dpviz.files.foreign import BLANK, LAYER
 from dpviz.private.load.tables.archive import (
     opened_gzip,
     opened_zip,
     unpack_shapefile,
     zipped_text,
 )
-from dpviz.private.load.tables.base import Table, shown
+from dpviz.private.load.tables.base import Table
 from dpviz.private.load.tables.confined import ConfinedTable, listed_tables
 from dpviz.private.load.tables.delimited import DelimitedText, TextLines
 from dpviz.private.load.tables.formats import format_of, formats, looks_like
 from dpviz.private.load.tables.jsonlines import JsonLines
 from dpviz.private.load.tables.memory import MemoryTable, is_frame
+from dpviz.private.load.values import shown
 
 _FORMATS = formats()
 _ARCHIVES = {".zip": "zip", ".gz": "gzip"}

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz import limits
+from dpviz.files import limits
 from dpviz.lazy import pq
 from dpviz.private.load.tables.base import (
     BLOCK_ROWS,

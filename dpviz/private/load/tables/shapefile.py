@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz import arrow
 from dpviz.errors import DataError
+from dpviz.files import arrow
 from dpviz.lazy import pa, pc
 from dpviz.private.load.tables.vector import Reader, VectorFile, format_of_points
 from dpviz.private.load.values import numbers, texts

@@ -15,9 +15,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz import arrow, limits
 from dpviz.errors import DataError
-from dpviz.foreign import readable
+from dpviz.files import arrow, limits
+from dpviz.files.foreign import readable
 from dpviz.lazy import pyogrio
 from dpviz.private.load.tables.base import (
     BLOCK_ROWS,
@@ -29,10 +29,9 @@ from dpviz.private.load.tables.base import (
     parsing,
     point_coordinates,
     refuse_other_types,
-    shown,
 )
 from dpviz.private.load.tables.formats import Format
-from dpviz.private.load.values import typed
+from dpviz.private.load.values import shown, typed
 
 Reader = Callable[[str, Any, NDArray[np.int64]], Any]
 """From a column's name, what GDAL reads of it (n,) and the keys of its rows (n,) to its cells."""

@@ -15,9 +15,9 @@ from typing import IO, Any
 
 from dpviz.errors import DataError
 from dpviz.private.load.tables.archive import MAX_RATIO
-from dpviz.private.load.tables.base import BLOCK_ROWS, Block, Column, Table, parsing, shown
+from dpviz.private.load.tables.base import BLOCK_ROWS, Block, Column, Table, parsing
 from dpviz.private.load.tables.formats import Format
-from dpviz.private.load.values import number_of, typed
+from dpviz.private.load.values import number_of, shown, typed
 
 MAX_UNPACKED = 1 << 30
 """Bytes that a workbook may unpack to."""

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpviz
-from dpviz.attributes import Values
+from dpviz.domain.attributes import Values
 from dpviz.errors import DataError, DpvizError
 from dpviz.private.index import PointIndex
 from dpviz.private.load.cellquery import CellQuery

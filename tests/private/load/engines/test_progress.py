@@ -9,13 +9,13 @@ import duckdb
 import pytest
 
 import dpviz
-from dpviz import limits
 from dpviz.errors import DataError
+from dpviz.files import limits
+from dpviz.files.sandbox import confined
 from dpviz.private.load import dialects
 from dpviz.private.load.engines import duck
 from dpviz.private.load.engines.duck import Duck
 from dpviz.private.load.sequences import read_sequences
-from dpviz.sandbox import confined
 from dpviz.sequences.alphabet import Alphabet
 
 BOX = dpviz.Domain((0, 0), (1, 1))
@@ -112,7 +112,7 @@ def test_a_query_that_never_ends_is_one_clear_line(endless):
 
 
 def test_a_database_file_at_which_its_child_dies_is_one_clear_line(endless, monkeypatch):
-    task = "tests.test_sandbox:crashing"
+    task = "tests.files.test_sandbox:crashing"
     monkeypatch.setattr(duck, "confined", lambda *_, where, **__: confined(task, where=where))
     with pytest.raises(DataError, match=r"^endless\.duckdb cannot be read within"):
         dpviz.load(endless, BOX, table="slow", bits=4)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 
 import dpviz
-from dpviz.calendar import moment
+from dpviz.domain.calendar import moment
 from dpviz.private.load import aggregation
 from dpviz.private.load.selection import GRID_BITS
 from tests.private.load.stability import (

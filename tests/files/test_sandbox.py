@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from dpviz import limits, sandbox
 from dpviz.errors import DataError, DomainError
+from dpviz.files import limits, sandbox
 
 pytestmark = pytest.mark.skipif(not sandbox.CAN_FORK, reason="needs fork: see the module")
 
@@ -71,7 +71,7 @@ def drivers():
 
 
 def run(task, *arguments):
-    return sandbox.confined(f"tests.test_sandbox:{task.__name__}", *arguments, where="a.file")
+    return sandbox.confined(f"tests.files.test_sandbox:{task.__name__}", *arguments, where="a.file")
 
 
 def test_a_table_comes_back_whole():
@@ -137,7 +137,7 @@ def test_no_module_of_the_current_folder_is_loaded(nursery, tmp_path, monkeypatc
 def test_the_nursery_holds_what_parses_and_nothing_that_releases(nursery):
     nursery.warm()
     names = run(modules)["name"].to_pylist()
-    assert "dpviz.sandbox" in names
+    assert "dpviz.files.sandbox" in names
     assert [name for name in names if name.startswith(("dpviz.methods", "dpviz.build"))] == []
 
 
@@ -214,7 +214,7 @@ def test_a_release_at_which_its_child_dies_is_one_clear_line(tmp_path, monkeypat
     path = tmp_path / "a.parquet"
     path.write_bytes(files.MAGIC)
     original = files.confined
-    task = f"tests.test_sandbox:{crashing.__name__}"
+    task = f"tests.files.test_sandbox:{crashing.__name__}"
     monkeypatch.setattr(files, "confined", lambda _, *__, where, **___: original(task, where=where))
     with pytest.raises(
         ReleaseError, match=r"^a\.parquet: not a readable Parquet file, or damaged$"

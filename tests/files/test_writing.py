@@ -10,7 +10,7 @@ import pytest
 
 from dpviz import Ledger
 from dpviz.errors import ReleaseError
-from dpviz.files import beside, destination, write_bytes, write_file
+from dpviz.files.writing import beside, destination, write_bytes, write_file
 
 
 def interrupted_at(step, act):

@@ -16,8 +16,8 @@ import pytest
 import shapely
 
 import dpviz
-from dpviz import limits, sandbox
 from dpviz.errors import DataError, DpvizError
+from dpviz.files import limits, sandbox
 from dpviz.private.load.graphs import read_graph
 from dpviz.private.load.roads import read_trips
 from dpviz.private.load.sequences import alphabet_of, read_sequences
@@ -261,7 +261,7 @@ def test_every_limit_is_in_the_documentation():
 
 
 def test_every_limit_is_held_by_code():
-    package = Path(limits.__file__).parent
+    package = Path(dpviz.__file__).parent
     code = "".join(each.read_text() for each in package.rglob("*.py") if each.name != "limits.py")
     checks = inspect.getsource(limits.decoded) + inspect.getsource(limits.visitors)
     held = {*re.findall(r"\blimits\.(\w+)", code), *re.findall(r"\w+", checks)}

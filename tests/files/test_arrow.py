@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from dpviz.arrow import number_array, numbers
+from dpviz.files.arrow import number_array, numbers
 
 KINDS = (pa.int8(), pa.uint8(), pa.int64(), pa.uint64(), pa.float32(), pa.float64(), pa.bool_())
 

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpviz.arguments import check_fields, fitting
+from dpviz.domain.rectangles import numbers_of
 from dpviz.errors import DomainError
-from dpviz.rectangles import numbers_of
 
 OTHER = "other"
 """The kind of records whose kind is not listed, where it is in the list itself."""

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import numpy as np
 
-from dpviz.crs import metres_per_unit
 from dpviz.domain import Domain
+from dpviz.domain.crs import metres_per_unit
 from dpviz.errors import DomainError, ParameterError
-from dpviz.foreign import LAYER
+from dpviz.files.foreign import LAYER
 from dpviz.lists import number
 from dpviz.trees.lattice import Float
 

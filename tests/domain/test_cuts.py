@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import dpviz
 from dpviz import METHODS
-from dpviz.crs import cut_order
-from dpviz.cuts import CutOrder, metres
+from dpviz.domain.crs import cut_order
+from dpviz.domain.cuts import CutOrder, metres
 from dpviz.errors import DomainError, ParameterError
 from dpviz.methods import of_kind
 from dpviz.methods.points.cell_tree import CellTree

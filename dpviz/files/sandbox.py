@@ -27,8 +27,9 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from dpviz import errors, limits
+from dpviz import errors
 from dpviz.errors import DataError, DpvizError
+from dpviz.files import limits
 
 CAN_FORK = hasattr(os, "fork") and hasattr(socket, "send_fds")
 DONE, REFUSED = b"+", b"-"
@@ -48,7 +49,7 @@ CONFINED = {
 }
 """Drivers of GDAL that open other files and addresses, whatever the file's name: none is there."""
 
-_PROGRAM = "from dpviz.sandbox import main; main()"
+_PROGRAM = "from dpviz.files.sandbox import main; main()"
 """The nursery, which loads no method, release or plan. It finds no module in the current folder,
 where a stranger's files may be (``-P``)."""
 
@@ -181,7 +182,7 @@ class _Nursery:
         if self._line is None or self._owner != os.getpid():
             ours, theirs = socket.socketpair()
             with theirs:
-                room = str(Path(__file__).parents[1])
+                room = str(Path(__file__).parents[2])
                 search = os.pathsep.join(filter(None, [room, os.getenv("PYTHONPATH")]))
                 self._process = subprocess.Popen(
                     [sys.executable, "-P", "-c", _PROGRAM],

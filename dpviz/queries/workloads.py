@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from dpviz import limits
 from dpviz.domain import Domain
 from dpviz.errors import DataError, ParameterError
-from dpviz.files import write_file
+from dpviz.files import limits
+from dpviz.files.sandbox import confined
+from dpviz.files.writing import write_file
 from dpviz.lazy import pa, pq
 from dpviz.lists import number
-from dpviz.sandbox import confined
 from dpviz.trees.lattice import Float
 
 SIZES = {

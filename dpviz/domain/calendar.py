@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz.cycles import CYCLES, DAYS, of_cycle
+from dpviz.domain.cycles import CYCLES, DAYS, of_cycle
+from dpviz.domain.zones import OF_ZONES, ZONE, Offsets, offsets
 from dpviz.errors import DomainError
-from dpviz.zones import OF_ZONES, ZONE, Offsets, offsets
 
 SECONDS = {"s": 1, "min": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 """Units of a step of fixed length, the shortest first."""

@@ -13,8 +13,8 @@ import zipfile
 from contextlib import closing
 from pathlib import Path, PurePosixPath
 
-from dpviz import limits
 from dpviz.errors import DataError
+from dpviz.files import limits
 
 MAGIC = {
     b"PAR1": "Parquet",

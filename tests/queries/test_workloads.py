@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpviz import Domain, workloads
+from dpviz import Domain
 from dpviz.errors import DataError, DpvizError, ParameterError
-from dpviz.workloads import SIZES, workload
+from dpviz.queries import workloads
+from dpviz.queries.workloads import SIZES, workload
 
 FLAT = Domain((-10.0, 2.0), (30.0, 7.0))
 DEEP = Domain((0.0, 0.0, -1.0, 5.0), (1.0, 2.0, 1.0, 9.0))

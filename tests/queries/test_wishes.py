@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpviz import Domain
-from dpviz.crs import METRES_PER_DEGREE
+from dpviz.domain.crs import METRES_PER_DEGREE
 from dpviz.errors import DomainError, ParameterError
-from dpviz.wishes import Wish, parse, parse_all, squares
+from dpviz.queries.wishes import Wish, parse, parse_all, squares
 
 NUMBERS = st.integers(1, 10**9).map(float)
 

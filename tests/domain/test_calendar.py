@@ -8,13 +8,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from dpviz.calendar import Calendar, fixed_step, moment, seconds_words, step_text
 from dpviz.domain import Domain
+from dpviz.domain.calendar import Calendar, fixed_step, moment, seconds_words, step_text
+from dpviz.domain.zones import OF_ZONES, offsets
 from dpviz.errors import DomainError, ParameterError
 from dpviz.private.load.cellquery import CellQuery
 from dpviz.private.load.dialects import table
 from dpviz.private.load.values import times
-from dpviz.zones import OF_ZONES, offsets
 
 BERLIN = Calendar("Europe/Berlin")
 ZONES = (

@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpviz import calendar
 from dpviz.arguments import check_fields, typed
-from dpviz.attributes import Kinds, Values
-from dpviz.calendar import Calendar, written
-from dpviz.cuts import metres
+from dpviz.domain import calendar
+from dpviz.domain.attributes import Kinds, Values
+from dpviz.domain.calendar import Calendar, written
+from dpviz.domain.cuts import metres
+from dpviz.domain.rectangles import OVERLAP, checked_limits, checked_rectangles, numbers_of, rows_of
+from dpviz.domain.zones import ZONE, zone_name
 from dpviz.errors import DomainError
-from dpviz.rectangles import OVERLAP, checked_limits, checked_rectangles, numbers_of, rows_of
-from dpviz.zones import ZONE, zone_name
 
 LATTICE_BITS = {1: 30, 2: 26, 3: 20, 4: 15}
 """Lattice bits per axis by number of dimensions: 2-D is under a metre on Earth; a cell's code fits

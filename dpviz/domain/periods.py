@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dpviz.calendar import Calendar, seconds_words
-from dpviz.domain import Domain
+from dpviz.domain.calendar import Calendar, seconds_words
+from dpviz.domain.frame import Domain
 
 
 def period_words(domain: Domain) -> str:

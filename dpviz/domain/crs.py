@@ -1,0 +1,85 @@
+"""Coordinate reference systems that a user names: whether they exist, and what a unit is worth."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpviz.domain.cuts import CutOrder
+from dpviz.domain.frame import Domain
+from dpviz.errors import DomainError
+from dpviz.lazy import pyproj
+from dpviz.trees.lattice import Float
+
+DEGREES = "EPSG:4326"
+
+MERCATOR_LATITUDE = 85.051129
+"""Degrees north and south at which maps on a screen end: they are in Web Mercator."""
+
+METRES_PER_DEGREE = 111_195.0
+"""On the mean sphere of the Earth, radius 6371 km."""
+
+
+@lru_cache(maxsize=64)
+def known_crs(name: str) -> pyproj.CRS:
+    """The CRS of this name.
+
+    Raises:
+        DomainError: nobody knows it.
+    """
+    try:
+        return pyproj.CRS.from_user_input(name)
+    except (pyproj.exceptions.CRSError, UnicodeEncodeError) as error:
+        raise DomainError(
+            f"CRS {name[:60]!r} is unknown: give a code such as {DEGREES} or EPSG:32631"
+        ) from error
+
+
+def transformation(source: str, target: str) -> pyproj.Transformer:
+    """From x and y of one CRS to those of another.
+
+    Raises:
+        DomainError: one that nobody knows, or no way between them, as from a plane of its own.
+    """
+    start, end = known_crs(source), known_crs(target)
+    try:
+        return pyproj.Transformer.from_crs(start, end, always_xy=True)
+    except pyproj.exceptions.ProjError as error:
+        raise DomainError(
+            f"no way leads from CRS {start.name[:60]!r} to {end.name[:60]!r}: both must be of the "
+            f"Earth, such as {DEGREES}"
+        ) from error
+
+
+def metres_per_unit(name: str, y: ArrayLike) -> tuple[Float, Float]:
+    """How many metres a step of one unit across and along has, float64, each of the shape of ``y``.
+
+    Args:
+        name: of the CRS.
+        y: second coordinates, on which the width of a degree depends.
+
+    Raises:
+        DomainError: nobody knows the CRS.
+    """
+    crs, y = known_crs(name), np.asarray(y, dtype=np.float64)
+    if crs.is_geographic:
+        along = np.full_like(y, METRES_PER_DEGREE)
+        return along * np.cos(np.radians(np.clip(y, -89.0, 89.0))), along
+    units = [axis.unit_conversion_factor or 1.0 for axis in crs.axis_info] or [1.0, 1.0]
+    return np.full_like(y, units[0]), np.full_like(y, units[1])
+
+
+def cut_order(domain: Domain) -> CutOrder:
+    """The public order in which methods halve the axes: in turn, or as an hour is worth metres.
+
+    Raises:
+        DomainError: nobody knows the CRS.
+    """
+    if domain.hour_worth is None:
+        return CutOrder.in_turn(domain.dims, domain.bits)
+    across, along = metres_per_unit(domain.crs, (domain.lower[1] + domain.upper[1]) / 2)
+    scale = [float(across), float(along), domain.hour_worth / 3_600.0]
+    lengths = np.subtract(domain.upper, domain.lower) * scale
+    return CutOrder.longest_first(lengths.tolist(), domain.bits)
