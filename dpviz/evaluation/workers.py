@@ -6,10 +6,13 @@ import os
 import signal
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import resource_tracker
 from multiprocessing.context import SpawnContext, SpawnProcess
 from typing import Any
 
 from dpviz import cores
+
+WARNINGS = "PYTHONWARNINGS"
 
 
 def worker_pool(
@@ -22,7 +25,23 @@ def worker_pool(
         start: called in each of them before its first task.
         *args: of ``start``.
     """
+    _start_tracker()
     return ProcessPoolExecutor(processes, _Fresh(), initializer=_begin, initargs=(start, args))
+
+
+def _start_tracker() -> None:
+    """Start what gives back the semaphores of a process that has died, and let it say nothing.
+
+    Who leaves at Ctrl-C may have given one back and not come to tell it: it writes of that then.
+    """
+    before = os.environ.get(WARNINGS)
+    os.environ[WARNINGS] = ",".join(filter(None, [before, "ignore:resource_tracker:UserWarning"]))
+    try:
+        resource_tracker.ensure_running()
+    finally:
+        del os.environ[WARNINGS]
+        if before is not None:
+            os.environ[WARNINGS] = before
 
 
 class _Quiet(SpawnProcess):

@@ -32,7 +32,9 @@ from dpviz.releases.points.release import PointRelease
 AREAS = "AREAS"
 """Where the name of the file of areas is not known."""
 
-_BOUNDED = re.compile(r"one (.+) with at most ([0-9]{1,18}) (?:record|sequence|trip|event)s?")
+_RECORD = "(?:record|sequence|trip|event)"
+_BOUNDED = re.compile(rf"one (?:'({_RECORD})'|(.+)) with at most ([0-9]{{1,18}}) {_RECORD}s?")
+"""A column that is called as a record is stands in quotes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -274,7 +276,9 @@ def dataset_of(header: Header, source: str | None) -> str | None:
 def unit_of(header: Header) -> dict[str, Any]:
     """The column of the privacy unit and its bound, as the header says them; nothing without."""
     match = _BOUNDED.fullmatch(header.unit)
-    return {} if match is None else {"unit": match[1], "max_per_unit": int(match[2])}
+    if match is None:
+        return {}
+    return {"unit": match[1] or match[2], "max_per_unit": int(match[3])}
 
 
 def _sum_share(header: Header) -> float | None:

@@ -28,6 +28,28 @@ def within(most: int, records: str) -> str:
     return f" with at most {most} {records if most > 1 else records.removesuffix('s')}"
 
 
+def unit_in_words(column: str | None, most: int, records: str) -> str:
+    """The privacy unit in words, with its bound; one record by itself where no column names it.
+
+    A column that is called as a record is, and holds units of several, is quoted: its words would
+    be those of no unit, whose price is that of one record.
+
+    >>> unit_in_words(None, 1, "records"), unit_in_words("person", 10, "records")
+    ('one record', 'one person with at most 10 records')
+    >>> unit_in_words("record", 10, "records")
+    "one 'record' with at most 10 records"
+    """
+    return unit_named(column, records) + ("" if column is None else within(most, records))
+
+
+def unit_named(column: str | None, records: str) -> str:
+    """The same without its bound, as it is accounted."""
+    record = records.removesuffix("s")
+    if column is None:
+        return f"one {record}"
+    return f"one {column!r}" if column == record else f"one {column}"
+
+
 def checked_most(most: Any, records: str, limit: int | None = None) -> int:
     """A bound on the records of one unit: of 1.5 two would be kept, and 1.5 paid for.
 

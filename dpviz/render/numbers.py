@@ -82,12 +82,16 @@ def percent(share: float, places: int = 0) -> str:
 
 
 def percent_interval(value: float, low: float, high: float) -> str:
-    """A share and its interval.
+    """A share and its interval, both to the place that the interval leaves, and a whole per cent.
 
     >>> percent_interval(0.42, 0.38, 0.46).replace(NO_BREAK, " ")
     '42 % (38 to 46 %)'
+    >>> percent_interval(0.00309, 0.00291, 0.00326).replace(NO_BREAK, " ")
+    '0.309 % (0.291 to 0.326 %)'
     """
-    return f"{percent(value)} ({100 * low:.0f} to {percent(high)})"
+    half = min(50.0 * (high - low), 5.0)
+    first, least, most = (rounded(100.0 * each, half) for each in (value, low, high))
+    return f"{first}{NO_BREAK}% ({least} to {most}{NO_BREAK}%)"
 
 
 def odds(epsilon: float) -> str:

@@ -269,6 +269,8 @@ def test_a_file_of_kinds_and_values_chooses_and_answers_each(open_file):
     chooser.select_option("bike")
     page.get_by_test_id("dpviz-compare").select_option("walk")
     assert map_view.evaluate(shown) == ["cells-1", "cells-2"]
+    page = open_file(map_page([release.of("bike")], rects=[[0.0, 0.0, 0.5, 0.5]]))
+    expect(page.get_by_test_id("dpviz-answer")).to_contain_text(re.compile("Built from ?1 cell$"))
 
 
 def test_a_report_is_open_to_everyone_and_one_sheet_of_paper(open_file, releases):

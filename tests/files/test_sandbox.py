@@ -158,7 +158,7 @@ def test_a_nursery_that_was_killed_is_started_anew():
 
 def test_the_nursery_ends_with_its_parent():
     code = (
-        "from dpviz import sandbox; sandbox.warm(); sandbox._nursery._process.poll();"
+        "from dpviz.files import sandbox; sandbox.warm(); sandbox._nursery._process.poll();"
         "print(sandbox._nursery._process.pid, flush=True); import os; os._exit(9)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

@@ -64,6 +64,30 @@ def test_a_release_of_areas_opens_in_the_app(release, tmp_path, monkeypatch):
     assert release.areas.names[0] in table["area"].to_list()
 
 
+def expectation():
+    import streamlit as st
+
+    import dpviz
+    from dpviz.releases.areas.source import ChosenAreas
+    from dpviz.ui.areas.expectation import areas_expectation
+    from dpviz.ui.shared.method_form import Choice
+
+    for bounds in ([10, -30, 20, -20], [14.4, -24.1, 15, -23.6]):
+        areas = dpviz.hexagons(4, dpviz.Domain.from_bounds(bounds))
+        st.subheader(str(len(areas.levels)))
+        chosen = ChosenAreas("h3:4", areas=areas)
+        areas_expectation(Choice("areas", {}, 1.0, areas=chosen), 1)
+
+
+def test_the_noise_of_areas_follows_the_area_that_is_chosen():
+    """That of the area before was shown, or the page ended where the levels are others."""
+    app = AppTest.from_function(expectation, default_timeout=60).run()
+    assert not app.exception
+    assert [len(each.value) for each in app.dataframe] == [
+        int(each.value) for each in app.subheader
+    ]
+
+
 def cells_table(path):
     import dpviz
     from dpviz.ui.points.downloads import table_of_cells

@@ -139,13 +139,13 @@ def test_kinds_and_values_are_declared_paid_for_and_made_again_by_the_command(tm
 
 def test_of_several_sheets_one_is_chosen_and_named_in_the_command(tmp_path):
     rows = [line.split(",") for line in rides().decode().splitlines()]
-    content = workbook([("about",), ("these rides",)], rides=rows)
-    app = opened("publish", "rides.xlsx", content, sheet="rides").run()
+    content = workbook([("about",), ("these rides",)], rides_of_2030=rows)
+    app = opened("publish", "rides.xlsx", content, sheet="rides_of_2030").run()
     assert errors(app) == []
     pay(app)
     assert errors(app) == []
     made = app.session_state["publish.made"]
-    assert "--table rides" in made.note
+    assert "--table rides_of_2030" in made.note
     again = made_again(made, tmp_path, "rides.xlsx", content)
     assert made.release.header.budget == again.header.budget
     assert again.count(again.domain.bounds).count[0] > 300

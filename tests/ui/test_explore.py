@@ -10,6 +10,8 @@ from dpviz.methods import METHODS, names
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render import rounded, with_noise
 from dpviz.ui.points import source_form
+from dpviz.ui.points.answers import inside_words, off_by
+from dpviz.ui.points.area_form import SIDES
 from dpviz.ui.shared import releases, uploads
 from tests.ui.opening import metrics, opened_page
 from tests.ui.paying import confirm, price
@@ -182,6 +184,52 @@ def test_a_rectangle_outside_the_domain_is_one_clear_line():
     app = opened(rect="0,0,1,1")
     assert any("outside the area" in warning.value for warning in app.warning)
     assert "Noisy count" not in metrics(app)
+
+
+@pytest.mark.parametrize("view", ["window", "film", "small", "difference"])
+def test_a_rectangle_outside_is_one_clear_line_however_time_is_looked_at(view):
+    """Three of the looks ended in a traceback, and took the downloads with them."""
+    app = healthy(opened(**COARSE, view=view, rect="20,-20,21,-19"))
+    (line,) = (each.value for each in app.warning)
+    assert "outside the area" in line
+    assert "of the whole area in each step" in words(app)
+
+
+def test_a_rectangle_is_asked_before_a_polygon_that_the_address_has_beside_it():
+    """The map showed the one, and the answer was that of the other."""
+    box, ring = ",".join(map(str, RECT)), ",".join(f"{x},{y}" for x, y in RING)
+    both = metrics(healthy(opened(rect=box, ring=ring)))["Noisy count"]
+    assert both == metrics(opened(rect=box))["Noisy count"]
+    assert both != metrics(opened(ring=ring))["Noisy count"]
+
+
+def test_four_sides_that_are_typed_are_the_question_in_place_of_a_polygon():
+    """A press comes with a run of the whole page, too, which is no run of a part."""
+    app = healthy(opened(ring=",".join(f"{x},{y}" for x, y in RING)))
+    (query,) = [each for each in app.button if each.label == "Query"]
+    healthy(query.click().run())
+    assert "ring" not in app.query_params
+    typed = [each.value for each in app.number_input if each.label in SIDES[:2]]
+    assert address(app, "rect").split(",")[:2] == [f"{each:.6f}" for each in typed]
+
+
+@pytest.mark.parametrize(
+    ("count", "error", "exact", "said"),
+    [
+        (9.4, 1.9, 10, ("−0.6", "6.0 %")),  # "−1" of 10 was said to be 6 % of it
+        (0.1, 0.7, 0, ("+0.1", "")),
+        (6.2, 2.0, 6, ("0", "")),
+        (1_237.4, 58.8, 1_200, ("+40", "3.3 %")),
+    ],
+)
+def test_an_error_is_that_of_the_count_as_it_is_shown(count, error, exact, said):
+    off, share = off_by(count, error, exact)
+    assert (off, share.replace("\N{NO-BREAK SPACE}", " ")) == said
+
+
+def test_a_part_is_never_called_all_of_it():
+    shares = [inside_words(each).replace("\N{NO-BREAK SPACE}", " ") for each in (0.004, 0.5, 0.998)]
+    assert shares == ["Less than 1 %", "50 %", "More than 99 %"]
 
 
 def test_sensitive_data_wait_for_the_button_and_show_nothing_exact():
@@ -404,6 +452,7 @@ def test_a_polygon_that_is_none_is_left_out_or_said_in_one_line(ring):
     assert not app.exception
     assert len(app.error) == 0
     assert len(app.warning) <= 1
+    assert "Noisy count" not in metrics(app)  # 0 was the answer outside of the area
 
 
 def test_a_polygon_of_as_many_corners_as_are_drawn_is_kept_in_the_address():

@@ -55,6 +55,16 @@ def test_a_release_is_removed_by_its_owner_alone_and_its_epsilon_stays_spent(rel
     assert [each.release for each in dpviz.Ledger().account("visits").spends] == [stored.id]
 
 
+def test_a_release_that_another_window_removed_is_renamed_in_vain_in_one_line(release):
+    stored = Shelf().keep(release, "here", "Mine")
+    app = opened_page(data="city-50k")
+    Shelf().remove(stored.id, "here")
+    field = app.text_input(key=f"explore.side.mine.title.{stored.id}.Mine")
+    field.set_value("Bicycles").run()
+    assert not app.exception
+    assert "no such release here" in texts(app)
+
+
 @pytest.mark.parametrize("name", ["../../etc/passwd", "", "0" * 31, "x" * 32, "0" * 32])
 def test_what_is_no_id_opens_nothing(name):
     with pytest.raises(ReleaseError, match="no such release here"):

@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from dpviz.build import load, read_graph
 from dpviz.domain.cycles import DAYS
@@ -30,7 +31,7 @@ from dpviz.roads.routing import shortest_path
 from dpviz.ui.roads.plan import title_of
 from dpviz.ui.roads.source import IN_TIME
 from tests.geojson import lines
-from tests.ui.opening import metrics, opened_page
+from tests.ui.opening import PATIENCE, metrics, opened_page
 
 opened = partial(opened_page, "roads")
 
@@ -310,3 +311,38 @@ def test_trips_by_weekday_are_looked_at_in_a_window_of_steps():
     assert metrics(app)["Exact total (public data)"] == f"{sum(counts[5:]):,}"
     assert app.query_params["period"] == "Sat 00:00,Sun 24:00"
     assert app.query_params["by"] == "week"
+
+
+AWAY = """
+import streamlit as st
+from dpviz.ui.pages.roads import page
+if not st.session_state.get("away"):
+    page()
+"""
+
+
+def test_a_window_is_found_again_by_who_comes_back_to_the_page():
+    app = AppTest.from_string(AWAY, default_timeout=PATIENCE)
+    app.query_params.update({"method": "dwork", "by": "week"})
+    app.run().select_slider[0].set_range(2, 4).run()
+    app.session_state["away"] = True
+    app.run()
+    app.query_params.clear()  # as the navigation does
+    app.session_state["away"] = False
+    app.run()
+    assert app.select_slider[0].value == (2, 4)
+    assert app.query_params["period"] == "Wed 00:00,Fri 00:00"
+
+
+def test_the_address_holds_the_relation_and_the_parameters_of_both_methods():
+    """Who opened it again had half of the noise, without a word."""
+    sets = {"set": "index:flat", "with": "gs", "with_set": "width:40"}
+    asked = {"method": "event-histogram", "neighbours": "replace", **sets}
+    app = opened(**asked)
+    assert not app.exception
+    assert app.radio(key="roads.neighbours").value == "replace"
+    assert app.selectbox(key="roads.event-histogram.index").value == "flat"
+    assert app.number_input(key="roads.gs.width").value == 40
+    assert asked.items() <= {name: app.query_params[name] for name in app.query_params}.items()
+    odd = opened(neighbours="nobody")
+    assert "neighbouring relation 'nobody'" in odd.warning[0].value

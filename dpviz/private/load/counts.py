@@ -26,7 +26,7 @@ from dpviz.errors import DataError
 from dpviz.files import arrow
 from dpviz.files.writing import write_file
 from dpviz.lazy import pa, pq
-from dpviz.private.handle import DataHandle
+from dpviz.private.handle import DataHandle, unit_named
 from dpviz.private.index import PointIndex
 from dpviz.private.load.aggregation import MAX_CELLS, too_many
 from dpviz.private.load.count_rows import (
@@ -179,7 +179,7 @@ def from_counts_file(path: Path, table: Table, facts: Facts, chosen: Selection) 
     """
     if chosen.domain is not None and chosen.domain.values is not None:
         raise DataError(f"{path.name}: counts per cell hold no sums: leave the values out")
-    unit = None if chosen.unit is None else f"one {chosen.unit}"
+    unit = None if chosen.unit is None else unit_named(chosen.unit, "records")
     box = None if chosen.domain is None else _frame(chosen.domain)
     for what, given, stated_value in (
         ("columns", chosen.columns, None),
@@ -277,15 +277,15 @@ def merged(
         layers, digests = layers.merged(other._layers), (*digests, *other._digests)
     if layers.cells > MAX_CELLS:
         raise too_many(first.bits)
-    most = sum(handle.max_per_unit for handle in handles)
-    alone = first.accounted_unit == "one record"
+    alone = first.accounted_unit == unit_named(None, "records")
+    most = 1 if alone else sum(handle.max_per_unit for handle in handles)
     return DataHandle(
         name or first.name,
         first.domain,
         layers,
         public=first.public,
         unit=bounded(first.accounted_unit, most),
-        max_per_unit=1 if alone else most,
+        max_per_unit=most,
         bits=first.bits,
         digests=digests,
         names=tuple(dict.fromkeys(each for handle in handles for each in handle.names)),

@@ -9,7 +9,7 @@ import numpy as np
 
 from dpviz.domain import Domain
 from dpviz.errors import DataError, ParameterError
-from dpviz.private.handle import DataHandle, checked_most, within
+from dpviz.private.handle import DataHandle, checked_most, unit_in_words, unit_named, within
 from dpviz.private.index import Layers
 from dpviz.progress import Progress
 
@@ -63,7 +63,7 @@ class Selection:
     @property
     def unit_words(self) -> str:
         """The privacy unit in words."""
-        return bounded("one record" if self.unit is None else f"one {self.unit}", self.most)
+        return unit_in_words(self.unit, self.most, "records")
 
     def handle(self, layers: Layers, name: str, digests: tuple[str, ...] = ()) -> DataHandle:
         """A handle on what was counted by cell: it takes this name if none is chosen."""
@@ -100,8 +100,13 @@ def checked_bound(unit: str | None, most: int, usual: int = 1) -> int:
 
 
 def bounded(unit: str, most: int) -> str:
-    """A privacy unit in words with its bound, which goes without saying for one record."""
-    return unit if unit == "one record" else unit + within(most, "records")
+    """A privacy unit in words with its bound, which goes without saying for one record.
+
+    Earlier versions wrote a column called "record" into files of counts as if there was no unit.
+    """
+    if unit != unit_named(None, "records"):
+        return unit + within(most, "records")
+    return unit if most == 1 else unit_in_words("record", most, "records")
 
 
 def checked_bits(bits: int | None, domain: Domain) -> int:

@@ -17,7 +17,8 @@ from dpviz.domain.crs import known_crs
 from dpviz.errors import DataError, ParameterError
 from dpviz.files import arrow, limits
 from dpviz.lists import words
-from dpviz.private.handle import within
+from dpviz.private.handle import unit_in_words
+from dpviz.private.load.accounts import accounts_of
 from dpviz.private.load.bounding import bounded, numbered
 from dpviz.private.load.cells import Cells, cell_sequences, grid_cells, place_lines
 from dpviz.private.load.items import Form, bounded_items, read_items
@@ -141,6 +142,7 @@ def read_sequences(
         named(source, table) if name is None else name,
         alphabet,
         Sequences(items.start, items.item),
+        names=accounts_of(source, table) if name is None else (),
         public=public,
         unit=_unit(unit, max_per_unit),
         max_per_unit=max_per_unit,
@@ -279,6 +281,7 @@ def read_places(
         named(source, table) if name is None else name,
         cells.alphabet(neighbours=neighbours),
         Sequences.of([sequences[row] for row in rows.tolist()]),
+        names=accounts_of(source, table) if name is None else (),
         public=public,
         unit=_unit(unit, max_per_unit),
         max_per_unit=max_per_unit,
@@ -364,4 +367,4 @@ def _same_rectangle(cells: Cells, domain: Domain) -> None:
 
 
 def _unit(unit: str | None, bound: int) -> str:
-    return "one sequence" if unit is None else f"one {unit}{within(bound, 'sequences')}"
+    return unit_in_words(unit, bound, "sequences")

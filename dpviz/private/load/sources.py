@@ -16,6 +16,7 @@ from dpviz.errors import DataError
 from dpviz.lazy import pa
 from dpviz.private.handle import DataHandle
 from dpviz.private.load import counts
+from dpviz.private.load.accounts import accounts_of
 from dpviz.private.load.aggregation import (
     engine_layers,
     folder_footers,
@@ -184,6 +185,7 @@ def _of_table(
         dropped=facts.dropped if public else None,
         bits=chosen.bits,
         digests=() if source is None else counts.part_of(str(source), chosen.table),
+        names=accounts_of(source) if source is not None and chosen.name is None else (),
     )
     handle.columns = how.words
     return handle

@@ -168,7 +168,6 @@ def _levels(prefix: str, columns: tuple[str, ...], key: str) -> tuple[str, ...]:
         "Columns that name the levels, coarsest first",
         columns,
         default=columns[:1],
-        format_func=plain,
         max_selections=MOST_LEVELS,
         key=f"{prefix}.areas.levels.{key}",
         help="country, district, ward: each row of the file is one of the last. ε is shared among "

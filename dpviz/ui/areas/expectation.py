@@ -21,7 +21,7 @@ def areas_expectation(choice: Choice, max_per_unit: int) -> None:
     """
     chosen = choice.areas
     assert chosen is not None
-    asked = (repr(choice), max_per_unit)
+    asked = (repr(choice), chosen.areas.domain, max_per_unit)
     noise = remembered("areas.expected", asked, lambda: _noise(choice, max_per_unit))
     st.dataframe(
         [

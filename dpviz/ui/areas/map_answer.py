@@ -23,7 +23,7 @@ from dpviz.ui.points.answers import (
     rectangle_form,
 )
 from dpviz.ui.points.downloads import ROWS, release_details
-from dpviz.ui.points.map_answer import drawn
+from dpviz.ui.points.map_answer import ask, drawn
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
@@ -80,8 +80,7 @@ def _map(prefix: str, release: AreaRelease, source: PointSource, level: str) -> 
     map_overlay(name, shape=Shape(rect=rect) if rect else None)
     permalink.remember(prefix, (permalink.RECT,))
     if typed is not None:
-        st.session_state[f"{prefix}.rect"] = typed
-        st.rerun(scope="fragment")
+        ask(prefix, typed)
 
 
 def _scene(prefix: str, release: AreaRelease, source: PointSource, level: str) -> Scene:

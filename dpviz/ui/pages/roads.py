@@ -13,7 +13,14 @@ from dpviz.roads.paths import Paths
 from dpviz.ui.points.time_answer import PERIOD
 from dpviz.ui.roads.facts import release_facts
 from dpviz.ui.roads.map_answer import FIELDS, VIEWS, map_and_answer, show_graph
-from dpviz.ui.roads.plan import RoadChoice, plan_form, publish_plan, sample_queries, title_of
+from dpviz.ui.roads.plan import (
+    RoadChoice,
+    link_of,
+    plan_form,
+    publish_plan,
+    sample_queries,
+    title_of,
+)
 from dpviz.ui.roads.source import UPLOAD, RoadSource, in_time, opened_roads, road_source
 from dpviz.ui.roads.time_window import chosen_window, within
 from dpviz.ui.shared import permalink
@@ -44,9 +51,7 @@ def page() -> None:
             link=lambda source, plan: {
                 "data": CITY if source.backdrop else UPLOAD,
                 "by": in_time(source) if source.backdrop else None,
-                "method": plan.methods[0],
-                "with": plan.methods[1] if len(plan.methods) > 1 else None,
-                "workload": plan.workload,
+                **link_of(plan),
             },
         )
     )

@@ -191,10 +191,9 @@ def show_answers(
     )
     if source.public:
         true = int(exact()[0])
-        off = on_screen(count, error) - true
-        relative = f" ({small_share(abs(off) / true)} of it)" if true else ""
         st.metric("Exact count (public data)", f"{true:,}")
-        st.markdown(f"**Error:** {plain(f'{off:+,.0f}'.replace('-', MINUS))}{relative}")
+        off, share = off_by(count, error, true)
+        st.markdown(f"**Error:** {plain(off)}{share and f' ({share} of it)'}")
         row |= {"exact": true, "error": count - true}
     remember(answered(prefix, release, source), row)
 
@@ -210,13 +209,32 @@ def on_screen(count: float, error: float) -> float:
     return float(rounded(count, error).replace(",", "").replace(MINUS, "-"))
 
 
+def off_by(count: float, error: float, exact: int) -> tuple[str, str]:
+    """By how much a count is off as it is shown beside its error, and that as a share of the exact
+    one: empty where it is not off, or there is none.
+    """
+    places = len(rounded(count, error).partition(".")[2])
+    off = round(on_screen(count, error) - exact, places)
+    if off == 0:
+        return "0", ""
+    share = small_share(abs(off) / exact) if exact else ""
+    return f"{off:+,.{places}f}".replace("-", MINUS), share
+
+
+def inside_words(share: float) -> str:
+    """How much of a shape lies inside the area: all of it, and nothing, is told by no rounding."""
+    if share < 0.01:
+        return f"Less than {percent(0.01)}"
+    return f"More than {percent(0.99)}" if share > 0.99 else percent(share)
+
+
 def partly(rect: Rect, area: Rect) -> None:
     """Say how much of a rectangle lies inside the area; nothing outside is counted."""
     west, south, east, north = rect
     across = max(0.0, min(east, area[2]) - max(west, area[0])) / (east - west)
     up = max(0.0, min(north, area[3]) - max(south, area[1])) / (north - south)
     if across * up < 0.9999:
-        share = percent(across * up) if across * up >= 0.01 else "less than 1 %"
+        share = inside_words(across * up)
         st.caption(f"{share} of the rectangle lies inside the area; nothing outside is counted.")
 
 
@@ -305,8 +323,8 @@ def row_in_words(row: Mapping[str, Any]) -> dict[str, Any]:
         "cells": row["nodes"],
     }
     if "exact" in row:
-        off = on_screen(row["count"], error) - row["exact"]
-        answer |= {"exact": f"{row['exact']:,}", "error": f"{off:+,.0f}".replace("-", MINUS)}
+        off, _ = off_by(row["count"], error, row["exact"])
+        answer |= {"exact": f"{row['exact']:,}", "error": off}
     asked = {name: value for name, value in row.items() if name not in ANSWER}
     return answer | {
         name: float(f"{value:.6g}") if isinstance(value, float) else value

@@ -117,7 +117,6 @@ def _pair(prefix: str, names: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
         "Share of",
         names,
         index=names.index(one) if one in names else 0,
-        format_func=plain,
         key=f"{prefix}.share.{key}",
     )
     rest = [name for name in names if name != chosen]
@@ -125,7 +124,7 @@ def _pair(prefix: str, names: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
         "against",
         [None, *rest] if len(rest) > 1 else rest,
         index=None if not rest else ([None, *rest].index(other) if other in rest else 0),
-        format_func=lambda name: "all others" if name is None else plain(name),
+        format_func=lambda name: name or "all others",
         key=f"{prefix}.against.{key}.{chosen}",
     )
     return str(chosen), () if against is None else (str(against),)
@@ -137,16 +136,17 @@ def chosen_kind(
     """The release of the kind that a visitor chose, and its records; of all together at first."""
     names, asked = release.names, permalink.parameter("kind")
     start = 1 + names.index(asked) if asked in names else 0
+    offered = [ALL, *names]
     settings: dict[str, Any] = {
-        "options": range(1 + len(names)),
-        "format_func": lambda place: plain(names[place - 1]) if place else ALL,
+        "options": range(len(offered)),
         "key": f"{prefix}.kind.{'|'.join(names)}",
         "help": "Each kind has a tree of its own; the map of all is made from those.",
     }
     if len(names) <= MOST_SEGMENTS:
+        settings["format_func"] = lambda place: plain(offered[place])  # its words are Markdown
         place = st.segmented_control("Kind", default=start, required=True, **settings)
     else:
-        place = st.selectbox("Kind", index=start, **settings)
+        place = st.selectbox("Kind", index=start, format_func=offered.__getitem__, **settings)
     permalink.write({"kind": names[place - 1] if place else None})
     if not place:
         return release, source

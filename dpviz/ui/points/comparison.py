@@ -15,10 +15,10 @@ from dpviz.releases.points.release import PointRelease
 from dpviz.render import interval_words, rounded, with_noise
 from dpviz.render.numbers import NO_BREAK
 from dpviz.render.projection import from_degrees
-from dpviz.ui.points.answers import LARGER, Rect, answerable, on_screen
+from dpviz.ui.points.answers import LARGER, Rect, answerable, off_by
 from dpviz.ui.points.area_form import SIDES
 from dpviz.ui.points.source_form import PointSource
-from dpviz.ui.shared.text import cells_in_words, plain, small_share
+from dpviz.ui.shared.text import cells_in_words, plain
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def answer_columns(
         with place:
             spread = INTERVAL_SDS * answer.uniformity_sd
             larger = max(answer.half_width, spread)
-            apart = "" if exact is None else _error(on_screen(answer.count, larger), exact)
+            apart = "" if exact is None else _error(answer.count, larger, exact)
             st.caption(f"{answer.side} · noisy count", help=LARGER)
             number = with_noise(answer.count, larger).replace(" ", NO_BREAK)
             interval = interval_words(answer.count, answer.half_width)
@@ -93,7 +93,6 @@ def answer_columns(
     ]
 
 
-def _error(count: float, exact: int) -> str:
-    off = count - exact
-    relative = f" ({small_share(abs(off) / exact)})" if exact else ""
-    return f"**Error:** {plain(f'{off:+,.0f}'.replace('-', '−'))}{relative}  \n"
+def _error(count: float, error: float, exact: int) -> str:
+    off, share = off_by(count, error, exact)
+    return f"**Error:** {plain(off)}{share and f' ({share})'}  \n"

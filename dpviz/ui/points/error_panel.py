@@ -80,6 +80,7 @@ def _panel(prefix: str, source: PointSource, suggested: Sequence[str]) -> None:
         "Methods",
         options,
         default=list(dict.fromkeys(suggested)),
+        max_selections=len(COLOURS),  # each has one of its own
         key=f"{prefix}.methods.{'|'.join(suggested)}",
         help="Those of the two maps first, with their parameters; then every method.",
     )

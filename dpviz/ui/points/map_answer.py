@@ -31,6 +31,7 @@ from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
 from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.method_form import title_of
+from dpviz.ui.shared.parts import rerun_part
 from dpviz.ui.shared.share import share_panel
 
 
@@ -110,7 +111,8 @@ def _drawing(prefix: str, release: PointRelease, scene: Scene, source: PointSour
     """Drawing reruns this part only."""
     name = f"{prefix}.map"
     left, right = st.columns([7, 3], gap="medium")
-    rect, ring = st.session_state.get(f"{prefix}.rect"), st.session_state.get(f"{prefix}.ring")
+    rect: Rect | None = st.session_state.get(f"{prefix}.rect")
+    ring: Ring | None = None if rect else st.session_state.get(f"{prefix}.ring")
     with left:
         map_view(scene, key=name, on_shape=partial(drawn, prefix))
         keep_camera(prefix, source)
@@ -124,12 +126,17 @@ def _drawing(prefix: str, release: PointRelease, scene: Scene, source: PointSour
         history_table(prefix, release, source)
         share_panel(prefix, name, [release], history=answered(prefix, release, source))
         districts, legend = districts_panel(prefix, release)
-    shape = Shape(rect=rect, ring=None if rect else ring) if rect or ring else None
+    shape = Shape(rect=rect, ring=ring) if rect or ring else None
     map_overlay(name, marks=[*districts, *marks], shape=shape, legend=legend)
     permalink.remember(prefix, FIELDS, {"period": None, "view": None})
     if typed is not None:
-        st.session_state[f"{prefix}.rect"], st.session_state[f"{prefix}.ring"] = typed, None
-        st.rerun(scope="fragment")
+        ask(prefix, typed)
+
+
+def ask(prefix: str, rect: Rect) -> None:
+    """A rectangle is the question from now on; the part of the page that asks runs again."""
+    st.session_state[f"{prefix}.rect"], st.session_state[f"{prefix}.ring"] = rect, None
+    rerun_part()
 
 
 def forget_elsewhere(prefix: str, source: PointSource, *domains: Domain) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from dpviz.domain.rectangles import OVERLAP
 from dpviz.errors import DpvizError
 from dpviz.evaluation.truth import exact_in_regions
 from dpviz.releases.answers import INTERVAL_SDS
@@ -23,9 +24,8 @@ from dpviz.releases.points.region_file import read_regions
 from dpviz.releases.points.release import PointRelease
 from dpviz.render import Legend, Mark, with_noise
 from dpviz.render.districts import district_marks
-from dpviz.render.numbers import percent
 from dpviz.ui.map.component import Ring
-from dpviz.ui.points.answers import as_csv, covered_cells, on_screen, show_answers
+from dpviz.ui.points.answers import as_csv, covered_cells, inside_words, on_screen, show_answers
 from dpviz.ui.points.area_form import SIDES
 from dpviz.ui.points.attributes import region_kinds
 from dpviz.ui.points.source_form import PointSource
@@ -57,6 +57,9 @@ def polygon_panel(
     except DpvizError as error:
         st.warning(plain(error), icon=":material/crop_free:")
         return []
+    if regions.inside[0] == 0.0:
+        st.warning(f"The polygon lies outside the area: {OVERLAP}.", icon=":material/crop_free:")
+        return []
     bounds = np.round(shape.total_bounds, 6).tolist()
     place = dict(zip(SIDES, bounds, strict=True)) | {"ring": shape.to_wkt(rounding_precision=5)[0]}
     show_answers(
@@ -69,7 +72,7 @@ def polygon_panel(
     )
     region_kinds(release, regions)
     if regions.inside[0] < WHOLE:
-        st.caption(f"{percent(regions.inside[0])} of the polygon lies inside the area.")
+        st.caption(f"{inside_words(regions.inside[0])} of the polygon lies inside the area.")
     return covered_cells(release, region_cover(release.domain, release.nodes, regions).nodes)
 
 

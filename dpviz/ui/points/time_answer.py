@@ -24,6 +24,7 @@ from dpviz.roads.steps import Steps
 from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.points.answers import (
     Rect,
+    answerable,
     answered,
     as_csv,
     history_table,
@@ -33,6 +34,7 @@ from dpviz.ui.points.answers import (
 from dpviz.ui.points.attributes import Look, kinds_view
 from dpviz.ui.points.map_answer import (
     CAMERA,
+    ask,
     drawn,
     keep_camera,
     map_and_answer,
@@ -122,12 +124,14 @@ def map_in_time(
             keep_camera(prefix, source)
     with right:
         with st.container():  # what is open below it stays so
+            if look == "window":
+                rect = _answer(prefix, release, source, rect, window)
+            elif rect is not None and not answerable(rect, release.domain):
+                rect = None
             if look in ("film", "small"):
                 windows_table(release, rect)
-            elif look == "difference":
+            if look == "difference":
                 difference_answer(prefix, release, rect)
-            else:
-                rect = _answer(prefix, release, source, rect, window)
         typed = rectangle_form(prefix, rect, domain_bounds(flat.domain))
         history_table(prefix, release, source)
         share_panel(
@@ -146,8 +150,7 @@ def map_in_time(
         st.session_state[f"{prefix}.period"] = None if window == whole else words
     permalink.remember(prefix, (permalink.RECT, CAMERA, PERIOD, LOOK), {"ring": None})
     if typed is not None:
-        st.session_state[f"{prefix}.rect"] = typed
-        st.rerun(scope="fragment")
+        ask(prefix, typed)
 
 
 def _slider(prefix: str, domain: Domain) -> Window:

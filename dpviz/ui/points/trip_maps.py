@@ -25,6 +25,7 @@ from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
 from dpviz.ui.shared.panels import hint
+from dpviz.ui.shared.parts import rerun_part
 from dpviz.ui.shared.text import plain
 
 ENDS = (("from", "Pickups", (0, 1)), ("to", "Drop-offs", (2, 3)))
@@ -61,7 +62,7 @@ def maps_and_answer(prefix: str, release: PointRelease, source: PointSource) -> 
             map_overlay(name, shape=Shape(rect=rect) if rect else None)
             if typed is not None:
                 st.session_state[f"{prefix}.{end}"] = typed
-                st.rerun(scope="fragment")
+                rerun_part()
     permalink.remember(prefix, FIELDS)
 
 

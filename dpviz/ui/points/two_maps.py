@@ -21,6 +21,7 @@ from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
 from dpviz.ui.shared.panels import file_button, hint
+from dpviz.ui.shared.parts import rerun_part
 from dpviz.ui.shared.share import share_panel
 from dpviz.ui.shared.text import badge
 
@@ -122,7 +123,7 @@ def maps_and_answers(
     permalink.remember(prefix, FIELDS)
     if typed is not None:
         st.session_state[f"{prefix}.rect"] = typed
-        st.rerun(scope="fragment")
+        rerun_part()
 
 
 def _scene(prefix: str, compared: Comparison, source: PointSource, mode: Any) -> Scene:

@@ -34,6 +34,7 @@ from dpviz.ui.roads.time_window import TimeWindow, path_timeline
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
 from dpviz.ui.shared.memory import remembered
+from dpviz.ui.shared.parts import rerun_part
 
 VIEWS = ("Streets", "Sections")
 FIELDS = tuple(permalink.Field(end, permalink.parameter) for end in ("from", "to"))
@@ -132,7 +133,7 @@ def map_and_answer(
     permalink.remember(prefix, (*FIELDS, PERIOD))
     if typed is not None:
         _choose_ends(prefix, typed)
-        st.rerun(scope="fragment")
+        rerun_part()
 
 
 def _picked(prefix: str, graph: RoadGraph) -> None:

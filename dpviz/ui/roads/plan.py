@@ -108,17 +108,46 @@ def plan_form(prefix: str, source: RoadSource) -> RoadChoice:
                 key=f"{prefix}.other",
             )
         )
+    relations = list(NEIGHBOURS)
+    relation = permalink.parameter("neighbours")
+    relation = permalink.one_of(
+        "neighbouring relation", relation, relations, relations[0], relations[0]
+    )
     neighbours = st.radio(
         "Neighbouring relation",
-        list(NEIGHBOURS),
+        relations,
+        index=relations.index(relation),
         key=f"{prefix}.neighbours",
         help="Add or remove one unit, or replace one for twice the noise.",
     )
     parameters = {}
     for name in dict.fromkeys(methods):
         usual = find_method(name, "roads")
-        parameters[name] = parameters_form(f"{prefix}.{name}", type(usual), usual.parameters(), {})
+        form = f"{prefix}.{name}"
+        parameters[name] = parameters_form(form, type(usual), usual.parameters(), saved_of(name))
     return RoadChoice(tuple(methods), epsilon, workload, neighbours, parameters)
+
+
+def saved_of(method: str) -> dict[str, str]:
+    """The parameters that the address gives a method, the first or the second one that it names."""
+    for name, parameters in (("method", "set"), ("with", "with_set")):
+        if permalink.parameter(name) == method:
+            return permalink.pairs(parameters)
+    return {}
+
+
+def link_of(plan: RoadChoice) -> dict[str, str | None]:
+    """What the address holds of a plan, beside its ε."""
+    first, *second = plan.methods
+    of = {name: permalink.paired(plan.parameters.get(name, {})) for name in plan.methods}
+    return {
+        "method": first,
+        "set": of[first],
+        "with": second[0] if second else None,
+        "with_set": of[second[0]] if second and second[0] != first else None,
+        "workload": plan.workload,
+        "neighbours": plan.neighbours if plan.neighbours != next(iter(NEIGHBOURS)) else None,
+    }
 
 
 def sample_queries(graph: RoadGraph, name: str) -> Paths:

@@ -47,12 +47,12 @@ def chosen_window(prefix: str, release: RoadRelease) -> TimeWindow | None:
     last, words = len(steps), steps.calendar.words
     stops = list(range(last + 1))
     key = f"{prefix}.window.{steps.to_dict()}"
-    asked = _asked(steps, st.session_state.get(PERIOD.place(prefix)))
-    first = st.session_state.setdefault(f"{key}.first", asked)
+    if key not in st.session_state:  # a new visit of the page begins where the last one ended
+        st.session_state[f"{key}.first"] = _asked(steps, st.session_state.get(PERIOD.place(prefix)))
     ends: Any = st.select_slider(
         f"Window ({zone_words(steps)})",
         stops,
-        first,
+        st.session_state[f"{key}.first"],
         format_func=lambda stop: words(float(steps.edges[stop])),
         key=key,
         help="The map, the answer and the table are of these steps; the end is outside.",

@@ -16,6 +16,7 @@ from typing import Any
 import streamlit as st
 
 from dpviz.files import limits
+from dpviz.ui.shared.parts import in_part
 from dpviz.ui.shared.text import plain
 
 STEP = "chapter"
@@ -24,8 +25,9 @@ STEP = "chapter"
 NAMES = {
     "a.epsilon", "a.method", "a.release", "a.set", "areas", "at", "b.epsilon", "b.method",
     "b.release", "b.set", "by", "camera", "cap", "cell", "chapter", "data", "epsilon", "from",
-    "gap", "kind", "kinds", "method", "mode", "period", "place", "rect", "release", "ring", "seed",
-    "sensitive", "set", "side", "steps", "to", "view", "with", "workload",
+    "gap", "kind", "kinds", "method", "mode", "neighbours", "period", "place", "rect", "release",
+    "ring", "seed", "sensitive", "set", "side", "steps", "to", "view", "with", "with_set",
+    "workload",
 }  # fmt: skip
 """Of all parameters that some page knows."""
 
@@ -153,6 +155,11 @@ def pairs(name: str) -> dict[str, str]:
     return {key: value for key, _, value in (word.partition(":") for word in words) if key}
 
 
+def paired(values: Mapping[str, Any]) -> str:
+    """What :func:`pairs` reads."""
+    return ";".join(f"{key}:{value}" for key, value in values.items())
+
+
 def rectangle(name: str) -> tuple[float, ...] | None:
     """A rectangle that is not inside out; None where it is missing or none."""
     sides = number_list(name, 4)
@@ -175,7 +182,7 @@ def refused(what: str, asked: str | None, why: str) -> None:
     Where :func:`messages_here` was called, wherever the choice stands: a phone's sidebar is shut. A
     run of a part of the page says nothing: the place is not its own, and the whole page's run has.
     """
-    if asked and not _in_fragment():
+    if asked and not in_part():
         short = asked if len(asked) <= MOST else f"{asked[:MOST]}…"
         words = f"{what} {short!r}".strip()
         st.session_state.get(MESSAGES, st).warning(
@@ -248,17 +255,9 @@ def refuse_unknown() -> None:
     write(dict.fromkeys(unknown))
 
 
-def _in_fragment() -> bool:
-    """Whether a touch of a part of the page runs: then the browser has had the script for long."""
-    from streamlit.runtime.scriptrunner import get_script_run_ctx
-
-    context = get_script_run_ctx()
-    return bool(context and context.fragment_ids_this_run)
-
-
 def write(parameters: Mapping[str, str | None]) -> None:
     """Put the parameters that have a value into the address, and take the others out."""
-    if st.session_state.get(HELD) and not _in_fragment():
+    if st.session_state.get(HELD) and not in_part():
         return  # a first run shows what the address says, or what every visit begins with
     for name, value in parameters.items():
         if value:

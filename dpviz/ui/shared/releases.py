@@ -346,7 +346,8 @@ def _one(prefix: str, stored: Stored) -> None:
             stored.title,
             key=key,
             max_chars=120,
-            on_change=lambda: shelf.rename(stored.id, st.session_state[key]),
+            on_change=_rename,
+            args=(stored.id, key),
         )
         st.caption("Whoever has this link, and may open this server, sees the release:")
         st.code(link_of(stored.id), language=None, wrap_lines=True)
@@ -363,6 +364,12 @@ def _one(prefix: str, stored: Stored) -> None:
             on_click=_remove,
             args=(stored.id,),
         )
+
+
+def _rename(identity: str, key: str) -> None:
+    """By what stands in the field ``key``; the release may be gone by another window."""
+    with ErrorsShown():
+        Shelf().rename(identity, st.session_state[key])
 
 
 def _remove(identity: str) -> None:

@@ -72,8 +72,7 @@ def build_choice(source: Any, choice: Choice, **how: Any) -> Any:
 
 def method_link(choice: Choice) -> dict[str, str | None]:
     """What the address holds of a choice of one method."""
-    pairs = (f"{name}:{value}" for name, value in choice.parameters.items())
-    return {"method": choice.name, "set": ";".join(pairs)}
+    return {"method": choice.name, "set": permalink.paired(choice.parameters)}
 
 
 def run(slots: Slots) -> None:

@@ -25,7 +25,6 @@ from dpviz.build import source_columns, tables_in
 from dpviz.files.foreign import LAYER
 from dpviz.releases.points.region_file import polygon_layers
 from dpviz.ui.shared.memory import remembered
-from dpviz.ui.shared.text import plain
 
 IN_MEMORY = hasattr(os, "memfd_create") and Path("/proc/self/fd").is_dir()
 _PREFIX = "dpviz-private-"
@@ -69,7 +68,7 @@ def chosen_table(place: str, path: Path, file: Any) -> str | None:
         return None
     label = "Layer" if path.suffix == ".gpkg" else "Sheet"
     key = f"{place}.table.{file.file_id}"
-    return str(st.selectbox(label, names, key=key, format_func=plain))
+    return str(st.selectbox(label, names, key=key))
 
 
 def chosen_layer(place: str, file: Any) -> str:
@@ -84,7 +83,7 @@ def chosen_layer(place: str, file: Any) -> str:
     if len(layers) < 2:
         return ""
     key = f"{place}.layer.{file.file_id}"
-    return f"{LAYER}{st.selectbox('Layer', layers, key=key, format_func=plain)}"
+    return f"{LAYER}{st.selectbox('Layer', layers, key=key)}"
 
 
 class _Held:
@@ -117,10 +116,10 @@ def _ending(name: str) -> str:
 
 
 def _close(folder: Path, descriptor: int | None) -> None:
+    shutil.rmtree(folder, ignore_errors=True)  # first: another upload may get the same number
     if descriptor is not None:
         with contextlib.suppress(OSError):
             os.close(descriptor)
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 @cache

@@ -267,8 +267,56 @@ def test_a_cell_of_a_workbook_that_refuses_no_other(cell, prefix, tmp_path):
 
 def test_a_cell_of_a_workbook_that_does_not_end_is_given_up_soon():
     """Of forty comments in it, each could be read in two ways: that would take years."""
-    rows = b'<row><c t="e">' + b"<!--a-->" * 40 + b"</row>"
-    assert workbooks._without(workbooks._ERRORS, rows) == rows
+    row = b'<row><c t="e">' + b"<!--a-->" * 40 + b"</row>"
+    assert workbooks._Rewritten(0, "")(row) == b'<row r="1"><c t="e"></row>'
+    assert workbooks._usual_row(0).sub(b"", row) == row
+
+
+WAYS = {
+    "usual": '<c r="A{0}" t="inlineStr"><is><t>p{1}</t></is></c>',
+    "no type": '<c r="A{0}"><v>p{1}</v></c>',
+    "no type, a number": '<c r="A{0}"><v>1e{1}</v></c>',
+    "spaces": '<c r="A{0}"><v> {1} </v></c>',
+    "a type of numbers": '<c t="n" r="A{0}"><v>+{1}.50</v></c>',
+    "a formula": '<c r="A{0}" t="str"><f>B1</f><v>p{1}</v></c>',
+    "quotes": "<c r='A{0}' t='str'><v>p{1}</v></c>",
+    "no place": '<c t="str"><v>p{1}</v></c>',
+    "a date": '<c r="A{0}" t="d"><v>2030-01-{1}</v></c>',
+}
+
+
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+@pytest.mark.parametrize("odd", ["a type that is none", "an extension", "a cell beyond the names"])
+def test_what_a_cell_of_a_workbook_is_follows_from_it_alone(way, odd, tmp_path):
+    """Ids that the reader had taken were gone where it refused a sheet for one odd cell."""
+    rows = [[way, who] for who in range(10, 15) for _ in range(3)]
+    files = placed(rows), placed(rows, ODD_CELLS[odd] + PLACE.format(3))
+    paths = both(tmp_path, "a.xlsx", *files)
+    totals = [dpviz.load(each, BOX, unit="who", max_per_unit=2)._index.total for each in paths]
+    assert totals[0] == 10
+    assert totals[0] <= totals[1] <= 12
+
+
+PLACE = '<c r="B{0}"><v>0.5</v></c><c r="C{0}"><v>0.5</v></c>'
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        f'<row r="1048576">{PLACE.format(1_048_576)}</row>',
+        f'<row r="9999999">{PLACE.format(9_999_999)}</row>',
+        f'<row r="4">{PLACE.format(4)}</row>',
+        "".join(f'<c r="{letter}{at}"><v>9</v></c>' for letter in "BC" for at in range(4, 9)),
+        f'<row r="99">{"".join(PLACE.format(at).replace("0.5", "9") for at in range(4, 9))}</row>',
+    ],
+    ids=["the last row", "a row beyond all", "a row again", "in no row", "in other rows"],
+)
+def test_a_row_of_a_workbook_stands_for_itself_wherever_it_says_it_is(more, tmp_path):
+    """One far down took memory for all between; one could write over the places of others."""
+    paths = both(tmp_path, "a.xlsx", placed(["ann"] * 5), placed(["ann"] * 5, more=more))
+    totals = [dpviz.load(each, BOX)._index.total for each in paths]
+    assert totals[0] == 5
+    assert 5 <= totals[1] <= 6
 
 
 @pytest.mark.skipif(not CAN_FORK, reason="no child has a limit of memory")
@@ -289,16 +337,19 @@ def test_names_below_an_empty_row_of_a_workbook_are_all_there(above, tmp_path):
     assert dpviz.load(path, BOX)._index.total == 1
 
 
-def placed(people, odd="", above="", prefix=""):
-    """A workbook whose cells say where they stand; the first record is odd, if there is one."""
+def placed(people, odd="", above="", prefix="", more=""):
+    """A workbook whose cells say where they stand; the first record is odd, if there is one.
+
+    A name is one, or its cell and what stands in it; ``more`` stands behind all rows.
+    """
     rows = [f'{above}<row r="2">']
     for letter, name in zip("ABC", ("who", "x", "y"), strict=True):
         rows.append(f'<c r="{letter}2" t="inlineStr"><is><t>{name}</t></is></c>')
     rows.append(f'</row><row r="3">{odd}</row>' if odd else "</row>")
     for at, who in enumerate(people, 4):
-        rows.append(f'<row r="{at}"><c r="A{at}" t="inlineStr"><is><t>{who}</t></is></c>')
-        rows += [f'<c r="{letter}{at}"><v>0.5</v></c>' for letter in "BC"]
-        rows.append("</row>")
+        cell, name = (WAYS["usual"].replace("p", ""), who) if isinstance(who, str) else who
+        rows.append(f'<row r="{at}">{cell.format(at, name)}{PLACE.format(at)}</row>')
+    rows.append(more)
     raw = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(workbook([]))) as old, zipfile.ZipFile(raw, "w") as new:
         for member in old.namelist():
@@ -511,3 +562,16 @@ def test_the_only_record_of_a_shapefile_decides_nothing(tmp_path):
         paths[-1].parent.mkdir()
         frame.to_file(paths[-1], geometry_type="Point", engine="pyogrio")
     check(lambda path: dpviz.load(path, domain, unit="who"), paths, 1)
+
+
+def test_a_byte_that_is_no_text_leaves_the_ids_of_others_as_they_are(tmp_path):
+    """A surrogate by its bytes and by its escape were one id, or two where some byte was odd."""
+    one = [b'{"u":"%d\xed\xa0\x80","x":0.1,"y":0.1}' % each for each in range(20)] * 3
+    two = [b'{"u":"%d\\ud800","x":0.9,"y":0.9}' % each for each in range(20)] * 3
+    odd, totals = b'{"u":"\xe9\xed\xa0","x":0.5,"y":0.5}', []
+    for name, records in (("as.json", [*one, *two]), ("odd.json", [*one, *two, odd])):
+        (tmp_path / name).write_bytes(b"[" + b",".join(records) + b"]")
+        box = dpviz.Domain((0, 0), (1, 1))
+        how = {"columns": ("x", "y"), "unit": "u", "max_per_unit": 5}
+        totals.append(dpviz.load(tmp_path / name, box, **how)._index.total)
+    assert totals == [100, 101]

@@ -10,9 +10,13 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpviz
-from dpviz.errors import DataError
+from dpviz.errors import BudgetError, DataError
 from dpviz.files import sandbox
+from dpviz.planning.script import unit_of
+from dpviz.private.ledger import account_key
+from dpviz.private.load.accounts import accounts_of
 from dpviz.private.load.counts import KEY
+from dpviz.private.load.tables.formats import formats
 from dpviz.private.load.tables.opening import open_table
 
 NYC = dpviz.Domain((-74.30, 40.45), (-73.60, 41.00))
@@ -165,3 +169,53 @@ def test_files_of_a_folder_are_looked_at_by_a_child(taxi, tmp_path):
     assert dpviz.load(tmp_path, NYC, bits=9)._index.total == 14
     with pytest.raises(DataError, match=r"column 'cell' is int32 in one file of"):
         dpviz.load(tmp_path, NYC, columns=["cell", "n"])
+
+
+def test_a_total_under_the_name_of_a_file_is_kept_whatever_its_ending(tmp_path):
+    """A total of visits.ndjson, or of visits.2030.zip, limited nothing."""
+    endings = {each for form in formats().values() for each in form.endings}
+    names = [f"visits{each}" for each in endings] + ["visits.2030.csv.gz", "visits.2030.zip"]
+    for name in names:
+        keys = [account_key(each) for each in accounts_of(tmp_path / name)]
+        assert account_key(name) in keys, name
+        assert account_key(Path(name).name.partition(".")[0]) in keys or "2030" in name, name
+
+
+def test_both_names_of_a_file_pay(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("visits.ndjson").write_text('{"x": 0.5, "y": 0.5}\n')
+    ledger = dpviz.Ledger(tmp_path / "ledger.db")
+    ledger.set_total("visits.ndjson", 1.0)
+    data = dpviz.load("visits.ndjson", dpviz.Domain((0, 0), (1, 1)), columns=("x", "y"))
+    with pytest.raises(BudgetError, match="1 of 1 is left"):
+        dpviz.build(data, "ugrid", 3.0, ledger=ledger)
+    assert ledger.account("visits").spent == 0
+    dpviz.build(data, "ugrid", 0.5, ledger=ledger)
+    assert [ledger.account(name).spent for name in ("visits", "visits.ndjson")] == [0.5, 0.5]
+
+
+def test_a_column_called_record_is_a_unit_with_its_bound(tmp_path):
+    """It was taken for no unit: of several files the bound was 1, and the noise that of a row."""
+    box, made = dpviz.Domain((0, 0), (1, 1)), {}
+    for day in ("mon", "tue"):
+        rows = "".join(f"0.5,0.5,{each},{each}\n" for each in (1, 1, 2))
+        (tmp_path / f"{day}.csv").write_text(f"lon,lat,patient,record\n{rows}")
+    sources = [tmp_path / "mon.csv", tmp_path / "tue.csv"]
+    for unit in ("patient", "record"):
+        how = {"unit": unit, "max_per_unit": 10}
+        both = dpviz.load(sources, box, **how)
+        path = dpviz.save_counts(
+            dpviz.load(sources[0], box, **how), tmp_path / f"{unit}.SENSITIVE.parquet"
+        )
+        again = dpviz.load(path)
+        assert again.unit == dpviz.load(path, unit=unit, max_per_unit=10).unit
+        with pytest.raises(DataError, match="different units"):
+            dpviz.load([path, sources[1]])
+        made[unit] = [
+            dpviz.build(each, "ugrid", 1.0, ledger=None, cells=2) for each in (both, again)
+        ]
+    for one, other, most in zip(*made.values(), (20, 10), strict=True):
+        assert (one.nodes.variance == other.nodes.variance).all()
+        assert one.header.unit == f"one patient with at most {most} records"
+        assert other.header.unit == f"one 'record' with at most {most} records"
+        assert unit_of(other.header) == {"unit": "record", "max_per_unit": most}

@@ -4,7 +4,9 @@ text it is given.
 
 from __future__ import annotations
 
+import codecs
 import json
+import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -76,15 +78,32 @@ def json_value(text: bytes) -> Any:
 
 
 def _decodable(content: bytes) -> bytes:
-    """UTF-8, an unpaired surrogate for each byte that is none: one record's costs no other's."""
+    """UTF-8, an unpaired surrogate for each byte that is none: one record's costs no other's.
+
+    The three bytes of a surrogate are that one, whatever else the file holds: else an id that is
+    written so would be another person's where some record has a byte that is no text.
+    """
+    encoding = json.detect_encoding(content)
+    if not encoding.startswith("utf-8"):
+        return content
     try:
-        content.decode("utf-8", "surrogatepass")
+        content.decode(encoding)
     except UnicodeDecodeError:
-        encoding = json.detect_encoding(content)
-        if encoding.startswith("utf-8"):
-            text = content.decode(encoding, "surrogateescape")
-            return text.encode("utf-8", "surrogatepass")
+        return content.decode(encoding, _EACH).encode("utf-8", "surrogatepass")
     return content
+
+
+def _each_by_itself(error: UnicodeError) -> tuple[str, int]:
+    """A surrogate by its three bytes, and one for each byte that is no text."""
+    assert isinstance(error, UnicodeDecodeError)
+    start, three = error.start, error.object[error.start : error.start + 3]
+    if re.fullmatch(rb"\xed[\xa0-\xbf][\x80-\xbf]", three):
+        return three.decode("utf-8", "surrogatepass"), start + 3
+    return chr(0xDC00 + error.object[start]), start + 1
+
+
+_EACH = "dpviz.each-by-itself"
+codecs.register_error(_EACH, _each_by_itself)
 
 
 MOST_LEVELS = limits.JSON_DEPTH.most

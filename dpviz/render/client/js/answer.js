@@ -130,8 +130,11 @@ export function meanOf({count, noise, uniformity, sum, sumNoise, sumUniformity},
 /** "42 % (38 to 46 %)" and "12.1 (11.8 to 12.4)"; or that there is none. */
 export function quotientWords({enough, value, low, high}, percent = false) {
   if (!enough) return 'too few records';
-  if (percent) return `${nearest(100 * value)} % (${nearest(100 * low)} to ${nearest(100 * high)} %)`;
   const half = (high - low) / 2;
+  if (percent) {
+    const [first, least, most] = [value, low, high].map(share => roundedTo(100 * share, Math.min(100 * half, 5)));
+    return `${first} % (${least} to ${most} %)`;
+  }
   return `${roundedTo(value, half)} (${roundedTo(low, half)} to ${roundedTo(high, half)})`;
 }
 
@@ -167,7 +170,7 @@ export function answerElement(name, answer, interval, values = null) {
       ...row('95 % interval (noise)', intervalWords(answer.count, halfWidth(answer))),
       ...row(`Error from cut ${noun} (estimate)`, `± ${roundedTo(spread, spread)}`),
       ...sums,
-      ...row('Built from', `${answer.used.length.toLocaleString('en')} ${noun}`)));
+      ...row('Built from', `${answer.used.length.toLocaleString('en')} ${answer.used.length === 1 ? noun.replace(/s$/, '') : noun}`)));
 }
 
 /** The answers of a whole series, each with its larger error as a bar on one scale, `beside` them a text each; a name shows its map. */

@@ -144,7 +144,7 @@ const TAKES = 'input, textarea, select, [contenteditable=""], [contenteditable=t
 /** A letter pressed where nothing takes letters. */
 function fromPage(event) {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
-  const act = LETTERS[event.key.toLowerCase()];
+  const act = LETTERS[event.key?.toLowerCase()]; // a browser that fills in a form gives no key
   const path = event.composedPath();
   if (!act || path.some(node => node.matches?.(TAKES)) || path.some(node => node.__dpviz)) return;
   const inSight = app => {
