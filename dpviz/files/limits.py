@@ -104,6 +104,11 @@ def decoded(size: int, file: int, where: str) -> None:
         GROWTH.check(size / max(file, 1), where)
 
 
+def unpacked(file: int) -> int:
+    """The bytes that an archive of so many may stand for: what any file may decode to."""
+    return max(SMALL.most, GROWTH.most * file)
+
+
 def page() -> str:
     """The limits as a Markdown table, for the documentation."""
     rows = [

@@ -1,5 +1,6 @@
 """Small inputs that stand for large ones: each is refused in one line, before memory is taken."""
 
+import gzip
 import inspect
 import io
 import re
@@ -8,6 +9,7 @@ import tracemalloc
 import zipfile
 from pathlib import Path
 
+import geopandas
 import networkx as nx
 import numpy as np
 import pyarrow as pa
@@ -246,6 +248,43 @@ def test_a_workbook_with_one_cell_far_out(tmp_path, little_memory):
     assert loaded(far, "</row>") == loaded(far, name) == 1
     with pytest.raises(DataError, match=r"^far\.xlsx cannot be read within") as error:
         loaded(many, name)
+    assert one_line(error)
+
+
+@pytest.mark.parametrize("form", ["csv.gz", "zip"])
+def test_text_that_unpacks_to_many_short_lines(form, tmp_path, monkeypatch):
+    """Of four bytes each, 1.3 MB of it were 60 million records: 15 seconds and 1.3 GB."""
+    monkeypatch.setattr(limits, "SMALL", limits.SMALL._replace(most=limits.MEBI))
+    path = tmp_path / f"short.{form}"
+
+    def loaded(lines):
+        text = b"lon,lat\n" + b"11,\n" * lines
+        path.write_bytes(gzip.compress(text))
+        if form == "zip":
+            with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+                archive.writestr("short.csv", text)
+        return dpviz.load(path, DOMAIN)._index.total
+
+    assert loaded(50_000) == 0
+    with pytest.raises(DataError, match="unpacks to far more than it should") as error:
+        loaded(55_000)
+    assert one_line(error)
+
+
+def test_a_shapefile_that_unpacks_to_far_more_than_it_should(tmp_path, monkeypatch):
+    """All parts together; each alone could be two hundred times what it was."""
+    places = geopandas.GeoDataFrame(
+        {"n": ["x" * 200] * 5_000}, geometry=[shapely.Point(11, 50.5)] * 5_000
+    )
+    places.to_file(tmp_path / "p.shp")
+    with zipfile.ZipFile(tmp_path / "p.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        for part in tmp_path.glob("p.*"):
+            if part.suffix != ".zip":
+                archive.write(part, part.name)
+    assert dpviz.load(tmp_path / "p.zip", DOMAIN)._index.total == 5_000
+    monkeypatch.setattr(limits, "SMALL", limits.SMALL._replace(most=200_000))
+    with pytest.raises(DataError, match="unpacks to far more than it should") as error:
+        dpviz.load(tmp_path / "p.zip", DOMAIN)
     assert one_line(error)
 
 

@@ -16,11 +16,11 @@ from dpviz.files.foreign import SHAPEFILE_PARTS, require_shapefile
 from dpviz.private.load.tables.base import parsing
 
 MAX_RATIO = 200
-"""Refuse members that grow more than this when unpacked; real Shapefiles stay under 30."""
-MAX_TEXT = 1 << 26
-"""Text that unpacks to no more than this is never a bomb."""
-_TEXTS = (".csv", ".tsv", ".txt")
+"""Refuse parts of a Shapefile that grow more than this when unpacked; real ones stay under 30."""
 _SMALL = 1 << 20  # ratios of tiny members say nothing
+LINE = 16
+"""Bytes that a line takes in memory beside its text: two coordinates."""
+_TEXTS = (".csv", ".tsv", ".txt")
 
 
 def zipped_text(path: Path) -> str | None:
@@ -40,28 +40,31 @@ def opened_zip(path: Path) -> IO[bytes]:
     member = _text_member(archive, path.name)
     if member is None:
         raise DataError(f"{path.name} holds no text")
-    limit = max(MAX_TEXT, MAX_RATIO * member.compress_size)
-    return io.BufferedReader(_Limited(archive.open(member), limit, path.name))
+    return io.BufferedReader(_Limited(archive.open(member), _most(path), path.name, LINE))
 
 
 def opened_gzip(path: Path) -> IO[bytes]:
     """A gzipped file, as a stream that ends where a bomb begins."""
-    limit = max(MAX_TEXT, MAX_RATIO * path.stat().st_size)
-    return io.BufferedReader(_Limited(gzip.open(path), limit, path.name))
+    return io.BufferedReader(_Limited(gzip.open(path), _most(path), path.name, LINE))
+
+
+def _most(path: Path) -> int:
+    """Bytes that an archive may unpack to; what its own directory says of sizes is not believed."""
+    return limits.unpacked(path.stat().st_size)
 
 
 class _Limited(io.RawIOBase):
-    """A stream that refuses to give more than it should."""
+    """A stream that refuses to give more than it should: bytes, and so many more for each line."""
 
-    def __init__(self, stream: Any, limit: int, name: str) -> None:
-        self._stream, self._left, self._name = stream, limit, name
+    def __init__(self, stream: Any, limit: int, name: str, line: int = 0) -> None:
+        self._stream, self._left, self._name, self._line = stream, limit, name, line
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
         chunk = self._stream.read(len(buffer))
-        self._left -= len(chunk)
+        self._left -= len(chunk) + (self._line and self._line * chunk.count(b"\n"))
         if self._left < 0:
             raise DataError(f"{self._name} unpacks to far more than it should: unpack it first")
         buffer[: len(chunk)] = chunk
@@ -98,11 +101,10 @@ def unpack_shapefile(path: Path, folder: Path) -> Path:
                 "(.shp, .shx, .dbf, .prj), or one CSV file"
             )
         stem = PurePosixPath(shapes[0].filename).with_suffix("")
-        left = limits.FILE.most
+        left = min(limits.FILE.most, _most(path))
         for member in members:
             inner = PurePosixPath(member.filename)
             if inner.with_suffix("") == stem and _suffix(member) in SHAPEFILE_PARTS:
-                # Sizes in the archive's directory are not believed.
                 most = min(left, max(_SMALL, MAX_RATIO * member.compress_size))
                 part = folder / f"points{_suffix(member)}"
                 with archive.open(member) as source, part.open("wb") as target:

@@ -29,16 +29,29 @@ _PLACES = ("places x", "places y")
 class ConfinedTable(Table):
     """A table whose file is opened anew, in a child, for each question.
 
+    Args:
+        path: of the file.
+        kind: of its format, by its title.
+        name: in messages; the file's by default.
+        layer: of several.
+        most: bytes that the child's limits grow with at most, of a file that was unpacked.
+
     Attributes:
         metadata: what the schema of a Parquet file says beside its columns.
     """
 
     def __init__(
-        self, path: Path, kind: str, name: str | None = None, layer: str | None = None
+        self,
+        path: Path,
+        kind: str,
+        name: str | None = None,
+        layer: str | None = None,
+        most: int | None = None,
     ) -> None:
         self.name = name or path.name
         self._file = (str(path.absolute()), kind, self.name, layer)
         self._state = _state(path)
+        self._size = min(self._state[-1], self._state[-1] if most is None else most)
         described = self._asked("layout")
         stated = json.loads(described.schema.metadata[b"stated"])
         self.metadata: dict[bytes, bytes] = described.schema.metadata
@@ -72,8 +85,8 @@ class ConfinedTable(Table):
 
     def _asked(self, task: str, *arguments: Any) -> Any:
         path, kind, name, _ = self._file
-        call, size, needs = f"{__name__}:{task}", self._state[-1], formats()[kind].needs
-        answer = confined(call, *self._file, *arguments, where=name, size=size, needs=needs)
+        call, needs = f"{__name__}:{task}", formats()[kind].needs
+        answer = confined(call, *self._file, *arguments, where=name, size=self._size, needs=needs)
         if _state(Path(path)) != self._state:  # its bound may be of other records
             raise DataError(f"{name} has changed while it was read: do it again")
         return answer

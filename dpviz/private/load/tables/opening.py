@@ -196,7 +196,9 @@ def _database(url: str, scheme: str, table: str | None) -> Table:
 def _zipped_shapefile(path: Path) -> Table:
     folder = tempfile.TemporaryDirectory(prefix="dpviz-")
     try:
-        table = ConfinedTable(unpack_shapefile(path, Path(folder.name)), "Shapefile", path.name)
+        shape, most = unpack_shapefile(path, Path(folder.name)), path.stat().st_size
+        most *= limits.GROWTH.most
+        table = ConfinedTable(shape, "Shapefile", path.name, most=most)
     except BaseException:
         folder.cleanup()
         raise

@@ -13,13 +13,15 @@ from pathlib import Path
 from typing import IO, Any
 
 from dpviz.errors import DataError
-from dpviz.private.load.tables.archive import MAX_RATIO
+from dpviz.files import limits
 from dpviz.private.load.tables.base import BLOCK_ROWS, Block, Column, Table, parsing
 from dpviz.private.load.tables.formats import Format
 from dpviz.private.load.values import shown, typed
 
 MAX_UNPACKED = 1 << 30
 """Bytes that a workbook may unpack to."""
+MAX_RATIO = 200
+"""A workbook of more than 16 MiB unpacked grows less than this when it is unpacked."""
 
 
 class Workbook(Table):
@@ -98,7 +100,8 @@ def _book(path: Path) -> Any:
 
     with zipfile.ZipFile(path) as archive:
         size = sum(member.file_size for member in archive.infolist())
-        if size > min(MAX_UNPACKED, max(1 << 24, MAX_RATIO * path.stat().st_size)):
+        file = path.stat().st_size
+        if size > min(MAX_UNPACKED, limits.unpacked(file), max(1 << 24, MAX_RATIO * file)):
             raise DataError(f"{path.name} unpacks to far more than it should: give CSV")
         texts = _texts(archive)
         odd = {
