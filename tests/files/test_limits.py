@@ -274,7 +274,7 @@ def test_text_that_unpacks_to_many_short_lines(form, tmp_path, monkeypatch):
 def test_a_shapefile_that_unpacks_to_far_more_than_it_should(tmp_path, monkeypatch):
     """All parts together; each alone could be two hundred times what it was."""
     places = geopandas.GeoDataFrame(
-        {"n": ["x" * 200] * 5_000}, geometry=[shapely.Point(11, 50.5)] * 5_000
+        {"n": ["x" * 200] * 5_000}, geometry=[shapely.Point(11, 50.5)] * 5_000, crs=4326
     )
     places.to_file(tmp_path / "p.shp")
     with zipfile.ZipFile(tmp_path / "p.zip", "w", zipfile.ZIP_DEFLATED) as archive:
