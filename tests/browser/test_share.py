@@ -269,7 +269,12 @@ def test_a_file_of_kinds_and_values_chooses_and_answers_each(open_file):
     chooser.select_option("bike")
     page.get_by_test_id("dpviz-compare").select_option("walk")
     assert map_view.evaluate(shown) == ["cells-1", "cells-2"]
-    page = open_file(map_page([release.of("bike")], rects=[[0.0, 0.0, 0.5, 0.5]]))
+
+
+def test_an_answer_of_one_cell_is_built_from_one(open_file):
+    data = dpviz.from_points(np.full((9, 2), 0.2), dpviz.Domain((0, 0), (1, 1)), public=True)
+    release = dpviz.build(data, "quadtree", 5.0, height=2, seed=1)
+    page = open_file(map_page([release], rects=[[0.0, 0.0, 0.5, 0.5]]))
     expect(page.get_by_test_id("dpviz-answer")).to_contain_text(re.compile("Built from ?1 cell$"))
 
 
