@@ -31,6 +31,7 @@ def fails(*words):
     """Run a command as a user does; it must exit 2 with one line, which is returned."""
     with (
         patch.object(sys, "argv", ["dpviz", *map(str, words)]),
+        patch.object(sys.modules["__main__"], "__package__", None),  # as by ``python -m pytest``
         redirect_stdout(StringIO()) as out,
         redirect_stderr(StringIO()) as err,
         pytest.raises(SystemExit) as caught,
