@@ -28,7 +28,6 @@ from dpviz.private.load.tables.jsonlines import JsonLines
 from dpviz.private.load.tables.memory import MemoryTable, is_frame
 from dpviz.private.load.values import shown
 
-_FORMATS = formats()
 _ARCHIVES = {".zip": "zip", ".gz": "gzip"}
 
 
@@ -82,7 +81,7 @@ def open_table(source: Any, table: str | None = None, *, header: bool = True) ->
         return _database(str(source), scheme, table)
     path = Path(source)
     kind = _kind_of_file(path, header)
-    known = _FORMATS.get(kind)
+    known = formats().get(kind)
     if table is not None and not (known and known.tables):
         raise DataError(
             f"table {shown(table)}: {path.name} is one table; only a database, a GeoPackage and a "
@@ -98,7 +97,7 @@ def open_table(source: Any, table: str | None = None, *, header: bool = True) ->
     if kind == "gzip":
         if Path(path.stem).suffix.lower() in (".json", ".geojson"):
             raise DataError(f"{path.name} is compressed GeoJSON: unpack it first")
-        lines = format_of(Path(path.stem)) is _FORMATS["JSON lines"]
+        lines = format_of(Path(path.stem)) is formats()["JSON lines"]
         return (JsonLines if lines else text)(path, opened=partial(opened_gzip, path))
     if known is None or kind == "text":
         return text(path)
