@@ -28,7 +28,6 @@ from dpviz.files.sandbox import CAN_FORK
 from dpviz.private.load import bounding
 from dpviz.private.load.sequences import read_sequences
 from dpviz.private.load.tables import geojson
-from dpviz.private.load.tables import workbook as workbooks
 from dpviz.private.load.tables.base import point_coordinates
 from dpviz.sequences.alphabet import Alphabet
 from tests.private.load.stability import (
@@ -259,17 +258,54 @@ def test_a_cell_of_a_workbook_that_refuses_no_other(cell, prefix, tmp_path):
     odd = cell + '<c r="B3"><v>0.5</v></c><c r="C3"><v>0.5</v></c>'
     files = placed(rows, prefix=prefix), placed(rows, odd, prefix=prefix)
     paths = both(tmp_path, "a.xlsx", *files)
-    who = 1 if "CDATA" in cell else 0  # a text is a name, an error is none
+    who = int(any(each in cell for each in ("CDATA", "A0", "extLst")))  # an error is no name
     check(lambda path: dpviz.load(path, BOX, unit="who"), paths, who)
     check(lambda path: dpviz.load(path, BOX), paths, 1)
     assert dpviz.load(paths[1], BOX)._index.total == 4
 
 
-def test_a_cell_of_a_workbook_that_does_not_end_is_given_up_soon():
-    """Of forty comments in it, each could be read in two ways: that would take years."""
-    row = b'<row><c t="e">' + b"<!--a-->" * 40 + b"</row>"
-    assert workbooks._Rewritten(0, "")(row) == b'<row r="1"><c t="e"></row>'
-    assert workbooks._usual_row(0).sub(b"", row) == row
+INTRICATE = {
+    "digits": f'<c r="A3" t="n"><v>{"9" * 100_000}x</v></c>',
+    "cells with a space in their end": '<c r="A3"></c >' * 20_000,
+    "comments in a cell": f'<c r="A3" t="e">{"<!--a-->" * 20_000}</c>',
+    "rows in a comment": f"<!--{'<row><row>' * 20_000}-->",
+    "instructions like comments": "<?p <!-- ?>" * 20_000,
+    "values in a cell": f'<c r="A3" t="n">{"<v>a</v>" * 20_000}</c>',
+}
+
+
+@pytest.mark.parametrize("cells", INTRICATE.values(), ids=INTRICATE)
+def test_an_intricate_row_of_a_workbook_delays_no_other(cells, tmp_path):
+    """Expressions that look for the end of each anew would take minutes, or years."""
+    rows = ["ann", "bob", "cem"]
+    paths = both(tmp_path, "a.xlsx", placed(rows), placed(rows, cells + PLACE.format(3)))
+    check(lambda path: dpviz.load(path, BOX), paths, 1)
+    assert dpviz.load(paths[1], BOX)._index.total == 4
+
+
+RAW_ROWS = {
+    "a space in its end": '<row r="3"><c r="B4"><v>9</v></c ><c r="C4"><v>9</v></c ></row >',
+    "an attribute of other letters": '<row r="3"><c r="B4" é="1"><v>9</v></c></row>',
+    "another prefix": '<row r="3" xmlns:x-1="{0}"><x-1:c r="B4"><x-1:v>9</x-1:v></x-1:c></row>',
+    "a sheet in a row": '<row r="3"><sheetData/></row>',
+    "an end in a text": '<row r="3"><c t="inlineStr"><is><t><![CDATA[</row>]]></t></is></c></row>',
+    "an instruction": '<row r="3"><?p <!-- ?></row>',
+    "a row in a row": '<row r="3"><row r="4"/><c t="inlineStr"><is><t>eve</t></is></c></row>',
+    "a mark that is no end": '<row r="3"><c t="inlineStr"><is><t>:row></t></is></c></row>',
+    "an end of another": '<row r="3"><c r="A3" t="s"><v>0</v><v>99</v></c></row>',
+}
+
+
+@pytest.mark.parametrize("raw", RAW_ROWS.values(), ids=RAW_ROWS)
+def test_a_row_that_is_written_oddly_writes_over_no_other(raw, tmp_path):
+    """Whatever its markup is: each of these moved, merged or ended all others, in one reading."""
+    main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    rows = [f"who{at}" for at in range(5)]
+    files = placed(rows), placed(rows, above=raw.format(main), first=False)
+    paths = both(tmp_path, "a.xlsx", *files)
+    for how in ({}, {"unit": "who"}):
+        totals = [dpviz.load(each, BOX, **how)._index.total for each in paths]
+        assert totals == [5, 5]
 
 
 WAYS = {
@@ -337,15 +373,17 @@ def test_names_below_an_empty_row_of_a_workbook_are_all_there(above, tmp_path):
     assert dpviz.load(path, BOX)._index.total == 1
 
 
-def placed(people, odd="", above="", prefix="", more=""):
+def placed(people, odd="", above="", prefix="", more="", first=True):
     """A workbook whose cells say where they stand; the first record is odd, if there is one.
 
-    A name is one, or its cell and what stands in it; ``more`` stands behind all rows.
+    A name is one, or its cell and what stands in it; ``more`` stands behind all rows, and what is
+    ``above`` them stands below the names where it is not to be the first.
     """
-    rows = [f'{above}<row r="2">']
+    rows = [f'{above if first else ""}<row r="2">']
     for letter, name in zip("ABC", ("who", "x", "y"), strict=True):
         rows.append(f'<c r="{letter}2" t="inlineStr"><is><t>{name}</t></is></c>')
     rows.append(f'</row><row r="3">{odd}</row>' if odd else "</row>")
+    rows.append("" if first else above)
     for at, who in enumerate(people, 4):
         cell, name = (WAYS["usual"].replace("p", ""), who) if isinstance(who, str) else who
         rows.append(f'<row r="{at}">{cell.format(at, name)}{PLACE.format(at)}</row>')
@@ -575,3 +613,26 @@ def test_a_byte_that_is_no_text_leaves_the_ids_of_others_as_they_are(tmp_path):
         how = {"columns": ("x", "y"), "unit": "u", "max_per_unit": 5}
         totals.append(dpviz.load(tmp_path / name, box, **how)._index.total)
     assert totals == [100, 101]
+
+
+def test_json_of_another_encoding_is_read_as_it_is_in_utf_8(tmp_path):
+    """A letter whose byte is a bracket made a record that is nested too deep cost all others."""
+    one = '{"u":"\N{CJK UNIFIED IDEOGRAPH-5B40}","x":0.5,"y":0.5}'
+    deep = '{"u":' + "[" * 3_000 + "]" * 3_000 + ',"x":0.5,"y":0.5}'
+    paths = both(
+        tmp_path,
+        "a.json",
+        *(f"[{','.join(each)}]".encode("utf-16-le") for each in ([one] * 5, [one] * 5 + [deep])),
+    )
+    box = dpviz.Domain((0, 0), (1, 1), columns=("x", "y"))
+    check(lambda path: dpviz.load(path, box, columns=("x", "y")), paths, 1)
+    assert dpviz.load(paths[1], box, columns=("x", "y"))._index.total == 6
+
+
+def test_a_row_of_bytes_that_are_no_text_is_read_at_once():
+    """One call for each of them took seconds for a megabyte."""
+    rest = b"\xed\xa0\x80\xe2"
+    for start, (letters, end) in {0: (1_000, 1_000), 1_000: (1, 1_003), 1_003: (1, 1_004)}.items():
+        error = UnicodeDecodeError("utf-8", b"\xff" * 1_000 + rest, start, start + 1, "")
+        text, place = geojson._each_by_itself(error)
+        assert (len(text), place) == (letters, end)

@@ -51,7 +51,8 @@ class ConfinedTable(Table):
         self.name = name or path.name
         self._file = (str(path.absolute()), kind, self.name, layer)
         self._state = _state(path)
-        self._size = min(self._state[-1], self._state[-1] if most is None else most)
+        size = self._state[-1] * (limits.GROWTH.most if formats()[kind].packed else 1)
+        self._size = size if most is None else min(size, most)
         described = self._asked("layout")
         stated = json.loads(described.schema.metadata[b"stated"])
         self.metadata: dict[bytes, bytes] = described.schema.metadata

@@ -28,6 +28,7 @@ class Format:
         geometry: whether a file may hold places that are no plain columns.
         tables: names of the layers or sheets of a file that may hold records, where it may hold
             several.
+        packed: a file is an archive: the limits of its child grow with what it may unpack to.
     """
 
     title: str
@@ -38,6 +39,7 @@ class Format:
     lines: bool = False
     geometry: bool = False
     tables: Callable[[Path], list[str]] | None = None
+    packed: bool = False
 
 
 @cache

@@ -34,7 +34,8 @@ class GeoJson(Table):
 
     def __init__(self, path: Path, name: str | None = None) -> None:
         self.name = name or path.name
-        content = _decodable(path.read_bytes())
+        with parsing(self.name, "GeoJSON"):
+            content = _decodable(path.read_bytes())
         limits.JSON_OBJECTS.check(content.count(b"{"), self.name)
         limits.JSON_VALUES.check(content.count(b",") + content.count(b":"), self.name)
         with parsing(self.name, "GeoJSON"):
@@ -78,14 +79,15 @@ def json_value(text: bytes) -> Any:
 
 
 def _decodable(content: bytes) -> bytes:
-    """UTF-8, an unpaired surrogate for each byte that is none: one record's costs no other's.
+    """UTF-8 of any encoding, an unpaired surrogate for each byte that is none: one record's costs
+    no other's.
 
     The three bytes of a surrogate are that one, whatever else the file holds: else an id that is
     written so would be another person's where some record has a byte that is no text.
     """
     encoding = json.detect_encoding(content)
     if not encoding.startswith("utf-8"):
-        return content
+        return content.decode(encoding, "surrogatepass").encode("utf-8", "surrogatepass")
     try:
         content.decode(encoding)
     except UnicodeDecodeError:
@@ -94,14 +96,19 @@ def _decodable(content: bytes) -> bytes:
 
 
 def _each_by_itself(error: UnicodeError) -> tuple[str, int]:
-    """A surrogate by its three bytes, and one for each byte that is no text."""
+    """A surrogate by its three bytes, and one for each byte that is no text: a row of those at once."""
     assert isinstance(error, UnicodeDecodeError)
-    start, three = error.start, error.object[error.start : error.start + 3]
-    if re.fullmatch(rb"\xed[\xa0-\xbf][\x80-\xbf]", three):
-        return three.decode("utf-8", "surrogatepass"), start + 3
-    return chr(0xDC00 + error.object[start]), start + 1
+    start = error.start
+    if surrogate := _SURROGATE.match(error.object, start):
+        return surrogate[0].decode("utf-8", "surrogatepass"), start + 3
+    never = _NEVER.match(error.object, start)
+    some = error.object[start : start + 1] if never is None else never[0]
+    return some.decode("ascii", "surrogateescape"), start + len(some)
 
 
+_SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]")
+_NEVER = re.compile(rb"[\x80-\xc1\xf5-\xff]+")
+"""Bytes with which no letter begins."""
 _EACH = "dpviz.each-by-itself"
 codecs.register_error(_EACH, _each_by_itself)
 
