@@ -40,8 +40,8 @@ MARK = b"dpviz-synthetic"
 def export(release: Release, path: str | os.PathLike[str], *, leaves: bool = True) -> Path:
     """Write the cells, areas or edges of a release, by the file's ending: GeoJSON, GeoPackage, CSV.
 
-    GeoJSON is in EPSG:4326 where the release has a CRS, as its standard asks; the header travels in
-    its top-level member ``dpviz``.
+    GeoJSON is in EPSG:4326 where the release has a CRS, and what crosses the meridian of 180° is in
+    pieces, as its standard asks; the header travels in its top-level member ``dpviz``.
 
     Args:
         release: of points, of areas, or of trips along roads.
