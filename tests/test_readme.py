@@ -1,11 +1,15 @@
 import inspect
 import re
+import shlex
 import sys
 
+import geopandas
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import shapely
 
 from dpviz.cli import main
 from tests import apidocs
@@ -14,8 +18,20 @@ from tests.readme import README, ROOT, TABLES, with_tables
 AGAIN = "run: uv run python -m tests.readme"
 
 
-def blocks(language):
-    return re.findall(rf"^```{language}\n(.*?)^```", README.read_text(), re.DOTALL | re.MULTILINE)
+def blocks(language, page=README):
+    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE)
+
+
+def run_commands(page, capsys, monkeypatch):
+    """Runs the commands of a page, one after another."""
+    lines = "".join(blocks("sh", page)).replace("\\\n", "").splitlines()
+    commands = [shlex.split(line)[2:] for line in lines if "run dpviz" in line]
+    assert len(commands) >= 3
+    for words in commands:
+        monkeypatch.setattr(sys, "argv", words)
+        with pytest.raises(SystemExit) as done:
+            main()
+        assert not done.value.code, (words, capsys.readouterr().err)
 
 
 @pytest.fixture
@@ -62,15 +78,34 @@ def test_the_python_example_runs(pickups, capsys):
 
 
 def test_the_commands_run(pickups, capsys, monkeypatch):
-    commands = [
-        line.split()[2:] for line in "".join(blocks("sh")).splitlines() if "run dpviz" in line
-    ]
-    assert len(commands) >= 3
-    for words in commands:
-        monkeypatch.setattr(sys, "argv", words)
-        with pytest.raises(SystemExit) as done:
-            main()
-        assert not done.value.code, (words, capsys.readouterr().err)
+    run_commands(README, capsys, monkeypatch)
+
+
+@pytest.fixture
+def wards(tmp_path, monkeypatch):
+    """The files that the examples of the page on areas read."""
+    monkeypatch.chdir(tmp_path)
+    west, south = np.meshgrid(np.arange(14.4, 14.95, 0.1), np.arange(-24.1, -23.65, 0.1))
+    shapes = shapely.box(west, south, west + 0.1, south + 0.1).ravel()
+    names = {"country": "land", "district": [f"d{at // 6}" for at in range(30)]}
+    frame = geopandas.GeoDataFrame(names, geometry=shapes, crs=4326)
+    frame["ward"] = [f"w{at}" for at in range(30)]
+    frame.to_file("wards.gpkg")
+    frame[["ward", "geometry"]].to_file("mine.gpkg")
+    frame[["ward", "geometry"]].to_file("cities.gpkg", layer="wards")
+    frame[["district", "geometry"]].to_file("cities.gpkg", layer="districts")
+    places = np.random.default_rng(0).uniform([14.4, -24.1], [15.0, -23.6], (2_000, 2))
+    visits = pd.DataFrame(places, columns=["lon", "lat"]).assign(person=np.arange(2_000) // 4)
+    visits.to_csv("visits.csv", index=False)
+
+
+def test_the_examples_on_areas_run_one_after_another(wards, capsys, monkeypatch):
+    """Those in Python read the file with a unit, those of the shell without: the ledger refused."""
+    page = ROOT / "assets" / "areas.md"
+    run_commands(page, capsys, monkeypatch)
+    (example,) = blocks("python", page)
+    exec(example, {})
+    assert "add or remove one person with at most 5" in capsys.readouterr().out
 
 
 PAGES = [README, *sorted((ROOT / "assets").rglob("*.md"))]

@@ -7,27 +7,32 @@ from __future__ import annotations
 
 import csv
 import math
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 from dpviz.errors import DataError
 
 Ratios = dict[str, dict[tuple[str, float, str], float]]
-"""Per method, by (evaluation, epsilon, size)."""
+"""Per method, by (evaluation, epsilon, size). No evaluation is called as a size, or ``all``."""
+
+ALL = "all"
+"""What the mean over everything is called."""
 
 
 def error_ratios(files: Sequence[str], against: str = "privtree") -> Ratios:
     """Ratios of every method in the files to ``against``.
 
     Args:
-        files: CSV files of ``dpviz evaluate``, one per data set.
+        files: CSV files of ``dpviz evaluate``, one per data set; one that is given twice counts
+            once. Each is called by its stem, or where another file, or a size, is called so, by the
+            least end of its path that is its alone.
         against: the method that counts as 1; it must be in every file.
 
     Raises:
         DataError: a file that is not such a CSV, lacks the method, or holds an error without ratio.
     """
-    ratios: Ratios = defaultdict(dict)
+    by_file: dict[Path, dict[tuple[str, float, str], float]] = {}
     for file in files:
         errors: dict[tuple[str, float, str], list[float]] = defaultdict(list)
         try:
@@ -42,6 +47,7 @@ def error_ratios(files: Sequence[str], against: str = "privtree") -> Ratios:
         if not errors:
             raise DataError(f"{file}: has no rows of 'dpviz evaluate'")
         means = {key: math.fsum(values) / len(values) for key, values in errors.items()}
+        shares = by_file[Path(file).parent.resolve() / Path(file).name] = {}
         for (method, epsilon, size), mean in means.items():
             base = means.get((against, epsilon, size))
             if base is None:
@@ -51,9 +57,33 @@ def error_ratios(files: Sequence[str], against: str = "privtree") -> Ratios:
                     f"{file}: an error at epsilon {epsilon:g}, size {size}, is 0 or not finite: "
                     "ratios are of others, leave it out"
                 )
+            shares[method, epsilon, size] = mean / base
+    sizes = {_size_name(size) for shares in by_file.values() for _, _, size in shares}
+    names = _names(by_file, {ALL, *sizes})
+    ratios: Ratios = defaultdict(dict)
+    for path, shares in by_file.items():
+        for (method, epsilon, size), share in shares.items():
             if method != against:
-                ratios[method][Path(file).stem, epsilon, size] = mean / base
+                ratios[method][names[path], epsilon, size] = share
     return dict(ratios)
+
+
+def _names(paths: Collection[Path], taken: Collection[str]) -> dict[Path, str]:
+    """What each of several files is called: no two alike, and none as something else is."""
+    ends = {
+        path: [path.stem, *(Path(*path.parts[-n:]).as_posix() for n in range(1, len(path.parts)))]
+        for path in paths
+    }
+    owners = Counter(end for each in ends.values() for end in set(each))
+    free = {
+        path: [e for e in each if owners[e] == 1 and e not in taken] for path, each in ends.items()
+    }
+    return {path: next(iter(each), str(path)) for path, each in free.items()}
+
+
+def _size_name(size: str) -> str:
+    """What a size is called beside the mean over everything."""
+    return f"size {size}" if size == ALL else size
 
 
 def geometric_mean(values: Iterable[float]) -> float:
@@ -70,10 +100,10 @@ def means(ratios: Ratios) -> dict[str, dict[str, float]]:
     """Per method: the geometric mean over everything, per evaluation, and per query size."""
     summary = {}
     for method, cells in ratios.items():
-        groups = {"all": list(cells.values())}
+        groups = {ALL: list(cells.values())}
         for (name, _, size), value in cells.items():
             groups.setdefault(name, []).append(value)
-            groups.setdefault(size, []).append(value)
+            groups.setdefault(_size_name(size), []).append(value)
         summary[method] = {name: geometric_mean(values) for name, values in groups.items()}
     return summary
 

@@ -30,7 +30,7 @@ from dpviz.releases.points.sums import ALIKE
 from dpviz.releases.release import Release
 from dpviz.render.areas import scene_of
 from dpviz.render.basemap_file import basemap_marks
-from dpviz.render.cells import domain_bounds
+from dpviz.render.cells import domain_bounds, on_map
 from dpviz.render.client.assemble import script, style
 from dpviz.render.difference import difference
 from dpviz.render.numbers import short, with_noise
@@ -149,7 +149,7 @@ def packed_map(
         "domainBox": {"lower": domain.lower, "upper": domain.upper},
         "side": domain.side,
         "interval": INTERVAL_SDS,
-        "rects": [list(rect) for rect in rects],
+        "rects": [list(on_map(rect, domain)) for rect in rects],
         **content,
     }
     return PackedMap(releases, names, live, spec, packer.block())

@@ -17,6 +17,7 @@ from dpviz.domain.crs import DEGREES, known_crs
 from dpviz.errors import DomainError, ReleaseError
 from dpviz.files.writing import write_file
 from dpviz.lazy import geopandas, pa, pd, pq, pv, pyogrio, pyproj, shapely
+from dpviz.releases.antimeridian import cut
 from dpviz.releases.areas.columns import plain_frame
 from dpviz.releases.areas.joining import joined
 from dpviz.releases.areas.release import AreaRelease
@@ -39,8 +40,8 @@ MARK = b"dpviz-synthetic"
 def export(release: Release, path: str | os.PathLike[str], *, leaves: bool = True) -> Path:
     """Write the cells, areas or edges of a release, by the file's ending: GeoJSON, GeoPackage, CSV.
 
-    GeoJSON is in EPSG:4326 where the release has a CRS, as its standard asks; the header travels in
-    its top-level member ``dpviz``.
+    GeoJSON is in EPSG:4326 where the release has a CRS, and what crosses the meridian of 180° is in
+    pieces, as its standard asks; the header travels in its top-level member ``dpviz``.
 
     Args:
         release: of points, of areas, or of trips along roads.
@@ -176,7 +177,7 @@ def _in_words(value: Any) -> str:
 
 
 def _in_degrees(frame: Any) -> Any:
-    """A GeoDataFrame in longitude and latitude.
+    """A GeoDataFrame in longitude and latitude, cut at ±180 degrees.
 
     Raises:
         DomainError: some of it has no degrees.
@@ -184,7 +185,7 @@ def _in_degrees(frame: Any) -> Any:
     with suppress(pyproj.exceptions.ProjError):
         moved = frame.to_crs(DEGREES)
         if not len(moved) or np.isfinite(moved.total_bounds).all():
-            return moved
+            return cut(moved, frame)
     raise DomainError(
         "some of these coordinates have no longitude and latitude, which GeoJSON is in: "
         "write a GeoPackage"

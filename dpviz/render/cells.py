@@ -18,7 +18,7 @@ from dpviz.render.colors import HATCH, every_palette
 from dpviz.render.detail import NEVER, QUIET, Detail, detail
 from dpviz.render.legend import Legend, Swatch, compact, scale_labels
 from dpviz.render.numbers import percent
-from dpviz.render.projection import areas, to_degrees, world
+from dpviz.render.projection import areas, beyond, to_degrees, world
 from dpviz.render.scale import Scale, scale_of
 from dpviz.render.scene import Bounds, Mark, Side
 from dpviz.trees.lattice import Float
@@ -55,6 +55,13 @@ def domain_bounds(domain: Domain) -> Bounds:
             "or another CRS"
         )
     return west, south, east, north
+
+
+def on_map(rect: Bounds, domain: Domain) -> Bounds:
+    """A rectangle in degrees where the map of a domain shows it, which may go on beyond 180°."""
+    over = domain_bounds(domain)[2] > 180
+    west, east = beyond(np.array([rect[0], rect[2]]), over).tolist()
+    return west, rect[1], east, rect[3]
 
 
 _adaptive: WeakKeyDictionary[PointRelease, Detail] = WeakKeyDictionary()

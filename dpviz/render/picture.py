@@ -20,6 +20,7 @@ from dpviz.render.cells import (
     density_scale,
     domain_bounds,
     node_bounds,
+    on_map,
     tiles,
 )
 from dpviz.render.colors import ACCENT, CELL_ALPHA, HATCH, LAND, TEXT, Theme
@@ -196,7 +197,8 @@ def _draw(
         Rectangle((west, south), east - west, north - south, linewidth=0.75 * unit, **frame)
     )
     if rect is not None:
-        corner, other = world(rect[:2]), world(rect[2:])
+        shown = on_map(rect, release.domain)
+        corner, other = world(shown[:2]), world(shown[2:])
         extent = (corner, *(other - corner).tolist())
         for color, width in ((PAPER[theme], 4.5), (_rgb(ACCENT.of(theme)), 2.2)):
             line: dict[str, Any] = {

@@ -76,6 +76,8 @@ def from_degrees(box: ArrayLike, crs: str, *, around: bool = False) -> Box:
     """A box (west, south, east, north) in degrees in the CRS: as large, through the middles of its
     sides, as :func:`to_degrees` draws one; or around all of it.
 
+    One from 179 to −179.5 degrees lies over the meridian of 180°, if the CRS goes on there.
+
     Raises:
         DomainError: no way leads from degrees to this CRS.
     """
@@ -86,6 +88,8 @@ def from_degrees(box: ArrayLike, crs: str, *, around: bool = False) -> Box:
     if around:
         whole: Box = change.transform_bounds(west, south, east, north)
         return whole
+    if west > east and west - east > 180:  # by the shorter way; else it is inside out
+        east += 360
     lon, lat = (west + east) / 2, (south + north) / 2
     x, y = change.transform((west, lon, east, lon), (lat, south, lat, north))
     return x[0], y[1], x[2], y[3]

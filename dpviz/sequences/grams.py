@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NoReturn
 
 import numpy as np
 
 from dpviz.errors import ParameterError, ReleaseError
 from dpviz.sequences.model import (
+    AT_ONCE,
     DEEPEST,
     LONGEST,
     ContextTree,
@@ -133,16 +134,13 @@ class GramTree:
             ParameterError: fewer than one string.
         """
         reach = max(self.depth, 1)  # the last symbol says what may follow
-        after: dict[tuple[int, ...], Float] = {}
+        following = lru_cache(max(1, AT_ONCE // (self.size + 1)))(self.following)
 
         def longer(string: tuple[int, ...], count: float) -> Float:
             row = self._row(string) if len(string) <= self.depth else -1
             if row >= 0:
                 return np.asarray(self.counts[row])
-            end = string[-reach:]
-            if end not in after:
-                after[end] = self.following(end)
-            return np.asarray(count * after[end])
+            return np.asarray(count * following(string[-reach:]))
 
         return best_first(self.counts[0], longer, k, longest)
 

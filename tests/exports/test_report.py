@@ -13,9 +13,11 @@ from matplotlib.text import Text
 from PIL import Image
 
 import dpviz
-from dpviz.errors import ReleaseError
+from dpviz.errors import DomainError, ReleaseError
 from dpviz.exports import report_page
 from dpviz.exports.charts import SIZES, error_svg, expected_errors
+from dpviz.exports.facts import replies
+from dpviz.exports.html import packed_map
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render.picture import comparison_png, small_multiples_png
 from dpviz.ui import server
@@ -75,6 +77,20 @@ def test_the_map_of_one_release_has_words_for_half_a_sheet_all_of_them_in_its_fr
     assert picture.shape == (1080, 1600)
     assert (picture[:, :60] == 255).all()
     assert (picture[:, -60:] == 255).all()  # nor does the legend run out of it
+
+
+def test_a_rectangle_over_the_meridian_of_180_is_answered_and_outlined():
+    """Fiji's own CRS: it was said to be inside out, and its outline went around the Earth."""
+    domain = dpviz.Domain((1_850_000.0, 3_750_000.0), (2_350_000.0, 4_100_000.0), crs="EPSG:3460")
+    places = np.random.default_rng(0).uniform(domain.lower, domain.upper, (500, 2))
+    release = dpviz.build(dpviz.from_points(places, domain, public=True), "ugrid", 1.0, seed=1)
+    asked, further = (179.0, -18.5, -179.5, -17.0), (179.0, -18.5, 180.5, -17.0)
+    assert replies([release], ["A"], asked) == replies([release], ["A"], further)
+    assert packed_map([release], rects=[asked]).spec["rects"] == [list(further)]
+    pictures = [comparison_png([release], ["A"], rect, size="report") for rect in (asked, further)]
+    assert pictures[0] == pictures[1]
+    with pytest.raises(DomainError, match="inside out"):
+        replies([release], ["A"], (179.0, -18.5, 178.0, -17.0))
 
 
 def test_a_name_of_dollars_is_no_formula(sensitive):

@@ -53,3 +53,12 @@ def test_a_drawn_rectangle_is_asked_as_large_as_it_is(box):
     )
     around = from_degrees(box, "EPSG:25833", around=True)
     assert (around[2] - around[0]) * (around[3] - around[1]) / 1e6 > 1.2 * drawn
+
+
+def test_a_rectangle_that_ends_beyond_180_degrees_may_say_so_as_degrees_west():
+    """In Fiji's own CRS; 1 east to 0 east is inside out, and no way around the Earth."""
+    beyond = from_degrees((179.0, -18.5, 180.5, -17.0), "EPSG:3460")
+    assert from_degrees((179.0, -18.5, -179.5, -17.0), "EPSG:3460") == pytest.approx(beyond)
+    assert beyond[0] < beyond[2]
+    west, _, east, _ = from_degrees((1.0, 51.0, 0.0, 52.0), "EPSG:32631")
+    assert west > east

@@ -17,6 +17,7 @@ from dpviz.domain.crs import DEGREES
 from dpviz.errors import ParameterError
 from dpviz.files import limits
 from dpviz.lazy import h3, shapely
+from dpviz.releases.antimeridian import polygons, ring
 from dpviz.releases.areas.cell_ids import to_degrees
 from dpviz.releases.areas.partition import Areas, hierarchy
 from dpviz.trees.lattice import Float
@@ -127,7 +128,7 @@ def _outlines(cells: NDArray[np.uint64], domain: Domain) -> NDArray[np.object_]:
         shapes = list(projected(np.array(shapes, dtype=object), DEGREES, domain.crs))
     frame = shapely.box(*domain.bounds)
     cut = shapely.intersection(np.array(shapes, dtype=object), frame)
-    areas = [shapely.MultiPolygon(_polygons(each)) for each in cut]
+    areas = [shapely.MultiPolygon(polygons(each)) for each in cut]
     made = [each.geoms[0] if len(each.geoms) == 1 else each for each in areas]
     return np.array(made, dtype=object)
 
@@ -145,27 +146,7 @@ def _bent(boundary: Any, pieces: int) -> tuple[Float, Float]:
 
 def _outline(boundary: Any, bends: int) -> Any:
     """A cell on a map from −180 to 180 degrees: one that crosses its edge is in two pieces."""
-    import shapely.affinity
-
     lat, lon = _bent(boundary, bends)
     turn = (np.diff(lon, append=lon[0]) + 180) % 360 - 180
     lon = lon[0] + np.concatenate([[0.0], np.cumsum(turn[:-1])])
-    around = round(float(turn.sum()))
-    if around:  # the cell is around a pole: its map has an edge there
-        pole = 90.0 if lat.mean() > 0 else -90.0
-        lon = np.append(lon, [lon[0] + around, lon[0] + around, lon[0]])
-        lat = np.append(lat, [lat[0], pole, pole])
-    whole = shapely.Polygon(np.column_stack([lon, lat]))
-    if whole.bounds[0] >= -180 and whole.bounds[2] <= 180:
-        return whole
-    pieces = []
-    for shift in (-360, 0, 360):
-        moved = shapely.affinity.translate(whole, shift)
-        pieces += _polygons(shapely.intersection(moved, shapely.box(-180, -90, 180, 90)))
-    return shapely.union_all(pieces)
-
-
-def _polygons(shape: Any) -> list[Any]:
-    members = shapely.get_parts(shape)
-    nested = [p for part in members for p in shapely.get_parts(part)]
-    return [each for each in nested if each.geom_type == "Polygon" and each.area > 0]
+    return ring(lon, lat, round(float(turn.sum())))
