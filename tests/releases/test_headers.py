@@ -1,0 +1,89 @@
+"""Headers of strangers: what is missing has its default, what is of another type is one line."""
+
+import pyarrow.parquet as pq
+import pytest
+
+from dpviz.errors import ReleaseError
+from dpviz.releases.store import from_arrow
+from tests.commands import fails, run
+from tests.golden.make import HERE
+from tests.headers import header_of, with_header
+
+
+@pytest.fixture(scope="module")
+def tables():
+    names = ("points", "roads", "visits", "areas")
+    return {name: pq.read_table(HERE / "schema-2" / f"{name}.parquet") for name in names}
+
+
+@pytest.fixture
+def least(tables):
+    """A release whose header says no more of its budget than it must."""
+    header = {**header_of(tables["points"]), "budget": [{"purpose": "x", "epsilon": 1.0}]}
+    return with_header(tables["points"], header)
+
+
+def test_rows_of_a_budget_come_with_what_they_leave_out(least):
+    row = {"purpose": "x", "epsilon": 1.0, "delta": 0.0, "mechanism": "", "theorem": ""}
+    assert list(from_arrow(least).header.budget) == [row]
+
+
+def test_a_budget_of_the_least_rows_is_shown(least, tmp_path):
+    pq.write_table(least, tmp_path / "r.parquet")
+    code, out, err = run("info", tmp_path / "r.parquet")
+    assert code == 0, err
+    assert out.endswith("budget breakdown, in epsilon:\n  1        x\n")
+    code, _, err = run("share", tmp_path / "r.parquet", "-o", tmp_path / "r.html")
+    assert code == 0, err
+
+
+WRONG = [
+    ("points", "period", 5, "extra.period"),
+    ("points", "period", [1, 2], "extra.period.0"),
+    ("points", "period", ["2024-01-01"], "extra.period"),
+    ("points", "kind", [], "extra.kind"),
+    ("points", "marginal", "lon", "extra.marginal"),
+    ("points", "bits", "20", "extra.bits"),
+    ("points", "workload", {"name": 5}, "extra.workload.name"),
+    ("points", "promises", "square=1", "extra.promises"),
+    ("points", "release_id", {}, "extra.release_id"),
+    ("areas", "records", ["synthetic"], "extra.records"),
+    ("areas", "ledger", 1, "extra.ledger"),
+    ("roads", "smoothing", None, "extra.smoothing"),
+    ("roads", "smoothing", "x", "extra.smoothing"),
+    ("roads", "limit", None, "extra.limit"),
+    ("roads", "kept", [], "extra.kept"),
+    ("roads", "factors", {}, "extra.factors"),
+    ("roads", "of_steps", [{"limit": "x"}], "extra.of_steps.0.limit"),
+    ("roads", "columns", "trip", "extra.columns"),
+    ("visits", "cells", [1], "extra.cells"),
+    ("visits", "session", {"gap": 0}, "extra.session.gap"),
+    ("visits", "column", 3, "extra.column"),
+]
+
+
+@pytest.mark.parametrize(("name", "field", "value", "place"), WRONG)
+def test_what_a_header_says_beside_its_fields_is_typed(name, field, value, place, tables):
+    header = header_of(tables[name])
+    inside = {**header, "extra": {**header["extra"], field: value}}
+    with pytest.raises(ReleaseError, match=f"^r: the header is damaged at '{place}") as error:
+        from_arrow(with_header(tables[name], inside), "r")
+    assert "\n" not in str(error.value)
+    if field not in header and field != "kind":  # as a field of a later version
+        with pytest.raises(ReleaseError, match=f"^r: the header is damaged at '{place}"):
+            from_arrow(with_header(tables[name], {**header, field: value}), "r")
+
+
+@pytest.mark.parametrize("value", [{}, [[1]], [{}]])
+def test_a_parameter_is_a_plain_value(value, tables):
+    header = {**header_of(tables["points"]), "parameters": {"height": value}}
+    with pytest.raises(ReleaseError, match=r"'parameters\.height': Input should be a number, a"):
+        from_arrow(with_header(tables["points"], header))
+
+
+@pytest.mark.parametrize("word", ["name", "kind"])
+def test_a_parameter_called_as_an_argument_is_refused(word, tables, tmp_path):
+    header = {**header_of(tables["points"]), "parameters": {word: "x"}}
+    pq.write_table(with_header(tables["points"], header), tmp_path / "r.parquet")
+    line = fails("info", tmp_path / "r.parquet", "--code", "all")
+    assert line == f"error: method privtree has no parameter '{word}'\n"
