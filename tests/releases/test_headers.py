@@ -1,9 +1,15 @@
 """Headers of strangers: what is missing has its default, what is of another type is one line."""
 
+import dataclasses
+import json
+
 import pyarrow.parquet as pq
 import pytest
 
+import dpviz
 from dpviz.errors import ReleaseError
+from dpviz.files import limits
+from dpviz.releases.files import KEY
 from dpviz.releases.store import from_arrow
 from tests.commands import fails, run
 from tests.golden.make import HERE
@@ -87,3 +93,42 @@ def test_a_parameter_called_as_an_argument_is_refused(word, tables, tmp_path):
     pq.write_table(with_header(tables["points"], header), tmp_path / "r.parquet")
     line = fails("info", tmp_path / "r.parquet", "--code", "all")
     assert line == f"error: method privtree has no parameter '{word}'\n"
+
+
+def written(table, text):
+    """A table whose header ends in this text of JSON."""
+    head = json.dumps(header_of(table))
+    return table.replace_schema_metadata({KEY: f'{head[:-1]}, "later": {text}}}'})
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("NaN", "it holds nan, which is no JSON"),
+        ("[1, {'a': -Infinity}]", "it holds -inf, which is no JSON"),
+        ("1e999", "it holds inf, which is no JSON"),
+        ("1" * 400, "it holds a number beyond any float"),
+        ("[" * 33 + "]" * 33, "more than 32 levels of nesting in a header: give the file as"),
+        ("[" * 10**5 + "]" * 10**5, "more than 32 levels of nesting in a header: give the file"),
+    ],
+    ids=["nan", "infinity", "overflow", "digits", "nested", "nested-deeply"],
+)
+def test_a_header_is_json_as_its_standard_has_it(text, words, tables):
+    table = written(tables["points"], text.replace("'", '"'))
+    with pytest.raises(ReleaseError, match=f"^r: the header is damaged: {words}"):
+        from_arrow(table, "r")
+
+
+def test_a_header_may_be_nested_up_to_the_limit(tables):
+    depth = limits.HEADER_DEPTH.most - 1
+    release = from_arrow(written(tables["points"], "[" * depth + "]" * depth))
+    assert str(release.header.extra["later"]).count("[") == depth
+
+
+def test_geojson_holds_no_nan(tables, tmp_path):
+    release = from_arrow(tables["points"])
+    header = dataclasses.replace(release.header, extra={"later": float("nan")})
+    odd = dataclasses.replace(release, header=header)
+    with pytest.raises(ReleaseError, match="the header holds a number that is not finite"):
+        dpviz.export(odd, tmp_path / "r.geojson")
+    assert not [*tmp_path.iterdir()]
