@@ -85,7 +85,8 @@ class Script(Code):
         header = release.header
         if {"marginal", "period", "kind"} & set(header.extra):
             raise ReleaseError("a part of another release is not built: ask for the code of that")
-        workload = Declared.from_dict(header.extra.get("workload"))
+        of_points = isinstance(release, PointRelease)  # areas are built without a workload
+        workload = Declared.from_dict(header.extra.get("workload")) if of_points else None
         settings = settings_of(header, release.kind, seed, workload)
         known = DATASETS.get(header.source)
         if source is None and header.synthetic and known is not None:

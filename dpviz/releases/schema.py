@@ -137,15 +137,15 @@ class DomainEntry(Strict):
 
 
 class WorkloadEntry(Strict):
-    """A declared workload of a release of points."""
+    """A declared workload, of rectangles."""
 
     name: Word
     side: NotNegative | None = None
     shares: Annotated[list[NotNegative], Field(max_length=100)] = []
 
 
-class PointExtra(Extra):
-    """What a release of points was made for, and of which part of another one it is."""
+class MapExtra(Extra):
+    """What a release of points or areas was made for, and of which part of another one it is."""
 
     bits: Annotated[int, Field(ge=1, le=62)] | None = None
     workload: WorkloadEntry | None = None
@@ -159,7 +159,7 @@ class PointHeader(Common):
 
     kind: Literal["points"]
     domain: DomainEntry
-    extra: PointExtra = PointExtra()
+    extra: MapExtra = MapExtra()
 
 
 class StepExtra(Strict):
@@ -242,6 +242,7 @@ class AreaHeader(Common):
     domain: DomainEntry
     levels: Annotated[list[Word], Field(min_length=1, max_length=16)]
     resolution: Annotated[int, Field(ge=0, le=15)] | None = None
+    extra: MapExtra = MapExtra()
 
 
 HEADERS: TypeAdapter[PointHeader | RoadHeader | SequenceHeader | AreaHeader] = TypeAdapter(

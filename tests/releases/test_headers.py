@@ -55,6 +55,7 @@ WRONG = [
     ("points", "release_id", {}, "extra.release_id"),
     ("areas", "records", ["synthetic"], "extra.records"),
     ("areas", "ledger", 1, "extra.ledger"),
+    ("areas", "period", -1, "extra.period"),
     ("roads", "smoothing", None, "extra.smoothing"),
     ("roads", "smoothing", "x", "extra.smoothing"),
     ("roads", "limit", None, "extra.limit"),
@@ -93,6 +94,13 @@ def test_a_parameter_called_as_an_argument_is_refused(word, tables, tmp_path):
     pq.write_table(with_header(tables["points"], header), tmp_path / "r.parquet")
     line = fails("info", tmp_path / "r.parquet", "--code", "all")
     assert line == f"error: method privtree has no parameter '{word}'\n"
+
+
+def test_areas_that_state_a_workload_have_code(tables, tmp_path):
+    header = header_of(tables["areas"])
+    header["extra"]["workload"] = {"name": "hot"}
+    pq.write_table(with_header(tables["areas"], header), tmp_path / "r.parquet")
+    assert run("info", tmp_path / "r.parquet", "--code", "all")[0] == 0
 
 
 def written(table, text):
