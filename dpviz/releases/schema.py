@@ -34,7 +34,8 @@ Period = Annotated[list[Word], Field(min_length=2, max_length=2)]
 def _plain(value: Any) -> Any:
     """A parameter's value: a number, a text, yes, no or nothing, or a list of them."""
     for each in value if isinstance(value, list) else [value]:
-        if not isinstance(each, bool | int | float | str | None):
+        unicode = str(each).encode(errors="ignore").decode() == str(each)
+        if not (isinstance(each, bool | int | float | str | None) and unicode):
             raise ValueError("Input should be a number, a text or a list of them")
     return value
 

@@ -81,7 +81,7 @@ def test_what_a_header_says_beside_its_fields_is_typed(name, field, value, place
             from_arrow(with_header(tables[name], {**header, field: value}), "r")
 
 
-@pytest.mark.parametrize("value", [{}, [[1]], [{}]])
+@pytest.mark.parametrize("value", [{}, [[1]], [{}], "\ud800"])
 def test_a_parameter_is_a_plain_value(value, tables):
     header = {**header_of(tables["points"]), "parameters": {"height": value}}
     with pytest.raises(ReleaseError, match=r"'parameters\.height': Input should be a number, a"):
