@@ -90,10 +90,9 @@ def query(
             raise ParameterError("--regions is asked of 2-D releases: leave --period out")
         emit_regions(opened, regions, name, as_json)
         return
-    asked, domain = [numbers(text, "--rect") for text in rect or []], opened.domain
-    if period is not None or {len(each) for each in asked} == {4}:
-        domain = domain.place
-    asked = asked_rectangles(asked, rects, domain.columns)
+    given, domain = [numbers(text, "--rect") for text in rect or []], opened.domain
+    either = [domain.place] if period is not None else [domain, domain.place]
+    asked = asked_rectangles(given, rects, *dict.fromkeys(each.columns for each in either))
     if less is not None:
         emit_rectangles(
             opened, asked, opened.difference(asked, period, less), as_json, attributes=False
@@ -162,21 +161,28 @@ def query_areas(
 
 
 def asked_rectangles(
-    asked: list[list[float]], rects: str | None, columns: Sequence[str]
+    asked: list[list[float]], rects: str | None, *axes: Sequence[str]
 ) -> list[list[float]]:
     """Rectangles of the options and of a CSV file, of two numbers for each column.
+
+    Args:
+        asked: those of the options.
+        rects: the file.
+        *axes: columns; with time also those of places alone, where all rectangles are of them.
 
     Raises:
         ParameterError: none, or another number of numbers.
         DataError: the file cannot be read so.
     """
-    width = 2 * len(columns)
+    sizes = {len(each) for each in asked}
+    meant = [each for each in axes if sizes <= {2 * len(each)}] or list(axes[:1])
     if rects is not None:
-        asked = [*asked, *rectangles(rects, columns)]
+        asked = [*asked, *rectangles(rects, *meant)]
     if not asked:
         raise ParameterError("nothing to answer: give --rect, --rects, --regions or --areas")
     sizes = {len(each) for each in asked}
-    if sizes != {width}:
+    if all(sizes != {2 * len(each)} for each in meant):
+        width = 2 * len(meant[0])
         raise ParameterError(
             f"a rectangle has {max(sizes - {width})} numbers: give "
             f"{width}, all lower limits, then all upper limits"

@@ -14,8 +14,11 @@ PLACE = ({"x", "lon", "lng", "long", "longitude"}, {"y", "lat", "latitude"})
 
 SIDES = ("west", "south", "east", "north")
 
+TIMES = {"t0", "t1"}
+"""Columns of ``dpviz export`` that say when each cell is, of a release with time."""
 
-def rectangles(path: str, columns: Sequence[str]) -> list[list[float]]:
+
+def rectangles(path: str, *axes: Sequence[str]) -> list[list[float]]:
     """Rectangles from a CSV file, with or without a header row.
 
     Sides that a header names are known by it, in any order and among other columns: west, south,
@@ -25,7 +28,8 @@ def rectangles(path: str, columns: Sequence[str]) -> list[list[float]]:
 
     Args:
         path: of the file.
-        columns: of the axes.
+        *axes: their columns; where they may be these or those, such as with time or without, those
+            are meant that the first row fits.
 
     Raises:
         DataError: no such file, none in it, a header that names not every side once, or a row of
@@ -41,6 +45,7 @@ def rectangles(path: str, columns: Sequence[str]) -> list[list[float]]:
             rows = [(reader.line_num, row) for row in reader if row]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise DataError(f"{path}: cannot be read as CSV") from error
+    columns = _meant(rows[0][1] if rows else [], axes)
     sides: Sequence[int] = range(2 * len(columns))
     length = len(sides)
     if rows and not any(map(_is_number, rows[0][1])):
@@ -54,6 +59,18 @@ def rectangles(path: str, columns: Sequence[str]) -> list[list[float]]:
         if not all(_is_number(row[at]) for at in sides):
             raise DataError(f"{path}: the rectangle in line {line} is not {len(sides)} numbers")
     return [[number(row[at]) for at in sides] for _, row in rows]
+
+
+def _meant(first: Sequence[str], axes: Sequence[Sequence[str]]) -> Sequence[str]:
+    """The axes whose sides the first row of a file names, or else is as long as; the first ones
+    where it fits none.
+    """
+    names = {_letters(name) for name in first}
+    if not names >= TIMES:  # cells that have each a time of their own are none of places alone
+        for columns in axes:
+            if all(names & side for side in _side_names(columns)):
+                return columns
+    return next((each for each in axes if 2 * len(each) == len(first)), axes[0])
 
 
 def _places(path: str, header: Sequence[str], columns: Sequence[str]) -> Sequence[int]:

@@ -90,8 +90,9 @@ def info(
         likely = promises(opened)
     facts |= {"promises": [dataclasses.asdict(each) for each in likely]} if likely else {}
     price = [
-        f"  {row['epsilon']:<8.4g} {row['purpose']} ({row['mechanism'] or row['theorem']})"
+        f"  {row['epsilon']:<8.4g} {row['purpose']}" + (f" ({why})" if why else "")
         for row in header["budget"]
+        for why in [row["mechanism"] or row["theorem"]]
     ]
     lines = [
         f"{opened.header.guarantee}",

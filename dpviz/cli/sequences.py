@@ -153,18 +153,17 @@ def following(
 @sequences.command()
 def sample(
     release: ReleaseFile,
-    output: Annotated[str, typer.Option("--output", "-o", help="A text file, a line for each.")],
+    output: Annotated[
+        str, typer.Option("--output", "-o", help="A .txt file, a line for each; .csv; .parquet.")
+    ],
     n: Annotated[int, typer.Option("-n", help="How many.")] = 1000,
     seed: Annotated[int | None, typer.Option(min=0, help="Makes the sample repeatable.")] = None,
     as_json: Json = False,
 ) -> None:
     """Draw synthetic sequences; costs nothing."""
-    from dpviz.files.writing import write_bytes
+    from dpviz.releases.sequences.samples import save_sequences
 
     apart(output, release)
-    opened = dpviz.read(release, "sequences")
-    drawn = opened.sample(n, seed)
-    text = "".join(" ".join(row) + "\n" for row in drawn)
-    write_bytes(output, text.encode())
-    facts = {"output": output, "sequences": len(drawn)}
-    emit(facts, as_json, f"{output}: {len(drawn):,} synthetic sequences")
+    drawn = save_sequences(dpviz.read(release, "sequences"), output, n, seed)
+    facts = {"output": output, "sequences": drawn}
+    emit(facts, as_json, f"{output}: {drawn:,} synthetic sequences")

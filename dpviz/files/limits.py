@@ -48,6 +48,7 @@ ALPHABET_FILE = Limit(SYMBOLS.most * 4 * (NAME.most + 2), "bytes", "give one sho
 JSON_VALUES = Limit(12_000_000, "values", "write it as GeoParquet")
 JSON_OBJECTS = Limit(4_000_000, "objects", "write it as GeoParquet")
 JSON_DEPTH = Limit(100, "levels of nesting", "deeper values of points are taken as missing")
+HEADER_DEPTH = Limit(32, "levels of nesting in a header", "give the file as dpviz wrote it")
 XML_ELEMENTS = Limit(4_000_000, "elements", "give tables of nodes and edges")
 STREETS = Limit(5_000_000, "streets or nodes", "cut the network to the area")
 VERTICES = Limit(2_000_000, "vertices", "simplify the shapes")

@@ -16,7 +16,7 @@ from dpviz.datasets import DATASETS
 from dpviz.domain import Domain, calendar, default_columns
 from dpviz.domain.crs import DEGREES
 from dpviz.domain.zones import ZONE
-from dpviz.errors import ReleaseError
+from dpviz.errors import ParameterError, ReleaseError
 from dpviz.lists import listed
 from dpviz.methods import method
 from dpviz.methods.points.declared import Declared
@@ -87,7 +87,8 @@ class Script(Code):
         header = release.header
         if {"marginal", "period", "kind"} & set(header.extra):
             raise ReleaseError("a part of another release is not built: ask for the code of that")
-        workload = Declared.from_dict(header.extra.get("workload"))
+        of_points = isinstance(release, PointRelease)  # areas are built without a workload
+        workload = Declared.from_dict(header.extra.get("workload")) if of_points else None
         settings = settings_of(header, release.kind, seed, workload)
         known = DATASETS.get(header.source)
         if source is None and header.synthetic and known is not None:
@@ -242,7 +243,9 @@ def settings_of(
     simulated = header.guarantee.startswith("NOT PRIVATE")
     if seed is not None and not simulated:
         raise ReleaseError("private noise is never repeated: leave the seed out")
-    chosen = method(header.method, kind, **header.parameters)  # a stranger's header
+    for word in {"name", "kind"} & set(header.parameters):  # a stranger's: arguments of the look-up
+        raise ParameterError(f"method {header.method} has no parameter {word!r}")
+    chosen = method(header.method, kind, **header.parameters)
     plain = type(chosen)().parameters()
     follow = {} if workload is None else workload.following(header.method, {})
     return {

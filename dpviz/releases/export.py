@@ -147,8 +147,17 @@ def _write_geopackage(frame: Any, temporary: str) -> None:
 
 
 def _write_geojson(frame: Any, temporary: str, members: dict[str, Any]) -> None:
-    """Part by part: a million cells as Python's objects would be gigabytes."""
-    head = json.dumps({"type": "FeatureCollection"} | members)
+    """Part by part: a million cells as Python's objects would be gigabytes.
+
+    Raises:
+        ReleaseError: JSON has no word for what a member holds.
+    """
+    try:
+        head = json.dumps({"type": "FeatureCollection"} | members, allow_nan=False)
+    except ValueError:
+        raise ReleaseError(
+            "the header holds a number that is not finite, which GeoJSON lacks: write a GeoPackage"
+        ) from None
     with Path(temporary).open("w", encoding="utf-8") as file:
         file.write(f'{head[:-1]}, "features": [\n')
         for start in range(0, len(frame), PART):

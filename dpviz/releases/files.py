@@ -8,7 +8,9 @@ looks at it. Reading needs pyarrow only.
 from __future__ import annotations
 
 import json
+import math
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpviz.errors import DataError, DpvizError, ReleaseError
-from dpviz.files import arrow
+from dpviz.files import arrow, limits
 from dpviz.files.sandbox import confined, warm
 from dpviz.files.writing import MAGIC, PAID, beside, write_file
 from dpviz.lazy import pa, pc, pq, pyproj
@@ -249,10 +251,13 @@ def header_of(metadata: dict[bytes, bytes] | None, name: str) -> tuple[str, dict
         schema = stated["schema"]
         if type(schema) is not int or schema < 1:
             raise ValueError(schema)
-    except (ValueError, TypeError, KeyError, RecursionError) as error:
+    except (ValueError, TypeError, KeyError) as error:
         raise ReleaseError(
             f"{name}: the header is damaged: it is no JSON object with a schema"
         ) from error
+    except RecursionError:
+        raise ReleaseError(f"{name}: the header is damaged: {_DEEP}") from None
+    _check_values(stated, name)
     if schema > SCHEMA:
         raise ReleaseError(
             f"{name}: schema {schema} is newer than this version reads ({SCHEMA}): update dpviz"
@@ -262,6 +267,22 @@ def header_of(metadata: dict[bytes, bytes] | None, name: str) -> tuple[str, dict
     from dpviz.releases.schema import checked
 
     return checked(stated, name)
+
+
+_DEEP = f"more than {limits.HEADER_DEPTH}: {limits.HEADER_DEPTH.remedy}"
+
+
+def _check_values(value: Any, name: str, level: int = 0) -> None:
+    """Refuse what Python takes for JSON and others do not: NaN, infinities, nesting without end."""
+    if isinstance(value, dict | list):
+        if level == limits.HEADER_DEPTH.most:
+            raise ReleaseError(f"{name}: the header is damaged: {_DEEP}")
+        for each in value.values() if isinstance(value, dict) else value:
+            _check_values(each, name, level + 1)
+    elif isinstance(value, float) and not math.isfinite(value):
+        raise ReleaseError(f"{name}: the header is damaged: it holds {value}, which is no JSON")
+    elif isinstance(value, int) and abs(value) > sys.float_info.max:
+        raise ReleaseError(f"{name}: the header is damaged: it holds a number beyond any float")
 
 
 @contextmanager

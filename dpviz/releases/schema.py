@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, TypeAdapter, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    FiniteFloat,
+    TypeAdapter,
+    ValidationError,
+    model_validator,
+)
 
 from dpviz.domain.attributes import MOST_KINDS
 from dpviz.errors import ReleaseError
@@ -17,6 +26,21 @@ Positive = Annotated[FiniteFloat, Field(gt=0)]
 NotNegative = Annotated[FiniteFloat, Field(ge=0)]
 Lengths = Annotated[list[NotNegative], Field(min_length=1, max_length=LONGEST)]
 Limits = Annotated[list[FiniteFloat], Field(min_length=1, max_length=4)]
+Share = Annotated[FiniteFloat, Field(ge=0, le=1)]
+Count = Annotated[int, Field(ge=0)]
+Period = Annotated[list[Word], Field(min_length=2, max_length=2)]
+
+
+def _plain(value: Any) -> Any:
+    """A parameter's value: a number, a text, yes, no or nothing, or a list of them."""
+    for each in value if isinstance(value, list) else [value]:
+        unicode = str(each).encode(errors="ignore").decode() == str(each)
+        if not (isinstance(each, bool | int | float | str | None) and unicode):
+            raise ValueError("Input should be a number, a text or a list of them")
+    return value
+
+
+Parameter = Annotated[Any, AfterValidator(_plain)]
 
 
 class Strict(BaseModel):
@@ -35,11 +59,20 @@ class BudgetEntry(Strict):
     theorem: Text = ""
 
 
+class Extra(Strict):
+    """What headers of every kind may say beside their fields."""
+
+    records: Text = ""
+    ledger: Text = ""
+    release_id: Word = ""
+    promises: list[Text] = []
+
+
 class Common(Strict):
     """What the header of every kind holds."""
 
     method: Word
-    parameters: dict[Word, Any]
+    parameters: dict[Word, Parameter]
     private: bool
     guarantee: Text
     epsilon: Positive
@@ -49,7 +82,18 @@ class Common(Strict):
     budget: Annotated[list[BudgetEntry], Field(max_length=100_000)] = []
     source: Text = ""
     noise: dict[str, Any] = {}
-    extra: dict[str, Any] = {}
+    extra: Extra = Extra()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _later_fields(cls, stated: Any) -> Any:
+        """Fields of later versions are read as those in ``extra``, and so are they checked."""
+        later = {name: stated[name] for name in stated.keys() - cls.model_fields - {"schema"}}
+        extra = stated.get("extra", {})
+        if not later or not isinstance(extra, dict):
+            return stated
+        known = {name: value for name, value in stated.items() if name not in later}
+        return {**known, "extra": {**extra, **later}}
 
 
 class KindsEntry(Strict):
@@ -93,22 +137,52 @@ class DomainEntry(Strict):
     values: ValuesEntry | None = None
 
 
+class WorkloadEntry(Strict):
+    """A declared workload, of rectangles."""
+
+    name: Word
+    side: NotNegative | None = None
+    shares: Annotated[list[NotNegative], Field(max_length=100)] = []
+
+
+class MapExtra(Extra):
+    """What a release of points or areas was made for, and of which part of another one it is."""
+
+    bits: Annotated[int, Field(ge=1, le=62)] | None = None
+    workload: WorkloadEntry | None = None
+    period: Period | None = None
+    marginal: list[Word] | None = None
+    kind: Word | None = None
+
+
 class PointHeader(Common):
     """Header of a release of points."""
 
     kind: Literal["points"]
     domain: DomainEntry
+    extra: MapExtra = MapExtra()
 
 
-class RoadExtra(Strict):
-    """What a method on roads learnt privately."""
+class StepExtra(Strict):
+    """What a method on roads learnt privately, of all trips or of those of one step of time."""
 
-    limit: Annotated[int, Field(ge=0)] | None = None
-    max_length: Annotated[int, Field(ge=0)] | None = None
-    kept: FiniteFloat | None = None
+    limit: Count = 0
+    max_length: Count = 0
+    kept: FiniteFloat = 1.0
     lengths: list[FiniteFloat] = []
-    of_steps: Annotated[list[dict[Word, Any]], Field(max_length=1_000)] = []
+    factors: list[FiniteFloat] = []
+    smoothing: Share = 0.0
+
+
+class RoadExtra(Extra, StepExtra):
+    """What a release of trips says beside its fields."""
+
+    of_steps: Annotated[list[StepExtra], Field(max_length=1_000)] = []
     counted: Literal["trips", "events"] = "trips"
+    columns: list[Word] = []
+    drop_unknown: bool = False
+    workload: Word = ""
+    period: Period | None = None
 
 
 class RoadTime(Strict):
@@ -128,8 +202,24 @@ class RoadHeader(Common):
     kind: Literal["roads"]
     time: RoadTime | None = None
     crs: Text = ""
-    extra: RoadExtra = RoadExtra()  # type: ignore[assignment]
+    extra: RoadExtra = RoadExtra()
     directed: bool = False  # files before directed graphs say nothing
+
+
+class SessionEntry(Strict):
+    """How records of places became sequences."""
+
+    time: Word = ""
+    gap: Positive = 12.0
+
+
+class SequenceExtra(Extra):
+    """How the sequences of a release were read, and of which cells their symbols are."""
+
+    column: Word = ""
+    drop_unknown: bool = False
+    session: SessionEntry = SessionEntry()
+    cells: dict[Word, Any] = {}
 
 
 class SequenceHeader(Common):
@@ -143,6 +233,7 @@ class SequenceHeader(Common):
     ruled: bool = False
     variance: NotNegative = 0.0
     root_variance: NotNegative | None = None  # of contexts whose root was measured beside
+    extra: SequenceExtra = SequenceExtra()
 
 
 class AreaHeader(Common):
@@ -152,6 +243,7 @@ class AreaHeader(Common):
     domain: DomainEntry
     levels: Annotated[list[Word], Field(min_length=1, max_length=16)]
     resolution: Annotated[int, Field(ge=0, le=15)] | None = None
+    extra: MapExtra = MapExtra()
 
 
 HEADERS: TypeAdapter[PointHeader | RoadHeader | SequenceHeader | AreaHeader] = TypeAdapter(
@@ -174,6 +266,9 @@ def checked(stated: dict[str, Any], name: str) -> tuple[str, dict[str, Any]]:
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         place = ".".join(str(step) for step in first["loc"][1:] or first["loc"])[:80] or "kind"
-        raise ReleaseError(f"{name}: the header is damaged at {place!r}: {first['msg']}") from None
+        why = " ".join(first["msg"].split()).removeprefix("Value error, ")[:200]
+        raise ReleaseError(f"{name}: the header is damaged at {place!r}: {why}") from None
     fields = header.model_dump(exclude_unset=True)
+    if "budget" in fields:
+        fields["budget"] = [row.model_dump() for row in header.budget]  # with what it left out
     return fields.pop("kind"), fields

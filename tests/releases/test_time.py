@@ -290,6 +290,44 @@ def test_the_command_line_on_a_file(tmp_path, monkeypatch):
     assert "no axis of this domain is time" in fails("timeline", "flat.parquet")
 
 
+def test_a_file_of_rectangles_is_of_places_alone_or_with_time(release, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    release.save("r.parquet")
+    start, end = BOX.period
+    march = start + 60 * 86_400
+
+    def answers(*words):
+        return as_json("query", "r.parquet", *words)["answers"]
+
+    def file_of(text):
+        (tmp_path / "rects.csv").write_text(text)
+        return "--rects", "rects.csv"
+
+    def of_file(text, *words):
+        return answers(*file_of(text), *words)
+
+    def refused(text, *words):
+        return fails("query", "r.parquet", *file_of(text), *words)
+
+    alone, timed = answers("--rect=1,1,5,5"), answers(f"--rect=1,1,{start},5,5,{march}")
+    for text in (
+        "1,1,5,5\n",
+        "west,south,east,north\n1,1,5,5\n",
+        "name,y_min,x_min,y_max,x_max,count\nhere,1,1,5,5,7\n",  # as many columns as with time
+    ):
+        assert of_file(text) == alone
+        assert of_file(text, "--rect=1,1,5,5") == alone * 2
+        whole = of_file(text, f"--period={YEAR[0]},{YEAR[1]}")
+        assert [row["count"] for row in whole] == pytest.approx([alone[0]["count"]])
+    row = f"1,1,{start},5,5,{march}\n"
+    for header in ("", "a,b,c,d,e,f\n", "x_min,y_min,when_min,x_max,y_max,when_max\n"):
+        assert of_file(header + row) == timed
+    assert "has 4 cells, not 6" in refused("1,1,5,5\n", f"--rect=1,1,{start},5,5,{end}")
+    assert "has 5 cells, not 6" in refused("1,1,5,5,6\n")
+    cells = "x_min,y_min,x_max,y_max,t0,t1\n1,1,5,5,2024-01-01,2024-02-01\n"
+    assert "does not name each side" in refused(cells)
+
+
 @pytest.mark.parametrize("method", [["privtree"], ["ugrid", "--set", "cells=7"]])
 def test_the_hour_of_the_week_from_file_to_answer(method, tmp_path, monkeypatch):
     """Clocks of Berlin in winter and summer: 300 records on Mondays at half past eight."""

@@ -70,7 +70,7 @@ def _show(release: SequenceRelease, source: SequenceSource, choice: Choice | Non
 def _say_truncation(release: SequenceRelease, source: SequenceSource) -> None:
     """Of the built-in city, 30 % of all visits are in no count."""
     first = release.header.parameters.get("l_top")
-    if first is not None:
+    if isinstance(first, int):  # a file may say anything of a parameter
         what = "symbols" if source.places is None else "places"
         st.caption(
             f"Counted are the first {first:,} {what} of each sequence (l_top among the "
