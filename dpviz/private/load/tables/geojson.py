@@ -96,7 +96,7 @@ def _decodable(content: bytes) -> bytes:
 
 
 def _each_by_itself(error: UnicodeError) -> tuple[str, int]:
-    """A surrogate by its three bytes, and one for each byte that is no text: a row of those at once."""
+    """A surrogate by its three bytes; one for each byte that is no text, a row of them at once."""
     assert isinstance(error, UnicodeDecodeError)
     start = error.start
     if surrogate := _SURROGATE.match(error.object, start):
