@@ -11,6 +11,7 @@ import struct
 import zipfile
 from functools import partial
 from unittest.mock import patch
+from uuid import UUID
 
 import geopandas
 import numpy as np
@@ -418,13 +419,26 @@ def as_kind(column, kind):
 
 
 @pytest.mark.parametrize(
-    "kind", [pa.list_(pa.int64()), pa.duration("s"), pa.timestamp("s", "Nowhere/Else")]
+    "kind",
+    [
+        pa.list_(pa.int64()),
+        pa.duration("s"),
+        pa.timestamp("s", "Nowhere/Else"),
+        pa.uuid(),
+        pa.json_(),
+        pa.fixed_shape_tensor(pa.int8(), [1]),
+    ],
 )
 def test_a_type_that_is_refused_is_refused_of_nobody(kind, tmp_path):
     """Otherwise the refusal would tell that somebody is in the file."""
     words = {}
+    values = {"extension<arrow.uuid>": b"\xff" * 16, "extension<arrow.json>": "{"}
     for rows in (0, 1):
-        one = pa.array([[1]] * rows if pa.types.is_list(kind) else [5] * rows, kind)
+        stored = getattr(kind, "storage_type", kind)
+        value = [1] if stored.num_fields else values.get(str(kind), 5)
+        one = pa.array([value] * rows, stored)
+        if stored != kind:
+            one = pa.ExtensionArray.from_storage(kind, one)
         half = pa.array([0.5] * rows, pa.float64())
         table = pa.table({"who": one, "x": half, "y": half})
         pq.write_table(table, tmp_path / "a.parquet")
@@ -432,6 +446,29 @@ def test_a_type_that_is_refused_is_refused_of_nobody(kind, tmp_path):
             read = partial(dpviz.load, source, BOX, unit="who", name="a")
             words.setdefault(type(source), []).append(outcome(read)[1])
     assert all(one == two for one, two in words.values())
+
+
+@pytest.mark.parametrize("odd", [b"\xff" * 16, None], ids=["no text", "none"])
+def test_a_uuid_decides_about_no_other(odd, tmp_path):
+    """They were bytes of texts, which one that is no UTF-8 refused to all; now as in a folder."""
+    usual = [f"0123456789abcde{each}".encode() for each in range(3)]
+    kind = str(UUID(bytes=usual[1]))
+    box = dpviz.Domain.from_bounds(BOX.bounds, ("x", "y"), kind="who", kinds=(kind, "other"))
+    sources = []
+    for rows in (usual, [*usual, odd]):
+        ids = pa.ExtensionArray.from_storage(pa.uuid(), pa.array(rows, pa.binary(16)))
+        half = pa.array([0.5] * len(rows))
+        folder = tmp_path / str(len(rows)) / "rides"
+        folder.mkdir(parents=True)
+        table = pa.table({"who": ids, "x": half, "y": half})
+        pq.write_table(table, folder / "a.parquet")
+        sources.append((folder, folder / "a.parquet", table))
+    units = len(usual) + (odd is not None)
+    for pair in zip(*sources, strict=True):
+        check(partial(dpviz.load, domain=BOX, unit="who", name="a"), pair, 1)
+        assert dpviz.load(pair[1], BOX, unit="who", name="a")._index.total == units
+        counts = [dpviz.load(each, box, name="a")._layers.counts[0].total for each in pair]
+        assert counts == [1, 1]
 
 
 def test_two_values_of_one_text_are_one_unit_of_a_table(tmp_path):

@@ -127,7 +127,7 @@ def parsing(name: str, what: str) -> Iterator[None]:
 
 def no_rows(schema: Any) -> Any:
     """A pyarrow batch of no rows, so that a type that is refused is also where nobody is."""
-    return pa.RecordBatch.from_arrays([pa.array([], each.type) for each in schema], schema=schema)
+    return pa.RecordBatch.from_arrays([pa.nulls(0, each.type) for each in schema], schema=schema)
 
 
 MOST_OF_A_POINT = 128
