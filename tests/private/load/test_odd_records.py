@@ -113,6 +113,23 @@ def test_shapes_that_are_no_points(shape, tmp_path):
     assert dpviz.load(paths[1], BOX)._index.total == 3
 
 
+@pytest.mark.parametrize("odd", [b"\xff\xfe", "\u00e9".encode(), b"\xed\xa0\x80", b"00", b"", None])
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view()])
+def test_shapes_that_are_no_hexadecimal_text(kind, odd, tmp_path):
+    """One that is no UTF-8 refused the whole file as damaged."""
+    geo = b'{"primary_column": "geometry", "columns": {"geometry": {}}}'
+    point, paths = POINT.hex().encode(), []
+    for number, shapes in enumerate(([point] * 3, [point, odd, point, point])):
+        column = pa.array(shapes, pa.binary())
+        text = column.cast(kind, safe=False)
+        paths.append(tmp_path / str(number) / "a.parquet")
+        paths[-1].parent.mkdir()
+        table = pa.table({"geometry": text}).replace_schema_metadata({b"geo": geo})
+        pq.write_table(table, paths[-1])
+    check(lambda path: dpviz.load(path, BOX), paths, 0)
+    assert dpviz.load(paths[1], BOX)._index.total == 3
+
+
 def test_a_shape_that_is_refused_delays_no_other(monkeypatch):
     """The library refuses all shapes of a block for one curve: they were then read one by one."""
     calls, read = [], shapely.from_wkb
