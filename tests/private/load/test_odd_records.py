@@ -9,6 +9,7 @@ import json
 import re
 import struct
 import zipfile
+from datetime import datetime
 from functools import partial
 from unittest.mock import patch
 from uuid import UUID
@@ -216,6 +217,34 @@ def test_a_cell_that_is_of_another_type_than_the_column(odd, column, library):
             if library == "category":
                 frames[-1][column] = frames[-1][column].astype("category")
     check(lambda frame: dpviz.load(frame, BOX, unit="who"), frames, 1)
+
+
+CATEGORIES = {
+    "times": ([datetime(2024, 1, 1), datetime(2024, 1, 2, 3)], ("2024-01-01 00:00:00", "other")),
+    "numbers": ([1e-5, 0.5], ("1e-05", "0.5")),
+    "whole numbers": ([1, 2], ("1", "2")),
+    "truth": ([True, False], ("true", "other")),
+    "texts": (["a", "b"], ("a", "b")),
+}
+
+
+@pytest.mark.parametrize("cells", CATEGORIES)
+def test_a_category_decides_about_no_other(cells):
+    """The type of all followed from one: their texts did, and whether they were refused."""
+    values, kinds = CATEGORIES[cells]
+    box = dpviz.Domain.from_bounds(BOX.bounds, ("x", "y"), kind="kind", kinds=kinds)
+    frames = []
+    for each in (values, [*values, "moon"], [*values, None]):
+        half, kind = [0.5] * len(each), pd.Categorical(each)
+        frames.append(pd.DataFrame({"x": half, "y": half, "kind": kind}))
+    totals = [[each.total for each in dpviz.load(frame, box)._layers.counts] for frame in frames]
+    assert totals[0] == [1, 1]
+    more = "other" in kinds  # where whatever is of no listed kind belongs
+    assert totals[1] == [1, 1 + more]
+    assert totals[2][0] == 1
+    for places in (("kind", "y"), ("x", "y")):
+        for pair in (frames[:2], frames[::2]):
+            check(lambda frame, at=places: dpviz.load(frame, BOX, columns=at), pair, 1)
 
 
 @pytest.mark.parametrize("odd", ["ab", ["moon", 0.5], [0.5], [[0.5], 0.5], None, [10**400, 1], []])
