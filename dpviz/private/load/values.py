@@ -36,6 +36,8 @@ _SLASHES = r"^([0-9]{4})/([0-9]{2})/([0-9]{2})"
 _DASHES = r"\1-\2-\3"
 """The date of a time, as GDAL writes it into a Shapefile, and as ISO 8601 has it."""
 _BETWEEN = re.compile(rb"[\s,;]+")
+_HEXADECIMAL = np.array([list(f"{each:02x}".encode()) for each in range(256)], dtype=np.uint8)
+"""Letters (256, 2) of each byte."""
 _WKT = (
     r"(?i)^\s*(?:SRID=[0-9]+;)?\s*POINT\s*(?:Z|M|ZM)?\s*\(\s*"
     r"(?P<x>[-+0-9.eE]+)\s+(?P<y>[-+0-9.eE]+)(?:\s+[-+0-9.eE]+){0,2}\s*\)\s*$"
@@ -98,16 +100,16 @@ def texts(column: Any, name: str) -> Any:
 
     Text stays as it is written, byte by byte: ``7``, ``07`` and ``7.0`` are three ids. A typed
     column has one canonical form: whole numbers and decimals in decimal digits, other numbers as
-    the shortest decimal that reads back the same, times in ISO 8601, truth as true or false. What
-    is no id is missing: a null, a NaN, and text without a character in every format (text of
-    spaces is an id).
+    the shortest decimal that reads back the same, times in ISO 8601, truth as true or false, a
+    UUID in its five groups; any other type that extends one is as that. What is no id is missing:
+    a null, a NaN, and text without a character in every format (text of spaces is an id).
 
     Raises:
         DataError: the declared type has no such form, as lists have none.
     """
     if isinstance(column, list):
         return pa.array([_text(cell) or None for cell in column], pa.large_binary())
-    column = plain(column)
+    column = _stored(plain(column))
     kind = column.type
     if is_text(kind) or pa.types.is_null(kind):
         written = pc.cast(column, pa.large_binary())
@@ -218,6 +220,24 @@ def plain(column: Any) -> Any:
     if pa.types.is_dictionary(column.type):  # its dictionary may repeat values
         column = column.cast(column.type.value_type)
     return column
+
+
+def _stored(column: Any) -> Any:
+    """A column of a type that extends another as one of that; UUIDs as texts.
+
+    They are bytes: as texts, they were refused for one that is no UTF-8.
+    """
+    if not isinstance(column.type, pa.BaseExtensionType):
+        return column
+    stored = column.storage
+    if column.type != pa.uuid():
+        return plain(stored)
+    raw = pc.fill_null(stored, bytes(16))
+    octets = np.frombuffer(raw.buffers()[1], np.uint8)[16 * raw.offset :][: 16 * len(raw)]
+    letters = _HEXADECIMAL[octets.reshape(-1, 16)].reshape(-1, 32)
+    groups = np.insert(letters, (8, 12, 16, 20), ord("-"), axis=1)
+    written = pa.Array.from_buffers(pa.binary(36), len(raw), [None, pa.py_buffer(groups)])
+    return pc.if_else(stored.is_valid(), written, None)
 
 
 def _number(cell: Any) -> float:

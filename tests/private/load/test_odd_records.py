@@ -9,8 +9,10 @@ import json
 import re
 import struct
 import zipfile
+from datetime import datetime
 from functools import partial
 from unittest.mock import patch
+from uuid import UUID
 
 import geopandas
 import numpy as np
@@ -111,6 +113,23 @@ def test_shapes_that_are_no_points(shape, tmp_path):
     assert dpviz.load(paths[1], BOX)._index.total == 3
 
 
+@pytest.mark.parametrize("odd", [b"\xff\xfe", "\u00e9".encode(), b"\xed\xa0\x80", b"00", b"", None])
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view()])
+def test_shapes_that_are_no_hexadecimal_text(kind, odd, tmp_path):
+    """One that is no UTF-8 refused the whole file as damaged."""
+    geo = b'{"primary_column": "geometry", "columns": {"geometry": {}}}'
+    point, paths = POINT.hex().encode(), []
+    for number, shapes in enumerate(([point] * 3, [point, odd, point, point])):
+        column = pa.array(shapes, pa.binary())
+        text = column.cast(kind, safe=False)
+        paths.append(tmp_path / str(number) / "a.parquet")
+        paths[-1].parent.mkdir()
+        table = pa.table({"geometry": text}).replace_schema_metadata({b"geo": geo})
+        pq.write_table(table, paths[-1])
+    check(lambda path: dpviz.load(path, BOX), paths, 0)
+    assert dpviz.load(paths[1], BOX)._index.total == 3
+
+
 def test_a_shape_that_is_refused_delays_no_other(monkeypatch):
     """The library refuses all shapes of a block for one curve: they were then read one by one."""
     calls, read = [], shapely.from_wkb
@@ -197,6 +216,34 @@ def test_a_cell_that_is_of_another_type_than_the_column(odd, column, library):
             if library == "category":
                 frames[-1][column] = frames[-1][column].astype("category")
     check(lambda frame: dpviz.load(frame, BOX, unit="who"), frames, 1)
+
+
+CATEGORIES = {
+    "times": ([datetime(2024, 1, 1), datetime(2024, 1, 2, 3)], ("2024-01-01 00:00:00", "other")),
+    "numbers": ([1e-5, 0.5], ("1e-05", "0.5")),
+    "whole numbers": ([1, 2], ("1", "2")),
+    "truth": ([True, False], ("true", "other")),
+    "texts": (["a", "b"], ("a", "b")),
+}
+
+
+@pytest.mark.parametrize("cells", CATEGORIES)
+def test_a_category_decides_about_no_other(cells):
+    """The type of all followed from one: their texts did, and whether they were refused."""
+    values, kinds = CATEGORIES[cells]
+    box = dpviz.Domain.from_bounds(BOX.bounds, ("x", "y"), kind="kind", kinds=kinds)
+    frames = []
+    for each in (values, [*values, "moon"], [*values, None]):
+        half, kind = [0.5] * len(each), pd.Categorical(each)
+        frames.append(pd.DataFrame({"x": half, "y": half, "kind": kind}))
+    totals = [[each.total for each in dpviz.load(frame, box)._layers.counts] for frame in frames]
+    assert totals[0] == [1, 1]
+    more = "other" in kinds  # where whatever is of no listed kind belongs
+    assert totals[1] == [1, 1 + more]
+    assert totals[2][0] == 1
+    for places in (("kind", "y"), ("x", "y")):
+        for pair in (frames[:2], frames[::2]):
+            check(lambda frame, at=places: dpviz.load(frame, BOX, columns=at), pair, 1)
 
 
 @pytest.mark.parametrize("odd", ["ab", ["moon", 0.5], [0.5], [[0.5], 0.5], None, [10**400, 1], []])
@@ -456,13 +503,26 @@ def as_kind(column, kind):
 
 
 @pytest.mark.parametrize(
-    "kind", [pa.list_(pa.int64()), pa.duration("s"), pa.timestamp("s", "Nowhere/Else")]
+    "kind",
+    [
+        pa.list_(pa.int64()),
+        pa.duration("s"),
+        pa.timestamp("s", "Nowhere/Else"),
+        pa.uuid(),
+        pa.json_(),
+        pa.fixed_shape_tensor(pa.int8(), [1]),
+    ],
 )
 def test_a_type_that_is_refused_is_refused_of_nobody(kind, tmp_path):
     """Otherwise the refusal would tell that somebody is in the file."""
     words = {}
+    values = {"extension<arrow.uuid>": b"\xff" * 16, "extension<arrow.json>": "{"}
     for rows in (0, 1):
-        one = pa.array([[1]] * rows if pa.types.is_list(kind) else [5] * rows, kind)
+        stored = getattr(kind, "storage_type", kind)
+        value = [1] if stored.num_fields else values.get(str(kind), 5)
+        one = pa.array([value] * rows, stored)
+        if stored != kind:
+            one = pa.ExtensionArray.from_storage(kind, one)
         half = pa.array([0.5] * rows, pa.float64())
         table = pa.table({"who": one, "x": half, "y": half})
         pq.write_table(table, tmp_path / "a.parquet")
@@ -470,6 +530,29 @@ def test_a_type_that_is_refused_is_refused_of_nobody(kind, tmp_path):
             read = partial(dpviz.load, source, BOX, unit="who", name="a")
             words.setdefault(type(source), []).append(outcome(read)[1])
     assert all(one == two for one, two in words.values())
+
+
+@pytest.mark.parametrize("odd", [b"\xff" * 16, None], ids=["no text", "none"])
+def test_a_uuid_decides_about_no_other(odd, tmp_path):
+    """They were bytes of texts, which one that is no UTF-8 refused to all; now as in a folder."""
+    usual = [f"0123456789abcde{each}".encode() for each in range(3)]
+    kind = str(UUID(bytes=usual[1]))
+    box = dpviz.Domain.from_bounds(BOX.bounds, ("x", "y"), kind="who", kinds=(kind, "other"))
+    sources = []
+    for rows in (usual, [*usual, odd]):
+        ids = pa.ExtensionArray.from_storage(pa.uuid(), pa.array(rows, pa.binary(16)))
+        half = pa.array([0.5] * len(rows))
+        folder = tmp_path / str(len(rows)) / "rides"
+        folder.mkdir(parents=True)
+        table = pa.table({"who": ids, "x": half, "y": half})
+        pq.write_table(table, folder / "a.parquet")
+        sources.append((folder, folder / "a.parquet", table))
+    units = len(usual) + (odd is not None)
+    for pair in zip(*sources, strict=True):
+        check(partial(dpviz.load, domain=BOX, unit="who", name="a"), pair, 1)
+        assert dpviz.load(pair[1], BOX, unit="who", name="a")._index.total == units
+        counts = [dpviz.load(each, box, name="a")._layers.counts[0].total for each in pair]
+        assert counts == [1, 1]
 
 
 def test_two_values_of_one_text_are_one_unit_of_a_table(tmp_path):

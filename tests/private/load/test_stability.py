@@ -10,6 +10,7 @@ import json
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
+from uuid import UUID
 
 import duckdb
 import numpy as np
@@ -500,6 +501,28 @@ def test_no_message_on_trips_names_a_node_or_a_number(tmp_path):
     table = pa.table({"nodes": pa.array(lists, pa.list_(pa.string()))})
     pq.write_table(table, tmp_path / "a.parquet")
     assert len(read_trips(tmp_path / "a.parquet", GRAPH)._trips) == 1
+
+
+def test_trips_of_uuids(tmp_path):
+    """As units, trips and edges, in a table and in a file of which some bytes are no text."""
+    names = [UUID(int=255 << 120 | each) for each in range(3)]
+    edges = [str(each) for each in names]
+    graph = road_graph({"node": [*"abcd"], "x": [0, 1, 1, 0], "y": [0, 0, 1, 1]},
+                       {"edge": edges, "src": [*"abc"], "dst": [*"bcd"]})  # fmt: skip
+
+    def ids(*places):
+        stored = pa.array([names[each].bytes for each in places], pa.binary(16))
+        return pa.ExtensionArray.from_storage(pa.uuid(), stored)
+
+    lists = pa.ListArray.from_arrays(pa.array([0, 2, 3], pa.int32()), ids(0, 1, 2))
+    tables = (
+        pa.table({"who": ids(0, 1), "edges": lists}),
+        pa.table({"who": ids(0, 0, 1), "trip": ids(0, 0, 1), "edge": ids(0, 1, 2)}),
+    )
+    for table in tables:
+        pq.write_table(table, tmp_path / "a.parquet")
+        for source in (table, tmp_path / "a.parquet"):
+            assert len(read_trips(source, graph, unit="who", max_per_unit=1, name="t")._trips) == 2
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet", "duckdb", "visits", "jsonl", "lines"])

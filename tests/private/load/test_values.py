@@ -130,6 +130,27 @@ def test_ids_of_python_values():
     assert dpviz.load(frame, BOX, unit="who")._index.total == 2
 
 
+def test_types_that_extend_another():
+    """A UUID is its text, as Python and DuckDB write it, wherever in its column it stands."""
+    ids = [
+        *(uuid.UUID(int=each << 100 | each) for each in range(5)),
+        None,
+        uuid.UUID(int=2**128 - 1),
+    ]
+    stored = pa.array([each and each.bytes for each in ids], pa.binary(16))
+    column = pa.ExtensionArray.from_storage(pa.uuid(), stored)
+    words = [each and str(each).encode() for each in ids]
+    assert texts(column, "who").to_pylist() == texts(ids, "who").to_pylist() == words
+    assert texts(column[4:6], "who").to_pylist() == words[4:6]
+    some = pa.DictionaryArray.from_arrays(pa.array([6, 5, None]), column)
+    assert texts(some, "who").to_pylist() == [words[6], None, None]
+    assert texts(pa.chunked_array([column, column[:0]]), "who").to_pylist() == words
+    start, items = lists(pa.ListArray.from_arrays(pa.array([0, 2, 7], pa.int32()), column), "edges")
+    assert (start.tolist(), items.to_pylist()) == ([0, 2, 7], words)
+    assert texts(pa.array(["{", "1"]).cast(pa.json_()), "who").to_pylist() == [b"{", b"1"]
+    assert texts(pa.array([1, None], pa.int8()).cast(pa.bool8()), "who").to_pylist() == [b"1", None]
+
+
 def test_a_parquet_column_of_text_is_parsed_cell_by_cell(tmp_path):
     """Its declared type holds numbers as any text file does, so it is no mistake of the schema."""
     table = pa.table({"name": ["0.5", "0,25", "here", None], "y": [0.5] * 4})

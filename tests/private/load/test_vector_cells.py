@@ -19,6 +19,7 @@ import dpviz
 from dpviz.errors import DataError
 from dpviz.files import foreign, sandbox
 from dpviz.private.load import bounding
+from dpviz.private.load.tables.geopackage import _odd
 from dpviz.private.load.tables.opening import open_table
 from tests.private.load.stability import check, delimited, distance
 
@@ -73,13 +74,18 @@ def shapefile(path, kind, cells, column="x", decimals=0, gone=()):
         for name, each, size, digits in fields
     )
     records = [
-        (b"*" if row in gone else b" ") + (cell or "").encode().rjust(width) + b"2".rjust(18)
+        (b"*" if row in gone else b" ") + padded(cell or "", kind, width) + b"2".rjust(18)
         for row, cell in enumerate(cells)
     ]
     sizes = (len(cells)).to_bytes(4, "little") + (33 + len(header)).to_bytes(2, "little")
     start = b"\x03\x7c\1\1" + sizes + (1 + width + 18).to_bytes(2, "little") + bytes(20)
     path.with_suffix(".dbf").write_bytes(start + header + b"\r" + b"".join(records))
     return path
+
+
+def padded(cell, kind, width):
+    raw = cell if isinstance(cell, bytes) else cell.encode()
+    return raw.ljust(width) if kind == "C" else raw.rjust(width)
 
 
 def table(path, form, cells, column="x"):
@@ -155,6 +161,102 @@ def test_numbers_that_are_longer_than_a_column_declares_stay_apart(tmp_path):
     (_, block) = open_table(path).blocks(["x"], ["x"])
     assert block.columns["x"].tolist() == [7, 7 + 2**32, 7 + 2**33]
     assert dpviz.load(path, BOX, unit="x", max_per_unit=9)._index.total == 1
+
+
+ALIKE = {
+    "TEXT": ("a", "a\0", "a\0b", "a\0c", b"a\0d"),
+    "BLOB": (b"a", b"a\0b", "a\0c", 1 + 2**-52, 1.0),
+    "DATETIME": (1 + 2**-52, 1 + 2**-51, 1.0, "a\0b", "a\0c"),
+    "FLOAT": (2.0**24, 2.0**24 + 1, 1e39, 1e40, 1e-50, 2e-50, 0.1, float(np.float32(0.1))),
+    "NUMERIC": (2**53, 2**53 + 1, 2**53 + 3, 0.5, -(2**53), -(2**53) - 1),
+    "MEDIUMINT": (1, 2),
+}  # fmt: skip
+"""Of each type, ids that GDAL makes one, or makes shorter."""
+
+
+@pytest.mark.parametrize("declared", ALIKE)
+def test_ids_of_a_geopackage_stay_apart(declared, tmp_path):
+    cells = ALIKE[declared]
+    path = geopackage(tmp_path / "a.gpkg", declared, cells, "who")
+    assert dpviz.load(path, BOX, unit="who")._index.total == len(cells)
+
+
+def test_an_id_that_is_like_another_up_to_a_nul_moves_no_record_of_it(tmp_path):
+    paths = []
+    for name, people in (("one", ["a"]), ("two", ["a", "a\0b"])):
+        (tmp_path / name).mkdir()
+        paths.append(geopackage(tmp_path / name / "a.gpkg", "TEXT", people * 9, "who"))
+    check(lambda path: dpviz.load(path, BOX, unit="who", max_per_unit=3), paths, 3)
+
+
+def test_texts_of_a_geopackage_in_utf_16_are_refused(tmp_path):
+    """By the file's header: SQLite makes one letter of several halves of one."""
+    path, other = geopackage(tmp_path / "a.gpkg", "TEXT", ("a",), "who"), tmp_path / "b.gpkg"
+    with closing(sqlite3.connect(path)) as db, closing(sqlite3.connect(other)) as copy, copy:
+        copy.execute("PRAGMA encoding = 'UTF-16le'")
+        copy.executescript("\n".join(db.iterdump()))
+        copy.execute(f"PRAGMA application_id = {0x47504B47}")
+    with pytest.raises(DataError, match="holds texts in UTF-16: write it again in UTF-8"):
+        dpviz.load(other, BOX, unit="who")
+
+
+def test_numbers_that_a_float32_holds_are_read_by_gdal():
+    """So that a usual column of them is as fast as others."""
+    random = np.random.default_rng(1)
+    bits = random.integers(0, 2**32, 5000, dtype=np.uint32).view(np.float32)
+    bits = bits[np.isfinite(bits)].astype(float)
+    usual = bits[(abs(bits) > 2e-38) & (abs(bits) < 3e38)].tolist()
+    beside = np.nextafter(bits, np.inf).tolist()
+    with closing(sqlite3.connect(":memory:")) as db:
+        db.execute("CREATE TABLE t (x FLOAT)")
+        count = f"SELECT count(*) FROM t WHERE {_odd('float32', 't.x')}"
+        db.executemany("INSERT INTO t VALUES (?)", [(each,) for each in (*usual, 0.0, None)])
+        assert db.execute(count).fetchone() == (0,)
+        db.executemany("INSERT INTO t VALUES (?)", [(each,) for each in beside])
+        assert db.execute(count).fetchone() == (len(beside),)
+
+
+PAGES = (None, "UTF-8", "ISO-8859-1", "1252", "CP1252", "ASCII", "CP932", "LDID/19", "NONSENSE")
+ODD_BYTES = (
+    b"a", b" a", b"  a", b"a\0b", b"a\0c", b"a\x81", b"a\x8d", b"a\x83", b"a\x84", b"\xc3\xa9",
+    b"\xe9", b"\xc3\x81", b"\xc1", b"\xff", b"\xfe", b"\xed\xb2\x81", b"\x81", b"\xfa\x54",
+    b"\x81\xca", b"\xee\xf9",
+)  # fmt: skip
+"""Of which CP932 has three for one sign."""
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_texts_of_a_shapefile_stay_apart(page, tmp_path):
+    """A NUL cut them, blanks before them were gone, and so were bytes that the code page lacks."""
+    path = shapefile(tmp_path / "a.shp", "C", (*ODD_BYTES, b"", b"a".ljust(18, b"\0")), "who")
+    path.with_suffix(".cpg").unlink(missing_ok=True)
+    if page:
+        path.with_suffix(".cpg").write_text(page)
+    assert dpviz.load(path, BOX, unit="who")._index.total == len(ODD_BYTES)
+
+
+@pytest.mark.parametrize("page", [None, "UTF-8", "CP1252", "ANSI 1251", "LDID/201", "88595"])
+def test_texts_of_a_shapefile_are_those_of_their_code_page(page, tmp_path):
+    kind = "caf\u00e9" if page in (None, "UTF-8", "CP1252") else "\u0430"
+    codec = {None: "cp1252", "88595": "iso8859-5"}.get(page, page if kind != "\u0430" else "cp1251")
+    cells = (kind.encode(codec), b"", b"\x98", b"other")
+    path = shapefile(tmp_path / "a.shp", "C", cells, "kind")
+    path.with_suffix(".cpg").unlink(missing_ok=True)
+    if page:
+        path.with_suffix(".cpg").write_text(page)
+    domain = dpviz.Domain.from_bounds(BOX.bounds, ("x", "y"), kind="kind", kinds=(kind, "none"))
+    assert dpviz.load(path, domain)._layers.counts[0].total == 1
+
+
+@pytest.mark.parametrize(("kind", "decimals"), [("N", 0), ("N", 15), ("F", 15)])
+def test_numbers_of_a_shapefile_stay_apart(kind, decimals, tmp_path):
+    """As ids; a float64 holds the first sixteen digits of such."""
+    cells = ("9007199254740992", "9007199254740993", "7", "8\0a", "8\0b", "9007199254740992.6")
+    path = shapefile(tmp_path / "a.shp", kind, (*cells, "07", "7.", "zed"), "who", decimals)
+    for most, total in ((1, 4 if decimals else 3), (9, 6 if decimals else 5)):
+        assert dpviz.load(path, BOX, unit="who", max_per_unit=most)._index.total == total
+    domain = dpviz.Domain.from_bounds(BOX.bounds, ("x", "y"), kind="who", kinds=("7", "none"))
+    assert dpviz.load(path, domain)._layers.counts[0].total == 3
 
 
 def test_a_deleted_record_of_a_shapefile_moves_no_other(tmp_path):

@@ -127,7 +127,7 @@ def parsing(name: str, what: str) -> Iterator[None]:
 
 def no_rows(schema: Any) -> Any:
     """A pyarrow batch of no rows, so that a type that is refused is also where nobody is."""
-    return pa.RecordBatch.from_arrays([pa.array([], each.type) for each in schema], schema=schema)
+    return pa.RecordBatch.from_arrays([pa.nulls(0, each.type) for each in schema], schema=schema)
 
 
 MOST_OF_A_POINT = 128
@@ -149,6 +149,8 @@ def point_coordinates(wkb: Any) -> NDArray[np.float64]:
         column = column.cast(column.type.value_type)
     if pa.types.is_null(column.type):
         return np.full((len(column), 2), np.nan)
+    if is_text(column.type):  # of which one cell need not be UTF-8
+        column = pc.cast(column, pa.large_binary())
     short = pc.if_else(pc.less_equal(pc.binary_length(column), MOST_OF_A_POINT), column, None)
     geometry = _shapes(short.to_numpy(zero_copy_only=False))
     kinds = shapely.get_type_id(geometry)

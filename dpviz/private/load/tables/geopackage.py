@@ -1,11 +1,13 @@
 """GeoPackage, points only: GDAL reads it, and SQLite says which cells are not as declared.
 
 A cell has a type of its own in SQLite, whatever its column declares. Of one that is of another,
-GDAL makes a 0, false, or the first day of 1970: it is read anew by itself, as in CSV.
+GDAL makes a 0, false, or the first day of 1970; it cuts a text at a NUL, and keeps of some numbers
+what a float32 or a float64 holds. Such cells are read anew, each by itself, as in CSV.
 """
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
@@ -37,40 +39,78 @@ class GeoPackage(VectorFile):
         for name in numeric:
             if self._types[name].startswith("datetime"):
                 numbers(pa.array([], pa.timestamp("ms")), name)  # refused by its declared type
-        odd = {name: self._odd_cells(name) for name in names}
-        return lambda name, column, keys: _mended(column, keys, odd[name], name, name in numeric)
-
-    def _odd_cells(self, name: str) -> dict[int, Any]:
-        """Cells of a column that are not of its declared type, by the row's primary key."""
-        odd = _odd(self._types[name], f"t.{quoted(name)}")
-        if not odd:
-            return {}
-        if not self._key:
-            raise DataError(f"{self.name} has a table without a primary key: write it again")
-        what = f"t.{quoted(self._key)}, t.{quoted(name)} FROM {quoted(self._layer)} AS t"
         with closing(database(self._path)) as db:
             db.text_factory = bytes
-            rows = db.execute(f"SELECT {what} NOT INDEXED WHERE {odd}")
-            return {key: cell for key, cell in rows if isinstance(key, int)}
+            if db.execute("PRAGMA encoding").fetchone() != (b"UTF-8",):  # it may lose letters
+                raise DataError(f"{self.name} holds texts in UTF-16: write it again in UTF-8")
+            types = {name: self._type(db, name) for name in names}
+            odd = {name: self._odd_cells(db, name, types[name]) for name in names}
+        text = {name for name in names if name not in numeric and _is_text(types[name])}
+        return lambda name, column, keys: _mended(
+            column, keys, odd[name], name, name in numeric, name in text
+        )
+
+    def _type(self, db: sqlite3.Connection, name: str) -> str:
+        """That of GDAL, but of a column that may hold whole numbers among others."""
+        declared = db.execute(f"PRAGMA table_info({quoted(self._layer)})").fetchall()
+        numeric = {
+            column.decode() for _, column, kind, *_ in declared if kind.upper() == b"NUMERIC"
+        }
+        return "numeric" if name in numeric else self._types[name]
+
+    def _odd_cells(self, db: sqlite3.Connection, name: str, dtype: str) -> dict[int, Any]:
+        """Cells of a column that GDAL does not give as they are, by the row's primary key."""
+        if not self._key:
+            raise DataError(f"{self.name} has a table without a primary key: write it again")
+        cell = f"t.{quoted(name)}"
+        what = f"t.{quoted(self._key)}, {cell} FROM {quoted(self._layer)} AS t"
+        rows = db.execute(f"SELECT {what} NOT INDEXED WHERE {_odd(dtype, cell)}")
+        return {key: cell for key, cell in rows if isinstance(key, int)}
+
+
+_FLOAT32 = 2.0**29 + 1
+"""What splits a float64 in two, of which the first is rounded to the 24 bits of a float32."""
 
 
 def _odd(dtype: str, cell: str) -> str:
-    """In SQL, whether a cell is neither null nor of a declared type; nothing for texts.
+    """In SQL, whether a cell is neither null nor one that GDAL gives as it is.
 
-    Texts and blobs are greater than every number there; a date plus no day is one of the calendar.
+    Texts and blobs are greater than every number there; a date plus no day is one of the calendar;
+    SQLite writes a number as text with 15 digits.
     """
     if dtype.startswith("int"):
         least, most = np.iinfo(dtype).min, np.iinfo(dtype).max
         return f"{cell} NOT BETWEEN {least} AND {most} OR typeof({cell}) = 'real'"
-    if dtype.startswith("float"):
+    if dtype == "float32":
+        large = f"{_FLOAT32} * {cell}"
+        return (
+            f"{cell} >= '' OR {cell} <> 0 AND abs({cell}) NOT BETWEEN 2e-38 AND 3e38 "
+            f"OR {large} - ({large} - {cell}) <> {cell}"
+        )
+    if dtype == "float64":
         return f"{cell} >= ''"
+    if dtype == "numeric":
+        whole = f"typeof({cell}) = 'integer' AND {cell} NOT BETWEEN {-(2**53)} AND {2**53}"
+        return f"{cell} >= '' OR {whole}"
     if dtype == "bool":
         return f"{cell} NOT IN (0, 1)"
-    return f"date({cell}, '+0 days') IS NOT {cell}" if dtype == "datetime64[D]" else ""
+    if dtype == "datetime64[D]":
+        return f"date({cell}, '+0 days') IS NOT {cell}"
+    return f"typeof({cell}) = 'real' OR instr(CAST({cell} AS BLOB), x'00') > 0"
+
+
+def _is_text(dtype: str) -> bool:
+    """Whether the cells of a column, where they are no coordinates, are read as text."""
+    return not dtype.startswith(("int", "float", "bool"))
 
 
 def _mended(
-    column: Any, keys: NDArray[np.int64], odd: dict[int, Any], name: str, numeric: bool
+    column: Any,
+    keys: NDArray[np.int64],
+    odd: dict[int, Any],
+    name: str,
+    numeric: bool,
+    text: bool,
 ) -> Any:
     """A column with its odd cells, each read by itself or missing; stability 1.
 
@@ -80,10 +120,14 @@ def _mended(
         odd: cells by key.
         name: for messages.
         numeric: whether it is wanted as numbers.
+        text: whether it is to be text, whatever it holds.
     """
-    kind = column.type
-    if pa.types.is_date(kind):
-        column = pc.cast(pc.cast(column, pa.large_string()), pa.large_binary())
+    if pa.types.is_date(column.type):
+        column = pc.cast(column, pa.large_string())
+    if text:
+        column = texts(column, name)
+    elif pa.types.is_floating(column.type):
+        column = pc.cast(column, pa.float64())
     if not odd:
         return column
     there = np.isin(keys, np.array(list(odd), dtype=np.int64))
@@ -92,11 +136,9 @@ def _mended(
         values = numbers(column, name).copy()
         values[there] = numbers(cells, name)
         return arrow.numbers(values)
-    anew = pa.nulls(len(cells), kind)  # what is no whole number, or neither true nor false
-    if pa.types.is_date(kind):
-        anew = texts(cells, name)
-    elif pa.types.is_floating(kind):
-        anew = pc.cast(arrow.numbers(numbers(cells, name)), kind)
+    anew = texts(cells, name) if text else pa.nulls(len(cells), column.type)
+    if pa.types.is_floating(column.type):  # what is no number is no id of a column of them
+        anew = pa.array([each if isinstance(each, float) else None for each in cells], pa.float64())
     return pc.replace_with_mask(column, arrow.numbers(there), anew)
 
 

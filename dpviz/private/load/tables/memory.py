@@ -26,7 +26,7 @@ from dpviz.private.load.values import numbers, plain, typed
 
 
 class MemoryTable(Table):
-    """A data frame. A column of Python objects has a type for each cell; any other has one."""
+    """A data frame: a column of Python objects, or of categories, has a type for each cell."""
 
     def __init__(self, frame: Any, name: str) -> None:
         self.name = name
@@ -122,8 +122,12 @@ def _cells(series: Any, declared: Callable[[], Any]) -> Any:
     """The cells of a pandas or polars series: as its type declares them, or each by itself.
 
     A type that holds cells of many types can be put down by one of them, which must not decide
-    about the others.
+    about the others. Categories have a type that follows from all of them, so each is read by
+    itself, always.
     """
+    if str(series.dtype) == "category":
+        categories = series.cat.categories.to_list()
+        return [categories[code] if code >= 0 else None for code in series.cat.codes.to_list()]
     if str(series.dtype) not in ("object", "geometry", "Object"):
         with suppress(Exception):
             return declared()
