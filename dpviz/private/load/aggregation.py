@@ -68,8 +68,8 @@ class Footers:
     Attributes:
         files: each of them once.
         columns: names of those of the first file.
-        strict: columns of a type whose values are checked as they are read, by their names in small
-            letters, and what to do instead.
+        strict: leaves of a type whose values are checked as they are read, by their paths in small
+            letters, and what to do instead; a path begins with the name of its column.
         mixed: what to say of a column that has another type in another file, which an engine would
             cast; or nothing.
     """
@@ -114,9 +114,9 @@ def folder_relation(
     with closing(Duck(size=_size(footers.files))) as engine:
         relation = engine.parquet(footers.files)
         for name in chain(*_names(engine.columns(relation), domain, chosen, folder.name)):
-            why = footers.strict.get(name.lower())
-            if why is not None:  # one value would refuse the whole folder
-                raise DataError(f"column {shown(name)} of {folder.name} holds {why}")
+            for path, why in footers.strict.items():
+                if f"{path}.".startswith(f"{name.lower()}."):  # a value would refuse the folder
+                    raise DataError(f"column {shown(name)} of {folder.name} holds {why}")
         yield engine, relation, folder.name
 
 
@@ -124,7 +124,9 @@ _STRICT = {
     "TIME": "times of day: write it as text",
     "JSON": "JSON: write it as plain text",
     "TIMESTAMP": "times in milliseconds: write it in microseconds",
+    "INT96": "times of the old type INT96: write it in microseconds",
 }
+"""By logical type, or by the physical one, which alone says INT96."""
 
 
 def footers(folder: str, places: list[str]) -> Any:
@@ -142,8 +144,9 @@ def footers(folder: str, places: list[str]) -> Any:
             for leaf in map(file.schema.column, range(len(file.schema.names))):
                 logical = leaf.logical_type
                 exact = logical.type == "TIMESTAMP" and "milliseconds" not in logical.to_json()
-                if logical.type in _STRICT and not exact:
-                    strict[leaf.path.lower()] = _STRICT[logical.type]
+                for kind in (logical.type, leaf.physical_type):
+                    if kind in _STRICT and not exact:
+                        strict[leaf.path.lower()] = _STRICT[kind]
         first = schema.names if first is None else first
         for column in schema:
             kind = str(column.type).removeprefix("large_")

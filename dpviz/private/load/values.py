@@ -35,6 +35,21 @@ _YEAR_1 = -62_135_596_800
 _SLASHES = r"^([0-9]{4})/([0-9]{2})/([0-9]{2})"
 _DASHES = r"\1-\2-\3"
 """The date of a time, as GDAL writes it into a Shapefile, and as ISO 8601 has it."""
+_ISO = (
+    r"^(?:(?:[1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])-"
+    r"(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])"
+    r"|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)"
+    r"|(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29)"
+    r"(?:[T ](?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:\.[0-9]{1,6})?)?%s)%s\z"
+)
+"""Of times, those that a whole column is read of at once: Arrow refuses none of them, and reads
+them as Python does."""
+_LOCAL = _ISO % ("", "?")
+_STATED = _ISO % (r"(?:Z|[+-](?:[01][0-9]|2[0-3])(?::?[0-5][0-9])?)", "")
+"""Without a zone, and with one, which only a time of day has."""
+Moment = tuple[float, bool]
+"""Seconds since 1970, and whether of UTC; else of the clocks of a zone that is not stated."""
+_NO_TIME: Moment = (math.nan, True)
 _BETWEEN = re.compile(rb"[\s,;]+")
 _HEXADECIMAL = np.array([list(f"{each:02x}".encode()) for each in range(256)], dtype=np.uint8)
 """Letters (256, 2) of each byte."""
@@ -149,7 +164,7 @@ def times(column: Any, name: str, zone: str = ZONE) -> Float:
         DataError: the declared type holds neither times nor numbers.
     """
     if isinstance(column, list):
-        return np.array([_time(cell, zone) for cell in column], dtype=np.float64)
+        return _moments([_time(cell) for cell in column], zone)
     types, column = pa.types, plain(column)
     kind = column.type
     if types.is_timestamp(kind) or types.is_date(kind):
@@ -158,11 +173,7 @@ def times(column: Any, name: str, zone: str = ZONE) -> Float:
         stated = types.is_timestamp(kind) and kind.tz is not None
         return seconds if stated else _of_zone(seconds, zone)
     if is_text(kind):
-        with suppress(pa.ArrowInvalid, UnicodeDecodeError):
-            text = pc.cast(column, pa.large_string())
-            return _iso(pc.replace_substring_regex(text, _SLASHES, _DASHES), zone)
-        cells = pc.cast(column, pa.large_binary()).to_pylist()  # which need not be UTF-8
-        return np.array([_instant(cell, zone) for cell in cells], dtype=np.float64)
+        return _parsed_times(column, zone)
     if types.is_nested(kind) or types.is_boolean(kind) or types.is_time(kind):
         raise DataError(
             f"column {shown(name)} holds {kind}, not times: use ISO 8601, for example "
@@ -285,13 +296,13 @@ def _windows(name: str, utf8: bytes) -> bytes:
     return utf8
 
 
-def _time(cell: Any, zone: str) -> float:
-    """A Python value as seconds since 1970 UTC; NaN for what is no time."""
+def _time(cell: Any) -> Moment:
+    """A Python value as a time; NaN for what is none."""
     if isinstance(cell, datetime):
-        return _since_1970(cell, zone) if cell == cell else math.nan
+        return _since_1970(cell) if cell == cell else _NO_TIME
     if isinstance(cell, date):
-        return _since_1970(datetime(cell.year, cell.month, cell.day), zone)
-    return _instant(cell, zone) if isinstance(cell, (str, bytes)) else _number(cell)
+        return _since_1970(datetime(cell.year, cell.month, cell.day))
+    return _time_of(cell) if isinstance(cell, (str, bytes)) else (_number(cell), True)
 
 
 def _items(cell: Any) -> list[bytes | None]:
@@ -336,43 +347,56 @@ def _float(column: Any) -> Float:
     return arrow.number_array(column).astype(np.float64, copy=False)
 
 
-def _iso(text: Any, zone: str) -> Float:
-    """Times of cells that are all ISO 8601, without a zone or all with one."""
-    for stated in (None, "UTC"):
-        try:
-            moments = pc.cast(text, pa.timestamp("us", tz=stated))
-        except pa.ArrowInvalid:
-            if stated is not None:
-                raise
-            continue
-        seconds = _float(pc.cast(pc.cast(moments, pa.int64()), pa.float64(), safe=False)) / 1e6
-        seconds = np.where(seconds < _YEAR_1, np.nan, seconds)
-        return seconds if stated else _of_zone(seconds, zone)
-    raise AssertionError
+def _parsed_times(column: Any, zone: str) -> Float:
+    """Cells of text as times: the plain ones at once, so that an odd one delays no other."""
+    cells = pc.cast(column, pa.large_binary())  # which need not be UTF-8
+    dates = cells
+    if pc.any(pc.match_substring(cells, "/")).as_py():
+        dates = pc.replace_substring_regex(cells, _SLASHES, _DASHES)
+    seconds, odd = np.full(len(cells), np.nan), arrow.number_array(cells.is_valid())
+    for pattern, tz in ((_LOCAL, None), (_STATED, "UTC")):
+        plain = pc.match_substring_regex(dates, pattern)
+        text = pc.cast(dates.filter(plain), pa.large_string())
+        micro = pc.cast(pc.cast(text, pa.timestamp("us", tz=tz)), pa.int64())
+        known = arrow.number_array(plain)
+        moments = _float(pc.cast(micro, pa.float64(), safe=False)) / 1e6
+        moments = np.where(moments < _YEAR_1, np.nan, moments)
+        seconds[known] = moments if tz else _of_zone(moments, zone)
+        odd &= ~known
+    rest = cells.filter(arrow.numbers(odd))
+    number = _parsed(rest)
+    none = np.isnan(number)
+    words = rest.filter(arrow.numbers(none)).to_pylist()
+    number[none] = _moments([_time_of(cell) for cell in words], zone)
+    seconds[odd] = number
+    return seconds
 
 
-def _instant(cell: bytes | str | None, zone: str) -> float:
-    if cell is None:
-        return math.nan
+def _moments(cells: list[Moment], zone: str) -> Float:
+    """Seconds since 1970 UTC (n,): what a zone has to do with them is looked up for all at once."""
+    seconds = np.array([each for each, _ in cells], dtype=np.float64)
+    stated = np.array([each for _, each in cells], dtype=np.bool_)
+    return np.where(stated, seconds, _of_zone(seconds, zone))
+
+
+def _time_of(cell: bytes | str) -> Moment:
+    """The time in a cell of text; NaN for anything else."""
     value = number_of(cell)
     if not math.isnan(value):
-        return value
+        return value, True
     try:
         word = (cell.decode() if isinstance(cell, bytes) else cell).strip()
-        when = datetime.fromisoformat(re.sub(_SLASHES, _DASHES, word))
+        moment = _since_1970(datetime.fromisoformat(re.sub(_SLASHES, _DASHES, word)))
     except ValueError:
-        return math.nan
-    seconds = _since_1970(when)
-    if seconds < _YEAR_1:
-        return math.nan
-    return seconds if when.tzinfo is not None else float(_of_zone(seconds, zone))
+        return _NO_TIME
+    return _NO_TIME if moment[0] < _YEAR_1 else moment
 
 
-def _since_1970(when: datetime, zone: str = ZONE) -> float:
+def _since_1970(when: datetime) -> Moment:
     stated = when.tzinfo is not None
     since = (when if stated else when.replace(tzinfo=UTC)) - datetime(1970, 1, 1, tzinfo=UTC)
     micro = since.days * 86_400_000_000 + since.seconds * 1_000_000 + since.microseconds
-    return micro / 1e6 if stated else float(_of_zone(micro / 1e6, zone))
+    return micro / 1e6, stated
 
 
 def _of_zone(clocks: Any, zone: str) -> Any:

@@ -644,23 +644,30 @@ def test_bytes_that_are_no_text_in_a_folder(tmp_path):
     assert totals == [[1, 0], [1, 0], [1, 1]]
 
 
+FAR = pa.array([0, 2**62], pa.int64())
+
+
 @pytest.mark.parametrize(
-    "column",
+    ("column", "old"),
     [
-        pa.array([0, 2**62], pa.int64()).view(pa.timestamp("ms")),
-        pa.array([0, 2**62], pa.int64()).view(pa.timestamp("ms", "UTC")),
-        pa.array([0, 2**31 - 1], pa.int32()).view(pa.time32("ms")),
-        pa.array(["{}", "{"]).cast(pa.json_()),
+        (FAR.view(pa.timestamp("ms")), False),
+        (FAR.view(pa.timestamp("ms", "UTC")), False),
+        (pa.array([0, 2**31 - 1], pa.int32()).view(pa.time32("ms")), False),
+        (pa.array(["{}", "{"]).cast(pa.json_()), False),
+        (pa.array([0, -(2**62)], pa.int64()).view(pa.timestamp("us")), True),
+        (pa.ListArray.from_arrays([0, 1, 2], FAR.view(pa.timestamp("ms"))), False),
+        (pa.StructArray.from_arrays([FAR.view(pa.timestamp("ms"))], ["at"]), False),
     ],
-    ids=["milliseconds", "zoned", "of day", "json"],
+    ids=["milliseconds", "zoned", "of day", "json", "INT96", "list", "struct"],
 )
-def test_a_type_whose_values_duckdb_checks_is_refused_by_its_declaration(column, tmp_path):
+def test_a_type_whose_values_duckdb_checks_is_refused_by_its_declaration(column, old, tmp_path):
     """As an id or a time of a folder: it would refuse all files for one value."""
     for rows, name in enumerate(("none", "one", "two")):
         half = pa.array([0.5] * rows, pa.float64())
         (tmp_path / name / "rides").mkdir(parents=True)
         table = pa.table({"who": column[:rows], "x": half, "y": half})
-        pq.write_table(table, tmp_path / name / "rides" / "a.parquet")
+        path = tmp_path / name / "rides" / "a.parquet"
+        pq.write_table(table, path, use_deprecated_int96_timestamps=old)
     paths = [tmp_path / name / "rides" for name in ("none", "one", "two")]
     for read in (partial(dpviz.load, domain=BOX, unit="who"), partial(dpviz.load, domain=YEAR)):
         with pytest.raises(DataError, match="column 'who' of rides holds "):

@@ -260,7 +260,6 @@ def test_old_times_of_parquet_beyond_nanoseconds(folders):
     for period, inside in ((("1700-01-01", "2200-01-01"), 1), (("1500-01-01", "5000-01-01"), 3)):
         domain = dpviz.Domain.from_bounds([0, 0, 1, 1], ("x", "y"), time="who", period=period)
         assert dpviz.load(path, domain)._index.total == inside
-        assert dpviz.load(folders[0], domain)._index.total == inside
 
 
 def test_an_engine_does_not_read_times_from_texts(folders):
