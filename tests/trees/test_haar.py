@@ -173,7 +173,7 @@ def test_rectangles_on_a_marginal_have_the_noise_of_their_boxes(cells, within):
 def test_a_header_that_does_not_fit_the_nodes_is_refused(facts):
     table = RELEASES[2].to_arrow()
     header = {**header_of(table), "noise": facts}
-    with pytest.raises(ReleaseError, match="noise|the header is damaged: it holds"):
+    with pytest.raises(ReleaseError, match=r"noise|the header is damaged: it holds"):
         from_arrow(with_header(table, header))
 
 

@@ -23,6 +23,7 @@ from dpviz.files.sandbox import confined
 from dpviz.lazy import pa, pq
 from dpviz.private.index import Layers, PointIndex
 from dpviz.private.load.cellquery import CellQuery, Fate
+from dpviz.private.load.columns import shown
 from dpviz.private.load.dialects import DECLARED_NUMBERS, parts_of
 from dpviz.private.load.engines import connected
 from dpviz.private.load.engines.base import Engine, Rows, watched
@@ -31,7 +32,6 @@ from dpviz.private.load.names import recognised_columns
 from dpviz.private.load.selection import Selection
 from dpviz.private.load.tables.base import Column, listed, parsing, pick, refuse_release
 from dpviz.private.load.tally import Fact, Tally
-from dpviz.private.load.values import shown
 from dpviz.trees.lattice import morton
 
 BLOCK = 1 << 22

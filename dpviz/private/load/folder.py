@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dpviz.errors import DataError
-from dpviz.private.load.values import shown
+from dpviz.private.load.columns import shown
 
 
 def parquet_files(folder: Path) -> list[Path]:

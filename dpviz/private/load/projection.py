@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dpviz.errors import DataError
 from dpviz.lazy import pyproj
-from dpviz.private.load.values import shown
+from dpviz.private.load.columns import shown
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from dpviz.private.handle import unit_in_words
 from dpviz.private.load.accounts import accounts_of
 from dpviz.private.load.bounding import bounded, numbered
 from dpviz.private.load.cells import Cells, cell_sequences, grid_cells, place_lines
+from dpviz.private.load.columns import shown
 from dpviz.private.load.items import Form, bounded_items, read_items
 from dpviz.private.load.points import read_records
 from dpviz.private.load.selection import checked_bound
@@ -29,7 +30,7 @@ from dpviz.private.load.tables.base import Table, pick
 from dpviz.private.load.tables.delimited import DelimitedText
 from dpviz.private.load.tables.opening import named, open_table
 from dpviz.private.load.tally import Fact, Tally
-from dpviz.private.load.values import shown, texts
+from dpviz.private.load.values import texts
 from dpviz.private.sequences import SequenceData, Sequences
 from dpviz.sequences.alphabet import Alphabet
 from dpviz.trees.lattice import Float, Int

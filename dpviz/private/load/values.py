@@ -24,6 +24,7 @@ from dpviz.domain.zones import ZONE, offsets
 from dpviz.errors import DataError
 from dpviz.files import arrow
 from dpviz.lazy import pa, pc
+from dpviz.private.load.columns import is_text, shown
 from dpviz.trees.lattice import Float
 
 _NUMBER = re.compile(rb"[+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?")
@@ -57,26 +58,6 @@ _WKT = (
     r"(?i)^\s*(?:SRID=[0-9]+;)?\s*POINT\s*(?:Z|M|ZM)?\s*\(\s*"
     r"(?P<x>[-+0-9.eE]+)\s+(?P<y>[-+0-9.eE]+)(?:\s+[-+0-9.eE]+){0,2}\s*\)\s*$"
 )
-
-
-def is_text(arrow_type: Any) -> bool:
-    """Whether a pyarrow type holds text, or the bytes of text."""
-    types = pa.types
-    return bool(
-        types.is_string(arrow_type)
-        or types.is_large_string(arrow_type)
-        or types.is_string_view(arrow_type)
-        or types.is_binary(arrow_type)
-        or types.is_large_binary(arrow_type)
-        or types.is_binary_view(arrow_type)
-        or types.is_fixed_size_binary(arrow_type)
-    )
-
-
-def shown(name: object) -> str:
-    """A column name for a message: quoted, on one line, at most 40 characters."""
-    text = repr(str(name))
-    return text if len(text) <= 42 else f"{text[:40]}…'"
 
 
 def numbers(column: Any, name: str) -> Float:

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.files import limits
+from dpviz.private.load.columns import shown
 from dpviz.private.load.dialects import table
 from dpviz.private.load.tables.base import Column
-from dpviz.private.load.values import shown
 from dpviz.progress import Progress
 
 Rows = tuple[NDArray[np.int64], NDArray[np.int64]]

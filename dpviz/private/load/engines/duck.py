@@ -20,9 +20,9 @@ from dpviz.errors import DataError
 from dpviz.files import limits
 from dpviz.files.sandbox import confined
 from dpviz.lazy import duckdb, exp, pa
+from dpviz.private.load.columns import shown
 from dpviz.private.load.engines.base import NOT_NUMBERS, Engine, Rows, refused
 from dpviz.private.load.tables.base import Column, Kind
-from dpviz.private.load.values import shown
 
 NOT_A_DATABASE = "is this its database file, and no other program writes it?"
 MEMORY = "2GB"

@@ -10,9 +10,9 @@ import numpy as np
 from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.lazy import pyproj
+from dpviz.private.load.columns import shown
 from dpviz.private.load.engines.base import NOT_NUMBERS, Engine, Rows, refused
 from dpviz.private.load.tables.base import Column, Kind
-from dpviz.private.load.values import shown
 
 _NUMBERS = ("int2", "int4", "int8", "float4", "float8", "numeric")
 _TIMES = ("date", "timestamp", "timestamptz")

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from dpviz.errors import DataError
 from dpviz.files import limits
 from dpviz.lazy import pa, pc, shapely
-from dpviz.private.load.values import is_text, shown
+from dpviz.private.load.columns import is_text, shown
 from dpviz.releases.files import OLD_KEYS
 
 BLOCK_ROWS = 1 << 18

@@ -14,6 +14,7 @@ from dpviz.arguments import PATH, fitting
 from dpviz.errors import DataError
 from dpviz.files import limits
 from dpviz.files.foreign import BLANK, LAYER
+from dpviz.private.load.columns import shown
 from dpviz.private.load.tables.archive import (
     opened_gzip,
     opened_zip,
@@ -26,7 +27,6 @@ from dpviz.private.load.tables.delimited import DelimitedText, TextLines
 from dpviz.private.load.tables.formats import format_of, formats, looks_like
 from dpviz.private.load.tables.jsonlines import JsonLines
 from dpviz.private.load.tables.memory import MemoryTable, is_frame
-from dpviz.private.load.values import shown
 
 _ARCHIVES = {".zip": "zip", ".gz": "gzip"}
 

@@ -19,6 +19,7 @@ from dpviz.errors import DataError
 from dpviz.files import arrow, limits
 from dpviz.files.foreign import readable
 from dpviz.lazy import pyogrio
+from dpviz.private.load.columns import shown
 from dpviz.private.load.tables.base import (
     BLOCK_ROWS,
     Block,
@@ -31,7 +32,7 @@ from dpviz.private.load.tables.base import (
     refuse_other_types,
 )
 from dpviz.private.load.tables.formats import Format
-from dpviz.private.load.values import shown, typed
+from dpviz.private.load.values import typed
 
 Reader = Callable[[str, Any, NDArray[np.int64]], Any]
 """From a column's name, what GDAL reads of it (n,) and the keys of its rows (n,) to its cells."""

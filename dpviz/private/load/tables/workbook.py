@@ -12,10 +12,11 @@ from typing import Any
 
 from dpviz.errors import DataError
 from dpviz.files import limits
+from dpviz.private.load.columns import shown
 from dpviz.private.load.tables.base import BLOCK_ROWS, Block, Column, Table, parsing
 from dpviz.private.load.tables.formats import Format
 from dpviz.private.load.tables.sheets import Parts, is_usual, rewritten
-from dpviz.private.load.values import shown, typed
+from dpviz.private.load.values import typed
 
 MAX_UNPACKED = 1 << 30
 """Bytes that a workbook may unpack to."""
