@@ -207,3 +207,26 @@ def _sweep(folder: Path) -> None:
             old = stale.is_file() and time.time() - stale.lstat().st_mtime > HOUR
             if old and paid_for(stale) is None:
                 stale.unlink()
+    for stale in folder.glob(".dpviz.*.lock"):
+        with suppress(OSError):
+            if stale.is_file() and time.time() - stale.lstat().st_mtime > HOUR:
+                _remove_free(stale)
+
+
+def _remove_free(lock: Path) -> None:
+    """Remove the file of a lock unless somebody holds it, held meanwhile.
+
+    Who has opened it by then is refused as long as it is held, and finds afterwards that it is not
+    the file that stands there: so no two hold one name.
+
+    Raises:
+        OSError: it is held, or the system has no such locks.
+    """
+    try:
+        import fcntl
+    except ImportError:
+        return
+    with lock.open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.path.samestat(os.fstat(file.fileno()), lock.lstat()):
+            lock.unlink()

@@ -20,6 +20,7 @@ import shapely
 import dpviz
 from dpviz.errors import DataError, DpvizError
 from dpviz.files import limits, sandbox
+from dpviz.private.load.engines import duck
 from dpviz.private.load.graphs import read_graph
 from dpviz.private.load.roads import read_trips
 from dpviz.private.load.sequences import alphabet_of, read_sequences
@@ -216,6 +217,32 @@ def test_parquet_of_many_points_in_few_bytes(tmp_path, little_memory):
     with pytest.raises(DataError, match="16 times its size when decoded") as error:
         dpviz.load(path, DOMAIN)
     assert one_line(error)
+
+
+@pytest.mark.skipif(not sandbox.CAN_FORK, reason="only a child has a limit of memory")
+@pytest.mark.parametrize("encoding", ["PLAIN_DICTIONARY", "DELTA_BYTE_ARRAY"])
+def test_parquet_of_a_long_id_that_repeats(encoding, tmp_path, monkeypatch):
+    """Its footer counts the text once: the file was called damaged, and a folder took gigabytes."""
+    if encoding == "PLAIN_DICTIONARY":
+        monkeypatch.setattr(duck, "MEMORY", "100MB")
+    folder = tmp_path / "visits"
+    folder.mkdir()
+    ids = pa.repeat("z" * 1_000_000, 300)
+    half = pa.repeat(0.5, len(ids))
+    pq.write_table(
+        pa.table({"lon": half, "lat": half, "who": ids}),
+        folder / "a.parquet",
+        use_dictionary=["who"] if encoding == "PLAIN_DICTIONARY" else False,
+        column_encoding=None if encoding == "PLAIN_DICTIONARY" else {"who": encoding},
+        compression="zstd",
+        row_group_size=len(ids),
+        write_batch_size=len(ids),
+        data_page_size=2**30,
+    )
+    square = dpviz.Domain.from_bounds([0, 0, 1, 1], ("lon", "lat"))
+    with pytest.raises(DataError, match="bytes when decoded: write it again without runs"):
+        dpviz.load(folder / "a.parquet", square, unit="who")
+    assert dpviz.load(folder, square, unit="who", max_per_unit=2)._index.total == 2
 
 
 def test_parquet_of_long_trips_in_few_bytes(tmp_path):

@@ -35,7 +35,9 @@ def test_a_release_and_its_receipt_are_files_that_read_back(release):
     assert opened.count(opened.domain.bounds).count == release.count(release.domain.bounds).count
     assert stored.receipt["epsilon"] == 1.0
     assert sum(row["epsilon"] for row in stored.receipt["prices"]) <= 1.0 + 1e-12
-    Shelf().rename(stored.id, "Bicycles 2026")
+    with pytest.raises(ReleaseError, match="only its owner renames"):
+        Shelf().rename(stored.id, "user:another", "Cars")
+    Shelf().rename(stored.id, "here", "Bicycles 2026")
     (listed,) = Shelf().of("here")
     assert listed.label == f"Bicycles 2026 · ε = 1 · {stored.at[:10]} {stored.at[11:16]} UTC"
     assert Shelf().of("user:another") == []

@@ -30,6 +30,9 @@ BINARY_HASH = {
 }
 """Dialects whose hashes are no texts: their type of whole texts, and rules that compare letters."""
 
+WHOLE_ID = 63
+"""Bytes of the longest id that DuckDB compares itself, and not its hash of 64 letters."""
+
 FLOATS = {
     "duckdb": ("FLOAT", "DOUBLE"),
     "spark": ("float", "double"),
@@ -124,13 +127,23 @@ def as_text(value: Any, dialect: str) -> Any:
         text = exp.paren(case.else_(text))
     if dialect not in COLLATED:
         return text
-    return exp.Collate(this=text, expression=exp.to_identifier("C", quoted=True))
+    return exp.Collate(this=text, expression=_letters())
 
 
 def as_unit(value: Any, dialect: str) -> Any:
     """The id of a unit as text, whole, of which two are equal where their letters are. In dialects
     that no test asks, its hash, since a column there may compare texts in any way.
+
+    In DuckDB, which reads files that strangers send, a long id is its SHA-256, of which nobody
+    knows two texts: a small file may repeat one of a megabyte, which each of the query's windows
+    would hold once for every record. The hash is longer than every id that stands for itself.
     """
+    if dialect == "duckdb":
+        text = exp.Collate(this=exp.cast(value, "varchar"), expression=_letters())
+        size = exp.Anonymous(this="STRLEN", expressions=[text.copy()])
+        short = exp.LTE(this=size, expression=exp.Literal.number(WHOLE_ID))
+        digest = exp.Anonymous(this="SHA256", expressions=[text])
+        return exp.case().when(short, as_text(value, dialect)).else_(digest)
     if dialect in (*COLLATED, "spark"):
         return as_text(value, dialect)
     if dialect not in BINARY_HASH:
@@ -138,6 +151,11 @@ def as_unit(value: Any, dialect: str) -> Any:
     kind, rules = BINARY_HASH[dialect]
     text = exp.cast(value, exp.DataType.build(kind, dialect=dialect))
     return exp.Collate(this=text, expression=exp.var(rules))
+
+
+def _letters() -> Any:
+    """The rules by which two texts are equal where their letters are."""
+    return exp.to_identifier("C", quoted=True)
 
 
 def as_number(value: Any, dialect: str) -> Any:

@@ -367,9 +367,9 @@ def _one(prefix: str, stored: Stored) -> None:
 
 
 def _rename(identity: str, key: str) -> None:
-    """By what stands in the field ``key``; the release may be gone by another window."""
+    """One of the visitor's own, by the field ``key``; it may be gone by another window."""
     with ErrorsShown():
-        Shelf().rename(identity, st.session_state[key])
+        Shelf().rename(identity, visitor(), st.session_state[key])
 
 
 def _remove(identity: str) -> None:

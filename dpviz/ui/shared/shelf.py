@@ -176,10 +176,17 @@ class Shelf:
         mine = [each for each in releases if each.owner == owner]
         return sorted(mine, key=lambda each: (each.at, each.id), reverse=True)[:SHOWN]
 
-    def rename(self, identity: str, title: str) -> None:
-        """Give a release another title; an empty one changes nothing."""
+    def rename(self, identity: str, owner: str, title: str) -> None:
+        """Give a release of this owner another title; an empty one changes nothing.
+
+        Raises:
+            ReleaseError: there is none of this owner.
+        """
+        stored = self.find(identity)
+        if stored.owner != owner:
+            raise ReleaseError("only its owner renames a release")
         if title.strip():
-            self._write(replace(self.find(identity), title=title.strip()[:TITLE]))
+            self._write(replace(stored, title=title.strip()[:TITLE]))
 
     def remove(self, identity: str, owner: str) -> None:
         """Delete a release of this owner; the ledger keeps what was spent for it.

@@ -119,6 +119,8 @@ def parsing(name: str, what: str) -> Iterator[None]:
             yield
     except DataError:
         raise
+    except MemoryError:  # Arrow's too: of what no footer states, such as a long text that repeats
+        raise DataError(f"{name} has more than {limits.SMALL}: {limits.SMALL.remedy}") from None
     except Exception:
         raise DataError(
             f"{name} cannot be read as {what}: it is damaged or cut short; write it again"

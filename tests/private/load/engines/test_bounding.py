@@ -1,5 +1,6 @@
 """Records of a unit chosen in an engine: as many and as likely as by NumPy, and unit by unit."""
 
+import hashlib
 from collections import Counter
 from itertools import combinations
 
@@ -80,3 +81,13 @@ def test_without_one_unit_all_others_keep_the_same_records(tmp_path, monkeypatch
         assert min(more.values()) >= 0
         inside = case.expected(rows=units == left_out).total
         assert sum(more.values()) == (0 if left_out is None else min(k, inside))
+
+
+def test_a_long_id_is_one_of_its_own(tmp_path):
+    """DuckDB compares those beyond 63 bytes by their hash, which is the id of nobody else."""
+    ids = [*("a" * size for size in (63, 64, 65, 1_000)), "a" * 999 + "b", "\u00e9" * 32]
+    ids += [hashlib.sha256(each.encode()).hexdigest()[:63] for each in ids]
+    half = [0.5] * 2 * len(ids)
+    pq.write_table(pa.table({"lon": half, "lat": half, "who": ids * 2}), tmp_path / "a.parquet")
+    for source in (tmp_path, tmp_path / "a.parquet"):
+        assert dpviz.load(source, STREETS, unit="who")._index.total == len(ids)

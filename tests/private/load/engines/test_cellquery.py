@@ -22,7 +22,8 @@ def test_every_dialect_gets_one_statement_without_decimal_constants(dialect, uni
     assert isinstance(tree, exp.Select)
     assert "'0.1'" in text
     literals = {each.this for each in tree.find_all(exp.Literal) if not each.is_string}
-    assert literals <= {"65535", "65536", "3", "1", "0", "12"}
+    of_long_ids = {"63", "256"} if dialect == "duckdb" else set()
+    assert literals <= {"65535", "65536", "3", "1", "0", "12", *of_long_ids}
     assert {each.name for each in tree.find_all(exp.Table)} >= {"t"}
     assert ("pepper" in text) == (unit is not None)
 
