@@ -282,13 +282,13 @@ def _time(cell: Any) -> Moment:
     if isinstance(cell, datetime):
         return _since_1970(cell) if cell == cell else _NO_TIME
     if isinstance(cell, date):
-        return _since_1970(datetime(cell.year, cell.month, cell.day))
+        return _since_1970(datetime.combine(cell, time()))
     return _time_of(cell) if isinstance(cell, (str, bytes)) else (_number(cell), True)
 
 
 def _items(cell: Any) -> list[bytes | None]:
     """A Python list, or text between spaces, commas or semicolons, as texts."""
-    if isinstance(cell, (list, tuple, np.ndarray)):
+    if isinstance(cell, (list, tuple)) or (isinstance(cell, np.ndarray) and cell.ndim):
         return [_text(item) for item in cell]
     text = _text(cell)
     return [] if text is None else [word for word in _BETWEEN.split(text) if word]
@@ -374,8 +374,12 @@ def _time_of(cell: bytes | str) -> Moment:
 
 
 def _since_1970(when: datetime) -> Moment:
+    """A moment; none for what a library calls a date and no calendar has."""
     stated = when.tzinfo is not None
-    since = (when if stated else when.replace(tzinfo=UTC)) - datetime(1970, 1, 1, tzinfo=UTC)
+    try:
+        since = (when if stated else when.replace(tzinfo=UTC)) - datetime(1970, 1, 1, tzinfo=UTC)
+    except (ValueError, TypeError, OverflowError, NotImplementedError):
+        return _NO_TIME
     micro = since.days * 86_400_000_000 + since.seconds * 1_000_000 + since.microseconds
     return micro / 1e6, stated
 

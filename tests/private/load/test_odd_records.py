@@ -726,3 +726,30 @@ def test_a_row_of_bytes_that_are_no_text_is_read_at_once():
         error = UnicodeDecodeError("utf-8", b"\xff" * 1_000 + rest, start, start + 1, "")
         text, place = geojson._each_by_itself(error)
         assert (len(text), place) == (letters, end)
+
+
+@pytest.mark.parametrize("kind", ["category", "object"])
+def test_a_far_date_of_a_data_frame_is_no_time_and_refuses_no_other(kind):
+    """Its library's own error named the year."""
+    days = np.array(["2030-01-01"] * 3 + ["20000-01-01"], "datetime64[s]")
+    frame = pd.DataFrame({"u": list("abcd"), "lon": 0.5, "lat": 0.5, "t": pd.Series(days)})
+    frame["t"] = frame["t"].astype(kind)
+    domain = dpviz.Domain.from_bounds([0, 0, 1, 1], time="t", period=("2029-01-01", "2031-01-01"))
+    assert dpviz.load(frame, domain)._index.total == 3
+
+
+ODD_ROWS = {
+    "a text": ["x", 0.5],
+    "no number": [3j, 0.4],
+    "a long text": ["x" * 10**6, 1],
+    "one": [1],
+}
+
+
+@pytest.mark.parametrize("odd", ODD_ROWS.values(), ids=ODD_ROWS)
+def test_a_row_of_a_list_decides_about_no_other(odd):
+    """NumPy takes one type for all: truth was a number or none, and all as wide as the widest."""
+    box, rows = dpviz.Domain((0, 0), (1, 1)), [[True, 0.5], [0.5, 0.5], np.float32([0.1, 0.2])]
+    few, more = (dpviz.from_points([*rows, *each], box)._index for each in ([], [odd]))
+    assert few.total == more.total == 2
+    np.testing.assert_array_equal(few.codes, more.codes)

@@ -216,11 +216,22 @@ def test_numbers_that_a_float32_holds_are_read_by_gdal():
         assert db.execute(count).fetchone() == (len(beside),)
 
 
-PAGES = (None, "UTF-8", "ISO-8859-1", "1252", "CP1252", "ASCII", "CP932", "LDID/19", "NONSENSE")
+PAGES = (
+    None,
+    "UTF-8",
+    "UTF-8-SIG",
+    "ISO-8859-1",
+    "1252",
+    "CP1252",
+    "ASCII",
+    "CP932",
+    "LDID/19",
+    "NONSENSE",
+)
 ODD_BYTES = (
     b"a", b" a", b"  a", b"a\0b", b"a\0c", b"a\x81", b"a\x8d", b"a\x83", b"a\x84", b"\xc3\xa9",
     b"\xe9", b"\xc3\x81", b"\xc1", b"\xff", b"\xfe", b"\xed\xb2\x81", b"\x81", b"\xfa\x54",
-    b"\x81\xca", b"\xee\xf9",
+    b"\x81\xca", b"\xee\xf9", b"\xef\xbb\xbfa", b"\xef\xbb\xbf",
 )  # fmt: skip
 """Of which CP932 has three for one sign."""
 

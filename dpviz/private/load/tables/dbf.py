@@ -64,7 +64,9 @@ class Field:
         raw[there] = self.cells[rows[there]]
         fixed = pa.Array.from_buffers(pa.binary(width), len(rows), [None, pa.py_buffer(raw)])
         text = pc.cast(pc.cast(fixed, pa.large_binary()), pa.large_string(), safe=False)
-        return pc.ascii_rtrim(text, _PAD) if self.padded else text
+        if self.padded:
+            return pc.ascii_rtrim(text, _PAD)
+        return text if there.all() else pc.if_else(pa.array(there), text, "")
 
 
 def fields(path: Path) -> list[Field]:
@@ -106,7 +108,7 @@ def code_page(path: Path) -> str | None:
     letters = bytes(range(128))
     with suppress(LookupError, ValueError):
         if letters.decode(name) == letters.decode("ascii"):
-            page = codecs.lookup(name).name
+            page = codecs.lookup(name).name.removesuffix("-sig")  # whose mark would be no letter
             return None if page == "ascii" else page
     return None
 

@@ -63,12 +63,14 @@ def array_points(points: Any, domain: Domain) -> NDArray[np.float64]:
     with parsing("points", "an array"):
         if isinstance(points, np.ma.MaskedArray):
             points = np.ma.filled(points.astype(np.float64), np.nan)
-        try:
-            rows = np.asarray(points)
-        except ValueError:  # rows of several lengths
-            whole = [_row(each, dims) for each in points]
+        if isinstance(points, (list, tuple)):  # of which one cell would decide the type of all
+            listed = [_row(each) for each in points]
+            if listed and all(len(cells) != dims for cells in listed):
+                raise DataError(f"points are no rows of {dims} numbers: {remedy}")
+            whole = [cells if len(cells) == dims else [None] * dims for cells in listed]
             columns = [[cells[axis] for cells in whole] for axis in range(dims)]
         else:
+            rows = np.asarray(points)
             rows = rows.reshape(0, dims) if rows.shape == (0,) else rows
             if rows.ndim != 2 or rows.shape[1] != dims:
                 raise DataError(f"points are no rows of {dims} numbers: {remedy}")
@@ -80,13 +82,11 @@ def array_points(points: Any, domain: Domain) -> NDArray[np.float64]:
         return np.stack([numbers(cells, "points") for cells in columns]).T
 
 
-def _row(row: Any, dims: int) -> list[Any]:
-    """The cells of a row; none that is a number where it is no row of this length."""
+def _row(row: Any) -> list[Any]:
+    """The cells of a row; none where it is no row."""
     with suppress(TypeError):
-        cells = list(row)
-        if len(cells) == dims:
-            return cells
-    return [None] * dims
+        return list(row)
+    return []
 
 
 def is_frame(value: Any) -> bool:
