@@ -80,13 +80,14 @@ def build_release(
             if not queries.following(name, {}) and queries.name != "uniform" and not order.as_json:
                 complain(f"note: {unchanged(chosen.name, queries.name)}")
         # Asked now: once the release stands, a ledger that cannot be read is no reason to fail.
-        before = None if data.public else account.account(data.name)
-        if before is not None and before.spends and before.spends[-1].outcome == "paid":
-            last = before.spends[-1]
+        before = [] if data.public else [account.account(each) for each in data.names]
+        open_ended = [each for each in before if each.spends and each.spends[-1].outcome == "paid"]
+        for each in open_ended[:1]:
+            last = each.spends[-1]
             complain(
-                f"note: the last build of {data.name!r} (ε = {last.epsilon:g}, {last.at}) was paid "
-                "for and has not ended: if it was killed when its file was whole, the same -o "
-                "again gives that file, and costs nothing"
+                f"note: the last build of {each.dataset!r} (ε = {last.epsilon:g}, {last.at}) was "
+                "paid for and has not ended: if it was killed when its file was whole, the same "
+                "-o again gives that file, and costs nothing"
             )
         release: Release = build(
             data,
@@ -110,7 +111,7 @@ def build_release(
     taken = "" if plain else str(getattr(data, "columns", ""))
     if taken and not order.as_json:
         complain(f"note: {data.name!r} is read as places from {taken}")
-    if before is not None and before.total is None:
+    if before and all(each.total is None for each in before):
         complain(
             f"note: data set {data.name!r} has no total yet, so nothing limits what is spent: "
             "set it once with 'dpviz ledger set'"

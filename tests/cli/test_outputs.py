@@ -170,7 +170,7 @@ def test_a_claim_that_a_killed_command_left_is_none(folder):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no such locks")
 def test_claims_of_killed_commands_are_swept_and_no_others(folder):
-    """They stayed for ever; one may be held for longer than an hour, here by another process."""
+    """They stayed; one may be held for longer than an hour, here by another process."""
     code = (
         "import sys; from dpviz.cli.outputs import claimed\n"
         "with claimed(sys.argv[1]): print(flush=True); sys.stdin.read()"
@@ -288,3 +288,22 @@ def test_a_folder_or_a_link_to_nothing_in_place_of_the_ledger_has_its_name(folde
     words = ("build", "points.csv", BOX, "--max-per-unit", "1", "-o", "o.parquet")
     words = (*words, "--ledger", "l.sqlite")
     unchanged(folder, words, "l.sqlite: the ledger is a link to no file: mend it, or name another")
+
+
+def test_a_total_under_either_name_of_a_file_limits_its_builds(tmp_path, monkeypatch):
+    """The command said that nothing limits what is spent, while the other name's total did."""
+    monkeypatch.chdir(tmp_path)
+    Path("visits.ndjson").write_text('{"lon": 0.5, "lat": 0.5}\n')
+    words = [
+        "build",
+        "visits.ndjson",
+        "--bounds=0,0,1,1",
+        "--columns",
+        "lon,lat",
+        "--epsilon",
+        "0.5",
+    ]
+    assert "'visits' has no total yet" in run(*words, "-o", "first.parquet")[2]
+    assert run("ledger", "set", "visits.ndjson", "--epsilon", "0.9")[0] == 0
+    assert run(*words[:-1], "0.4", "-o", "second.parquet")[::2] == (0, "")
+    assert "on data set 'visits.ndjson'" in fails(*words, "-o", "third.parquet")

@@ -222,7 +222,7 @@ def off_by(count: float, error: float, exact: int) -> tuple[str, str]:
 
 
 def inside_words(share: float) -> str:
-    """How much of a shape lies inside the area: all of it, and nothing, is told by no rounding."""
+    """How much of a shape lies inside the area: rounding never makes it all of it, or nothing."""
     if share < 0.01:
         return f"Less than {percent(0.01)}"
     return f"More than {percent(0.99)}" if share > 0.99 else percent(share)
