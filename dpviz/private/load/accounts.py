@@ -14,7 +14,7 @@ from dpviz.private.load.tables.opening import named
 
 def accounts_of(source: Any, table: str | None = None) -> tuple[str, ...]:
     """The public name of a source, and that of its file where the ledger takes it for another one:
-    a total that was set for either of them is kept.
+    a total that was set for either of them holds.
 
     >>> accounts_of("days.csv.gz"), accounts_of("days.2030.zip")
     (('days',), ('days', 'days.2030.zip'))

@@ -374,7 +374,9 @@ def _time_of(cell: bytes | str) -> Moment:
 
 
 def _since_1970(when: datetime) -> Moment:
-    """A moment; none for what a library calls a date and no calendar has."""
+    """A moment; none for what a library calls a date and no calendar has, or of a zone that does
+    not say how far it is ahead.
+    """
     stated = when.tzinfo is not None
     try:
         since = (when if stated else when.replace(tzinfo=UTC)) - datetime(1970, 1, 1, tzinfo=UTC)

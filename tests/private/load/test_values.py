@@ -3,6 +3,7 @@
 import gzip
 import re
 import uuid
+from datetime import datetime, tzinfo
 from decimal import Decimal
 from itertools import pairwise
 
@@ -284,3 +285,10 @@ def test_a_decimal_is_the_nearest_number_to_it(digits, scale):
     column = pa.array([*cells, None], pa.decimal128(digits + 6 if digits < 30 else 38, scale))
     assert numbers(column, "x")[:-1].tolist() == [float(each) for each in cells]
     assert np.isnan(numbers(column, "x")[-1])
+
+
+def test_a_zone_that_does_not_say_how_far_it_is_ahead_refuses_no_other_time():
+    moment = datetime(2030, 1, 1)
+    seconds = times([moment, moment.replace(tzinfo=tzinfo())], "t")
+    assert seconds[0] == 1_893_456_000
+    assert np.isnan(seconds[1])
