@@ -53,6 +53,15 @@ def test_index_of_points(benchmark, points):
     assert index.total == N
 
 
+@pytest.mark.parametrize("epsilon", [0.4, 0.8, 1.0])
+def test_ladder_tree_on_an_index(benchmark, handle, epsilon):
+    """With the learned split, as by default."""
+    release = benchmark.pedantic(
+        dpviz.build, (handle, "ladder_tree", epsilon), {"seed": 1}, rounds=9
+    )
+    assert release.header.parameters["learned"]
+
+
 @pytest.mark.parametrize("epsilon", [0.05, 0.2, 0.4, 1.6])
 def test_privtree_on_an_index(benchmark, handle, epsilon):
     release = benchmark(dpviz.build, handle, "privtree", epsilon, seed=1)
@@ -96,7 +105,11 @@ def test_ten_thousand_exact_answers(benchmark, handle, rects):
     assert len(benchmark(exact_counts, handle, rects)) == 10_000
 
 
-@pytest.mark.parametrize("name", sorted(n for n, cls in dpviz.METHODS.items() if 2 in cls.dims))
+PLANE = sorted(name for name, cls in dpviz.METHODS.items() if 2 in cls.dims and name != "areas")
+"""The methods that need nothing but points."""
+
+
+@pytest.mark.parametrize("name", PLANE)
 def test_every_method_on_an_index(benchmark, handle, name):
     release = benchmark.pedantic(dpviz.build, (handle, name, 0.4), {"seed": 1}, rounds=2)
     assert release.header.method == name
