@@ -6,11 +6,9 @@ of records; what is lost is the position within a cell.
 
 from __future__ import annotations
 
-import json
 import secrets
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
@@ -19,18 +17,16 @@ import numpy as np
 
 from dpviz.domain import Domain
 from dpviz.errors import DataError
-from dpviz.files.sandbox import confined
-from dpviz.lazy import pa, pq
 from dpviz.private.index import Layers, PointIndex
 from dpviz.private.load.cellquery import CellQuery, Fate
 from dpviz.private.load.columns import shown
 from dpviz.private.load.dialects import DECLARED_NUMBERS, parts_of
 from dpviz.private.load.engines import connected
 from dpviz.private.load.engines.base import Engine, Rows, watched
-from dpviz.private.load.folder import parquet_files
+from dpviz.private.load.folder import Footers
 from dpviz.private.load.names import recognised_columns
 from dpviz.private.load.selection import Selection
-from dpviz.private.load.tables.base import Column, listed, parsing, pick, refuse_release
+from dpviz.private.load.tables.base import Column, listed, pick
 from dpviz.private.load.tally import Fact, Tally
 from dpviz.trees.lattice import morton
 
@@ -61,43 +57,6 @@ def table_name(table: str) -> str:
     return Path(table).name if "/" in table else parts_of(table)[-1]
 
 
-@dataclass(frozen=True)
-class Footers:
-    """What the Parquet files of a folder declare.
-
-    Attributes:
-        files: each of them once.
-        columns: names of those of the first file.
-        strict: leaves of a type whose values are checked as they are read, by their paths in small
-            letters, and what to do instead; a path begins with the name of its column.
-        mixed: what to say of a column that has another type in another file, which an engine would
-            cast; or nothing.
-    """
-
-    files: list[Path]
-    columns: tuple[str, ...]
-    strict: dict[str, str]
-    mixed: str
-
-
-def folder_footers(folder: Path) -> Footers:
-    """A child looks: a damaged footer can abort the process that looks at it.
-
-    Raises:
-        DataError: no Parquet file, a damaged one, or one that is there twice.
-    """
-    files = parquet_files(folder)
-    task, needs = f"{__name__}:footers", ("pyarrow.parquet",)
-    places, name = [str(path.absolute()) for path in files], folder.name or str(folder)
-    declared = confined(task, name, places, where=name, size=_size(files), needs=needs)
-    stated = json.loads(declared.schema.metadata[b"stated"])
-    return Footers(files, tuple(stated["columns"]), stated["strict"], stated["mixed"])
-
-
-def _size(files: Sequence[Path]) -> int:
-    return sum(path.stat().st_size for path in files)
-
-
 @contextmanager
 def folder_relation(
     folder: Path, footers: Footers, domain: Domain, chosen: Selection
@@ -111,53 +70,16 @@ def folder_relation(
 
     if footers.mixed:
         raise DataError(footers.mixed)
-    with closing(Duck(size=_size(footers.files))) as engine:
+    with closing(Duck(size=footers.size)) as engine:
         relation = engine.parquet(footers.files)
-        for name in chain(*_names(engine.columns(relation), domain, chosen, folder.name)):
+        existing = engine.columns(relation)
+        for name in chain(*_names(existing, domain, chosen, folder.name)):
             for path, why in footers.strict.items():
                 if f"{path}.".startswith(f"{name.lower()}."):  # a value would refuse the folder
                     raise DataError(f"column {shown(name)} of {folder.name} holds {why}")
+        if chosen.unit is not None and Column(chosen.unit, "text") in existing:
+            relation = engine.without_odd_ids(relation, chosen.unit)
         yield engine, relation, folder.name
-
-
-_STRICT = {
-    "TIME": "times of day: write it as text",
-    "JSON": "JSON: write it as plain text",
-    "TIMESTAMP": "times in milliseconds: write it in microseconds",
-    "INT96": "times of the old type INT96: write it in microseconds",
-}
-"""By logical type, or by the physical one, which alone says INT96."""
-
-
-def footers(folder: str, places: list[str]) -> Any:
-    """In the child: an empty table that states :class:`Footers`.
-
-    DuckDB takes columns for one whose names differ in the size of letters alone.
-    """
-    types, strict = dict[str, str](), dict[str, str]()
-    first: list[str] | None = None
-    mixed = ""
-    for path in map(Path, places):
-        with parsing(path.name, "Parquet"), pq.ParquetFile(path) as file:
-            schema = file.schema_arrow
-            refuse_release(schema.metadata or {}, path.name)
-            for leaf in map(file.schema.column, range(len(file.schema.names))):
-                logical = leaf.logical_type
-                exact = logical.type == "TIMESTAMP" and "milliseconds" not in logical.to_json()
-                for kind in (logical.type, leaf.physical_type):
-                    if kind in _STRICT and not exact:
-                        strict[leaf.path.lower()] = _STRICT[kind]
-        first = schema.names if first is None else first
-        for column in schema:
-            kind = str(column.type).removeprefix("large_")
-            usual = types.setdefault(column.name.lower(), kind)
-            if usual != kind:
-                mixed = mixed or (
-                    f"column {shown(column.name)} is {usual} in one file of {folder} and {kind} "
-                    "in another: write them with one type"
-                )
-    stated = {"columns": first or [], "strict": strict, "mixed": mixed}
-    return pa.table({}).replace_schema_metadata({"stated": json.dumps(stated)})
 
 
 def engine_layers(

@@ -17,12 +17,12 @@ from dpviz.private.load import counts
 from dpviz.private.load.aggregation import (
     Counted,
     engine_fates,
-    folder_footers,
     folder_relation,
     table_relation,
 )
 from dpviz.private.load.count_rows import columns_of
 from dpviz.private.load.engines import scheme_of, table_of
+from dpviz.private.load.folder import folder_footers
 from dpviz.private.load.points import layout, read_layers
 from dpviz.private.load.roads import read_trips
 from dpviz.private.load.selection import Selection, checked_bound

@@ -1,12 +1,65 @@
-"""The files of a folder, each once: a record in two of them would cost twice its ε."""
+"""The files of a folder, each once, and what they say of themselves.
+
+A record in two of them would cost twice its ε; a column of two types, or a value of a type that is
+checked, would let one record decide about others.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from dpviz.errors import DataError
+from dpviz.files.sandbox import confined
+from dpviz.lazy import pa, pq
 from dpviz.private.load.columns import shown
+from dpviz.private.load.tables.base import parsing, refuse_release
+
+
+@dataclass(frozen=True)
+class Footers:
+    """What the Parquet files of a folder declare.
+
+    Attributes:
+        files: each of them once.
+        columns: names of those of the first file.
+        strict: leaves of a type whose values are checked as they are read, by their paths in small
+            letters, and what to do instead; a path begins with the name of its column.
+        mixed: what to say of a column that has another type in another file, which an engine would
+            cast; or nothing.
+    """
+
+    files: list[Path]
+    columns: tuple[str, ...]
+    strict: dict[str, str]
+    mixed: str
+
+    @property
+    def size(self) -> int:
+        """Bytes of all files."""
+        return size_of(self.files)
+
+
+def folder_footers(folder: Path) -> Footers:
+    """A child looks: a damaged footer can abort the process that looks at it.
+
+    Raises:
+        DataError: no Parquet file, a damaged one, or one that is there twice.
+    """
+    files = parquet_files(folder)
+    task, needs = f"{__name__}:footers", ("pyarrow.parquet",)
+    places, name = [str(path.absolute()) for path in files], folder.name or str(folder)
+    declared = confined(task, name, places, where=name, size=size_of(files), needs=needs)
+    stated = json.loads(declared.schema.metadata[b"stated"])
+    return Footers(files, tuple(stated["columns"]), stated["strict"], stated["mixed"])
+
+
+def size_of(files: Sequence[Path]) -> int:
+    """Bytes of all files."""
+    return sum(path.stat().st_size for path in files)
 
 
 def parquet_files(folder: Path) -> list[Path]:
@@ -56,3 +109,43 @@ def _require_each_once(files: Sequence[Path], folder: Path) -> None:
                 f"{shown(before.relative_to(folder))} and {name} of {folder.name} are one file, "
                 "whose records would count twice: remove the link"
             )
+
+
+_STRICT = {
+    "TIME": "times of day: write it as text",
+    "JSON": "JSON: write it as plain text",
+    "TIMESTAMP": "times in milliseconds: write it in microseconds",
+    "INT96": "times of the old type INT96: write it in microseconds",
+}
+"""By logical type, or by the physical one, which alone says INT96."""
+
+
+def footers(folder: str, places: list[str]) -> Any:
+    """In the child: an empty table that states :class:`Footers`.
+
+    DuckDB takes columns for one whose names differ in the size of letters alone.
+    """
+    types, strict = dict[str, str](), dict[str, str]()
+    first: list[str] | None = None
+    mixed = ""
+    for path in map(Path, places):
+        with parsing(path.name, "Parquet"), pq.ParquetFile(path) as file:
+            schema = file.schema_arrow
+            refuse_release(schema.metadata or {}, path.name)
+            for leaf in map(file.schema.column, range(len(file.schema.names))):
+                logical = leaf.logical_type
+                exact = logical.type == "TIMESTAMP" and "milliseconds" not in logical.to_json()
+                for kind in (logical.type, leaf.physical_type):
+                    if kind in _STRICT and not exact:
+                        strict[leaf.path.lower()] = _STRICT[kind]
+        first = schema.names if first is None else first
+        for column in schema:
+            kind = str(column.type).removeprefix("large_")
+            usual = types.setdefault(column.name.lower(), kind)
+            if usual != kind:
+                mixed = mixed or (
+                    f"column {shown(column.name)} is {usual} in one file of {folder} and {kind} "
+                    "in another: write them with one type"
+                )
+    stated = {"columns": first or [], "strict": strict, "mixed": mixed}
+    return pa.table({}).replace_schema_metadata({"stated": json.dumps(stated)})

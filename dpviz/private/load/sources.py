@@ -19,13 +19,13 @@ from dpviz.private.load import counts
 from dpviz.private.load.accounts import accounts_of
 from dpviz.private.load.aggregation import (
     engine_layers,
-    folder_footers,
     folder_relation,
     table_name,
     table_relation,
 )
 from dpviz.private.load.count_rows import columns_of
 from dpviz.private.load.engines import scheme_of, table_of
+from dpviz.private.load.folder import folder_footers
 from dpviz.private.load.points import layout, located, read_layers
 from dpviz.private.load.selection import Selection
 from dpviz.private.load.tables.base import Table

@@ -25,6 +25,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpviz
+from dpviz.build import check_points
 from dpviz.errors import DataError
 from dpviz.files.sandbox import CAN_FORK
 from dpviz.private.load import bounding
@@ -553,6 +554,28 @@ def test_a_uuid_decides_about_no_other(odd, tmp_path):
         assert dpviz.load(pair[1], BOX, unit="who", name="a")._index.total == units
         counts = [dpviz.load(each, box, name="a")._layers.counts[0].total for each in pair]
         assert counts == [1, 1]
+
+
+@pytest.mark.parametrize("odd", [b"zo\xff", b"zo\xc3", b"\xed\xa0\x80"])
+def test_an_id_that_is_no_text_is_no_other_unit_of_a_folder(odd, tmp_path):
+    """Each such byte was a question mark: two people were one, and one more moved 2K records."""
+
+    def folder(name, rows):
+        data = pa.array([who for who, _ in rows], pa.binary()).buffers()
+        place = pa.array([at for _, at in rows])
+        columns = {"who": pa.Array.from_buffers(pa.string(), len(rows), data), "x": place}
+        for part, some in (("a", slice(0, 9)), ("deep/b", slice(9, None))):
+            file = tmp_path / name / f"{part}.parquet"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            pq.write_table(pa.table({**columns, "y": place})[some], file)
+        return tmp_path / name
+
+    usual = [(b"zo?", 0.1)] * 7 + [(None, 0.3), (b"zo", 0.5), (b"zo?", 0.1)]
+    before, after = folder("few", usual), folder("more", [*usual, *[(odd, 0.9)] * 5])
+    read = partial(dpviz.load, domain=BOX, unit="who", max_per_unit=3, name="a")
+    check(read, (before, after), 0)
+    facts, _ = check_points(after, BOX, unit="who", max_per_unit=3)
+    assert [*facts.values()] == [15, 6, 5, 4]
 
 
 def test_two_values_of_one_text_are_one_unit_of_a_table(tmp_path):
