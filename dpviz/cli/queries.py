@@ -16,11 +16,13 @@ from dpviz.cli.root import (
     ReleaseFile,
     answer_rows,
     app,
+    complain,
     emit,
     in_line,
     numbers,
     step_rows,
 )
+from dpviz.domain.rectangles import listed
 from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -88,6 +90,8 @@ def query(
             raise ParameterError("--regions and rectangles are asked one at a time: give either")
         if period is not None:
             raise ParameterError("--regions is asked of 2-D releases: leave --period out")
+        if opened.domain.values is not None and not as_json:
+            complain("note: sums and means are of rectangles; regions have counts alone")
         emit_regions(opened, regions, name, as_json)
         return
     given, domain = [numbers(text, "--rect") for text in rect or []], opened.domain
@@ -210,7 +214,7 @@ def emit_rectangles(
         line
         for row in rows
         for line in (
-            f"{','.join(f'{value:g}' for value in row['rect'])}: {row['count']:,.1f} "
+            f"{listed(row['rect'])}: {row['count']:,.1f} "
             f"(95 % for the noise: {row['low']:,.0f} to {row['high']:,.0f}; nodes: {row['nodes']})"
             + cut_words(row["uniformity_sd"], noun),
             *attribute_lines(row),

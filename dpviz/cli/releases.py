@@ -16,7 +16,8 @@ from dpviz.cli.areas import summary as area_summary
 from dpviz.cli.attributes import attribute_facts
 from dpviz.cli.outputs import apart
 from dpviz.cli.queries import opened_map
-from dpviz.cli.root import Json, ReleaseFile, app, complain, emit
+from dpviz.cli.root import Json, ReleaseFile, app, complain, emit, in_line
+from dpviz.domain.rectangles import listed
 from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def info(
         facts = {**summary(opened), **header, "domain": opened.domain.to_dict()}
         size = [
             f"{facts['nodes']:,} nodes, {facts['leaves']:,} leaves, depth {facts['depth']}",
-            f"domain {','.join(f'{value:g}' for value in place.bounds)} {place.crs}",
+            f"domain {listed(place.bounds)} {place.crs}",
             *([] if opened.domain.time is None else [f"period {period_words(opened.domain)}"]),
             *attribute_facts(opened.domain),
         ]
@@ -85,28 +86,28 @@ def info(
         domain = opened.areas.domain
         size = [
             area_words(opened),
-            f"domain {','.join(f'{value:g}' for value in domain.bounds)} {domain.crs}",
+            f"domain {listed(domain.bounds)} {domain.crs}",
         ]
         likely = promises(opened)
     facts |= {"promises": [dataclasses.asdict(each) for each in likely]} if likely else {}
     price = [
-        f"  {row['epsilon']:<8.4g} {row['purpose']}" + (f" ({why})" if why else "")
+        in_line(f"  {row['epsilon']:<8.4g} {row['purpose']}" + (f" ({why})" if why else ""))
         for row in header["budget"]
         for why in [row["mechanism"] or row["theorem"]]
     ]
     lines = [
-        f"{opened.header.guarantee}",
+        in_line(opened.header.guarantee),
         *(
-            f"{key}: {facts['extra'][key]}"
+            f"{key}: {in_line(str(facts['extra'][key]))}"
             for key in ("records", "ledger")
             if key in facts["extra"]
         ),
-        f"method {opened.header.method} {opened.header.parameters}",
+        in_line(f"method {opened.header.method} {opened.header.parameters}"),
         *size,
         "budget breakdown, in epsilon:",
         *price,
         *(["promises, from the release alone:"] if likely else []),
-        *(f"  {each}" for each in likely),
+        *(in_line(f"  {each}") for each in likely),
     ]
     emit(facts, as_json, "\n".join(lines))
 

@@ -11,6 +11,7 @@ import re
 import unicodedata
 from typing import Any
 
+from dpviz.domain.rectangles import listed
 from dpviz.exports.facts import relation, statement
 from dpviz.methods import METHODS
 from dpviz.releases.header import Header
@@ -128,7 +129,7 @@ def _region(release: Release) -> str | None:
     domain = getattr(release, "domain", None)
     if domain is None:
         return None
-    return f"{', '.join(f'{side:g}' for side in domain.place.bounds)} ({domain.place.crs})"
+    return f"{listed(domain.place.bounds)} ({domain.place.crs})"
 
 
 def _domain(release: Release) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 from dpviz.datasets.basemap import base_map
 from dpviz.domain import Domain
 from dpviz.domain.crs import DEGREES, MERCATOR_LATITUDE, known_crs, transformation
+from dpviz.domain.rectangles import listed
 from dpviz.errors import DomainError
 
 Box = tuple[float, float, float, float]
@@ -34,7 +35,7 @@ def require_area(domain: Domain) -> None:
         if box[0] > east or box[2] < west or box[1] > north or box[3] < south:
             unit = crs.axis_info[0].unit_name if crs.axis_info else "its unit"
             raise DomainError(
-                f"bounds {','.join(f'{side:g}' for side in box)} lie outside the area of use of "
+                f"bounds {listed(box)} lie outside the area of use of "
                 f"{domain.crs}, {','.join(f'{side:.6g}' for side in limits)}: give west,south,"
                 f"east,north in its unit ({unit})"
             )
@@ -51,7 +52,7 @@ def doubt(domain: Domain) -> str:
     """
     for west, south, east, north in _boxes(domain):
         crs = known_crs(domain.crs)
-        described = f"bounds {west:g},{south:g},{east:g},{north:g}"
+        described = f"bounds {listed((west, south, east, north))}"
         small = max(abs(west), abs(east)) <= 180 and max(abs(south), abs(north)) <= 90
         if crs.is_projected and small:
             return (

@@ -21,21 +21,25 @@ PLAIN = {"LineString", "MultiLineString", "Polygon", "MultiPolygon"}
 def cut(moved: Any, frame: Any) -> Any:
     """A GeoDataFrame in degrees, with the shapes that cross 180° in pieces on both sides of it.
 
+    Longitudes beyond ±180, of a domain that goes on there, are of the same meridians within.
+
     Args:
         moved: the frame, transformed corner by corner.
         frame: in its CRS, in which the middle of an edge shows which way the edge goes.
     """
     west, _, east, _ = moved.total_bounds
-    if not east - west > 180:
+    if not (east - west > 180 or west < -180 or east > 180):
         return moved
     shapes = moved.geometry.to_numpy().copy()
     corners, owner = shapely.get_coordinates(shapes, return_index=True)
     turns = _turns(corners[:, 0], owner, frame)
-    crossing = np.unique(owner[:-1][turns != 0]).tolist()
+    crossing = np.union1d(owner[:-1][turns != 0], owner[np.abs(corners[:, 0]) > 180]).tolist()
     for at in crossing:
         first, end = np.searchsorted(owner, [at, at + 1])
         if shapes[at].geom_type in PLAIN:
             shapes[at] = _cut(shapes[at], corners[first:end], turns[first : end - 1])
+        elif shapes[at].geom_type == "Point":
+            shapes[at] = shapely.Point((shapes[at].x + 180) % 360 - 180, shapes[at].y)
     geometry = geopandas.GeoSeries(shapes, index=moved.index, crs=moved.crs)
     return moved.assign(**{moved.geometry.name: geometry}) if crossing else moved
 

@@ -41,6 +41,10 @@ def node_bounds(release: PointRelease) -> Float:
     return to_degrees(np.hstack(corners), release.domain.crs)
 
 
+FARTHEST = 540.0
+"""Degrees from the meridian or the equator: what is beyond is nowhere on a map of the Earth."""
+
+
 def domain_bounds(domain: Domain) -> Bounds:
     """West, south, east, north of a 2-D domain in degrees.
 
@@ -49,7 +53,7 @@ def domain_bounds(domain: Domain) -> Bounds:
     """
     box = [*domain.lower[:2], *domain.upper[:2]]
     west, south, east, north = to_degrees([box], domain.crs)[0].tolist()
-    if west >= east or south >= north:
+    if west >= east or south >= north or np.abs([west, south, east, north]).max() > FARTHEST:
         raise DomainError(
             f"no map with north up can be drawn of this area in {domain.crs}: choose another area "
             "or another CRS"
@@ -76,6 +80,7 @@ def adaptive(release: PointRelease) -> Detail:
 
 
 def _worked_out(release: PointRelease) -> Detail:
+    domain_bounds(release.domain)  # raises where no map shows it
     bounds = node_bounds(release)
     corners = np.hstack([world(bounds[:, :2]), world(bounds[:, 2:])])
     side = (corners[:, 2:] - corners[:, :2]).min(axis=1)

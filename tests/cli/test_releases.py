@@ -20,6 +20,7 @@ from dpviz.cli import main
 from dpviz.cli.rectangles import rectangles
 from dpviz.errors import DataError
 from tests.commands import as_json, fails, run
+from tests.headers import header_of, with_header
 
 BOUNDS = "-1,50,1,52"
 
@@ -59,6 +60,32 @@ def test_build_query_info_export_keep_the_json_contract(points, tmp_path):
 
     for name in ("r.geojson", "r.gpkg", "r.csv"):
         assert as_json("export", output, "-o", tmp_path / name)["rows"] == built["leaves"]
+
+
+def test_boxes_are_written_so_that_no_two_of_them_look_alike(tmp_path):
+    """Metres of UTM had six digits: both of these were 560123,5.93046e+06,…"""
+    bounds = "555123.5,5920456.5,580987.5,5949321.5"
+    path, output = tmp_path / "a.csv", tmp_path / "r.parquet"
+    path.write_text("x,y\n560500,5930500\n")
+    columns = (f"--bounds={bounds}", "--crs", "EPSG:25832", "--columns", "x,y")
+    as_json("build", path, "-o", output, *columns, "--public")
+    rects = ["560123.25,5930456.5,560923.25,5933456.5", "560123.5,5930457,560923.25,5933455"]
+    lines = run("query", output, *(f"--rect={each}" for each in rects))[1].splitlines()
+    assert [line.partition(": ")[0] for line in lines[:2]] == rects
+    assert f"domain {bounds} EPSG:25832\n" in run("info", output)[1]
+    assert f"{bounds} (EPSG:25832)" in run("info", output, "--code", "statement")[1]
+
+
+def test_a_header_forges_no_line_of_what_is_said_of_a_release(points, tmp_path):
+    output, forged = tmp_path / "r.parquet", tmp_path / "forged.parquet"
+    as_json("build", points, "-o", output, f"--bounds={BOUNDS}")
+    table = pq.read_table(output)
+    guarantee = "ε = 0.1\nmethod none {}\nbudget breakdown, in epsilon:\n  0.1  all"
+    pq.write_table(with_header(table, header_of(table) | {"guarantee": guarantee}), forged)
+    lines = run("info", forged)[1].splitlines()
+    assert lines[0].startswith("ε = 0.1\\nmethod none")
+    assert [line.partition(" ")[0] for line in lines[:2]][1] == "method"
+    assert sum(line.startswith("budget breakdown") for line in lines) == 1
 
 
 def test_rectangles_from_a_file(points, tmp_path):

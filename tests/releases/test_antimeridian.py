@@ -111,6 +111,27 @@ def test_boxes_wherever_they_are_keep_their_surface(west, south, wide, high):
     assert made.area == pytest.approx(expected(cell).area, rel=1e-6)
 
 
+@pytest.mark.parametrize("west", [171.0, 177.0, -189.0])
+def test_a_domain_in_degrees_that_goes_on_beyond_the_meridian_is_written_within(tmp_path, west):
+    domain = dpviz.Domain((west, -22.0), (west + 19.0, -12.0))
+    random = np.random.default_rng(0)
+    places = domain.lower + random.random((500, 2)) * np.subtract(domain.upper, domain.lower)
+    data = dpviz.from_points(places, domain, public=True)
+    release = dpviz.build(data, "ugrid", 1.0, seed=1, cells=8)
+    path = dpviz.export(release, tmp_path / "fiji.geojson", leaves=True)
+    features = json.loads(path.read_text())["features"]
+    made = [shapely.from_geojson(json.dumps(each["geometry"])) for each in features]
+    assert np.abs(shapely.bounds(made)[:, ::2]).max() == 180
+    for shape, cell in zip(made, release.to_geopandas().query("leaf").geometry, strict=True):
+        there = shapely.transform(cell, lambda xy: np.column_stack([xy[:, 0] % 360, xy[:, 1]]))
+        assert eastward(shape).symmetric_difference(there).area < 1e-9
+        assert shape.is_valid
+    sample = geopandas.GeoSeries(random.permutation(shapely.points(places)), crs=4326).to_frame("g")
+    moved = cut(sample.set_geometry("g"), sample.set_geometry("g"))
+    assert np.abs(moved.geometry.x).max() <= 180
+    assert moved.geometry.x.to_numpy() % 360 == pytest.approx(sample["g"].x.to_numpy() % 360)
+
+
 def test_what_is_wider_than_half_the_earth_is_not_taken_for_what_crosses():
     """A box of all longitudes has corners at −180 and 180 degrees, too."""
     side = 180 * DEGREE

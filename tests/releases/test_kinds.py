@@ -94,6 +94,32 @@ def test_every_method_builds_a_tree_for_each_kind(method, tmp_path):
         assert (again.nodes.variance[leaf] >= answers.noise_sd**2 * (1 - 1e-9) - 1e-6).all()
 
 
+def test_cells_of_all_kinds_together_that_are_added_up_are_never_too_sure():
+    """Of trees of different depth: cells that one kind divides, and another does not, share it."""
+    names = tuple(f"kind {number}" for number in range(12))
+    domain = dpviz.Domain.from_bounds([0, 0, 8, 8], ("x", "y"), kind="mode", kinds=names)
+    random = np.random.default_rng(0)
+    x, y = 8 * random.beta(2, 4, (2, 20_000))
+    number = np.where(random.random(len(x)) < 0.9, 0, random.integers(1, 12, len(x)))
+    records = pd.DataFrame({"x": x, "y": y, "mode": np.array(names)[number]})
+    data = dpviz.load(records, domain, public=True)
+    release = dpviz.build(data, "privtree", epsilon=0.3, seed=1)
+    nodes = release.nodes
+    first, second = np.triu_indices(4, 1)
+    inner = np.flatnonzero(~nodes.leaf)
+    one = (nodes.first_child[inner, None] + first).ravel()
+    other = (nodes.first_child[inner, None] + second).ravel()
+    low, high = (
+        np.minimum(nodes.lo[one], nodes.lo[other]),
+        np.maximum(nodes.hi[one], nodes.hi[other]),
+    )
+    beside = np.prod(high - low, axis=1) == nodes.volume[one] + nodes.volume[other]
+    both = release.count_boxes(low[beside], high[beside])
+    stated = (nodes.variance[one] + nodes.variance[other])[beside]
+    assert len(stated) == 4 * len(inner)
+    assert (stated >= both.noise_sd**2 * (1 - 1e-9)).all()
+
+
 def test_nearly_without_noise_counts_are_exact_by_kind():
     release = build("ugrid", epsilon=1e6, cells=2)
     in_quarter = (RECORDS["x"] < 4) & (RECORDS["y"] < 4)

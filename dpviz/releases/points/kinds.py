@@ -25,7 +25,7 @@ from dpviz.releases.points.region_count import Regions, regions_of
 from dpviz.releases.points.release import PointRelease
 from dpviz.releases.points.sums import SumAnswers, Sums, added
 from dpviz.releases.points.timeline import Timeline
-from dpviz.trees.decomposition import Decomposition, is_leaf
+from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.grid import breadth_first, grid_tree, rectangle_tree, renumbered
 from dpviz.trees.haar import HaarNoise
 from dpviz.trees.lattice import Float, Int, grid_edges
@@ -119,7 +119,7 @@ class KindsRelease(PointRelease):
             lo, hi = corner[:, :2], corner[:, 2:]
         answers = self.count_boxes(lo, hi)
         shared = shared_variance(every, every.variance, lo, hi)
-        variance = np.where(is_leaf(parent), shared, answers.noise_sd**2)
+        variance = np.maximum(shared, answers.noise_sd**2)
         assumed = None if every.assumed is None else answers.uniformity_sd**2
         return Decomposition(lo, hi, parent, answers.count, variance, assumed)
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from dpviz.arguments import typed
 from dpviz.domain import Domain
-from dpviz.domain.rectangles import numbers_of
+from dpviz.domain.rectangles import listed, numbers_of
 from dpviz.errors import ParameterError
 from dpviz.lazy import pa
 from dpviz.releases.points.release import PointRelease
@@ -77,7 +77,7 @@ class Matching:
     failure: float | None
 
     def __repr__(self) -> str:
-        return f"Matching({self.pairs:,} pairs of leaves within {_listed(self.within)})"
+        return f"Matching({self.pairs:,} pairs of leaves within {listed(self.within)})"
 
     @property
     def pairs(self) -> int:
@@ -164,7 +164,7 @@ def match(
         total += len(a)
         if total > MAX_PAIRS:
             raise ParameterError(
-                f"more than {MAX_PAIRS:,} pairs of leaves are within {_listed(within)}: choose a "
+                f"more than {MAX_PAIRS:,} pairs of leaves are within {listed(within)}: choose a "
                 "smaller distance, or releases with fewer leaves"
             )
         first.append(a.astype(np.int32))
@@ -212,7 +212,7 @@ def lattice_steps(domain: Domain, within: float | Sequence[float]) -> Float:
             f"{', '.join(domain.columns)}"
         )
     if not np.isfinite(values).all() or (values < 0).any():
-        raise ParameterError(f"within {_listed(within)}: give distances that are not negative")
+        raise ParameterError(f"within {listed(within)}: give distances that are not negative")
     steps = np.broadcast_to(values, domain.dims) / np.subtract(domain.upper, domain.lower)
     steps = np.minimum(steps, 1.0) * domain.side
     return np.where(steps > 0, steps * (1 + 1e-12) + _SLACK, 0.0)
@@ -280,7 +280,7 @@ def _same_domain(a: PointRelease, b: PointRelease) -> Domain:
             raise ParameterError(f"a release of {release.kind}: match takes releases of points")
     if (a.domain.bounds, a.domain.crs) != (b.domain.bounds, b.domain.crs):
         raise ParameterError(
-            f"domains {_listed(a.domain.bounds)} ({a.domain.crs}) and {_listed(b.domain.bounds)} "
+            f"domains {listed(a.domain.bounds)} ({a.domain.crs}) and {listed(b.domain.bounds)} "
             f"({b.domain.crs}): both owners must build over one public domain"
         )
     clocks = [(each.step, each.cycle, each.cycle and each.zone) for each in (a.domain, b.domain)]
@@ -290,8 +290,3 @@ def _same_domain(a: PointRelease, b: PointRelease) -> Domain:
             "build over one public domain"
         )
     return a.domain
-
-
-def _listed(values: Any) -> str:
-    numbers = np.asarray(values, dtype=np.float64).ravel()
-    return ",".join(f"{value:.10g}" for value in numbers)
