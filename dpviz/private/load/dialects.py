@@ -43,6 +43,9 @@ FLOATS = {
 RAISE_ON_UNDERFLOW = ("postgres", "redshift")
 """Dialects that refuse to divide 1e-320 by 2; so small an offset is in the first cell anyway."""
 
+FIRST_EXPONENT = 1e16
+"""From here on whole floats are written with an exponent, in files as in DuckDB."""
+
 LARGEST, SMALLEST = "1e300", "1e-300"
 """What a decimal may be so that a cast to a double cannot fail."""
 
@@ -107,27 +110,63 @@ def as_column(name: str) -> Any:
 def as_text(value: Any, dialect: str) -> Any:
     """A value as text, as a file has it: 1 of a column of floats as ``1``, NaN as nothing.
 
-    Two are equal where their letters are: a column of a database may take others for the same, as
-    ``Ann`` and ``ann``, which are two ids.
+    Floats are written as in :func:`dpviz.private.load.words.texts`; of Spark's that is so of whole
+    numbers only. Two are equal where their letters are: a column of a database may take others for
+    the same, as ``Ann`` and ``ann``, which are two ids.
     """
     text: Any = exp.cast(value, "varchar")
     if dialect in FLOATS:
-        postgres = dialect == "postgres"
-        kind = exp.Anonymous(this="PG_TYPEOF" if postgres else "TYPEOF", expressions=[value.copy()])
-        kind = exp.cast(kind, "varchar") if postgres else kind
-        of_floats = exp.In(this=kind, expressions=[*map(exp.Literal.string, FLOATS[dialect])])
-        none = [exp.Literal.string(each) for each in ("nan", "NaN")]
-        case = exp.case().when(
-            exp.and_(exp.In(this=text.copy(), expressions=none), of_floats), exp.Null()
-        )
-        if not postgres:  # which alone writes 1 for 1.0
-            end = [exp.Literal.string(each) for each in ("[.]0$", "")]
-            whole = exp.Anonymous(this="REGEXP_REPLACE", expressions=[text.copy(), *end])
-            case = case.when(of_floats.copy(), whole)
-        text = exp.paren(case.else_(text))
+        text = exp.paren(_of_floats(value, dialect).else_(text))
     if dialect not in COLLATED:
         return text
     return exp.Collate(this=text, expression=_letters())
+
+
+def _of_floats(value: Any, dialect: str) -> Any:
+    """The text of a value where its type is one of floats, as a CASE that goes on for others.
+
+    Nothing here may fail for a value of another type: an engine may compute it before it asks.
+    """
+    text, postgres = exp.cast(value, "varchar"), dialect == "postgres"
+    kind = exp.Anonymous(this="PG_TYPEOF" if postgres else "TYPEOF", expressions=[value.copy()])
+    kind = exp.cast(kind, "varchar") if postgres else kind
+    kinds = [exp.Literal.string(each) for each in FLOATS[dialect]]
+    none = [exp.Literal.string(each) for each in ("nan", "NaN")]
+    unread = exp.and_(
+        exp.In(this=text.copy(), expressions=none), exp.In(this=kind, expressions=kinds)
+    )
+    single = exp.cast(exp.cast(_tried(text, "float"), "double"), "varchar")  # all of its digits
+    case = exp.case().when(unread, exp.Null())
+    for name, digits in zip(kinds, (single, text), strict=False):
+        same = exp.EQ(this=kind.copy(), expression=name.copy())
+        case = case.when(same, _without_exponent(digits, dialect))
+    return case
+
+
+def _without_exponent(text: Any, dialect: str) -> Any:
+    """The text of a double without ``.0``, and of a whole one below 10^16 its digits alone."""
+    if dialect == "postgres":  # it has an exponent from 10^15 on
+        end = exp.Anonymous(this="RIGHT", expressions=[text.copy(), exp.Literal.number(4)])
+        long = exp.EQ(this=end, expression=exp.Literal.string("e+15"))
+        digits = exp.cast(exp.cast(text.copy(), "decimal"), "varchar")
+        return exp.case().when(long, digits).else_(text.copy())
+    end = [exp.Literal.string(each) for each in ("[.]0$", "")]
+    short = exp.Anonymous(this="REGEXP_REPLACE", expressions=[text.copy(), *end])
+    if dialect != "spark":
+        return short
+    number = _tried(text, "double")  # it has an exponent from 10^7 on
+    whole = exp.and_(
+        exp.Like(this=text.copy(), expression=exp.Literal.string("%E%")),
+        _within(number, as_double(FIRST_EXPONENT), strict=True),
+        exp.EQ(this=number, expression=exp.cast(exp.Floor(this=number.copy()), "double")),
+    )
+    digits = exp.cast(exp.cast(number.copy(), "bigint"), "varchar")
+    return exp.case().when(whole, digits).else_(short)
+
+
+def _tried(value: Any, kind: str) -> Any:
+    """A cast that gives nothing where it fails, in dialects that have one."""
+    return exp.TryCast(this=value.copy(), to=exp.DataType.build(kind), safe=True)
 
 
 def as_unit(value: Any, dialect: str) -> Any:
