@@ -49,5 +49,7 @@ def sql(
         "note: THE RESULT HOLDS EXACT COUNTS and is as sensitive as the table. Save it as CSV or "
         f"Parquet, and give it to 'dpviz build' with {shlex.join(again)}"
     )
+    for name, kinds in query.declared(dialect).items():
+        complain(f"note: {dialect} needs column {name!r} declared as {kinds}: else give a view")
     facts = {"sql": text, "dialect": dialect, "bits": query.bits}
     emit({**facts, "columns": ["cell", query.count_column]}, as_json, text)

@@ -423,6 +423,15 @@ def test_what_sql_says_of_the_build_after_it_is_a_command():
     ) | {"--max-per-unit": "1"}
 
 
+def test_sql_says_what_columns_must_be_declared_as():
+    """Where one text refuses the query, counts as 0, or a float is written with few digits."""
+    words = ["sql", "--table", "t", "--columns", "lon,lat", "--bounds=0,0,1,1", "--unit", "who"]
+    needed = {"trino": ["who"], "snowflake": ["lon", "lat", "who"], "duckdb": []}
+    for dialect, columns in needed.items():
+        _, _, notes = run(*words, "--dialect", dialect)
+        assert re.findall(r"column '(\w+)' declared as", notes) == columns
+
+
 def test_numbers_that_are_no_use_are_refused_and_not_rounded(tmp_path):
     csv = tmp_path / "rows.csv"
     for group, option in (("roads", "--lengths"), ("sequences", "--tops")):

@@ -30,7 +30,7 @@ def fresh_key() -> bytes:
 def numbered(ids: Sequence[Any]) -> tuple[Int, Any]:
     """A number for each id (n,), and the distinct ids by their number; −1 where an id is missing.
 
-    Ids are equal if their texts are, byte by byte; see :func:`dpviz.private.load.values.texts`.
+    Ids are equal if their texts are, byte by byte; see :func:`dpviz.private.load.words.texts`.
     """
     column = pa.chunked_array(list(ids), pa.large_binary()).combine_chunks()
     encoded = pc.dictionary_encode(column)

@@ -8,14 +8,16 @@ With kinds, the number of a cell has the place of the kind in their public list 
 kind · 2^(bits · dims) + cell, so that what is one cell here is one cell of one kind.
 
 A record's fate depends on that record alone: what is no number is outside of the box, by a cast
-that gives nothing where it fails, and no record makes an engine refuse. A unit is its id as the
-engine writes it as text; a record whose id is missing or empty is dropped like one outside.
+that gives nothing where it fails, and no record makes an engine refuse. In dialects without such a
+cast, a column of coordinates must be declared as numbers: see :meth:`CellQuery.declared`. A unit is
+its id as the engine writes it as text; a record whose id is missing or empty is dropped like one
+outside.
 
 With a privacy unit, the query keeps at most K records of each. A record's place in the order of its
 unit is a salted hash of (unit, cell, how many-th of the unit's records in the cell): a function of
-the unit's own records alone. So one unit adds at most K records WHATEVER THE SALT, however often an
-engine evaluates the query; and over a random salt the K are chosen uniformly, as records of one
-unit in one cell are alike.
+the unit's own records alone, also where two have one hash: then their cells decide. So one unit
+adds at most K records WHATEVER THE SALT, however often an engine evaluates the query; and over a
+random salt the K are chosen uniformly, as records of one unit in one cell are alike.
 """
 
 from __future__ import annotations
@@ -43,8 +45,10 @@ from dpviz.private.load.cell_templates import (
     less_offsets,
 )
 from dpviz.private.load.dialects import (
+    DECLARED_NUMBERS,
     LARGEST,
     RAISE_ON_UNDERFLOW,
+    SHA_256,
     as_column,
     as_double,
     as_number,
@@ -188,6 +192,23 @@ class CellQuery:
         for count in tree.find_all(exp.Count):
             count.parent.set("alias", exp.to_identifier(self.count_column))
         return str(tree.sql(dialect=dialect, pretty=True))
+
+    def declared(self, dialect: str) -> dict[str, str]:
+        """What columns must be declared as in a dialect, by their names.
+
+        Where a cast refuses all records for one text, or takes it for 0, a column must be of
+        numbers; where a float is written with few digits, two ids of one would be one unit.
+        """
+        names: list[str] = []
+        if dialect in DECLARED_NUMBERS:
+            time = self.domain.time if self.clock == "number" else None
+            values = None if self.domain.values is None else self.domain.values.column
+            places = () if self.of_geometry else self.columns
+            names = [name for name in (*places, time, values) if name is not None]
+        kinds = dict.fromkeys(names, "numbers")
+        if self.unit is not None and dialect in SHA_256:
+            kinds[self.unit] = "texts or whole numbers"
+        return kinds
 
     def fates_sql(self, relation: Any, dialect: str) -> str:
         """The query in a dialect that counts the records of each :class:`Fate`: EXACT, for owners.

@@ -1,10 +1,16 @@
-"""Columns of tables: what one is called in a message, and whether its type is text."""
+"""Columns of tables: what one is called in a message, whether its type is text, its plain form."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from dpviz.lazy import pa
+
+MAX_LINE = 1 << 20
+"""Bytes of the longest line of a file, and of the longest text that is read as a list: a longer one
+is left out, like any line that cannot be split."""
 
 
 def is_text(arrow_type: Any) -> bool:
@@ -25,3 +31,14 @@ def shown(name: object) -> str:
     """A column name for a message: quoted, on one line, at most 40 characters."""
     text = repr(str(name))
     return text if len(text) <= 42 else f"{text[:40]}…'"
+
+
+def plain(column: Any) -> Any:
+    """One pyarrow array, without dictionary encoding, of a column in any form."""
+    if isinstance(column, np.ndarray):
+        column = pa.array(column, from_pandas=True)
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
+    if pa.types.is_dictionary(column.type):  # its dictionary may repeat values
+        column = column.cast(column.type.value_type)
+    return column

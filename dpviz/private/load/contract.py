@@ -50,7 +50,8 @@ def cell_sql(
         unit: column of the privacy unit; the query then keeps at most ``max_per_unit`` records of
             each, chosen at random by a fresh salt: write a new query for each count.
         max_per_unit: see ``unit``.
-        dialect: of SQL.
+        dialect: of SQL. Of some, columns of coordinates must be declared as numbers, or ids as
+            texts or whole numbers: ``dpviz sql`` says which.
 
     Raises:
         DpvizError: a name, dialect, bits or bound that cannot be.

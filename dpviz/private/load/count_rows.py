@@ -19,11 +19,10 @@ from dpviz.private.handle import DataHandle
 from dpviz.private.index import MOST_RECORDS, Layers
 from dpviz.private.load.aggregation import MAX_CELLS, layers_of_rows, too_many
 from dpviz.private.load.cellquery import CellQuery
-from dpviz.private.load.columns import is_text
+from dpviz.private.load.columns import is_text, plain
 from dpviz.private.load.engines.base import Rows
 from dpviz.private.load.selection import Selection
 from dpviz.private.load.tables.base import Table
-from dpviz.private.load.values import plain
 
 _COUNT = re.compile(r"n|count|n_[0-9a-f]{8}")
 

@@ -1,7 +1,7 @@
 """What differs between the dialects of SQL: their names, their tables' names, their casts.
 
 Values are sqlglot expressions that cannot fail for any record: what is no number, or no time, is
-nothing.
+nothing. Of some dialects that is so of columns which are declared as numbers.
 """
 
 from __future__ import annotations
@@ -15,20 +15,47 @@ from dpviz.lazy import exp, sqlglot
 SAME_LANGUAGE = {"postgresql": "postgres", "postgis": "postgres", "mssql": "tsql"}
 """Other names of dialects."""
 
-NO_HASH = ("oracle", "sqlite", "teradata", "exasol")
+NO_HASH = ("druid", "exasol", "oracle", "sqlite", "teradata")
 """Dialects without a function MD5, so that a unit's records cannot be chosen in them."""
 
-DECLARED_NUMBERS = ("postgres", "redshift")
-"""Dialects without a cast that gives nothing where it fails: their columns must be of numbers."""
+DECLARED_NUMBERS = (
+    *("doris", "dremio", "drill", "druid", "exasol", "materialize", "mysql", "oracle", "postgres"),
+    *("redshift", "risingwave", "snowflake", "starrocks"),
+)
+"""Dialects without a cast that gives nothing where it fails, or with one of texts only: their
+columns must be of numbers."""
+
+NULL_CASTS = ("hive", "spark2")
+"""Dialects whose usual cast gives nothing where it fails."""
+
+REFUSE_DECIMALS = ("postgres", "redshift")
+"""Dialects of decimals that may be too large or small for a cast to a double."""
 
 COLLATED = ("duckdb", "postgres")
 """Dialects in which a text that is cast keeps its column's rules of comparison."""
 
-BINARY_HASH = {
-    "tsql": ("NVARCHAR(MAX)", "Latin1_General_BIN2"),
-    "fabric": ("VARCHAR(MAX)", "Latin1_General_100_BIN2_UTF8"),
+SHA_256 = {
+    **dict.fromkeys(
+        ("databricks", "doris", "hive", "redshift", "snowflake", "spark2", "starrocks"),
+        "SHA2(CAST(id AS TEXT), 256)",
+    ),
+    **dict.fromkeys(
+        ("athena", "dune", "presto", "trino"), "TO_HEX(SHA256(TO_UTF8(CAST(id AS VARCHAR))))"
+    ),
+    **dict.fromkeys(("dremio", "drill"), "SHA256(CAST(id AS VARCHAR))"),
+    "bigquery": "TO_HEX(SHA256(CAST(id AS STRING)))",
+    "clickhouse": "HEX(SHA256(CAST(id AS Nullable(String))))",
+    "fabric": "CONVERT(VARCHAR(64), HASHBYTES('SHA2_256', CAST(id AS VARCHAR(MAX))), 2)",
+    "materialize": "ENCODE(DIGEST(CAST(id AS TEXT), 'sha256'), 'hex')",
+    "mysql": "SHA2(CAST(id AS BINARY), 256)",
+    "risingwave": "ENCODE(SHA256(CONVERT_TO(CAST(id AS TEXT), 'UTF8')), 'hex')",
+    "tsql": "CONVERT(VARCHAR(64), HASHBYTES('SHA2_256', CAST(id AS NVARCHAR(MAX))), 2)",
 }
-"""Dialects whose hashes are no texts: their type of whole texts, and rules that compare letters."""
+"""How dialects write the SHA-256 of a whole id as letters, of which nobody knows two alike: as many
+as one likes have one MD5. MySQL would read the letters of a text anew, and lose some."""
+
+SHORT_TEXT = ("fabric", "tsql")
+"""Dialects whose plain cast to a text ends after 30 letters, or refuses what has more."""
 
 WHOLE_ID = 63
 """Bytes of the longest id that DuckDB compares itself, and not its hash of 64 letters."""
@@ -40,8 +67,11 @@ FLOATS = {
 }
 """What dialects call the types that NaN may be of."""
 
-RAISE_ON_UNDERFLOW = ("postgres", "redshift")
+RAISE_ON_UNDERFLOW = ("materialize", "postgres", "redshift", "risingwave")
 """Dialects that refuse to divide 1e-320 by 2; so small an offset is in the first cell anyway."""
+
+FIRST_EXPONENT = 1e16
+"""From here on whole floats are written with an exponent, in files as in DuckDB."""
 
 LARGEST, SMALLEST = "1e300", "1e-300"
 """What a decimal may be so that a cast to a double cannot fail."""
@@ -107,36 +137,73 @@ def as_column(name: str) -> Any:
 def as_text(value: Any, dialect: str) -> Any:
     """A value as text, as a file has it: 1 of a column of floats as ``1``, NaN as nothing.
 
-    Two are equal where their letters are: a column of a database may take others for the same, as
-    ``Ann`` and ``ann``, which are two ids.
+    Floats are written as in :func:`dpviz.private.load.words.texts`; of Spark's that is so of whole
+    numbers only. Two are equal where their letters are: a column of a database may take others for
+    the same, as ``Ann`` and ``ann``, which are two ids.
     """
-    text: Any = exp.cast(value, "varchar")
+    text: Any = exp.cast(value, "text" if dialect in SHORT_TEXT else "varchar")
     if dialect in FLOATS:
-        postgres = dialect == "postgres"
-        kind = exp.Anonymous(this="PG_TYPEOF" if postgres else "TYPEOF", expressions=[value.copy()])
-        kind = exp.cast(kind, "varchar") if postgres else kind
-        of_floats = exp.In(this=kind, expressions=[*map(exp.Literal.string, FLOATS[dialect])])
-        none = [exp.Literal.string(each) for each in ("nan", "NaN")]
-        case = exp.case().when(
-            exp.and_(exp.In(this=text.copy(), expressions=none), of_floats), exp.Null()
-        )
-        if not postgres:  # which alone writes 1 for 1.0
-            end = [exp.Literal.string(each) for each in ("[.]0$", "")]
-            whole = exp.Anonymous(this="REGEXP_REPLACE", expressions=[text.copy(), *end])
-            case = case.when(of_floats.copy(), whole)
-        text = exp.paren(case.else_(text))
+        text = exp.paren(_of_floats(value, dialect).else_(text))
     if dialect not in COLLATED:
         return text
     return exp.Collate(this=text, expression=_letters())
 
 
+def _of_floats(value: Any, dialect: str) -> Any:
+    """The text of a value where its type is one of floats, as a CASE that goes on for others.
+
+    Nothing here may fail for a value of another type: an engine may compute it before it asks.
+    """
+    text, postgres = exp.cast(value, "varchar"), dialect == "postgres"
+    kind = exp.Anonymous(this="PG_TYPEOF" if postgres else "TYPEOF", expressions=[value.copy()])
+    kind = exp.cast(kind, "varchar") if postgres else kind
+    kinds = [exp.Literal.string(each) for each in FLOATS[dialect]]
+    none = [exp.Literal.string(each) for each in ("nan", "NaN")]
+    unread = exp.and_(
+        exp.In(this=text.copy(), expressions=none), exp.In(this=kind, expressions=kinds)
+    )
+    single = exp.cast(exp.cast(_tried(text, "float"), "double"), "varchar")  # all of its digits
+    case = exp.case().when(unread, exp.Null())
+    for name, digits in zip(kinds, (single, text), strict=False):
+        same = exp.EQ(this=kind.copy(), expression=name.copy())
+        case = case.when(same, _without_exponent(digits, dialect))
+    return case
+
+
+def _without_exponent(text: Any, dialect: str) -> Any:
+    """The text of a double without ``.0``, and of a whole one below 10^16 its digits alone."""
+    if dialect == "postgres":  # it has an exponent from 10^15 on
+        end = exp.Anonymous(this="RIGHT", expressions=[text.copy(), exp.Literal.number(4)])
+        long = exp.EQ(this=end, expression=exp.Literal.string("e+15"))
+        digits = exp.cast(exp.cast(text.copy(), "decimal"), "varchar")
+        return exp.case().when(long, digits).else_(text.copy())
+    end = [exp.Literal.string(each) for each in ("[.]0$", "")]
+    short = exp.Anonymous(this="REGEXP_REPLACE", expressions=[text.copy(), *end])
+    if dialect != "spark":
+        return short
+    number = _tried(text, "double")  # it has an exponent from 10^7 on
+    whole = exp.and_(
+        exp.Like(this=text.copy(), expression=exp.Literal.string("%E%")),
+        _within(number, as_double(FIRST_EXPONENT), strict=True),
+        exp.EQ(this=number, expression=exp.cast(exp.Floor(this=number.copy()), "double")),
+    )
+    digits = exp.cast(exp.cast(number.copy(), "bigint"), "varchar")
+    return exp.case().when(whole, digits).else_(short)
+
+
+def _tried(value: Any, kind: str) -> Any:
+    """A cast that gives nothing where it fails, in dialects that have one."""
+    return exp.TryCast(this=value.copy(), to=exp.DataType.build(kind), safe=True)
+
+
 def as_unit(value: Any, dialect: str) -> Any:
     """The id of a unit as text, whole, of which two are equal where their letters are. In dialects
-    that no test asks, its hash, since a column there may compare texts in any way.
+    that no test asks, its SHA-256, since a column there may compare texts in any way, also without
+    the blanks at their end.
 
-    In DuckDB, which reads files that strangers send, a long id is its SHA-256, of which nobody
-    knows two texts: a small file may repeat one of a megabyte, which each of the query's windows
-    would hold once for every record. The hash is longer than every id that stands for itself.
+    In DuckDB, which reads files that strangers send, a long id is its SHA-256 too: a small file may
+    repeat one of a megabyte, which each of the query's windows would hold once for every record.
+    The hash is longer than every id that stands for itself.
     """
     if dialect == "duckdb":
         text = exp.Collate(this=exp.cast(value, "varchar"), expression=_letters())
@@ -146,11 +213,10 @@ def as_unit(value: Any, dialect: str) -> Any:
         return exp.case().when(short, as_text(value, dialect)).else_(digest)
     if dialect in (*COLLATED, "spark"):
         return as_text(value, dialect)
-    if dialect not in BINARY_HASH:
-        return exp.func("MD5", exp.cast(value, "text"))
-    kind, rules = BINARY_HASH[dialect]
-    text = exp.cast(value, exp.DataType.build(kind, dialect=dialect))
-    return exp.Collate(this=text, expression=exp.var(rules))
+    written = sqlglot.parse_one(SHA_256[dialect], read=dialect)
+    for column in [*written.find_all(exp.Column)]:
+        column.replace(value.copy())
+    return written
 
 
 def _letters() -> Any:
@@ -159,9 +225,21 @@ def _letters() -> Any:
 
 
 def as_number(value: Any, dialect: str) -> Any:
-    """A value as a double, and nothing where it is none, in a way that cannot fail."""
+    """A value as a double, and nothing where it is none, in a way that cannot fail; in the dialects
+    of :data:`DECLARED_NUMBERS`, for columns of numbers.
+    """
+    if dialect == "sqlite":  # where a text that is no number is 0
+        kind = exp.Anonymous(this="TYPEOF", expressions=[value.copy()])
+        kinds = [exp.Literal.string(each) for each in ("real", "integer")]
+        number = exp.cast(value, "double")
+        return exp.case().when(exp.In(this=kind, expressions=kinds), number)
+    if dialect == "clickhouse":
+        text = exp.Anonymous(this="toString", expressions=[value.copy()])
+        return exp.Anonymous(this="toFloat64OrNull", expressions=[text])
+    if dialect in DECLARED_NUMBERS and dialect not in REFUSE_DECIMALS:
+        return exp.cast(value, "double")
     if dialect not in DECLARED_NUMBERS:
-        number = exp.TryCast(this=value, to=exp.DataType.build("double"), safe=True)
+        number = _tried(value, "double")
         if dialect != "duckdb":
             return number
         # DuckDB believes a file's least and largest value, which leave out NaN, and drops the

@@ -21,7 +21,8 @@ from dpviz.errors import DataError, ParameterError
 from dpviz.private.load.streets import graph_from_graphml, graph_from_lines
 from dpviz.private.load.tables.base import pick
 from dpviz.private.load.tables.opening import open_table
-from dpviz.private.load.values import number_of, texts
+from dpviz.private.load.values import number_of
+from dpviz.private.load.words import texts
 from dpviz.roads.generate import clustered_workload, corridor_workload
 from dpviz.roads.graph import RoadGraph, edge_columns, node_columns, road_graph
 from dpviz.roads.paths import Paths, paths_from_ids

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from dpviz.private.load.bounding import bounded, numbered
 from dpviz.private.load.tables.base import Table
 from dpviz.private.load.tally import Fact, Tally
-from dpviz.private.load.values import listed_places, lists, texts, times
+from dpviz.private.load.values import times
+from dpviz.private.load.words import listed_places, lists, texts
 from dpviz.trees.lattice import Float, Int
 
 

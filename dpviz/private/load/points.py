@@ -27,7 +27,8 @@ from dpviz.private.load.projection import finite_rows, in_crs, transformer
 from dpviz.private.load.tables.base import Column, Table, listed, pick
 from dpviz.private.load.tables.opening import open_table
 from dpviz.private.load.tally import Fact, Tally
-from dpviz.private.load.values import listed_places, numbers, texts, times, wkt_points
+from dpviz.private.load.values import numbers, times, wkt_points
+from dpviz.private.load.words import listed_places, texts
 from dpviz.trees.lattice import STRIP, Codes, morton
 
 
@@ -324,7 +325,7 @@ def _layers(
 def kind_numbers(column: Any, kinds: Kinds) -> NDArray[np.int64]:
     """Places of a column's kinds in the public list, int64 (n,), stability 1: −1 for none.
 
-    A kind is text, byte by byte as in :func:`~dpviz.private.load.values.texts`, in UTF-8 or else in
+    A kind is text, byte by byte as in :func:`~dpviz.private.load.words.texts`, in UTF-8 or else in
     Windows-1252. What is not listed is ``other`` where that is listed; a missing kind is none.
 
     Raises:

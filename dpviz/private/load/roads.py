@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -118,7 +119,8 @@ def read_trips(
     """
     checked_bound(unit, max_per_unit)
     counts = Tally() if counts is None else counts
-    generated = re.fullmatch(r"generate:([0-9]{1,9})", str(source))
+    named_by = os.fspath(source) if isinstance(source, (str, os.PathLike)) else ""  # no frame
+    generated = re.fullmatch(r"generate:([0-9]{1,9})", named_by)
     if generated:
         given = {"unit": unit, "columns": columns, "crs": crs, "drop_unknown": drop_unknown or None}
         given |= {"name": name}

@@ -30,7 +30,7 @@ from dpviz.private.load.tables.base import Table, pick
 from dpviz.private.load.tables.delimited import DelimitedText
 from dpviz.private.load.tables.opening import named, open_table
 from dpviz.private.load.tally import Fact, Tally
-from dpviz.private.load.values import texts
+from dpviz.private.load.words import texts
 from dpviz.private.sequences import SequenceData, Sequences
 from dpviz.sequences.alphabet import Alphabet
 from dpviz.trees.lattice import Float, Int

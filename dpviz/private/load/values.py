@@ -13,18 +13,16 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime, time
-from decimal import Decimal
 from typing import Any
-from uuid import UUID
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpviz.domain.zones import ZONE, offsets
 from dpviz.errors import DataError
 from dpviz.files import arrow
 from dpviz.lazy import pa, pc
-from dpviz.private.load.columns import is_text, shown
+from dpviz.private.load.columns import is_text, plain, shown
+from dpviz.private.load.words import texts
 from dpviz.trees.lattice import Float
 
 _NUMBER = re.compile(rb"[+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?")
@@ -51,9 +49,6 @@ _STATED = _ISO % (r"(?:Z|[+-](?:[01][0-9]|2[0-3])(?::?[0-5][0-9])?)", "")
 Moment = tuple[float, bool]
 """Seconds since 1970, and whether of UTC; else of the clocks of a zone that is not stated."""
 _NO_TIME: Moment = (math.nan, True)
-_BETWEEN = re.compile(rb"[\s,;]+")
-_HEXADECIMAL = np.array([list(f"{each:02x}".encode()) for each in range(256)], dtype=np.uint8)
-"""Letters (256, 2) of each byte."""
 _WKT = (
     r"(?i)^\s*(?:SRID=[0-9]+;)?\s*POINT\s*(?:Z|M|ZM)?\s*\(\s*"
     r"(?P<x>[-+0-9.eE]+)\s+(?P<y>[-+0-9.eE]+)(?:\s+[-+0-9.eE]+){0,2}\s*\)\s*$"
@@ -89,48 +84,6 @@ def typed(columns: dict[str, Any], numeric: Sequence[str]) -> dict[str, Any]:
     return {
         name: numbers(cells, name) if name in numeric else cells for name, cells in columns.items()
     }
-
-
-def texts(column: Any, name: str) -> Any:
-    """Ids as a large_binary pyarrow array (n,), missing ones null, stability 1.
-
-    Text stays as it is written, byte by byte: ``7``, ``07`` and ``7.0`` are three ids. A typed
-    column has one canonical form: whole numbers and decimals in decimal digits, other numbers as
-    the shortest decimal that reads back the same, times in ISO 8601, truth as true or false, a
-    UUID in its five groups; any other type that extends one is as that. What is no id is missing:
-    a null, a NaN, and text without a character in every format (text of spaces is an id).
-
-    Raises:
-        DataError: the declared type has no such form, as lists have none.
-    """
-    if isinstance(column, list):
-        return pa.array([_text(cell) or None for cell in column], pa.large_binary())
-    column = _stored(plain(column))
-    kind = column.type
-    if is_text(kind) or pa.types.is_null(kind):
-        written = pc.cast(column, pa.large_binary())
-        return pc.if_else(pc.equal(pc.binary_length(written), 0), None, written)
-    if pa.types.is_nested(kind):
-        raise DataError(f"column {shown(name)} holds {kind}: an id is a number or a text")
-    if pa.types.is_floating(kind):
-        column = pc.if_else(pc.is_nan(column), None, column)
-    try:
-        if pa.types.is_timestamp(kind):
-            pc.cast(pa.scalar(0, kind), pa.large_string())  # a zone that nobody knows, also unused
-        return pc.cast(pc.cast(column, pa.large_string()), pa.large_binary())
-    except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
-        raise DataError(f"column {shown(name)} holds {kind}: an id is a number or a text") from None
-
-
-def listed_places(written: Any, names: Sequence[str]) -> NDArray[np.int64]:
-    """Places of texts, as of :func:`texts`, in a public list of names, int64 (n,); −1 for none.
-
-    Bytes that are UTF-8 are read as such, and others as Windows-1252, each cell by itself.
-    """
-    utf8 = [name.encode(errors="surrogatepass") for name in names]
-    listed = pa.array([*utf8, *map(_windows, names, utf8)], pa.large_binary())
-    place = arrow.number_array(pc.index_in(written, value_set=listed), null=-1).astype(np.int64)
-    return np.where(place < 0, -1, place % max(len(names), 1))
 
 
 def times(column: Any, name: str, zone: str = ZONE) -> Float:
@@ -178,60 +131,6 @@ def wkt_points(column: Any, name: str) -> Float:
     return np.column_stack([_parsed(pc.struct_field(matched, axis)) for axis in ("x", "y")])
 
 
-def lists(column: Any, name: str) -> tuple[NDArray[np.int64], Any]:
-    """Offsets (n + 1,) and the ids, as in :func:`texts`, of a column of lists; stability 1.
-
-    A cell of text is a list of what stands between spaces, commas or semicolons. A missing list is
-    empty; a missing item is a null.
-
-    Raises:
-        DataError: the declared type holds neither lists nor text.
-    """
-    if isinstance(column, list):
-        rows = [_items(cell) for cell in column]
-        column = pa.array(rows, pa.large_list(pa.large_binary()))
-    column = plain(column)
-    kind = column.type
-    if pa.types.is_null(kind):
-        return np.zeros(len(column) + 1, dtype=np.int64), pa.array([], pa.large_binary())
-    if is_text(kind):
-        column = _split(pc.cast(column, pa.large_binary()))
-    elif not (pa.types.is_list(kind) or pa.types.is_large_list(kind)):
-        raise DataError(f"column {shown(name)} holds {kind}, not lists: choose another")
-    length = arrow.number_array(pc.list_value_length(column), null=0)
-    start = np.concatenate([[0], np.cumsum(length, dtype=np.int64)])
-    return start, texts(pc.list_flatten(column), name)
-
-
-def plain(column: Any) -> Any:
-    """One pyarrow array, without dictionary encoding, of a column in any form."""
-    if isinstance(column, np.ndarray):
-        column = pa.array(column, from_pandas=True)
-    if isinstance(column, pa.ChunkedArray):
-        column = column.combine_chunks()
-    if pa.types.is_dictionary(column.type):  # its dictionary may repeat values
-        column = column.cast(column.type.value_type)
-    return column
-
-
-def _stored(column: Any) -> Any:
-    """A column of a type that extends another as one of that; UUIDs as texts.
-
-    They are bytes: as texts, they were refused for one that is no UTF-8.
-    """
-    if not isinstance(column.type, pa.BaseExtensionType):
-        return column
-    stored = column.storage
-    if column.type != pa.uuid():
-        return plain(stored)
-    raw = pc.fill_null(stored, bytes(16))
-    octets = np.frombuffer(raw.buffers()[1], np.uint8)[16 * raw.offset :][: 16 * len(raw)]
-    letters = _HEXADECIMAL[octets.reshape(-1, 16)].reshape(-1, 32)
-    groups = np.insert(letters, (8, 12, 16, 20), ord("-"), axis=1)
-    written = pa.Array.from_buffers(pa.binary(36), len(raw), [None, pa.py_buffer(groups)])
-    return pc.if_else(stored.is_valid(), written, None)
-
-
 def _number(cell: Any) -> float:
     """A Python value as a number; NaN for what is none."""
     if isinstance(cell, (str, bytes)) or cell is None:
@@ -245,38 +144,6 @@ def _number(cell: Any) -> float:
         return math.nan
 
 
-def _text(cell: Any) -> bytes | None:
-    """A Python value in the canonical form of :func:`texts`; None for what has no such form."""
-    if isinstance(cell, str):
-        return cell.encode(errors="surrogatepass")
-    if isinstance(cell, bytes):
-        return cell
-    if isinstance(cell, (bool, np.bool_)):
-        return b"true" if cell else b"false"
-    if isinstance(cell, (int, np.integer)):
-        return str(int(cell)).encode() if abs(int(cell)) < 2**128 else None
-    if isinstance(cell, (float, np.floating)):
-        return None if math.isnan(cell) else repr(float(cell)).removesuffix(".0").encode()
-    if isinstance(cell, Decimal):
-        return None if cell.is_nan() else str(cell).encode()
-    if isinstance(cell, (date, time, UUID)) and cell == cell:  # NaT is not itself
-        return str(cell).encode()
-    return None
-
-
-def _windows(name: str, utf8: bytes) -> bytes:
-    """A name in Windows-1252, or in UTF-8 where that has no such letters or would be UTF-8 too."""
-    try:
-        written = name.encode("cp1252")
-    except UnicodeEncodeError:
-        return utf8
-    try:
-        written.decode()
-    except UnicodeDecodeError:
-        return written
-    return utf8
-
-
 def _time(cell: Any) -> Moment:
     """A Python value as a time; NaN for what is none."""
     if isinstance(cell, datetime):
@@ -284,14 +151,6 @@ def _time(cell: Any) -> Moment:
     if isinstance(cell, date):
         return _since_1970(datetime.combine(cell, time()))
     return _time_of(cell) if isinstance(cell, (str, bytes)) else (_number(cell), True)
-
-
-def _items(cell: Any) -> list[bytes | None]:
-    """A Python list, or text between spaces, commas or semicolons, as texts."""
-    if isinstance(cell, (list, tuple)) or (isinstance(cell, np.ndarray) and cell.ndim):
-        return [_text(item) for item in cell]
-    text = _text(cell)
-    return [] if text is None else [word for word in _BETWEEN.split(text) if word]
 
 
 def number_of(cell: bytes | str | None) -> float:
@@ -389,8 +248,3 @@ def _since_1970(when: datetime) -> Moment:
 def _of_zone(clocks: Any, zone: str) -> Any:
     """Seconds since 1970 UTC of what clocks of a zone show, cell by cell."""
     return clocks if zone == ZONE else offsets(zone).to_moments(clocks)
-
-
-def _split(column: Any) -> Any:
-    rows = [_items(cell) for cell in column.to_pylist()]
-    return pa.array(rows, pa.large_list(pa.large_binary()))

@@ -14,6 +14,7 @@ from uuid import UUID
 
 import duckdb
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -412,6 +413,54 @@ def test_trips(form, folders):
         )  # fmt: skip
 
     run()
+
+
+NUMBERED = ("12000000000", "7", "9007199254740991")
+"""Edges whose names are numbers, as pandas makes floats of where one is missing."""
+
+
+@pytest.mark.parametrize("kind", ["float64", "Float64", "object"])
+@pytest.mark.parametrize("name", [*NUMBERED, ""])
+def test_a_missing_edge_renames_no_other(kind, name, tmp_path):
+    """pandas makes floats of all edges for one that is missing, and trips on them had no edge."""
+    graph = road_graph(
+        {"node": [*"abcd"], "x": [*range(4)], "y": [0] * 4},
+        {"edge": [*NUMBERED], "src": [*"abc"], "dst": [*"bcd"]},
+    )
+    here, there = tmp_path / "here.csv", tmp_path / "there.csv"
+    rows = "".join(f"{row},{edge}\n" for row, edge in enumerate(NUMBERED))
+    here.write_text(f"trip,edge\n{rows}")
+    there.write_text(f"trip,edge\n{rows}more,{name}\n")
+
+    def read(source):
+        return read_trips(source, graph, name="trips")
+
+    def far(one, two):
+        return moved(one._trips, two._trips)
+
+    frames = [pd.read_csv(each) for each in (here, there)]
+    frames = [frames[0], frames[1].astype({"edge": kind})]
+    check(read, frames, 1, far)
+    check(read, [here, frames[0]], 0, far)
+    check(read, [there, frames[1]], 0, far)
+    assert len(read(here)._trips) == len(NUMBERED)
+
+
+class Unprintable:
+    def __repr__(self):
+        raise RecursionError("printed")
+
+
+def test_no_reader_prints_a_frame():
+    """To look for a word in it, one printed a whole frame, with columns that nobody reads."""
+    columns = {"who": ["ann"], "trip": ["1"], "edge": ["7"], "x": [0.5], "y": [0.5]}
+    frame = pd.DataFrame({**columns, "note": [Unprintable()]})
+    with pytest.raises(RecursionError):
+        str(frame)
+    assert len(read_trips(frame, GRAPH, unit="who")._trips) == 1
+    sequences = read_sequences(frame, Alphabet(("7",)), columns=["edge"], unit="who")
+    assert len(sequences._sequences) == 1
+    assert dpviz.load(frame, BOX, unit="who")._index.total == 1
 
 
 CLOCKS = (

@@ -2,13 +2,10 @@
 
 import gzip
 import re
-import uuid
 from datetime import datetime, tzinfo
 from decimal import Decimal
-from itertools import pairwise
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -20,7 +17,7 @@ from dpviz.errors import DataError
 from dpviz.private.load import values
 from dpviz.private.load.sequences import alphabet_of, read_sequences
 from dpviz.private.load.tables.delimited import DelimitedText
-from dpviz.private.load.values import _items, listed_places, lists, number_of, numbers, texts, times
+from dpviz.private.load.values import number_of, numbers, times
 from tests.private.load.stability import BOX, CELLS, IDS, workbook
 
 often = settings(max_examples=100, deadline=None, database=None)
@@ -151,48 +148,6 @@ def test_numbers_of_delimited_text(tmp_path_factory, cells):
     same(apart(read, cells, "zed"), [number_of(cell) for cell in cells])
 
 
-@often
-@given(st.lists(st.text("ab ,;\t", max_size=8), min_size=1, max_size=5))
-def test_lists_of_texts(cells):
-    def read(column):
-        start, items = lists(column, "edges")
-        return [items[a:b].to_pylist() for a, b in pairwise(start.tolist())]
-
-    assert read(pa.array(cells, pa.string())) == read(cells) == [_items(cell) for cell in cells]
-
-
-def test_ids_of_python_values():
-    one, two = uuid.UUID(int=1), uuid.UUID(int=2)
-    ids = texts([Decimal("sNaN"), Decimal("1.50"), one, two, float("nan"), None], "who")
-    assert ids.to_pylist() == [None, b"1.50", str(one).encode(), str(two).encode(), None, None]
-    for column in (["", " ", None], pa.array(["", " ", None])):
-        assert texts(column, "who").to_pylist() == [None, b" ", None]
-    assert texts(pa.array([np.nan, 7.0, 0.1]), "who").to_pylist() == [None, b"7", b"0.1"]
-    frame = pd.DataFrame({"who": [one, two], "x": 0.5, "y": 0.5})
-    assert dpviz.load(frame, BOX, unit="who")._index.total == 2
-
-
-def test_types_that_extend_another():
-    """A UUID is its text, as Python and DuckDB write it, wherever in its column it stands."""
-    ids = [
-        *(uuid.UUID(int=each << 100 | each) for each in range(5)),
-        None,
-        uuid.UUID(int=2**128 - 1),
-    ]
-    stored = pa.array([each and each.bytes for each in ids], pa.binary(16))
-    column = pa.ExtensionArray.from_storage(pa.uuid(), stored)
-    words = [each and str(each).encode() for each in ids]
-    assert texts(column, "who").to_pylist() == texts(ids, "who").to_pylist() == words
-    assert texts(column[4:6], "who").to_pylist() == words[4:6]
-    some = pa.DictionaryArray.from_arrays(pa.array([6, 5, None]), column)
-    assert texts(some, "who").to_pylist() == [words[6], None, None]
-    assert texts(pa.chunked_array([column, column[:0]]), "who").to_pylist() == words
-    start, items = lists(pa.ListArray.from_arrays(pa.array([0, 2, 7], pa.int32()), column), "edges")
-    assert (start.tolist(), items.to_pylist()) == ([0, 2, 7], words)
-    assert texts(pa.array(["{", "1"]).cast(pa.json_()), "who").to_pylist() == [b"{", b"1"]
-    assert texts(pa.array([1, None], pa.int8()).cast(pa.bool8()), "who").to_pylist() == [b"1", None]
-
-
 def test_a_parquet_column_of_text_is_parsed_cell_by_cell(tmp_path):
     """Its declared type holds numbers as any text file does, so it is no mistake of the schema."""
     table = pa.table({"name": ["0.5", "0,25", "here", None], "y": [0.5] * 4})
@@ -250,19 +205,6 @@ def test_compressed_json_lines_are_no_header(tmp_path):
 def test_the_first_sequence_of_a_file_without_a_header_refuses_nothing(tmp_path, first):
     (tmp_path / "a.txt").write_text(f"{first}\na b\n")
     assert len(read_sequences(tmp_path / "a.txt", alphabet_of("a,b"))._sequences) == 1
-
-
-def test_bytes_of_a_listed_name():
-    """In UTF-8, or else in Windows-1252, whatever the other cells are written in."""
-    names = ("other", "caf\u00e9", "\u00c3\u00a9", "\u4e2d", "\u00e9")
-    utf8 = [name.encode() for name in names]
-    cells = [*utf8, b"caf\xe9", b"\xe9", b"\xc3", b"\xff\xfe", None]
-
-    def read(column):
-        return listed_places(pa.array(column, pa.large_binary()), names)
-
-    assert apart(read, cells, b"\xff") == [0, 1, 2, 3, 4, 1, 4, -1, -1, -1]
-    assert list(listed_places(pa.array([b"\xc3\xa9"], pa.large_binary()), names[2:4])) == [-1]
 
 
 def test_kinds_with_accents_in_windows_1252(tmp_path):

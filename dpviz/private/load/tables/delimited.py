@@ -23,15 +23,13 @@ import numpy as np
 from dpviz.errors import DataError
 from dpviz.files import arrow, limits
 from dpviz.lazy import pa, pc, pv
+from dpviz.private.load.columns import MAX_LINE
 from dpviz.private.load.tables.base import Block, Column, Table, parsing
 from dpviz.private.load.tables.formats import Format
 from dpviz.private.load.values import number_of, typed
 
 BLOCK = 1 << 24
 """Bytes of text that are parsed at once."""
-
-MAX_LINE = 1 << 20
-"""A longer line is left out, like any line that cannot be split."""
 
 _DELIMITERS = ",;\t|"
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)

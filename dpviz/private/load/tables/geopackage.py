@@ -26,7 +26,8 @@ from dpviz.private.load.tables.vector import (
     format_of_points,
     layers_of_points,
 )
-from dpviz.private.load.values import numbers, texts
+from dpviz.private.load.values import numbers
+from dpviz.private.load.words import texts
 
 
 class GeoPackage(VectorFile):

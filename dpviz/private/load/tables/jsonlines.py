@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
+from dpviz.private.load.columns import MAX_LINE
 from dpviz.private.load.tables.base import BLOCK_ROWS, Block, Table, parsing
-from dpviz.private.load.tables.delimited import MAX_LINE
 from dpviz.private.load.tables.formats import Format
 from dpviz.private.load.tables.geojson import columns_of_first, columns_of_objects, json_value
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.lazy import pa
+from dpviz.private.load.columns import plain
 from dpviz.private.load.tables.base import (
     BLOCK_ROWS,
     Block,
@@ -22,7 +23,7 @@ from dpviz.private.load.tables.base import (
     parsing,
     point_coordinates,
 )
-from dpviz.private.load.values import numbers, plain, typed
+from dpviz.private.load.values import numbers, typed
 
 
 class MemoryTable(Table):

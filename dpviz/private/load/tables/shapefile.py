@@ -14,7 +14,8 @@ from dpviz.files import arrow
 from dpviz.lazy import pa, pc
 from dpviz.private.load.tables.dbf import code_page, decoded, digits, fields
 from dpviz.private.load.tables.vector import Reader, VectorFile, format_of_points
-from dpviz.private.load.values import numbers, texts
+from dpviz.private.load.values import numbers
+from dpviz.private.load.words import texts
 
 _WHOLE = r"^[-+]?[0-9]+(?:[.,]0*)?$"
 

@@ -20,7 +20,8 @@ def table(n=400):
     random = np.random.default_rng(0)
     modes = ["bike", "Bike", " bike", 'it\'s \\ "new"', "tram", "", None]
     fares = [-5.0, 20.0, 1e300, -1e300, 7.0005, 0.0005, -0.0005, 3.25, float("nan"), None]
-    stars = [1.0, 2.0, 2.5, 10.0, -3.0, float("nan"), None]
+    stars = [1.0, 2.0, 2.5, 10.0, -3.0, 1.2e10, 4e15, float("nan"), None]
+    sizes = [0.1, 1.0, 2.0**24, 1.2e10, float("nan"), None]
     columns = {
         "who": pa.array([f"u{each}" for each in random.integers(0, 90, n)]),
         "x": pa.array(random.uniform(-0.1, 1.1, n)),
@@ -28,6 +29,7 @@ def table(n=400):
         "mode": pa.array([modes[each] for each in random.integers(0, len(modes), n)]),
         "fare": pa.array([fares[each] for each in random.integers(0, len(fares), n)]),
         "stars": pa.array([stars[each] for each in random.integers(0, len(stars), n)]),
+        "size": pa.array([sizes[each] for each in random.integers(0, len(sizes), n)], pa.float32()),
     }
     return pa.table(columns)
 
@@ -54,7 +56,8 @@ def of_postgres(folder, request):
     url = request.getfixturevalue("postgres")
     with psycopg.connect(url) as db:
         columns = (
-            "who text, x double precision, y double precision, mode text, fare float8, stars float8"
+            "who text, x double precision, y double precision, mode text, fare float8, "
+            "stars float8, size float4"
         )
         db.execute("DROP TABLE IF EXISTS rides")
         db.execute(f"CREATE TABLE rides ({columns})".encode())
@@ -94,13 +97,15 @@ def test_every_engine_gives_the_layers_of_a_file(engine, records, request):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_numbers_as_kinds_and_as_ids_are_those_of_a_file(engine, records, request):
-    """Some engines write 1.0, which was of no listed kind, and NaN, which is no id."""
-    kinds = ("1", "2.5", "1.0", "10")
+    """Some engines write 1.0 or 1.2E10, which was of no listed kind, and NaN, which is no id."""
     url, name = ENGINES[engine](records, request)
-    box = dpviz.Domain.from_bounds([0, 0, 1, 1], ("x", "y"), kind="stars", kinds=kinds)
-    read = {**READ, "unit": "stars", "max_per_unit": 1_000}
-    wanted = dpviz.load(records / "rides.parquet", box, **read)._layers
-    layers = dpviz.load(url, box, table=name, **read)._layers
-    assert [index.total > 0 for index in wanted.counts] == [each != "1.0" for each in kinds]
-    for one, two in zip(wanted.counts, layers.counts, strict=True):
-        assert distance(one, two) == 0
+    of_stars = ("1", "2.5", "1.0", "10", "12000000000", "4000000000000000")
+    of_sizes = (repr(float(np.float32(0.1))), "1", "0.1", "16777216", "12000000000")
+    for column, kinds, none in (("stars", of_stars, "1.0"), ("size", of_sizes, "0.1")):
+        box = dpviz.Domain.from_bounds([0, 0, 1, 1], ("x", "y"), kind=column, kinds=kinds)
+        read = {**READ, "unit": column, "max_per_unit": 1_000}
+        wanted = dpviz.load(records / "rides.parquet", box, **read)._layers
+        layers = dpviz.load(url, box, table=name, **read)._layers
+        assert [index.total > 0 for index in wanted.counts] == [each != none for each in kinds]
+        for one, two in zip(wanted.counts, layers.counts, strict=True):
+            assert distance(one, two) == 0
