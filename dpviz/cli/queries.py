@@ -22,7 +22,6 @@ from dpviz.cli.root import (
     numbers,
     step_rows,
 )
-from dpviz.domain.rectangles import listed
 from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -204,6 +203,8 @@ def emit_rectangles(
     attributes: bool = True,
 ) -> None:
     """Answers for rectangles, with what their edges leave open."""
+    from dpviz.domain.rectangles import listed
+
     beside = attribute_rows(release, asked, period) if attributes else [{} for _ in asked]
     rows = [
         {"rect": box, **answer, **more}

@@ -17,7 +17,6 @@ from dpviz.cli.attributes import attribute_facts
 from dpviz.cli.outputs import apart
 from dpviz.cli.queries import opened_map
 from dpviz.cli.root import Json, ReleaseFile, app, complain, emit, in_line
-from dpviz.domain.rectangles import listed
 from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -61,6 +60,7 @@ def info(
             "--source, --seed, --areas and --graph are for the code: give --code too"
         )
     from dpviz.domain.periods import period_words
+    from dpviz.domain.rectangles import listed
     from dpviz.releases.points.promises import promises
 
     opened = dpviz.read(release)
