@@ -12,15 +12,17 @@ import dpviz
 from dpviz.evaluation.figures.districts import voronoi
 from dpviz.exports import map_page, report_page
 from dpviz.exports.facts import quotient_words
+from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.window import during
 from dpviz.render import half_width_words, interval_words, rounded, short, with_noise
 from dpviz.render.client.assemble import FOLDER
 from dpviz.render.numbers import percent_interval, with_interval
 from tests.browser.conftest import frames
-from tests.browser.test_explore import shape, the_map
+from tests.browser.test_explore import over, shape, the_map
 from tests.browser.test_map import styles
 from tests.browser.test_pages import OF_COLOURS, violations
 from tests.exports.test_html import EVIL
+from tests.render.test_cells import release as few_cells
 
 pytestmark = pytest.mark.browser
 RECT = (14.5, -24.0, 14.7, -23.8)
@@ -288,6 +290,16 @@ def test_a_file_of_kinds_and_values_chooses_and_answers_each(open_file):
     chooser.select_option("bike")
     page.get_by_test_id("dpviz-compare").select_option("walk")
     assert map_view.evaluate(shown) == ["cells-1", "cells-2"]
+
+
+def test_a_tooltip_has_every_digit_of_a_large_count(open_file):
+    large = few_cells(counts=(123_456_827.0, 123_456_427.0, 300.0, 60.0, 40.0))
+    page = open_file(map_page([large]))
+    map_view = the_map(page)
+    page.mouse.move(*over(map_view, (10.25, 50.25)))
+    tooltip = page.get_by_test_id("dpviz-tooltip")
+    half = INTERVAL_SDS * large.nodes.variance[1] ** 0.5
+    expect(tooltip).to_contain_text(f"{with_noise(large.nodes.count[1], half)} records")
 
 
 def test_an_answer_of_one_cell_is_built_from_one(open_file):
