@@ -106,11 +106,17 @@ def _sum_words(row: dict[str, Any]) -> list[str]:
     if "sum" not in row:
         return []
     total, mean = row["sum"], row["mean"]
-    words = f"sum {total['value']:,.6g} ({total['low']:,.6g} to {total['high']:,.6g})"
+    words = f"sum {_with_interval(total)}"
     words += cut_words(total["uniformity_sd"], least=0.0)  # values may all be small
     if not mean["enough"]:
         return [words, "mean unknown: too few records"]
-    return [words, f"mean {mean['value']:,.4g} ({mean['low']:,.4g} to {mean['high']:,.4g})"]
+    return [words, f"mean {_with_interval(mean)}"]
+
+
+def _with_interval(row: dict[str, Any]) -> str:
+    from dpviz.render.numbers import MINUS, with_interval
+
+    return with_interval(row["value"], row["low"], row["high"]).replace(MINUS, "-")
 
 
 def cut_words(uniformity_sd: float, noun: str = "cells", least: float = 0.05) -> str:
@@ -118,18 +124,21 @@ def cut_words(uniformity_sd: float, noun: str = "cells", least: float = 0.05) ->
     and that may cost more than the least that is worth a word.
     """
     from dpviz.releases.answers import INTERVAL_SDS
+    from dpviz.render.numbers import half_width_words
 
     error = INTERVAL_SDS * uniformity_sd
     if error <= least:
         return ""
-    return f", about ± {float(f'{error:.2g}'):,.10g} more for cut {noun}"
+    return f", about ± {half_width_words(error)} more for cut {noun}"
 
 
 def _percent(share: dict[str, Any]) -> str:
     if not share["enough"]:
         return "unknown: too few records"
-    value, low, high = (100 * share[name] for name in ("value", "low", "high"))
-    return f"{value:.1f} % ({low:.1f} to {high:.1f} %)"
+    from dpviz.render.numbers import NO_BREAK, percent_interval
+
+    words = percent_interval(share["value"], share["low"], share["high"])
+    return words.replace(NO_BREAK, " ")
 
 
 def attribute_facts(domain: Domain) -> list[str]:

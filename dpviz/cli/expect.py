@@ -44,6 +44,7 @@ def expect(
         retained_share,
     )
     from dpviz.methods import method as find_method
+    from dpviz.render.numbers import half_width_words
 
     domain = public_box(numbers(bounds, "--bounds"), (), DEGREES, {**clock.axis()})
     chosen = find_method(method, "points", **settings(parameters)).parameters()
@@ -53,7 +54,8 @@ def expect(
     counted = 1.0 if per_unit is None else retained_share(max_per_unit, per_unit)
     lines = [f"{'queries':<10}{'count':>12}{'noise, 95 % ±':>16}{'left out':>12}{'mean error':>14}"]
     lines += [
-        f"{row.size:<10}{row.count:>12,.0f}{row.interval:>16,.0f}{row.left_out:>12,.0f}"
+        f"{row.size:<10}{row.count:>12,.0f}{half_width_words(row.interval):>16}"
+        f"{row.left_out:>12,.0f}"
         f"{row.error:>14,.0f}"
         for row in rows
     ]

@@ -18,7 +18,14 @@ from dpviz.releases.points.kinds import KindsRelease
 from dpviz.releases.points.promises import promises
 from dpviz.releases.points.quotient import Quotients
 from dpviz.releases.points.release import PointRelease
-from dpviz.render.numbers import odds, percent_interval, rounded, with_noise
+from dpviz.render.numbers import (
+    half_width_words,
+    interval_ends,
+    odds,
+    percent_interval,
+    with_interval,
+    with_noise,
+)
 from dpviz.render.projection import from_degrees
 from dpviz.render.scene import Bounds
 
@@ -215,15 +222,15 @@ def replies(releases: Sequence[Mapped], labels: Sequence[str], rect: Bounds) -> 
     for label, release, kind in rows:
         asked = release.of(kind) if kind and isinstance(release, KindsRelease) else release
         answer = asked.count(inside)
-        half = float(answer.half_width[0])
+        low, high = interval_ends(float(answer.count[0]), float(answer.half_width[0]))
         spread = INTERVAL_SDS * float(answer.uniformity_sd[0])
         answers.append(
             Reply(
                 label=label,
                 count=with_noise(float(answer.count[0]), float(answer.larger_error[0])),
-                low=rounded(float(answer.low[0]), half),
-                high=rounded(float(answer.high[0]), half),
-                uniformity=rounded(spread, spread),
+                low=low,
+                high=high,
+                uniformity=half_width_words(spread),
                 nodes=f"{int(answer.nodes[0]):,}",
                 sums=tuple(_attributes(release, inside, kind)),
             )
@@ -253,7 +260,4 @@ def quotient_words(answer: Quotients, *, shares: bool = False) -> str:
     if not answer.enough[0]:
         return FEW
     value, low, high = (float(each[0]) for each in (answer.value, answer.low, answer.high))
-    if shares:
-        return percent_interval(value, low, high)
-    half = (high - low) / 2
-    return f"{rounded(value, half)} ({rounded(low, half)} to {rounded(high, half)})"
+    return (percent_interval if shares else with_interval)(value, low, high)

@@ -8,7 +8,7 @@ from dpviz.render.colors import PALETTES, Themed
 from dpviz.render.difference import difference_scene
 from dpviz.render.legend import Legend, Swatch
 from dpviz.render.marks import arcs, boxes, paths, points, trips
-from dpviz.render.numbers import interval_words, rounded, short, with_noise
+from dpviz.render.numbers import half_width_words, interval_words, rounded, short, with_noise
 from dpviz.render.scene import Animation, Camera, Mark, Row, Scene
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "density_legend",
     "density_scale",
     "difference_scene",
+    "half_width_words",
     "interval_words",
     "paths",
     "points",

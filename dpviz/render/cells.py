@@ -17,6 +17,7 @@ from dpviz.releases.points.release import PointRelease
 from dpviz.render.colors import HATCH, every_palette
 from dpviz.render.detail import NEVER, QUIET, Detail, detail
 from dpviz.render.legend import Legend, Swatch, compact, scale_labels
+from dpviz.render.marks import count_column
 from dpviz.render.numbers import percent
 from dpviz.render.projection import areas, beyond, to_degrees, world
 from dpviz.render.scale import Scale, scale_of
@@ -181,12 +182,12 @@ def cells(
     origin = world([bounds[0, :2], bounds[0, 2:]]).mean(axis=0)
     offsets = np.hstack([world(bounds[:, :2]) - origin, world(bounds[:, 2:]) - origin])
     scale = scale or density_scale(release)
-    adapted = adaptive(release)
+    adapted, noise_sd = adaptive(release), np.sqrt(nodes.variance)
     table = pa.table(
         {
             "bounds": tuples(offsets.astype(np.float32)),
-            "count": numbers(nodes.count.astype(np.float32)),
-            "noise_sd": numbers(np.sqrt(nodes.variance).astype(np.float32)),
+            "count": count_column(nodes.count, noise_sd),
+            "noise_sd": numbers(noise_sd.astype(np.float32)),
             "km2": numbers(areas(bounds).astype(np.float32)),
             "first": numbers(nodes.level.astype(np.uint8)),
             "last": numbers(np.where(nodes.leaf, ALWAYS, nodes.level).astype(np.uint8)),

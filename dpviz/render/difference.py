@@ -22,6 +22,7 @@ from dpviz.render.basemap import outlines
 from dpviz.render.cells import ALWAYS, ZOOM_STEPS, adaptive, domain_bounds, home_zoom
 from dpviz.render.colors import LAND, MORE_A, MORE_B, Themed
 from dpviz.render.legend import Legend, Swatch, scale_labels
+from dpviz.render.marks import count_column
 from dpviz.render.projection import areas, to_degrees, world
 from dpviz.render.scale import Scale, scale_of
 from dpviz.render.scene import Camera, Mark, Row, Scene
@@ -97,15 +98,15 @@ def difference(
     density = np.where(clear, gap / km2, 0.0)
     home = (since == 0.0) & clear
     scale = scale_of(np.abs(density[home]), np.abs(gap[home]), most=SIDES)
-    columns = {
-        "count_a": count_a,
-        "sd_a": sd_a,
-        "count_b": count_b,
-        "sd_b": sd_b,
-        "gap": gap,
-        "sd": sd,
+    words = {
+        "count_a": count_column(count_a, sd_a),
+        "count_b": count_column(count_b, sd_b),
+        "gap": count_column(gap, sd),
     }
-    words = {name: numbers(each.astype(np.float32)) for name, each in columns.items()}
+    words |= {
+        name: numbers(each.astype(np.float32))
+        for name, each in (("sd_a", sd_a), ("sd_b", sd_b), ("sd", sd))
+    }
     table = pa.table(drawn_columns(offsets, density, since, until) | words)
     colors = _colors()
     both = [*(-each for each in reversed(scale.bounds)), *scale.bounds]

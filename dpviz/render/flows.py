@@ -233,7 +233,7 @@ def chance_words(chance: Float, sd: Float | None) -> list[str]:
     """Probabilities in percent with the half-widths of their 95 % intervals, where noise is known.
 
     >>> chance_words(np.array([0.351, 0.2]), np.array([0.0149, np.inf]))
-    ['35 ± 3 %', 'noise']
+    ['35.1 ± 3.2 %', 'noise']
     """
     if sd is None:
         return [f"{rounded(100 * value, 0.1)} %" for value in chance.tolist()]

@@ -33,6 +33,7 @@ from dpviz.render.difference import (
     placed,
 )
 from dpviz.render.legend import Legend, Swatch, scale_labels
+from dpviz.render.marks import count_column
 from dpviz.render.numbers import percent, percent_interval
 from dpviz.render.scale import scale_of
 from dpviz.render.scene import Camera, Mark, Row, Scene
@@ -292,8 +293,9 @@ def _layer(
 def _counts(cells: KindCells, kinds: Int) -> dict[str, pa.Array]:
     columns = {}
     for at, kind in enumerate(kinds):
-        columns[f"count_{at}"] = numbers(cells.count[kind].astype(np.float32))
-        columns[f"sd_{at}"] = numbers(np.sqrt(cells.variance[kind]).astype(np.float32))
+        sd = np.sqrt(cells.variance[kind])
+        columns[f"count_{at}"] = count_column(cells.count[kind], sd)
+        columns[f"sd_{at}"] = numbers(sd.astype(np.float32))
     return columns
 
 

@@ -20,6 +20,10 @@ from dpviz.files.arrow import lists, numbers, tuples
 from dpviz.render.colors import ACCENT, FRAME, TEXT, TIDE, Themed
 from dpviz.render.scene import Mark, Row, Side
 
+NEGLIGIBLE = 0.01
+"""Standard deviations of the noise by which a count may be off where it is shown: the last digit of
+one that is shown beside its noise is worth five times that at least."""
+
 MIDDLE = Themed(TIDE.light[5], TIDE.dark[5])
 
 
@@ -202,7 +206,8 @@ class _Layer:
             name: pydeck.types.String(value) if isinstance(value, str) else value
             for name, value in properties.items()
         }
-        more = {name: numbers(_narrow(values)) for name, values in (extra or {}).items()}
+        known, noise = extra or {}, {row.column: row.noise_sd for row in rows}
+        more = {name: _column(each, known.get(noise.get(name, ""))) for name, each in known.items()}
         return Mark(
             layer=pydeck.Layer(kind, None, id=id, **literal),
             table=pa.table(self.columns | more),
@@ -210,6 +215,17 @@ class _Layer:
             title=title,
             rows=rows,
         )
+
+
+def count_column(count: ArrayLike, noise_sd: ArrayLike) -> pa.Array:
+    """Counts that are shown beside their noise, both of shape (n,).
+
+    A float32 has 24 bits: 123,456,827 would be 123,456,824. Usual counts have no need of more.
+    """
+    exact = np.asarray(count, dtype=np.float64)
+    narrow = exact.astype(np.float32)
+    enough = np.abs(narrow - exact) <= NEGLIGIBLE * np.asarray(noise_sd)
+    return numbers(narrow if enough.all() else exact)
 
 
 def _colors(color: ArrayLike) -> NDArray[np.uint8]:
@@ -244,6 +260,9 @@ def _scalars(lines: Sequence[ArrayLike]) -> pa.Array:
     return lists(numbers(flat), _lengths(lines))
 
 
-def _narrow(values: ArrayLike) -> NDArray[Any]:
+def _column(values: ArrayLike, noise_sd: ArrayLike | None) -> pa.Array:
+    """A row's words, a count with its noise, or a number that is shown with two digits."""
     values = np.asarray(values)
-    return values if values.dtype.kind in "UOT" else values.astype(np.float32)
+    if values.dtype.kind in "UOT":
+        return numbers(values)
+    return numbers(_numbers(values)) if noise_sd is None else count_column(values, noise_sd)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from math import isnan
+
 import numpy as np
 import pyarrow as pa
 
-from dpviz.files.arrow import numbers
-from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.kinds import KindsRelease
 from dpviz.releases.points.quotient import Quotients
 from dpviz.releases.points.release import PointRelease
@@ -15,7 +15,7 @@ from dpviz.render.cells import adaptive
 from dpviz.render.colors import every_palette
 from dpviz.render.difference import BOUND, by_zoom, cell_layer, drawn_columns, placed
 from dpviz.render.legend import Legend
-from dpviz.render.numbers import short
+from dpviz.render.numbers import short, with_interval
 from dpviz.render.scale import Scale
 from dpviz.render.scene import Mark, Row
 from dpviz.trees.lattice import Float, Int
@@ -44,20 +44,16 @@ def mean_marks(release: PointRelease, id: str) -> tuple[Mark, Legend]:  # noqa: 
     bounds = _steps(value[(since == 0.0) & ~np.isnan(value)], values.low, values.high)
     _, offsets, origin = placed(release.domain, lo, hi)
     blank = values.low - 1.0 - abs(values.low)  # under the first class
-    spread = (high - low) / 2 / INTERVAL_SDS
-    columns = {"value": value, "sd": spread, "low": low, "high": high}
+    words = [
+        "too few records" if isnan(ends[0]) else with_interval(*ends)
+        for ends in zip(value.tolist(), low.tolist(), high.tolist(), strict=True)
+    ]
     drawn = drawn_columns(offsets, np.where(np.isnan(value), blank, value), since, until)
-    table = pa.table(
-        drawn | {name: numbers(each.astype(np.float32)) for name, each in columns.items()}
-    )
+    table = pa.table(drawn | {"mean": pa.array(words, pa.string())})
     palettes = every_palette(len(bounds))
     layer = cell_layer(id, origin, bounds, palettes)
     title = f"Mean of {values.column}"
-    rows = (
-        Row("mean", "value", noise_sd="sd"),
-        Row("95 % from", "low"),
-        Row("to", "high"),
-    )
+    rows = (Row("Mean (95 % interval)", "mean"),)
     mark = Mark(layer=layer, table=table, bind=BOUND, title=title, rows=rows)
     return mark, Legend(
         title=title,

@@ -10,30 +10,60 @@ MINUS = "−"
 NO_BREAK = "\u00a0"
 """A space at which no line ends: a number and its unit stay together."""
 
+LAST_DIGITS = 1e-7
+"""What is beyond a decimal place by less than this share of it is on it, but for a float's error:
+that of a float32, in which maps get standard deviations, is 6e-8."""
+
 
 def rounded(value: float, half_width: float) -> str:
     """``value`` at the last decimal place that an uncertainty of ``half_width`` leaves meaning.
 
-    The half-width keeps one digit, two where it begins with 1, and the value the same place.
+    It is the place to which :func:`half_width_words` rounds.
 
     >>> rounded(1237.4, 58.8), rounded(-1237.4, 0), rounded(-0.2, 14.7)
     ('1,240', '−1,237', '0')
     """
-    if not (math.isfinite(half_width) and half_width > 0):
+    if not _is_width(half_width):
         return _at_place(value, 0) if abs(value) >= 10 or value % 1 == 0 else short(value)
-    return _at_place(value, _place(half_width))
+    return _at_place(value, _shown(half_width)[1])
+
+
+def half_width_words(half_width: float) -> str:
+    """What stands after ±, rounded up: no interval is shown narrower than it is.
+
+    It has two digits where it begins with 1, 2 or 3, else one.
+
+    >>> half_width_words(24.1), half_width_words(51), half_width_words(39.2), half_width_words(0)
+    ('25', '60', '40', '0')
+    """
+    if not _is_width(half_width):
+        return rounded(half_width, 0)
+    half, place = _shown(half_width)
+    return _at_place(half, place)
 
 
 def with_noise(value: float, half_width: float) -> str:
     """A value and the half-width of its 95 % interval.
 
     >>> with_noise(1237.4, 58.8), with_noise(12.34, 1.23), with_noise(7, 0)
-    ('1,240 ± 60', '12.3 ± 1.2', '7')
+    ('1,240 ± 60', '12.3 ± 1.3', '7')
     """
-    if not (math.isfinite(half_width) and half_width > 0):
+    if not _is_width(half_width):
         return rounded(value, half_width)
-    place = _place(half_width)
-    return f"{_at_place(value, place)} ± {_at_place(half_width, place)}"
+    return f"{rounded(value, half_width)} ± {half_width_words(half_width)}"
+
+
+def interval_ends(value: float, half_width: float) -> tuple[str, str]:
+    """The two ends of :func:`interval_words`.
+
+    >>> interval_ends(1237.4, 58.8), interval_ends(7, 0)
+    (('1,180', '1,300'), ('7', '7'))
+    """
+    if not _is_width(half_width):
+        return rounded(value, 0), rounded(value, 0)
+    half, place = _shown(half_width)
+    middle = _nearest(value, place)
+    return _at_place(middle - half, place), _at_place(middle + half, place)
 
 
 def interval_words(value: float, half_width: float) -> str:
@@ -42,11 +72,7 @@ def interval_words(value: float, half_width: float) -> str:
     >>> interval_words(1237.4, 58.8), interval_words(7, 0)
     ('1,180 to 1,300', '7 to 7')
     """
-    if not (math.isfinite(half_width) and half_width > 0):
-        return f"{rounded(value, 0)} to {rounded(value, 0)}"
-    place = _place(half_width)
-    middle, half = round(value, -place), round(half_width, -place)
-    return f"{_at_place(middle - half, place)} to {_at_place(middle + half, place)}"
+    return " to ".join(interval_ends(value, half_width))
 
 
 def short(value: float) -> str:
@@ -62,13 +88,34 @@ def short(value: float) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def _place(half_width: float) -> int:
+def _is_width(half_width: float) -> bool:
+    return math.isfinite(half_width) and half_width > 0
+
+
+def _shown(half_width: float) -> tuple[float, int]:
+    """A half-width rounded up, and the decimal place of its last digit."""
     exponent = math.floor(math.log10(half_width))
-    return exponent - 1 if half_width / 10.0**exponent < 2 else exponent
+    place = exponent - 1 if half_width / 10.0**exponent < 4 else exponent
+    digits = math.ceil(half_width / 10.0**place * (1 - LAST_DIGITS))
+    if digits == 40:  # of 39.2: it begins with 4 now
+        digits, place = 4, place + 1
+    return float(f"{digits}e{place}"), place
+
+
+def _outwards(value: float, place: int, sign: int) -> str:
+    """The lower end (sign −1) or the upper one (1) of an interval, rounded away from its middle."""
+    end, step = _nearest(value, place), float(f"1e{place}")
+    inside = sign * (value - end) > LAST_DIGITS * step
+    return _at_place(end + sign * step if inside else end, place)
+
+
+def _nearest(value: float, place: int) -> float:
+    """By all digits of a float, halves to the even: NumPy's own numbers round otherwise."""
+    return round(float(value), -place)
 
 
 def _at_place(value: float, place: int) -> str:
-    result = round(value, -place)
+    result = _nearest(value, place)
     return f"{0.0 if result == 0 else result:,.{max(0, -place)}f}".replace("-", MINUS)
 
 
@@ -84,14 +131,31 @@ def percent(share: float, places: int = 0) -> str:
 def percent_interval(value: float, low: float, high: float) -> str:
     """A share and its interval, both to the place that the interval leaves, and a whole per cent.
 
-    >>> percent_interval(0.42, 0.38, 0.46).replace(NO_BREAK, " ")
-    '42 % (38 to 46 %)'
-    >>> percent_interval(0.00309, 0.00291, 0.00326).replace(NO_BREAK, " ")
-    '0.309 % (0.291 to 0.326 %)'
+    >>> percent_interval(0.42, 0.381, 0.459).replace(NO_BREAK, " ")
+    '42.0 % (38.1 to 45.9 %)'
+    >>> percent_interval(0.42, 0.3402, 0.4998).replace(NO_BREAK, " ")
+    '42 % (34 to 50 %)'
     """
     half = min(50.0 * (high - low), 5.0)
-    first, least, most = (rounded(100.0 * each, half) for each in (value, low, high))
+    first, least, most = _with_ends(100.0 * value, 100.0 * low, 100.0 * high, half)
     return f"{first}{NO_BREAK}% ({least} to {most}{NO_BREAK}%)"
+
+
+def with_interval(value: float, low: float, high: float) -> str:
+    """Any other value and its interval, whose ends are rounded outwards.
+
+    >>> with_interval(12.13, 11.82, 12.42), with_interval(123, 71, 182)
+    ('12.13 (11.82 to 12.42)', '120 (70 to 190)')
+    """
+    first, least, most = _with_ends(value, low, high, (high - low) / 2)
+    return f"{first} ({least} to {most})"
+
+
+def _with_ends(value: float, low: float, high: float, half: float) -> tuple[str, str, str]:
+    if not _is_width(half):
+        return rounded(value, 0), rounded(low, 0), rounded(high, 0)
+    place = _shown(half)[1]
+    return _at_place(value, place), _outwards(low, place, -1), _outwards(high, place, 1)
 
 
 def odds(epsilon: float) -> str:

@@ -126,6 +126,7 @@ def test_a_click_is_told_a_tooltip_is_text_and_the_clock_runs(scenes, open_page)
     tooltip = page.get_by_test_id("dpviz-tooltip")
     expect(tooltip).to_contain_text("<b>Here</b>")
     expect(tooltip).to_contain_text("1,240 ± 60 a day")
+    expect(tooltip).to_contain_text("123,456,830 ± 60")  # as a float32 it is 123,456,824
     expect(tooltip).to_contain_text("<u>a place</u>")
     for place, mark in MARKS.items():
         assert map_view.evaluate(HIT, [place, [0, 0], 0]) == mark

@@ -12,15 +12,17 @@ import dpviz
 from dpviz.evaluation.figures.districts import voronoi
 from dpviz.exports import map_page, report_page
 from dpviz.exports.facts import quotient_words
+from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.window import during
-from dpviz.render import interval_words, rounded, short, with_noise
+from dpviz.render import half_width_words, interval_words, rounded, short, with_noise
 from dpviz.render.client.assemble import FOLDER
-from dpviz.render.numbers import percent_interval
+from dpviz.render.numbers import percent_interval, with_interval
 from tests.browser.conftest import frames
-from tests.browser.test_explore import shape, the_map
+from tests.browser.test_explore import over, shape, the_map
 from tests.browser.test_map import styles
 from tests.browser.test_pages import OF_COLOURS, violations
 from tests.exports.test_html import EVIL
+from tests.render.test_cells import release as few_cells
 
 pytestmark = pytest.mark.browser
 RECT = (14.5, -24.0, 14.7, -23.8)
@@ -62,17 +64,36 @@ def test_a_file_answers_as_the_engine_does(open_file, releases):
 
 
 def numbers_are_rounded_as_those_of_tables(page):
-    """Halves went up in the map, to the even digit in tables: 45 ± 20 was 50 here and 40 there."""
+    """Halves went up in the map, to the even digit in tables: 45 ± 50 was 50 here and 40 there.
+
+    And 425.85 ± 1.1 was 425.8 here and 425.9 there: as a float it is more than half way.
+    """
     code = (FOLDER / "numbers.js").read_text().replace("export ", "")
     random = np.random.default_rng(4)
-    pairs = [[n / 2, random.uniform(0.1, 900)] for n in range(-600, 600)]
+    rows = [[n / 2, random.uniform(0.1, 900), random.uniform(0, 50)] for n in range(-600, 600)]
+    rows += [[425.85, 1.1, 0.2], [123_456_827, 40, 40], [7, 0, 0], [0.4, 0, 0], [5, 9.6, 99.5]]
+    decimals = random.integers(-4, 8, 10_000).tolist()
+    for places in decimals:  # of which many end with 5, just where they are rounded
+        value = round(random.normal(0, 10 ** (6 - places)), places)
+        half, below = (float(f"{each:.2g}") for each in random.exponential(10.0**-places, 2))
+        rows.append([value, 10 * half, below])
     mine = page.evaluate(
-        f"pairs => {{ {code}; return pairs.map(([v, h]) => "
-        "[withNoise(v, h), roundedTo(v, h), short(v), intervalWords(v, h)]); }",
-        pairs,
+        f"rows => {{ {code}; return rows.map(([v, h, d]) => [withNoise(v, h), roundedTo(v, h), "
+        "halfWidthWords(h), short(v), intervalWords(v, h), withInterval(v, v - d, v + h), "
+        "percentInterval(v / 1e3, (v - d) / 1e3, (v + h) / 1e3)]); }",
+        rows,
     )
-    words = [with_noise, rounded, lambda value, _: short(value), interval_words]
-    assert mine == [[each(*pair) for each in words] for pair in pairs]
+    for (value, half, below), words in zip(rows, mine, strict=True):
+        ends = value, value - below, value + half
+        assert words == [
+            with_noise(value, half),
+            rounded(value, half),
+            half_width_words(half),
+            short(value),
+            interval_words(value, half),
+            with_interval(*ends),
+            percent_interval(*(each / 1e3 for each in ends)),
+        ]
 
 
 @pytest.mark.parametrize("made", ["wavelets", "part"])
@@ -269,6 +290,16 @@ def test_a_file_of_kinds_and_values_chooses_and_answers_each(open_file):
     chooser.select_option("bike")
     page.get_by_test_id("dpviz-compare").select_option("walk")
     assert map_view.evaluate(shown) == ["cells-1", "cells-2"]
+
+
+def test_a_tooltip_has_every_digit_of_a_large_count(open_file):
+    large = few_cells(counts=(123_456_827.0, 123_456_427.0, 300.0, 60.0, 40.0))
+    page = open_file(map_page([large]))
+    map_view = the_map(page)
+    page.mouse.move(*over(map_view, (10.25, 50.25)))
+    tooltip = page.get_by_test_id("dpviz-tooltip")
+    half = INTERVAL_SDS * large.nodes.variance[1] ** 0.5
+    expect(tooltip).to_contain_text(f"{with_noise(large.nodes.count[1], half)} records")
 
 
 def test_an_answer_of_one_cell_is_built_from_one(open_file):

@@ -9,7 +9,7 @@ from dpviz.exports import map_page
 from dpviz.releases.points.region_count import Regions
 from dpviz.render import cells, density_scale
 from dpviz.render.cells import domain_bounds, node_bounds
-from dpviz.render.difference import placed
+from dpviz.render.difference import difference, placed
 from dpviz.render.districts import district_marks
 from dpviz.render.projection import WORLD, areas, to_degrees, world
 
@@ -33,6 +33,19 @@ def test_bounds_are_west_south_east_north():
         [10, 50.5, 10.5, 51],
         [10.5, 50.5, 11, 51],
     ]
+
+
+def test_large_counts_are_shown_to_the_last_digit():
+    """On the map 123,456,827 was 123,456,824."""
+    large = release((123_456_827.0, 123_456_427.0, 300.0, 60.0, 40.0))
+    table = cells(large).table
+    assert table["count"].to_pylist() == large.nodes.count.tolist()
+    small = release((100.0, 50.0, 30.0, 5.0, 15.0))
+    mark, _ = difference([large, small], ["A", "B"])
+    of_a, gap = (np.array(mark.table[name].to_pylist()) for name in ("count_a", "gap"))
+    assert set(of_a) <= set(large.nodes.count)
+    assert gap.max() == 123_456_377
+    assert str(cells(small).table["count"].type) == "float"
 
 
 def test_an_inner_node_is_drawn_at_its_level_and_a_leaf_from_its_level_on():

@@ -97,7 +97,7 @@ def test_next_places_are_drawn_with_their_noise_and_the_end_is_not():
     ring, arrow = next_marks(PLACES, NAMES, 4, chance, sd)
     assert ring.id == "chosen"
     assert column(arrow, "to") == [NAMES[5], NAMES[1]]
-    assert column(arrow, "chance") == ["20 ± 30 %", "50 ± 30 %"]
+    assert column(arrow, "chance") == ["20 ± 32 %", "50 ± 32 %"]
     colors = np.array(column(arrow, "color")).reshape(2, -1, 4)[:, 0]
     assert colors[:, :3].tolist() == [list(QUIET.light), list(ACCENT.light)]
     assert len(next_marks(PLACES, NAMES, 4, np.eye(10)[9])) == 1

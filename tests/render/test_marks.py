@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from dpviz.render import Camera, Scene, arcs, boxes, paths, points, trips
-from dpviz.render.scene import layers_json, tables
+from dpviz.render.marks import count_column
+from dpviz.render.scene import Row, layers_json, tables
 
 
 def test_a_constant_is_a_property_and_an_array_is_a_column():
@@ -54,6 +55,25 @@ def test_text_is_quoted_not_evaluated():
     assert layer["side"] == "left"
     assert layer["widthUnits"] == "pixels"
     assert mark.table["name"].to_pylist() == ["<b>x</b>"]
+
+
+@pytest.mark.parametrize(
+    ("count", "sd", "kind"),
+    [
+        ([250_427.0, -3.0], 9.5, "float"),
+        ([16_777_217.0, 1.0], 9.5, "double"),  # 2**24 + 1
+        ([123_456_827.0, 1.0], 1e4, "float"),  # nobody sees what is off by 3 ± 20,000
+        ([1_234_567.3, 1.0], 0.1, "double"),  # as a float32 it would be 1,234,567.25
+    ],
+)
+def test_a_count_has_as_many_bits_as_its_noise_leaves_digits(count, sd, kind):
+    noise = np.full(2, sd)
+    rows = (Row("records", "count", noise_sd="sd"),)
+    mark = points("p", np.zeros((2, 2)), rows=rows, extra={"count": count, "sd": noise})
+    for column in (count_column(count, noise), mark.table["count"]):
+        assert str(column.type) == kind
+        assert column.to_pylist() == pytest.approx(count, abs=0.01 * sd, rel=0)
+    assert str(mark.table["sd"].type) == "float"
 
 
 def test_a_scene_refuses_two_marks_of_one_id():

@@ -8,7 +8,7 @@ import dpviz
 from dpviz.files import limits
 from dpviz.methods import METHODS, names
 from dpviz.releases.answers import INTERVAL_SDS
-from dpviz.render import rounded, with_noise
+from dpviz.render import half_width_words, rounded, with_noise
 from dpviz.ui.points import source_form
 from dpviz.ui.points.answers import inside_words, off_by
 from dpviz.ui.points.area_form import SIDES
@@ -218,7 +218,7 @@ def test_four_sides_that_are_typed_are_the_question_in_place_of_a_polygon():
     [
         (9.4, 1.9, 10, ("−0.6", "6.0 %")),  # "−1" of 10 was said to be 6 % of it
         (0.1, 0.7, 0, ("+0.1", "")),
-        (6.2, 2.0, 6, ("0", "")),
+        (6.2, 4.0, 6, ("0", "")),
         (1_237.4, 58.8, 1_200, ("+40", "3.3 %")),
     ],
 )
@@ -527,7 +527,7 @@ def test_a_year_has_a_window_an_answer_in_it_and_a_timeline():
     assert [row["from"], row["to"]] == ["2030-07-31", "2030-08-30"]
     (steps,) = [each.value for each in app.dataframe if {"to", "95 % interval ±"} <= {*each.value}]
     cut = INTERVAL_SDS * release.timeline(RECT, every.value).uniformity_sd
-    assert list(steps["cut cells ±"]) == [rounded(each, each) for each in cut]  # noise's alone
+    assert list(steps["cut cells ±"]) == [half_width_words(each) for each in cut]  # noise's alone
     look = next(each.key for each in app.segmented_control if each.key.endswith(".look"))
     healthy(app.segmented_control(key=look).set_value("film").run())
     assert "**Every window**" in words(app)

@@ -7,7 +7,7 @@ import streamlit as st
 
 from dpviz.build import build, from_points
 from dpviz.releases.answers import INTERVAL_SDS
-from dpviz.render import rounded
+from dpviz.render import half_width_words
 from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.method_form import Choice
 
@@ -28,7 +28,7 @@ def areas_expectation(choice: Choice, max_per_unit: int) -> None:
             {
                 "level": level,
                 "areas": part.stop - part.start,
-                "noise ± (95 %)": rounded(half, half),
+                "noise ± (95 %)": half_width_words(half),
             }
             for level, part, half in zip(
                 chosen.areas.levels, chosen.areas.slices, noise, strict=True

@@ -17,6 +17,7 @@ from dpviz.render.cells import domain_bounds
 from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.points.answers import (
     Rect,
+    half_on_screen,
     history_table,
     on_screen,
     rectangle_answer,
@@ -145,7 +146,7 @@ def _table(release: AreaRelease, level: str) -> None:
         "noisy count": [
             on_screen(*pair) for pair in zip(release.counts[chosen], half, strict=True)
         ],
-        "95 % interval ±": [on_screen(value, value) for value in half],
+        "95 % interval ±": list(map(half_on_screen, half)),
     }
     counts = sortable("noisy count", "95 % interval ±")
     st.dataframe(pa.table(columns), hide_index=True, column_config=counts)

@@ -7,7 +7,7 @@ import math
 import streamlit as st
 
 from dpviz.evaluation.lesson import IsolatedRecord, records
-from dpviz.render import Mark, boxes, points, rounded
+from dpviz.render import Mark, boxes, points, with_noise
 from dpviz.render.numbers import odds
 from dpviz.ui.lessons.room import PERSON, Room, around, axis, named
 from dpviz.ui.shared.charts import BLUE, ORANGE
@@ -79,8 +79,7 @@ def body(room: Room) -> None:
         now, then = isolated.counts[metres], isolated.counts[max(metres - 1, 0)]
         if private:
             half = float(answers.high[metres] - answers.low[metres]) / 2
-            shown = rounded(float(answers.count[metres]), half)
-            st.metric("Private answer", f"{shown} ± {rounded(half, half)}")
+            st.metric("Private answer", with_noise(float(answers.count[metres]), half))
             st.markdown(
                 "A release knows cells, not people: a step of one metre adds a strip of their "
                 "area, whoever stands in it. And had that person not been there, it would be as "

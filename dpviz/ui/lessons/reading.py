@@ -9,7 +9,7 @@ from dpviz.evaluation.lesson import Rect, aligned
 from dpviz.evaluation.truth import exact_counts
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.release import PointRelease
-from dpviz.render import boxes, rounded, with_noise
+from dpviz.render import boxes, half_width_words, with_noise
 from dpviz.render.numbers import percent
 from dpviz.ui.lessons.room import Room, axis, middle, named
 from dpviz.ui.points.source_form import built_in
@@ -72,7 +72,7 @@ def _answer(room: Room, release: PointRelease, rect: Rect) -> None:
         spread = INTERVAL_SDS * float(answer.uniformity_sd[0])
         st.metric(
             "Error from cut cells",
-            f"± {rounded(spread, spread)}",
+            f"± {half_width_words(spread)}",
             help="An ESTIMATE (uniformity error), from the records in cells that the edge cuts.",
             width="content",
         )

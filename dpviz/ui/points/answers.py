@@ -20,7 +20,7 @@ from dpviz.releases.points.kinds import KindsRelease
 from dpviz.releases.points.range_count import RangeAnswers, cover
 from dpviz.releases.points.release import PointRelease
 from dpviz.releases.release import Release
-from dpviz.render import Mark, boxes, interval_words, rounded, with_noise
+from dpviz.render import Mark, boxes, half_width_words, interval_words, rounded, with_noise
 from dpviz.render.cells import domain_bounds, node_bounds
 from dpviz.render.colors import ACCENT
 from dpviz.render.numbers import MINUS, percent
@@ -182,7 +182,7 @@ def show_answers(
     st.metric("Noisy count", with_noise(count, error), help=LARGER)
     st.markdown(
         f"**95 % interval (noise):** {plain(interval_words(count, half))}  \n"
-        f"**Error from cut {noun}s:** ± {rounded(spread, spread)} (estimate)  \n"
+        f"**Error from cut {noun}s:** ± {half_width_words(spread)} (estimate)  \n"
         f"**Built from {cells_in_words(row['nodes'], noun)}**"
         + (" (outlined)" if outlined else ""),
         help=f"Error from cut {noun}s (uniformity error): an ESTIMATE of what it costs that "
@@ -206,7 +206,16 @@ def _of_kind(release: Release) -> dict[str, Any]:
 
 def on_screen(count: float, error: float) -> float:
     """A count as it is shown beside its error, so that the sums a reader makes come out."""
-    return float(rounded(count, error).replace(",", "").replace(MINUS, "-"))
+    return _number(rounded(count, error))
+
+
+def half_on_screen(half_width: float) -> float:
+    """The half-width of an interval as it is shown."""
+    return _number(half_width_words(half_width))
+
+
+def _number(words: str) -> float:
+    return float(words.replace(",", "").replace(MINUS, "-"))
 
 
 def off_by(count: float, error: float, exact: int) -> tuple[str, str]:
@@ -319,7 +328,7 @@ def row_in_words(row: Mapping[str, Any]) -> dict[str, Any]:
         "noisy count": with_noise(row["count"], error),
         "ε": row["epsilon"],
         "method": row["method"],
-        "from cut cells ±": rounded(spread, spread),
+        "from cut cells ±": half_width_words(spread),
         "cells": row["nodes"],
     }
     if "exact" in row:

@@ -12,7 +12,7 @@ from dpviz.errors import DpvizError
 from dpviz.evaluation.truth import exact_counts
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.release import PointRelease
-from dpviz.render import interval_words, rounded, with_noise
+from dpviz.render import half_width_words, interval_words, with_noise
 from dpviz.render.numbers import NO_BREAK
 from dpviz.render.projection import from_degrees
 from dpviz.ui.points.answers import LARGER, Rect, answerable, off_by
@@ -79,7 +79,7 @@ def answer_columns(
             st.markdown(f"**{plain(number)}**")
             st.markdown(
                 f"{apart}**95 % interval (noise):** {plain(interval)}  \n"
-                f"**Error from cut cells:** ± {rounded(spread, spread)}  \n"
+                f"**Error from cut cells:** ± {half_width_words(spread)}  \n"
                 f"**Built from {cells_in_words(answer.nodes)}**"
             )
     if exact is not None:

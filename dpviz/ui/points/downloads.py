@@ -15,7 +15,7 @@ from dpviz.releases.release import Release
 from dpviz.releases.store import save
 from dpviz.render.cells import node_bounds
 from dpviz.render.projection import areas
-from dpviz.ui.points.answers import on_screen
+from dpviz.ui.points.answers import half_on_screen, on_screen
 from dpviz.ui.points.area_form import SIDES
 from dpviz.ui.shared.code import code_panel
 from dpviz.ui.shared.panels import file_button, file_bytes, rows_in_words, sortable
@@ -85,7 +85,7 @@ def table_of_cells(release: PointRelease) -> None:
     columns = {side: bounds[chosen, at] for at, side in enumerate(SIDES)}
     columns |= {
         "noisy count": shown,
-        "95 % interval ±": np.array([on_screen(value, value) for value in half]),
+        "95 % interval ±": np.array(list(map(half_on_screen, half))),
         "per km²": np.array(
             [on_screen(*pair) for pair in zip(shown / km2, half / km2, strict=True)]
         ),

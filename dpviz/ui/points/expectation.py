@@ -16,7 +16,7 @@ from dpviz.evaluation.synthetic_proxy import (
     of_more,
     retained_share,
 )
-from dpviz.render import rounded, short
+from dpviz.render import half_width_words, rounded, short
 from dpviz.render.cells import domain_bounds
 from dpviz.render.numbers import percent
 from dpviz.ui.areas.expectation import areas_expectation
@@ -107,7 +107,7 @@ def expectation_panel(
                 "rectangles": SHOWN[row.size].format(whole=whole),
                 "such as": middles[row.size],
                 "count": rounded(row.count, row.error),
-                "noise ±": rounded(row.interval, row.interval),
+                "noise ±": half_width_words(row.interval),
                 **({"left out": rounded(row.left_out, row.error)} if people else {}),
                 "mean error": rounded(row.error, row.error),
             }

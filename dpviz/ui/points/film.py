@@ -16,7 +16,7 @@ from dpviz.evaluation.tradeoff import epsilon_for
 from dpviz.evaluation.truth import exact_counts
 from dpviz.queries.workloads import workload
 from dpviz.releases.points.release import PointRelease
-from dpviz.render import rounded, with_noise
+from dpviz.render import half_width_words, with_noise
 from dpviz.render.numbers import percent
 from dpviz.render.projection import from_degrees
 from dpviz.render.scene import Bounds
@@ -140,7 +140,7 @@ def _precision_panel(prefix: str, rows: Sequence[dict[str, Any]], _exact: int) -
     )
     table_panel(
         "The curve as a table",
-        _by_epsilon(rows, lambda row: f"± {rounded(row['± records'], row['± records'])}"),
+        _by_epsilon(rows, lambda row: f"± {half_width_words(row['± records'])}"),
     )
 
 

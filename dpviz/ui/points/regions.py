@@ -25,7 +25,14 @@ from dpviz.releases.points.release import PointRelease
 from dpviz.render import Legend, Mark, with_noise
 from dpviz.render.districts import district_marks
 from dpviz.ui.map.component import Ring
-from dpviz.ui.points.answers import as_csv, covered_cells, inside_words, on_screen, show_answers
+from dpviz.ui.points.answers import (
+    as_csv,
+    covered_cells,
+    half_on_screen,
+    inside_words,
+    on_screen,
+    show_answers,
+)
 from dpviz.ui.points.area_form import SIDES
 from dpviz.ui.points.attributes import region_kinds
 from dpviz.ui.points.source_form import PointSource
@@ -110,8 +117,8 @@ def districts_panel(prefix: str, release: PointRelease) -> tuple[list[Mark], Leg
             {
                 "district": row["district"],
                 "noisy count": on_screen(row["count"], error),
-                "95 % ±": on_screen(width, width),
-                "cut cells ±": on_screen(spread, spread),
+                "95 % ±": half_on_screen(width),
+                "cut cells ±": half_on_screen(spread),
                 **({"inside the area": round(100 * row["inside"])} if cut else {}),
                 **{name: of_kind(row, name) for name in kinds},
             }

@@ -17,7 +17,7 @@ from dpviz.releases.points.release import PointRelease
 from dpviz.releases.points.timeline import Timeline
 from dpviz.releases.points.window import during, windows
 from dpviz.releases.roads.timed import RoadTimeline
-from dpviz.render import Scene, rounded
+from dpviz.render import Scene, half_width_words, rounded
 from dpviz.render.cells import domain_bounds
 from dpviz.render.projection import from_degrees
 from dpviz.roads.steps import Steps
@@ -273,8 +273,8 @@ def _timeline(prefix: str, release: PointRelease, rect: Rect | None, window: Win
             "to": rows["to"],
             # To the noise: what cut cells cost is much the same in all steps of a cell.
             "noisy count": [rounded(*pair) for pair in zip(line.count, half, strict=True)],
-            "95 % interval ±": [rounded(value, value) for value in half],
-            "cut cells ±": [rounded(value, value) for value in cut],
+            "95 % interval ±": list(map(half_width_words, half)),
+            "cut cells ±": list(map(half_width_words, cut)),
         }
         st.dataframe(table, hide_index=True)
         named = rows[["from", "to", "count", "low", "high"]]

@@ -11,7 +11,14 @@ import streamlit as st
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.release import PointRelease
 from dpviz.releases.points.window import during, window_cuts
-from dpviz.render import Camera, Scene, difference_scene, interval_words, rounded, with_noise
+from dpviz.render import (
+    Camera,
+    Scene,
+    difference_scene,
+    half_width_words,
+    interval_words,
+    with_noise,
+)
 from dpviz.render.cells import domain_bounds
 from dpviz.render.colors import Theme
 from dpviz.render.projection import from_degrees
@@ -161,7 +168,7 @@ def difference_answer(prefix: str, release: PointRelease, rect: Bounds | None) -
     )
     ends = interval_words(count, half)
     st.caption(
-        f"95 % interval for the noise: {ends}; error from cut cells: ± {rounded(spread, spread)} "
+        f"95 % interval for the noise: {ends}; error from cut cells: ± {half_width_words(spread)} "
         "(estimate). The two windows are of one release: each error is at most that of both added "
         "up, which is what this is."
     )

@@ -13,7 +13,7 @@ from dpviz.evaluation.truth import exact_counts
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.marginal import marginal
 from dpviz.releases.points.release import PointRelease
-from dpviz.render import Camera, Scene, cells, density_legend, density_scale, rounded
+from dpviz.render import Camera, Scene, cells, density_legend, density_scale, half_width_words
 from dpviz.render import with_noise as words
 from dpviz.render.basemap import outlines
 from dpviz.render.cells import domain_bounds
@@ -107,7 +107,7 @@ def _answer(
     with st.container(horizontal=True, gap="medium"):
         st.metric(f"Trips {asked}", words(count, larger), help=LARGER, width="content")
         st.metric(
-            "Error from cut cells (estimate)", f"± {rounded(spread, spread)}", width="content"
+            "Error from cut cells (estimate)", f"± {half_width_words(spread)}", width="content"
         )
         st.metric("Built from cells", f"{int(answers.nodes[0]):,}", width="content")
         if source.public:

@@ -9,15 +9,16 @@ from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.roads.beyond_noise import facts_of_each_step, limits
 from dpviz.releases.roads.path_count import path_variance
 from dpviz.releases.roads.release import EVENTS, RoadRelease
-from dpviz.render import rounded
+from dpviz.render import half_width_words
 from dpviz.render.flows import above_noise
 from dpviz.render.numbers import percent
 from dpviz.roads.paths import Paths
+from dpviz.ui.points.answers import half_on_screen, on_screen
 from dpviz.ui.points.downloads import file_buttons
 from dpviz.ui.roads.plan import RoadChoice, title_of
 from dpviz.ui.shared.charts import bars_chart
 from dpviz.ui.shared.code import code_panel
-from dpviz.ui.shared.panels import rows_in_words
+from dpviz.ui.shared.panels import rows_in_words, sortable
 from dpviz.ui.shared.prices import budget_breakdown
 from dpviz.ui.shared.text import plain
 
@@ -62,7 +63,7 @@ def release_facts(
         )
         next(facts).metric(
             "Noise of a typical query",
-            f"± {rounded(2 * noise, 2 * noise)} {EVENTS if of_events else 'visits'}",
+            f"± {half_width_words(2 * noise)} {EVENTS if of_events else 'visits'}",
             help="Twice the root mean variance of the sums over the streets of a query.",
         )
     release = releases[0]
@@ -79,14 +80,16 @@ def release_facts(
     with st.expander("The map as a table", icon=":material/table:"):
         order = np.argsort(-release.edge_count)[:1_000]
         ends = release.graph.node_id[release.graph.ends[order]]
+        half = INTERVAL_SDS * release.edge_noise_sd[order]
         st.dataframe(
             {
                 "edge": release.graph.edge_id[order],
                 "from": ends[:, 0],
                 "to": ends[:, 1],
-                "noisy count": release.edge_count[order].round(1),
-                "95 % interval ±": (INTERVAL_SDS * release.edge_noise_sd[order]).round(1),
+                "noisy count": list(map(on_screen, release.edge_count[order], half)),
+                "95 % interval ±": list(map(half_on_screen, half)),
             },
             hide_index=True,
+            column_config=sortable("noisy count", "95 % interval ±"),
         )
         st.caption(rows_in_words(len(order), len(release.graph), "streets", "largest noisy counts"))

@@ -9,7 +9,7 @@ import pyarrow as pa
 import streamlit as st
 
 from dpviz.releases.answers import INTERVAL_SDS
-from dpviz.render import Mark, rounded, with_noise
+from dpviz.render import Mark, half_width_words, with_noise
 from dpviz.render.flows import next_marks, path_order, path_words
 from dpviz.sequences.moves import Context, Strings, contexts, following_sd, frequent
 from dpviz.trees.lattice import Float
@@ -107,7 +107,7 @@ def _next_table(view: MoveView, chance: Float, sd: Float | None) -> None:
     }
     if sd is not None:
         half = 100 * INTERVAL_SDS * sd[order]
-        columns["±"] = [f"{rounded(each, each)} %" if each < 100 else "noise" for each in half]
+        columns["±"] = [f"{half_width_words(each)} %" if each < 100 else "noise" for each in half]
     st.dataframe(
         pa.table(columns),
         hide_index=True,

@@ -3,7 +3,7 @@
  * interval and the rounding of the engine's `range_count`, which a test compares it with.
  */
 import {h} from './dom.js';
-import {intervalWords, nearest, roundedTo, withNoise} from './numbers.js';
+import {halfWidthWords, intervalWords, nearest, percentInterval, withInterval, withNoise} from './numbers.js';
 
 /** The rectangle [west, south, east, north] as lattice lines {lo, hi}; null outside the domain. */
 export function lattice(rect, {lower, upper, side}) {
@@ -130,12 +130,7 @@ export function meanOf({count, noise, uniformity, sum, sumNoise, sumUniformity},
 /** "42 % (38 to 46 %)" and "12.1 (11.8 to 12.4)"; or that there is none. */
 export function quotientWords({enough, value, low, high}, percent = false) {
   if (!enough) return 'too few records';
-  const half = (high - low) / 2;
-  if (percent) {
-    const [first, least, most] = [value, low, high].map(share => roundedTo(100 * share, Math.min(100 * half, 5)));
-    return `${first} % (${least} to ${most} %)`;
-  }
-  return `${roundedTo(value, half)} (${roundedTo(low, half)} to ${roundedTo(high, half)})`;
+  return percent ? percentInterval(value, low, high) : withInterval(value, low, high);
 }
 
 /** Outlines of nodes as closed rings in degrees, for a domain in degrees. */
@@ -168,7 +163,7 @@ export function answerElement(name, answer, interval, values = null) {
     h('p', {class: 'count'}, withNoise(answer.count, largerError(answer, interval))),
     h('dl', {},
       ...row('95 % interval (noise)', intervalWords(answer.count, halfWidth(answer))),
-      ...row(`Error from cut ${noun} (estimate)`, `± ${roundedTo(spread, spread)}`),
+      ...row(`Error from cut ${noun} (estimate)`, `± ${halfWidthWords(spread)}`),
       ...sums,
       ...row('Built from', `${answer.used.length.toLocaleString('en')} ${answer.used.length === 1 ? noun.replace(/s$/, '') : noun}`)));
 }

@@ -6,46 +6,96 @@ export function nearest(value) {
   return Math.abs(value % 1) === 0.5 && result % 2 ? result - 1 : result;
 }
 
-/** The decimal place a half-width is known to: one digit, two where it begins with 1. */
-function place(halfWidth) {
-  const exponent = Math.floor(Math.log10(halfWidth));
-  return halfWidth / 10 ** exponent < 2 ? exponent - 1 : exponent;
+/** What is beyond a decimal place by less than this share of it is on it, but for the error of a float32. */
+const LAST_DIGITS = 1e-7;
+
+const power = place => Number(`1e${place}`);
+
+/** The nearest multiple of 10 ** place by all digits of a float, halves to the even one: Python's `round(value, -place)`. */
+function toPlace(value, place) {
+  const size = Math.abs(value);
+  const sign = value < 0 ? -1 : 1;
+  if (place > 0) {
+    const step = power(place);
+    const rest = size % step;
+    const least = size - rest;
+    const up = 2 * rest > step || 2 * rest === step && least / step % 2;
+    return sign * (up ? least + step : least);
+  }
+  const text = size.toFixed(-place); // of two that are as near, the larger
+  const isHalf = size * 2 ** (1 - place) % 2 === 1;
+  return sign * (isHalf && text.at(-1) % 2 ? Number(size.toFixed(1 - place).slice(0, -1)) : Number(text));
 }
 
-function rounded(value, exponent) {
-  const step = 10 ** exponent;
-  const result = nearest(value / step) * step;
-  const digits = Math.max(0, -exponent);
-  return (result === 0 ? 0 : result).toLocaleString('en', {minimumFractionDigits: digits, maximumFractionDigits: digits}).replace('-', '−');
+/** At a decimal place, thousands separated. */
+function atPlace(value, place) {
+  const result = toPlace(value, place);
+  const [whole, part] = Math.abs(result).toFixed(Math.max(0, -place)).split('.');
+  return (result < 0 ? '−' : '') + whole.replace(/\B(?=(\d{3})+(?!\d))/g, ',') + (part ? `.${part}` : '');
 }
+
+/** A half-width rounded up to two digits where it begins with 1, 2 or 3, else to one; and the place of its last digit. */
+function shown(halfWidth) {
+  const exponent = Math.floor(Math.log10(halfWidth));
+  const place = halfWidth / power(exponent) < 4 ? exponent - 1 : exponent;
+  const digits = Math.ceil(halfWidth / power(place) * (1 - LAST_DIGITS));
+  return digits === 40 ? [Number(`4e${place + 1}`), place + 1] : [Number(`${digits}e${place}`), place]; // 39.2 begins with 4 then
+}
+
+const isWidth = halfWidth => Number.isFinite(halfWidth) && halfWidth > 0;
 
 /** A value at the last decimal place that its half-width leaves meaning. */
 export function roundedTo(value, halfWidth) {
-  if (halfWidth > 0) return rounded(value, place(halfWidth));
-  return Math.abs(value) >= 10 || Number.isInteger(value) ? rounded(value, 0) : short(value);
+  if (isWidth(halfWidth)) return atPlace(value, shown(halfWidth)[1]);
+  return Math.abs(value) >= 10 || Number.isInteger(value) ? atPlace(value, 0) : short(value);
+}
+
+/** What stands after ±, rounded up: no interval is shown narrower than it is. */
+export function halfWidthWords(halfWidth) {
+  return isWidth(halfWidth) ? atPlace(...shown(halfWidth)) : roundedTo(halfWidth, 0);
 }
 
 /** "1,240 ± 60" for a value and the half-width of its 95 % interval. */
 export function withNoise(value, halfWidth) {
-  if (!(halfWidth > 0)) return roundedTo(value, 0);
-  const exponent = place(halfWidth);
-  return `${rounded(value, exponent)} ± ${rounded(halfWidth, exponent)}`;
+  return isWidth(halfWidth) ? `${roundedTo(value, halfWidth)} ± ${halfWidthWords(halfWidth)}` : roundedTo(value, 0);
 }
 
 /** The ends of an interval that add up with `withNoise`: "1,180 to 1,300" for 1,240 ± 60. */
 export function intervalWords(value, halfWidth) {
-  if (!(halfWidth > 0)) return `${roundedTo(value, 0)} to ${roundedTo(value, 0)}`;
-  const exponent = place(halfWidth);
-  const step = 10 ** exponent;
-  const [middle, half] = [nearest(value / step), nearest(halfWidth / step)];
-  return `${rounded((middle - half) * step, exponent)} to ${rounded((middle + half) * step, exponent)}`;
+  if (!isWidth(halfWidth)) return `${roundedTo(value, 0)} to ${roundedTo(value, 0)}`;
+  const [half, place] = shown(halfWidth);
+  const middle = toPlace(value, place);
+  return `${atPlace(middle - half, place)} to ${atPlace(middle + half, place)}`;
+}
+
+/** The lower end (sign −1) or the upper one (1) of an interval, rounded away from its middle. */
+function outwards(value, place, sign) {
+  const end = toPlace(value, place);
+  const step = power(place);
+  return atPlace(sign * (value - end) > LAST_DIGITS * step ? end + sign * step : end, place);
+}
+
+function withEnds(value, low, high, half) {
+  if (!isWidth(half)) return [value, low, high].map(each => roundedTo(each, 0));
+  const place = shown(half)[1];
+  return [atPlace(value, place), outwards(low, place, -1), outwards(high, place, 1)];
+}
+
+/** "42 % (34 to 50 %)" of a share and its interval, to a whole per cent at least. */
+export function percentInterval(value, low, high) {
+  const [first, least, most] = withEnds(100 * value, 100 * low, 100 * high, Math.min(50 * (high - low), 5));
+  return `${first}\u00a0% (${least} to ${most}\u00a0%)`; // no line ends before the sign
+}
+
+/** "12.13 (11.82 to 12.42)" of any other value. */
+export function withInterval(value, low, high) {
+  const [first, least, most] = withEnds(value, low, high, (high - low) / 2);
+  return `${first} (${least} to ${most})`;
 }
 
 /** Two significant digits, thousands separated: the legend's and the densities' form. */
 export function short(value) {
   if (!Number.isFinite(value) || value === 0) return '0';
-  const size = Math.abs(value);
-  const digits = size >= 10 ? 0 : 1 - Math.floor(Math.log10(size));
-  const step = size >= 10 ? 10 ** (Math.floor(Math.log10(size)) - 1) : 10 ** -digits;
-  return (nearest(value / step) * step).toLocaleString('en', {maximumFractionDigits: Math.max(0, digits)}).replace('-', '−');
+  const text = atPlace(value, Math.floor(Math.log10(Math.abs(value))) - 1);
+  return text.includes('.') ? text.replace(/\.?0+$/, '') : text;
 }

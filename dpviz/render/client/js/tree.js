@@ -31,7 +31,7 @@ export function links(children, roots) {
 export function* cellColumns(tree, domain, origin) {
   const n = tree.count.length;
   const own = {
-    bounds: new Float32Array(4 * n), count: Float32Array.from(tree.count), noise_sd: new Float32Array(n), km2: new Float32Array(n),
+    bounds: new Float32Array(4 * n), count: tree.count, noise_sd: new Float32Array(n), km2: new Float32Array(n),
     first: tree.level, last: new Uint8Array(n), group: new Int32Array(n), group_sd: new Float32Array(n), inside: new Int32Array(n),
     kind: tree.kind, since: tree.since, until: tree.until,
   };
