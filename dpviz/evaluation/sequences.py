@@ -144,13 +144,13 @@ def about(data: SequenceData, plan: SequenceExperiment) -> dict[str, Any]:
     return {
         "source": data.name,
         "max_per_unit": data.max_per_unit,
-        "records": sequences_digest(data),
         "symbols": len(data.alphabet),
         "tops": list(plan.tops),
         "l_top": plan.l_top,
         "samples": plan.samples,
         "seed": plan.seed,
         "places": "cells" in data.facts,
+        "records": sequences_digest(data),  # last: of what differs, the rest says more
     }
 
 
