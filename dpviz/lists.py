@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
+from typing import TypeVar
 
 from dpviz.errors import ParameterError
+
+T = TypeVar("T", bound=Hashable)
 
 _WORD = re.compile(r'\s*"((?:[^"]|"")*)"\s*,|([^",]*),')
 """A word and the comma behind it: one in quotes, where a quote is doubled, or a plain one."""
@@ -35,6 +38,15 @@ def words(text: str | None, what: str) -> tuple[str, ...]:
     return tuple(
         match[2].strip() if match[1] is None else match[1].replace('""', '"') for match in matches
     )
+
+
+def distinct(values: Iterable[T]) -> tuple[T, ...]:
+    """Each value once, in the order in which they come first.
+
+    >>> distinct(["small", "large", "small"])
+    ('small', 'large')
+    """
+    return tuple(dict.fromkeys(values))
 
 
 def listed(names: Iterable[str]) -> str:

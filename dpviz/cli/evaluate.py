@@ -15,7 +15,7 @@ from dpviz.cli.outputs import apart, claimed, space_in
 from dpviz.cli.root import Json, NoiseSeed, app, emit, numbers, progress
 from dpviz.errors import ParameterError, PrivacyError
 from dpviz.files.limits import QUERIES
-from dpviz.lists import words
+from dpviz.lists import distinct, words
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -82,6 +82,7 @@ def evaluate(
     from dpviz.build import require_public
     from dpviz.evaluation.experiments import Experiment, fitted, run
     from dpviz.evaluation.results import Results, about, summary
+    from dpviz.queries.workloads import save
 
     if not public:
         raise PrivacyError(
@@ -89,13 +90,16 @@ def evaluate(
         )
     apart(output, source, workload_file, resumed=True)
     drawable(plot, output)
+    require_plan(output, source, workload_file)
     handle = dpviz.load(source, places.domain(source), **places.reading(), public=True)
     require_public(dpviz.Ledger(), handle)  # exact counts follow
     declared, workload_file = _declared(workload_file, handle)
-    asked = _workloads(handle, words(sizes, "--sizes"), queries, seed or 0, nonempty, workload_file)
+    drawn = workload_file is not None and not Path(workload_file).exists()
+    chosen = distinct(words(sizes, "--sizes"))
+    asked = _workloads(handle, chosen, queries, seed or 0, nonempty, workload_file)
     plan = Experiment(
-        tuple(fitted(text, declared) for text in words(methods, "--methods")),
-        tuple(numbers(epsilons, "--epsilons")),
+        distinct(fitted(text, declared) for text in words(methods, "--methods")),
+        distinct(numbers(epsilons, "--epsilons")),
         asked,
         repeats,
         seed,
@@ -104,7 +108,10 @@ def evaluate(
     with claimed(output):
         results = Results(output, about(handle, plan), absolute)
         done = {row.key for row in results.rows}
-        for rows in run(handle, plan, done=done, processes=processes, progress=progress()):
+        finished = run(handle, plan, done=done, processes=processes, progress=progress())
+        if drawn and workload_file is not None:  # only once nothing is left to refuse
+            save(list(asked), handle.domain, workload_file)
+        for rows in finished:
             results.append(rows)
     if plot is not None:
         from dpviz.evaluation.plots import error_figure
@@ -153,7 +160,7 @@ def _workloads(
     nonempty: bool,
     file: str | None,
 ) -> tuple[Workload, ...]:
-    """The queries: from the file where it exists, else drawn (and written to it)."""
+    """The queries: from the file where it exists, else drawn."""
     from dpviz.evaluation import truth
     from dpviz.queries import workloads
 
@@ -183,12 +190,23 @@ def _workloads(
     queries = QUERIES_DRAWN if queries is None else queries
     if nonempty:
         many = [drawn(size, NONEMPTY_DRAWS * queries) for size in sizes]
-        hitting = [truth.nonempty(handle, load, queries) for load in many]
-    else:
-        hitting = [drawn(size, queries) for size in sizes]
-    if file is not None:
-        workloads.save(hitting, handle.domain, file)
-    return tuple(hitting)
+        return tuple(truth.nonempty(handle, load, queries) for load in many)
+    return tuple(drawn(size, queries) for size in sizes)
+
+
+def require_plan(output: str, *inputs: str | None) -> None:
+    """Refuse before any work rows whose plan cannot be written beside them.
+
+    Raises:
+        ParameterError: no CSV file in a folder that exists, or an input in place of the plan.
+        DataError: another file in place of the plan.
+        ReleaseError: as :func:`dpviz.files.writing.destination`.
+    """
+    from dpviz.evaluation.rowfile import plan_file, plan_in
+
+    side = plan_file(output)
+    plan_in(side)
+    apart(str(side), *inputs, resumed=True)
 
 
 def drawable(plot: str | None, output: str) -> None:

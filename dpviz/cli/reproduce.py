@@ -22,7 +22,14 @@ def reproduce(
             "(measured or added up); hours (what one is worth)."
         ),
     ],
-    output: Annotated[str, typer.Option("--output", "-o", help="A folder that exists.")],
+    output: Annotated[
+        str,
+        typer.Option(
+            "--output",
+            "-o",
+            help="A folder that exists; only files of an earlier run are replaced.",
+        ),
+    ],
     repeats: Annotated[int, typer.Option(help="Repetitions with fresh noise.")] = 5,
     seed: Annotated[int, typer.Option(min=0, help="Of data, queries and simulated noise.")] = 0,
     as_json: Json = False,

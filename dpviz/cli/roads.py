@@ -25,7 +25,7 @@ from dpviz.cli.root import (
 )
 from dpviz.cli.sources import Streets
 from dpviz.errors import ParameterError
-from dpviz.lists import words
+from dpviz.lists import distinct, words
 
 if TYPE_CHECKING:
     from dpviz.releases.roads.release import RoadRelease
@@ -237,8 +237,8 @@ def evaluate(
     from dpviz.files.writing import write_bytes
     from dpviz.methods import method as find_method
 
-    edges = whole_numbers(lengths, "--lengths")
-    chosen = words(methods, "--methods") or experiments.METHODS
+    edges = distinct(whole_numbers(lengths, "--lengths"))
+    chosen = distinct(words(methods, "--methods")) or experiments.METHODS
     for name in chosen:
         find_method(name, "roads")  # a bad name fails before reading
     writable(output, ".csv")
@@ -250,7 +250,7 @@ def evaluate(
             data,
             methods=chosen,
             lengths=edges,
-            epsilons=numbers(epsilons, "--epsilons"),
+            epsilons=distinct(numbers(epsilons, "--epsilons")),
             repeats=repeats,
             seed=seed,
             progress=progress(),

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import dpviz
-from dpviz.cli.evaluate import drawable, emit_results, write_plot
+from dpviz.cli.evaluate import drawable, emit_results, require_plan, write_plot
 from dpviz.cli.groups import grouped
 from dpviz.cli.options import Units
 from dpviz.cli.outputs import apart, claimed
@@ -15,7 +15,7 @@ from dpviz.cli.root import Json, NoiseSeed, numbers, progress, whole_numbers
 from dpviz.cli.sequences import Source, sequences
 from dpviz.cli.sources import Symbols
 from dpviz.errors import PrivacyError
-from dpviz.lists import words
+from dpviz.lists import distinct, words
 
 
 @sequences.command()
@@ -55,10 +55,11 @@ def evaluate(
         )
     apart(output, source, symbols.alphabet, symbols.leaves, resumed=True)
     drawable(plot, output)
+    require_plan(output, source, symbols.alphabet, symbols.leaves)
     plan = SequenceExperiment(
-        methods=words(methods, "--methods"),
-        epsilons=tuple(numbers(epsilons, "--epsilons")),
-        tops=tuple(whole_numbers(tops, "--tops")),
+        methods=distinct(words(methods, "--methods")),
+        epsilons=distinct(numbers(epsilons, "--epsilons")),
+        tops=distinct(whole_numbers(tops, "--tops")),
         l_top=l_top,
         repeats=repeats,
         samples=samples,

@@ -16,7 +16,7 @@ from itertools import islice
 
 import numpy as np
 
-from dpviz.build import DataHandle, build
+from dpviz.build import DataHandle, build, positive_epsilon
 from dpviz.errors import ParameterError
 from dpviz.evaluation.metrics import SANITY, errors, sanity_bound
 from dpviz.evaluation.truth import PublicRecords, exact_counts, exact_total, public_records
@@ -24,6 +24,7 @@ from dpviz.evaluation.workers import worker_pool
 from dpviz.methods import method
 from dpviz.methods.points.base import PointMethod
 from dpviz.methods.points.declared import Declared
+from dpviz.methods.request import chosen_method
 from dpviz.progress import Progress
 from dpviz.queries.workloads import Workload
 from dpviz.releases.points.range_count import BULK
@@ -78,7 +79,7 @@ class Experiment:
         sanity: the sanity bound as a share of the number of records.
 
     Raises:
-        ParameterError: an unknown method or parameter, or nothing to run.
+        ParameterError: an unknown method or parameter, an epsilon that is none, or nothing to run.
     """
 
     methods: tuple[str, ...]
@@ -96,6 +97,8 @@ class Experiment:
             raise ParameterError(f"repeats={self.repeats}: give at least 1")
         if not 0 < self.sanity < 1:
             raise ParameterError(f"sanity={self.sanity:g}: give a share between 0 and 1")
+        for epsilon in self.epsilons:
+            positive_epsilon(epsilon)
         for name in self.methods:
             described_method(name)
 
@@ -131,7 +134,14 @@ class Baseline:
 
     @classmethod
     def of(cls, handle: DataHandle, plan: Experiment) -> Baseline:
-        """Count once; raises PrivacyError where the data set is not declared public."""
+        """Count once, where every method can be built on the data.
+
+        Raises:
+            PrivacyError: the data set is not declared public.
+            ParameterError: a method that is not for these data.
+        """
+        for name in plan.methods:
+            chosen_method(handle, described_method(name), None, {})
         exact = {load.size: exact_counts(handle, load.rects) for load in plan.workloads}
         return cls(handle, plan, exact, sanity_bound(exact_total(handle), plan.sanity))
 
@@ -211,7 +221,7 @@ def run(
     processes: int = 2,
     progress: Progress | None = None,
 ) -> Iterator[list[ErrorRow]]:
-    """Rows as tasks are finished, a list per build.
+    """Rows as tasks are finished, a list per build; what cannot be run is refused at once.
 
     Closing the iterator (or an interrupt) cancels: builds that have begun end, no other begins.
 
@@ -224,9 +234,15 @@ def run(
 
     Raises:
         PrivacyError: the data set is not declared public.
+        ParameterError: a method that is not for these data.
     """
-    tasks = _tasks(plan, done)
-    bench = Baseline.of(handle, plan)
+    return _finished(Baseline.of(handle, plan), _tasks(plan, done), processes, progress)
+
+
+def _finished(
+    bench: Baseline, tasks: list[Task], processes: int, progress: Progress | None
+) -> Iterator[list[ErrorRow]]:
+    """Rows of each task, in this process or in others, as it is finished."""
     processes = min(processes, len(tasks))
     finished = map(bench.run, tasks) if processes < 1 else _in_processes(bench, tasks, processes)
     for count, rows in enumerate(finished, 1):

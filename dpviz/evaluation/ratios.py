@@ -30,7 +30,8 @@ def error_ratios(files: Sequence[str], against: str = "privtree") -> Ratios:
         against: the method that counts as 1; it must be in every file.
 
     Raises:
-        DataError: a file that is not such a CSV, lacks the method, or holds an error without ratio.
+        DataError: a file that is not such a CSV, lacks the method or any other, or holds an error
+            without ratio.
     """
     by_file: dict[Path, dict[tuple[str, float, str], float]] = {}
     for file in files:
@@ -58,6 +59,8 @@ def error_ratios(files: Sequence[str], against: str = "privtree") -> Ratios:
                     "ratios are of others, leave it out"
                 )
             shares[method, epsilon, size] = mean / base
+        if {method for method, _, _ in shares} == {against}:
+            raise DataError(f"{file}: has no method but {against}: evaluate another one too")
     sizes = {_size_name(size) for shares in by_file.values() for _, _, size in shares}
     names = _names(by_file, {ALL, *sizes})
     ratios: Ratios = defaultdict(dict)

@@ -14,6 +14,7 @@ from dpviz.build import DataHandle
 from dpviz.errors import ParameterError
 from dpviz.evaluation.experiments import ErrorRow, Experiment
 from dpviz.evaluation.rowfile import RowFile
+from dpviz.evaluation.truth import records_digest
 from dpviz.lazy import pd
 
 CONTRACT = tuple(field.name for field in fields(ErrorRow) if field.name != "mean_absolute_error")
@@ -41,26 +42,54 @@ class Results(RowFile[ErrorRow]):
 
     def compare(self, there: dict[str, Any], here: dict[str, Any]) -> None:
         """Other sizes of queries may join the file; those of one size must be the same."""
-        common = {key: here[key] for key in ("source", "bounds", "seed", "sanity")}
-        super().compare(there, common)
+        keys = ["source", "bounds", "seed", "sanity", "max_per_unit", "records"]
+        if there.get("records", here["records"]) != here["records"]:
+            keys[-1:] = ["columns", "crs", "records"]  # they may be why
+        super().compare(there, {key: here[key] for key in keys})
         marks = there.get("checksum")
         if not isinstance(marks, dict):
             raise ParameterError(f"{self.path.name} is of unknown queries: choose another output")
         for size, mark in here["checksum"].items():
-            if marks.get(size, mark) != mark:
+            if size in self.sizes and marks.get(size) != mark:
+                which = "other" if size in marks else "unknown"
                 raise ParameterError(
-                    f"{self.path.name} holds answers to other {size} queries: choose another"
+                    f"{self.path.name} holds answers to {which} {size} queries: choose another "
+                    "output"
                 )
+
+    def merged(self, there: dict[str, Any], here: dict[str, Any]) -> dict[str, Any]:
+        """With the queries of every size that has rows, or is to have them."""
+        whole = super().merged(there, here)
+        for key in ("queries", "checksum"):
+            earlier = there.get(key)
+            whole[key] = {
+                size: value
+                for size, value in {**(earlier or {}), **here[key]}.items()
+                if size in self.sizes or size in here[key]
+            }
+        return whole
+
+    @property
+    def sizes(self) -> set[str]:
+        """Of the queries that the rows are about."""
+        return {row.size for row in self.rows}
 
 
 def about(handle: DataHandle, plan: Experiment) -> dict[str, Any]:
     """What rows must have in common to be compared: the data, the queries, the metric.
 
     Methods, epsilons and repetitions may be added to a file later.
+
+    Raises:
+        PrivacyError: the data set is not declared public.
     """
     return {
         "source": handle.name,
         "bounds": list(handle.domain.bounds),
+        "columns": list(handle.domain.columns),
+        "crs": handle.domain.crs,
+        "max_per_unit": handle.max_per_unit,
+        "records": records_digest(handle),
         "queries": {load.size: len(load) for load in plan.workloads},
         "checksum": {load.size: _checksum(load.rects) for load in plan.workloads},
         "seed": plan.seed,

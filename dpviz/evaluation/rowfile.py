@@ -1,7 +1,8 @@
 """Rows of an experiment in a CSV file that grows task by task and can be resumed.
 
 Beside ``errors.csv`` stands ``errors.plan.json``: what the rows are about. Rows of another
-experiment are refused, never mixed.
+experiment are refused, never mixed. Nothing is written before the first rows: what is refused
+leaves nothing that is in the way of the next command.
 """
 
 from __future__ import annotations
@@ -17,12 +18,27 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from dpviz.errors import DataError, ParameterError
-from dpviz.files.writing import write_bytes
+from dpviz.files.writing import destination, write_bytes
 
 R = TypeVar("R")
 
 TYPES: dict[str, Any] = {"str": str, "int": int, "float": float}
 """What a text is made, by the annotation of a row's field."""
+
+FORMAT = "dpviz evaluation plan"
+"""What a plan says that it is."""
+
+UNMARKED = (
+    {"source", "bounds", "queries", "checksum", "seed", "sanity"},
+    {"source", "symbols", "tops", "l_top", "samples", "seed"},
+)
+"""What the plans of earlier versions hold, which do not say what they are."""
+
+IMPLIED = {"places": False}
+"""What the plans of earlier versions leave out, and mean."""
+
+MOST_BYTES = 1_000_000
+"""Of a plan. A larger file is none, and may be records."""
 
 
 class RowFile(Generic[R]):
@@ -40,7 +56,8 @@ class RowFile(Generic[R]):
 
     Raises:
         ParameterError: no such folder, or a file that holds another experiment's rows.
-        DataError: a file that cannot be read as rows.
+        DataError: a file that cannot be read as rows, or one in place of their plan.
+        ReleaseError: as :func:`dpviz.files.writing.destination`.
     """
 
     def __init__(
@@ -51,46 +68,56 @@ class RowFile(Generic[R]):
         columns: tuple[str, ...] | None = None,
         missing: Mapping[str, str] | None = None,
     ) -> None:
-        self.path = Path(path)
+        self.path, self._side = Path(path), plan_file(path)
         every = {field.name: TYPES[str(field.type)] for field in fields(kind)}  # type: ignore[arg-type]
+        needed = [name for name in every if name not in (missing or {})]
         self.columns = columns or tuple(every)
         self._left_out = {
             name: made((missing or {})[name])
             for name, made in every.items()
             if name not in self.columns
         }
-        named = self.path.suffix.lower() == ".csv" and not self.path.is_dir()
-        if not (named and self.path.parent.is_dir()):
-            raise ParameterError(f"output {str(path)!r}: give a .csv file in a folder that exists")
-        side = self.path.with_suffix(".plan.json")
-        if self.path.exists() and side.exists():
-            self.compare(_plan(side), about)
-        text = _text(self.path) if self.path.exists() else ""
-        self.rows = rows_in(self.path, kind, missing) if text else []
-        if self.rows and not side.exists():
-            raise DataError(
-                f"{side.name} is missing, which says what the rows of {self.path.name} are about: "
-                "choose another output"
-            )
-        header = text.partition("\n")[0].strip()
-        if text and header != ",".join(self.columns):
+        self._there = there = self._content()
+        self.rows = rows_in(self.path, kind, missing) if there[0] else []
+        self._plan: dict[str, Any] | None = about
+        if self.rows:
+            if there[1] is None:
+                raise DataError(
+                    f"{self._side.name} is missing, which says what the rows of {self.path.name} "
+                    "are about: choose another output"
+                )
+            self.compare({**IMPLIED, **there[1]}, about)
+            self._plan = self.merged(there[1], about)
+        head = there[0].partition("\n")[0].strip()
+        # Above no rows, the columns are what the next command says.
+        fitting = [self.columns] if self.rows else [self.columns, tuple(every), tuple(needed)]
+        if head and head not in map(",".join, fitting):
             raise ParameterError(
-                f"{self.path.name} has the columns {header[:400]}, not {','.join(self.columns)}: "
+                f"{self.path.name} has the columns {head[:400]}, not {','.join(self.columns)}: "
                 "choose another output"
             )
-        if not text.endswith("\n"):  # new, or with a last line that a crash left unfinished
-            whole = text[: text.rfind("\n") + 1] or ",".join(self.columns) + "\n"
+        if self.rows and not there[0].endswith("\n"):  # a crash left the last line unfinished
+            whole = there[0][: there[0].rfind("\n") + 1]
             write_bytes(self.path, whole.encode())
-        write_bytes(side, (json.dumps(about, indent=1) + "\n").encode())
+            self._there = (whole, there[1])
 
     def compare(self, there: dict[str, Any], here: dict[str, Any]) -> None:
-        """Refuse the file where it holds another experiment's rows."""
+        """Refuse the file where it holds another experiment's rows.
+
+        What the plan of an earlier version does not say contradicts nothing.
+        """
         for key, value in here.items():
-            if there.get(key) != value:
+            if key in there and there[key] != value:
+                differ = f"{key} {there[key]}, here {value}"
+                if key == "records":  # digests, which say nothing to people
+                    differ = f"other records than {here['source']} has here"
                 raise ParameterError(
-                    f"{self.path.name} holds another experiment ({key} {there.get(key)}, here "
-                    f"{value}): choose another output"
+                    f"{self.path.name} holds another experiment ({differ}): choose another output"
                 )
+
+    def merged(self, there: dict[str, Any], here: dict[str, Any]) -> dict[str, Any]:
+        """What the rows are about once those of here have joined the file."""
+        return {**there, **here}
 
     def append(self, rows: Iterable[R]) -> None:
         """Add rows in one write, so that an interrupt leaves whole tasks only.
@@ -99,12 +126,15 @@ class RowFile(Generic[R]):
 
         Raises:
             OSError: they cannot be written, and none of them is.
+            DataError: something else has written the file, or its plan, since it was opened.
         """
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         rows = list(rows)
         writer.writerows([[getattr(row, name) for name in self.columns] for row in rows])
         content = text.getvalue().encode()
+        if self._plan is not None:
+            self._begin(self._plan)
         with self.path.open("ab", buffering=0) as file:
             end = file.tell()
             if file.write(content) < len(content):
@@ -112,16 +142,61 @@ class RowFile(Generic[R]):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
         self.rows += [replace(row, **self._left_out) for row in rows]  # type: ignore[type-var]
 
+    def _begin(self, plan: dict[str, Any]) -> None:
+        """Write the plan, then the line of the columns: no kill leaves rows without their plan."""
+        if self._content() != self._there:
+            raise DataError(
+                f"{self.path.name} has changed meanwhile, and nothing was written: give the "
+                "command again"
+            )
+        marked = {"format": FORMAT, **plan}
+        write_bytes(self._side, (json.dumps(marked, indent=1) + "\n").encode())
+        if not self.rows:
+            write_bytes(self.path, (",".join(self.columns) + "\n").encode())
+        self._plan, self._there = None, ("", None)
 
-def _plan(side: Path) -> dict[str, Any]:
+    def _content(self) -> tuple[str, dict[str, Any] | None]:
+        """The text of the file and its plan, as they are now."""
+        return _text(self.path) if self.path.exists() else "", plan_in(self._side)
+
+
+def plan_file(path: str | os.PathLike[str]) -> Path:
+    """Where the plan of a file of rows stands: beside the file itself, not beside a link to it.
+
+    Raises:
+        ParameterError: no CSV file in a folder that exists.
+        ReleaseError: as :func:`dpviz.files.writing.destination`.
+    """
+    path = Path(path)
+    named = path.suffix.lower() == ".csv" and not path.is_dir()
+    if not (named and path.parent.is_dir()):
+        raise ParameterError(f"output {str(path)!r}: give a .csv file in a folder that exists")
+    return destination(path).with_suffix(".plan.json")
+
+
+def plan_in(side: Path) -> dict[str, Any] | None:
+    """What a plan says; None where nothing is there, or an empty file.
+
+    Raises:
+        DataError: it is something else, which must not be written over.
+    """
+    if not os.path.lexists(side):
+        return None
     try:
-        plan = json.loads(side.read_bytes())
-        if not isinstance(plan, dict):
-            raise TypeError
-    except (OSError, ValueError, TypeError, RecursionError):
+        plain = side.is_file() and side.stat().st_size <= MOST_BYTES  # a pipe may never end
+        text = side.read_bytes() if plain else b"null"
+        plan = json.loads(text) if text else None
+        ours = not text or (
+            isinstance(plan, dict)
+            and (plan.get("format") == FORMAT or any(each <= plan.keys() for each in UNMARKED))
+        )
+    except (OSError, ValueError, RecursionError):
+        ours = False
+    if not ours:
         raise DataError(
-            f"{side.name} does not say what the rows beside it are about: choose another output"
-        ) from None
+            f"{side.name} does not say what rows of an evaluation are about, and would be written "
+            "over: choose another output"
+        )
     return plan
 
 

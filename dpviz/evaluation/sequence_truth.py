@@ -5,6 +5,10 @@ Every function raises PrivacyError where the sequences are not declared public.
 
 from __future__ import annotations
 
+import hashlib
+import itertools
+import json
+
 import numpy as np
 
 from dpviz.errors import ParameterError
@@ -46,3 +50,23 @@ def exact_lines(data: SequenceData) -> tuple[Int, Float] | None:
     """Where the line of each sequence starts, and its places; None where symbols are no places."""
     data.require_public()
     return data._lines
+
+
+def sequences_digest(data: SequenceData) -> str:
+    """A digest of public sequences as builds and measures see them, in whatever order they came.
+
+    Two data sets with the same one, over one alphabet, have the same exact answers.
+    """
+    data.require_public()
+    cells = data.facts.get("cells", {})
+    box = [cells.get("domain", {}).get(each) for each in ("lower", "upper")]
+    facts = [data.alphabet.names, box, cells.get("side"), cells.get("boxes")]
+    digest = hashlib.blake2b(json.dumps(facts, sort_keys=True).encode(), digest_size=8)
+    if data.alphabet.follows is not None:
+        digest.update(np.packbits(data.alphabet.follows).data)
+    sequences, lines = data._sequences, data._lines
+    for start, items in [(sequences.start, sequences.symbol), *([] if lines is None else [lines])]:
+        pieces = sorted(items[a:b].tobytes() for a, b in itertools.pairwise(start.tolist()))
+        digest.update(np.array([len(each) for each in pieces], dtype=np.int64).data)
+        digest.update(b"".join(pieces))
+    return digest.hexdigest()

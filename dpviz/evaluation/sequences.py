@@ -22,6 +22,7 @@ from dpviz.evaluation.sequence_truth import (
     exact_lines,
     exact_sequences,
     exact_top,
+    sequences_digest,
 )
 from dpviz.evaluation.trajectories import MEASURES, Trajectories, measures
 from dpviz.methods import method as find_method
@@ -135,15 +136,21 @@ class SequenceExperiment:
 
 
 def about(data: SequenceData, plan: SequenceExperiment) -> dict[str, Any]:
-    """What rows must have in common to be compared; methods and epsilons may be added later."""
+    """What rows must have in common to be compared; methods and epsilons may be added later.
+
+    Raises:
+        PrivacyError: the sequences are not declared public.
+    """
     return {
         "source": data.name,
+        "max_per_unit": data.max_per_unit,
         "symbols": len(data.alphabet),
         "tops": list(plan.tops),
         "l_top": plan.l_top,
         "samples": plan.samples,
         "seed": plan.seed,
-        **({"places": True} if "cells" in data.facts else {}),
+        "places": "cells" in data.facts,
+        "records": sequences_digest(data),  # last: of what differs, the rest says more
     }
 
 

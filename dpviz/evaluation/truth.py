@@ -5,6 +5,9 @@ Every function that takes a handle raises PrivacyError where its data set is not
 
 from __future__ import annotations
 
+import hashlib
+import itertools
+import json
 import zlib
 from dataclasses import dataclass, replace
 
@@ -25,6 +28,9 @@ from dpviz.releases.points.region_count import Regions
 from dpviz.releases.points.release import PointRelease
 from dpviz.releases.points.sums import values_of
 from dpviz.trees.lattice import Codes, Float, Int, grid_edges
+
+LABELS = ("columns", "crs")
+"""What a domain says that changes no record's place in it."""
 
 
 def exact_counts(handle: DataHandle, rects: ArrayLike) -> Int:
@@ -95,6 +101,21 @@ def exact_total(handle: DataHandle) -> int:
     """The exact number of records inside the domain."""
     handle.require_public()
     return handle._index.total
+
+
+def records_digest(handle: DataHandle) -> str:
+    """A digest of public records as builds see them, whatever their columns and CRS are called.
+
+    Two handles with the same one have the same exact answers.
+    """
+    handle.require_public()
+    frame = {key: value for key, value in handle.domain.to_dict().items() if key not in LABELS}
+    frame["cells"] = [[len(index.codes) for index in each] for each in handle._layers]
+    digest = hashlib.blake2b(json.dumps(frame, sort_keys=True).encode(), digest_size=8)
+    for index in itertools.chain(*handle._layers):
+        digest.update(np.ascontiguousarray(index.codes).data)
+        digest.update(index.weights.data)
+    return digest.hexdigest()
 
 
 @dataclass(frozen=True, eq=False)

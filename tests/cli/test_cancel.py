@@ -140,6 +140,7 @@ def test_an_evaluation_by_several_processes(tmp_path, interrupted):
         tmp_path,
         *("evaluate", "city-50k", "--public", "--methods", "privtree,ugrid", "--repeats", "10000"),
         *("--queries", "20", "--processes", "2", "-o", "rows.csv"),
+        until=(tmp_path / "rows.csv").exists,
     )
     assert lines[-1] == "cancelled"
     assert not [line for line in lines[:-1] if "%" not in line]

@@ -87,6 +87,14 @@ def test_without_a_seed_the_noise_is_that_of_releases(handle, monkeypatch):
     assert [release.header.private for release in built] == [True, False]
 
 
+def with_rows(output, handle, plan=None):
+    """A file that holds the rows of the first build of a plan."""
+    plan = plan or plan_of()
+    results = Results(output, about(handle, plan), absolute=False)
+    results.append(next(run(handle, plan, processes=0)))
+    return results
+
+
 def test_stopping_keeps_what_is_finished_and_resuming_adds_the_rest(handle, tmp_path):
     plan, output = plan_of(), tmp_path / "errors.csv"
     results = Results(output, about(handle, plan), absolute=False)
@@ -122,7 +130,7 @@ def test_half_a_build_is_resumed_by_size(handle, tmp_path):
 
 def test_rows_of_another_experiment_are_never_mixed(handle, tmp_path):
     output = tmp_path / "errors.csv"
-    Results(output, about(handle, plan_of()), absolute=False)
+    with_rows(output, handle)
     with pytest.raises(ParameterError, match="another experiment"):
         Results(output, about(handle, plan_of(seed=8)), absolute=False)
     other = Experiment(("privtree",), (1.0,), (workload(DOMAIN, "small", 51, seed=1),), 1, 7)
@@ -241,8 +249,8 @@ def test_rows_that_do_not_fit_on_the_disk_leave_the_file_as_it_was(handle, tmp_p
     resource = pytest.importorskip("resource")
     plan = plan_of(("ugrid",), (1.0,), repeats=1)
     (rows,) = run(handle, plan, processes=0)
-    results = Results(tmp_path / "errors.csv", about(handle, plan), absolute=False)
-    content = results.path.read_bytes()
+    results = with_rows(tmp_path / "errors.csv", handle, plan)
+    content, before_them = results.path.read_bytes(), list(results.rows)
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (len(content) + 10, before[1]))
     try:
@@ -251,7 +259,7 @@ def test_rows_that_do_not_fit_on_the_disk_leave_the_file_as_it_was(handle, tmp_p
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert results.path.read_bytes() == content
-    assert results.rows == []
+    assert results.rows == before_them
 
 
 @pytest.mark.parametrize(
@@ -273,14 +281,14 @@ def test_a_file_of_anything_else_is_refused_and_stays(handle, tmp_path, content,
 def test_a_header_without_its_line_break_is_made_whole(handle, tmp_path):
     output = tmp_path / "errors.csv"
     output.write_text(",".join(CONTRACT))
-    assert Results(output, about(handle, plan_of()), absolute=False).rows == []
-    assert output.read_text() == ",".join(CONTRACT) + "\n"
+    with_rows(output, handle)
+    head, *lines = output.read_text().splitlines()
+    assert (head, len(lines)) == (",".join(CONTRACT), 2)
 
 
 def test_rows_that_lost_their_plan_are_not_resumed(handle, tmp_path):
     output, facts = tmp_path / "errors.csv", about(handle, plan_of())
-    (rows,) = run(handle, plan_of(("privtree",), (1.0,), repeats=1), processes=0)
-    Results(output, facts, absolute=False).append(rows)
+    with_rows(output, handle)
     content = output.read_bytes()
     (tmp_path / "errors.plan.json").unlink()
     with pytest.raises(DataError, match=r"errors\.plan\.json is missing"):
@@ -293,11 +301,11 @@ def test_neither_a_folder_nor_a_plan_of_unknown_queries_is_resumed(handle, tmp_p
     with pytest.raises(ParameterError, match=r"folder\.csv': give a \.csv file"):
         Results(tmp_path / "folder.csv", about(handle, plan_of()), absolute=False)
     output, facts = tmp_path / "errors.csv", about(handle, plan_of())
-    Results(output, facts, absolute=False)
+    with_rows(output, handle)
     (tmp_path / "errors.plan.json").write_text(json.dumps({**facts, "checksum": None}))
     with pytest.raises(ParameterError, match="unknown queries"):
         Results(output, facts, absolute=False)
     (tmp_path / "errors.plan.json").unlink()
     (tmp_path / "errors.plan.json").mkdir()
-    with pytest.raises(DataError, match="does not say what the rows beside it are about"):
+    with pytest.raises(DataError, match="does not say what rows of an evaluation are about"):
         Results(output, facts, absolute=False)

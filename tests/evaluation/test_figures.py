@@ -1,6 +1,9 @@
 """Reproductions: what they measure, and the pages they write."""
 
 import csv
+import re
+import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,7 +12,9 @@ import scipy.spatial
 import dpviz
 from dpviz import Domain
 from dpviz.errors import ParameterError
+from dpviz.evaluation import figures
 from dpviz.evaluation.figures import (
+    OUTPUTS,
     attributes,
     coverage,
     districts,
@@ -23,9 +28,13 @@ from dpviz.evaluation.figures import (
     reproduce,
     shapes,
 )
-from dpviz.evaluation.figures.report import Statement, comparison
+from dpviz.evaluation.figures.report import Outputs, Reproduction, Statement, comparison
+from dpviz.lazy import mpl
 from dpviz.methods import of_kind
 from dpviz.releases.points.range_count import RangeAnswers
+from tests.commands import fails, run
+
+RESULTS = Path(__file__).parents[2] / "assets" / "results"
 
 
 def rows_of(path):
@@ -255,6 +264,67 @@ def test_bad_requests_are_refused(tmp_path, name, repeats, message):
         reproduce(name, tmp_path, repeats)
     with pytest.raises(ParameterError, match="the folder does not exist"):
         reproduce("fanout", tmp_path / "absent")
+
+
+@pytest.mark.parametrize("name", OUTPUTS)
+def test_what_a_figure_writes_is_known_beforehand(name, tmp_path):
+    """The files of the last run say so; those of another figure, or anybody's, are refused."""
+    outputs = OUTPUTS[name]
+    files = [f"{name}.md", *(f"{each}.csv" for each in outputs.tables)]
+    files += [f"{each}.png" for each in outputs.pictures]
+    stem = re.compile(rf"{name}(-.*)?\.(md|csv|png)")
+    assert sorted(files) == sorted(each.name for each in RESULTS.iterdir() if stem.match(each.name))
+    for file in files:
+        shutil.copy(RESULTS / file, tmp_path)
+    outputs.require_place(tmp_path, name)
+    for file in files:
+        place = tmp_path / file
+        before = place.read_bytes()
+        for content in (b"id,lon,lat\n1,2,3\n", b"notes", b"\n" + before):
+            place.write_bytes(content)
+            with pytest.raises(ParameterError, match=f"{file}' exists and is not of an earlier"):
+                outputs.require_place(tmp_path, name)
+        place.write_bytes(before)
+    (tmp_path / f"{name}.csv").write_bytes(b"")
+    outputs.require_place(tmp_path, name)
+
+
+def test_a_picture_without_its_page_is_ours_where_it_says_so(tmp_path):
+    """A kill may come before the page, which is written last."""
+    Reproduction([], "# T\n", {}, {"a": mpl.Figure()}).write(tmp_path, "a")
+    (tmp_path / "a.md").unlink()
+    Outputs("T", {}, ("a",)).require_place(tmp_path, "a")
+    mpl.Figure().savefig(tmp_path / "a.png")
+    with pytest.raises(ParameterError, match=r"a\.png' exists"):
+        Outputs("T", {}, ("a",)).require_place(tmp_path, "a")
+
+
+def test_files_of_others_are_refused_before_any_work_and_stay(tmp_path, monkeypatch):
+    """They were replaced, and the command ended well."""
+    statement, rows = Statement("c", "m", True), [{"a": 1}]
+    page = f"# {medians.OUTPUTS.title}\n"
+    begun = []
+
+    def redone(*_):
+        begun.append(1)
+        return Reproduction([statement], page, {"medians": rows})
+
+    monkeypatch.setitem(figures.FIGURES, "medians", redone)
+    words = ["reproduce", "medians", "-o", tmp_path]
+    for file in ("medians.csv", "medians.md", "medians.png"):
+        (tmp_path / file).write_text("id,lon,lat\n1,2,3\n")
+        assert f"{file}' exists and is not of an earlier 'dpviz reproduce" in fails(*words)
+        assert (tmp_path / file).read_text() == "id,lon,lat\n1,2,3\n"
+        (tmp_path / file).unlink()
+    (tmp_path / "medians.md").mkdir()
+    assert "medians.md: what is there is no plain file" in fails(*words)
+    (tmp_path / "medians.md").rmdir()
+    assert begun == []
+    assert run(*words)[0] == 0
+    before = (tmp_path / "medians.csv").read_bytes()
+    with pytest.raises(ParameterError, match="exists"):  # what came while it was made
+        Reproduction([], page, {"medians": [{"b": 1}]}).write(tmp_path, "medians")
+    assert (tmp_path / "medians.csv").read_bytes() == before
 
 
 def test_a_page_says_where_we_disagree():

@@ -69,6 +69,10 @@ def test_a_file_is_never_taken_for_a_size(tmp_path):
 def test_what_cannot_be_compared_is_refused(rows, tmp_path):
     with pytest.raises(DataError, match=r"has no ugrid at epsilon 0\.1"):
         error_ratios([str(rows)], "ugrid")
+    alone = tmp_path / "alone.csv"
+    alone.write_text(HEAD + "ours,0.1,small,0,0.2\n")
+    with pytest.raises(DataError, match=r"alone\.csv: has no method but ours: evaluate another"):
+        error_ratios([str(rows), str(alone)], "ours")
     other = tmp_path / "other.csv"
     other.write_text("a,b\n1,2\n")
     for file in (str(other), "/dev/null"):  # as one that never ends, such as /dev/full

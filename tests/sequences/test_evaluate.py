@@ -1,5 +1,6 @@
 """The experiments on sequences: measures against brute force, resuming, the command."""
 
+import json
 import math
 
 import numpy as np
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 from dpviz.errors import DataError, ParameterError, PrivacyError
 from dpviz.evaluation.rowfile import RowFile
+from dpviz.evaluation.sequence_truth import sequences_digest
 from dpviz.evaluation.sequences import (
     LENGTHS,
     MeasureRow,
@@ -20,6 +22,7 @@ from dpviz.evaluation.sequences import (
     variation,
 )
 from dpviz.private.sequences import SequenceData, Sequences
+from dpviz.sequences.alphabet import Alphabet
 from tests.commands import as_json, fails
 
 from .cases import ABC, grams, public
@@ -113,6 +116,46 @@ def test_an_interrupted_experiment_goes_on_where_it_was(tmp_path):
         RowFile(output, about(data, plan), MeasureRow)
 
 
+def test_rows_on_other_sequences_of_one_name_are_refused(tmp_path):
+    """They were given for those of the second."""
+    plan, output = SequenceExperiment(methods=("truncate",), **SMALL), tmp_path / "rows.csv"
+    data = public(ROWS)
+    results = RowFile(output, about(data, plan), MeasureRow)
+    for rows in run(data, plan):
+        results.append(rows)
+    assert RowFile(output, about(public(ROWS[::-1]), plan), MeasureRow).rows
+    for other in ([*ROWS, [0]], [[2, 1, 0], *ROWS[1:]], [[0], [1, 2], *ROWS[1:]]):
+        with pytest.raises(ParameterError, match="other records than test has here"):
+            RowFile(output, about(public(other), plan), MeasureRow)
+    side = tmp_path / "rows.plan.json"
+    earlier = json.loads(side.read_text())
+    for each in ("format", "records", "max_per_unit", "places"):
+        del earlier[each]
+    side.write_text(json.dumps(earlier))
+    assert RowFile(output, about(data, plan), MeasureRow).rows
+    with pytest.raises(ParameterError, match="places False, here True"):
+        RowFile(output, {**about(data, plan), "places": True}, MeasureRow)
+
+
+def test_public_rules_and_cells_are_part_of_what_sequences_are():
+    follows = np.ones((3, 3), dtype=bool)
+    cells = {"side": 2, "domain": {"lower": [0, 0], "upper": [1, 1], "columns": ["x", "y"]}}
+    moved = {**cells, "domain": {**cells["domain"], "lower": [-1, 0]}}
+    named = {**cells, "domain": {**cells["domain"], "columns": ["lon", "lat"]}}
+    sequences, lines = Sequences.of(ROWS), (np.array([0, 2]), np.zeros((2, 2)))
+
+    def digest(alphabet=ABC, **how):
+        return sequences_digest(SequenceData("v", alphabet, sequences, public=True, **how))
+
+    digests = [digest(), digest(Alphabet(("a", "b", "d"))), digest(Alphabet(ABC.names, follows))]
+    digests += [digest(facts={"cells": each}) for each in (cells, moved, {**cells, "side": 3})]
+    digests += [digest(lines=each) for each in (lines, (lines[0], lines[1] + 1))]
+    assert len(set(digests)) == len(digests)
+    assert digest(facts={"cells": named}) == digest(facts={"cells": cells})
+    with pytest.raises(PrivacyError):
+        sequences_digest(SequenceData("visits", ABC, sequences))
+
+
 def test_progress_is_reported_and_may_cancel():
     fractions = []
 
@@ -159,8 +202,9 @@ def test_no_sequence_is_one_clear_line():
 def test_the_command_writes_rows_and_a_picture_and_goes_on(tmp_path):
     source, output = tmp_path / "visits.txt", tmp_path / "rows.csv"
     source.write_text("a b c\na b\n" * 200)
-    words = ["sequences", "evaluate", source, "-o", output, "--alphabet=a,b,c", "--tops=2,3"]
-    words += ["--samples=500", "--epsilons=1,2", "--methods=markov,topk_em", "--repeats=1"]
+    words = ["sequences", "evaluate", source, "-o", output, "--alphabet=a,b,c", "--tops=2,3,2"]
+    words += ["--samples=500", "--epsilons=1,2,1", "--methods=markov,topk_em,markov"]
+    words += ["--repeats=1"]
     assert "only for public data" in fails(*words)
     words += ["--public", "--plot", tmp_path / "picture.png"]
     facts = as_json(*words)

@@ -33,6 +33,9 @@ FIGURES: dict[str, Callable[[int, int, Progress | None], Reproduction]] = {
 }
 """What can be redone, from (repeats, seed, progress)."""
 
+OUTPUTS = {module.__name__.rpartition(".")[2]: module.OUTPUTS for module in _MODULES}
+"""What each writes."""
+
 
 def reproduce(
     name: str,
@@ -41,13 +44,15 @@ def reproduce(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> list[Statement]:
-    """Write ``NAME*.csv``, ``NAME*.png`` and ``NAME.md`` into a folder.
+    """Write ``NAME*.csv``, ``NAME*.png`` and ``NAME.md`` into a folder, over those of earlier runs.
 
     Returns:
         The papers' statements, and what we find.
 
     Raises:
-        ParameterError: an unknown name, no such folder, or fewer than one repetition.
+        ParameterError: an unknown name, no such folder, fewer than one repetition, or other files
+            in place of those that would be written.
+        ReleaseError: likewise a folder, a ledger or a release that was paid for.
     """
     if name not in FIGURES:
         raise ParameterError(f"figure {name!r}: choose one of {', '.join(FIGURES)}")
@@ -55,6 +60,7 @@ def reproduce(
         raise ParameterError(f"output {str(folder)!r}: the folder does not exist: create it first")
     if repeats < 1:
         raise ParameterError(f"repeats={repeats}: give at least 1")
+    OUTPUTS[name].require_place(folder, name)
     redone = FIGURES[name](repeats, seed, progress)
     redone.write(folder, name)
     return redone.statements

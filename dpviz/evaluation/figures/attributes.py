@@ -11,7 +11,7 @@ import numpy as np
 
 from dpviz.build import DataHandle, build, load
 from dpviz.evaluation.figures.intervals import QUERIES, SIZES, WANTED, Row, covered
-from dpviz.evaluation.figures.report import Reproduction, Statement, mean_of, table
+from dpviz.evaluation.figures.report import Outputs, Reproduction, Statement, mean_of, table
 from dpviz.evaluation.truth import exact_counts, exact_sums, of_one_kind
 from dpviz.progress import Progress
 from dpviz.queries.workloads import workload
@@ -26,7 +26,7 @@ EPSILONS = (0.1, 1.0)
 ALL = "all kinds"
 
 INTRO = """\
-# What intervals of kinds and values cover when edges cut cells
+# {title}
 
 Share of {of:,} random rectangles ({each} each small, medium, large and huge) of the built-in \
 `{data}` whose exact count, or sum of clipped values, lies in the 95 % interval of the noise \
@@ -37,6 +37,11 @@ are added by standard deviations, as kinds are uneven in the same places. \
 `uv run dpviz reproduce attributes -o FOLDER --repeats {repeats}` makes this page.
 
 """
+
+OUTPUTS = Outputs(
+    "What intervals of kinds and values cover when edges cut cells",
+    {"attributes": "method,epsilon,what,of,size,repeat,noise_only,with_uniformity"},
+)
 
 
 def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproduction:
@@ -113,7 +118,9 @@ def compare(rows: Sequence[Row]) -> list[Statement]:
 def page(rows: Sequence[Row], repeats: int, statements: Sequence[Statement]) -> str:
     """The Markdown page."""
     head = [f"{what}, {which}" for what in ("counts", "sums") for which in ("noise", "widened")]
-    about = INTRO.format(of=len(SIZES) * QUERIES, each=QUERIES, data=DATA, repeats=repeats)
+    about = INTRO.format(
+        title=OUTPUTS.title, of=len(SIZES) * QUERIES, each=QUERIES, data=DATA, repeats=repeats
+    )
     rest = []
     for key in dict.fromkeys((row["method"], row["epsilon"], row["of"]) for row in rows):
         wanted = dict(zip(("method", "epsilon", "of"), key, strict=True))

@@ -13,7 +13,7 @@ import numpy as np
 
 from dpviz.build import AreaData, DataHandle, build, load
 from dpviz.domain import Domain
-from dpviz.evaluation.figures.report import Reproduction, Statement, table
+from dpviz.evaluation.figures.report import Outputs, Reproduction, Statement, table
 from dpviz.lazy import pd, scipy, shapely
 from dpviz.progress import Progress
 from dpviz.releases.answers import Answers, difference
@@ -50,6 +50,8 @@ Shares = dict[tuple[str, float, str, str], float]
 
 AnsweredQueries = Iterator[tuple[str, list[str], Answers | SumAnswers | Quotients, Any]]
 """What, of which parts, the intervals, and what is true."""
+
+OUTPUTS = Outputs("What intervals cover", {"coverage": "method,epsilon,what,of,covered"})
 
 
 def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproduction:
@@ -219,7 +221,7 @@ def page(shares: Shares, repeats: int, statements: list[Statement]) -> str:
     """The Markdown page."""
     whats = list(dict.fromkeys(key[2] for key in shares))
     lines = [
-        "# What intervals cover",
+        f"# {OUTPUTS.title}",
         "",
         f"Share of {repeats:,} releases of {RECORDS:,} made-up records in whose 95 % interval the "
         "exact answer lies: mean over the questions of each kind, and the least of them. No cell "

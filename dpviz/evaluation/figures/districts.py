@@ -13,7 +13,7 @@ import numpy as np
 from dpviz.build import AreaData, build, load
 from dpviz.datasets import dataset
 from dpviz.domain import Domain
-from dpviz.evaluation.figures.report import Reproduction, Statement, comparison, table
+from dpviz.evaluation.figures.report import Outputs, Reproduction, Statement, comparison, table
 from dpviz.evaluation.truth import exact_areas
 from dpviz.lazy import shapely
 from dpviz.progress import Progress
@@ -37,6 +37,11 @@ WAYS = {
 
 Errors = dict[tuple[int, float, str], float]
 """(districts, ε, way) → mean absolute error of a district's count."""
+
+OUTPUTS = Outputs(
+    "Districts: measured, or added up from a tree's cells?",
+    {"districts": "districts,epsilon,way,mean_absolute_error,error_of_the_whole"},
+)
 
 
 def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproduction:
@@ -78,7 +83,7 @@ def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproductio
     ]
     statements = compare(errors, totals)
     page = comparison(
-        "Districts: measured, or added up from a tree's cells?",
+        OUTPUTS.title,
         f"Mean absolute error of the noisy count of a district, of {dataset(DATA).title} in "
         f"{', '.join(f'{size:,}' for size in SIZES)} districts: public Voronoi cells of random "
         "places, drawn without a look at the records. In brackets, the error of their sum. Mean of "

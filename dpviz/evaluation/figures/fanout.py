@@ -9,6 +9,7 @@ from dpviz.build import load
 from dpviz.datasets import dataset
 from dpviz.evaluation.experiments import ErrorRow, Experiment, run
 from dpviz.evaluation.figures.report import (
+    Outputs,
     Reproduction,
     Statement,
     comparison,
@@ -28,6 +29,12 @@ EPSILONS = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
 SIZES = ("small", "medium", "large")
 QUERIES = 10_000
 METRIC = "mean_relative_error"
+
+OUTPUTS = Outputs(
+    "Impact of fanout on PrivTree (SIGMOD 2016, appendix B)",
+    {"fanout": "data,fanout,epsilon,size,repeat,mean_relative_error,build_seconds"},
+    tuple(f"fanout-{name}" for name in DATA),
+)
 
 
 def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproduction:
@@ -66,7 +73,7 @@ def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproductio
         statement for name, axes in DATA.items() for statement in compare(name, rows[name], axes)
     ]
     page = comparison(
-        "Impact of fanout on PrivTree (SIGMOD 2016, appendix B)",
+        OUTPUTS.title,
         f"Mean relative error of {QUERIES:,} range queries per size (sanity bound 0.1 % of n), "
         f"mean and band of {repeats} repetitions, on built-in synthetic data (the paper's four "
         "data sets are real ones). `uv run dpviz reproduce fanout -o FOLDER` makes this page.",

@@ -6,7 +6,13 @@ G. Cormode et al., ICDE 2012, §8.2. The paper goes to height 11; our kd-trees e
 from __future__ import annotations
 
 from dpviz.datasets import dataset
-from dpviz.evaluation.figures.report import Reproduction, Statement, comparison, setting_row
+from dpviz.evaluation.figures.report import (
+    Outputs,
+    Reproduction,
+    Statement,
+    comparison,
+    setting_row,
+)
 from dpviz.evaluation.figures.shapes import DATA, METRIC, measured
 from dpviz.evaluation.plots import COLOURS, MARKERS
 from dpviz.evaluation.ratios import geometric_mean
@@ -26,6 +32,12 @@ METHODS = {
 
 Errors = dict[tuple[str, int, str], float]
 """By the paper's name of the method, height and shape."""
+
+OUTPUTS = Outputs(
+    "Trees of every kind by height (ICDE 2012, figure 6)",
+    {"heights": "tree,height,shape,repeat,median_relative_error,build_seconds"},
+    ("heights",),
+)
 
 
 def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproduction:
@@ -53,7 +65,7 @@ def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproductio
     }
     statements = compare(errors)
     page = comparison(
-        "Trees of every kind by height (ICDE 2012, figure 6)",
+        OUTPUTS.title,
         f"Median relative error of 600 queries with an answer, per shape, ε = {EPSILON:g}; mean of "
         f"{repeats} repetitions on {dataset(DATA).title} (the paper: 1.63 million road "
         "intersections; it goes to height 11, our kd-trees to 10, a million leaves). A shape "

@@ -12,7 +12,7 @@ import numpy as np
 from dpviz.build import build, from_points, load
 from dpviz.datasets import dataset
 from dpviz.domain import Domain
-from dpviz.evaluation.figures.report import Reproduction, Statement, comparison, table
+from dpviz.evaluation.figures.report import Outputs, Reproduction, Statement, comparison, table
 from dpviz.evaluation.truth import exact_counts
 from dpviz.progress import Progress
 from dpviz.trees.lattice import Float, Int
@@ -32,6 +32,11 @@ LOADS = {
 
 Errors = dict[tuple[str, float | None, str], float]
 """(method, worth of an hour, questions) → mean absolute error."""
+
+OUTPUTS = Outputs(
+    "What is an hour worth?",
+    {"hours": "method,metres_an_hour_is_worth,questions,mean_absolute_error"},
+)
 
 
 def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproduction:
@@ -67,7 +72,7 @@ def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproductio
     ]
     statements = compare(errors)
     page = comparison(
-        "What is an hour worth?",
+        OUTPUTS.title,
         f"Mean absolute error of {QUERIES} counts of each kind, around records of "
         f"{dataset(DATA).title}, at ε = {EPSILON:g}: mean of {repeats} releases with default "
         "parameters and simulated noise. In brackets below the questions, the exact mean. "

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from dpviz.build import build, load
-from dpviz.evaluation.figures.report import Reproduction, Statement, mean_of
+from dpviz.evaluation.figures.report import Outputs, Reproduction, Statement, mean_of
 from dpviz.evaluation.truth import exact_counts, hot
 from dpviz.methods import of_kind
 from dpviz.progress import Progress
@@ -32,6 +32,11 @@ QUERIES = 500
 WANTED = 0.95
 
 Row = dict[str, Any]
+
+OUTPUTS = Outputs(
+    "What intervals cover when edges cut leaves",
+    {"intervals": "data,method,epsilon,size,repeat,noise_only,with_uniformity,needed"},
+)
 
 
 def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproduction:
@@ -114,7 +119,7 @@ def compare(rows: Sequence[Row]) -> list[Statement]:
 def page(rows: Sequence[Row], repeats: int, statements: Sequence[Statement]) -> str:
     """The Markdown page."""
     lines = [
-        "# What intervals cover when edges cut leaves",
+        f"# {OUTPUTS.title}",
         "",
         f"Share of {len(SIZES) * QUERIES:,} random rectangles (0.01 to 100 % of the volume, "
         f"{QUERIES} each small, medium, large and huge) whose exact count lies in the 95 % "

@@ -8,7 +8,13 @@ from __future__ import annotations
 
 from dpviz.datasets import dataset
 from dpviz.evaluation.experiments import ErrorRow
-from dpviz.evaluation.figures.report import Reproduction, Statement, comparison, setting_row
+from dpviz.evaluation.figures.report import (
+    Outputs,
+    Reproduction,
+    Statement,
+    comparison,
+    setting_row,
+)
 from dpviz.evaluation.figures.shapes import DATA, METRIC, SHAPES, measured
 from dpviz.evaluation.plots import error_figure
 from dpviz.evaluation.ratios import geometric_mean
@@ -31,6 +37,12 @@ PRIVATE = ("kd-standard", "kd-hybrid", "kd-cell", "kd-noisymean")
 Errors = dict[tuple[str, float, str], float]
 """By the paper's name of the method, ε and shape."""
 
+OUTPUTS = Outputs(
+    "Kd-trees compared (ICDE 2012, figure 5)",
+    {"kdtrees": "tree,epsilon,shape,repeat,median_relative_error,build_seconds"},
+    ("kdtrees",),
+)
+
 
 def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproduction:
     """Measure and compare."""
@@ -42,7 +54,7 @@ def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproductio
     ]
     statements = compare(by_name(rows))
     page = comparison(
-        "Kd-trees compared (ICDE 2012, figure 5)",
+        OUTPUTS.title,
         f"Median relative error of 600 queries with an answer, per shape; mean and band of "
         f"{repeats} repetitions on {dataset(DATA).title} (the paper: 1.63 million road "
         "intersections). A shape covers the same share of our domain as of the paper's. Kd-pure "

@@ -16,6 +16,7 @@ from dpviz.datasets import registers
 from dpviz.domain import Domain
 from dpviz.evaluation.experiments import parsed
 from dpviz.evaluation.figures.report import (
+    Outputs,
     Reproduction,
     Statement,
     comparison,
@@ -60,6 +61,16 @@ CONSTRUCTION = {
 
 Row = dict[str, Any]
 
+OUTPUTS = Outputs(
+    "Private record matching (ICDE 2012, figure 7)",
+    {
+        "matching": "attributes,tree,epsilon,repeat,padding,leaves,"
+        "reduction_ratio,true_reduction_ratio,recall",
+        "matching-times": "tree,seconds",
+    },
+    ("matching",),
+)
+
 
 def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproduction:
     """Measure and compare."""
@@ -70,7 +81,7 @@ def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproductio
     times = [{"tree": name, "seconds": f"{value:.3f}"} for name, value in seconds.items()]
     statements = compare(rows, seconds)
     page = comparison(
-        "Private record matching (ICDE 2012, figure 7)",
+        OUTPUTS.title,
         f"Reduction ratio of two registers of {registers.SIZE:,} invented people, of whom "
         f"{registers.SHARED:,} stand in both with typing errors; matches are records within "
         f"{', '.join(f'{each:g}' for each in registers.ERRORS)} in longitude, latitude, year of "

@@ -14,7 +14,7 @@ import numpy as np
 
 from dpviz.build import DataHandle, build, from_points
 from dpviz.domain import Domain
-from dpviz.evaluation.figures.report import Reproduction, Statement, comparison
+from dpviz.evaluation.figures.report import Outputs, Reproduction, Statement, comparison
 from dpviz.evaluation.plots import COLOURS, MARKERS
 from dpviz.evaluation.truth import exact_counts
 from dpviz.lazy import mpl
@@ -37,6 +37,12 @@ MEDIANS: dict[str, dict[str, Any]] = {
     "NM": {"median": "noisy_mean"},
     "cell": {"median": "cell", "log_grid": 16},
 }
+
+OUTPUTS = Outputs(
+    "Private medians by depth (ICDE 2012, figure 4)",
+    {"medians": "median,depth,repeat,rank_error_percent,tree_seconds"},
+    ("medians",),
+)
 
 
 def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproduction:
@@ -69,7 +75,7 @@ def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproductio
     means = {name: part.mean(axis=0) for name, part in errors.items()}
     statements = compare(means, {name: float(part.min()) for name, part in seconds.items()})
     page = comparison(
-        "Private medians by depth (ICDE 2012, figure 4)",
+        OUTPUTS.title,
         f"2^20 uniform points in [0, 2^26), a binary tree of {LEVELS} levels, ε = {EPSILON:g} for "
         f"the medians of each level, mean of {repeats} trees. The rank error of a cut is its "
         "distance from the median in ranks, 100 % where all records fall on one side. `uv run "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,10 +11,15 @@ from typing import Any
 
 import numpy as np
 
+from dpviz.errors import ParameterError
 from dpviz.evaluation.experiments import ErrorRow
-from dpviz.files.writing import csv_text, write_bytes
+from dpviz.files.writing import csv_text, destination, write_bytes
 from dpviz.lazy import mpl
 from dpviz.progress import Progress
+
+PNG = b"\x89PNG\r\n\x1a\n"
+SOFTWARE = "dpviz reproduce"
+"""What a picture says that made it."""
 
 
 @dataclass(frozen=True)
@@ -26,12 +32,54 @@ class Statement:
 
 
 @dataclass(frozen=True)
+class Outputs:
+    """The files of a figure, and what each begins with: known before any work.
+
+    Attributes:
+        title: of the page.
+        tables: the line of their columns, by the name of their file.
+        pictures: likewise.
+    """
+
+    title: str
+    tables: Mapping[str, str]
+    pictures: Sequence[str] = ()
+
+    def require_place(self, folder: Path, name: str) -> None:
+        """Refuse to write over files of a folder that an earlier run did not make.
+
+        A table is of such a run where its columns are the same, a page where its title is, a
+        picture where it says so; earlier versions' do not, and stand beside their page.
+
+        Args:
+            folder: where they are written.
+            name: of the figure, and of its page.
+
+        Raises:
+            ParameterError: there is another one.
+            ReleaseError: as :func:`dpviz.files.writing.destination`.
+        """
+        page = folder / f"{name}.md"
+        heads = {f"{each}.csv": head for each, head in self.tables.items()}
+        for file, head in {page.name: f"# {self.title}", **heads}.items():
+            start = _start(folder / file)
+            if start and start.splitlines()[0] != head.encode():
+                raise _stranger(folder / file, name)
+        for each in self.pictures:
+            path = folder / f"{each}.png"
+            start = _start(path)
+            ours = SOFTWARE.encode() in start or _start(page)
+            if start and not (start.startswith(PNG) and ours):
+                raise _stranger(path, name)
+
+
+@dataclass(frozen=True)
 class Reproduction:
     """A figure redone, before it is written.
 
     Attributes:
         statements: the paper's, and what we find.
-        page: in Markdown.
+        page: in Markdown; its first line is its title.
         tables: rows with equal keys, by the name of their file.
         pictures: likewise.
     """
@@ -42,13 +90,21 @@ class Reproduction:
     pictures: Mapping[str, mpl.Figure] = field(default_factory=dict)
 
     def write(self, folder: Path, name: str) -> None:
-        """Tables as CSV, pictures as PNG without the time they were made, and the page."""
+        """Tables as CSV, pictures as PNG without the time they were made, and the page.
+
+        Raises:
+            ParameterError: as :meth:`Outputs.require_place`, of a file that came meanwhile.
+            ReleaseError: likewise, or one cannot be written.
+        """
+        title = self.page.partition("\n")[0].removeprefix("# ")
+        heads = {each: ",".join(rows[0]) for each, rows in self.tables.items()}
+        Outputs(title, heads, list(self.pictures)).require_place(folder, name)
         for each, rows in self.tables.items():
             text = csv_text(rows[0], (row.values() for row in rows))
             write_bytes(folder / f"{each}.csv", text.encode())
         for each, figure in self.pictures.items():
             data = io.BytesIO()
-            figure.savefig(data, format="png", dpi=150, metadata={"Software": None})
+            figure.savefig(data, format="png", dpi=150, metadata={"Software": SOFTWARE})
             write_bytes(folder / f"{each}.png", data.getvalue())
         write_bytes(folder / f"{name}.md", self.page.encode())
 
@@ -109,3 +165,19 @@ def mean_of(rows: Iterable[Mapping[str, Any]], column: str, **wanted: Any) -> fl
         float(row[column]) for row in rows if all(row[key] == each for key, each in wanted.items())
     ]
     return float(np.mean(values)) if values else float("nan")
+
+
+def _start(path: Path) -> bytes:
+    """The first bytes of a file that a write would replace; none where nothing is lost."""
+    target = destination(path)
+    if not target.exists():
+        return b""
+    with target.open("rb") as file:
+        return file.read(4096)
+
+
+def _stranger(path: Path, name: str) -> ParameterError:
+    return ParameterError(
+        f"output {os.fspath(path)!r} exists and is not of an earlier 'dpviz reproduce {name}': "
+        "name another folder, or move the file"
+    )
