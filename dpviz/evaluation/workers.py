@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
+import threading
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import resource_tracker
@@ -69,7 +71,16 @@ def _begin(start: Callable[..., object] | None, args: tuple[Any, ...]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # the parent gets it too, and speaks for all
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     os.environ["NUMBA_NUM_THREADS"] = "1"  # the workers share the cores already
     cores.THREADS = 1
     if start is not None:
         start(*args)
+
+
+def _end_with_parent() -> None:
+    """A parent that was killed sends no word, and a worker would wait for its next task."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
