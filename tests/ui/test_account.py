@@ -43,6 +43,23 @@ def test_a_build_is_paid_and_named_in_the_release():
     assert "has spent ε = 0.5 in all" in texts(app)
 
 
+def test_a_file_that_was_paid_for_under_another_name_is_not_public_after_that():
+    """Its exact total stood on the page a press later: only the file's own name was looked up."""
+    rows = "lon,lat\n" + "14.6,-23.9\n" * 317
+    app = opened_page(data="Your own file")
+    app.file_uploader(key="explore.file").set_value(("survey.csv", rows.encode(), "text/csv")).run()
+    for side, value in zip(("west", "south", "east", "north"), (14, -24, 15, -23), strict=True):
+        app.number_input(key=f"explore.bounds.{side}").set_value(value)
+    app.run()
+    app.text_input(key="explore.dataset").set_value("clinic").run()
+    pay(app)
+    assert app.metric
+    app.segmented_control(key="explore.public.upload").set_value("public").run()
+    assert "'clinic' is confidential, says the ledger" in texts(app)
+    assert not app.metric
+    assert "317" not in texts(app)
+
+
 def test_a_second_click_that_stops_the_run_at_the_job_pays_nothing_more(monkeypatch):
     """Streamlit stops a run where it keeps something, and both clicks agree to the payment."""
     keep, agreed, stopped = SafeSessionState.__setitem__, {}, []

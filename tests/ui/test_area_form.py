@@ -3,6 +3,9 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpviz.ui.points.area_form import SIDES
+from tests.ui.opening import opened_page
+
 SCRIPT = """
 import streamlit as st
 from dpviz.ui.points.area_form import bounds_form
@@ -82,3 +85,20 @@ def test_the_area_of_a_file_is_chosen_on_a_map(page):
     assert not app.error
     assert not app.exception
     assert not any("Draw the area" in each.value for each in app.caption)  # the data's own map
+
+
+def test_an_area_of_the_records_is_forgotten_once_they_are_confidential():
+    """A release carried their exact extent, for which nobody had paid."""
+    rows = "lon,lat\n" + "".join(f"{14.6 + k / 1e3:.3f},{-23.9 + k / 2e3:.4f}\n" for k in range(99))
+    app = opened_page(data="Your own file")
+    app.segmented_control(key="explore.public.upload").set_value("public")
+    app.file_uploader(key="explore.file").set_value(("here.csv", rows.encode(), "text/csv")).run()
+    app.button(key="explore.extent").click().run()
+    each = [app.number_input(key=f"explore.bounds.{side}") for side in SIDES]
+    assert all(side.value is not None for side in each)
+    each[0].set_value(14.0).run()  # which everybody knows
+    app.segmented_control(key="explore.public.upload").set_value("sensitive").run()
+    values = [app.number_input(key=f"explore.bounds.{side}").value for side in SIDES]
+    assert values == [14.0, None, None, None]
+    assert any("taken from the records" in each.value for each in app.warning)
+    assert not [each for each in app.button if each.label.startswith("Publish: spend")]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import streamlit as st
 
@@ -25,11 +25,16 @@ def public_box(prefix: str, crs: str, extent: Callable[[], Box] | None) -> Box |
 
     It is typed, or taken from records that are public, of which ``extent`` gives it.
     """
+    taken = f"{prefix}.bounds.of_records"
+    if extent is None and taken in st.session_state:
+        _forget_sides(prefix, st.session_state.pop(taken))
     bounds = bounds_form(prefix, crs)
     if extent is not None:
         st.caption("These records are already public, so the area may be taken from them.")
         if st.button("Use data extent", key=f"{prefix}.extent"):
-            set_area(prefix, extent(), crs)
+            box = extent()
+            set_area(prefix, box, crs)
+            st.session_state[taken] = [_as_typed(side) for side in box]
             st.rerun()
     else:
         st.caption(
@@ -85,7 +90,7 @@ def bounds_form(prefix: str, crs: str = DEGREES) -> Box | None:
     given = st.session_state.pop(f"{prefix}.bounds.next", None)
     if given is not None:
         for side, value in zip(SIDES, given, strict=True):
-            st.session_state[f"{prefix}.bounds.{side}"] = round(float(value), 6)
+            st.session_state[f"{prefix}.bounds.{side}"] = _as_typed(value)
     for side in SIDES:
         st.number_input(
             side,
@@ -96,6 +101,25 @@ def bounds_form(prefix: str, crs: str = DEGREES) -> Box | None:
             args=(prefix, crs),
         )
     return sides_of(prefix)
+
+
+def _as_typed(side: float) -> float:
+    return round(float(side), 6)
+
+
+def _forget_sides(prefix: str, sides: Sequence[float]) -> None:
+    """Empty those of the form that were taken from records that count as confidential now."""
+    keys = [f"{prefix}.bounds.{side}" for side in SIDES]
+    old = [key for key, side in zip(keys, sides, strict=True) if st.session_state.get(key) == side]
+    for key in old:
+        st.session_state[key] = None
+    if old:
+        st.session_state.pop(f"{prefix}.bounds.seen", None)
+        st.warning(
+            "The area had been taken from the records, which are confidential now: choose it from "
+            "what everybody knows.",
+            icon=":material/shield:",
+        )
 
 
 def sides_of(prefix: str) -> Box | None:

@@ -38,7 +38,8 @@ def dataset_name(prefix: str, suggestion: str, *, public: bool = False) -> str:
 
     Raises:
         DataError: the name of a table that the owner of this server offers.
-        PrivacyError: records declared public that the ledger knows as sensitive.
+        PrivacyError: records declared public that the ledger knows as sensitive, under this name or
+            another one that a file of this name had in this visit.
     """
     name = suggestion
     if not public:
@@ -50,11 +51,16 @@ def dataset_name(prefix: str, suggestion: str, *, public: bool = False) -> str:
         raise DataError(
             f"{name!r} is the name of a table of this server’s owner: give these records another"
         )
-    if public and Ledger().sensitive([_account_name(name)]):
-        raise PrivacyError(
-            f"{name!r} is confidential, says the ledger: it cannot be public too. Choose "
-            "“confidential”, or rename the file if it holds other records"
-        )
+    names = st.session_state.setdefault(f"names.{suggestion}", {})
+    if not public:
+        names[name] = _account_name(name)
+        return name
+    for each, account in {name: _account_name(name), **names}.items():
+        if Ledger().sensitive([account]):
+            raise PrivacyError(
+                f"{each!r} is confidential, says the ledger: it cannot be public too. Choose "
+                "“confidential”, or rename the file if it holds other records"
+            )
     return name
 
 
