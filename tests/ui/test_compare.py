@@ -246,6 +246,21 @@ def test_two_releases_are_compared_without_anything_exact():
     assert "Built from" in shown(app)
 
 
+def test_two_releases_of_different_areas_are_refused_in_a_line():
+    """The refusal came from a part of the page, where its block did not see it."""
+    ids = paid_releases(0.5)
+    domain = dpviz.Domain((14.0, -24.0), (14.7, -23.0))
+    elsewhere = dpviz.from_points(np.full((9, 2), (14.5, -23.5)), domain, name="elsewhere")
+    release = dpviz.build(elsewhere, "ugrid", 1.0, ledger=dpviz.Ledger())
+    app = chosen(opened(), *ids, Shelf().keep(release, "here", "Elsewhere").id)
+    assert "different domains" in "\n".join(each.value for each in app.error)
+    for view in ("difference", "swipe"):
+        (views,) = [each for each in app.get("button_group") if each.label == "View"]
+        views.set_value(view).run()
+        assert not app.exception
+        assert app.error
+
+
 def test_the_address_restores_two_releases_and_says_which_is_gone():
     """F5 came back with the demo, without a word."""
     ids = paid_releases(0.5, 2.0)

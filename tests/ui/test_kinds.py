@@ -1,15 +1,17 @@
 """A release of kinds and values on its page: the kind that the map shows, and the answer's rows."""
 
 import json
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
-from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1 import AppTest, local_script_runner
 
 import dpviz
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render.numbers import percent_interval, with_noise
+from dpviz.ui.points import facts
 from tests.ui.opening import opened_page
 
 RECT = "0.1,0.1,0.9,0.9"
@@ -83,7 +85,7 @@ def test_one_kind_is_chosen_on_the_page_or_by_the_address(path):
     (choice,) = [each for each in app.get("button_group") if each.label == "Kind"]
     assert choice.value == 1
     release = dpviz.read(path).of("bike")
-    total = {each.label: each.value for each in app.metric}["Noisy total"]
+    total = {each.label: each.value for each in app.metric}["Noisy total of bike"]
     assert (
         total.split(" ±")[0]
         .replace(",", "")
@@ -96,6 +98,28 @@ def test_one_kind_is_chosen_on_the_page_or_by_the_address(path):
     (history,) = [each.value for each in app.dataframe if "cells" in each.value]
     assert history["kind"].tolist() == ["walk", "bike"]  # nothing distinguished them
     opened(path, kind="nothing")
+
+
+def test_a_kind_that_is_chosen_on_the_map_is_that_of_the_totals_below_it(path, monkeypatch):
+    """A touch of the map runs that part alone: the totals and the table stayed those of all kinds,
+    and of an address with a kind the download was of that kind alone.
+    """
+    downloads = []
+    monkeypatch.setattr(
+        facts, "release_details", lambda _prefix, release: downloads.append(release)
+    )
+    app = opened(path)
+    (choice,) = [each for each in app.get("button_group") if each.label == "Kind"]
+    choice.set_value(2)
+    (part, *_) = app._fragment_storage._fragments
+    run_of_part = partial(local_script_runner.RerunData, fragment_id_queue=[part])
+    monkeypatch.setattr(local_script_runner, "RerunData", run_of_part)
+    app.run()
+    labels = [each.label for each in app.metric]
+    assert "Noisy total of walk" in labels
+    assert "Noisy total" not in labels
+    assert [each.kind for each in downloads] == ["points"] * len(downloads)
+    assert all(each.domain.kinds is not None for each in downloads)
 
 
 def test_a_kind_in_a_district_has_the_error_of_its_own(path):
@@ -179,7 +203,7 @@ def test_built_in_rides_have_kinds_and_exact_answers_of_one():
     rides = dpviz.datasets.DATASETS["rides"]
     bikes = int((rides.table()["mode"] == "bike").sum())
     assert metrics["Exact count (public data)"] == f"{bikes:,}"
-    assert metrics["Exact total (public data)"] == f"{bikes:,}"
+    assert metrics["Exact total of bike (public data)"] == f"{bikes:,}"
 
 
 def test_an_address_asks_for_the_leading_kind_and_a_press_for_a_share():

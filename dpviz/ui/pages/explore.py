@@ -59,6 +59,7 @@ def _show(release: PointRelease | AreaRelease, source: PointSource, choice: Choi
     if isinstance(release, AreaRelease):
         show_areas(KEY, release, source)
         return
+    whole = release
     if release.domain.place.dims != 2:
         st.info(
             f"This release has {release.domain.dims} dimensions, and a map needs 2. Its cells are "
@@ -68,4 +69,4 @@ def _show(release: PointRelease | AreaRelease, source: PointSource, choice: Choi
     else:
         empty_area(source)
         release, source = points_map(KEY, release, source)
-    release_facts(KEY, release, source, seen_from_above(KEY, release))
+    release_facts(KEY, release, source, seen_from_above(KEY, release), whole)

@@ -10,6 +10,7 @@ from dpviz.render import with_noise
 from dpviz.ui.points.downloads import release_details, table_of_cells
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.panels import show_promises
+from dpviz.ui.shared.text import plain
 
 
 def empty_area(source: PointSource) -> None:
@@ -23,7 +24,11 @@ def empty_area(source: PointSource) -> None:
 
 
 def release_facts(
-    prefix: str, release: PointRelease, source: PointSource, shown: PointRelease
+    prefix: str,
+    release: PointRelease,
+    source: PointSource,
+    shown: PointRelease,
+    whole: PointRelease | None = None,
 ) -> None:
     """Totals and what is folded away.
 
@@ -32,21 +37,24 @@ def release_facts(
         release: of points.
         source: of its records.
         shown: what of it the map shows.
+        whole: the release to download, where it is of several kinds and this is of one.
     """
     nodes = release.nodes
     total = release.count(release.domain.bounds)
+    kind = release.header.extra.get("kind")
+    of = "" if kind is None else f" of {plain(kind)}"
     with st.container(horizontal=True, gap="large"):
         st.metric(
-            "Noisy total",
+            f"Noisy total{of}",
             with_noise(float(total.count[0]), float(total.larger_error[0])),
             width="content",
         )
         if source.public:
             exact = exact_total(source.data)
-            st.metric("Exact total (public data)", f"{exact:,}", width="content")
+            st.metric(f"Exact total{of} (public data)", f"{exact:,}", width="content")
         inside = f"{len(nodes):,} cells of all sizes"
         st.metric("Cells", f"{int(nodes.leaf.sum()):,}", help=inside, width="content")
         st.metric("Levels", nodes.depth, width="content")
     show_promises(release)
-    release_details(prefix, release)
+    release_details(prefix, release if whole is None else whole)
     table_of_cells(shown)

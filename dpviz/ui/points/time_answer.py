@@ -57,6 +57,7 @@ from dpviz.ui.shared.access import fragment
 from dpviz.ui.shared.charts import time_form, timeline_chart
 from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.panels import file_button, hint
+from dpviz.ui.shared.parts import in_part
 from dpviz.ui.shared.share import share_panel
 
 STEPS = tuple(calendar.SECONDS[unit] * count for unit, count in
@@ -92,6 +93,10 @@ def points_map(
         What is shown of a release of kinds, and its records.
     """
     shown, records, look = kinds_view(prefix, release, source)
+    kind, below = shown.header.extra.get("kind"), f"{prefix}.below"
+    if in_part() and st.session_state.get(below) != kind:
+        st.rerun()  # the totals and the table below this part are of what it shows
+    st.session_state[below] = kind
     (map_and_answer if shown.domain.time is None else map_in_time)(prefix, shown, records, look)
     return shown, records
 

@@ -18,6 +18,7 @@ import streamlit as st
 from streamlit.config import get_option
 from streamlit.errors import StreamlitSecretNotFoundError
 
+from dpviz.ui.shared.panels import ErrorsShown
 from dpviz.ui.shared.text import plain
 
 P = ParamSpec("P")
@@ -203,6 +204,9 @@ def gate() -> bool:
 def fragment(draw: Callable[P, T], run_every: float | None = None) -> Callable[P, T]:
     """A part of a page that a touch of it runs alone, for those who may still look.
 
+    A refusal in it is a line of the part, and its end: around a fragment no block of the page would
+    see it.
+
     Args:
         draw: the part.
         run_every: seconds after which it runs by itself.
@@ -212,7 +216,9 @@ def fragment(draw: Callable[P, T], run_every: float | None = None) -> Callable[P
     def checked(*args: P.args, **kwargs: P.kwargs) -> T:
         if not access().look:
             st.rerun()  # the whole page, whose gate says why
-        return draw(*args, **kwargs)
+        with ErrorsShown():
+            return draw(*args, **kwargs)
+        return st.stop()
 
     return st.fragment(checked, run_every=run_every)
 
