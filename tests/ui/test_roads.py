@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpviz import Ledger
 from dpviz.build import load, read_graph
 from dpviz.domain.cycles import DAYS
 from dpviz.errors import DomainError
@@ -32,6 +33,7 @@ from dpviz.ui.roads.plan import title_of
 from dpviz.ui.roads.source import IN_TIME
 from tests.geojson import lines
 from tests.ui.opening import PATIENCE, metrics, opened_page
+from tests.ui.paying import pay, price
 
 opened = partial(opened_page, "roads")
 
@@ -346,3 +348,20 @@ def test_the_address_holds_the_relation_and_the_parameters_of_both_methods():
     assert asked.items() <= {name: app.query_params[name] for name in app.query_params}.items()
     odd = opened(neighbours="nobody")
     assert "neighbouring relation 'nobody'" in odd.warning[0].value
+
+
+def test_a_price_to_replace_a_trip_is_what_the_ledger_counts():
+    """The page named twice of it, and refused what would have been enough."""
+    app = opened_page("roads", data="files")
+    nodes, edges = b"node,x,y\na,0,0\nb,1,0\nc,2,0\n", b"edge,src,dst,length\n1,a,b,1\n2,b,c,1\n"
+    graph = [("nodes.csv", nodes, "text/csv"), ("edges.csv", edges, "text/csv")]
+    app.file_uploader(key="roads.graph").set_value(graph)
+    trips = ("walks.csv", b"trip,edge\n1,1\n1,2\n2,2\n", "text/csv")
+    app.file_uploader(key="roads.trips").set_value(trips).run()
+    app.radio(key="roads.neighbours").set_value("replace").run()
+    assert price(app).label == "Publish: spend ε = 0.5"
+    pay(app)
+    assert not app.exception
+    (account,) = Ledger().accounts()
+    assert account.spent == 0.5
+    assert account.spends[0].charged == 0.5

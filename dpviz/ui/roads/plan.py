@@ -59,6 +59,11 @@ class RoadChoice:
     neighbours: str
     parameters: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
+    @property
+    def price(self) -> float:
+        """What the ledger counts, which is by units that are added or removed."""
+        return self.epsilon / NEIGHBOURS.get(self.neighbours, 1)
+
     @classmethod
     def of(cls, header: Header) -> RoadChoice:
         """What is known of the plan of a release that was opened."""
@@ -118,7 +123,8 @@ def plan_form(prefix: str, source: RoadSource) -> RoadChoice:
         relations,
         index=relations.index(relation),
         key=f"{prefix}.neighbours",
-        help="Add or remove one unit, or replace one for twice the noise.",
+        help="Add or remove one unit, or replace one for twice the noise: a price to replace one "
+        "counts half in the ledger.",
     )
     parameters = {}
     for name in dict.fromkeys(methods):

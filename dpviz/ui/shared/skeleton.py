@@ -203,9 +203,8 @@ def paid_release(
         ledger.conclude(release.header.extra["release_id"])  # handed over, on the shelf or not
         return Paid(source.key, release, problem, note)
 
-    return paid_build(
-        key, source.account, choice.epsilon, make, subject=source.key, store=store, pane=pane
-    )
+    price = getattr(choice, "price", choice.epsilon)
+    return paid_build(key, source.account, price, make, subject=source.key, store=store, pane=pane)
 
 
 def say_unsaved(problem: str) -> None:
