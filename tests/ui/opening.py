@@ -1,8 +1,9 @@
 """Pages opened without a browser."""
 
+from functools import partial
 from pathlib import Path
 
-from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1 import AppTest, local_script_runner
 
 APP = str(Path(__file__).parents[2] / "dpviz" / "ui" / "shared" / "script.py")
 PATIENCE = 120
@@ -22,6 +23,18 @@ def opened_page(page="", **address):
     app = app_of(page)
     app.query_params.update({name.replace("__", "."): each for name, each in address.items()})
     return app.run()
+
+
+def run_of_first_part(app, monkeypatch):
+    """The app after a run of its first fragment alone, as a browser asks for at a touch of it.
+
+    A plain run of ``AppTest`` is one of the whole page.
+    """
+    (part, *_) = app._fragment_storage._fragments
+    asked = partial(local_script_runner.RerunData, fragment_id_queue=[part])
+    with monkeypatch.context() as patched:
+        patched.setattr(local_script_runner, "RerunData", asked)
+        return app.run()
 
 
 def metrics(app):

@@ -12,8 +12,9 @@ from dpviz.render import half_width_words, rounded, with_noise
 from dpviz.ui.points import source_form
 from dpviz.ui.points.answers import inside_words, off_by
 from dpviz.ui.points.area_form import SIDES
+from dpviz.ui.points.downloads import ROWS
 from dpviz.ui.shared import releases, uploads
-from tests.ui.opening import metrics, opened_page
+from tests.ui.opening import metrics, opened_page, run_of_first_part
 from tests.ui.paying import confirm, price
 from tests.ui.test_publish import places
 
@@ -31,6 +32,11 @@ def healthy(app):
     assert not app.exception
     assert [error.value for error in app.error] == []
     return app
+
+
+def table_of_map(app):
+    (table,) = [each.value for each in app.dataframe if "per km²" in each.value]
+    return table
 
 
 def address(app, name):
@@ -544,6 +550,21 @@ def test_a_year_has_a_window_an_answer_in_it_and_a_timeline():
     healthy(app.segmented_control(key=look).set_value("small").run())
     assert "12 windows of one release, from 2030-01-01 on" in words(app)
     healthy(opened(**COARSE, period="soon,never"))
+
+
+def test_the_table_of_the_map_is_of_the_window_that_a_touch_moved_on(monkeypatch):
+    """A touch of the map runs that part alone: the table below it stayed that of the old window."""
+    app = healthy(opened(**COARSE, period="2030-06-01,2030-07-01"))
+    before = table_of_map(app)
+    next(each for each in app.button if each.label == "Later").click()
+    moved = table_of_map(healthy(run_of_first_part(app, monkeypatch)))
+    assert address(app, "period") == "2030-07-01,2030-07-31"
+    assert not moved.equals(before)
+    july = healthy(opened(**COARSE, period="2030-07-01,2030-07-31"))
+    assert moved.equals(table_of_map(july))
+    release = dpviz.build(dpviz.load("year"), "quadtree", 1.0, seed=0, height=5)
+    cells = release.during(("2030-07-01", "2030-07-31")).nodes
+    assert len(moved) == min(ROWS, int(cells.leaf.sum()))
 
 
 def test_the_address_restores_how_a_period_is_looked_at():

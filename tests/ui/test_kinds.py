@@ -1,18 +1,17 @@
 """A release of kinds and values on its page: the kind that the map shows, and the answer's rows."""
 
 import json
-from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
-from streamlit.testing.v1 import AppTest, local_script_runner
+from streamlit.testing.v1 import AppTest
 
 import dpviz
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render.numbers import percent_interval, with_noise
 from dpviz.ui.points import facts
-from tests.ui.opening import opened_page
+from tests.ui.opening import opened_page, run_of_first_part
 
 RECT = "0.1,0.1,0.9,0.9"
 
@@ -111,10 +110,7 @@ def test_a_kind_that_is_chosen_on_the_map_is_that_of_the_totals_below_it(path, m
     app = opened(path)
     (choice,) = [each for each in app.get("button_group") if each.label == "Kind"]
     choice.set_value(2)
-    (part, *_) = app._fragment_storage._fragments
-    run_of_part = partial(local_script_runner.RerunData, fragment_id_queue=[part])
-    monkeypatch.setattr(local_script_runner, "RerunData", run_of_part)
-    app.run()
+    run_of_first_part(app, monkeypatch)
     labels = [each.label for each in app.metric]
     assert "Noisy total of walk" in labels
     assert "Noisy total" not in labels

@@ -9,11 +9,12 @@ from dpviz.releases.points.release import PointRelease
 from dpviz.ui.areas.areas_form import POLYGONS
 from dpviz.ui.areas.map_answer import show_areas
 from dpviz.ui.points.domain_map import choose_domain, show_domain
+from dpviz.ui.points.downloads import table_of_cells
 from dpviz.ui.points.facts import empty_area, release_facts
 from dpviz.ui.points.map_answer import FIELDS, forget_elsewhere
 from dpviz.ui.points.slots import point_slots
 from dpviz.ui.points.source_form import PointSource
-from dpviz.ui.points.time_answer import PERIOD, points_map, seen_from_above
+from dpviz.ui.points.time_answer import PERIOD, points_map
 from dpviz.ui.points.time_maps import LOOK
 from dpviz.ui.shared.method_form import Choice
 from dpviz.ui.shared.skeleton import run
@@ -66,7 +67,8 @@ def _show(release: PointRelease | AreaRelease, source: PointSource, choice: Choi
             "below; `dpviz query` answers boxes.",
             icon=":material/view_in_ar:",
         )
+        table_of_cells(release)
     else:
         empty_area(source)
         release, source = points_map(KEY, release, source)
-    release_facts(KEY, release, source, seen_from_above(KEY, release), whole)
+    release_facts(KEY, release, source, whole)

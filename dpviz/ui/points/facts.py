@@ -1,4 +1,4 @@
-"""Below the map of points: totals, how the budget was spent, downloads, a table for the map."""
+"""Below the map of points: totals, how the budget was spent, downloads."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import streamlit as st
 from dpviz.evaluation.truth import exact_total
 from dpviz.releases.points.release import PointRelease
 from dpviz.render import with_noise
-from dpviz.ui.points.downloads import release_details, table_of_cells
+from dpviz.ui.points.downloads import release_details
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.panels import show_promises
 from dpviz.ui.shared.text import plain
@@ -27,7 +27,6 @@ def release_facts(
     prefix: str,
     release: PointRelease,
     source: PointSource,
-    shown: PointRelease,
     whole: PointRelease | None = None,
 ) -> None:
     """Totals and what is folded away.
@@ -36,7 +35,6 @@ def release_facts(
         prefix: of the page.
         release: of points.
         source: of its records.
-        shown: what of it the map shows.
         whole: the release to download, where it is of several kinds and this is of one.
     """
     nodes = release.nodes
@@ -57,4 +55,3 @@ def release_facts(
         st.metric("Levels", nodes.depth, width="content")
     show_promises(release)
     release_details(prefix, release if whole is None else whole)
-    table_of_cells(shown)

@@ -9,10 +9,10 @@ import streamlit as st
 from dpviz.releases.areas.release import AreaRelease
 from dpviz.releases.points.release import PointRelease
 from dpviz.ui.areas.map_answer import areas_map
-from dpviz.ui.points.downloads import download_buttons, table_of_cells
+from dpviz.ui.points.downloads import download_buttons
 from dpviz.ui.points.review import command, review
 from dpviz.ui.points.source_form import PointSource
-from dpviz.ui.points.time_answer import points_map, seen_from_above
+from dpviz.ui.points.time_answer import points_map
 from dpviz.ui.shared.code import code_panel
 from dpviz.ui.shared.method_form import Choice
 from dpviz.ui.shared.panels import ErrorsShown, as_json, file_button, show_promises
@@ -71,8 +71,6 @@ def published(prefix: str, made: Paid, source: PointSource, *, shown: bool) -> N
     elif shown:
         points_map(prefix, release, source)
     _take_home(prefix, release, made.note)
-    if shown and isinstance(release, PointRelease):
-        table_of_cells(seen_from_above(prefix, release))
     st.button(
         "Publish again",
         icon=":material/undo:",

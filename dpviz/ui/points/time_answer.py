@@ -32,6 +32,7 @@ from dpviz.ui.points.answers import (
     rectangle_form,
 )
 from dpviz.ui.points.attributes import Look, kinds_view
+from dpviz.ui.points.downloads import table_of_cells
 from dpviz.ui.points.map_answer import (
     CAMERA,
     ask,
@@ -87,7 +88,8 @@ PERIOD = permalink.Field("period", _window, str, form="two times: first,last")
 def points_map(
     prefix: str, release: PointRelease, source: PointSource
 ) -> tuple[PointRelease, PointSource]:
-    """The map of a release of points in the plane and its answers; a window where it has time.
+    """The map of a release of points in the plane, its answers, and its cells in a table; of a
+    window where it has time.
 
     Returns:
         What is shown of a release of kinds, and its records.
@@ -95,18 +97,25 @@ def points_map(
     shown, records, look = kinds_view(prefix, release, source)
     kind, below = shown.header.extra.get("kind"), f"{prefix}.below"
     if in_part() and st.session_state.get(below) != kind:
-        st.rerun()  # the totals and the table below this part are of what it shows
+        st.rerun()  # the totals below this part are of what it shows
     st.session_state[below] = kind
-    (map_and_answer if shown.domain.time is None else map_in_time)(prefix, shown, records, look)
+    if shown.domain.time is None:
+        map_and_answer(prefix, shown, records, look)
+        table_of_cells(shown)
+    else:
+        table_of_cells(map_in_time(prefix, shown, records, look))  # a window moves in this part
     return shown, records
 
 
 def map_in_time(
     prefix: str, release: PointRelease, source: PointSource, kinds: Look | None = None
-) -> None:
+) -> PointRelease:
     """The map of a window, the answer beside it, and the timeline; a touch reruns this part.
 
     ``kinds`` is a map of kinds together, which is of one window.
+
+    Returns:
+        The release of the window.
     """
     name = f"{prefix}.map"
     look = chosen_look(prefix) if kinds is None else "window"
@@ -156,6 +165,7 @@ def map_in_time(
     permalink.remember(prefix, (permalink.RECT, CAMERA, PERIOD, LOOK), {"ring": None})
     if typed is not None:
         ask(prefix, typed)
+    return flat
 
 
 def _slider(prefix: str, domain: Domain) -> Window:
@@ -326,11 +336,3 @@ def marked_timeline(rows: pd.DataFrame, axis: Calendar, window: Window) -> Any:
 def _clocks(axis: Calendar, seconds: Any) -> list[pd.Timestamp]:
     """What clocks show at places on the axis, as a chart takes them."""
     return [pd.Timestamp(axis.clocks(each), tz="UTC") for each in seconds]
-
-
-def seen_from_above(prefix: str, release: PointRelease) -> PointRelease:
-    """What the map shows of a release: itself, or the window of one with time."""
-    if release.domain.time is None:
-        return release
-    flat: PointRelease = st.session_state[f"{prefix}.flat"][1]
-    return flat
