@@ -11,6 +11,7 @@ import dpviz
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render.numbers import percent_interval, with_noise
 from dpviz.ui.points import facts
+from dpviz.ui.points.answers import on_screen
 from tests.ui.opening import opened_page, run_of_first_part
 
 RECT = "0.1,0.1,0.9,0.9"
@@ -28,6 +29,17 @@ def page(path):
     release = st.session_state.setdefault("opened", dpviz.read(path))
     st.session_state["explore.rect"] = permalink.number_list("rect", 4)
     explore._show(release, PointSource(data=NoRecords(), title="rides", key="rides"), None)
+
+
+def published_page(path):
+    import dpviz
+    from dpviz.ui.points.publication import published
+    from dpviz.ui.points.source_form import PointSource
+    from dpviz.ui.shared.skeleton import Paid
+    from dpviz.ui.shared.sources import NoRecords
+
+    source = PointSource(data=NoRecords(), title="rides", key="rides")
+    published("publish", Paid("rides", dpviz.read(path), "", ""), source, shown=True)
 
 
 @pytest.fixture(scope="module")
@@ -116,6 +128,20 @@ def test_a_kind_that_is_chosen_on_the_map_is_that_of_the_totals_below_it(path, m
     assert "Noisy total" not in labels
     assert [each.kind for each in downloads] == ["points"] * len(downloads)
     assert all(each.domain.kinds is not None for each in downloads)
+
+
+def test_the_table_of_a_published_map_is_of_the_kind_that_it_shows(path):
+    """It was of all kinds together, below a map of one."""
+    app = AppTest.from_function(published_page, args=(str(path),), default_timeout=60)
+    app.query_params["kind"] = "walk"
+    app.run()
+    assert not app.exception
+    (table,) = [each.value for each in app.dataframe if "per km²" in each.value]
+    cells = dpviz.read(path).of("walk").nodes
+    assert len(table) == int(cells.leaf.sum())
+    half = INTERVAL_SDS * np.sqrt(cells.variance)
+    finest = zip(cells.count[cells.leaf], half[cells.leaf], strict=True)
+    assert sorted(table["noisy count"]) == sorted(on_screen(*pair) for pair in finest)
 
 
 def test_a_kind_in_a_district_has_the_error_of_its_own(path):
