@@ -567,6 +567,28 @@ def test_the_table_of_the_map_is_of_the_window_that_a_touch_moved_on(monkeypatch
     assert len(moved) == min(ROWS, int(cells.leaf.sum()))
 
 
+def page_of_three_dimensions(path):
+    import dpviz
+    from dpviz.ui.pages import explore
+    from dpviz.ui.points.source_form import PointSource
+    from dpviz.ui.shared.sources import NoRecords
+
+    explore._show(dpviz.read(path), PointSource(data=NoRecords(), title="a", key="a"), None)
+
+
+def test_a_release_without_a_map_has_its_totals_and_files(tmp_path):
+    """The page ended in a traceback at a table of the map that it does not have."""
+    places = np.random.default_rng(0).uniform(0, 1, (99, 3))
+    domain = dpviz.Domain((0, 0, 0), (1, 1, 1), ("x", "y", "z"))
+    data = dpviz.from_points(places, domain, public=True)
+    release = dpviz.build(data, "quadtree", 2.0, seed=1, height=2)
+    path = release.save(tmp_path / "r.parquet")
+    app = AppTest.from_function(page_of_three_dimensions, args=(str(path),), default_timeout=60)
+    assert "Noisy total" in metrics(healthy(app.run()))
+    assert "This release has 3 dimensions" in app.info[0].value
+    assert "Download this release" in [each.label for each in app.expander]
+
+
 def test_the_address_restores_how_a_period_is_looked_at():
     app = healthy(opened(**COARSE, view="film"))
     assert "**Every window" in words(app)

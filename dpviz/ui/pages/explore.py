@@ -9,7 +9,6 @@ from dpviz.releases.points.release import PointRelease
 from dpviz.ui.areas.areas_form import POLYGONS
 from dpviz.ui.areas.map_answer import show_areas
 from dpviz.ui.points.domain_map import choose_domain, show_domain
-from dpviz.ui.points.downloads import table_of_cells
 from dpviz.ui.points.facts import empty_area, release_facts
 from dpviz.ui.points.map_answer import FIELDS, forget_elsewhere
 from dpviz.ui.points.slots import point_slots
@@ -64,10 +63,9 @@ def _show(release: PointRelease | AreaRelease, source: PointSource, choice: Choi
     if release.domain.place.dims != 2:
         st.info(
             f"This release has {release.domain.dims} dimensions, and a map needs 2. Its cells are "
-            "below; `dpviz query` answers boxes.",
+            "in the files below; `dpviz query` answers boxes.",
             icon=":material/view_in_ar:",
         )
-        table_of_cells(release)
     else:
         empty_area(source)
         release, source = points_map(KEY, release, source)
