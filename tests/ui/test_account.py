@@ -148,6 +148,29 @@ def test_who_agreed_before_another_page_spent_is_asked_again_with_what_is_left()
     assert dpviz.Ledger().account("city-50k").spent == 1.0
 
 
+def test_who_agreed_to_one_method_is_asked_again_for_another():
+    app = explore(epsilon="0.5")
+    price(app).click().run()
+    assert "This spends ε = 0.5" in texts(app)
+    (method,) = [each for each in app.selectbox if each.label == "Method"]
+    method.set_value("ugrid").run()
+    assert "This spends" not in texts(app)
+    assert "Spend it" not in {each.label for each in app.button}
+    pay(app)
+    (row,) = dpviz.Ledger().account("city-50k").spends
+    assert (row.what, row.epsilon) == ("ugrid", 0.5)
+
+
+def test_a_lifetime_budget_that_was_set_meanwhile_is_no_spending_elsewhere():
+    app = explore(epsilon="0.5")
+    price(app).click().run()
+    dpviz.Ledger().set_total("city-50k", 0.25)
+    confirm(app)
+    assert "The lifetime budget was set meanwhile." in texts(app)
+    assert "spent elsewhere" not in texts(app)
+    assert dpviz.Ledger().account("city-50k").spent == 0
+
+
 def test_while_a_build_runs_nothing_is_asked_and_no_sum_is_shown_that_it_changes(monkeypatch):
     monkeypatch.setattr("dpviz.ui.shared.account._wait", lambda *_: streamlit.stop())
     app = pay(explore(epsilon="0.5"))
@@ -155,7 +178,7 @@ def test_while_a_build_runs_nothing_is_asked_and_no_sum_is_shown_that_it_changes
     assert price(app).disabled
     assert not {"Spend it", "Not now"} & {each.label for each in app.button}
     assert "has spent" not in texts(app)
-    app.session_state["explore.job|city-50k|sensitive"].thread.join(60)
+    app.session_state["explore.job|city-50k|None|1"].thread.join(60)
 
 
 def test_a_damaged_ledger_spends_nothing_and_is_one_clear_line(tmp_path, monkeypatch):
@@ -213,6 +236,21 @@ def test_visitors_of_a_server_cannot_reach_each_other_s_accounts_nor_the_owner_s
     assert [account.spent for account in ledger.accounts()] == [1, 1, 0]
 
 
+@pytest.mark.parametrize("page", ["explore", "publish", "sequences"])
+def test_built_in_records_that_count_as_confidential_are_the_visitor_s_own(page, monkeypatch):
+    """Explore took the owner's account, which all visitors then shared."""
+    monkeypatch.setattr("dpviz.ui.shared.account.visitor", lambda: "visit:0123456789abcdef")
+    data = "city" if page == "sequences" else "persons"
+    app = opened_page(page, data=data, sensitive="1")
+    assert not app.exception
+    pay(app)
+    assert not app.exception
+    assert dpviz.Ledger().account(data).spent == 0
+    (account,) = dpviz.Ledger().accounts()
+    assert account.dataset == f"uploads/visit:0123456789a/{data}"
+    assert account.spent == 1.0
+
+
 @pytest.mark.parametrize("public", [False, True])
 def test_no_upload_takes_the_name_of_a_table_of_the_server_s_owner(public):
     facts = {"url": "duckdb:///x.duckdb", "table": "t", "bounds": [0, 0, 1, 1]}
@@ -220,6 +258,17 @@ def test_no_upload_takes_the_name_of_a_table_of_the_server_s_owner(public):
     assert not app.exception
     assert "is the name of a table of this server’s owner" in texts(app)
     assert "explore.scene" not in app.session_state
+
+
+def test_a_name_that_is_refused_leaves_the_area_as_it_was_typed_and_gives_no_extent():
+    app = uploaded("visits.csv")
+    dpviz.Ledger().spend("visits", 0.1, what="x")
+    app.segmented_control(key="explore.public.upload").set_value("public").run()
+    assert "is confidential, says the ledger" in texts(app)
+    assert "Use data extent" not in {each.label for each in app.button}
+    app.segmented_control(key="explore.public.upload").set_value("sensitive").run()
+    assert app.number_input(key="explore.bounds.west").value == 14
+    assert price(app)
 
 
 def test_an_upload_that_the_ledger_knows_as_confidential_is_not_declared_public():

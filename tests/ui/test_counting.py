@@ -68,7 +68,7 @@ def errors(app):
 def made_again(made, tmp_path, records="rides.csv", content=None, **files):
     """The release that the command on the page builds."""
     (tmp_path / records).write_bytes(content or rides())
-    words = shlex.split(made.note)[1:]
+    words = shlex.split(made.note.command())[1:]
     words[words.index("FILE")] = str(tmp_path / records)
     for name, other in files.items():
         (tmp_path / name).write_bytes(other)
@@ -145,7 +145,7 @@ def test_of_several_sheets_one_is_chosen_and_named_in_the_command(tmp_path):
     pay(app)
     assert errors(app) == []
     made = app.session_state["publish.made"]
-    assert "--table rides_of_2030" in made.note
+    assert "--table rides_of_2030" in made.note.command()
     again = made_again(made, tmp_path, "rides.xlsx", content)
     assert made.release.header.budget == again.header.budget
     assert again.count(again.domain.bounds).count[0] > 300

@@ -595,6 +595,17 @@ def test_the_address_restores_how_a_period_is_looked_at():
     look = next(each.key for each in app.segmented_control if each.key.endswith(".look"))
     healthy(app.segmented_control(key=look).set_value("difference").run())
     assert address(app, "view") == "difference"
+    assert "windows" in app.query_params
+    shown = {"view": "difference", "windows": "2030-11-01,2030-02-01"}
+    app = healthy(opened(**COARSE, **shown))
+    pair = [each for each in app.selectbox if each.label in ("A: from", "B: from")]
+    assert [each.format_func(each.value) for each in pair] == ["2030-11-01", "2030-02-01"]
+    pair[1].set_value(0).run()
+    assert address(app, "windows") == "2030-11-01,2030-01-01"
+    healthy(app.segmented_control(key=look).set_value("window").run())
+    assert "windows" not in app.query_params
+    app = healthy(opened(**COARSE, view="difference", windows="2030-11-01"))
+    assert "which are not two windows of this period" in words(app)
     app = healthy(opened(**COARSE, view="upwards"))
     assert "view 'upwards', which is not available" in words(app)
     assert app.segmented_control(key=look).value == "window"

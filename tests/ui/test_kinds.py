@@ -12,7 +12,7 @@ from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render.numbers import percent_interval, with_noise
 from dpviz.ui.points import facts
 from dpviz.ui.points.answers import on_screen
-from tests.ui.opening import opened_page, run_of_first_part
+from tests.ui.opening import opened_page, run_of_first_part, texts
 
 RECT = "0.1,0.1,0.9,0.9"
 
@@ -226,6 +226,27 @@ def test_built_in_rides_have_kinds_and_exact_answers_of_one():
     bikes = int((rides.table()["mode"] == "bike").sum())
     assert metrics["Exact count (public data)"] == f"{bikes:,}"
     assert metrics["Exact total of bike (public data)"] == f"{bikes:,}"
+
+
+def test_the_share_of_epsilon_for_sums_is_in_the_address():
+    """A link to the same choices was another release."""
+    app = opened_page("explore", data="rides", method="ugrid", sums="0.25")
+    assert not app.exception
+    slider = app.slider(key="explore.sum_share")
+    assert slider.value == 0.25
+    (row,) = [
+        row
+        for row in app.session_state["explore.scene"][0][1][0].header.budget
+        if row["purpose"] == "sums of values"
+    ]
+    assert row["epsilon"] == pytest.approx(0.25)
+    slider.set_value(0.7).run()
+    assert "0.7" in app.query_params["sums"]
+    app.slider(key="explore.sum_share").set_value(0.5).run()
+    assert "sums" not in app.query_params
+    app = opened_page("explore", data="rides", method="ugrid", sums="7")
+    assert app.slider(key="explore.sum_share").value == 0.9
+    assert "a share of ε for sums of '7', which is not a number from 0" in texts(app)
 
 
 def test_an_address_asks_for_the_leading_kind_and_a_press_for_a_share():

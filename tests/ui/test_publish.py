@@ -127,6 +127,9 @@ def test_paying_gives_a_release_and_its_receipt_and_the_next_one_is_priced_anew(
     assert made.release.header.extra["release_id"] == row.release
     from dpviz.ui.shared.shelf import receipt_of
 
+    script = made.note
+    assert script.command().startswith("dpviz build city-50k ")
+    assert "dpviz.load('city-50k'" in script.python()
     receipt = json.loads(json.dumps(receipt_of(made.release)))
     assert receipt["release_id"] == row.release
     assert receipt["epsilon"] == 1.0

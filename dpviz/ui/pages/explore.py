@@ -14,7 +14,7 @@ from dpviz.ui.points.map_answer import FIELDS, forget_elsewhere
 from dpviz.ui.points.slots import point_slots
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.points.time_answer import PERIOD, points_map
-from dpviz.ui.points.time_maps import LOOK
+from dpviz.ui.points.time_maps import LOOK, WINDOWS
 from dpviz.ui.shared.method_form import Choice
 from dpviz.ui.shared.skeleton import run
 from dpviz.ui.shared.tour import STEPS, tour
@@ -34,7 +34,7 @@ def page() -> None:
             "records",
             timed=True,
             more=True,
-            fields=(*FIELDS, PERIOD, LOOK),
+            fields=(*FIELDS, PERIOD, LOOK, WINDOWS),
             empty=lambda: choose_domain(KEY),
             before=_before,
             show=_show,

@@ -11,6 +11,7 @@ import streamlit as st
 
 from dpviz import lists
 from dpviz.domain.attributes import MOST_KINDS, OTHER
+from dpviz.ui.shared import permalink
 from dpviz.ui.shared.text import plain, quoted
 
 DROPPED, COUNTED = "Left out", f"Counted as “{OTHER}”"
@@ -113,13 +114,27 @@ def _values(prefix: str, names: list[str], file_id: str) -> dict[str, Any] | Non
 
 def sum_share_form(prefix: str, column: str) -> float:
     """How much of epsilon the sums of a release with values cost."""
+    key = f"{prefix}.sum_share"
+    start = permalink.bounded(
+        "a share of ε for sums of",
+        permalink.parameter("sums"),
+        USUAL_SHARE,
+        LEAST_SHARE,
+        MOST_SHARE,
+        heard=key not in st.session_state,
+    )
     share = st.slider(
         "Share of ε for sums",
         LEAST_SHARE,
         MOST_SHARE,
-        USUAL_SHARE,
+        start,
         0.05,
-        key=f"{prefix}.sum_share",
+        key=key,
         help=f"Of {plain(column)}. The rest is for counts, which also shape the cells.",
     )
     return float(share)
+
+
+def sums_link(share: float | None) -> dict[str, str | None]:
+    """What the address holds of that share; nothing of the usual one."""
+    return {"sums": None if share in (None, USUAL_SHARE) else f"{share:g}"}

@@ -6,11 +6,12 @@ from functools import partial
 
 import streamlit as st
 
+from dpviz.planning.script import Script
 from dpviz.releases.areas.release import AreaRelease
 from dpviz.releases.points.release import PointRelease
 from dpviz.ui.areas.map_answer import areas_map
 from dpviz.ui.points.downloads import download_buttons
-from dpviz.ui.points.review import command, review
+from dpviz.ui.points.review import review, script
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.points.time_answer import points_map
 from dpviz.ui.shared.code import code_panel
@@ -23,7 +24,7 @@ from dpviz.ui.shared.text import badge
 
 
 def publication(prefix: str, source: PointSource | None) -> Paid | None:
-    """What was published of this source, with the command that makes it again as its note."""
+    """What was published of this source, with the code that makes it again as its note."""
     made: Paid | None = st.session_state.get(f"{prefix}.made")
     return made if made is not None and source is not None and made.key == source.key else None
 
@@ -45,7 +46,7 @@ def payment(prefix: str, source: PointSource, choice: Choice) -> None:
             choice,
             build_choice,
             store,
-            note=command(source, choice),
+            note=script(source, choice),
             purpose=purpose,
             title=title,
             pane=st.container(),
@@ -86,8 +87,8 @@ def _again(prefix: str) -> None:
     st.session_state.pop(f"{prefix}.made", None)
 
 
-def _take_home(prefix: str, release: PointRelease | AreaRelease, redo: str) -> None:
-    """Promises, files, receipt, budget, and the command that would do it again."""
+def _take_home(prefix: str, release: PointRelease | AreaRelease, redo: Script) -> None:
+    """Promises, files, receipt, budget, and the code that would do it again."""
     show_promises(release)
     st.header("Take it with you", anchor=False)
     download_buttons(prefix, release)

@@ -107,10 +107,10 @@ def _beside(source: PointSource, choice: Choice) -> list[str]:
     return lines
 
 
-def command(source: PointSource, choice: Choice) -> str:
-    """``dpviz build`` with the choices of the page."""
+def script(source: PointSource, choice: Choice) -> Script:
+    """The code that makes the release of the choices of the page, as the records' owner has it."""
     handle, areas, builtin = source.data, choice.areas, source.name is not None
-    script = Script(
+    return Script(
         domain=handle.domain,
         method=choice.name,
         epsilon=choice.epsilon,
@@ -126,4 +126,3 @@ def command(source: PointSource, choice: Choice) -> str:
         dataset=None if builtin else handle.name,
         table=source.table,
     )
-    return script.command()

@@ -10,6 +10,7 @@ from dpviz.build import Ledger
 from dpviz.errors import LedgerError
 from dpviz.render.cells import domain_bounds
 from dpviz.ui.areas.areas_form import areas_link
+from dpviz.ui.points.attributes_form import sums_link
 from dpviz.ui.points.choice_form import points_choice
 from dpviz.ui.points.source_form import PointSource, source_form
 from dpviz.ui.points.wishes import wish_panel
@@ -65,6 +66,7 @@ def point_slots(
             "data": source.name,
             **method_link(choice),
             **areas_link(choice),
+            **sums_link(choice.sum_share),
         },
     )
 

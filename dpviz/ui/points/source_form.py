@@ -44,9 +44,9 @@ class PointSource(DataSource):
 
 
 @st.cache_resource(show_spinner="Making the built-in city …", max_entries=8)
-def built_in(name: str, public: bool = True) -> Any:
-    """The handle of a built-in data set; synthetic, so that all visitors share it."""
-    return load(name, public=public)
+def built_in(name: str) -> Any:
+    """The handle of a built-in data set, public: synthetic, so that all visitors share it."""
+    return load(name, public=True)
 
 
 @dataclass
@@ -97,12 +97,12 @@ def source_form(
     if chosen in DATASETS:
         st.caption(DATASETS[chosen].description)
         if owner:
+            column = DATASETS[chosen].unit
+            return _rehearsal(prefix, chosen, *unit_form(prefix, [column] if column else []))
+        if not public_switch(prefix, "built-in", not sensitive):
             return _rehearsal(prefix, chosen)
-        public = public_switch(prefix, "built-in", not sensitive)
-        key = chosen if public else f"{chosen}|sensitive"
-        handle = built_in(chosen, public)
-        title = DATASETS[chosen].title
-        return PointSource(data=handle, title=title, key=key, backdrop=True, name=chosen)
+        handle, title = built_in(chosen), DATASETS[chosen].title
+        return PointSource(data=handle, title=title, key=chosen, backdrop=True, name=chosen)
     if chosen in tables:
         return _table(chosen, tables[chosen])
     return upload_form(
@@ -127,18 +127,15 @@ def _table(name: str, title: str) -> PointSource | None:
     return PointSource(data=handle, title=title, key=f"table|{name}")
 
 
-def _rehearsal(prefix: str, name: str) -> PointSource:
-    """A built-in data set, treated as an owner treats sensitive records."""
-    data_set = DATASETS[name]
-    unit, bound = unit_form(prefix, [data_set.unit] if data_set.unit else [])
+def _rehearsal(prefix: str, name: str, unit: str | None = None, bound: int = 1) -> PointSource:
+    """A built-in data set, treated as an owner treats sensitive records: the visitor pays."""
     key = f"{name}|{unit}|{bound}"
-
     handle = read_once(
         f"{prefix}.rehearsal",
         key,
         lambda: load(name, unit=unit, max_per_unit=bound, public=False),
     )
-    title = data_set.title
+    title = DATASETS[name].title
     return PointSource(data=handle, title=title, key=key, backdrop=True, name=name, unit=unit)
 
 
@@ -160,15 +157,18 @@ def _described(
         return None
     crs, chosen, names = coordinates
     unit, bound = (None, 1) if public else unit_form(prefix, names)
-    name = dataset_name(prefix, Path(file.name).stem, public=public)
+    name = None
+    with ErrorsShown(path.name):  # a name that is refused leaves what is typed below
+        name = dataset_name(prefix, Path(file.name).stem, public=public)
     with pane or nullcontext():
         extent = partial(public_extent, path, columns=chosen, crs=crs, table=table)
-        bounds = public_box(prefix, crs, extent if public and dims == 2 else None)
+        free = public and dims == 2 and name is not None
+        bounds = public_box(prefix, crs, extent if free else None)
     with st.container():  # what is open below it stays so when the period is missing
         clock = period_form(prefix, names, file_key) if timed else {}
     beside = attributes_form(prefix, names, file_key) if more else {}
-    description.complete = clock is not None and beside is not None
-    if bounds is None or clock is None or beside is None:
+    description.complete = name is not None and clock is not None and beside is not None
+    if name is None or bounds is None or clock is None or beside is None:
         return None
     ends = dims // 2  # a trip has the same rectangle at both ends
     both = (*bounds[:2] * ends, *bounds[2:] * ends)

@@ -46,6 +46,7 @@ from dpviz.ui.points.regions import districts_panel
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.points.time_maps import (
     LOOK,
+    WINDOWS,
     chosen_look,
     difference_answer,
     difference_of,
@@ -162,7 +163,8 @@ def map_in_time(
     words = ",".join(map(release.domain.calendar.words, window))
     if look == "window":
         st.session_state[f"{prefix}.period"] = None if window == whole else words
-    permalink.remember(prefix, (permalink.RECT, CAMERA, PERIOD, LOOK), {"ring": None})
+    others = {"ring": None} if look == "difference" else {"ring": None, "windows": None}
+    permalink.remember(prefix, (permalink.RECT, CAMERA, PERIOD, LOOK, WINDOWS), others)
     if typed is not None:
         ask(prefix, typed)
     return flat

@@ -51,6 +51,9 @@ def _asked(name: str) -> str:
 
 LOOK = permalink.Field("view", _asked, lambda look: None if look == "window" else str(look), "look")
 
+WINDOWS = permalink.Field("windows", permalink.parameter)
+"""The two of a difference."""
+
 
 def chosen_look(prefix: str) -> str:
     """The way of looking, by a control above the map."""
@@ -99,14 +102,14 @@ def difference_of(prefix: str, release: PointRelease, source: PointSource) -> Sc
     year's last and first window, differ little.
     """
     pairs, labels = steps_of(release)
-    columns = st.columns(2)
     chosen = [
         column.selectbox(
             f"{name}: from", range(len(labels)), format_func=labels.__getitem__, index=at,
             key=f"{prefix}.less.{name}.{release.domain.period}",
         )
-        for column, name, at in zip(columns, "AB", (len(labels) // 2, 0), strict=True)
+        for column, name, at in zip(st.columns(2), "AB", _windows(prefix, labels), strict=True)
     ]  # fmt: skip
+    st.session_state[WINDOWS.place(prefix)] = ",".join(labels[at] for at in chosen)
     a, b = (pairs[at] for at in chosen)
     st.session_state[f"{prefix}.window_pair"] = (a, b)
     names = [f"from {labels[at]}" for at in chosen]
@@ -117,6 +120,20 @@ def difference_of(prefix: str, release: PointRelease, source: PointSource) -> Sc
         return difference_scene([maps[at] for at in chosen], names, camera=camera, shared=True)
 
     return remembered(f"{prefix}.gap", (release, source.key, *chosen), make)
+
+
+def _windows(prefix: str, labels: list[str]) -> list[int]:
+    """The two windows of before, or of the address, by what each is called."""
+    place = WINDOWS.place(prefix)
+    asked: str | None = st.session_state.get(place)
+    words = (asked or "").split(",")
+    new = permalink.arrived(place)
+    if len(words) == 2 and set(words) <= set(labels):
+        return [labels.index(word) for word in words]
+    if new:
+        why = "are not two windows of this period, A,B. These are others: choose again."
+        permalink.refused("the windows", asked, why)
+    return [len(labels) // 2, 0]
 
 
 def small_maps(prefix: str, release: PointRelease, theme: Any) -> None:

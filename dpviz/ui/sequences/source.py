@@ -72,8 +72,12 @@ def opened_sequences(opened: Opened) -> SequenceSource:
 
 
 @st.cache_resource(show_spinner="Following the people of the built-in city …", max_entries=8)
-def built_in(cutting: Cutting, public: bool, _cells: Cells | None = None) -> SequenceData:
-    """Synthetic, so that all visitors share it; ``cutting`` names the cells."""
+def built_in(cutting: Cutting, _cells: Cells | None = None) -> SequenceData:
+    """Synthetic and public, so that all visitors share it; ``cutting`` names the cells."""
+    return _read(cutting, _cells, public=True)
+
+
+def _read(cutting: Cutting, cells: Cells | None, *, public: bool) -> SequenceData:
     return load(
         CITY,
         kind="sequences",
@@ -82,7 +86,7 @@ def built_in(cutting: Cutting, public: bool, _cells: Cells | None = None) -> Seq
         neighbours=cutting.neighbours,
         max_per_unit=cutting.bound,
         public=public,
-        cells=_cells,
+        cells=cells,
     )
 
 
@@ -114,7 +118,11 @@ def _city(prefix: str) -> SequenceSource | None:
     link = {"data": CITY, "sensitive": None if public else "1", **cutting.link()}
     key = f"{CITY}|{cutting}|{public}"
     with ErrorsShown():
-        data = built_in(cutting, public, cells)
+        data = (
+            built_in(cutting, cells)
+            if public
+            else read_once(f"{prefix}.rehearsal", key, lambda: _read(cutting, cells, public=False))
+        )
         places = _boxes(cells or grid_cells(DATASETS["persons"].domain, cutting.side))
         return SequenceSource(data=data, key=key, link=link, places=places, backdrop=True)
     return None

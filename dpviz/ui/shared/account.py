@@ -165,6 +165,7 @@ def paid_build(
     make: Callable[[Ledger, Progress], Made],
     *,
     subject: str,
+    terms: str,
     store: Callable[[Made], None],
     pane: Any,
 ) -> Made | None:
@@ -177,6 +178,7 @@ def paid_build(
         make: builds, paying from the ledger that it is given; it runs in a thread and must not
             touch the page. What it raises is raised here.
         subject: what is built of: a finished build is given to the page that shows the same.
+        terms: all that is chosen: who agreed to other terms is asked again.
         store: puts what was made where the page keeps it. A touch of the page may stop it at any
             access to the session; it is then called again.
         pane: of the buttons; None for the sidebar.
@@ -201,7 +203,7 @@ def paid_build(
         job.counted = True
     with pane or st.sidebar:
         account = ledger.account(dataset, history=False)
-        offer = (_offer(prefix)[0], subject, epsilon)
+        offer = (_offer(prefix)[0], f"{subject}|{terms}", epsilon)
         runs = _agreed(prefix, account, offer) if job is None else not over
         _ask(prefix, account, offer, place, runs)
     if job is None:
@@ -266,10 +268,14 @@ def _ask(
     if runs:
         return
     if dear:
-        late = asked == offer  # it was there when the button was pressed
         words = dear
-        if late:
-            words = f"Nothing was spent. {dear} The rest has been spent elsewhere meanwhile."
+        if asked == offer:  # it was there when the button was pressed
+            words = f"Nothing was spent. {dear} "
+            words += (
+                "The rest has been spent elsewhere meanwhile."
+                if account.spent != before
+                else "The lifetime budget was set meanwhile."
+            )
         st.warning(words, icon=":material/lock:")
     elif asked == offer:
         left = "" if account.left is None else f" of {account.left:g} left"

@@ -8,6 +8,7 @@ import streamlit as st
 
 from dpviz.errors import DpvizError
 from dpviz.exports.data_use import data_use, sentences
+from dpviz.planning.code import Code
 from dpviz.planning.model_scripts import script_of
 from dpviz.releases.release import Release
 from dpviz.ui.shared.access import fragment
@@ -16,13 +17,13 @@ from dpviz.ui.shared.text import plain
 
 
 @fragment
-def code_panel(prefix: str, release: Release, command: str | None = None) -> None:
+def code_panel(prefix: str, release: Release, script: Code | None = None) -> None:
     """Folded away below a release of any kind.
 
     Args:
         prefix: of the page.
         release: whose header says all that is shown.
-        command: as the records' owner has it, with their file and their account; by default what
+        script: as the records' owner has it, with their file and their account; by default what
             the header knows.
     """
     panel = st.expander(
@@ -34,8 +35,8 @@ def code_panel(prefix: str, release: Release, command: str | None = None) -> Non
         for sentence in sentences(release):
             st.markdown(plain(sentence))
         try:
-            script = script_of(release)
-            codes = command or script.command(), script.python()
+            script = script or script_of(release)
+            codes = script.command(), script.python()
         except DpvizError as error:
             st.caption(plain(error))
         else:

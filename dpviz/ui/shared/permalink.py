@@ -26,8 +26,8 @@ NAMES = {
     "a.epsilon", "a.method", "a.release", "a.set", "areas", "at", "b.epsilon", "b.method",
     "b.release", "b.set", "by", "camera", "cap", "cell", "chapter", "data", "epsilon", "from",
     "gap", "kind", "kinds", "method", "mode", "neighbours", "period", "place", "rect", "release",
-    "ring", "seed", "sensitive", "set", "side", "steps", "to", "view", "with", "with_set",
-    "workload",
+    "ring", "seed", "sensitive", "set", "side", "steps", "sums", "to", "view", "windows", "with",
+    "with_set", "workload",
 }  # fmt: skip
 """Of all parameters that some page knows."""
 

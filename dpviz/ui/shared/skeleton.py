@@ -167,7 +167,7 @@ class Paid:
     key: str
     release: Any
     problem: str
-    note: str
+    note: Any
 
 
 def paid_release(
@@ -177,7 +177,7 @@ def paid_release(
     build: Callable[..., Any],
     store: Callable[[Paid], None],
     *,
-    note: str,
+    note: Any,
     purpose: str = "",
     title: str = "",
     pane: Any = None,
@@ -204,7 +204,8 @@ def paid_release(
         return Paid(source.key, release, problem, note)
 
     price = getattr(choice, "price", choice.epsilon)
-    return paid_build(key, source.account, price, make, subject=source.key, store=store, pane=pane)
+    terms = {"subject": source.key, "terms": repr(choice)}
+    return paid_build(key, source.account, price, make, **terms, store=store, pane=pane)
 
 
 def say_unsaved(problem: str) -> None:
