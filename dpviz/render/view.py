@@ -9,6 +9,7 @@ from typing import Literal
 
 from pydeck.types import String
 
+from dpviz.domain.rectangles import listed
 from dpviz.errors import ReleaseError
 from dpviz.releases.areas.release import AreaRelease
 from dpviz.releases.points.release import PointRelease
@@ -148,5 +149,12 @@ def check(releases: Sequence[PointRelease | AreaRelease], most: int = MOST) -> N
                 if dims > 1
                 else "a release of one dimension has no map: ask it, or export it as .csv"
             )
-        if release.domain.plain != releases[0].domain.plain:
-            raise ReleaseError("the releases have different domains: compare maps of one")
+        both = releases[0].domain, release.domain
+        if both[0].plain != both[1].plain:
+            first, other = (f"{listed(each.bounds)} ({each.crs})" for each in both)
+            raise ReleaseError(
+                f"releases of different areas, {first} and {other}: choose two that were built "
+                "over one public area"
+                if first != other
+                else "releases of one area with columns of other names: choose two with the same"
+            )

@@ -128,7 +128,7 @@ def _drawing(prefix: str, release: PointRelease, scene: Scene, source: PointSour
         districts, legend = districts_panel(prefix, release)
     shape = Shape(rect=rect, ring=ring) if rect or ring else None
     map_overlay(name, marks=[*districts, *marks], shape=shape, legend=legend)
-    permalink.remember(prefix, FIELDS, {"period": None, "view": None})
+    permalink.remember(prefix, FIELDS, dict.fromkeys(("period", "view", "windows")))
     if typed is not None:
         ask(prefix, typed)
 
