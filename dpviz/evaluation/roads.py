@@ -8,7 +8,7 @@ from dataclasses import astuple, dataclass, fields, replace
 
 import numpy as np
 
-from dpviz.build import RoadData, build
+from dpviz.build import RoadData, build, positive_epsilon
 from dpviz.evaluation.truth import exact_visits
 from dpviz.files.writing import csv_text
 from dpviz.progress import Progress
@@ -84,7 +84,9 @@ def experiment(
 
     Raises:
         PrivacyError: the trips are not declared public.
+        ParameterError: an epsilon that is not positive and finite, before any release.
     """
+    epsilons = list(map(positive_epsilon, epsilons))  # all of them, before the first release
     exact, of_steps = exact_visits(data), _of_steps(data)
     asked = workloads(data, lengths)
     total, done = len(asked) * len(epsilons) * len(methods) * repeats, 0

@@ -443,6 +443,17 @@ def test_numbers_that_are_no_use_are_refused_and_not_rounded(tmp_path):
     assert "less than or equal to 1000000" in fails(*many)
 
 
+def test_no_release_of_an_evaluation_is_made_before_every_epsilon_is_known_to_be_one(
+    tmp_path, monkeypatch
+):
+    def made(*_, **__):
+        raise AssertionError("a release was made")
+
+    monkeypatch.setattr("dpviz.evaluation.roads.build", made)
+    words = ("roads", "evaluate", "city", "-o", tmp_path / "rows.csv", "--epsilons", "1,0")
+    assert "epsilon=0.0: give a positive, finite number" in fails(*words)
+
+
 def test_too_little_memory_is_one_line_without_a_number(points, tmp_path, monkeypatch):
     def allocate(*_, **__):
         raise MemoryError("Unable to allocate an array with shape (3000,)")
