@@ -49,6 +49,11 @@ SHARED = {
     "Gowalla": ("gowalla_userpoi", "lon lat", (-180, -90, 180, 90)),
     "Foursquare": ("foursquare_us_checkins", "lon lat", (-125, 24, -66, 50)),
     "New York": ("uber_nyc_pickups_2014", "lon lat", (-74.30, 40.45, -73.60, 41.00)),
+    "San Francisco": (
+        "san_francisco_cabs",
+        "lon lat",
+        (-122.50764, 37.70794, -122.35978, 37.81944),
+    ),
     "New York trips": (
         "nyc_taxi_4d",
         "plon plat dlon dlat",
