@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from dpviz.evaluation.audit import MethodBench
-from dpviz.methods import method as find_method
 from dpviz.methods.roads.base import Measured, RoadMethod, RoadTask
 from dpviz.roads.graph import RoadGraph, road_graph
 from dpviz.roads.paths import Paths
@@ -71,14 +70,6 @@ def drives(epsilon: float) -> Iterator[Drive]:
     yield Drive(name, ((*first, many),), whole)
     name = f"{many} trips on the last edge, or one on the first beside"
     yield Drive(name, ((*last, many),), first)
-
-
-def tiny_roads(name: str, **parameters: Any) -> RoadMethod:
-    """A method that cuts trips to the street's edges, where ``parameters`` allow it."""
-    plain: RoadMethod = find_method(name, "roads", **parameters)
-    if "max_length" in plain.parameter_fields():
-        plain = find_method(name, "roads", **{"max_length": EDGES, **parameters})
-    return plain
 
 
 class RoadBench(MethodBench[Drive, RoadMethod]):

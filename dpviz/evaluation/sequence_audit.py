@@ -9,10 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from dpviz.evaluation.audit import MethodBench
-from dpviz.methods import method as find_method
 from dpviz.methods.sequences.base import SequenceMethod, SequenceTask
 from dpviz.methods.structure import SharedThreshold, Structure
 from dpviz.private.sequences import Sequences
@@ -80,13 +78,6 @@ def pairs(epsilon: float, l_top: int) -> Iterator[Pair]:
     yield Pair(f"{size} times abc, or aaa beside", ((mixed, size),), same)
     yield Pair(f"{size} times aaa, or abc beside", ((same, size),), mixed)
     yield Pair(f"{size} times a and its end, or one more", (((0,), size),), (0,))
-
-
-def tiny_sequences(name: str, **parameters: Any) -> SequenceMethod:
-    """A method with the parameters that make its builds small, where ``parameters`` allow it."""
-    cls = type(find_method(name, "sequences"))
-    method: SequenceMethod = cls(**{**cls.tiny, **parameters})
-    return method
 
 
 class SequenceBench(MethodBench[Pair, SequenceMethod]):

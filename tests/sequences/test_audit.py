@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from dpviz.errors import ParameterError
-from dpviz.evaluation.audits import audited, existing_rows, group, page, sequence_settings, small
+from dpviz.evaluation.audits import audited, existing_rows, group, page, settings, small
 from dpviz.evaluation.exact import chain_losses
 from dpviz.evaluation.sequence_audit import ALPHABET, FEATURES, SequenceBench, features, pairs
 from dpviz.methods import of_kind
@@ -137,8 +137,8 @@ def test_an_unknown_method_is_one_clear_line(word, message):
 
 
 def test_groups_of_settings_and_a_page_that_keeps_other_rows(tmp_path):
-    assert sequence_settings() == sorted(of_kind("sequences"))
-    assert set(sequence_settings()) < set(group("all"))
+    assert settings("sequences") == sorted(of_kind("sequences"))
+    assert set(settings("sequences")) < set(group("all"))
     assert group("ALL") == group("all")
     assert group("markov") is None
     path = tmp_path / "audit.md"
