@@ -69,11 +69,7 @@ def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproductio
         if progress is not None:
             progress(done / len(SETTINGS), f"{method}, epsilon {epsilon:g}")
     shares = {key: count / repeats for key, count in hits.items()}
-    names = ("method", "epsilon", "what", "of")
-    rows = [
-        dict(zip(names, key, strict=True)) | {"covered": f"{share:.4f}"}
-        for key, share in shares.items()
-    ]
+    rows = OUTPUTS.rows((*key, f"{share:.4f}") for key, share in shares.items())
     statements = compare(shares, repeats)
     return Reproduction(statements, page(shares, repeats, statements), {"coverage": rows})
 

@@ -71,16 +71,9 @@ def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproductio
                 totals[size, epsilon, way] = float(np.abs(np.sum(misses, axis=1)).mean())
         if progress is not None:
             progress((at + 1) / len(SIZES), f"{size:,} districts")
-    rows = [
-        {
-            "districts": size,
-            "epsilon": epsilon,
-            "way": way,
-            "mean_absolute_error": f"{error:.6g}",
-            "error_of_the_whole": f"{totals[size, epsilon, way]:.6g}",
-        }
-        for (size, epsilon, way), error in errors.items()
-    ]
+    rows = OUTPUTS.rows(
+        (*setting, f"{error:.6g}", f"{totals[setting]:.6g}") for setting, error in errors.items()
+    )
     statements = compare(errors, totals)
     page = comparison(
         OUTPUTS.title,

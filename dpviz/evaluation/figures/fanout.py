@@ -13,8 +13,8 @@ from dpviz.evaluation.figures.report import (
     Reproduction,
     Statement,
     comparison,
+    measured_cells,
     part_of,
-    setting_row,
 )
 from dpviz.evaluation.plots import error_figure
 from dpviz.evaluation.ratios import geometric_mean
@@ -52,18 +52,14 @@ def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproductio
         rows[name] = []
         for results in run(handle, plan, progress=part_of(progress, at, len(DATA))):
             rows[name].extend(results)
-    table = [
-        setting_row(
-            row,
-            METRIC,
-            data=name,
-            fanout=1 << int(row.method.rpartition("=")[2]),
-            epsilon=row.epsilon,
-            size=row.size,
+    table = OUTPUTS.rows(
+        (
+            *(name, 1 << int(row.method.rpartition("=")[2]), row.epsilon, row.size),
+            *measured_cells(row, METRIC),
         )
         for name, part in rows.items()
         for row in part
-    ]
+    )
     pictures = {}
     for name, axes in DATA.items():
         labels = {described(count): f"β = {1 << count}" for count in axes}

@@ -11,7 +11,7 @@ from dpviz.evaluation.figures.report import (
     Reproduction,
     Statement,
     comparison,
-    setting_row,
+    measured_cells,
 )
 from dpviz.evaluation.figures.shapes import DATA, METRIC, measured
 from dpviz.evaluation.plots import COLOURS, MARKERS
@@ -48,15 +48,9 @@ def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproductio
         for height in HEIGHTS
     }
     rows = measured(tuple(asked), (EPSILON,), SHAPES, repeats, seed, progress)
-    table = [
-        setting_row(
-            row,
-            METRIC,
-            **dict(zip(("tree", "height"), asked[row.method], strict=True)),
-            shape=row.size,
-        )
-        for row in rows
-    ]
+    table = OUTPUTS.rows(
+        (*asked[row.method], row.size, *measured_cells(row, METRIC)) for row in rows
+    )
     errors: Errors = {
         (name, height, shape): mean_error(rows, METRIC, pattern.format(height), EPSILON, shape)
         for name, pattern in METHODS.items()

@@ -61,15 +61,10 @@ def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproductio
             errors |= {(method, worth, name): float(np.mean(misses[name])) for name in LOADS}
         if progress is not None:
             progress((at + 1) / len(WORTHS), words(worth))
-    rows = [
-        {
-            "method": method,
-            "metres_an_hour_is_worth": "" if worth is None else f"{worth:g}",
-            "questions": name,
-            "mean_absolute_error": f"{error:.6g}",
-        }
+    rows = OUTPUTS.rows(
+        (method, "" if worth is None else f"{worth:g}", name, f"{error:.6g}")
         for (method, worth, name), error in errors.items()
-    ]
+    )
     statements = compare(errors)
     page = comparison(
         OUTPUTS.title,

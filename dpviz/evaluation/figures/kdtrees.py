@@ -13,7 +13,7 @@ from dpviz.evaluation.figures.report import (
     Reproduction,
     Statement,
     comparison,
-    setting_row,
+    measured_cells,
 )
 from dpviz.evaluation.figures.shapes import DATA, METRIC, SHAPES, measured
 from dpviz.evaluation.plots import error_figure
@@ -48,10 +48,9 @@ def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproductio
     """Measure and compare."""
     rows = measured(tuple(METHODS.values()), EPSILONS, SHAPES, repeats, seed, progress)
     names = {ours: name for name, ours in METHODS.items()}
-    table = [
-        setting_row(row, METRIC, tree=names[row.method], epsilon=row.epsilon, shape=row.size)
-        for row in rows
-    ]
+    table = OUTPUTS.rows(
+        (names[row.method], row.epsilon, row.size, *measured_cells(row, METRIC)) for row in rows
+    )
     statements = compare(by_name(rows))
     page = comparison(
         OUTPUTS.title,

@@ -122,7 +122,7 @@ def pair_of_registers(dims: int) -> tuple[DataHandle, DataHandle]:
 def measured(dims: int, repeats: int, seed: int, progress: Progress | None) -> list[Row]:
     """Ratios and recall of every tree, at every ε, with both paddings."""
     pair = pair_of_registers(dims)
-    rows: list[Row] = []
+    cells: list[tuple[Any, ...]] = []
     settings = [(name, epsilon) for name in TREES for epsilon in EPSILONS]
     for at, (name, epsilon) in enumerate(settings):
         if progress is not None:
@@ -136,20 +136,10 @@ def measured(dims: int, repeats: int, seed: int, progress: Progress | None) -> l
             for padding in PADDINGS:
                 matching = match(a, b, registers.ERRORS[:dims], padding=padding)
                 truth = match_truth(matching, a, b, *pair)
-                rows.append(
-                    {
-                        "attributes": dims,
-                        "tree": name,
-                        "epsilon": epsilon,
-                        "repeat": repeat,
-                        "padding": padding,
-                        "leaves": len(matching.leaves_a),
-                        "reduction_ratio": round(matching.reduction_ratio, 6),
-                        "true_reduction_ratio": round(truth.reduction_ratio, 6),
-                        "recall": round(truth.recall, 6),
-                    }
-                )
-    return rows
+                ratios = matching.reduction_ratio, truth.reduction_ratio, truth.recall
+                setting = dims, name, epsilon, repeat, padding, len(matching.leaves_a)
+                cells.append((*setting, *(round(each, 6) for each in ratios)))
+    return OUTPUTS.rows(cells)
 
 
 def construction(repeats: int, seed: int) -> dict[str, float]:

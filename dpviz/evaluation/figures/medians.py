@@ -60,18 +60,12 @@ def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproductio
             if progress is not None:
                 done = repeat * len(MEDIANS) + at + 1
                 progress(done / (repeats * len(MEDIANS)), f"median trees: {name}")
-    rows = [
-        {
-            "median": name,
-            "depth": depth,
-            "repeat": repeat,
-            "rank_error_percent": f"{100 * errors[name][repeat, depth]:.6g}",
-            "tree_seconds": f"{seconds[name][repeat]:.3f}",
-        }
-        for name in MEDIANS
+    rows = OUTPUTS.rows(
+        (name, depth, repeat, f"{100 * part[repeat, depth]:.6g}", f"{seconds[name][repeat]:.3f}")
+        for name, part in errors.items()
         for repeat in range(repeats)
         for depth in range(LEVELS)
-    ]
+    )
     means = {name: part.mean(axis=0) for name, part in errors.items()}
     statements = compare(means, {name: float(part.min()) for name, part in seconds.items()})
     page = comparison(

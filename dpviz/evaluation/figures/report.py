@@ -45,6 +45,11 @@ class Outputs:
     tables: Mapping[str, str]
     pictures: Sequence[str] = ()
 
+    def rows(self, values: Iterable[Iterable[Any]]) -> list[dict[str, Any]]:
+        """Values as rows of the first table, under the names of its columns."""
+        columns = next(iter(self.tables.values())).split(",")
+        return [dict(zip(columns, each, strict=True)) for each in values]
+
     def require_place(self, folder: Path, name: str) -> None:
         """Refuse to write over files of a folder that an earlier run did not make.
 
@@ -130,15 +135,9 @@ def table(head: Sequence[str], rows: Iterable[Iterable[str]]) -> list[str]:
     return [*lines, *(f"| {' | '.join(row)} |" for row in rows)]
 
 
-def setting_row(row: ErrorRow, metric: str, **setting: Any) -> dict[str, Any]:
-    """One build's error by one metric, after what the figure calls its setting."""
-    error = f"{getattr(row, metric):.6g}"
-    return {
-        **setting,
-        "repeat": row.repeat,
-        metric: error,
-        "build_seconds": f"{row.build_seconds:.3f}",
-    }
+def measured_cells(row: ErrorRow, metric: str) -> tuple[int, str, str]:
+    """Of one build its repetition, its error by one metric, and its seconds."""
+    return row.repeat, f"{getattr(row, metric):.6g}", f"{row.build_seconds:.3f}"
 
 
 def comparison(
