@@ -14,7 +14,7 @@ from dpviz.evaluation.figures.report import (
     measured_cells,
 )
 from dpviz.evaluation.figures.shapes import DATA, METRIC, measured
-from dpviz.evaluation.plots import COLOURS, MARKERS
+from dpviz.evaluation.plots import line_style
 from dpviz.evaluation.ratios import geometric_mean
 from dpviz.evaluation.results import mean_error
 from dpviz.lazy import mpl
@@ -149,14 +149,8 @@ def picture(errors: Errors) -> mpl.Figure:
     panels = figure.subplots(1, len(SHAPES), sharey=True)
     for panel, shape in zip(panels, SHAPES, strict=True):
         for style, name in enumerate(METHODS):
-            panel.plot(
-                HEIGHTS,
-                [100 * errors[name, height, shape] for height in HEIGHTS],
-                color=COLOURS[style],
-                marker=MARKERS[style],
-                markersize=4,
-                label=name,
-            )
+            percent = [100 * errors[name, height, shape] for height in HEIGHTS]
+            panel.plot(HEIGHTS, percent, label=name, **line_style(style))
         panel.set_yscale("log")
         panel.set_title(f"{shape} queries", fontsize=10)
         panel.set_xlabel("Height")

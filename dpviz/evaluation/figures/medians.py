@@ -15,7 +15,7 @@ import numpy as np
 from dpviz.build import DataHandle, build, from_points
 from dpviz.domain import Domain
 from dpviz.evaluation.figures.report import Outputs, Reproduction, Statement, comparison
-from dpviz.evaluation.plots import COLOURS, MARKERS
+from dpviz.evaluation.plots import line_style
 from dpviz.evaluation.truth import exact_counts
 from dpviz.lazy import mpl
 from dpviz.progress import Progress
@@ -192,13 +192,7 @@ def picture(means: dict[str, Float]) -> mpl.Figure:
     figure = mpl.Figure(figsize=(6.4, 4.0), layout="constrained")
     axes = figure.subplots()
     for style, (name, part) in enumerate(means.items()):
-        axes.plot(
-            100 * part,
-            label=name,
-            color=COLOURS[style % len(COLOURS)],
-            marker=MARKERS[style % len(MARKERS)],
-            markersize=4,
-        )
+        axes.plot(100 * part, label=name, **line_style(style))
     axes.set_yscale("log")
     axes.set_xlabel("Depth (2^20 records at depth 0, about 2^11 at depth 9)")
     axes.set_ylabel("Mean rank error (%)")
