@@ -88,7 +88,7 @@ def test_medians_spend_the_paper_s_epsilon_on_every_level(monkeypatch):
             assert {round(row["epsilon"] * per_level, 12) for row in spent} == {0.01}
 
 
-def here(*plan, progress):
+def here(*plan, **_):
     """An experiment in this process."""
     return experiments.run(*plan, processes=0)
 
@@ -108,9 +108,7 @@ def small(monkeypatch):
     """The figures of kd-trees on little data, in this process."""
     monkeypatch.setattr(shapes, "DATA", "city-50k")
     monkeypatch.setattr(shapes, "QUERIES", 20)
-    monkeypatch.setattr(
-        shapes, "run", lambda *plan, processes, progress: here(*plan, progress=None)
-    )
+    monkeypatch.setattr(shapes, "run", here)
 
 
 def test_shapes_cover_the_paper_s_share_of_our_domain(small):
