@@ -8,17 +8,10 @@ from __future__ import annotations
 from dpviz.build import load
 from dpviz.datasets import dataset
 from dpviz.evaluation.experiments import ErrorRow, Experiment, run
-from dpviz.evaluation.figures.report import (
-    Outputs,
-    Reproduction,
-    Statement,
-    comparison,
-    measured_cells,
-    part_of,
-)
+from dpviz.evaluation.figures.report import Outputs, Reproduction, Statement, comparison, part_of
 from dpviz.evaluation.plots import error_figure
 from dpviz.evaluation.ratios import geometric_mean
-from dpviz.evaluation.results import mean_error
+from dpviz.evaluation.results import mean_error, measured_cells
 from dpviz.progress import Progress
 from dpviz.queries.workloads import workload
 

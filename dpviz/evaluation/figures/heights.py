@@ -6,17 +6,11 @@ G. Cormode et al., ICDE 2012, §8.2. The paper goes to height 11; our kd-trees e
 from __future__ import annotations
 
 from dpviz.datasets import dataset
-from dpviz.evaluation.figures.report import (
-    Outputs,
-    Reproduction,
-    Statement,
-    comparison,
-    measured_cells,
-)
+from dpviz.evaluation.figures.report import Outputs, Reproduction, Statement, comparison
 from dpviz.evaluation.figures.shapes import DATA, METRIC, measured
 from dpviz.evaluation.plots import line_style
 from dpviz.evaluation.ratios import geometric_mean
-from dpviz.evaluation.results import mean_error
+from dpviz.evaluation.results import mean_error, measured_cells
 from dpviz.lazy import mpl
 from dpviz.progress import Progress
 
@@ -52,9 +46,8 @@ def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproductio
         (*asked[row.method], row.size, *measured_cells(row, METRIC)) for row in rows
     )
     errors: Errors = {
-        (name, height, shape): mean_error(rows, METRIC, pattern.format(height), EPSILON, shape)
-        for name, pattern in METHODS.items()
-        for height in HEIGHTS
+        (*setting, shape): mean_error(rows, METRIC, method, EPSILON, shape)
+        for method, setting in asked.items()
         for shape in SHAPES
     }
     statements = compare(errors)

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from dpviz.errors import ParameterError
-from dpviz.evaluation.experiments import ErrorRow
 from dpviz.files.writing import csv_text, destination, write_bytes
 from dpviz.lazy import mpl
 from dpviz.progress import Progress
@@ -133,11 +132,6 @@ def table(head: Sequence[str], rows: Iterable[Iterable[str]]) -> list[str]:
     """
     lines = [f"| {' | '.join(head)} |".replace("|  |", "| |"), "|---" * len(head) + "|"]
     return [*lines, *(f"| {' | '.join(row)} |" for row in rows)]
-
-
-def measured_cells(row: ErrorRow, metric: str) -> tuple[int, str, str]:
-    """Of one build its repetition, its error by one metric, and its seconds."""
-    return row.repeat, f"{getattr(row, metric):.6g}", f"{row.build_seconds:.3f}"
 
 
 def comparison(
