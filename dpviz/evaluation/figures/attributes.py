@@ -45,7 +45,7 @@ OUTPUTS = Outputs(
 )
 
 
-def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproduction:
+def reproduce(repeats: int, seed: int, progress: Progress) -> Reproduction:
     """Measure, and say what is covered."""
     handle = load(DATA)
     loads = [workload(handle.domain, size, QUERIES, seed) for size in SIZES]
@@ -62,8 +62,7 @@ def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproductio
                     inside, widened = covered(answers, true)
                     setting = method, epsilon, what, of, load_.size, repeat
                     cells.append((*setting, f"{inside.mean():.4f}", f"{widened.mean():.4f}"))
-        if progress is not None:
-            progress(done / len(tasks), f"{method}, epsilon {epsilon:g}")
+        progress(done / len(tasks), f"{method}, epsilon {epsilon:g}")
     rows = OUTPUTS.rows(cells)
     statements = compare(rows)
     return Reproduction(statements, page(rows, repeats, statements), {"attributes": rows})

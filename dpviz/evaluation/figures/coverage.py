@@ -54,7 +54,7 @@ AnsweredQueries = Iterator[tuple[str, list[str], Answers | SumAnswers | Quotient
 OUTPUTS = Outputs("What intervals cover", {"coverage": "method,epsilon,what,of,covered"})
 
 
-def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproduction:
+def reproduce(repeats: int, seed: int, progress: Progress) -> Reproduction:
     """Measure, and say what is covered."""
     hits: Shares = {}
     records = people(seed)
@@ -66,8 +66,7 @@ def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproductio
                 for part, hit in zip(labels, held, strict=True):
                     key = method, epsilon, what, part
                     hits[key] = hits.get(key, 0.0) + float(hit)
-        if progress is not None:
-            progress(done / len(SETTINGS), f"{method}, epsilon {epsilon:g}")
+        progress(done / len(SETTINGS), f"{method}, epsilon {epsilon:g}")
     shares = {key: count / repeats for key, count in hits.items()}
     rows = OUTPUTS.rows((*key, f"{share:.4f}") for key, share in shares.items())
     statements = compare(shares, repeats)

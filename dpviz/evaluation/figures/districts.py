@@ -44,7 +44,7 @@ OUTPUTS = Outputs(
 )
 
 
-def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproduction:
+def reproduce(repeats: int, seed: int, progress: Progress) -> Reproduction:
     """Measure, and say which way is better when."""
     handle = load(DATA)
     errors: Errors = {}
@@ -69,8 +69,7 @@ def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproductio
                     misses.append(counts - exact)
                 errors[size, epsilon, way] = float(np.abs(misses).mean())
                 totals[size, epsilon, way] = float(np.abs(np.sum(misses, axis=1)).mean())
-        if progress is not None:
-            progress((at + 1) / len(SIZES), f"{size:,} districts")
+        progress((at + 1) / len(SIZES), f"{size:,} districts")
     rows = OUTPUTS.rows(
         (*setting, f"{error:.6g}", f"{totals[setting]:.6g}") for setting, error in errors.items()
     )

@@ -30,7 +30,7 @@ OUTPUTS = Outputs(
 )
 
 
-def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproduction:
+def reproduce(repeats: int, seed: int, progress: Progress) -> Reproduction:
     """Measure and compare."""
     rows: dict[str, list[ErrorRow]] = {}
     for at, (name, axes) in enumerate(DATA.items()):

@@ -39,7 +39,7 @@ OUTPUTS = Outputs(
 )
 
 
-def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproduction:
+def reproduce(repeats: int, seed: int, progress: Progress) -> Reproduction:
     """Measure, and say what they cover."""
     tasks = [
         (data, name, epsilon)
@@ -63,9 +63,8 @@ def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproductio
                     | measured(release.count(each.rects), truth)
                     for each, truth in zip(loads, exact, strict=True)
                 ]
-            if progress is not None:
-                done = len({(row["data"], row["method"], row["epsilon"]) for row in rows})
-                progress(done / len(tasks), f"{name}, epsilon {epsilon:g}")
+            done = len({(row["data"], row["method"], row["epsilon"]) for row in rows})
+            progress(done / len(tasks), f"{name}, epsilon {epsilon:g}")
     statements = compare(rows)
     return Reproduction(statements, page(rows, repeats, statements), {"intervals": rows})
 

@@ -72,7 +72,7 @@ OUTPUTS = Outputs(
 )
 
 
-def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproduction:
+def reproduce(repeats: int, seed: int, progress: Progress) -> Reproduction:
     """Measure and compare."""
     rows: list[Row] = []
     for at, dims in enumerate(ATTRIBUTES):
@@ -119,14 +119,13 @@ def pair_of_registers(dims: int) -> tuple[DataHandle, DataHandle]:
     return a, b
 
 
-def measured(dims: int, repeats: int, seed: int, progress: Progress | None) -> list[Row]:
+def measured(dims: int, repeats: int, seed: int, progress: Progress) -> list[Row]:
     """Ratios and recall of every tree, at every ε, with both paddings."""
     pair = pair_of_registers(dims)
     cells: list[tuple[Any, ...]] = []
     settings = [(name, epsilon) for name in TREES for epsilon in EPSILONS]
     for at, (name, epsilon) in enumerate(settings):
-        if progress is not None:
-            progress(at / len(settings), f"{dims} attributes, {name}")
+        progress(at / len(settings), f"{dims} attributes, {name}")
         method, parameters = tree(name, dims)
         for repeat in range(repeats):
             a, b = (

@@ -45,7 +45,7 @@ OUTPUTS = Outputs(
 )
 
 
-def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproduction:
+def reproduce(repeats: int, seed: int, progress: Progress) -> Reproduction:
     """Measure and compare."""
     handle = uniform_line(seed)
     build(handle, "kdtree", 1.0, seed=0, height=2, flatten=1, median="smooth")  # compile once
@@ -57,9 +57,8 @@ def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproductio
             release = median_tree(handle, parameters, seed + 1000 * repeat + at)
             seconds[name][repeat] = time.perf_counter() - started
             errors[name][repeat] = rank_errors(handle, release)
-            if progress is not None:
-                done = repeat * len(MEDIANS) + at + 1
-                progress(done / (repeats * len(MEDIANS)), f"median trees: {name}")
+            done = repeat * len(MEDIANS) + at + 1
+            progress(done / (repeats * len(MEDIANS)), f"median trees: {name}")
     rows = OUTPUTS.rows(
         (name, depth, repeat, f"{100 * part[repeat, depth]:.6g}", f"{seconds[name][repeat]:.3f}")
         for name, part in errors.items()

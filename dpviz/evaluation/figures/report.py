@@ -113,10 +113,8 @@ class Reproduction:
         write_bytes(folder / f"{name}.md", self.page.encode())
 
 
-def part_of(progress: Progress | None, at: int, number: int) -> Progress | None:
+def part_of(progress: Progress, at: int, number: int) -> Progress:
     """Progress of part ``at`` of several, as that of the whole."""
-    if progress is None:
-        return None
 
     def report(fraction: float, what: str) -> None:
         progress((at + fraction) / number, what)
