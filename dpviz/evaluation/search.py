@@ -41,6 +41,26 @@ class Named(Protocol):
 Case = TypeVar("Case", bound=Named)
 
 
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """Two sets of sequences that differ by one.
+
+    Attributes:
+        name: what they are, in words.
+        others: the smaller one, with how often each sequence is there.
+        target: the one sequence more.
+    """
+
+    name: str
+    others: tuple[tuple[tuple[int, ...], int], ...]
+    target: tuple[int, ...]
+
+    def rows(self, more: bool) -> list[tuple[int, ...]]:
+        """The larger or the smaller one."""
+        rows = [row for row, times in self.others for _ in range(times)]
+        return [*rows, self.target] if more else rows
+
+
 class Bench(ABC, Generic[Case]):
     """Runs a method on two neighbours and keeps the features of what comes out.
 

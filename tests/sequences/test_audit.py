@@ -22,6 +22,7 @@ from dpviz.methods.sequences.markov import Markov
 from dpviz.private.budget import Budget
 from dpviz.private.events import events_of
 from dpviz.private.mechanisms.noise import SimulatedNoise, geometric
+from dpviz.private.sequences import Sequences
 from dpviz.sequences.grams import GramTree
 from tests.commands import as_json
 
@@ -109,7 +110,7 @@ def test_neighbours_differ_by_one_sequence_of_at_most_l_top_events():
     cases = list(pairs(0.5, 3))
     assert len({case.name for case in cases}) == len(cases) >= 8
     for case in cases:
-        larger, smaller = case.sequences(more=True), case.sequences(more=False)
+        larger, smaller = (Sequences.of(case.rows(more)) for more in (True, False))
         assert len(larger) == len(smaller) + 1
         assert tuple(larger[len(smaller)].tolist()) == case.target
         assert events_of(larger, 3, 3).truncated >= 0
@@ -118,7 +119,8 @@ def test_neighbours_differ_by_one_sequence_of_at_most_l_top_events():
 @pytest.mark.parametrize("name", sorted(of_kind("sequences")))
 def test_every_model_has_every_feature(name):
     for case in pairs(1.0, 3):
-        task = SequenceTask(case.sequences(more=True), ALPHABET, Budget(1e6), SimulatedNoise(1))
+        larger = Sequences.of(case.rows(more=True))
+        task = SequenceTask(larger, ALPHABET, Budget(1e6), SimulatedNoise(1))
         values = features(small(name).build(task), case.target)
         assert len(values) == len(FEATURES)
         assert np.isfinite(values).all()
