@@ -5,12 +5,13 @@ J. Zhang, X. Xiao, X. Xie, SIGMOD 2016: β = 2^i for i < d halves i axes per lev
 
 from __future__ import annotations
 
+from statistics import geometric_mean
+
 from dpviz.build import load
 from dpviz.datasets import dataset
 from dpviz.evaluation.experiments import ErrorRow, Experiment, run
 from dpviz.evaluation.figures.report import Outputs, Reproduction, Statement, comparison, part_of
 from dpviz.evaluation.plots import error_figure
-from dpviz.evaluation.ratios import geometric_mean
 from dpviz.evaluation.results import mean_error, measured_cells
 from dpviz.progress import Progress
 from dpviz.queries.workloads import workload

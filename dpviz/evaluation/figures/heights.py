@@ -5,11 +5,12 @@ G. Cormode et al., ICDE 2012, §8.2. The paper goes to height 11; our kd-trees e
 
 from __future__ import annotations
 
+from statistics import geometric_mean
+
 from dpviz.datasets import dataset
 from dpviz.evaluation.figures.report import Outputs, Reproduction, Statement, comparison
 from dpviz.evaluation.figures.shapes import DATA, METRIC, measured
 from dpviz.evaluation.plots import line_style
-from dpviz.evaluation.ratios import geometric_mean
 from dpviz.evaluation.results import mean_error, measured_cells
 from dpviz.lazy import mpl
 from dpviz.progress import Progress

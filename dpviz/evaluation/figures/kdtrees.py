@@ -6,12 +6,13 @@ nodes with fewer than 32 records pruned.
 
 from __future__ import annotations
 
+from statistics import geometric_mean
+
 from dpviz.datasets import dataset
 from dpviz.evaluation.experiments import ErrorRow
 from dpviz.evaluation.figures.report import Outputs, Reproduction, Statement, comparison
 from dpviz.evaluation.figures.shapes import DATA, METRIC, SHAPES, measured
 from dpviz.evaluation.plots import error_figure
-from dpviz.evaluation.ratios import geometric_mean
 from dpviz.evaluation.results import mean_error, measured_cells
 from dpviz.progress import Progress
 

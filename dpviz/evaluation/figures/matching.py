@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Sequence
+from statistics import geometric_mean
 from typing import Any
 
 from dpviz.build import DataHandle, build, from_points, load
@@ -25,7 +26,6 @@ from dpviz.evaluation.figures.report import (
 )
 from dpviz.evaluation.figures.report import table as markdown
 from dpviz.evaluation.matching import match_truth
-from dpviz.evaluation.ratios import geometric_mean
 from dpviz.lazy import mpl
 from dpviz.progress import Progress
 from dpviz.releases.points.matching import GUARANTEE, PADDINGS, match
