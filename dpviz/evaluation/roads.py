@@ -25,23 +25,14 @@ CORRIDOR = "corridor"
 EACH_STEP = ", each step"
 """Ends the name of a workload where it is asked of every step of time."""
 
-FIGURES: dict[str, tuple[str, ...]] = {
-    "6-7 truncation": (
-        "basic",
-        "basic-paper",
-        "freqitem",
-        "ngram_truncation",
-        "gs",
-        "normalization",
-        "dwork",
-    ),
-    "8-9 decomposition": ("min+opt+tru", "random"),
-    "10-11 trees": ("basic", "boost", "min+opt+tru", "min+best+tru"),
-    "12-13 weighted levels": ("min+opt+tru", "hm", "hm+tru"),
-}
+METHODS = (
+    # Figures 6 and 7, truncation.
+    *("basic", "basic-paper", "freqitem", "ngram_truncation", "gs", "normalization", "dwork"),
+    *("min+opt+tru", "random"),  # 8 and 9, decomposition
+    *("boost", "min+best+tru"),  # 10 and 11, trees, with basic and min+opt+tru
+    *("hm", "hm+tru"),  # 12 and 13, weighted levels, with min+opt+tru
+)
 """The methods of each pair of figures (Oldenburg, San Joaquin)."""
-
-METHODS = tuple(dict.fromkeys(name for each in FIGURES.values() for name in each))
 
 
 @dataclass(frozen=True)
