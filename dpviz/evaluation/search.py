@@ -184,7 +184,7 @@ def _search(
 
 def _best(with_record: Float, without: Float, delta: float) -> tuple[float, bool, Event]:
     """Both directions."""
-    adding = best_event(with_record, without, 3.0, delta)
-    removing = best_event(without, with_record, 3.0, delta)
+    adding = best_event(with_record, without, delta)
+    removing = best_event(without, with_record, delta)
     score, event = max(adding, removing, key=lambda entry: entry[0])
     return score, event is adding[1], event
