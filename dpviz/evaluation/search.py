@@ -14,7 +14,7 @@ import numpy as np
 
 from dpviz.errors import ParameterError
 from dpviz.evaluation.events import Event, best_event, epsilon_bound
-from dpviz.progress import Progress
+from dpviz.progress import Progress, silent
 from dpviz.trees.lattice import Float
 
 FINAL = 0.6
@@ -78,7 +78,7 @@ class Bench(ABC, Generic[Case]):
 
     def __init__(self, trials: int, delta: float, progress: Progress | None) -> None:
         self.trials, self.expected, self.delta = trials, trials, delta
-        self._done, self._progress = 0, progress
+        self._done, self._progress = 0, progress or silent
 
     @abstractmethod
     def inputs(self, case: Case) -> tuple[Any, Any]:
@@ -96,7 +96,7 @@ class Bench(ABC, Generic[Case]):
             for data, table in zip(inputs, tables, strict=True):
                 table.append(self.features(case, data))
             self._done += 1
-            if self._progress is not None and self._done % self.every == 0:
+            if self._done % self.every == 0:
                 self._progress(self._done / self.expected, "auditing")
         return np.array(tables[0]), np.array(tables[1])
 
