@@ -14,6 +14,11 @@ from contextvars import ContextVar
 Progress = Callable[[float, str], None]
 """Called with (fraction from 0 to 1, what is being done); raising an exception cancels the work."""
 
+
+def silent(fraction: float, what: str) -> None:
+    """A :data:`Progress` that nobody hears."""
+
+
 _heard: ContextVar[Reports | None] = ContextVar("heard", default=None)
 
 

@@ -67,12 +67,10 @@ class Audit(Finding):
         return max(self.epsilon_lower_bound, *exact) > self.epsilon
 
 
-def tiny(name: str, **parameters: Any) -> PointMethod:
+def tiny(name: str, kind: str = "points", **parameters: Any) -> Any:
     """A method with the parameters that make its builds small, where ``parameters`` allow it."""
-    plain = find_method(name, "points", **parameters)
-    preset = type(plain).preset(name) or {}
-    method: PointMethod = type(plain)(**{**type(plain).tiny, **preset, **parameters})
-    return method
+    cls = type(find_method(name, kind, **parameters))
+    return cls(**{**cls.tiny, **(cls.preset(name) or {}), **parameters})
 
 
 class MethodBench(Bench[Case], Generic[Case, M]):

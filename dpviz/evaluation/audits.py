@@ -5,83 +5,44 @@ from __future__ import annotations
 import difflib
 import itertools
 import os
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import as_completed
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from dpviz.errors import ParameterError
 from dpviz.evaluation.area_audit import AreaBench
 from dpviz.evaluation.audit import Audit, MethodBench, PointBench, tiny
-from dpviz.evaluation.road_audit import RoadBench, tiny_roads
-from dpviz.evaluation.sequence_audit import SequenceBench, tiny_sequences
+from dpviz.evaluation.road_audit import RoadBench
+from dpviz.evaluation.sequence_audit import SequenceBench
 from dpviz.evaluation.workers import worker_pool
 from dpviz.methods import METHODS, names, of_kind
-from dpviz.methods import method as find_method
-from dpviz.methods.areas.base import AreaMethod
-from dpviz.methods.points.base import PointMethod
-from dpviz.methods.roads.base import COMBINATIONS, RoadMethod
-from dpviz.methods.sequences.base import SequenceMethod
+from dpviz.methods.registry import Method
+from dpviz.methods.roads.base import COMBINATIONS
 from dpviz.progress import Progress
 
 OVER = "**over"
 """How the verdict on a refuted claim begins."""
 
 
-def settings() -> list[str]:
-    """Every registered spatial method by name, then its presets that audit anything else.
+def settings(kind: str = "points") -> list[str]:
+    """Every registered method of a kind by name, then its presets that audit anything else.
 
     >>> [name for name in settings() if name.startswith("kd")]
     ['kd_pure', 'kd_true', 'kdtree', 'kd-hybrid', 'kd-cell', 'kd-noisymean']
+    >>> settings("sequences")
+    ['markov', 'ngram', 'topk_em', 'trips', 'truncate']
+    >>> settings("roads")[-4:]
+    ['flows', 'gs', 'normalization', 'min+opt+tru']
     """
-    return _different("points", tiny)
-
-
-def _different(kind: str, small: Callable[[str], Any], more: tuple[str, ...] = ()) -> list[str]:
-    """Names and presets of a kind, the first of those that audit the same."""
     words, seen = [], []
     presets = [(name, *cls.presets) for name, cls in sorted(of_kind(kind).items())]
-    for word in (*itertools.chain(*presets), *more):
-        if small(word) not in seen:
-            seen.append(small(word))
+    for word in (*itertools.chain(*presets), *(COMBINATIONS if kind == "roads" else ())):
+        if tiny(word, kind) not in seen:
+            seen.append(tiny(word, kind))
             words.append(word)
     return words
 
-
-def sequence_settings() -> list[str]:
-    """Every registered sequence method by name.
-
-    >>> sequence_settings()
-    ['markov', 'ngram', 'topk_em', 'trips', 'truncate']
-    """
-    return sorted(of_kind("sequences"))
-
-
-def area_settings() -> list[str]:
-    """Every registered method on areas by name."""
-    return sorted(of_kind("areas"))
-
-
-def road_settings() -> list[str]:
-    """Every registered road method by name, then its presets that audit anything else.
-
-    >>> road_settings()[-4:]
-    ['flows', 'gs', 'normalization', 'min+opt+tru']
-    """
-    return _different("roads", tiny_roads, COMBINATIONS)
-
-
-Small = PointMethod | SequenceMethod | AreaMethod | RoadMethod
-"""A method of any kind."""
-
-TINY: dict[str, Callable[..., Any]] = {
-    "points": tiny,
-    "sequences": tiny_sequences,
-    "areas": partial(find_method, kind="areas"),
-    "roads": tiny_roads,
-}
-"""By kind, a method whose builds are small."""
 
 BENCHES: dict[str, type[MethodBench[Any, Any]]] = {
     "points": PointBench,
@@ -89,6 +50,7 @@ BENCHES: dict[str, type[MethodBench[Any, Any]]] = {
     "areas": AreaBench,
     "roads": RoadBench,
 }
+"""By kind, what runs its methods."""
 
 STEERING = ("axes", "looks", "switch")
 """Whole-number parameters that steer a method; :func:`small` keeps the others, sizes, small."""
@@ -104,10 +66,10 @@ def extremes() -> list[str]:
     ['agrid alpha=0.05', 'agrid alpha=0.95']
     """
     words = []
-    kinds: dict[str, Any] = dict(METHODS)
-    for name in [*sorted(of_kind("points")), *sequence_settings(), *area_settings()]:
+    kinds = ("points", "sequences", "areas")
+    for name in itertools.chain(*(sorted(of_kind(kind)) for kind in kinds)):
         plain = small(name)
-        for key, field in kinds[name].parameter_fields().items():
+        for key, field in METHODS[name].parameter_fields().items():
             limits, value = field.metadata["parameter"], plain.parameters()[key]
             whole = str(field.type).startswith("int")
             ends: list[Any] = list(limits.choices) or [limits.low, limits.high]
@@ -127,15 +89,15 @@ def extremes() -> list[str]:
 def group(name: str) -> list[str] | None:
     """The settings that a name stands for, or None: one of four groups."""
     groups = {
-        "all": lambda: [*settings(), *sequence_settings(), *area_settings(), *road_settings()],
-        "sequences": sequence_settings,
-        "roads": road_settings,
+        "all": lambda: list(itertools.chain(*map(settings, BENCHES))),
+        "sequences": lambda: settings("sequences"),
+        "roads": lambda: settings("roads"),
         "extremes": extremes,
     }
     return groups[name.lower()]() if name.lower() in groups else None
 
 
-def small(word: str, **parameters: Any) -> Small:
+def small(word: str, **parameters: Any) -> Method:
     """The method of a setting, on data of any kind, with small builds.
 
     Args:
@@ -155,7 +117,7 @@ def small(word: str, **parameters: Any) -> Small:
         near = difflib.get_close_matches(word, names(), 3)
         hint = f"did you mean {' or '.join(near)}?" if near else "see dpviz methods, or sequences"
         raise ParameterError(f"unknown method {word!r}: {hint}")
-    method: Small = TINY[kind](word, **parameters)
+    method: Method = tiny(word, kind, **parameters)
     return method
 
 
@@ -165,7 +127,7 @@ def _low(name: str) -> dict[str, Any]:
     return {"max_depth": 4} if "max_depth" in fields else {}
 
 
-def audited(method: Small, epsilon: float, **options: Any) -> Audit:
+def audited(method: Method, epsilon: float, **options: Any) -> Audit:
     """The audit of a method of any of these kinds; see :func:`dpviz.evaluation.audit.audit`."""
     return BENCHES[method.kind].audit(method, epsilon, **options)
 

@@ -20,6 +20,9 @@ from dpviz.trees.lattice import Float, Int, overlaps
 QUANTILES = 14
 """Thresholds tried for each feature."""
 
+CAUTION = 3.0
+"""Standard errors that are taken off the score of an event, so that luck does not choose."""
+
 
 def feature_names(dims: int) -> list[str]:
     """Names of the features of :func:`features`, in order."""
@@ -87,13 +90,12 @@ class Event:
         )
 
 
-def best_event(more: Float, fewer: Float, z: float, delta: float) -> tuple[float, Event]:
+def best_event(more: Float, fewer: Float, delta: float) -> tuple[float, Event]:
     """The event that best tells where ``more`` comes from: one threshold, or two at a time.
 
     Args:
         more: features of trials on the data set under which the event is to be likelier, (n, f).
         fewer: features of trials on the other, (n, f).
-        z: standard errors of caution in the score, so that luck does not choose.
         delta: of the guarantee.
 
     Returns:
@@ -107,17 +109,15 @@ def best_event(more: Float, fewer: Float, z: float, delta: float) -> tuple[float
     often = np.stack([Event((part,)).holds(more) for part in bounds]).astype(np.float32)
     rarely = np.stack([Event((part,)).holds(fewer) for part in bounds]).astype(np.float32)
     # Counts of every pair of thresholds at once; the diagonal holds the single ones.
-    score = _score(often @ often.T, rarely @ rarely.T, len(more), z, delta)
+    score = _score(often @ often.T, rarely @ rarely.T, len(more), delta)
     first, second = np.unravel_index(int(np.argmax(score)), score.shape)
     chosen = dict.fromkeys((bounds[int(first)], bounds[int(second)]))
     return float(score[first, second]), Event(tuple(chosen))
 
 
-def _score(
-    often: NDArray[np.float32], rarely: NDArray[np.float32], n: int, z: float, delta: float
-) -> Float:
-    low = often - z * np.sqrt(often * (1 - often / n)) - delta * n
-    high = rarely + z * np.sqrt(rarely * (1 - rarely / n)) + z * z / 2 + 1
+def _score(often: NDArray[np.float32], rarely: NDArray[np.float32], n: int, delta: float) -> Float:
+    low = often - CAUTION * np.sqrt(often * (1 - often / n)) - delta * n
+    high = rarely + CAUTION * np.sqrt(rarely * (1 - rarely / n)) + CAUTION**2 / 2 + 1
     return np.asarray(np.log(np.maximum(low, 0.5) / np.minimum(high, n)), dtype=np.float64)
 
 

@@ -25,7 +25,7 @@ from dpviz.methods import method
 from dpviz.methods.points.base import PointMethod
 from dpviz.methods.points.declared import Declared
 from dpviz.methods.request import chosen_method
-from dpviz.progress import Progress
+from dpviz.progress import Progress, silent
 from dpviz.queries.workloads import Workload
 from dpviz.releases.points.range_count import BULK
 from dpviz.trees.lattice import Int
@@ -160,14 +160,9 @@ class Baseline:
             started = time.perf_counter()
             answers = release.count(load.rects).count
             asked = time.perf_counter() - started
-            measured = errors(answers, self.exact[load.size], self.bound)
-            rows.append(
-                ErrorRow(
-                    *(task.method, task.epsilon, load.size, task.repeat),
-                    *(measured.mean_relative, measured.median_relative),
-                    *(built, asked, measured.mean_absolute),
-                )
-            )
+            columns = errors(answers, self.exact[load.size], self.bound)
+            columns |= {"build_seconds": built, "query_seconds": asked}
+            rows.append(ErrorRow(task.method, task.epsilon, load.size, task.repeat, **columns))
         return rows
 
 
@@ -236,18 +231,17 @@ def run(
         PrivacyError: the data set is not declared public.
         ParameterError: a method that is not for these data.
     """
-    return _finished(Baseline.of(handle, plan), _tasks(plan, done), processes, progress)
+    return _finished(Baseline.of(handle, plan), _tasks(plan, done), processes, progress or silent)
 
 
 def _finished(
-    bench: Baseline, tasks: list[Task], processes: int, progress: Progress | None
+    bench: Baseline, tasks: list[Task], processes: int, progress: Progress
 ) -> Iterator[list[ErrorRow]]:
     """Rows of each task, in this process or in others, as it is finished."""
     processes = min(processes, len(tasks))
     finished = map(bench.run, tasks) if processes < 1 else _in_processes(bench, tasks, processes)
     for count, rows in enumerate(finished, 1):
-        if progress is not None:
-            progress(count / len(tasks), f"build {count} of {len(tasks)}")
+        progress(count / len(tasks), f"build {count} of {len(tasks)}")
         yield rows
 
 

@@ -105,18 +105,18 @@ def _points() -> Iterable[FileCase]:
     yield from _json_lines()
     quoted = [['a "quoted", name\nof two lines', *PLACE]]
     yield case("one device more, with quotes and a line break", long, quoted, first=True)
-    features = [_feature(each, [*PLACE]) for each in range(MANY)]
+    features = [_feature([*PLACE], device=each) for each in range(MANY)]
     odd: dict[str, dict[str, Any]] = {
-        "without a geometry": {**_feature(1, [*PLACE]), "geometry": None},
-        "that is a line": _feature(1, [[0.1, 0.1], [0.2, 0.2]], "LineString"),
-        "whose device is a list": _feature([1, 2], [*PLACE]),
-        "with a height": _feature("zed", [*PLACE, 12.5]),
-        "without properties": {**_feature(1, [*PLACE]), "properties": None},
-        "with a place of words": _feature("zed", ["0.3", "here"]),
-        "with a number of 5,000 digits": _feature("DIGITS", [*PLACE]),
-        "at infinity": _feature("zed", [math.inf, math.nan]),
-        "with an empty place": _feature("zed", []),
-        "nested a thousand deep": _feature("DEEP", [*PLACE]),
+        "without a geometry": {**_feature([*PLACE], device=1), "geometry": None},
+        "that is a line": _feature([[0.1, 0.1], [0.2, 0.2]], "LineString", device=1),
+        "whose device is a list": _feature([*PLACE], device=[1, 2]),
+        "with a height": _feature([*PLACE, 12.5], device="zed"),
+        "without properties": {**_feature([*PLACE], device=1), "properties": None},
+        "with a place of words": _feature(["0.3", "here"], device="zed"),
+        "with a number of 5,000 digits": _feature([*PLACE], device="DIGITS"),
+        "at infinity": _feature([math.inf, math.nan], device="zed"),
+        "with an empty place": _feature([], device="zed"),
+        "nested a thousand deep": _feature([*PLACE], device="DEEP"),
         "that is a list": [1, 2],  # type: ignore[dict-item]
         "that is nothing": None,  # type: ignore[dict-item]
     }
@@ -211,16 +211,15 @@ def _json_lines() -> Iterable[FileCase]:
         "a thousand brackets": b"[" * 1000 + b"]" * 1000 + b"\n",
         "bytes that are no text": b"\xff\xfe\x80\n",
     }.items():
-        for first, larger in ((False, others + more), (True, more + others)):
-            words = (*POINTS, "--x", "x", "--y", "y", *UNIT)
-            name = f"one record more, of {what}" + (", first" if first else "")
-            yield FileCase(name, "points", "places.jsonl", others, larger, words)
+        name, words = f"one record more, of {what}", (*POINTS, "--x", "x", "--y", "y", *UNIT)
+        yield FileCase(name, "points", "places.jsonl", others, others + more, words)
+        yield FileCase(f"{name}, first", "points", "places.jsonl", others, more + others, words)
 
 
-def _feature(device: object, coordinates: list[Any], kind: str = "Point") -> dict[str, Any]:
+def _feature(coordinates: list[Any], kind: str = "Point", **properties: Any) -> dict[str, Any]:
     return {
         "type": "Feature",
-        "properties": {"device": device},
+        "properties": properties,
         "geometry": {"type": kind, "coordinates": coordinates},
     }
 
@@ -289,7 +288,7 @@ PLACES = (
     *("--time", "time", "--bounds", "0,0,1,1", "--side", "2", "--unit", "person"),
     *("--max-per-unit", "1", "--method", "ngram", "--set", "l_top=1", "--set", "n_max=1"),
 )
-SYMBOLS = (*("--alphabet", "a,b,c", "--method", "ngram", "--set", "l_top=1", "--set", "n_max=1"),)
+SYMBOLS = ("--alphabet", "a,b,c", "--method", "ngram", "--set", "l_top=1", "--set", "n_max=1")
 
 
 def _sequences() -> Iterable[FileCase]:
@@ -323,30 +322,20 @@ def _sequences() -> Iterable[FileCase]:
         "a quarter of a million symbols": b"a " * 250_000 + b"\n",
         "bytes that are no text": b"\xff\xfe\x00\n",
     }.items():
-        for first, larger in ((False, texts + line), (True, line + texts)):
-            name = f"one line more, of {what}" + (", first" if first else "")
-            yield FileCase(name, "sequences", "lines.txt", texts, larger, SYMBOLS)
+        name = f"one line more, of {what}"
+        yield FileCase(name, "sequences", "lines.txt", texts, texts + line, SYMBOLS)
+        yield FileCase(f"{name}, first", "sequences", "lines.txt", texts, line + texts, SYMBOLS)
 
 
 def _areas() -> Iterable[FileCase]:
     """Two districts that leave a part of the box to nobody, and one person more."""
     sides = {"west": [0.0, 0.5], "east": [0.5, 0.9]}
-    rings = {
-        name: [[[low, 0.0], [high, 0.0], [high, 1.0], [low, 1.0], [low, 0.0]]]
-        for name, (low, high) in sides.items()
-    }
-    features = [
-        {
-            "type": "Feature",
-            "properties": {"name": name, "land": "one"},
-            "geometry": {"type": "Polygon", "coordinates": ring},
-        }
-        for name, ring in rings.items()
-    ]
-    words = (
-        *("--bounds", "0,0,1,1", "--areas", "{areas.geojson}", "--levels", "land,name"),
-        *UNIT,
-    )
+    features = []
+    for name, (low, high) in sides.items():
+        ring = [[low, 0.0], [high, 0.0], [high, 1.0], [low, 1.0], [low, 0.0]]
+        features.append(_feature([ring], "Polygon", name=name, land="one"))
+    areas = ("--areas", "{areas.geojson}", "--levels", "land,name")
+    words = ("--bounds", "0,0,1,1", *areas, *UNIT)
     beside = {"areas.geojson": _geojson(features)}
     case = _cases("areas", "places.csv", ["device", "x", "y"], words, beside)
     others = [[10**17 + each, *PLACE] for each in range(MANY)]

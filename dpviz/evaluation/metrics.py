@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -11,20 +9,6 @@ from dpviz.trees.lattice import Float
 
 SANITY = 0.001
 """The sanity bound as a share of the number of records (PrivTree, §6.1: 0.1 %)."""
-
-
-@dataclass(frozen=True)
-class Errors:
-    """Errors over one workload.
-
-    Attributes:
-        mean_relative, median_relative: of |answer − exact| / max(exact, sanity bound).
-        mean_absolute: of |answer − exact|, in records.
-    """
-
-    mean_relative: float
-    median_relative: float
-    mean_absolute: float
 
 
 def relative_errors(answers: ArrayLike, exact: ArrayLike, bound: float) -> Float:
@@ -47,8 +31,12 @@ def sanity_bound(total: int, share: float = SANITY) -> float:
     return share * total if total else 1.0
 
 
-def errors(answers: ArrayLike, exact: ArrayLike, bound: float) -> Errors:
-    """The :class:`Errors` of answers against exact counts."""
+def errors(answers: ArrayLike, exact: ArrayLike, bound: float) -> dict[str, float]:
+    """The measures of a workload that are columns of an experiment's rows, by their names."""
     relative = relative_errors(answers, exact, bound)
     absolute = np.abs(np.asarray(answers, dtype=np.float64) - np.asarray(exact))
-    return Errors(float(relative.mean()), float(np.median(relative)), float(absolute.mean()))
+    return {
+        "mean_relative_error": float(relative.mean()),
+        "median_relative_error": float(np.median(relative)),
+        "mean_absolute_error": float(absolute.mean()),
+    }

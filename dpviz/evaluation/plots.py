@@ -25,6 +25,12 @@ METRICS = {
 }
 
 
+def line_style(number: int) -> dict[str, Any]:
+    """How the line of this number is told apart from the others of a chart."""
+    colour, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
+    return {"color": colour, "marker": marker, "markersize": 4}
+
+
 def error_figure(
     rows: Iterable[ErrorRow],
     metric: str = "mean_relative_error",
@@ -106,18 +112,10 @@ def _draw(panel: Axes, rows: Sequence[Any], metric: str, style: int, label: str)
     if not epsilons:
         return
     values = [[getattr(row, metric) for row in rows if row.epsilon == each] for each in epsilons]
-    colour = COLOURS[style % len(COLOURS)]
-    panel.plot(
-        epsilons,
-        [float(np.mean(each)) for each in values],
-        color=colour,
-        marker=MARKERS[style % len(MARKERS)],
-        markersize=4,
-        linewidth=1.4,
-        label=label,
-    )
+    middle = [float(np.mean(each)) for each in values]
+    (line,) = panel.plot(epsilons, middle, linewidth=1.4, label=label, **line_style(style))
     low, high = [min(each) for each in values], [max(each) for each in values]
-    panel.fill_between(epsilons, low, high, color=colour, alpha=0.18, linewidth=0)
+    panel.fill_between(epsilons, low, high, color=line.get_color(), alpha=0.18, linewidth=0)
 
 
 def _dress(panel: Axes, title: str, epsilons: list[float]) -> None:

@@ -8,8 +8,9 @@ from __future__ import annotations
 import csv
 import math
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
+from statistics import geometric_mean
 
 from dpviz.errors import DataError
 
@@ -87,16 +88,6 @@ def _names(paths: Collection[Path], taken: Collection[str]) -> dict[Path, str]:
 def _size_name(size: str) -> str:
     """What a size is called beside the mean over everything."""
     return f"size {size}" if size == ALL else size
-
-
-def geometric_mean(values: Iterable[float]) -> float:
-    """The geometric mean.
-
-    >>> geometric_mean([0.5, 2.0])
-    1.0
-    """
-    logs = [math.log(value) for value in values]
-    return math.exp(math.fsum(logs) / len(logs))
 
 
 def means(ratios: Ratios) -> dict[str, dict[str, float]]:

@@ -123,6 +123,11 @@ def mean_error(
     return float(np.mean([getattr(row, metric) for row in rows if row.key[:3] == asked]))
 
 
+def measured_cells(row: ErrorRow, metric: str) -> tuple[int, str, str]:
+    """Of one build its repetition, its error by one metric, and its seconds."""
+    return row.repeat, f"{getattr(row, metric):.6g}", f"{row.build_seconds:.3f}"
+
+
 def frame(rows: Iterable[ErrorRow]) -> pd.DataFrame:
     """Rows as a table."""
     return pd.DataFrame(map(vars, rows), columns=[field.name for field in fields(ErrorRow)])

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from dpviz.evaluation.audit import MethodBench
-from dpviz.methods import method as find_method
+from dpviz.evaluation.search import Pair
 from dpviz.methods.roads.base import Measured, RoadMethod, RoadTask
 from dpviz.roads.graph import RoadGraph, road_graph
 from dpviz.roads.paths import Paths
@@ -35,53 +34,26 @@ FEATURES = (
 """What an attacker looks at, who knows every trip and asks whether one more is there."""
 
 
-@dataclass(frozen=True, eq=False)
-class Drive:
-    """Trips on a street, as runs of edges; the neighbour has one more.
-
-    Attributes:
-        name: what they are, in words.
-        others: edges [low, high) of a trip, and how many trips are so.
-        target: those of the one trip more.
-    """
-
-    name: str
-    others: tuple[tuple[int, int, int], ...]
-    target: tuple[int, int]
-
-    def trips(self, more: bool) -> Paths:
-        """The larger or the smaller set."""
-        rows = [range(low, high) for low, high, times in self.others for _ in range(times)]
-        return Paths.of([*rows, range(*self.target)] if more else rows)
-
-
-def drives(epsilon: float) -> Iterator[Drive]:
+def drives(epsilon: float) -> Iterator[Pair]:
     """The inputs that an audit tries; sizes follow the noise, which is of the order EDGES/ε.
 
     A trip along the whole street moves every count; one of a single edge a method that weighs by
     length; one among as many as the noise is large the choice of how much is kept of a trip.
     """
     some, many = math.ceil(EDGES / epsilon), math.ceil(10 * EDGES / epsilon)
-    whole, first, last = (0, EDGES), (0, 1), (EDGES - 1, EDGES)
-    yield Drive("no trip, or one along the whole street", (), whole)
-    yield Drive("no trip, or one on one edge", (), first)
-    yield Drive(f"{some} trips along the whole street, or one more", ((*whole, some),), whole)
-    yield Drive(f"{many} trips along the whole street, or one more", ((*whole, many),), whole)
+    whole = tuple(range(EDGES))
+    first, last = whole[:1], whole[-1:]
+    yield Pair("no trip, or one along the whole street", (), whole)
+    yield Pair("no trip, or one on one edge", (), first)
+    yield Pair(f"{some} trips along the whole street, or one more", ((whole, some),), whole)
+    yield Pair(f"{many} trips along the whole street, or one more", ((whole, many),), whole)
     name = f"{many} trips on one edge, or one along the whole street beside"
-    yield Drive(name, ((*first, many),), whole)
+    yield Pair(name, ((first, many),), whole)
     name = f"{many} trips on the last edge, or one on the first beside"
-    yield Drive(name, ((*last, many),), first)
+    yield Pair(name, ((last, many),), first)
 
 
-def tiny_roads(name: str, **parameters: Any) -> RoadMethod:
-    """A method that cuts trips to the street's edges, where ``parameters`` allow it."""
-    plain: RoadMethod = find_method(name, "roads", **parameters)
-    if "max_length" in plain.parameter_fields():
-        plain = find_method(name, "roads", **{"max_length": EDGES, **parameters})
-    return plain
-
-
-class RoadBench(MethodBench[Drive, RoadMethod]):
+class RoadBench(MethodBench[Pair, RoadMethod]):
     """Builds of a road method."""
 
     names = FEATURES
@@ -98,31 +70,30 @@ class RoadBench(MethodBench[Drive, RoadMethod]):
         """Public: mostly the whole street."""
         return Paths.of([[0, 1, 2, 3]] * 3 + [[1, 2]])
 
-    def cases(self) -> Iterator[Drive]:
+    def cases(self) -> Iterator[Pair]:
         """See :class:`~dpviz.evaluation.audit.MethodBench`."""
         return drives(self.epsilon)
 
-    def inputs(self, case: Drive) -> tuple[Paths, Paths]:
+    def inputs(self, case: Pair) -> tuple[Paths, Paths]:
         """See :class:`~dpviz.evaluation.search.Bench`."""
-        return case.trips(more=True), case.trips(more=False)
+        return Paths.of(case.rows(more=True)), Paths.of(case.rows(more=False))
 
-    def features(self, case: Drive, data: Paths) -> list[float]:
+    def features(self, case: Pair, data: Paths) -> list[float]:
         """See :class:`~dpviz.evaluation.search.Bench`."""
         task = RoadTask(self.street, data, self.workload, self.budget, self.noise)
         return features(self.method.build(task), case.target)
 
 
-def features(release: Measured, target: tuple[int, int]) -> list[float]:
+def features(release: Measured, target: tuple[int, ...]) -> list[float]:
     """The numbers of :data:`FEATURES`."""
     nodes, position = release.nodes, release.domains.position
     leaf = np.flatnonzero(nodes.leaf)
     leaf = leaf[np.argsort(nodes.lo[leaf, 0])]
     size = nodes.hi[leaf, 0] - nodes.lo[leaf, 0]
     edges = np.repeat(nodes.count[leaf] / size, size)[position]
-    its = edges[slice(*target)]
+    its = edges[list(target)]
     lengths = release.extra.get("lengths", ())
-    length = target[1] - target[0]
-    as_long = lengths[length - 1] if len(lengths) >= length else 0.0
+    as_long = lengths[len(target) - 1] if len(lengths) >= len(target) else 0.0
     factors = release.extra.get("factors", (1.0,))
     return [
         float(its[0]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass, fields, replace
@@ -24,23 +25,14 @@ CORRIDOR = "corridor"
 EACH_STEP = ", each step"
 """Ends the name of a workload where it is asked of every step of time."""
 
-FIGURES: dict[str, tuple[str, ...]] = {
-    "6-7 truncation": (
-        "basic",
-        "basic-paper",
-        "freqitem",
-        "ngram_truncation",
-        "gs",
-        "normalization",
-        "dwork",
-    ),
-    "8-9 decomposition": ("min+opt+tru", "random"),
-    "10-11 trees": ("basic", "boost", "min+opt+tru", "min+best+tru"),
-    "12-13 weighted levels": ("min+opt+tru", "hm", "hm+tru"),
-}
+METHODS = (
+    # Figures 6 and 7, truncation.
+    *("basic", "basic-paper", "freqitem", "ngram_truncation", "gs", "normalization", "dwork"),
+    *("min+opt+tru", "random"),  # 8 and 9, decomposition
+    *("boost", "min+best+tru"),  # 10 and 11, trees, with basic and min+opt+tru
+    *("hm", "hm+tru"),  # 12 and 13, weighted levels, with min+opt+tru
+)
 """The methods of each pair of figures (Oldenburg, San Joaquin)."""
-
-METHODS = tuple(dict.fromkeys(name for each in FIGURES.values() for name in each))
 
 
 @dataclass(frozen=True)
@@ -89,44 +81,35 @@ def experiment(
     epsilons = list(map(positive_epsilon, epsilons))  # all of them, before the first release
     exact, of_steps = exact_visits(data), _of_steps(data)
     asked = workloads(data, lengths)
-    total, done = len(asked) * len(epsilons) * len(methods) * repeats, 0
+    settings = list(itertools.product(methods, epsilons, range(repeats)))
+    total, done = len(asked) * len(settings), 0
     for name, workload in asked.items():
         truth, truths = workload.sum(exact), [workload.sum(each) for each in of_steps]
         zero = float(np.mean(truth**2))
-        for method in methods:
-            for epsilon in epsilons:
-                for repeat in range(repeats):
-                    started = time.perf_counter()
-                    shifted = None if seed is None else seed + repeat
-                    release = build(data, method, epsilon, workload=workload, seed=shifted)
-                    seconds = time.perf_counter() - started
-                    mean_length = round(float(workload.length.mean()), 2)
-                    row = RoadErrorRow(
-                        name,
-                        mean_length,
-                        epsilon,
-                        method,
-                        repeat,
-                        _error(release, workload, truth),
-                        zero,
-                        release.limit,
-                        round(seconds, 4),
-                    )
-                    yield row
-                    if truths:
-                        errors = [
-                            _error(each, workload, exactly)
-                            for each, exactly in zip(release.addends, truths, strict=True)
-                        ]
-                        yield replace(
-                            row,
-                            workload=f"{name}{EACH_STEP}",
-                            mean_squared_error=float(np.mean(errors)),
-                            zero_squared_error=float(np.mean(np.square(truths))),
-                        )
-                    done += 1
-                    if progress is not None:
-                        progress(done / total, f"{name}, {method}, ε = {epsilon:g}")
+        length = round(float(workload.length.mean()), 2)
+        for method, epsilon, repeat in settings:
+            started = time.perf_counter()
+            shifted = None if seed is None else seed + repeat
+            release = build(data, method, epsilon, workload=workload, seed=shifted)
+            seconds = round(time.perf_counter() - started, 4)
+            error = _error(release, workload, truth)
+            setting = name, length, epsilon, method, repeat
+            row = RoadErrorRow(*setting, error, zero, release.limit, seconds)
+            yield row
+            if truths:
+                errors = [
+                    _error(each, workload, exactly)
+                    for each, exactly in zip(release.addends, truths, strict=True)
+                ]
+                yield replace(
+                    row,
+                    workload=f"{name}{EACH_STEP}",
+                    mean_squared_error=float(np.mean(errors)),
+                    zero_squared_error=float(np.mean(np.square(truths))),
+                )
+            done += 1
+            if progress is not None:
+                progress(done / total, f"{name}, {method}, ε = {epsilon:g}")
 
 
 def _of_steps(data: RoadData) -> list[Int]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from dpviz.errors import ParameterError
 from dpviz.evaluation.events import Event, best_event, epsilon_bound
-from dpviz.progress import Progress
+from dpviz.progress import Progress, silent
 from dpviz.trees.lattice import Float
 
 FINAL = 0.6
@@ -41,6 +41,26 @@ class Named(Protocol):
 Case = TypeVar("Case", bound=Named)
 
 
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """Two sets of sequences that differ by one.
+
+    Attributes:
+        name: what they are, in words.
+        others: the smaller one, with how often each sequence is there.
+        target: the one sequence more.
+    """
+
+    name: str
+    others: tuple[tuple[tuple[int, ...], int], ...]
+    target: tuple[int, ...]
+
+    def rows(self, more: bool) -> list[tuple[int, ...]]:
+        """The larger or the smaller one."""
+        rows = [row for row, times in self.others for _ in range(times)]
+        return [*rows, self.target] if more else rows
+
+
 class Bench(ABC, Generic[Case]):
     """Runs a method on two neighbours and keeps the features of what comes out.
 
@@ -58,7 +78,7 @@ class Bench(ABC, Generic[Case]):
 
     def __init__(self, trials: int, delta: float, progress: Progress | None) -> None:
         self.trials, self.expected, self.delta = trials, trials, delta
-        self._done, self._progress = 0, progress
+        self._done, self._progress = 0, progress or silent
 
     @abstractmethod
     def inputs(self, case: Case) -> tuple[Any, Any]:
@@ -76,7 +96,7 @@ class Bench(ABC, Generic[Case]):
             for data, table in zip(inputs, tables, strict=True):
                 table.append(self.features(case, data))
             self._done += 1
-            if self._progress is not None and self._done % self.every == 0:
+            if self._done % self.every == 0:
                 self._progress(self._done / self.expected, "auditing")
         return np.array(tables[0]), np.array(tables[1])
 
@@ -164,7 +184,7 @@ def _search(
 
 def _best(with_record: Float, without: Float, delta: float) -> tuple[float, bool, Event]:
     """Both directions."""
-    adding = best_event(with_record, without, 3.0, delta)
-    removing = best_event(without, with_record, 3.0, delta)
+    adding = best_event(with_record, without, delta)
+    removing = best_event(without, with_record, delta)
     score, event = max(adding, removing, key=lambda entry: entry[0])
     return score, event is adding[1], event

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
 
 from dpviz.evaluation.audit import MethodBench
-from dpviz.methods import method as find_method
+from dpviz.evaluation.search import Pair
 from dpviz.methods.sequences.base import SequenceMethod, SequenceTask
 from dpviz.methods.structure import SharedThreshold, Structure
 from dpviz.private.sequences import Sequences
@@ -33,26 +31,6 @@ FEATURES = (
     "what is released in all",
 )
 """What an attacker looks at, who knows every sequence and asks whether one more is there."""
-
-
-@dataclass(frozen=True, eq=False)
-class Pair:
-    """Two sets of sequences that differ by one.
-
-    Attributes:
-        name: what they are, in words.
-        others: the smaller one, with how often each sequence is there.
-        target: the one sequence more.
-    """
-
-    name: str
-    others: tuple[tuple[tuple[int, ...], int], ...]
-    target: tuple[int, ...]
-
-    def sequences(self, more: bool) -> Sequences:
-        """The larger or the smaller one."""
-        rows = [row for row, times in self.others for _ in range(times)]
-        return Sequences.of([*rows, self.target] if more else rows)
 
 
 def pairs(epsilon: float, l_top: int) -> Iterator[Pair]:
@@ -82,13 +60,6 @@ def pairs(epsilon: float, l_top: int) -> Iterator[Pair]:
     yield Pair(f"{size} times a and its end, or one more", (((0,), size),), (0,))
 
 
-def tiny_sequences(name: str, **parameters: Any) -> SequenceMethod:
-    """A method with the parameters that make its builds small, where ``parameters`` allow it."""
-    cls = type(find_method(name, "sequences"))
-    method: SequenceMethod = cls(**{**cls.tiny, **parameters})
-    return method
-
-
 class SequenceBench(MethodBench[Pair, SequenceMethod]):
     """Builds of a method on sequences."""
 
@@ -104,7 +75,7 @@ class SequenceBench(MethodBench[Pair, SequenceMethod]):
 
     def inputs(self, case: Pair) -> tuple[Sequences, Sequences]:
         """See :class:`~dpviz.evaluation.search.Bench`."""
-        return case.sequences(more=True), case.sequences(more=False)
+        return Sequences.of(case.rows(more=True)), Sequences.of(case.rows(more=False))
 
     def features(self, case: Pair, data: Sequences) -> list[float]:
         """See :class:`~dpviz.evaluation.search.Bench`."""

@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from dpviz.lists import listed
+
 FILE, WORKLOAD = "FILE", "WORKLOAD"
 """Where the name of the source, or of the file of queries, is not known."""
 
@@ -132,6 +134,21 @@ def _cell(row: int, kind: str, text: str) -> dict[str, Any]:
 def arguments(given: Mapping[str, Any]) -> list[str]:
     """Named arguments of a call in Python."""
     return [f"{name}={value!r}" for name, value in given.items()]
+
+
+def options_of(given: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """The options of a command that are called as arguments are; several values in one text.
+
+    >>> options_of({"max_per_unit": 3, "kinds": ("bike", "bus, tram"), "clip": (0.0, 9.5)})
+    [('--max-per-unit', 3), ('--kinds', 'bike,"bus, tram"'), ('--clip', '0.0,9.5')]
+    """
+    return [(f"--{name.replace('_', '-')}", _in_one(value)) for name, value in given.items()]
+
+
+def _in_one(value: Any) -> Any:
+    if not isinstance(value, tuple):
+        return value
+    return listed(each if isinstance(each, str) else repr(each) for each in value)
 
 
 def shell(

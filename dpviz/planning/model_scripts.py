@@ -8,7 +8,7 @@ from typing import Any
 
 from dpviz.build import CITY, cells_of
 from dpviz.lists import listed, words
-from dpviz.planning.code import FILE, WORKLOAD, Code, arguments, shell
+from dpviz.planning.code import FILE, WORKLOAD, Code, arguments, options_of, shell
 from dpviz.planning.script import Script, dataset_of, settings_of, unit_of
 from dpviz.releases.areas.release import AreaRelease
 from dpviz.releases.points.release import PointRelease
@@ -124,11 +124,11 @@ def _of_roads(release: RoadRelease, builtin: bool, graph: str | None) -> dict[st
     if extra.get("drop_unknown") is True:
         flags, reading = [*flags, "--drop-unknown"], reading | {"drop_unknown": True}
     time = release.steps.stated() if isinstance(release, TimedRoadRelease) else {}
-    options += [(f"--{name}", value) for name, value in time.items()]
+    options += options_of(time)
     frame, crs = [], release.graph.crs
     if not builtin:
         options = [("--graph", graph or GRAPH), *([("--crs", crs)] if crs else []), *options]
-        options += [(f"--{name.replace('_', '-')}", value) for name, value in unit.items()]
+        options += options_of(unit)
         how: dict[str, Any] = {"crs": crs} | ({"directed": True} if release.graph.directed else {})
         if release.graph.n_components > 1:
             options.append(("--components", "all"))
@@ -186,7 +186,7 @@ def _of_sequences(release: SequenceRelease, builtin: bool) -> dict[str, Any]:
             options += [("--bounds", ",".join(map(repr, bounds)))] if side is not None else []
             reading |= {"time": time, "kind": "sequences"}
             domain = f"dpviz.Domain.from_bounds({bounds!r})" if side is not None else domain
-    options += [(f"--{name.replace('_', '-')}", value) for name, value in unit.items()]
+    options += options_of(unit)
     return {
         "options": options,
         "flags": flags,

@@ -20,7 +20,7 @@ from dpviz.errors import ParameterError, ReleaseError
 from dpviz.lists import listed
 from dpviz.methods import method
 from dpviz.methods.points.declared import Declared
-from dpviz.planning.code import FILE, WORKLOAD, Code, arguments, shell
+from dpviz.planning.code import FILE, WORKLOAD, Code, arguments, options_of, shell
 from dpviz.queries.wishes import parse_all
 from dpviz.releases.areas.area_file import NUMBERED
 from dpviz.releases.areas.release import AreaRelease
@@ -31,6 +31,9 @@ from dpviz.releases.points.release import PointRelease
 
 AREAS = "AREAS"
 """Where the name of the file of areas is not known."""
+
+CALLED = {"value": "sum"}
+"""Arguments of a domain whose option of the command has another name."""
 
 _RECORD = "(?:record|sequence|trip|event)"
 _BOUNDED = re.compile(rf"one (?:'({_RECORD})'|(.+)) with at most ([0-9]{{1,18}}) {_RECORD}s?")
@@ -111,24 +114,9 @@ class Script(Code):
     def command(self, output: str = "release.parquet") -> str:
         """``dpviz build``, as a shell takes it."""
         options: list[tuple[str, Any]] = []
-        place = self.domain.place
         if not self.builtin:
-            options.append(("--bounds", ",".join(f"{side!r}" for side in place.bounds)))
-            if place.columns != default_columns(place.dims):
-                options.append(("--columns", listed(place.columns)))
-            if place.crs != DEGREES:
-                options.append(("--crs", place.crs))
-            if self.domain.time is not None:
-                for name, value in self._axis().items():
-                    joined = value if isinstance(value, str) else ",".join(value)
-                    options.append((f"--{name.replace('_', '-')}", joined))
-            if self.domain.kinds is not None:
-                kinds = self.domain.kinds
-                options += [("--kind", kinds.column), ("--kinds", listed(kinds.names))]
-            if self.domain.values is not None:
-                values = self.domain.values
-                clip = f"{values.low!r},{values.high!r}"
-                options += [("--sum", values.column), ("--clip", clip), ("--grid", values.grid)]
+            stated = {"bounds": self.domain.place.bounds, **self._stated()}
+            options += options_of({CALLED.get(name, name): each for name, each in stated.items()})
             options += [("--bits", self.bits)] if self.bits else []
         options += [("--table", self.table)] if self.table else []
         options += [("--areas", self.areas)] if self.areas else []
@@ -175,36 +163,29 @@ class Script(Code):
         return [*lines, self._built(words, given)]
 
     def _domain(self) -> str:
-        place = self.domain.place
-        axis: dict[str, Any] = {}
-        if place.columns != default_columns(place.dims):
-            axis["columns"] = place.columns
-        axis |= {} if place.crs == DEGREES else {"crs": place.crs}
-        kinds, values = self.domain.kinds, self.domain.values
-        if self.domain.time is None and kinds is None and values is None:
-            words = [repr(place.lower), repr(place.upper), *arguments(axis)]
-            return f"dpviz.Domain({', '.join(words)})"
-        if self.domain.time is not None:
-            axis |= self._axis()
-        if kinds is not None:
-            axis |= {"kind": kinds.column, "kinds": kinds.names}
-        if values is not None:
-            axis |= {"value": values.column, "clip": (values.low, values.high), "grid": values.grid}
-        words = [repr(list(place.bounds)), *arguments(axis)]
-        return f"dpviz.Domain.from_bounds({', '.join(words)})"
+        domain, place, stated = self.domain, self.domain.place, arguments(self._stated())
+        if domain.time is None and domain.kinds is None and domain.values is None:
+            return f"dpviz.Domain({', '.join([repr(place.lower), repr(place.upper), *stated])})"
+        return f"dpviz.Domain.from_bounds({', '.join([repr(list(place.bounds)), *stated])})"
 
-    def _axis(self) -> dict[str, Any]:
-        """The axis of time, as :meth:`Domain.from_bounds` and ``dpviz build`` take it."""
-        domain = self.domain
-        period = domain.period if domain.span is None else domain.span
-        axis: dict[str, Any] = {
-            "time": domain.time,
-            "period": tuple(map(calendar.Calendar(domain.zone).words, period)),
-        }
-        axis |= {} if domain.zone == ZONE else {"zone": domain.zone}
-        axis |= {} if domain.cycle is None else {"cycle": domain.cycle}
-        axis |= {} if domain.hour_worth is None else {"hour_worth": f"{domain.hour_worth:.15g}m"}
-        return axis | ({"every": calendar.step_text(domain.step)} if domain.step else {})
+    def _stated(self) -> dict[str, Any]:
+        """What is not usual beside the bounds, as :meth:`Domain.from_bounds` takes it."""
+        domain, place = self.domain, self.domain.place
+        usual = {"columns": default_columns(place.dims), "crs": DEGREES, "zone": ZONE}
+        stated: dict[str, Any] = {"columns": place.columns, "crs": place.crs}
+        if domain.time is not None:
+            period = domain.period if domain.span is None else domain.span
+            words = map(calendar.Calendar(domain.zone).words, period)
+            worth = None if domain.hour_worth is None else f"{domain.hour_worth:.15g}m"
+            stated |= {"time": domain.time, "period": tuple(words), "zone": domain.zone}
+            stated |= {"cycle": domain.cycle, "hour_worth": worth}
+            stated["every"] = calendar.step_text(domain.step) if domain.step else None
+        if domain.kinds is not None:
+            stated |= {"kind": domain.kinds.column, "kinds": domain.kinds.names}
+        if domain.values is not None:
+            clip = domain.values.low, domain.values.high
+            stated |= {"value": domain.values.column, "clip": clip, "grid": domain.values.grid}
+        return {name: each for name, each in stated.items() if each not in (None, usual.get(name))}
 
     @property
     def _question(self) -> str:

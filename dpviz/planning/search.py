@@ -24,7 +24,7 @@ from dpviz.planning.candidates import (
 from dpviz.planning.proxy import proxy_records
 from dpviz.planning.script import Script
 from dpviz.planning.trial import Trial, area_source
-from dpviz.progress import Progress
+from dpviz.progress import Progress, silent
 from dpviz.queries.wishes import Wish, parse_all
 from dpviz.releases.points.release import PointRelease
 
@@ -230,14 +230,13 @@ def least(
     Raises:
         ParameterError: none fulfils the wishes at any price of the grid.
     """
+    progress = progress or silent
     best, row, candidates = None, len(grid), _candidates(trial)
     for done, candidate in enumerate(candidates):
-        if progress is not None:
-            progress(done / len(candidates), f"planning: {candidate.name}")
+        progress(done / len(candidates), f"planning: {candidate.name}")
         if row > 0 and trial.holds(candidate, grid[row - 1]):
             best, row = candidate, _first(trial, candidate, grid[:row])
-    if progress is not None:
-        progress(1.0, "planning")
+    progress(1.0, "planning")
     if best is None:
         raise ParameterError(_impossible(trial, grid[-1]))
     return best, grid[row]

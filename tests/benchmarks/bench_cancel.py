@@ -22,7 +22,7 @@ import pyarrow.csv
 import pyarrow.parquet
 import shapely
 
-from .pages import write_measured
+from .pages import fields_of, seconds_of, write_measured
 
 DPVIZ = Path(sys.executable).with_name("dpviz")
 RECORDS = 1_000_000
@@ -114,8 +114,7 @@ def start(words, folder):
 
 def processor_time(process):
     """Seconds of processor time so far."""
-    fields = Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return seconds_of(fields_of(process.pid)[11:13])
 
 
 def names(folder):

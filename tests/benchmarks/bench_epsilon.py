@@ -16,7 +16,7 @@ from playwright.sync_api import sync_playwright
 from tests.browser.conftest import FLAGS, PATIENCE, idle, installed_browser, serving
 
 from .bench_app import rendered, wait_for_picture
-from .pages import shown, write_measured
+from .pages import below, seconds_of, shown, write_measured
 
 SCRIPT = """
 from streamlit import App
@@ -40,23 +40,10 @@ ROUNDS = 6
 
 def processor():
     """Seconds of processor time so far of the server, and of the browser."""
-    rows = {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            name, rest = stat.read_text().rsplit(")", 1)
-            command = (stat.parent / "cmdline").read_bytes()
-        except OSError:
-            continue  # it has ended
-        fields = rest.split()
-        rows[int(name.split()[0])] = int(fields[1]), int(fields[11]) + int(fields[12]), command
-    spent = [0, 0]
-    for pid, (_, ticks, command) in rows.items():
-        above = pid
-        while above in rows and above != os.getpid():
-            above = rows[above][0]
-        if above == os.getpid() != pid:
-            spent[b"streamlit" not in command] += ticks
-    return [each / os.sysconf("SC_CLK_TCK") for each in spent]
+    spent = [0.0, 0.0]
+    for command, fields in below():
+        spent[b"streamlit" not in command] += seconds_of(fields[11:13])
+    return spent
 
 
 def presses(page):

@@ -5,7 +5,6 @@ then changes little), and writes the tables between the marks of ``assets/noise.
 before is measured beside what is now: OpenDP's samplers drew all noise of releases once.
 """
 
-import multiprocessing
 import time
 from pathlib import Path
 
@@ -19,7 +18,7 @@ from dpviz.private.index import PointIndex
 from dpviz.private.mechanisms.noise import OpenDPNoise, SecureNoise, SimulatedNoise
 
 from .bench_speed import DOMAIN, clustered
-from .pages import shown, write_measured
+from .pages import apart, shown, write_measured
 
 SCALES = (0.05, 0.5, 2.0, 20.0, 1000.0, 1e6)
 BUILDS = (
@@ -96,34 +95,29 @@ def builds_table(index):
         yield f"| {name}{words} | {exact:.2f} s | {reference} | {numpy:.2f} s | {ratio:.2f} |"
 
 
-def peak(name, answer):
+def peak(name):
     """In a process of its own: megabytes at the peak of a build of 1.7 million points."""
     index = PointIndex.from_points(DOMAIN, clustered(1_700_000))
     if name is not None:
         built(method(name), index, SecureNoise())
     # Not getrusage's, which starts at what the process that started this one had.
     lines = Path("/proc/self/status").read_text().splitlines()
-    answer.send(next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024)
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024
 
 
 def peaks():
     """Memory of the builds."""
-    sizes = []
-    for name in (None, "privtree", "privtree_plus", "gradual_tree"):
-        here, there = multiprocessing.get_context("spawn").Pipe()
-        process = multiprocessing.get_context("spawn").Process(target=peak, args=(name, there))
-        process.start()
-        sizes.append(f"{name or 'the index alone'} {here.recv():.0f} MB")
-        process.join()
+    names = (None, "privtree", "privtree_plus", "gradual_tree")
+    sizes = [f"{name or 'the index alone'} {apart(peak, name):.0f} MB" for name in names]
     yield "\nMemory at the peak, libraries and points included: " + ", ".join(sizes) + "."
 
 
-def methods_table(index, dims):
+def methods_table(index):
     """Every method at its defaults, with noise fit for release."""
-    yield f"| method, {dims}-D, ε = 1 | time |"
+    yield "| method, 4-D, ε = 1 | time |"
     yield "|---|---|"
     for name, cls in of_kind("points").items():
-        if dims in cls.dims:
+        if 4 in cls.dims:
             chosen = method(name)
             spent = seconds(built, chosen, index, SecureNoise(), repeats=1)
             yield f"| {name} | {spent:.2f} s |"
@@ -143,7 +137,7 @@ def report():
         (*DOMAIN.lower, *DOMAIN.lower), (*DOMAIN.upper, *DOMAIN.upper), default_columns(4)
     )
     yield "\nOne million clustered trips in 4-D, every method at its defaults:\n"
-    yield from methods_table(PointIndex.from_points(domain, ends), 4)
+    yield from methods_table(PointIndex.from_points(domain, ends))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ million as Parquet to a temporary folder (350 MB), reads each in processes of th
 the table of ``assets/speed.md``.
 """
 
-import multiprocessing
 import resource
 import tempfile
 import time
@@ -20,7 +19,7 @@ import pyarrow.parquet
 import dpviz
 from dpviz.files import sandbox
 
-from .pages import shown, write_measured
+from .pages import apart, shown, write_measured
 
 DOMAIN = dpviz.Domain((0, 0), (1, 1))
 CHUNK = 1_000_000
@@ -60,28 +59,19 @@ def sorted_codes(path):
     return time.process_time() - start
 
 
-def measured(work, path, answer):
+def measured(work, path):
     """In this process: seconds of processor time, and megabytes at the peak."""
     sandbox.CAN_FORK = False  # what a child does is counted here
     start = time.process_time()
     result = work(path)
     spent = result if work is sorted_codes else time.process_time() - start
-    answer.send((spent, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, result))
+    return spent, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def least(work, path, runs=3):
     """The least time of a few fresh processes, and the memory of the last."""
-    spent = []
-    for _ in range(runs):
-        here, there = multiprocessing.get_context("spawn").Pipe()
-        process = multiprocessing.get_context("spawn").Process(
-            target=measured, args=(work, path, there)
-        )
-        process.start()
-        seconds, peak, _ = here.recv()
-        process.join()
-        spent.append(seconds)
-    return min(spent), peak
+    seconds, peaks = zip(*(apart(measured, work, path) for _ in range(runs)), strict=True)
+    return min(seconds), peaks[-1]
 
 
 def report():

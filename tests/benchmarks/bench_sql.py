@@ -6,7 +6,6 @@ in a process of its own, prints seconds and peak memory, and deletes the folder.
 """
 
 import argparse
-import multiprocessing
 import resource
 import tempfile
 import time
@@ -18,6 +17,7 @@ import pyarrow.parquet as pq
 
 import dpviz
 from tests.benchmarks.bench_speed import DOMAIN
+from tests.benchmarks.pages import apart
 
 CHUNK = 5_000_000
 PERSONS = 2_000_000
@@ -41,21 +41,20 @@ def write(folder, rows):
         pq.write_table(table, folder / f"{number}.parquet")
 
 
-def measured(folder, options, answer):
-    """Load in this process; sends seconds, seconds of CPU, GB at the peak, records and cells."""
+def measured(folder, options):
+    """Load in this process: seconds, seconds of CPU, GB at the peak, records and cells."""
     started = time.perf_counter()
     handle = dpviz.load(folder, DOMAIN, public=True, **options)
     seconds = time.perf_counter() - started
     usage = resource.getrusage(resource.RUSAGE_SELF)
     cpu, peak = usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 2**20
-    answer.send((seconds, cpu, peak, handle._index.total, len(handle._index.codes)))
+    return seconds, cpu, peak, handle._index.total, len(handle._index.codes)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=100_000_000)
     rows = parser.parse_args().rows
-    fresh = multiprocessing.get_context("spawn")
     with tempfile.TemporaryDirectory(prefix="dpviz-bench-") as name:
         started = time.perf_counter()
         write(Path(name), rows)
@@ -64,12 +63,7 @@ def main():
             ("no bound", {}),
             ("10 records per person", {"unit": "person", "max_per_unit": 10}),
         ):
-            ours, theirs = fresh.Pipe()
-            process = fresh.Process(target=measured, args=(Path(name), options, theirs))
-            process.start()
-            theirs.close()
-            seconds, cpu, peak, records, cells = ours.recv()
-            process.join()
+            seconds, cpu, peak, records, cells = apart(measured, Path(name), options)
             print(
                 f"{what}: {seconds:.1f} s ({cpu:.0f} s of CPU), {peak:.2f} GB, "
                 f"{records:,} records, {cells:,} cells",

@@ -23,6 +23,7 @@ import zlib
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import geometric_mean
 
 import numpy as np
 
@@ -31,7 +32,6 @@ from dpviz.datasets import DATASETS
 from dpviz.domain import Domain
 from dpviz.evaluation.experiments import described_method, fitted
 from dpviz.evaluation.metrics import relative_errors, sanity_bound
-from dpviz.evaluation.ratios import geometric_mean
 from dpviz.evaluation.truth import HOT, exact_counts, hot
 from dpviz.methods.points.declared import Declared
 from dpviz.private.handle import DataHandle

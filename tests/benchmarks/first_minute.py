@@ -18,12 +18,11 @@ load before says what the seconds are worth.
 
 import os
 import time
-from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
 from dpviz.ui.shared.navigation import page_modules
-from tests.benchmarks.pages import write_measured
+from tests.benchmarks.pages import below, seconds_of, write_measured
 from tests.browser.conftest import (
     FLAGS,
     PATIENCE,
@@ -84,20 +83,7 @@ def shown(page, title):
 
 def processor():
     """Seconds of this process's children and theirs: the server and the browser."""
-    parents, spent = {}, {}
-    for entry in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = entry.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue  # it has ended meanwhile
-        number = int(entry.parent.name)
-        parents[number], spent[number] = int(fields[1]), sum(map(int, fields[11:15]))
-    ours, more = set(), {os.getpid()}
-    while more:
-        ours |= more
-        more = {number for number, parent in parents.items() if parent in more} - ours
-    ticks = sum(spent[number] for number in ours - {os.getpid()})
-    return ticks / os.sysconf("SC_CLK_TCK")
+    return sum(seconds_of(fields[11:15]) for _, fields in below())
 
 
 def visit(page, act, title, causes):

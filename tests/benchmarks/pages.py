@@ -1,8 +1,45 @@
-"""Tables on pages, each between two marks that name the benchmark which makes it."""
+"""What benchmarks share: processes, and tables on pages.
 
+Each table stands between two marks that name the benchmark which makes it.
+"""
+
+import multiprocessing
+import os
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 ASSETS = Path(__file__).parents[2] / "assets"
+
+
+def apart(work, *arguments):
+    """What work returns in a fresh process."""
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        return pool.submit(work, *arguments).result()
+
+
+def fields_of(number):
+    """Of a process: field 1 is its parent, 11 and 12 are its ticks, then its ended children's."""
+    return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()
+
+
+def seconds_of(fields):
+    """Of processor time, by some of the :func:`fields_of` a process."""
+    return sum(map(int, fields)) / os.sysconf("SC_CLK_TCK")
+
+
+def below():
+    """Of each process that this one started, or those did: its command and its fields."""
+    rows = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            rows[folder.name] = (folder / "cmdline").read_bytes(), fields_of(folder.name)
+        except OSError:
+            continue  # it has ended meanwhile
+    ours, more = set(), {str(os.getpid())}
+    while more:
+        more = {number for number, (_, fields) in rows.items() if fields[1] in more}
+        ours |= more
+    return [rows[number] for number in ours]
 
 
 def shown(report):

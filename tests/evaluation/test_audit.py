@@ -221,10 +221,8 @@ def test_audit_all_refuses_what_is_for_one_method():
 def test_audit_all_writes_its_page(monkeypatch, tmp_path):
     from dpviz.evaluation import audits
 
-    monkeypatch.setattr(audits, "settings", lambda: ["ugrid", "inln_dpsd"])
-    monkeypatch.setattr(audits, "sequence_settings", list)
-    monkeypatch.setattr(audits, "area_settings", list)
-    monkeypatch.setattr(audits, "road_settings", list)
+    monkeypatch.setattr(audits, "BENCHES", ["points"])
+    monkeypatch.setattr(audits, "settings", lambda kind: ["ugrid", "inln_dpsd"])
     path = tmp_path / "audit.md"
     words = ["audit", "all", "--trials", "100", "--processes", "1", "-o", path]
     output = as_json(*words)["audits"]

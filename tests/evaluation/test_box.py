@@ -69,25 +69,21 @@ def holds(structure, epsilon, unit):
     return adding / (unit * structure.gain), removing / (unit * structure.loss)
 
 
-def with_bits(methods, *arguments):
-    return sorted(name for name, cls in methods.items() if _bits(cls(), *arguments))
+def with_bits(kind, public):
+    """Methods of a kind whose splits are random bits, by name."""
+    methods = sorted(of_kind(kind).items())
+    return {
+        name: cls for name, cls in methods if isinstance(cls().structure(1.0, public), Structure)
+    }
 
 
-def _bits(method, *arguments):
-    return isinstance(method.structure(1.0, *arguments), Structure)
-
-
-POINTS = with_bits(of_kind("points"), 2)
-SEQUENCES = with_bits(of_kind("sequences"), 3)
+POINTS, SEQUENCES = with_bits("points", 2), with_bits("sequences", 3)
+METHODS = {**POINTS, **SEQUENCES}
 
 
 def publics(name):
     """What is public beside the parameters: dimensions, or the size of the alphabet."""
-    return (
-        (of_kind("points")[name].dims, of_kind("points"))
-        if name in POINTS
-        else (ALPHABETS, of_kind("sequences"))
-    )
+    return METHODS[name].dims if name in POINTS else ALPHABETS
 
 
 def allowed(setting, public):
@@ -97,13 +93,12 @@ def allowed(setting, public):
 
 def test_every_method_that_splits_at_random_is_walked():
     assert {"privtree", "privtree_plus"} <= set(POINTS)
-    assert SEQUENCES == ["markov"]
+    assert list(SEQUENCES) == ["markov"]
 
 
-@pytest.mark.parametrize("name", POINTS + SEQUENCES)
+@pytest.mark.parametrize("name", METHODS)
 def test_corners_of_the_box(name):
-    every, methods = publics(name)
-    cls = methods[name]
+    every, cls = publics(name), METHODS[name]
     values = settings_of(cls)
     random = np.random.default_rng(0)
     corners = list(itertools.product(*values.values(), every, EPSILONS, UNITS))
@@ -122,19 +117,18 @@ def test_corners_of_the_box(name):
 
 
 def random_points(name, n, seed):
-    every, methods = publics(name)
     random = np.random.default_rng(seed)
     for _ in range(n):
-        parameters = random_setting(methods[name], random)
-        public, unit = random.choice(every), int(random.choice(UNITS))
+        parameters = random_setting(METHODS[name], random)
+        public, unit = random.choice(publics(name)), int(random.choice(UNITS))
         epsilon = 10 ** random.uniform(-3, 2)
         if allowed(parameters, public):
-            method = methods[name](**parameters)
+            method = METHODS[name](**parameters)
             prices = holds(method.structure(epsilon / unit, int(public)), epsilon, unit)
             yield max(prices)
 
 
-@pytest.mark.parametrize("name", POINTS + SEQUENCES)
+@pytest.mark.parametrize("name", METHODS)
 def test_random_points_of_the_box(name):
     prices = list(random_points(name, 120, seed=1))
     assert max(prices) > 0.8  # the search has power: prices are nearly reached
@@ -143,7 +137,7 @@ def test_random_points_of_the_box(name):
 @pytest.mark.slow
 @pytest.mark.campaign
 @pytest.mark.parametrize("seed", range(10, 20))
-@pytest.mark.parametrize("name", POINTS + SEQUENCES)
+@pytest.mark.parametrize("name", METHODS)
 def test_many_random_points_of_the_box(name, seed):
     assert sum(1 for _ in random_points(name, 1_100, seed)) > 300
 

@@ -12,7 +12,7 @@ import scipy.spatial
 import dpviz
 from dpviz import Domain
 from dpviz.errors import ParameterError
-from dpviz.evaluation import figures
+from dpviz.evaluation import experiments, figures
 from dpviz.evaluation.figures import (
     OUTPUTS,
     attributes,
@@ -37,9 +37,20 @@ from tests.commands import fails, run
 RESULTS = Path(__file__).parents[2] / "assets" / "results"
 
 
-def rows_of(path):
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file))
+@pytest.fixture
+def redone(tmp_path, monkeypatch):
+    """Redoes a figure, some of whose constants are others: its statements, rows and page."""
+
+    def redone(module, repeats=1, **constants):
+        for constant, value in constants.items():
+            monkeypatch.setattr(module, constant, value)
+        name = module.__name__.rpartition(".")[2]
+        statements = reproduce(name, tmp_path, repeats)
+        with (tmp_path / f"{name}.csv").open(newline="") as file:
+            rows = list(csv.DictReader(file))
+        return statements, rows, (tmp_path / f"{name}.md").read_text()
+
+    return redone
 
 
 def test_rank_errors_are_those_of_a_count_by_hand(monkeypatch):
@@ -77,33 +88,27 @@ def test_medians_spend_the_paper_s_epsilon_on_every_level(monkeypatch):
             assert {round(row["epsilon"] * per_level, 12) for row in spent} == {0.01}
 
 
-def test_fanout_writes_rows_pictures_and_a_page(tmp_path, monkeypatch):
-    monkeypatch.setattr(fanout, "DATA", {"city-50k": (1, 2)})
-    monkeypatch.setattr(fanout, "EPSILONS", (0.4,))
-    monkeypatch.setattr(fanout, "QUERIES", 50)
-    monkeypatch.setattr(
-        fanout, "run", lambda handle, plan, progress: real_run(handle, plan, processes=0)
-    )
-    real_run = dpviz.evaluation.experiments.run
-    statements = reproduce("fanout", tmp_path, repeats=1)
+def here(*plan, **_):
+    """An experiment in this process."""
+    return experiments.run(*plan, processes=0)
+
+
+def test_fanout_writes_rows_pictures_and_a_page(redone, tmp_path):
+    data = {"city-50k": (1, 2)}
+    statements, rows, page = redone(fanout, DATA=data, EPSILONS=(0.4,), QUERIES=50, run=here)
     assert len(statements) == 1
-    rows = rows_of(tmp_path / "fanout.csv")
     assert {row["fanout"] for row in rows} == {"2", "4"}
     assert len(rows) == 6
     assert (tmp_path / "fanout-city-50k.png").read_bytes().startswith(b"\x89PNG")
-    assert "agrees" in (tmp_path / "fanout.md").read_text()
+    assert "agrees" in page
 
 
 @pytest.fixture
 def small(monkeypatch):
     """The figures of kd-trees on little data, in this process."""
-    from dpviz.evaluation import experiments
-
     monkeypatch.setattr(shapes, "DATA", "city-50k")
     monkeypatch.setattr(shapes, "QUERIES", 20)
-    monkeypatch.setattr(
-        shapes, "run", lambda *plan, **_: experiments.run(*plan, processes=0, progress=None)
-    )
+    monkeypatch.setattr(shapes, "run", here)
 
 
 def test_shapes_cover_the_paper_s_share_of_our_domain(small):
@@ -116,23 +121,20 @@ def test_shapes_cover_the_paper_s_share_of_our_domain(small):
     np.testing.assert_allclose(high, 0.2 / 17.67 * (north - south), rtol=1e-5)
 
 
-def test_kd_trees_write_every_setting(small, tmp_path, monkeypatch):
-    monkeypatch.setattr(kdtrees, "EPSILONS", (0.5,))
-    statements = reproduce("kdtrees", tmp_path, repeats=1)
+def test_kd_trees_write_every_setting(small, redone):
+    statements, rows, _ = redone(kdtrees, EPSILONS=(0.5,))
     assert len(statements) == 7
     assert statements[0].agrees  # leaves are cut by queries, whatever the noise
-    rows = rows_of(tmp_path / "kdtrees.csv")
     assert {row["tree"] for row in rows} == set(kdtrees.METHODS)
     assert len(rows) == len(kdtrees.METHODS) * len(shapes.SHAPES)
 
 
-def test_heights_write_every_setting(small, tmp_path, monkeypatch):
-    monkeypatch.setattr(heights, "HEIGHTS", (5, 8))
-    assert len(reproduce("heights", tmp_path, repeats=1)) == 5
-    rows = rows_of(tmp_path / "heights.csv")
+def test_heights_write_every_setting(small, redone):
+    statements, rows, page = redone(heights, HEIGHTS=(5, 8))
+    assert len(statements) == 5
     settings = {(row["tree"], row["height"], row["shape"]) for row in rows}
     assert len(settings) == len(heights.METHODS) * 2 * len(heights.SHAPES)
-    assert "disagrees" in (tmp_path / "heights.md").read_text()
+    assert "disagrees" in page
 
 
 def test_statements_follow_the_errors():
@@ -163,79 +165,63 @@ def test_coverage_counts_what_lies_inside():
     assert widened.tolist() == [1, 1, 0]  # 12 + 2.12 holds 14
 
 
-def test_districts_write_a_row_for_each_way_and_say_what_they_find(tmp_path, monkeypatch):
-    monkeypatch.setattr(districts, "DATA", "city-50k")
-    monkeypatch.setattr(districts, "EPSILONS", (1.0,))
-    monkeypatch.setattr(districts, "SIZES", (9, 400))
-    monkeypatch.setattr(districts, "WAYS", {each: each for each in ("measured", "hierarchy")})
-    monkeypatch.setattr(districts, "compare", lambda errors, totals: [])
-    assert reproduce("districts", tmp_path, repeats=1) == []
-    rows = rows_of(tmp_path / "districts.csv")
+def test_districts_write_a_row_for_each_way_and_say_what_they_find(redone):
+    constants = {"DATA": "city-50k", "EPSILONS": (1.0,), "SIZES": (9, 400)}
+    ways = {each: each for each in ("measured", "hierarchy")}
+    found, rows, page = redone(districts, **constants, WAYS=ways, compare=lambda *_: [])
+    assert found == []
     assert [row["way"] for row in rows] == ["measured", "hierarchy"] * 2
     assert all(0.3 < float(row["mean_absolute_error"]) < 5 for row in rows)
-    assert "| 400 | 1 | " in (tmp_path / "districts.md").read_text()
+    assert "| 400 | 1 | " in page
 
 
 @pytest.mark.parametrize("repeats", [12, pytest.param(1_000, marks=pytest.mark.campaign)])
-def test_intervals_of_every_answer_cover_where_edges_follow_cells(repeats, tmp_path, monkeypatch):
+def test_intervals_of_every_answer_cover_where_edges_follow_cells(repeats, redone):
     """False alarm at other seeds below 1e-6 for each of the five kinds of answers."""
-    if repeats < 100:
-        monkeypatch.setattr(coverage, "SETTINGS", (("ugrid", 1.0), ("areas", 0.1)))
-    statements = reproduce("coverage", tmp_path, repeats=repeats)
+    settings = (("ugrid", 1.0), ("areas", 0.1)) if repeats < 100 else coverage.SETTINGS
+    statements, _, page = redone(coverage, repeats, SETTINGS=settings)
     assert [each.claim.split()[4] for each in statements] == [
         "counts", "sums", "means", "shares", "differences"
     ]  # fmt: skip
     assert all(each.agrees for each in statements), statements
-    assert "| `areas` | " in (tmp_path / "coverage.md").read_text()
+    assert "| `areas` | " in page
     assert not coverage.compare({("areas", 1.0, "counts", "x"): 0.5}, 40)[0].agrees
 
 
-def test_intervals_write_a_row_per_method_and_size(tmp_path, monkeypatch):
-    monkeypatch.setattr(intervals, "SETS", {"city-50k": 2})
-    monkeypatch.setattr(intervals, "EPSILONS", (0.5,))
-    monkeypatch.setattr(intervals, "QUERIES", 50)
-    monkeypatch.setattr(intervals, "of_kind", lambda kind: {"ugrid": of_kind(kind)["ugrid"]})
-    (statement,) = reproduce("intervals", tmp_path, repeats=2)
+def test_intervals_write_a_row_per_method_and_size(redone):
+    constants = {"SETS": {"city-50k": 2}, "EPSILONS": (0.5,), "QUERIES": 50}
+    grid = {"ugrid": of_kind("points")["ugrid"]}
+    (statement,), rows, page = redone(intervals, 2, **constants, of_kind=lambda _: grid)
     assert "of 4 settings" in statement.measured
-    rows = rows_of(tmp_path / "intervals.csv")
     assert len(rows) == 2 * (len(intervals.SIZES) + 1)
     assert all(float(row["noise_only"]) <= float(row["with_uniformity"]) for row in rows)
-    assert "| `ugrid` | " in (tmp_path / "intervals.md").read_text()
+    assert "| `ugrid` | " in page
 
 
-def test_attributes_write_counts_and_sums_of_every_kind(tmp_path, monkeypatch):
+def test_attributes_write_counts_and_sums_of_every_kind(redone):
     """Kinds lie unevenly in the same places: all together are covered as each is; fixed seeds."""
-    monkeypatch.setattr(attributes, "METHODS", ("ugrid",))
-    monkeypatch.setattr(attributes, "EPSILONS", (0.1,))
-    monkeypatch.setattr(attributes, "QUERIES", 50)
-    statements = reproduce("attributes", tmp_path, repeats=2)
+    constants = {"METHODS": ("ugrid",), "EPSILONS": (0.1,), "QUERIES": 50}
+    statements, rows, page = redone(attributes, 2, **constants)
     assert [each.claim.split()[-1] for each in statements] == ["counts", "sums"]
-    rows = rows_of(tmp_path / "attributes.csv")
     assert len(rows) == 2 * 4 * 2 * len(attributes.SIZES)
     together = [row for row in rows if (row["what"], row["of"]) == ("counts", attributes.ALL)]
     assert np.mean([float(row["with_uniformity"]) for row in together]) >= 0.95
-    assert "| `ugrid` | 0.1 | walk | " in (tmp_path / "attributes.md").read_text()
+    assert "| `ugrid` | 0.1 | walk | " in page
 
 
-def test_matching_writes_both_paddings_and_says_what_is_covered(tmp_path, monkeypatch):
-    monkeypatch.setattr(matching, "ATTRIBUTES", (2,))
-    monkeypatch.setattr(matching, "EPSILONS", (0.5,))
-    trees = {
-        name: matching.TREES[name] for name in ("quad-baseline", "kd-noisymean", "kd-standard")
-    }
-    monkeypatch.setattr(matching, "TREES", trees)
-    times = dict(zip(matching.CONSTRUCTION, (1.0, 9.0, 5.0, 4.0, 3.0, 10.0), strict=True))
-    monkeypatch.setattr(matching, "construction", lambda *_: times)
+def test_matching_writes_both_paddings_and_says_what_is_covered(redone, monkeypatch):
     monkeypatch.setattr(matching.registers, "SIZE", 800)
     monkeypatch.setattr(matching.registers, "SHARED", 400)
-    statements = reproduce("matching", tmp_path, repeats=1)
+    names = ("quad-baseline", "kd-noisymean", "kd-standard")
+    trees = {name: matching.TREES[name] for name in names}
+    times = dict(zip(matching.CONSTRUCTION, (1.0, 9.0, 5.0, 4.0, 3.0, 10.0), strict=True))
+    constants = {"ATTRIBUTES": (2,), "EPSILONS": (0.5,), "TREES": trees}
+    statements, rows, page = redone(matching, **constants, construction=lambda *_: times)
     assert [each.agrees for each in statements[1:]] == [True, True, False]
-    rows = rows_of(tmp_path / "matching.csv")
     assert len(rows) == 2 * len(matching.TREES)
     for row in rows:
         recall = float(row["recall"])
         assert recall == 1 if row["padding"] == "upward" else 0 < recall <= 1
-    page = (tmp_path / "matching.md").read_text()
     assert "suppressed, are outside" in page
     assert "Secure Computation, CCS 2017" in page
 
@@ -333,11 +319,9 @@ def test_a_page_says_where_we_disagree():
     assert "| c | d | **disagrees** |" in text
 
 
-def test_hours_compare_weights_on_the_same_questions(tmp_path, monkeypatch):
-    monkeypatch.setattr(hours, "METHODS", ("privtree",))
-    monkeypatch.setattr(hours, "WORTHS", (None, 1.0, 10_000.0))
-    monkeypatch.setattr(hours, "QUERIES", 20)
-    statements = reproduce("hours", tmp_path, repeats=1)
+def test_hours_compare_weights_on_the_same_questions(redone):
+    constants = {"METHODS": ("privtree",), "WORTHS": (None, 1.0, 10_000.0), "QUERIES": 20}
+    statements, rows, page = redone(hours, **constants)
     assert all(each.agrees for each in statements)
-    assert len(rows_of(tmp_path / "hours.csv")) == 3 * len(hours.LOADS)
-    assert "| privtree | 10,000 m |" in (tmp_path / "hours.md").read_text()
+    assert len(rows) == 3 * len(hours.LOADS)
+    assert "| privtree | 10,000 m |" in page

@@ -48,6 +48,21 @@ def handle():
     return dpviz.from_points(points, DOMAIN, public=True)
 
 
+def built(planned, records):
+    """What is promised of the release of so many even records that the command of a plan makes.
+
+    It is ``of_the_command.parquet``; that of the plan's Python promises the same.
+    """
+    points = np.random.default_rng(1).uniform([2, 48], [3, 49], (records, 2))
+    np.savetxt("people.csv", points, delimiter=",", header="lon,lat", comments="")
+    assert run(*shlex.split(planned["command"])[1:])[0] == 0
+    promises = as_json("info", "release.parquet")["promises"]
+    Path("release.parquet").rename("of_the_command.parquet")
+    exec(planned["python"], {})
+    assert as_json("info", "release.parquet")["promises"] == promises
+    return promises
+
+
 def test_the_least_price_is_least_and_is_that_of_the_theory(handle):
     """A whole box is one sum of all leaf counts; of a grid of 16 cells a side, 256 of them."""
     wishes = parse_all(["rect=2,48,3,49 ±300"])
@@ -99,19 +114,13 @@ def test_the_command_opens_no_source_and_writes_one_that_builds(tmp_path, monkey
     assert {"epsilon", "method", "parameters", "wishes", "command"} <= set(planned)
     assert sum(row["epsilon"] for row in planned["budget"]) == pytest.approx(planned["epsilon"])
     assert not source.exists()
-    points = np.random.default_rng(1).uniform([2, 48], [3, 49], (3_000, 2))
-    np.savetxt(source, points, delimiter=",", header="lon,lat", comments="")
-    assert run(*shlex.split(planned["command"])[1:])[0] == 0
-    header = dpviz.read("release.parquet").header
+    [promise] = built(planned, 3_000)
+    assert promise["probability"] >= 0.9
+    header = dpviz.read("of_the_command.parquet").header
     assert (header.method, header.epsilon) == (planned["method"], planned["epsilon"])
     assert header.extra["promises"] == ["rect=2,48,3,49 ±200 at 95%"]
-    [promise] = as_json("info", "release.parquet")["promises"]
-    assert promise["probability"] >= 0.9
-    _, text, _ = run("info", "release.parquet")
+    _, text, _ = run("info", "of_the_command.parquet")
     assert "rect=2,48,3,49 ±200 at 95%: 9" in text
-    Path("release.parquet").rename("of_the_command.parquet")
-    exec(planned["python"], {})
-    assert dpviz.read("release.parquet").header.extra["promises"] == header.extra["promises"]
 
 
 def test_the_impossible_is_refused_with_what_would_be_possible():
@@ -177,16 +186,11 @@ def test_rectangles_are_counted_by_themselves_at_the_price_of_the_theory(
     assert planned["method"] == "areas"
     assert planned["epsilon"] == pytest.approx(np.log(20) / 100, rel=STEP - 1)
     assert planned["wishes"][0]["probability"] >= 0.95
-    points = np.random.default_rng(1).uniform([2, 48], [3, 49], (3_000, 2))
-    np.savetxt("people.csv", points, delimiter=",", header="lon,lat", comments="")
-    assert run(*shlex.split(planned["command"])[1:])[0] == 0
-    likely = [promise["probability"] for promise in as_json("info", "release.parquet")["promises"]]
+    likely = [promise["probability"] for promise in built(planned, 3_000)]
     assert likely == pytest.approx([each["probability"] for each in planned["wishes"]], abs=1e-3)
-    release = dpviz.read("release.parquet")
+    release = dpviz.read("of_the_command.parquet")
     rects = [parse_all(wishes)[row].rect for row in range(2)]
     assert (release.count(rects).uniformity_sd == 0).all()
-    Path("release.parquet").rename("of_the_command.parquet")
-    exec(planned["python"], {})
     as_map = dpviz.plan(DOMAIN, wishes, like=handle, repeats=0, as_map=True)
     assert as_map.method == "ugrid"
     assert as_map.epsilon > planned["epsilon"]
@@ -292,14 +296,9 @@ def test_areas_are_counted_by_themselves_at_the_price_of_the_theory(handle, tmp_
     planned = dpviz.plan(DOMAIN, [wish], like=handle, source="people.csv")
     assert planned.method == "areas"
     assert planned.epsilon == pytest.approx(np.log(20) / 100, rel=STEP - 1)
-    points = np.random.default_rng(1).uniform([2, 48], [3, 49], (500, 2))
-    np.savetxt("people.csv", points, delimiter=",", header="lon,lat", comments="")
-    assert run(*shlex.split(planned.command)[1:])[0] == 0
-    [promise] = as_json("info", "release.parquet")["promises"]
+    [promise] = built(planned.to_dict(), 500)
     assert promise["probability"] >= 0.95
     assert promise["note"].endswith("4 of 4 areas reach it")
-    Path("release.parquet").rename("of_the_command.parquet")
-    exec(planned.python, {})
     with pytest.raises(ParameterError, match="leave squares out"):
         dpviz.build(handle, areas="wards.geojson", wishes=["any 1 km² ±9"], seed=1)
     same = (feature(each, name="ward") for each in wards)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from dpviz.errors import ParameterError
-from dpviz.evaluation.audits import audited, existing_rows, group, page, sequence_settings, small
+from dpviz.evaluation.audits import audited, existing_rows, group, page, settings, small
 from dpviz.evaluation.exact import chain_losses
 from dpviz.evaluation.sequence_audit import ALPHABET, FEATURES, SequenceBench, features, pairs
 from dpviz.methods import of_kind
@@ -22,6 +22,7 @@ from dpviz.methods.sequences.markov import Markov
 from dpviz.private.budget import Budget
 from dpviz.private.events import events_of
 from dpviz.private.mechanisms.noise import SimulatedNoise, geometric
+from dpviz.private.sequences import Sequences
 from dpviz.sequences.grams import GramTree
 from tests.commands import as_json
 
@@ -109,7 +110,7 @@ def test_neighbours_differ_by_one_sequence_of_at_most_l_top_events():
     cases = list(pairs(0.5, 3))
     assert len({case.name for case in cases}) == len(cases) >= 8
     for case in cases:
-        larger, smaller = case.sequences(more=True), case.sequences(more=False)
+        larger, smaller = (Sequences.of(case.rows(more)) for more in (True, False))
         assert len(larger) == len(smaller) + 1
         assert tuple(larger[len(smaller)].tolist()) == case.target
         assert events_of(larger, 3, 3).truncated >= 0
@@ -118,7 +119,8 @@ def test_neighbours_differ_by_one_sequence_of_at_most_l_top_events():
 @pytest.mark.parametrize("name", sorted(of_kind("sequences")))
 def test_every_model_has_every_feature(name):
     for case in pairs(1.0, 3):
-        task = SequenceTask(case.sequences(more=True), ALPHABET, Budget(1e6), SimulatedNoise(1))
+        larger = Sequences.of(case.rows(more=True))
+        task = SequenceTask(larger, ALPHABET, Budget(1e6), SimulatedNoise(1))
         values = features(small(name).build(task), case.target)
         assert len(values) == len(FEATURES)
         assert np.isfinite(values).all()
@@ -137,8 +139,8 @@ def test_an_unknown_method_is_one_clear_line(word, message):
 
 
 def test_groups_of_settings_and_a_page_that_keeps_other_rows(tmp_path):
-    assert sequence_settings() == sorted(of_kind("sequences"))
-    assert set(sequence_settings()) < set(group("all"))
+    assert settings("sequences") == sorted(of_kind("sequences"))
+    assert set(settings("sequences")) < set(group("all"))
     assert group("ALL") == group("all")
     assert group("markov") is None
     path = tmp_path / "audit.md"

@@ -20,6 +20,7 @@ from typing import Protocol
 import numpy as np
 
 import dpviz
+from dpviz.datasets.city import drawn
 from dpviz.private.handle import DataHandle
 from dpviz.trees.lattice import Float, Int, morton
 
@@ -53,8 +54,7 @@ class Raster:
     def points(self, n: int, random: Random) -> Float:
         """See :class:`Part`."""
         side = len(self.density)
-        share = self.density.ravel() / self.density.sum()
-        pixel = np.repeat(np.arange(side * side), random.multinomial(n, share))
+        pixel = drawn(self.density.ravel() / self.density.sum(), n, random)
         cell = np.stack(np.divmod(pixel, side), axis=1)
         for _ in range(FINEST - BITS):
             # The weights of a cell's quarters are a function of where it is.
@@ -79,9 +79,7 @@ class Streets:
 
     def points(self, n: int, random: Random) -> Float:
         """See :class:`Part`."""
-        line = np.repeat(
-            np.arange(len(self.weight)), random.multinomial(n, self.weight / self.weight.sum())
-        )
+        line = drawn(self.weight / self.weight.sum(), n, random)
         along = self.start[line] + random.random((n, 1)) * (self.end - self.start)[line]
         return along + self.aside * random.standard_normal((n, 2))
 
@@ -96,9 +94,7 @@ class Places:
 
     def points(self, n: int, random: Random) -> Float:
         """See :class:`Part`."""
-        place = np.repeat(
-            np.arange(len(self.weight)), random.multinomial(n, self.weight / self.weight.sum())
-        )
+        place = drawn(self.weight / self.weight.sum(), n, random)
         return self.at[place] + self.spread[place, None] * random.standard_normal((n, 2))
 
 
@@ -133,7 +129,7 @@ class Field:
             return self._anywhere(n, random)
         at = self._anywhere(max(round(n / self.places), 20), random)
         visits = random.pareto(self.tail, len(at)) + 0.05
-        return at[np.repeat(np.arange(len(at)), random.multinomial(n, visits / visits.sum()))]
+        return at[drawn(visits / visits.sum(), n, random)]
 
     def ashore(self, land: Float, random: Random) -> float:
         """The share of records that a coast would leave where they are."""

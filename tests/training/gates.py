@@ -15,6 +15,7 @@ import itertools
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import geometric_mean
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +23,6 @@ from scipy.sparse import csr_matrix
 
 import dpviz
 from dpviz.evaluation.metrics import sanity_bound
-from dpviz.evaluation.ratios import geometric_mean
 from dpviz.evaluation.truth import exact_counts, hot
 from dpviz.methods import method
 from dpviz.methods.points.hot_grid import DOUBT

@@ -30,11 +30,12 @@ without_noise(data, release).count_boxes(*cells)
 from numba import threading_layer
 from dpviz.trees.kernels import count_boxes, walk_tree
 print(threading_layer(), *[len(each.__wrapped__.signatures) for each in (count_boxes, walk_tree)])
-from dpviz.evaluation.road_audit import RoadBench, tiny_roads
+from dpviz.evaluation.audit import tiny
+from dpviz.evaluation.road_audit import RoadBench
 from dpviz.roads import search
 warm.road_loops()
 for name in ("event-histogram", "min+opt+tru"):
-    bench = RoadBench(tiny_roads(name), 1.0, 100, 0, False, None)
+    bench = RoadBench(tiny(name, "roads"), 1.0, 100, 0, False, None)
     bench.run(next(bench.cases()), 1)
 print(*[len(each.signatures) for each in (search.best_tree, search.optimise, search.run_variance)])
 """

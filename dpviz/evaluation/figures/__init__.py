@@ -22,13 +22,13 @@ from dpviz.evaluation.figures import (
     medians,
 )
 from dpviz.evaluation.figures.report import Reproduction, Statement
-from dpviz.progress import Progress
+from dpviz.progress import Progress, silent
 
 _MODULES = (
     *(fanout, medians, kdtrees, heights, intervals),
     *(matching, districts, attributes, coverage, hours),
 )
-FIGURES: dict[str, Callable[[int, int, Progress | None], Reproduction]] = {
+FIGURES: dict[str, Callable[[int, int, Progress], Reproduction]] = {
     module.__name__.rpartition(".")[2]: module.reproduce for module in _MODULES
 }
 """What can be redone, from (repeats, seed, progress)."""
@@ -61,6 +61,6 @@ def reproduce(
     if repeats < 1:
         raise ParameterError(f"repeats={repeats}: give at least 1")
     OUTPUTS[name].require_place(folder, name)
-    redone = FIGURES[name](repeats, seed, progress)
+    redone = FIGURES[name](repeats, seed, progress or silent)
     redone.write(folder, name)
     return redone.statements

@@ -6,11 +6,12 @@ As for counts alone, the noise is a promise and the uniformity error beside it a
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
 from dpviz.build import DataHandle, build, load
-from dpviz.evaluation.figures.intervals import QUERIES, SIZES, WANTED, Row, covered
+from dpviz.evaluation.figures.intervals import QUERIES, SIZES, Row, covered, together
 from dpviz.evaluation.figures.report import Outputs, Reproduction, Statement, mean_of, table
 from dpviz.evaluation.truth import exact_counts, exact_sums, of_one_kind
 from dpviz.progress import Progress
@@ -44,13 +45,13 @@ OUTPUTS = Outputs(
 )
 
 
-def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproduction:
+def reproduce(repeats: int, seed: int, progress: Progress) -> Reproduction:
     """Measure, and say what is covered."""
     handle = load(DATA)
     loads = [workload(handle.domain, size, QUERIES, seed) for size in SIZES]
     truths = [list(exact(handle, each.rects)) for each in loads]
     tasks = [(method, epsilon) for method in METHODS for epsilon in EPSILONS]
-    rows: list[Row] = []
+    cells: list[tuple[Any, ...]] = []
     for done, (method, epsilon) in enumerate(tasks, 1):
         for repeat in range(repeats):
             release = require_kinds(build(handle, method, epsilon, seed=seed + repeat))
@@ -59,14 +60,10 @@ def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproductio
                     asked(release, load_.rects), truth, strict=True
                 ):
                     inside, widened = covered(answers, true)
-                    rows.append(
-                        {"method": method, "epsilon": epsilon, "what": what, "of": of}
-                        | {"size": load_.size, "repeat": repeat}
-                        | {"noise_only": f"{inside.mean():.4f}"}
-                        | {"with_uniformity": f"{widened.mean():.4f}"}
-                    )
-        if progress is not None:
-            progress(done / len(tasks), f"{method}, epsilon {epsilon:g}")
+                    setting = method, epsilon, what, of, load_.size, repeat
+                    cells.append((*setting, f"{inside.mean():.4f}", f"{widened.mean():.4f}"))
+        progress(done / len(tasks), f"{method}, epsilon {epsilon:g}")
+    rows = OUTPUTS.rows(cells)
     statements = compare(rows)
     return Reproduction(statements, page(rows, repeats, statements), {"attributes": rows})
 
@@ -92,27 +89,16 @@ def exact(handle: DataHandle, rects: Float) -> Iterator[Float]:
 
 def compare(rows: Sequence[Row]) -> list[Statement]:
     """What the documentation says, and what we find."""
-    names = ("method", "epsilon", "what", "of", "size")
-    keys = sorted({tuple(row[name] for name in names) for row in rows})
-    statements = []
-    for what in ("counts", "sums"):
-        shares = {
-            key: mean_of(rows, "with_uniformity", **dict(zip(names, key, strict=True)))
-            for key in keys
-            if key[2] == what
-        }
-        least = min(shares, key=shares.__getitem__)
-        good = sum(share >= WANTED for share in shares.values())
-        method, epsilon, _, of, size = least
-        statements.append(
-            Statement(
-                f"interval and uniformity error together hold 95 % of the {what}",
-                f"in {good} of {len(shares)} settings; least {shares[least]:.1%} "
-                f"({method}, ε = {epsilon:g}, {of}, {size})",
-                good == len(shares),
-            )
+    settings = ("method", "epsilon", "of", "size")
+    return [
+        together(
+            [row for row in rows if row["what"] == what],
+            settings,
+            f"95 % of the {what}",
+            "{0}, ε = {1:g}, {2}, {3}",
         )
-    return statements
+        for what in ("counts", "sums")
+    ]
 
 
 def page(rows: Sequence[Row], repeats: int, statements: Sequence[Statement]) -> str:

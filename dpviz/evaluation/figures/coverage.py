@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.build import AreaData, DataHandle, build, load
+from dpviz.build import AreaData, build, load
 from dpviz.domain import Domain
 from dpviz.evaluation.figures.report import Outputs, Reproduction, Statement, table
 from dpviz.lazy import pd, scipy, shapely
@@ -34,7 +34,9 @@ RECTS = {
     "quarter": [0.0, 0.0, 4.0, 4.0],
     "sixteenth": [0.0, 4.0, 2.0, 6.0],
 }
-METHODS: dict[str, dict[str, Any]] = {"ugrid": {"cells": 8}, "areas": {}}
+CELLS = 8
+"""Of the grid, per side."""
+
 SETTINGS = (("ugrid", 1.0), ("areas", 0.1), ("areas", 1.0))
 """Methods whose cells are public, so that no pruned one crosses the edge of a question; and ε."""
 ENOUGH = 0.94
@@ -54,26 +56,21 @@ AnsweredQueries = Iterator[tuple[str, list[str], Answers | SumAnswers | Quotient
 OUTPUTS = Outputs("What intervals cover", {"coverage": "method,epsilon,what,of,covered"})
 
 
-def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproduction:
+def reproduce(repeats: int, seed: int, progress: Progress) -> Reproduction:
     """Measure, and say what is covered."""
     hits: Shares = {}
     records = people(seed)
     for done, (method, epsilon) in enumerate(SETTINGS, 1):
-        answers_of = _Areas(records) if method == "areas" else _Points(records, method)
+        answers_of = _Areas(records) if method == "areas" else _Points(records)
         for repeat in range(repeats):
             for what, labels, answer, truth in answers_of(epsilon, seed + repeat):
                 held = (answer.low <= truth) & (truth <= answer.high)
                 for part, hit in zip(labels, held, strict=True):
                     key = method, epsilon, what, part
                     hits[key] = hits.get(key, 0.0) + float(hit)
-        if progress is not None:
-            progress(done / len(SETTINGS), f"{method}, epsilon {epsilon:g}")
+        progress(done / len(SETTINGS), f"{method}, epsilon {epsilon:g}")
     shares = {key: count / repeats for key, count in hits.items()}
-    names = ("method", "epsilon", "what", "of")
-    rows = [
-        dict(zip(names, key, strict=True)) | {"covered": f"{share:.4f}"}
-        for key, share in shares.items()
-    ]
+    rows = OUTPUTS.rows((*key, f"{share:.4f}") for key, share in shares.items())
     statements = compare(shares, repeats)
     return Reproduction(statements, page(shares, repeats, statements), {"coverage": rows})
 
@@ -94,11 +91,10 @@ def people(seed: int) -> pd.DataFrame:
 
 
 class _Points:
-    """Answers of trees: with kinds and values, and of two days."""
+    """Answers of grids: with kinds and values, and of two days."""
 
-    def __init__(self, records: pd.DataFrame, method: str) -> None:
+    def __init__(self, records: pd.DataFrame) -> None:
         box = [0.0, 0.0, SIDE, SIDE]
-        self.method = method
         self.data = load(
             records,
             Domain.from_bounds(box, ("x", "y"), kind="mode", kinds=KINDS, value="fare", clip=CLIP),
@@ -119,7 +115,8 @@ class _Points:
 
     def __call__(self, epsilon: float, seed: int) -> AnsweredQueries:
         release, other = (
-            require_kinds(self._built(self.data, epsilon, at)) for at in (seed, seed + 1_000_003)
+            require_kinds(build(self.data, "ugrid", epsilon, seed=at, cells=CELLS))
+            for at in (seed, seed + 1_000_003)
         )
         kind = self.records["mode"].to_numpy()
         fare = np.clip(self.records["fare"].to_numpy(), *CLIP)
@@ -132,11 +129,7 @@ class _Points:
         true = self._exact(kind == KINDS[0]) - self._exact(kind == KINDS[1])
         apart = difference(one, two, independent=True)
         yield "differences", [f"two kinds, {name}" for name in names], apart, true
-        yield from self._days(self._built(self.timed, epsilon, seed))
-
-    def _built(self, data: DataHandle, epsilon: float, seed: int) -> PointRelease:
-        release: PointRelease = build(data, self.method, epsilon, seed=seed, **METHODS[self.method])
-        return release
+        yield from self._days(build(self.timed, "ugrid", epsilon, seed=seed, cells=CELLS))
 
     def _attributes(self, release: KindsRelease, kind: Any, fare: Float) -> AnsweredQueries:
         rects = self.rects

@@ -44,7 +44,7 @@ OUTPUTS = Outputs(
 )
 
 
-def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproduction:
+def reproduce(repeats: int, seed: int, progress: Progress) -> Reproduction:
     """Measure, and say which way is better when."""
     handle = load(DATA)
     errors: Errors = {}
@@ -69,18 +69,10 @@ def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproductio
                     misses.append(counts - exact)
                 errors[size, epsilon, way] = float(np.abs(misses).mean())
                 totals[size, epsilon, way] = float(np.abs(np.sum(misses, axis=1)).mean())
-        if progress is not None:
-            progress((at + 1) / len(SIZES), f"{size:,} districts")
-    rows = [
-        {
-            "districts": size,
-            "epsilon": epsilon,
-            "way": way,
-            "mean_absolute_error": f"{error:.6g}",
-            "error_of_the_whole": f"{totals[size, epsilon, way]:.6g}",
-        }
-        for (size, epsilon, way), error in errors.items()
-    ]
+        progress((at + 1) / len(SIZES), f"{size:,} districts")
+    rows = OUTPUTS.rows(
+        (*setting, f"{error:.6g}", f"{totals[setting]:.6g}") for setting, error in errors.items()
+    )
     statements = compare(errors, totals)
     page = comparison(
         OUTPUTS.title,

@@ -5,20 +5,14 @@ J. Zhang, X. Xiao, X. Xie, SIGMOD 2016: β = 2^i for i < d halves i axes per lev
 
 from __future__ import annotations
 
+from statistics import geometric_mean
+
 from dpviz.build import load
 from dpviz.datasets import dataset
 from dpviz.evaluation.experiments import ErrorRow, Experiment, run
-from dpviz.evaluation.figures.report import (
-    Outputs,
-    Reproduction,
-    Statement,
-    comparison,
-    part_of,
-    setting_row,
-)
+from dpviz.evaluation.figures.report import Outputs, Reproduction, Statement, comparison, part_of
 from dpviz.evaluation.plots import error_figure
-from dpviz.evaluation.ratios import geometric_mean
-from dpviz.evaluation.results import mean_error
+from dpviz.evaluation.results import mean_error, measured_cells
 from dpviz.progress import Progress
 from dpviz.queries.workloads import workload
 
@@ -37,7 +31,7 @@ OUTPUTS = Outputs(
 )
 
 
-def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproduction:
+def reproduce(repeats: int, seed: int, progress: Progress) -> Reproduction:
     """Measure and compare."""
     rows: dict[str, list[ErrorRow]] = {}
     for at, (name, axes) in enumerate(DATA.items()):
@@ -52,18 +46,14 @@ def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproductio
         rows[name] = []
         for results in run(handle, plan, progress=part_of(progress, at, len(DATA))):
             rows[name].extend(results)
-    table = [
-        setting_row(
-            row,
-            METRIC,
-            data=name,
-            fanout=1 << int(row.method.rpartition("=")[2]),
-            epsilon=row.epsilon,
-            size=row.size,
+    table = OUTPUTS.rows(
+        (
+            *(name, 1 << int(row.method.rpartition("=")[2]), row.epsilon, row.size),
+            *measured_cells(row, METRIC),
         )
         for name, part in rows.items()
         for row in part
-    ]
+    )
     pictures = {}
     for name, axes in DATA.items():
         labels = {described(count): f"β = {1 << count}" for count in axes}

@@ -5,18 +5,13 @@ G. Cormode et al., ICDE 2012, §8.2. The paper goes to height 11; our kd-trees e
 
 from __future__ import annotations
 
+from statistics import geometric_mean
+
 from dpviz.datasets import dataset
-from dpviz.evaluation.figures.report import (
-    Outputs,
-    Reproduction,
-    Statement,
-    comparison,
-    setting_row,
-)
+from dpviz.evaluation.figures.report import Outputs, Reproduction, Statement, comparison
 from dpviz.evaluation.figures.shapes import DATA, METRIC, measured
-from dpviz.evaluation.plots import COLOURS, MARKERS
-from dpviz.evaluation.ratios import geometric_mean
-from dpviz.evaluation.results import mean_error
+from dpviz.evaluation.plots import line_style
+from dpviz.evaluation.results import mean_error, measured_cells
 from dpviz.lazy import mpl
 from dpviz.progress import Progress
 
@@ -40,7 +35,7 @@ OUTPUTS = Outputs(
 )
 
 
-def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproduction:
+def reproduce(repeats: int, seed: int, progress: Progress) -> Reproduction:
     """Measure and compare."""
     asked = {
         pattern.format(height): (name, height)
@@ -48,19 +43,12 @@ def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproductio
         for height in HEIGHTS
     }
     rows = measured(tuple(asked), (EPSILON,), SHAPES, repeats, seed, progress)
-    table = [
-        setting_row(
-            row,
-            METRIC,
-            **dict(zip(("tree", "height"), asked[row.method], strict=True)),
-            shape=row.size,
-        )
-        for row in rows
-    ]
+    table = OUTPUTS.rows(
+        (*asked[row.method], row.size, *measured_cells(row, METRIC)) for row in rows
+    )
     errors: Errors = {
-        (name, height, shape): mean_error(rows, METRIC, pattern.format(height), EPSILON, shape)
-        for name, pattern in METHODS.items()
-        for height in HEIGHTS
+        (*setting, shape): mean_error(rows, METRIC, method, EPSILON, shape)
+        for method, setting in asked.items()
         for shape in SHAPES
     }
     statements = compare(errors)
@@ -155,14 +143,8 @@ def picture(errors: Errors) -> mpl.Figure:
     panels = figure.subplots(1, len(SHAPES), sharey=True)
     for panel, shape in zip(panels, SHAPES, strict=True):
         for style, name in enumerate(METHODS):
-            panel.plot(
-                HEIGHTS,
-                [100 * errors[name, height, shape] for height in HEIGHTS],
-                color=COLOURS[style],
-                marker=MARKERS[style],
-                markersize=4,
-                label=name,
-            )
+            percent = [100 * errors[name, height, shape] for height in HEIGHTS]
+            panel.plot(HEIGHTS, percent, label=name, **line_style(style))
         panel.set_yscale("log")
         panel.set_title(f"{shape} queries", fontsize=10)
         panel.set_xlabel("Height")

@@ -39,7 +39,7 @@ OUTPUTS = Outputs(
 )
 
 
-def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproduction:
+def reproduce(repeats: int, seed: int, progress: Progress) -> Reproduction:
     """Measure, and say what a weight is good for."""
     data, made = load(DATA), dataset(DATA).table()
     points = np.column_stack([made[name] for name in data.domain.columns])
@@ -59,17 +59,11 @@ def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproductio
                     apart = np.abs(release.count(rects).count - exact[name])
                     misses[name].append(float(apart.mean()))
             errors |= {(method, worth, name): float(np.mean(misses[name])) for name in LOADS}
-        if progress is not None:
-            progress((at + 1) / len(WORTHS), words(worth))
-    rows = [
-        {
-            "method": method,
-            "metres_an_hour_is_worth": "" if worth is None else f"{worth:g}",
-            "questions": name,
-            "mean_absolute_error": f"{error:.6g}",
-        }
+        progress((at + 1) / len(WORTHS), words(worth))
+    rows = OUTPUTS.rows(
+        (method, "" if worth is None else f"{worth:g}", name, f"{error:.6g}")
         for (method, worth, name), error in errors.items()
-    ]
+    )
     statements = compare(errors)
     page = comparison(
         OUTPUTS.title,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from dpviz.build import build, load
-from dpviz.evaluation.figures.report import Outputs, Reproduction, Statement, mean_of
+from dpviz.evaluation.figures.report import Outputs, Reproduction, Statement, mean_of, table
 from dpviz.evaluation.truth import exact_counts, hot
 from dpviz.methods import of_kind
 from dpviz.progress import Progress
@@ -39,7 +39,7 @@ OUTPUTS = Outputs(
 )
 
 
-def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproduction:
+def reproduce(repeats: int, seed: int, progress: Progress) -> Reproduction:
     """Measure, and say what they cover."""
     tasks = [
         (data, name, epsilon)
@@ -63,9 +63,8 @@ def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproductio
                     | measured(release.count(each.rects), truth)
                     for each, truth in zip(loads, exact, strict=True)
                 ]
-            if progress is not None:
-                done = len({(row["data"], row["method"], row["epsilon"]) for row in rows})
-                progress(done / len(tasks), f"{name}, epsilon {epsilon:g}")
+            done = len({(row["data"], row["method"], row["epsilon"]) for row in rows})
+            progress(done / len(tasks), f"{name}, epsilon {epsilon:g}")
     statements = compare(rows)
     return Reproduction(statements, page(rows, repeats, statements), {"intervals": rows})
 
@@ -99,21 +98,30 @@ def covered(answers: RangeAnswers | SumAnswers, exact: Int | Float) -> tuple[Flo
 def compare(rows: Sequence[Row]) -> list[Statement]:
     """What the documentation says of intervals, and what we find."""
     anywhere = [row for row in rows if row["size"] != HOT]
-    keys = sorted({(row["data"], row["method"], row["epsilon"], row["size"]) for row in anywhere})
-    names = ("data", "method", "epsilon", "size")
-    shares = [
-        mean_of(anywhere, "with_uniformity", **dict(zip(names, key, strict=True))) for key in keys
-    ]
-    least, (data, name, epsilon, size) = min(zip(shares, keys, strict=True))
+    settings = ("data", "method", "epsilon", "size")
+    claim = "the exact count of 95 % of the rectangles"
+    return [together(anywhere, settings, claim, "{1}, {0}, ε = {2:g}, {3}")]
+
+
+def together(rows: Sequence[Row], columns: Sequence[str], claim: str, least: str) -> Statement:
+    """Whether widened intervals hold enough in every setting.
+
+    Args:
+        rows: of all settings.
+        columns: that tell settings apart.
+        claim: what is said to be held.
+        least: how the setting is written that holds least, by the places of its columns.
+    """
+    keys = sorted({tuple(row[name] for name in columns) for row in rows})
+    wanted = [dict(zip(columns, key, strict=True)) for key in keys]
+    shares = [mean_of(rows, "with_uniformity", **each) for each in wanted]
+    lowest, key = min(zip(shares, keys, strict=True))
     good = sum(share >= WANTED for share in shares)
-    return [
-        Statement(
-            "interval and uniformity error together hold the exact count of 95 % of the rectangles",
-            f"in {good} of {len(keys)} settings; least {least:.1%} ({name}, {data}, "
-            f"ε = {epsilon:g}, {size})",
-            good == len(keys),
-        )
-    ]
+    return Statement(
+        f"interval and uniformity error together hold {claim}",
+        f"in {good} of {len(keys)} settings; least {lowest:.1%} ({least.format(*key)})",
+        good == len(keys),
+    )
 
 
 def page(rows: Sequence[Row], repeats: int, statements: Sequence[Statement]) -> str:
@@ -138,19 +146,19 @@ def page(rows: Sequence[Row], repeats: int, statements: Sequence[Statement]) -> 
     ]
     for data, dims in SETS.items():
         title = "in four dimensions" if dims > 2 else "in two dimensions"
-        head = "noise alone | widened | least size | needed" + (" | hot" if dims == 2 else "")
-        lines += ["", f"## `{data}`, {title}", "", f"| method | ε | {head} |"]
-        lines.append("|---|---|" + "---|" * (head.count("|") + 1))
+        head = ["method", "ε", "noise alone", "widened", "least size", "needed"]
+        head += ["hot"] if dims == 2 else []
         settings = dict.fromkeys(
             (row["method"], row["epsilon"]) for row in rows if row["data"] == data
         )
-        lines += [line(rows, data, name, epsilon) for name, epsilon in settings]
+        cells = [line(rows, data, name, epsilon) for name, epsilon in settings]
+        lines += ["", f"## `{data}`, {title}", "", *table(head, cells)]
     lines += ["", *(f"{each.claim}: {each.measured}." for each in statements)]
     return "\n".join(lines) + "\n"
 
 
-def line(rows: Sequence[Row], data: str, name: str, epsilon: float) -> str:
-    """One line of the table."""
+def line(rows: Sequence[Row], data: str, name: str, epsilon: float) -> list[str]:
+    """The cells of one line of the table."""
     here = [
         row for row in rows if (row["data"], row["method"], row["epsilon"]) == (data, name, epsilon)
     ]
@@ -163,4 +171,4 @@ def line(rows: Sequence[Row], data: str, name: str, epsilon: float) -> str:
     texts = [f"{each:.1%}" for each in cells] + [f"{np.median(by_size('needed')):.2f}"]
     if SETS[data] == 2:
         texts.append(f"{mean_of(here, 'with_uniformity', size=HOT):.1%}")
-    return f"| `{name}` | {epsilon:g} | " + " | ".join(texts) + " |"
+    return [f"`{name}`", f"{epsilon:g}", *texts]

@@ -6,19 +6,14 @@ nodes with fewer than 32 records pruned.
 
 from __future__ import annotations
 
+from statistics import geometric_mean
+
 from dpviz.datasets import dataset
 from dpviz.evaluation.experiments import ErrorRow
-from dpviz.evaluation.figures.report import (
-    Outputs,
-    Reproduction,
-    Statement,
-    comparison,
-    setting_row,
-)
+from dpviz.evaluation.figures.report import Outputs, Reproduction, Statement, comparison
 from dpviz.evaluation.figures.shapes import DATA, METRIC, SHAPES, measured
 from dpviz.evaluation.plots import error_figure
-from dpviz.evaluation.ratios import geometric_mean
-from dpviz.evaluation.results import mean_error
+from dpviz.evaluation.results import mean_error, measured_cells
 from dpviz.progress import Progress
 
 EPSILONS = (0.1, 0.5, 1.0)
@@ -44,14 +39,13 @@ OUTPUTS = Outputs(
 )
 
 
-def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproduction:
+def reproduce(repeats: int, seed: int, progress: Progress) -> Reproduction:
     """Measure and compare."""
     rows = measured(tuple(METHODS.values()), EPSILONS, SHAPES, repeats, seed, progress)
     names = {ours: name for name, ours in METHODS.items()}
-    table = [
-        setting_row(row, METRIC, tree=names[row.method], epsilon=row.epsilon, shape=row.size)
-        for row in rows
-    ]
+    table = OUTPUTS.rows(
+        (names[row.method], row.epsilon, row.size, *measured_cells(row, METRIC)) for row in rows
+    )
     statements = compare(by_name(rows))
     page = comparison(
         OUTPUTS.title,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Sequence
+from statistics import geometric_mean
 from typing import Any
 
 from dpviz.build import DataHandle, build, from_points, load
@@ -25,7 +26,6 @@ from dpviz.evaluation.figures.report import (
 )
 from dpviz.evaluation.figures.report import table as markdown
 from dpviz.evaluation.matching import match_truth
-from dpviz.evaluation.ratios import geometric_mean
 from dpviz.lazy import mpl
 from dpviz.progress import Progress
 from dpviz.releases.points.matching import GUARANTEE, PADDINGS, match
@@ -72,7 +72,7 @@ OUTPUTS = Outputs(
 )
 
 
-def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproduction:
+def reproduce(repeats: int, seed: int, progress: Progress) -> Reproduction:
     """Measure and compare."""
     rows: list[Row] = []
     for at, dims in enumerate(ATTRIBUTES):
@@ -119,14 +119,13 @@ def pair_of_registers(dims: int) -> tuple[DataHandle, DataHandle]:
     return a, b
 
 
-def measured(dims: int, repeats: int, seed: int, progress: Progress | None) -> list[Row]:
+def measured(dims: int, repeats: int, seed: int, progress: Progress) -> list[Row]:
     """Ratios and recall of every tree, at every ε, with both paddings."""
     pair = pair_of_registers(dims)
-    rows: list[Row] = []
+    cells: list[tuple[Any, ...]] = []
     settings = [(name, epsilon) for name in TREES for epsilon in EPSILONS]
     for at, (name, epsilon) in enumerate(settings):
-        if progress is not None:
-            progress(at / len(settings), f"{dims} attributes, {name}")
+        progress(at / len(settings), f"{dims} attributes, {name}")
         method, parameters = tree(name, dims)
         for repeat in range(repeats):
             a, b = (
@@ -136,20 +135,10 @@ def measured(dims: int, repeats: int, seed: int, progress: Progress | None) -> l
             for padding in PADDINGS:
                 matching = match(a, b, registers.ERRORS[:dims], padding=padding)
                 truth = match_truth(matching, a, b, *pair)
-                rows.append(
-                    {
-                        "attributes": dims,
-                        "tree": name,
-                        "epsilon": epsilon,
-                        "repeat": repeat,
-                        "padding": padding,
-                        "leaves": len(matching.leaves_a),
-                        "reduction_ratio": round(matching.reduction_ratio, 6),
-                        "true_reduction_ratio": round(truth.reduction_ratio, 6),
-                        "recall": round(truth.recall, 6),
-                    }
-                )
-    return rows
+                ratios = matching.reduction_ratio, truth.reduction_ratio, truth.recall
+                setting = dims, name, epsilon, repeat, padding, len(matching.leaves_a)
+                cells.append((*setting, *(round(each, 6) for each in ratios)))
+    return OUTPUTS.rows(cells)
 
 
 def construction(repeats: int, seed: int) -> dict[str, float]:

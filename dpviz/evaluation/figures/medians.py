@@ -15,7 +15,7 @@ import numpy as np
 from dpviz.build import DataHandle, build, from_points
 from dpviz.domain import Domain
 from dpviz.evaluation.figures.report import Outputs, Reproduction, Statement, comparison
-from dpviz.evaluation.plots import COLOURS, MARKERS
+from dpviz.evaluation.plots import line_style
 from dpviz.evaluation.truth import exact_counts
 from dpviz.lazy import mpl
 from dpviz.progress import Progress
@@ -45,7 +45,7 @@ OUTPUTS = Outputs(
 )
 
 
-def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproduction:
+def reproduce(repeats: int, seed: int, progress: Progress) -> Reproduction:
     """Measure and compare."""
     handle = uniform_line(seed)
     build(handle, "kdtree", 1.0, seed=0, height=2, flatten=1, median="smooth")  # compile once
@@ -57,21 +57,14 @@ def reproduce(repeats: int, seed: int, progress: Progress | None) -> Reproductio
             release = median_tree(handle, parameters, seed + 1000 * repeat + at)
             seconds[name][repeat] = time.perf_counter() - started
             errors[name][repeat] = rank_errors(handle, release)
-            if progress is not None:
-                done = repeat * len(MEDIANS) + at + 1
-                progress(done / (repeats * len(MEDIANS)), f"median trees: {name}")
-    rows = [
-        {
-            "median": name,
-            "depth": depth,
-            "repeat": repeat,
-            "rank_error_percent": f"{100 * errors[name][repeat, depth]:.6g}",
-            "tree_seconds": f"{seconds[name][repeat]:.3f}",
-        }
-        for name in MEDIANS
+            done = repeat * len(MEDIANS) + at + 1
+            progress(done / (repeats * len(MEDIANS)), f"median trees: {name}")
+    rows = OUTPUTS.rows(
+        (name, depth, repeat, f"{100 * part[repeat, depth]:.6g}", f"{seconds[name][repeat]:.3f}")
+        for name, part in errors.items()
         for repeat in range(repeats)
         for depth in range(LEVELS)
-    ]
+    )
     means = {name: part.mean(axis=0) for name, part in errors.items()}
     statements = compare(means, {name: float(part.min()) for name, part in seconds.items()})
     page = comparison(
@@ -198,13 +191,7 @@ def picture(means: dict[str, Float]) -> mpl.Figure:
     figure = mpl.Figure(figsize=(6.4, 4.0), layout="constrained")
     axes = figure.subplots()
     for style, (name, part) in enumerate(means.items()):
-        axes.plot(
-            100 * part,
-            label=name,
-            color=COLOURS[style % len(COLOURS)],
-            marker=MARKERS[style % len(MARKERS)],
-            markersize=4,
-        )
+        axes.plot(100 * part, label=name, **line_style(style))
     axes.set_yscale("log")
     axes.set_xlabel("Depth (2^20 records at depth 0, about 2^11 at depth 9)")
     axes.set_ylabel("Mean rank error (%)")

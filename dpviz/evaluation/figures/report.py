@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from dpviz.errors import ParameterError
-from dpviz.evaluation.experiments import ErrorRow
 from dpviz.files.writing import csv_text, destination, write_bytes
 from dpviz.lazy import mpl
 from dpviz.progress import Progress
@@ -44,6 +43,11 @@ class Outputs:
     title: str
     tables: Mapping[str, str]
     pictures: Sequence[str] = ()
+
+    def rows(self, values: Iterable[Iterable[Any]]) -> list[dict[str, Any]]:
+        """Values as rows of the first table, under the names of its columns."""
+        columns = next(iter(self.tables.values())).split(",")
+        return [dict(zip(columns, each, strict=True)) for each in values]
 
     def require_place(self, folder: Path, name: str) -> None:
         """Refuse to write over files of a folder that an earlier run did not make.
@@ -109,10 +113,8 @@ class Reproduction:
         write_bytes(folder / f"{name}.md", self.page.encode())
 
 
-def part_of(progress: Progress | None, at: int, number: int) -> Progress | None:
+def part_of(progress: Progress, at: int, number: int) -> Progress:
     """Progress of part ``at`` of several, as that of the whole."""
-    if progress is None:
-        return None
 
     def report(fraction: float, what: str) -> None:
         progress((at + fraction) / number, what)
@@ -128,17 +130,6 @@ def table(head: Sequence[str], rows: Iterable[Iterable[str]]) -> list[str]:
     """
     lines = [f"| {' | '.join(head)} |".replace("|  |", "| |"), "|---" * len(head) + "|"]
     return [*lines, *(f"| {' | '.join(row)} |" for row in rows)]
-
-
-def setting_row(row: ErrorRow, metric: str, **setting: Any) -> dict[str, Any]:
-    """One build's error by one metric, after what the figure calls its setting."""
-    error = f"{getattr(row, metric):.6g}"
-    return {
-        **setting,
-        "repeat": row.repeat,
-        metric: error,
-        "build_seconds": f"{row.build_seconds:.3f}",
-    }
 
 
 def comparison(

@@ -54,7 +54,7 @@ def measured(
     shapes: Iterable[str],
     repeats: int,
     seed: int,
-    progress: Progress | None,
+    progress: Progress,
 ) -> list[ErrorRow]:
     """The error of every method at every ε on every shape."""
     handle = load(DATA)

@@ -56,6 +56,7 @@ class Flows(RoadMethod):
     )
     advice: ClassVar[str] = "How edges of one street differ is hidden while the noise is larger."
     queries: ClassVar[str] = "needed"
+    tiny: ClassVar[dict[str, object]] = {"max_length": 4}
 
     max_length: int = parameter(
         100, "Δ: public bound on the edges of a trip; longer are cut", 1, 10_000

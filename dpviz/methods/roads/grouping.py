@@ -37,6 +37,7 @@ class GroupSmoothing(RoadMethod):
         "PVLDB 6(5), 2013"
     )
     advice: ClassVar[str] = "Counts that differ within a group are biased towards its mean."
+    tiny: ClassVar[dict[str, object]] = {"max_length": 4}
 
     max_length: int = parameter(
         100, "Δ: public bound on the edges of a trip; longer are cut", 1, 10_000

@@ -93,6 +93,7 @@ class EventHistogram(RoadMethod):
         },
         "hm": {"truncation": "off", "decomposition": "min", "index": "hm"},
     }
+    tiny: ClassVar[dict[str, object]] = {"max_length": 4}
 
     truncation: str = parameter(
         "workload",
