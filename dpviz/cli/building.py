@@ -50,12 +50,12 @@ def build_release(
         DpvizError: see :func:`dpviz.build`.
     """
     from dpviz.build import Ledger, build
-    from dpviz.methods import method
+    from dpviz.methods import method_with
     from dpviz.methods.points.declared import Declared
     from dpviz.queries.wishes import parse_all
 
     parameters = settings(order.parameters)
-    chosen = method(name, kind, **parameters)
+    chosen = method_with(name, kind, parameters)
     if wishes:
         parse_all(wishes)
     writable(order.output)
@@ -76,7 +76,7 @@ def build_release(
             raise ParameterError("--ledger is not for the built-in data: leave it out")
         queries = workload(data)
         if isinstance(queries, Declared):
-            chosen = queries.method(name, **parameters)
+            chosen = queries.method(name, parameters)
             if not queries.following(name, {}) and queries.name != "uniform" and not order.as_json:
                 complain(f"note: {unchanged(chosen.name, queries.name)}")
         # Asked now: once the release stands, a ledger that cannot be read is no reason to fail.

@@ -43,11 +43,11 @@ def expect(
         of_more,
         retained_share,
     )
-    from dpviz.methods import method as find_method
+    from dpviz.methods import method_with
     from dpviz.render.numbers import half_width_words
 
     domain = public_box(numbers(bounds, "--bounds"), (), DEGREES, {**clock.axis()})
-    chosen = find_method(method, "points", **settings(parameters)).parameters()
+    chosen = method_with(method, "points", settings(parameters)).parameters()
     rows = expected_errors(
         domain, method, epsilon, records, max_per_unit=max_per_unit, per_unit=per_unit, **chosen
     )

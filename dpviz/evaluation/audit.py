@@ -20,7 +20,7 @@ from dpviz.evaluation.events import feature_names, features
 from dpviz.evaluation.exact import structure_loss, whole_loss
 from dpviz.evaluation.neighbours import Neighbours, neighbours
 from dpviz.evaluation.search import Bench, Case, Finding, finding
-from dpviz.methods import method as find_method
+from dpviz.methods import method_with
 from dpviz.methods.points.base import PointMethod
 from dpviz.methods.registry import Method
 from dpviz.methods.structure import SharedThreshold, Structure
@@ -67,9 +67,9 @@ class Audit(Finding):
         return max(self.epsilon_lower_bound, *exact) > self.epsilon
 
 
-def tiny(name: str, kind: str = "points", **parameters: Any) -> Any:
+def tiny(name: str, kind: str = "points", /, **parameters: Any) -> Any:
     """A method with the parameters that make its builds small, where ``parameters`` allow it."""
-    cls = type(find_method(name, kind, **parameters))
+    cls = type(method_with(name, kind, parameters))
     return cls(**{**cls.tiny, **(cls.preset(name) or {}), **parameters})
 
 

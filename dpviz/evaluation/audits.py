@@ -97,7 +97,7 @@ def group(name: str) -> list[str] | None:
     return groups[name.lower()]() if name.lower() in groups else None
 
 
-def small(word: str, **parameters: Any) -> Method:
+def small(word: str, /, **parameters: Any) -> Method:
     """The method of a setting, on data of any kind, with small builds.
 
     Args:

@@ -21,7 +21,7 @@ from dpviz.errors import ParameterError
 from dpviz.evaluation.metrics import SANITY, errors, sanity_bound
 from dpviz.evaluation.truth import PublicRecords, exact_counts, exact_total, public_records
 from dpviz.evaluation.workers import worker_pool
-from dpviz.methods import method
+from dpviz.methods import method_with
 from dpviz.methods.points.base import PointMethod
 from dpviz.methods.points.declared import Declared
 from dpviz.methods.request import chosen_method
@@ -180,7 +180,7 @@ def described_method(text: str) -> PointMethod:
     6
     """
     name, parameters = parsed(text)
-    described: PointMethod = method(name, "points", **parameters)
+    described: PointMethod = method_with(name, "points", parameters)
     return described
 
 

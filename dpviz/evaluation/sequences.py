@@ -26,6 +26,7 @@ from dpviz.evaluation.sequence_truth import (
 )
 from dpviz.evaluation.trajectories import MEASURES, Trajectories, measures
 from dpviz.methods import method as find_method
+from dpviz.methods import method_with
 from dpviz.methods.sequences.base import SequenceMethod
 from dpviz.progress import Progress
 from dpviz.releases.sequences.release import SequenceRelease
@@ -119,9 +120,7 @@ class SequenceExperiment:
             for key, value in common.items()
             if key in find_method(name, "sequences").parameter_fields()
         }
-        method: SequenceMethod = find_method(
-            name, "sequences", **{**fitting, **parameters, **given}
-        )
+        method: SequenceMethod = method_with(name, "sequences", {**fitting, **parameters, **given})
         return method
 
     def tasks(self) -> list[Key]:

@@ -15,12 +15,23 @@ from dpviz.methods.registry import (
     Method,
     Parameter,
     method,
+    method_with,
     names,
     of_kind,
     parameter,
 )
 
-__all__ = ["KINDS", "METHODS", "Method", "Parameter", "method", "names", "of_kind", "parameter"]
+__all__ = [
+    "KINDS",
+    "METHODS",
+    "Method",
+    "Parameter",
+    "method",
+    "method_with",
+    "names",
+    "of_kind",
+    "parameter",
+]
 
 for _kind in KINDS:
     _folder = importlib.import_module(f"{__name__}.{_kind}")

@@ -10,6 +10,7 @@ import dataclasses
 import difflib
 import inspect
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
@@ -170,6 +171,11 @@ def method(name: str, kind: str | None = None, **parameters: Any) -> Any:
     >>> method("quad-opt").budget, method("min+opt+tru", "roads").index
     ('geometric', 'opt')
     """
+    return method_with(name, kind, parameters)
+
+
+def method_with(name: str, kind: str | None, parameters: Mapping[str, Any]) -> Any:
+    """The same; parameters that somebody wrote may be called as an argument of that is."""
     if kind is not None and kind not in KINDS:
         raise ParameterError(f"kind={kind!r}: choose one of {', '.join(KINDS)}")
     noun = "method" if kind is None else KINDS[kind]

@@ -6,7 +6,6 @@ Each check is of arguments against what is public of the data.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial
 from numbers import Number
 from typing import Any
 
@@ -14,8 +13,7 @@ from dpviz.arguments import fitting
 from dpviz.domain.crs import known_crs
 from dpviz.errors import ParameterError
 from dpviz.methods.points.declared import Declared
-from dpviz.methods.registry import Method
-from dpviz.methods.registry import method as find_method
+from dpviz.methods.registry import Method, method_with
 from dpviz.private.areas import AreaData
 from dpviz.private.handle import DataHandle, Handle
 from dpviz.private.load.graphs import workload_of
@@ -61,8 +59,10 @@ def chosen_method(
             parameters, workload = {**parameters, "workload": workload}, None
         if data.kind == "points" and name.lower() == DEFAULTS["areas"]:
             raise ParameterError(f"method {name} needs its areas: give areas=… (--areas)")
-        find = partial(find_method, kind=data.kind) if declared is None else declared.method
-        chosen = find(name, **parameters)
+        if declared is None:
+            chosen = method_with(name, data.kind, parameters)
+        else:
+            chosen = declared.method(name, parameters)
     if chosen.kind != data.kind:
         raise ParameterError(
             f"method {chosen.name} works on {chosen.kind}, the data are {data.kind}: choose "

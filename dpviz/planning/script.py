@@ -16,9 +16,9 @@ from dpviz.datasets import DATASETS
 from dpviz.domain import Domain, calendar, default_columns
 from dpviz.domain.crs import DEGREES
 from dpviz.domain.zones import ZONE
-from dpviz.errors import ParameterError, ReleaseError
+from dpviz.errors import ReleaseError
 from dpviz.lists import listed
-from dpviz.methods import method
+from dpviz.methods import method_with
 from dpviz.methods.points.declared import Declared
 from dpviz.planning.code import FILE, WORKLOAD, Code, arguments, options_of, shell
 from dpviz.queries.wishes import parse_all
@@ -224,9 +224,7 @@ def settings_of(
     simulated = header.guarantee.startswith("NOT PRIVATE")
     if seed is not None and not simulated:
         raise ReleaseError("private noise is never repeated: leave the seed out")
-    for word in {"name", "kind"} & set(header.parameters):  # a stranger's: arguments of the look-up
-        raise ParameterError(f"method {header.method} has no parameter {word!r}")
-    chosen = method(header.method, kind, **header.parameters)
+    chosen = method_with(header.method, kind, header.parameters)
     plain = type(chosen)().parameters()
     follow = {} if workload is None else workload.following(header.method, {})
     return {

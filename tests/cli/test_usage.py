@@ -57,6 +57,20 @@ def test_two_values_and_odd_numbers_are_refused(folder, words, line):
     refused(folder, words, line)
 
 
+@pytest.mark.parametrize("word", ["kind", "name", "word", "data", "seed", "ledger", "self"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        [*POINTS, "--method", "ugrid", "--set"],
+        ["audit", "ugrid", "--trials", "100", "--set"],
+    ],
+    ids=["build", "audit"],
+)
+def test_a_parameter_called_as_an_argument_of_python_is_one_like_any_other(folder, command, word):
+    """Of some it was a traceback: "got multiple values for argument"."""
+    refused(folder, [*command, f"{word}=x"], f"method ugrid has no parameter {word!r}: it has")
+
+
 def test_what_may_be_given_twice_and_what_looks_like_a_number_goes_on(folder, monkeypatch):
     assert run("query", "r.parquet", "--rect=0,0,1,1", "--rect=0,0,0.5,1e0")[0] == 0
     words = [*POINTS, "--dataset", "2024_01", "--json", "--json"]

@@ -23,7 +23,7 @@ def test_what_follows_are_values_that_the_method_takes_and_uniform_is_the_defaul
         assert word in WORKLOADS
         assert method(name, **parameters).parameters().items() >= parameters.items()
     asked = {"even": 0.01} if name == "ladder_tree" else {}
-    assert Declared("uniform").method(name) == method(name, **asked)
+    assert Declared("uniform").method(name, {}) == method(name, **asked)
 
 
 def test_the_header_records_the_workload_and_what_is_given_by_name_wins():

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from dpviz.domain import Domain
 from dpviz.domain.rectangles import numbers_of
 from dpviz.errors import ParameterError
-from dpviz.methods.registry import method, names
+from dpviz.methods.registry import method, method_with, names
 
 WORKLOADS = {
     "uniform": "rectangles of 0.01 to 10 % of the area, anywhere",
@@ -141,14 +141,14 @@ class Declared:
         """
         return "hot_grid" if self.name == "hot" and dims == 2 else "ladder_tree"
 
-    def method(self, name: str, **parameters: Any) -> Any:
+    def method(self, name: str, parameters: Mapping[str, Any]) -> Any:
         """The method of this name (or alias), with what follows where nothing is given.
 
         Raises:
             ParameterError: see :func:`dpviz.methods.method`.
         """
-        method(name, "points", **parameters)  # an unknown name or parameter is refused here
-        return method(name, "points", **self.following(name, parameters), **parameters)
+        method_with(name, "points", parameters)  # an unknown name or parameter is refused here
+        return method_with(name, "points", {**self.following(name, parameters), **parameters})
 
     def following(self, name: str, given: Mapping[str, Any]) -> dict[str, Any]:
         """The parameters that follow for a method, but for those given by name or by its alias.
