@@ -27,8 +27,8 @@ def as_json(*words):
     return json.loads(out)
 
 
-def fails(*words):
-    """Run a command as a user does; it must exit 2 with one line, which is returned."""
+def seen(*words):
+    """Run a command as a user does; returns exit code, standard output, standard error."""
     with (
         patch.object(sys, "argv", ["dpviz", *map(str, words)]),
         patch.object(sys.modules["__main__"], "__package__", None),  # as by ``python -m pytest``
@@ -37,7 +37,12 @@ def fails(*words):
         pytest.raises(SystemExit) as caught,
     ):
         main()
-    assert caught.value.code == 2
-    assert out.getvalue() == ""
-    assert "Traceback" not in err.getvalue()
-    return err.getvalue()
+    return caught.value.code, out.getvalue(), err.getvalue()
+
+
+def fails(*words):
+    """Run a command as a user does; it must exit 2 with one line, which is returned."""
+    code, out, err = seen(*words)
+    assert (code, out) == (2, "")
+    assert "Traceback" not in err
+    return err

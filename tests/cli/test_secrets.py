@@ -10,12 +10,11 @@ import gzip
 import json
 import logging
 import re
-import sys
 
 import pyarrow.parquet as pq
 import pytest
 
-from dpviz.cli import main
+from tests.commands import fails, seen
 
 PERSON, RECORD = "Planted-Lovelace", "planted-walk-271828"
 STREET, SYMBOL = "planted-lane-161803", "planted-symptom-314159"
@@ -27,8 +26,10 @@ BOX = "--bounds=14,23,15,24"
 
 
 @pytest.fixture
-def files(tmp_path):
-    """Public files, and sensitive ones with the secrets and enough of others."""
+def files(tmp_path, monkeypatch):
+    """Public files, and sensitive ones with the secrets and enough of others; a ledger beside."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DPVIZ_LEDGER", str(tmp_path / "ledger.sqlite"))
     others = [
         (f"p{row // 3}", 14.5 + row / 997, 23.1 + row / 499, 3_600 * row) for row in range(90)
     ]
@@ -123,17 +124,6 @@ COMMANDS = {
 }
 
 
-def run(words, monkeypatch, capsys):
-    """A command as a shell sees it: its exit code and all that it says."""
-    monkeypatch.setattr(sys, "argv", ["dpviz", *words])
-    try:
-        main()
-        code = 0
-    except SystemExit as ended:
-        code = int(ended.code or 0)
-    return code, "".join(capsys.readouterr())
-
-
 def unpacked(path):
     """All that a file holds, as text: its bytes, and what they hold when they are decompressed."""
     raw = path.read_bytes()
@@ -153,18 +143,16 @@ def leaks(texts):
 
 
 @pytest.mark.parametrize("kind", COMMANDS)
-def test_no_command_lets_a_secret_out(files, kind, monkeypatch, capsys, caplog):
-    monkeypatch.chdir(files)
-    monkeypatch.setenv("DPVIZ_LEDGER", str(files / "ledger.sqlite"))
+def test_no_command_lets_a_secret_out(files, kind, caplog):
     sensitive = {*files.iterdir()}
     raw = [path.read_bytes().decode("latin-1") for path in sensitive]
     assert leaks(raw) >= {PERSON, RECORD, STREET, SYMBOL, str(MOMENT)}
     with caplog.at_level(logging.DEBUG):
         for expected, *words in COMMANDS[kind]:
-            code, message = run(words, monkeypatch, capsys)
-            assert code == expected, (words, message)
-            assert leaks([message]) == set(), words
-            assert "Traceback" not in message, words
+            code, *said = seen(*words)
+            assert code == expected, (words, said)
+            assert leaks(said) == set(), words
+            assert "Traceback" not in "".join(said), words
     assert leaks([caplog.text]) == set()
     written = {path for path in files.iterdir() if path not in sensitive}
     assert files / "r.parquet" in written
@@ -183,10 +171,8 @@ FAILING = {
 
 
 @pytest.mark.parametrize("kind", FAILING)
-def test_a_bug_that_quotes_a_record_says_its_kind_only(files, kind, monkeypatch, capsys, caplog):
+def test_a_bug_that_quotes_a_record_says_its_kind_only(files, kind, monkeypatch, caplog):
     """After the payment; the ledger and the log hold no more than the line does."""
-    monkeypatch.chdir(files)
-    monkeypatch.setenv("DPVIZ_LEDGER", str(files / "ledger.sqlite"))
     method, words = FAILING[kind]
 
     def fail(*_, **__):
@@ -194,8 +180,7 @@ def test_a_bug_that_quotes_a_record_says_its_kind_only(files, kind, monkeypatch,
 
     monkeypatch.setattr(method, fail)
     with caplog.at_level(logging.DEBUG):
-        code, message = run([*words, "-o", "r.parquet"], monkeypatch, capsys)
-    assert code == 2
+        message = fails(*words, "-o", "r.parquet")
     assert "failed after epsilon=1 was paid, which stays spent: KeyError" in message
     ledger = [path for path in files.iterdir() if path.name.startswith("ledger.sqlite")]
     assert (
