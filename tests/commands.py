@@ -1,6 +1,8 @@
 """Commands as tests run them: in this process, and seen from outside."""
 
 import json
+import re
+import shlex
 import sys
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
@@ -46,3 +48,19 @@ def fails(*words):
     assert (code, out) == (2, "")
     assert "Traceback" not in err
     return err
+
+
+def blocks(language, page):
+    """The code of one language on a page."""
+    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE)
+
+
+def run_commands(page):
+    """Run the commands of a page, one after another; returns what each prints."""
+    lines = "".join(blocks("sh", page)).replace("\\\n", "").splitlines()
+    printed = []
+    for words in [shlex.split(line)[3:] for line in lines if "run dpviz" in line]:
+        code, out, err = seen(*words)
+        assert code == 0, (words, err)
+        printed.append(out)
+    return printed

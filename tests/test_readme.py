@@ -1,6 +1,5 @@
 import inspect
 import re
-import shlex
 
 import geopandas
 import numpy as np
@@ -11,27 +10,10 @@ import pytest
 import shapely
 
 from tests import apidocs
-from tests.commands import seen
+from tests.commands import blocks, run_commands
 from tests.readme import README, ROOT, TABLES, with_tables
 
 AGAIN = "run: uv run python -m tests.readme"
-
-
-def blocks(language, page=README):
-    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE)
-
-
-def run_commands(page):
-    """Runs the commands of a page, one after another; returns what they print."""
-    lines = "".join(blocks("sh", page)).replace("\\\n", "").splitlines()
-    commands = [shlex.split(line)[3:] for line in lines if "run dpviz" in line]
-    assert len(commands) >= 3
-    printed = []
-    for words in commands:
-        code, out, err = seen(*words)
-        assert not code, (words, err)
-        printed.append(out)
-    return "".join(printed)
 
 
 @pytest.fixture
@@ -72,13 +54,13 @@ def test_every_public_name_is_documented_with_every_argument():
 
 
 def test_the_python_example_runs(pickups, capsys):
-    (example,) = blocks("python")
+    (example,) = blocks("python", README)
     exec(example, {})
     assert "differentially private, ε = 1" in capsys.readouterr().out
 
 
 def test_the_commands_run(pickups):
-    run_commands(README)
+    assert len(run_commands(README)) >= 3
 
 
 @pytest.fixture
@@ -102,7 +84,9 @@ def wards(tmp_path, monkeypatch):
 def test_the_examples_on_areas_run_one_after_another(wards):
     """Those in Python read the file with a unit, those of the shell without: the ledger refused."""
     page = ROOT / "assets" / "areas.md"
-    assert "add or remove one person with at most 5" in run_commands(page)
+    printed = run_commands(page)
+    assert len(printed) >= 3
+    assert "add or remove one person with at most 5" in "".join(printed)
     (example,) = blocks("python", page)
     exec(example, {})
 
