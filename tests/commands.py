@@ -11,6 +11,7 @@ from unittest.mock import patch
 import pytest
 from typer.testing import CliRunner
 
+from dpviz import Ledger
 from dpviz.cli import app, main
 
 
@@ -48,6 +49,20 @@ def fails(*words):
     assert (code, out) == (2, "")
     assert "Traceback" not in err
     return err
+
+
+def refused(folder, words, line):
+    """A command is refused in one line, and no file of a folder or ledger differs or is new."""
+
+    def files():
+        every = {*folder.rglob("*"), *Ledger().files}
+        return {each: each.is_dir() or each.read_bytes() for each in every if each.exists()}
+
+    before = files()
+    error = fails(*words)
+    assert line in error
+    assert error.count("\n") == 1
+    assert files() == before
 
 
 def blocks(language, page):

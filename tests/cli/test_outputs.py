@@ -17,7 +17,7 @@ import dpviz
 from dpviz.cli.outputs import claimed
 from dpviz.errors import ParameterError
 from dpviz.files.writing import mark, write_bytes
-from tests.commands import fails, run
+from tests.commands import fails, refused, run
 
 BOX = "--bounds=0,0,1,1"
 ROADS = {
@@ -25,17 +25,6 @@ ROADS = {
     "edges.csv": "edge,src,dst,length\n1,a,b,1\n2,b,c,1\n",
     "walks.csv": "trip,edge\n1,1\n1,2\n2,2\n",
 }
-
-
-def unchanged(folder, words, line):
-    """A command is refused with a line, and no file differs or is new."""
-
-    def files():
-        return {each: each.read_bytes() for each in folder.rglob("*") if each.is_file()}
-
-    before = files()
-    assert line in fails(*words)
-    assert files() == before
 
 
 @pytest.mark.parametrize("there", [True, False])
@@ -52,10 +41,10 @@ def test_no_command_writes_over_the_ledger(folder, monkeypatch, there, ending, n
         ledger = folder / "link.parquet"
     words = ["build", "points.csv", BOX, "-o", ledger]
     words += ["--ledger", folder / "paid.parquet"] if named else []
-    unchanged(folder, words, "ledger, or its seal: name another file")
+    refused(folder, words, "ledger, or its seal: name another file")
     if not named:
         words = ["sample", "r.parquet", "-o", ledger]
-        unchanged(folder, words, "ledger, or its seal: name another file")
+        refused(folder, words, "ledger, or its seal: name another file")
 
 
 def test_a_ledger_that_is_not_in_use_is_not_written_over_either(folder):
@@ -66,17 +55,17 @@ def test_a_ledger_that_is_not_in_use_is_not_written_over_either(folder):
         ["sequences", "sample", "s.parquet", "-o", "old.md.seal"],
         ["audit", "all", "-o", "old.md"],
     ):
-        unchanged(folder, words, "is a ledger, or its seal: name another")
+        refused(folder, words, "is a ledger, or its seal: name another")
 
 
 def test_records_are_not_replaced_by_their_counts(folder):
     records = "raw.SENSITIVE.parquet"
     pq.write_table(pa.table({"lon": [0.1, 0.2], "lat": [0.1, 0.2]}), records)
     words = ["aggregate", records, BOX, "-o", records]
-    unchanged(folder, words, "holds no counts per cell to append to")
+    refused(folder, words, "holds no counts per cell to append to")
     (folder / "link.SENSITIVE.parquet").symlink_to(records)
     words[-1] = "link.SENSITIVE.parquet"
-    unchanged(folder, words, "holds no counts per cell to append to")
+    refused(folder, words, "holds no counts per cell to append to")
     assert run("aggregate", records, BOX, "-o", "counts.SENSITIVE.parquet")[0] == 0
     more = ["counts.SENSITIVE.parquet", "points.csv"]
     assert run("aggregate", *more, BOX, "-o", "counts.SENSITIVE.parquet")[0] == 0
@@ -151,7 +140,7 @@ def test_a_file_that_may_hold_records_is_not_replaced(folder):
         ["build", "points.csv", BOX, "-o", "raw.parquet"],
         ["match", "r.parquet", "r.parquet", "--within", "0.1", "-o", "raw.parquet"],
     ):
-        unchanged(folder, words, "exists: name another file, or delete it")
+        refused(folder, words, "exists: name another file, or delete it")
     (folder / "empty.csv").touch()
     for output in ("r.png", "r.png", "empty.csv"):
         assert run("picture" if output == "r.png" else "export", "r.parquet", "-o", output)[0] == 0
@@ -259,35 +248,35 @@ def test_no_command_writes_over_a_file_that_an_option_names(folder):
         ["evaluate", "points.csv", BOX, "--public", "-o", "points.csv"],
         ["sequences", "evaluate", "city", "--alphabet", "points.csv", "-o", "points.csv"],
     ):
-        unchanged(folder, words, "is one of the inputs: name another file")
+        refused(folder, words, "is one of the inputs: name another file")
 
 
 def test_a_plot_is_a_file_of_its_own(folder):
     words = ["evaluate", "points.csv", BOX, "--public", "-o", "e.png", "--plot", "e.png"]
-    unchanged(folder, words, "is the output too: name two files")
+    refused(folder, words, "is the output too: name two files")
 
 
 def test_a_figure_is_not_begun_where_nothing_can_be_written(folder, monkeypatch):
     """It failed after minutes, when it wrote."""
 
-    def refused(**_):
+    def read_only(**_):
         raise OSError(30, "Read-only file system")
 
-    monkeypatch.setattr("tempfile.TemporaryFile", refused)
+    monkeypatch.setattr("tempfile.TemporaryFile", read_only)
     monkeypatch.setattr("dpviz.evaluation.figures.FIGURES", {"fanout": lambda *_: []})
     words = ("reproduce", "fanout", "-o", folder)
-    unchanged(folder, words, "cannot be written (Read-only file system)")
+    refused(folder, words, "cannot be written (Read-only file system)")
     words = ("evaluate", "points.csv", BOX, "--public", "-o", "o.csv", "--plot", "e.png")
-    unchanged(folder, words, "'e.png': the folder cannot be written (Read-only file system)")
+    refused(folder, words, "'e.png': the folder cannot be written (Read-only file system)")
 
 
 def test_a_folder_or_a_link_to_nothing_in_place_of_the_ledger_has_its_name(folder):
     words = ("ledger", "show", "--ledger", ".")
-    unchanged(folder, words, "error: .: the ledger cannot be read")
+    refused(folder, words, "error: .: the ledger cannot be read")
     (folder / "l.sqlite").symlink_to(folder / "none" / "l.sqlite")
     words = ("build", "points.csv", BOX, "--max-per-unit", "1", "-o", "o.parquet")
     words = (*words, "--ledger", "l.sqlite")
-    unchanged(folder, words, "l.sqlite: the ledger is a link to no file: mend it, or name another")
+    refused(folder, words, "l.sqlite: the ledger is a link to no file: mend it, or name another")
 
 
 def test_a_total_under_either_name_of_a_file_limits_its_builds(tmp_path, monkeypatch):

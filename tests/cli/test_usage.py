@@ -9,21 +9,11 @@ import dpviz
 from dpviz.cli.root import numbers
 from dpviz.errors import DpvizError
 from dpviz.queries.workloads import workload
-from tests.commands import fails, run, seen
+from tests.commands import fails, refused, run, seen
 
 BOX = "--bounds=0,0,1,1"
 POINTS = ("build", "points.csv", BOX, "-o", "out.parquet")
 CITY = ("--public", "--seed", "1", "-o", "out.parquet")
-
-
-def refused(folder, words, line):
-    """One line, nothing paid, nothing written."""
-    before = {*folder.rglob("*")}
-    error = fails(*words)
-    assert line in error
-    assert error.count("\n") == 1
-    assert {*folder.rglob("*")} == before
-    assert not dpviz.Ledger().path.exists()
 
 
 @pytest.mark.parametrize(
