@@ -14,6 +14,7 @@ from dpviz.releases.store import from_arrow
 from tests.commands import fails, run
 from tests.golden.make import HERE
 from tests.headers import header_of, with_header
+from tests.refusals import in_one_line
 
 
 @pytest.fixture(scope="module")
@@ -73,9 +74,8 @@ WRONG = [
 def test_what_a_header_says_beside_its_fields_is_typed(name, field, value, place, tables):
     header = header_of(tables[name])
     inside = {**header, "extra": {**header["extra"], field: value}}
-    with pytest.raises(ReleaseError, match=f"^r: the header is damaged at '{place}") as error:
+    with in_one_line(ReleaseError, f"^r: the header is damaged at '{place}"):
         from_arrow(with_header(tables[name], inside), "r")
-    assert "\n" not in str(error.value)
     if field not in header and field != "kind":  # as a field of a later version
         with pytest.raises(ReleaseError, match=f"^r: the header is damaged at '{place}"):
             from_arrow(with_header(tables[name], {**header, field: value}), "r")
