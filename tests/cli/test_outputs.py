@@ -20,11 +20,6 @@ from dpviz.files.writing import mark, write_bytes
 from tests.commands import fails, refused, run
 
 BOX = "--bounds=0,0,1,1"
-ROADS = {
-    "nodes.csv": "node,x,y\na,0,0\nb,1,0\nc,2,0\n",
-    "edges.csv": "edge,src,dst,length\n1,a,b,1\n2,b,c,1\n",
-    "walks.csv": "trip,edge\n1,1\n1,2\n2,2\n",
-}
 
 
 @pytest.mark.parametrize("there", [True, False])
@@ -123,12 +118,9 @@ def test_of_two_commands_that_write_one_file_at_once_the_second_is_refused(
         assert len(dpviz.Ledger().account("points").spends) == 1
 
 
-def test_a_file_that_may_hold_records_is_not_replaced(folder):
+def test_a_file_that_may_hold_records_is_not_replaced(folder, streets):
     """Any plain file was, unless the command read it too."""
-    for name, text in ROADS.items():
-        (folder / name).write_text(text)
-    graph = ["--graph", "nodes.csv,edges.csv"]
-    words = ["roads", "build", "walks.csv", *graph, "--public", "--seed", 1, "-o", "roads.parquet"]
+    words = ["roads", "build", "walks.csv", streets, "--public", "--seed", 1, "-o", "roads.parquet"]
     assert run(*words, "--method", "event-histogram", "--workload", "clustered:1")[0] == 0
     assert run("sequences", "build", "city", "--public", "--seed", 1, "-o", "s.parquet")[0] == 0
     pq.write_table(pa.table({"lon": [0.1], "lat": [0.2]}), "raw.parquet")
@@ -222,9 +214,7 @@ def test_a_claim_taken_while_its_file_is_swept_is_refused(folder, monkeypatch):
     assert not seen
 
 
-def test_no_command_writes_over_a_file_that_an_option_names(folder):
-    for name, text in ROADS.items():
-        (folder / name).write_text(text)
+def test_no_command_writes_over_a_file_that_an_option_names(folder, streets):
     shape = geopandas.GeoSeries([shapely.box(0, 0, 1, 1)], crs="EPSG:4326").to_frame("geometry")
     shape.to_file("mine.gpkg", layer="a")
     shutil.copy("mine.gpkg", "hard.gpkg")
@@ -232,7 +222,6 @@ def test_no_command_writes_over_a_file_that_an_option_names(folder):
     (folder / "link.gpkg").symlink_to("mine.gpkg")
     for name in ("q", "rects", "wr"):
         shutil.copy("r.parquet", f"{name}.parquet")
-    graph = ["--graph", "nodes.csv,edges.csv"]
     match = ["match", "r.parquet", "r.parquet", "--within", "0.1", "--public"]
     join = ["--key", "name", "--join"]
     for words in (
@@ -243,7 +232,7 @@ def test_no_command_writes_over_a_file_that_an_option_names(folder):
         ["export", "r.parquet", "-o", "mine.gpkg", *join, "link.gpkg"],
         ["export", "r.parquet", "-o", "link.gpkg", *join, "mine.gpkg"],
         ["export", "r.parquet", "-o", "also.gpkg", *join, "hard.gpkg"],
-        ["roads", "build", "walks.csv", *graph, "--workload", "wr.parquet", "-o", "wr.parquet"],
+        ["roads", "build", "walks.csv", streets, "--workload", "wr.parquet", "-o", "wr.parquet"],
         ["build", "points.csv", BOX, "--workload", "rects.parquet", "-o", "rects.parquet"],
         ["evaluate", "points.csv", BOX, "--public", "-o", "points.csv"],
         ["sequences", "evaluate", "city", "--alphabet", "points.csv", "-o", "points.csv"],

@@ -19,22 +19,15 @@ from tests.commands import as_json, fails, run
 
 
 @pytest.fixture
-def words(tmp_path):
+def words(tmp_path, streets):
     """A build command of each kind, on sensitive files, and the name that pays."""
     points = np.random.default_rng(0).random((60, 2))
-    texts = {
-        "points.csv": "lon,lat\n" + "".join(f"{x},{y}\n" for x, y in points),
-        "nodes.csv": "node,x,y\na,0,0\nb,1,0\nc,2,0\n",
-        "edges.csv": "edge,src,dst,length\n1,a,b,1\n2,b,c,1\n",
-        "walks.csv": "trip,edge\n1,1\n1,2\n2,2\n",
-        "visits.txt": "a b\nb a b\n",
-    }
-    for name, text in texts.items():
-        (tmp_path / name).write_text(text)
-    roads = f"--graph={tmp_path / 'nodes.csv'},{tmp_path / 'edges.csv'}"
+    rows = "".join(f"{x},{y}\n" for x, y in points)
+    (tmp_path / "points.csv").write_text(f"lon,lat\n{rows}")
+    (tmp_path / "visits.txt").write_text("a b\nb a b\n")
     return {
         "points": ["build", str(tmp_path / "points.csv"), "--bounds=0,0,1,1", "--method=ugrid"],
-        "walks": ["roads", "build", str(tmp_path / "walks.csv"), roads, "--workload=clustered:1"],
+        "walks": ["roads", "build", str(tmp_path / "walks.csv"), streets, "--workload=clustered:1"],
         "visits": ["sequences", "build", str(tmp_path / "visits.txt"), "--alphabet=a,b"],
     }
 
