@@ -255,7 +255,7 @@ def save_sample(
     else:
         geometry = geopandas.points_from_xy(*points.T[:2], crs=known_crs(release.domain.crs))
         time = release.domain.time
-        columns = {} if time is None else {time: on_axis(release.domain, points[:, -1])}
+        columns = {} if time is None else {time: on_axis(points[:, -1], release.domain.cycle)}
         _write_map(geopandas.GeoDataFrame(columns, geometry=geometry), path, {})
     return len(points)
 
@@ -265,6 +265,6 @@ def _table(release: PointRelease, points: Float) -> pa.Table:
         name: points[:, axis] for axis, name in enumerate(release.domain.columns)
     }
     if release.domain.time is not None:
-        columns[release.domain.time] = on_axis(release.domain, points[:, -1])
+        columns[release.domain.time] = on_axis(points[:, -1], release.domain.cycle)
     note = {"synthetic": True, "guarantee": release.header.guarantee, "crs": release.domain.crs}
     return pa.table(columns).replace_schema_metadata({MARK: json.dumps(note).encode()})
