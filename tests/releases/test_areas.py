@@ -31,7 +31,7 @@ def written(path, shapes, crs=4326, **columns):
     frame = geopandas.GeoDataFrame(
         {"name": list(shapes), **columns}, geometry=list(shapes.values()), crs=crs
     )
-    frame.to_file(path)
+    frame.to_parquet(path) if path.suffix == ".parquet" else frame.to_file(path)
     return path
 
 
@@ -90,11 +90,7 @@ BAD = {
 
 @pytest.mark.parametrize("line", BAD)
 def test_what_is_no_partition_is_refused_by_name(line, tmp_path):
-    frame = geopandas.GeoDataFrame(
-        {"name": list(BAD[line])}, geometry=list(BAD[line].values()), crs=4326
-    )
-    path = tmp_path / "bad.parquet"
-    frame.to_parquet(path)
+    path = written(tmp_path / "bad.parquet", BAD[line])
     with in_one_line(DpvizError, line):
         dpviz.read_areas(path, BOX)
 
@@ -138,9 +134,7 @@ def test_rows_without_a_key_are_joined_to_no_area_however_their_format_says_so(t
 
 def test_a_text_among_the_numbers_of_a_geopackage_is_no_0(tmp_path):
     """SQLite lets it stand there; an area was called 0, and joined to another's count."""
-    boxes = [box(x, 0, x + 1, 1) for x in range(2)]
-    frame = geopandas.GeoDataFrame({"code": [1, 2]}, geometry=boxes, crs="EPSG:4326")
-    frame.to_file(tmp_path / "a.gpkg")
+    written(tmp_path / "a.gpkg", {x: box(x, 0, x + 1, 1) for x in range(2)}, code=[1, 2])
     with closing(sqlite3.connect(tmp_path / "a.gpkg")) as db:
         triggers = db.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall()
         for (name,) in triggers:  # they call functions of GDAL's
