@@ -8,6 +8,8 @@ from itertools import pairwise
 import geopandas
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from shapely import box
 
@@ -182,9 +184,6 @@ def test_what_does_not_fit_is_one_line_and_nothing_is_paid(visits, wards, tmp_pa
     box = "--bounds=0,0,1,1"
     counted = tmp_path / "folder"
     counted.mkdir()
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     pq.write_table(pa.table({"lon": [0.5], "lat": [0.5]}), counted / "a.parquet")
     for words, line in [
         ((*build, "--areas", "h3:5"), "give --bounds"),

@@ -2,6 +2,8 @@
 
 import json
 
+import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 
 import dpviz
@@ -142,8 +144,6 @@ def test_a_bound_without_a_unit_and_one_out_of_range(visits, tmp_path):
 
 
 def test_files_of_counts_carry_the_names_of_what_is_in_them(tmp_path, visits):
-    import pyarrow.parquet as pq
-
     box = dpviz.Domain((0, 0), (1, 1))
     (tmp_path / "b.csv").write_text(TABLE)
     counts = tmp_path / "all.SENSITIVE.parquet"
@@ -164,8 +164,6 @@ def test_files_of_counts_carry_the_names_of_what_is_in_them(tmp_path, visits):
 
 
 def test_a_table_in_memory_is_sent_to_the_right_door():
-    import pandas as pd
-
     frame = pd.DataFrame({"x": [0.5], "y": ["12 Acacia Avenue"]})
     with pytest.raises(DataError, match=r"give it to dpviz.load") as caught:
         dpviz.from_points(frame, dpviz.Domain((0, 0), (1, 1)))

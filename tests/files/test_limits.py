@@ -9,6 +9,7 @@ import tracemalloc
 import zipfile
 from pathlib import Path
 
+import duckdb
 import geopandas
 import networkx as nx
 import numpy as np
@@ -127,8 +128,6 @@ VIEWS = {
 @pytest.mark.parametrize("what", VIEWS)
 @pytest.mark.parametrize("reader", ["regions", "points"])
 def test_a_geopackage_that_computes_is_refused(what, reader, tmp_path):
-    import geopandas
-
     path = tmp_path / "endless.gpkg"
     shapes = (
         [shapely.box(10.2, 50.2, 10.8, 50.8)] if reader == "regions" else [shapely.Point(11, 50.5)]
@@ -338,8 +337,6 @@ DUCKDB = {
 
 @pytest.mark.parametrize("what", DUCKDB)
 def test_a_duckdb_file_that_computes_is_refused(what, tmp_path):
-    import duckdb
-
     path = tmp_path / "asked.duckdb"
     with duckdb.connect(str(path)) as db:
         db.execute(DUCKDB[what])
@@ -353,8 +350,6 @@ def test_a_duckdb_file_that_computes_is_refused(what, tmp_path):
 
 def test_the_table_of_a_duckdb_file_is_not_another_file(tmp_path):
     """DuckDB takes a name that ends like a file's for that file."""
-    import duckdb
-
     path, other = tmp_path / "asked.duckdb", tmp_path / "other.csv"
     other.write_text("lon,lat\n11,50.5\n")
     with duckdb.connect(str(path)) as db:

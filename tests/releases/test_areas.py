@@ -4,7 +4,9 @@ import sqlite3
 from contextlib import closing
 
 import geopandas
+import h3
 import numpy as np
+import pyproj
 import pytest
 import shapely
 from shapely import MultiPolygon, Point, Polygon, box
@@ -184,8 +186,6 @@ def test_hexagons_cover_the_box_once(name):
 
 
 def test_parents_of_hexagons_are_named_by_id_until_few_are_left():
-    import h3
-
     areas = dpviz.hexagons(8, dpviz.Domain.from_bounds([14.4, -24.1, 14.6, -23.9]))
     sizes = [part.stop - part.start for part in areas.slices]
     assert sizes[0] <= 10 < sizes[1]
@@ -197,15 +197,11 @@ def test_parents_of_hexagons_are_named_by_id_until_few_are_left():
 
 
 def test_hexagons_of_a_projected_box_are_those_of_its_places():
-    import pyproj
-
     domain = dpviz.Domain((530_000.0, 180_000.0), (532_000.0, 182_000.0), ("x", "y"), "EPSG:27700")
     areas = dpviz.hexagons(8, domain)
     assert areas.surface[areas.slices[0]].sum() == pytest.approx(4e6, rel=1e-3)
     at = areas.located(np.array([[531_000.0, 181_000.0]]))
     lon, lat = pyproj.Transformer.from_crs(27700, 4326, always_xy=True).transform(531e3, 181e3)
-    import h3
-
     assert areas.names[areas.first_leaf + at[0]] == h3.latlng_to_cell(lat, lon, 8)
 
 

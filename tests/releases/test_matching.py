@@ -10,8 +10,10 @@ import dpviz
 from dpviz import Domain
 from dpviz.errors import ParameterError, PrivacyError
 from dpviz.evaluation.matching import match_truth
+from dpviz.evaluation.truth import public_records
 from dpviz.releases.points.matching import fresh_leaves, lattice_steps
 from dpviz.trees.boxpairs import near_pairs
+from dpviz.trees.lattice import unmorton
 from tests.commands import as_json, fails
 
 
@@ -73,9 +75,6 @@ def owners(n=2_000, dims=2, seed=0):
 
 
 def points_of(handle):
-    from dpviz.evaluation.truth import public_records
-    from dpviz.trees.lattice import unmorton
-
     records = public_records(handle)
     return np.repeat(unmorton(records.codes, handle.domain.dims), records.weights, axis=0)
 
