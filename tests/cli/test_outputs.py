@@ -272,15 +272,7 @@ def test_a_total_under_either_name_of_a_file_limits_its_builds(tmp_path, monkeyp
     """The command said that nothing limits what is spent, while the other name's total did."""
     monkeypatch.chdir(tmp_path)
     Path("visits.ndjson").write_text('{"lon": 0.5, "lat": 0.5}\n')
-    words = [
-        "build",
-        "visits.ndjson",
-        "--bounds=0,0,1,1",
-        "--columns",
-        "lon,lat",
-        "--epsilon",
-        "0.5",
-    ]
+    words = ["build", "visits.ndjson", BOX, "--columns", "lon,lat", "--epsilon", "0.5"]
     assert "'visits' has no total yet" in run(*words, "-o", "first.parquet")[2]
     assert run("ledger", "set", "visits.ndjson", "--epsilon", "0.9")[0] == 0
     assert run(*words[:-1], "0.4", "-o", "second.parquet")[::2] == (0, "")

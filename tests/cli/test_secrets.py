@@ -57,6 +57,7 @@ PLACES = ("build", "places.csv", BOX)
 GRAPH = ("--graph", "nodes.csv,edges.csv", "--crs", "none")
 AROUND = ("--graph", "around.csv,edges.csv", "--crs", "none")
 ROADS = ("roads", "build", "walks.csv", *GRAPH, "--workload", "clustered:1")
+EVENTS = ("roads", "build", "places.csv", *AROUND, "--workload", "clustered:1")
 SYMBOLS = ("sequences", "build", "visits.csv", "--alphabet", "a1,b2")
 MOVES = ("sequences", "build", "places.csv", BOX, "--time", "when")
 BAD = ("-o", "bad.parquet")
@@ -91,19 +92,9 @@ COMMANDS = {
         (2, "share", "r.parquet", "-o", "map.html"),
         (2, *ROADS, "--unit", "nothing", *BAD),
         (2, "roads", "build", "torn.parquet", *GRAPH, "--workload", "clustered:1", *BAD),
-        (
-            0,
-            "roads",
-            "build",
-            "places.csv",
-            *AROUND,
-            "--workload",
-            "clustered:1",
-            "-o",
-            "e.parquet",
-        ),
+        (0, *EVENTS, "-o", "e.parquet"),
         (0, "check", "places.csv", *AROUND, *UNIT),
-        (2, "roads", "build", "places.csv", *AROUND, "--columns", "lon,nothing", *BAD),
+        (2, *EVENTS, "--columns", "lon,nothing", *BAD),
     ],
     "sequences": [
         (0, *SYMBOLS, *UNIT, "-o", "r.parquet"),
