@@ -15,7 +15,7 @@ import dpviz
 from dpviz.cli import building, outputs
 from dpviz.errors import DpvizError
 from dpviz.releases import files
-from tests.commands import as_json, fails, run
+from tests.commands import as_json, fails, refused, run
 
 
 @pytest.fixture
@@ -283,9 +283,7 @@ def test_no_command_writes_over_a_release_that_was_paid_for(words, tmp_path):
     paid, other = tmp_path / "paid.parquet", tmp_path / "other.parquet"
     for output in paid, other:
         assert run(*words["points"], "-o", output)[0] == 0
-    before = paid.read_bytes()
-    assert "is a release that was paid for" in fails("sample", other, "-o", paid)
-    assert paid.read_bytes() == before
+    refused(tmp_path, ("sample", other, "-o", paid), "is a release that was paid for")
 
 
 def test_of_two_builds_into_one_file_both_releases_are_kept(words, tmp_path, monkeypatch):
@@ -306,28 +304,25 @@ def test_of_two_builds_into_one_file_both_releases_are_kept(words, tmp_path, mon
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_disk_without_room_costs_nothing(words, tmp_path, monkeypatch, kind):
     monkeypatch.setattr(outputs, "SPACE", 10**18)
-    assert "MB are free on this disk" in fails(*words[kind], "-o", tmp_path / "out.parquet")
-    assert outcomes(kind) == []
+    command = (*words[kind], "-o", tmp_path / "out.parquet")
+    refused(tmp_path, command, "MB are free on this disk")
 
 
 def test_a_ledger_behind_a_link_to_itself_costs_nothing_and_is_one_line(words, tmp_path):
     """It was a traceback."""
     ledger = tmp_path / "ledger.sqlite"
     ledger.symlink_to(ledger.name)
-    line = fails(*words["points"], "--ledger", ledger, "-o", tmp_path / "out.parquet")
-    assert "the ledger is a link to no file: mend it" in line
-    assert not list(tmp_path.glob("*.parquet"))
+    command = (*words["points"], "--ledger", ledger, "-o", tmp_path / "out.parquet")
+    refused(tmp_path, command, "the ledger is a link to no file: mend it")
 
 
 def test_a_folder_without_rights_costs_nothing(words, tmp_path, monkeypatch):
-    def refused(*_, **__):
+    def closed(*_, **__):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(outputs.tempfile, "TemporaryFile", refused)
-    assert "the folder cannot be written (Permission denied)" in fails(
-        *words["points"], "-o", tmp_path / "out.parquet"
-    )
-    assert outcomes("points") == []
+    monkeypatch.setattr(outputs.tempfile, "TemporaryFile", closed)
+    command = (*words["points"], "-o", tmp_path / "out.parquet")
+    refused(tmp_path, command, "the folder cannot be written (Permission denied)")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a file that is full")
@@ -376,13 +371,11 @@ def test_public_data_get_real_noise_unless_simulated_noise_is_asked_for(words, t
 @pytest.mark.parametrize("kind", KINDS)
 def test_sensitive_data_are_not_declared_public_in_passing(words, tmp_path, kind):
     output, paid = (["-o", tmp_path / f"{name}.parquet"] for name in ("out", "paid"))
-    line = fails(*words[kind], *output, "--declare-public")
-    assert outcomes(kind) == []
-    assert "--declare-public goes with --public: give both, or neither" in line
+    line = "--declare-public goes with --public: give both, or neither"
+    refused(tmp_path, (*words[kind], *output, "--declare-public"), line)
     assert run(*words[kind], *paid)[0] == 0
-    assert f"data set '{kind}' is sensitive, says the ledger" in fails(
-        *words[kind], *output, "--public"
-    )
+    line = fails(*words[kind], *output, "--public")
+    assert f"data set '{kind}' is sensitive, says the ledger" in line
     assert run(*words[kind], *output, "--public", "--declare-public")[0] == 0
     assert dpviz.Ledger().account(kind).public
     assert run(*words[kind], *output, "--public")[0] == 0
@@ -429,19 +422,15 @@ def test_exact_answers_are_not_asked_of_what_the_ledger_knows_as_sensitive(words
     dpviz.Ledger().spend(kind, 0.1, what="x")
     command = [word.replace("build", "evaluate") for word in words[kind]]
     command = [each for each in command if not each.startswith(("--method=", "--workload="))]
-    assert f"data set '{kind}' is sensitive, says the ledger" in fails(
-        *command, "--public", "-o", tmp_path / "out.csv"
-    )
-    assert not (tmp_path / "out.csv").exists()
+    line = f"data set '{kind}' is sensitive, says the ledger"
+    refused(tmp_path, (*command, "--public", "-o", tmp_path / "out.csv"), line)
 
 
 def test_counts_of_sensitive_data_are_not_kept_as_public(words, tmp_path):
     dpviz.Ledger().spend("points", 0.1, what="x")
     command = ["aggregate", words["points"][1], "--bounds=0,0,1,1", "--public"]
-    assert "is sensitive, says the ledger" in fails(
-        *command, "-o", tmp_path / "kept.SENSITIVE.parquet"
-    )
-    assert not list(tmp_path.glob("*.parquet"))
+    command += ["-o", tmp_path / "kept.SENSITIVE.parquet"]
+    refused(tmp_path, command, "is sensitive, says the ledger")
 
 
 def test_info_says_what_no_ledger_holds(words, tmp_path):
