@@ -9,102 +9,76 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpviz.arguments import typed
-from dpviz.datasets.geography import CITY
+from dpviz.datasets.geography import CITY as CITY
 from dpviz.domain import Domain
 from dpviz.errors import DataError, ParameterError
 from dpviz.methods import Method
 from dpviz.methods.request import by_area, chosen_method, promises
 from dpviz.methods.roads.base import Measured, RoadMethod, RoadTask
 from dpviz.methods.sequences.base import SequenceTask
-from dpviz.private.areas import AreaData
-from dpviz.private.budget import Budget, per_record, positive_epsilon
+from dpviz.private.areas import AreaData as AreaData
+from dpviz.private.budget import Budget
+from dpviz.private.budget import per_record as per_record
+from dpviz.private.budget import positive_epsilon as positive_epsilon
 from dpviz.private.driver import Price, delta_for, header_of, noise_for, relation
-from dpviz.private.handle import DataHandle, Handle, R
+from dpviz.private.handle import DataHandle as DataHandle
+from dpviz.private.handle import Handle as Handle
+from dpviz.private.handle import R
 from dpviz.private.index import PointIndex
 from dpviz.private.layers import checked_share, measure_points
-from dpviz.private.ledger import Account, Ledger, Spend, account_key
-from dpviz.private.ledger.entries import NEIGHBOURS
-from dpviz.private.load.cellquery import CellQuery
-from dpviz.private.load.cells import Cells, cells_of, grid_cells, leaf_cells
-from dpviz.private.load.check import HEADING as CHECK_HEADING
-from dpviz.private.load.check import check_places, check_points, check_sequences, check_trips
-from dpviz.private.load.contract import cell_counts, cell_sql, from_counts
-from dpviz.private.load.counts import save_counts
-from dpviz.private.load.data import load
-from dpviz.private.load.dialects import checked_dialect
-from dpviz.private.load.dialects import table as quoted_table
-from dpviz.private.load.graphs import read_graph, workload_of
-from dpviz.private.load.names import recognised_columns
-from dpviz.private.load.points import columns as source_columns
-from dpviz.private.load.selection import checked_bits
-from dpviz.private.load.sequences import alphabet_of, has_header
-from dpviz.private.load.sources import public_extent, stated_domain
-from dpviz.private.load.tables.formats import may_hold_places
+from dpviz.private.ledger import Account as Account
+from dpviz.private.ledger import Ledger as Ledger
+from dpviz.private.ledger import Spend as Spend
+from dpviz.private.ledger import account_key as account_key
+from dpviz.private.ledger.entries import NEIGHBOURS as NEIGHBOURS
+from dpviz.private.load import check, dialects
+from dpviz.private.load import points as files_of_points
+from dpviz.private.load.cellquery import CellQuery as CellQuery
+from dpviz.private.load.cells import Cells as Cells
+from dpviz.private.load.cells import cells_of as cells_of
+from dpviz.private.load.cells import grid_cells as grid_cells
+from dpviz.private.load.cells import leaf_cells as leaf_cells
+from dpviz.private.load.check import check_places as check_places
+from dpviz.private.load.check import check_points as check_points
+from dpviz.private.load.check import check_sequences as check_sequences
+from dpviz.private.load.check import check_trips as check_trips
+from dpviz.private.load.contract import cell_counts as cell_counts
+from dpviz.private.load.contract import cell_sql as cell_sql
+from dpviz.private.load.contract import from_counts as from_counts
+from dpviz.private.load.counts import save_counts as save_counts
+from dpviz.private.load.data import load as load
+from dpviz.private.load.dialects import checked_dialect as checked_dialect
+from dpviz.private.load.graphs import read_graph as read_graph
+from dpviz.private.load.graphs import workload_of as workload_of
+from dpviz.private.load.names import recognised_columns as recognised_columns
+from dpviz.private.load.selection import checked_bits as checked_bits
+from dpviz.private.load.sequences import alphabet_of as alphabet_of
+from dpviz.private.load.sequences import has_header as has_header
+from dpviz.private.load.sources import public_extent as public_extent
+from dpviz.private.load.sources import stated_domain as stated_domain
+from dpviz.private.load.tables.formats import may_hold_places as may_hold_places
 from dpviz.private.load.tables.memory import array_points
-from dpviz.private.load.tables.opening import tables_in
+from dpviz.private.load.tables.opening import tables_in as tables_in
 from dpviz.private.mechanisms.sources import Noise
 from dpviz.private.parallel import in_parallel
-from dpviz.private.payment import USER_LEDGER, payment, require_public
-from dpviz.private.roads import DISJOINT_STEPS, RoadData
-from dpviz.private.sequences import SequenceData
+from dpviz.private.payment import USER_LEDGER, payment
+from dpviz.private.payment import require_public as require_public
+from dpviz.private.roads import DISJOINT_STEPS
+from dpviz.private.roads import RoadData as RoadData
+from dpviz.private.sequences import SequenceData as SequenceData
 from dpviz.progress import Progress, Reports, listening
-from dpviz.releases.areas.partition import Areas
+from dpviz.releases.areas.partition import Areas as Areas
 from dpviz.releases.areas.release import AreaRelease
-from dpviz.releases.areas.source import areas_of
+from dpviz.releases.areas.source import areas_of as areas_of
 from dpviz.releases.header import Header
 from dpviz.releases.release import Release
 from dpviz.releases.roads.timed import facts_of_steps, road_release_of
 from dpviz.releases.sequences.release import SequenceRelease
 from dpviz.roads.paths import Paths
 
-__all__ = [
-    "CHECK_HEADING",
-    "CITY",
-    "NEIGHBOURS",
-    "Account",
-    "AreaData",
-    "Areas",
-    "CellQuery",
-    "Cells",
-    "DataHandle",
-    "Handle",
-    "Ledger",
-    "RoadData",
-    "SequenceData",
-    "Spend",
-    "account_key",
-    "alphabet_of",
-    "areas_of",
-    "build",
-    "cell_counts",
-    "cell_sql",
-    "cells_of",
-    "check_places",
-    "check_points",
-    "check_sequences",
-    "check_trips",
-    "checked_bits",
-    "checked_dialect",
-    "from_counts",
-    "from_points",
-    "grid_cells",
-    "has_header",
-    "leaf_cells",
-    "load",
-    "may_hold_places",
-    "per_record",
-    "positive_epsilon",
-    "public_extent",
-    "quoted_table",
-    "read_graph",
-    "recognised_columns",
-    "require_public",
-    "save_counts",
-    "source_columns",
-    "stated_domain",
-    "tables_in",
-    "workload_of",
-]
+CHECK_HEADING = check.HEADING
+quoted_table = dialects.table
+source_columns = files_of_points.columns
 
 Result = tuple[Callable[[Header], Release], dict[str, Any]]
 """What a method gave: how it becomes a release, and what the header says of it."""

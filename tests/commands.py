@@ -1,6 +1,8 @@
 """Commands as tests run them: in this process, and seen from outside."""
 
 import json
+import re
+import shlex
 import sys
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
@@ -9,6 +11,7 @@ from unittest.mock import patch
 import pytest
 from typer.testing import CliRunner
 
+from dpviz import Ledger
 from dpviz.cli import app, main
 
 
@@ -27,8 +30,8 @@ def as_json(*words):
     return json.loads(out)
 
 
-def fails(*words):
-    """Run a command as a user does; it must exit 2 with one line, which is returned."""
+def seen(*words):
+    """Run a command as a user does; returns exit code, standard output, standard error."""
     with (
         patch.object(sys, "argv", ["dpviz", *map(str, words)]),
         patch.object(sys.modules["__main__"], "__package__", None),  # as by ``python -m pytest``
@@ -37,7 +40,42 @@ def fails(*words):
         pytest.raises(SystemExit) as caught,
     ):
         main()
-    assert caught.value.code == 2
-    assert out.getvalue() == ""
-    assert "Traceback" not in err.getvalue()
-    return err.getvalue()
+    return caught.value.code, out.getvalue(), err.getvalue()
+
+
+def fails(*words):
+    """Run a command as a user does; it must exit 2 with one line, which is returned."""
+    code, out, err = seen(*words)
+    assert (code, out) == (2, "")
+    assert "Traceback" not in err
+    return err
+
+
+def refused(folder, words, line):
+    """A command is refused in one line, and no file of a folder or ledger differs or is new."""
+
+    def files():
+        every = {*folder.rglob("*"), *Ledger().files}
+        return {each: each.is_dir() or each.read_bytes() for each in every if each.exists()}
+
+    before = files()
+    error = fails(*words)
+    assert line in error
+    assert error.count("\n") == 1
+    assert files() == before
+
+
+def blocks(language, page):
+    """The code of one language on a page."""
+    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE)
+
+
+def run_commands(page):
+    """Run the commands of a page, one after another; returns what each prints."""
+    lines = "".join(blocks("sh", page)).replace("\\\n", "").splitlines()
+    printed = []
+    for words in [shlex.split(line)[3:] for line in lines if "run dpviz" in line]:
+        code, out, err = seen(*words)
+        assert code == 0, (words, err)
+        printed.append(out)
+    return printed

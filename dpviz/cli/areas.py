@@ -126,27 +126,21 @@ def answer_areas(release: AreaRelease, as_json: bool) -> None:
     emit({"areas": rows}, as_json, "\n".join([*lines, release.header.guarantee]))
 
 
-def export_areas(
+def join_areas(
     release: AreaRelease,
     output: str,
-    *,
-    every_level: bool,
     join: str | None,
     key: str | None,
     level: str | None,
+    *,
+    every_level: bool,
     as_json: bool,
 ) -> None:
-    """Write the areas of a release, or an analyst's own file with its counts."""
-    from dpviz.releases.export import export, export_joined
+    """Write an analyst's own file of areas with the counts of a release."""
+    from dpviz.releases.export import export_joined
 
     if join is None:
-        if key is not None or level is not None:
-            raise ParameterError("--key and --level are of a file of yours: give --join too")
-        path = export(release, output, leaves=not every_level)
-        areas = release.areas
-        rows = len(areas) if every_level else areas.leaves
-        emit({"output": str(path), "rows": rows}, as_json, f"{path}: {rows:,} rows")
-        return
+        raise ParameterError("--key and --level are of a file of yours: give --join too")
     if key is None:
         raise ParameterError("--key is missing: the column of your file that names the areas")
     if every_level:

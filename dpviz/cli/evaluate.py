@@ -88,9 +88,7 @@ def evaluate(
         raise PrivacyError(
             "evaluate compares with exact counts: only for public data; add --public if they are"
         )
-    apart(output, source, workload_file, resumed=True)
-    drawable(plot, output)
-    require_plan(output, source, workload_file)
+    require_files(output, plot, source, workload_file)
     handle = dpviz.load(source, places.domain(source), **places.reading(), public=True)
     require_public(dpviz.Ledger(), handle)  # exact counts follow
     declared, workload_file = _declared(workload_file, handle)
@@ -194,25 +192,26 @@ def _workloads(
     return tuple(drawn(size, queries) for size in sizes)
 
 
-def require_plan(output: str, *inputs: str | None) -> None:
-    """Refuse before any work rows whose plan cannot be written beside them.
+def require_files(output: str, plot: str | None, *inputs: str | None) -> None:
+    """Fail before hours of work, not after: of rows, the plan beside them and a picture of them.
 
     Raises:
-        ParameterError: no CSV file in a folder that exists, or an input in place of the plan.
+        ParameterError: no CSV file in a folder that exists, no picture in one, or an input in place
+            of the rows or the plan.
         DataError: another file in place of the plan.
         ReleaseError: as :func:`dpviz.files.writing.destination`.
     """
     from dpviz.evaluation.rowfile import plan_file, plan_in
 
+    apart(output, *inputs, resumed=True)
+    if plot is not None:
+        _require_picture(plot, output)
     side = plan_file(output)
     plan_in(side)
     apart(str(side), *inputs, resumed=True)
 
 
-def drawable(plot: str | None, output: str) -> None:
-    """Fail before hours of work, not after."""
-    if plot is None:
-        return
+def _require_picture(plot: str, output: str) -> None:
     path = Path(plot)
     apart(plot)
     if path.resolve() == Path(output).resolve():

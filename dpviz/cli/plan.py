@@ -54,7 +54,7 @@ def plan(
 ) -> None:
     """Find method, parameters and least epsilon for what must hold: no records are read."""
     domain = public_box(numbers(bounds, "--bounds"), (), crs)
-    if source is not None and like is not None and _same(source, like):
+    if source is not None and like is not None and Path(source).resolve() == Path(like).resolve():
         raise ParameterError(f"--like {like!r} is the source itself: a plan reads no records of it")
     planned = dpviz.plan(
         domain,
@@ -84,10 +84,6 @@ def plan(
         planned.python,
     ]
     emit(planned.to_dict(), as_json, "\n".join(lines))
-
-
-def _same(one: str, other: str) -> bool:
-    return one == other or Path(one).absolute().resolve() == Path(other).absolute().resolve()
 
 
 def _public(like: str, domain: Any) -> Any:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import dpviz
-from dpviz.cli.areas import export_areas
+from dpviz.cli.areas import join_areas
 from dpviz.cli.areas import size_words as area_words
 from dpviz.cli.areas import summary as area_summary
 from dpviz.cli.attributes import attribute_facts
@@ -171,22 +171,19 @@ def export(
     """Write a release for other tools, such as QGIS."""
     apart(output, release, join)
     opened = opened_map(release)
-    if isinstance(opened, dpviz.AreaRelease):
-        export_areas(
-            opened,
-            output,
-            every_level=all_nodes,
-            join=join,
-            key=key,
-            level=level,
-            as_json=as_json,
-        )
+    if (join, key, level) != (None, None, None):
+        if not isinstance(opened, dpviz.AreaRelease):
+            raise ParameterError(
+                "--join is of a release of areas, this one is of points: leave it out"
+            )
+        join_areas(opened, output, join, key, level, every_level=all_nodes, as_json=as_json)
         return
-    if join is not None or key is not None or level is not None:
-        raise ParameterError("--join is of a release of areas, this one is of points: leave it out")
     path = dpviz.export(opened, output, leaves=not all_nodes)
-    nodes = opened.table[0]
-    rows = len(nodes) if all_nodes else int(nodes.leaf.sum())
+    if isinstance(opened, dpviz.AreaRelease):
+        every, leaves = len(opened.areas), opened.areas.leaves
+    else:
+        every, leaves = len(opened.table.nodes), int(opened.table.nodes.leaf.sum())
+    rows = every if all_nodes else leaves
     emit({"output": str(path), "rows": rows}, as_json, f"{path}: {rows:,} rows")
 
 

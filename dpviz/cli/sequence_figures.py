@@ -7,10 +7,10 @@ from typing import Annotated
 import typer
 
 import dpviz
-from dpviz.cli.evaluate import drawable, emit_results, require_plan, write_plot
+from dpviz.cli.evaluate import emit_results, require_files, write_plot
 from dpviz.cli.groups import grouped
 from dpviz.cli.options import Units
-from dpviz.cli.outputs import apart, claimed
+from dpviz.cli.outputs import claimed
 from dpviz.cli.root import Json, NoiseSeed, numbers, progress, whole_numbers
 from dpviz.cli.sequences import Source, sequences
 from dpviz.cli.sources import Symbols
@@ -53,9 +53,7 @@ def evaluate(
         raise PrivacyError(
             "evaluate compares with exact answers: only for public data; add --public if they are"
         )
-    apart(output, source, symbols.alphabet, symbols.leaves, resumed=True)
-    drawable(plot, output)
-    require_plan(output, source, symbols.alphabet, symbols.leaves)
+    require_files(output, plot, source, symbols.alphabet, symbols.leaves)
     plan = SequenceExperiment(
         methods=distinct(words(methods, "--methods")),
         epsilons=distinct(numbers(epsilons, "--epsilons")),

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from dpviz.domain.cycles import CYCLES, DAYS, of_cycle
 from dpviz.domain.zones import OF_ZONES, ZONE, Offsets, offsets
 from dpviz.errors import DomainError
+from dpviz.trees.lattice import Float
 
 SECONDS = {"s": 1, "min": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 """Units of a step of fixed length, the shortest first."""
@@ -40,8 +41,6 @@ _UNIT_NAMES = {
     "d": "day", "w": "week", "mo": "month", "y": "year",
 }  # fmt: skip
 _USUAL = ("1min", "15min", "1h", "6h", "1d", "1w", "1mo", "1y")
-
-Float = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -15,11 +15,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpviz.errors import DomainError
-
-Codes = NDArray[np.uint64]
+from dpviz.trees.lattice import Codes
 
 _DISTANCE = re.compile(r"\s*([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?)\s*(m|km)\s*", re.IGNORECASE)
 _METRES = {"m": 1.0, "km": 1_000.0}

@@ -23,13 +23,11 @@ from dpviz.domain.cuts import metres
 from dpviz.domain.rectangles import OVERLAP, checked_limits, checked_rectangles, numbers_of, rows_of
 from dpviz.domain.zones import ZONE, zone_name
 from dpviz.errors import DomainError
+from dpviz.trees.lattice import Float, Int
 
 LATTICE_BITS = {1: 30, 2: 26, 3: 20, 4: 15}
 """Lattice bits per axis by number of dimensions: 2-D is under a metre on Earth; a cell's code fits
 64 bits and its volume an int64 (2·26 = 52, 4·15 = 60)."""
-
-Int = NDArray[np.int64]
-Float = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from math import isfinite
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from dpviz.errors import DomainError
+from dpviz.trees.lattice import Float
 
 OVERLAP = "give one that overlaps it"
-
-Float = NDArray[np.float64]
 
 
 def numbers_of(values: ArrayLike, what: str, remedy: str) -> Float:

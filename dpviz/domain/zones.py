@@ -13,17 +13,15 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpviz.arguments import described
 from dpviz.errors import DomainError
+from dpviz.trees.lattice import Float
 
 ZONE = "UTC"
 OF_ZONES = -2_208_988_800.0, 4_102_444_800.0
 """The years 1900 to 2099: what a zone other than UTC is known for."""
 _DAY = 86_400.0
-
-Float = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

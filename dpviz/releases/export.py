@@ -18,7 +18,7 @@ from dpviz.errors import DomainError, ReleaseError
 from dpviz.files.writing import write_file
 from dpviz.lazy import geopandas, pa, pd, pq, pv, pyogrio, pyproj, shapely
 from dpviz.releases.antimeridian import cut
-from dpviz.releases.areas.columns import plain_frame
+from dpviz.releases.areas.columns import plain_frame, to_geopandas
 from dpviz.releases.areas.joining import joined
 from dpviz.releases.areas.release import AreaRelease
 from dpviz.releases.points.columns import named_kinds, on_axis, sum_columns, times
@@ -53,28 +53,25 @@ def export(release: Release, path: str | os.PathLike[str], *, leaves: bool = Tru
         ReleaseError: another ending, or a release that has no place on a map.
     """
     ending = _ending(path)
+    plain, header = ending == ".csv", release.header.to_dict()
     if isinstance(release, AreaRelease):
-        level = None if leaves else "all"
-        members = {**release.header.to_dict(), "domain": release.areas.domain.to_dict()}
-        if ending == ".csv":
-            return _write_csv(plain_frame(release.areas, release.answers, level), path)
-        return _write_map(release.to_geopandas(level), path, {"dpviz": members})
-    if not isinstance(release, (PointRelease, RoadRelease)):
+        header["domain"] = release.domain.to_dict()
+        made = plain_frame if plain else to_geopandas
+        frame = made(release.areas, release.answers, None if leaves else "all")
+    elif isinstance(release, PointRelease):
+        header["domain"] = release.domain.to_dict()
+        frame = _plain_frame(release) if plain else release.to_geopandas()
+        frame = frame[release.table.nodes.leaf] if leaves else frame
+    elif isinstance(release, RoadRelease):
+        frame = release.to_geopandas()
+        frame = frame.drop(columns="geometry") if plain else frame
+    else:
         raise ReleaseError(f"a release of {release.kind} has no cells or edges to export")
-    header = release.header.to_dict()
-    if ending == ".csv":
-        if isinstance(release, PointRelease):
-            plain = _plain_frame(release, leaves)
-        else:
-            plain = release.to_geopandas().drop(columns="geometry")
-        return _write_csv(plain, path)
-    frame = release.to_geopandas()
+    if plain:
+        return _write_csv(frame, path)
     if ending == ".geojson":  # it has no type for times
         clocks = frame.select_dtypes("datetime").columns
         frame = frame.assign(**{name: frame[name].dt.strftime(ISO) for name in clocks})
-    if isinstance(release, PointRelease):
-        frame = frame[frame["leaf"]] if leaves else frame
-        header["domain"] = release.domain.to_dict()
     return _write_map(frame, path, {"dpviz": header})
 
 
@@ -215,18 +212,17 @@ def _keep_layers(path: str | os.PathLike[str]) -> None:
         )
 
 
-def _plain_frame(release: PointRelease, leaves: bool) -> Any:
+def _plain_frame(release: PointRelease) -> Any:
     (nodes, kind, sums), domain = release.table, release.domain
-    exported = nodes.leaf if leaves else np.ones(len(nodes), dtype=np.bool_)
-    low, high = domain.to_coordinates(nodes.lo[exported]), domain.to_coordinates(nodes.hi[exported])
-    names = domain.place.columns
-    columns: dict[str, Any] = {f"{name}_min": low[:, axis] for axis, name in enumerate(names)}
-    columns |= {f"{name}_max": high[:, axis] for axis, name in enumerate(names)}
-    columns |= {name: each[exported] for name, each in times(domain, nodes).items()}
-    columns |= {name: each[exported] for name, each in named_kinds(domain, kind).items()}
-    columns |= {"level": nodes.level[exported], "count": nodes.count[exported]}
-    columns["noise_sd"] = np.sqrt(nodes.variance[exported])
-    return pd.DataFrame(columns | {k: each[exported] for k, each in sum_columns(sums).items()})
+    ends = {"min": domain.to_coordinates(nodes.lo), "max": domain.to_coordinates(nodes.hi)}
+    columns: dict[str, Any] = {
+        f"{name}_{end}": each[:, axis]
+        for end, each in ends.items()
+        for axis, name in enumerate(domain.place.columns)
+    }
+    columns |= times(domain, nodes) | named_kinds(domain, kind)
+    columns |= {"level": nodes.level, "count": nodes.count, "noise_sd": np.sqrt(nodes.variance)}
+    return pd.DataFrame(columns | sum_columns(sums))
 
 
 def save_sample(
@@ -255,7 +251,7 @@ def save_sample(
     else:
         geometry = geopandas.points_from_xy(*points.T[:2], crs=known_crs(release.domain.crs))
         time = release.domain.time
-        columns = {} if time is None else {time: on_axis(release.domain, points[:, -1])}
+        columns = {} if time is None else {time: on_axis(points[:, -1], release.domain.cycle)}
         _write_map(geopandas.GeoDataFrame(columns, geometry=geometry), path, {})
     return len(points)
 
@@ -265,6 +261,6 @@ def _table(release: PointRelease, points: Float) -> pa.Table:
         name: points[:, axis] for axis, name in enumerate(release.domain.columns)
     }
     if release.domain.time is not None:
-        columns[release.domain.time] = on_axis(release.domain, points[:, -1])
+        columns[release.domain.time] = on_axis(points[:, -1], release.domain.cycle)
     note = {"synthetic": True, "guarantee": release.header.guarantee, "crs": release.domain.crs}
     return pa.table(columns).replace_schema_metadata({MARK: json.dumps(note).encode()})

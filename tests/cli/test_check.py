@@ -2,12 +2,14 @@
 
 import json
 
+import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 
 import dpviz
 from dpviz.build import CHECK_HEADING
 from dpviz.errors import DataError
-from tests.commands import as_json, fails, run
+from tests.commands import as_json, fails, refused, run
 
 BOX = "--bounds=0,0,1,1"
 TABLE = """who,lon,lat
@@ -131,19 +133,15 @@ def test_what_check_does_not_do_is_one_line(visits, tmp_path):
 
 
 def test_a_bound_without_a_unit_and_one_out_of_range(visits, tmp_path):
+    line, five = "at most 5 records per unit, but no unit: name its column too", "--max-per-unit=5"
     for command in (["check", visits], ["build", visits, "-o", tmp_path / "r.parquet"]):
-        line = fails(*command, BOX, "--max-per-unit", "5")
-        assert "at most 5 records per unit, but no unit: name its column too" in line
-        line = fails(*command, BOX, "--unit", "who", "--max-per-unit", str(10**21))
-        assert "give 1 or more, up to 1,000,000" in line
-    line = fails("sql", "--table", "visits", BOX, "--max-per-unit", "5")  # it counted all of each
-    assert "at most 5 records per unit, but no unit: name its column too" in line
-    assert not (tmp_path / "r.parquet").exists()
+        refused(tmp_path, (*command, BOX, five), line)
+        many = (*command, BOX, "--unit", "who", "--max-per-unit", 10**21)
+        refused(tmp_path, many, "give 1 or more, up to 1,000,000")
+    refused(tmp_path, ("sql", "--table", "visits", BOX, five), line)  # it counted all of each
 
 
 def test_files_of_counts_carry_the_names_of_what_is_in_them(tmp_path, visits):
-    import pyarrow.parquet as pq
-
     box = dpviz.Domain((0, 0), (1, 1))
     (tmp_path / "b.csv").write_text(TABLE)
     counts = tmp_path / "all.SENSITIVE.parquet"
@@ -164,8 +162,6 @@ def test_files_of_counts_carry_the_names_of_what_is_in_them(tmp_path, visits):
 
 
 def test_a_table_in_memory_is_sent_to_the_right_door():
-    import pandas as pd
-
     frame = pd.DataFrame({"x": [0.5], "y": ["12 Acacia Avenue"]})
     with pytest.raises(DataError, match=r"give it to dpviz.load") as caught:
         dpviz.from_points(frame, dpviz.Domain((0, 0), (1, 1)))

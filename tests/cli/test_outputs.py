@@ -17,25 +17,9 @@ import dpviz
 from dpviz.cli.outputs import claimed
 from dpviz.errors import ParameterError
 from dpviz.files.writing import mark, write_bytes
-from tests.commands import fails, run
+from tests.commands import fails, refused, run
 
 BOX = "--bounds=0,0,1,1"
-ROADS = {
-    "nodes.csv": "node,x,y\na,0,0\nb,1,0\nc,2,0\n",
-    "edges.csv": "edge,src,dst,length\n1,a,b,1\n2,b,c,1\n",
-    "walks.csv": "trip,edge\n1,1\n1,2\n2,2\n",
-}
-
-
-def unchanged(folder, words, line):
-    """A command is refused with a line, and no file differs or is new."""
-
-    def files():
-        return {each: each.read_bytes() for each in folder.rglob("*") if each.is_file()}
-
-    before = files()
-    assert line in fails(*words)
-    assert files() == before
 
 
 @pytest.mark.parametrize("there", [True, False])
@@ -52,10 +36,10 @@ def test_no_command_writes_over_the_ledger(folder, monkeypatch, there, ending, n
         ledger = folder / "link.parquet"
     words = ["build", "points.csv", BOX, "-o", ledger]
     words += ["--ledger", folder / "paid.parquet"] if named else []
-    unchanged(folder, words, "ledger, or its seal: name another file")
+    refused(folder, words, "ledger, or its seal: name another file")
     if not named:
         words = ["sample", "r.parquet", "-o", ledger]
-        unchanged(folder, words, "ledger, or its seal: name another file")
+        refused(folder, words, "ledger, or its seal: name another file")
 
 
 def test_a_ledger_that_is_not_in_use_is_not_written_over_either(folder):
@@ -66,17 +50,17 @@ def test_a_ledger_that_is_not_in_use_is_not_written_over_either(folder):
         ["sequences", "sample", "s.parquet", "-o", "old.md.seal"],
         ["audit", "all", "-o", "old.md"],
     ):
-        unchanged(folder, words, "is a ledger, or its seal: name another")
+        refused(folder, words, "is a ledger, or its seal: name another")
 
 
 def test_records_are_not_replaced_by_their_counts(folder):
     records = "raw.SENSITIVE.parquet"
     pq.write_table(pa.table({"lon": [0.1, 0.2], "lat": [0.1, 0.2]}), records)
     words = ["aggregate", records, BOX, "-o", records]
-    unchanged(folder, words, "holds no counts per cell to append to")
+    refused(folder, words, "holds no counts per cell to append to")
     (folder / "link.SENSITIVE.parquet").symlink_to(records)
     words[-1] = "link.SENSITIVE.parquet"
-    unchanged(folder, words, "holds no counts per cell to append to")
+    refused(folder, words, "holds no counts per cell to append to")
     assert run("aggregate", records, BOX, "-o", "counts.SENSITIVE.parquet")[0] == 0
     more = ["counts.SENSITIVE.parquet", "points.csv"]
     assert run("aggregate", *more, BOX, "-o", "counts.SENSITIVE.parquet")[0] == 0
@@ -134,12 +118,9 @@ def test_of_two_commands_that_write_one_file_at_once_the_second_is_refused(
         assert len(dpviz.Ledger().account("points").spends) == 1
 
 
-def test_a_file_that_may_hold_records_is_not_replaced(folder):
+def test_a_file_that_may_hold_records_is_not_replaced(folder, streets):
     """Any plain file was, unless the command read it too."""
-    for name, text in ROADS.items():
-        (folder / name).write_text(text)
-    graph = ["--graph", "nodes.csv,edges.csv"]
-    words = ["roads", "build", "walks.csv", *graph, "--public", "--seed", 1, "-o", "roads.parquet"]
+    words = ["roads", "build", "walks.csv", streets, "--public", "--seed", 1, "-o", "roads.parquet"]
     assert run(*words, "--method", "event-histogram", "--workload", "clustered:1")[0] == 0
     assert run("sequences", "build", "city", "--public", "--seed", 1, "-o", "s.parquet")[0] == 0
     pq.write_table(pa.table({"lon": [0.1], "lat": [0.2]}), "raw.parquet")
@@ -151,7 +132,7 @@ def test_a_file_that_may_hold_records_is_not_replaced(folder):
         ["build", "points.csv", BOX, "-o", "raw.parquet"],
         ["match", "r.parquet", "r.parquet", "--within", "0.1", "-o", "raw.parquet"],
     ):
-        unchanged(folder, words, "exists: name another file, or delete it")
+        refused(folder, words, "exists: name another file, or delete it")
     (folder / "empty.csv").touch()
     for output in ("r.png", "r.png", "empty.csv"):
         assert run("picture" if output == "r.png" else "export", "r.parquet", "-o", output)[0] == 0
@@ -233,9 +214,7 @@ def test_a_claim_taken_while_its_file_is_swept_is_refused(folder, monkeypatch):
     assert not seen
 
 
-def test_no_command_writes_over_a_file_that_an_option_names(folder):
-    for name, text in ROADS.items():
-        (folder / name).write_text(text)
+def test_no_command_writes_over_a_file_that_an_option_names(folder, streets):
     shape = geopandas.GeoSeries([shapely.box(0, 0, 1, 1)], crs="EPSG:4326").to_frame("geometry")
     shape.to_file("mine.gpkg", layer="a")
     shutil.copy("mine.gpkg", "hard.gpkg")
@@ -243,7 +222,6 @@ def test_no_command_writes_over_a_file_that_an_option_names(folder):
     (folder / "link.gpkg").symlink_to("mine.gpkg")
     for name in ("q", "rects", "wr"):
         shutil.copy("r.parquet", f"{name}.parquet")
-    graph = ["--graph", "nodes.csv,edges.csv"]
     match = ["match", "r.parquet", "r.parquet", "--within", "0.1", "--public"]
     join = ["--key", "name", "--join"]
     for words in (
@@ -254,55 +232,47 @@ def test_no_command_writes_over_a_file_that_an_option_names(folder):
         ["export", "r.parquet", "-o", "mine.gpkg", *join, "link.gpkg"],
         ["export", "r.parquet", "-o", "link.gpkg", *join, "mine.gpkg"],
         ["export", "r.parquet", "-o", "also.gpkg", *join, "hard.gpkg"],
-        ["roads", "build", "walks.csv", *graph, "--workload", "wr.parquet", "-o", "wr.parquet"],
+        ["roads", "build", "walks.csv", streets, "--workload", "wr.parquet", "-o", "wr.parquet"],
         ["build", "points.csv", BOX, "--workload", "rects.parquet", "-o", "rects.parquet"],
         ["evaluate", "points.csv", BOX, "--public", "-o", "points.csv"],
         ["sequences", "evaluate", "city", "--alphabet", "points.csv", "-o", "points.csv"],
     ):
-        unchanged(folder, words, "is one of the inputs: name another file")
+        refused(folder, words, "is one of the inputs: name another file")
 
 
 def test_a_plot_is_a_file_of_its_own(folder):
     words = ["evaluate", "points.csv", BOX, "--public", "-o", "e.png", "--plot", "e.png"]
-    unchanged(folder, words, "is the output too: name two files")
+    refused(folder, words, "is the output too: name two files")
 
 
 def test_a_figure_is_not_begun_where_nothing_can_be_written(folder, monkeypatch):
     """It failed after minutes, when it wrote."""
 
-    def refused(**_):
+    def read_only(**_):
         raise OSError(30, "Read-only file system")
 
-    monkeypatch.setattr("tempfile.TemporaryFile", refused)
+    monkeypatch.setattr("tempfile.TemporaryFile", read_only)
     monkeypatch.setattr("dpviz.evaluation.figures.FIGURES", {"fanout": lambda *_: []})
     words = ("reproduce", "fanout", "-o", folder)
-    unchanged(folder, words, "cannot be written (Read-only file system)")
+    refused(folder, words, "cannot be written (Read-only file system)")
     words = ("evaluate", "points.csv", BOX, "--public", "-o", "o.csv", "--plot", "e.png")
-    unchanged(folder, words, "'e.png': the folder cannot be written (Read-only file system)")
+    refused(folder, words, "'e.png': the folder cannot be written (Read-only file system)")
 
 
 def test_a_folder_or_a_link_to_nothing_in_place_of_the_ledger_has_its_name(folder):
     words = ("ledger", "show", "--ledger", ".")
-    unchanged(folder, words, "error: .: the ledger cannot be read")
+    refused(folder, words, "error: .: the ledger cannot be read")
     (folder / "l.sqlite").symlink_to(folder / "none" / "l.sqlite")
     words = ("build", "points.csv", BOX, "--max-per-unit", "1", "-o", "o.parquet")
     words = (*words, "--ledger", "l.sqlite")
-    unchanged(folder, words, "l.sqlite: the ledger is a link to no file: mend it, or name another")
+    refused(folder, words, "l.sqlite: the ledger is a link to no file: mend it, or name another")
 
 
 def test_a_total_under_either_name_of_a_file_limits_its_builds(tmp_path, monkeypatch):
     """The command said that nothing limits what is spent, while the other name's total did."""
     monkeypatch.chdir(tmp_path)
     Path("visits.ndjson").write_text('{"lon": 0.5, "lat": 0.5}\n')
-    words = [
-        "build",
-        "visits.ndjson",
-        "--bounds=0,0,1,1",
-        "--columns",
-        "lon,lat",
-        "--epsilon",
-        "0.5",
-    ]
+    words = ["build", "visits.ndjson", BOX, "--columns", "lon,lat", "--epsilon", "0.5"]
     assert "'visits' has no total yet" in run(*words, "-o", "first.parquet")[2]
     assert run("ledger", "set", "visits.ndjson", "--epsilon", "0.9")[0] == 0
     assert run(*words[:-1], "0.4", "-o", "second.parquet")[::2] == (0, "")

@@ -10,12 +10,11 @@ import gzip
 import json
 import logging
 import re
-import sys
 
 import pyarrow.parquet as pq
 import pytest
 
-from dpviz.cli import main
+from tests.commands import fails, seen
 
 PERSON, RECORD = "Planted-Lovelace", "planted-walk-271828"
 STREET, SYMBOL = "planted-lane-161803", "planted-symptom-314159"
@@ -27,8 +26,10 @@ BOX = "--bounds=14,23,15,24"
 
 
 @pytest.fixture
-def files(tmp_path):
-    """Public files, and sensitive ones with the secrets and enough of others."""
+def files(tmp_path, monkeypatch):
+    """Public files, and sensitive ones with the secrets and enough of others; a ledger beside."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DPVIZ_LEDGER", str(tmp_path / "ledger.sqlite"))
     others = [
         (f"p{row // 3}", 14.5 + row / 997, 23.1 + row / 499, 3_600 * row) for row in range(90)
     ]
@@ -56,6 +57,7 @@ PLACES = ("build", "places.csv", BOX)
 GRAPH = ("--graph", "nodes.csv,edges.csv", "--crs", "none")
 AROUND = ("--graph", "around.csv,edges.csv", "--crs", "none")
 ROADS = ("roads", "build", "walks.csv", *GRAPH, "--workload", "clustered:1")
+EVENTS = ("roads", "build", "places.csv", *AROUND, "--workload", "clustered:1")
 SYMBOLS = ("sequences", "build", "visits.csv", "--alphabet", "a1,b2")
 MOVES = ("sequences", "build", "places.csv", BOX, "--time", "when")
 BAD = ("-o", "bad.parquet")
@@ -90,19 +92,9 @@ COMMANDS = {
         (2, "share", "r.parquet", "-o", "map.html"),
         (2, *ROADS, "--unit", "nothing", *BAD),
         (2, "roads", "build", "torn.parquet", *GRAPH, "--workload", "clustered:1", *BAD),
-        (
-            0,
-            "roads",
-            "build",
-            "places.csv",
-            *AROUND,
-            "--workload",
-            "clustered:1",
-            "-o",
-            "e.parquet",
-        ),
+        (0, *EVENTS, "-o", "e.parquet"),
         (0, "check", "places.csv", *AROUND, *UNIT),
-        (2, "roads", "build", "places.csv", *AROUND, "--columns", "lon,nothing", *BAD),
+        (2, *EVENTS, "--columns", "lon,nothing", *BAD),
     ],
     "sequences": [
         (0, *SYMBOLS, *UNIT, "-o", "r.parquet"),
@@ -121,17 +113,6 @@ COMMANDS = {
         (2, "sequences", "build", "torn.parquet", "--alphabet", "a1,b2", *BAD),
     ],
 }
-
-
-def run(words, monkeypatch, capsys):
-    """A command as a shell sees it: its exit code and all that it says."""
-    monkeypatch.setattr(sys, "argv", ["dpviz", *words])
-    try:
-        main()
-        code = 0
-    except SystemExit as ended:
-        code = int(ended.code or 0)
-    return code, "".join(capsys.readouterr())
 
 
 def unpacked(path):
@@ -153,18 +134,16 @@ def leaks(texts):
 
 
 @pytest.mark.parametrize("kind", COMMANDS)
-def test_no_command_lets_a_secret_out(files, kind, monkeypatch, capsys, caplog):
-    monkeypatch.chdir(files)
-    monkeypatch.setenv("DPVIZ_LEDGER", str(files / "ledger.sqlite"))
+def test_no_command_lets_a_secret_out(files, kind, caplog):
     sensitive = {*files.iterdir()}
     raw = [path.read_bytes().decode("latin-1") for path in sensitive]
     assert leaks(raw) >= {PERSON, RECORD, STREET, SYMBOL, str(MOMENT)}
     with caplog.at_level(logging.DEBUG):
         for expected, *words in COMMANDS[kind]:
-            code, message = run(words, monkeypatch, capsys)
-            assert code == expected, (words, message)
-            assert leaks([message]) == set(), words
-            assert "Traceback" not in message, words
+            code, *said = seen(*words)
+            assert code == expected, (words, said)
+            assert leaks(said) == set(), words
+            assert "Traceback" not in "".join(said), words
     assert leaks([caplog.text]) == set()
     written = {path for path in files.iterdir() if path not in sensitive}
     assert files / "r.parquet" in written
@@ -183,10 +162,8 @@ FAILING = {
 
 
 @pytest.mark.parametrize("kind", FAILING)
-def test_a_bug_that_quotes_a_record_says_its_kind_only(files, kind, monkeypatch, capsys, caplog):
+def test_a_bug_that_quotes_a_record_says_its_kind_only(files, kind, monkeypatch, caplog):
     """After the payment; the ledger and the log hold no more than the line does."""
-    monkeypatch.chdir(files)
-    monkeypatch.setenv("DPVIZ_LEDGER", str(files / "ledger.sqlite"))
     method, words = FAILING[kind]
 
     def fail(*_, **__):
@@ -194,8 +171,7 @@ def test_a_bug_that_quotes_a_record_says_its_kind_only(files, kind, monkeypatch,
 
     monkeypatch.setattr(method, fail)
     with caplog.at_level(logging.DEBUG):
-        code, message = run([*words, "-o", "r.parquet"], monkeypatch, capsys)
-    assert code == 2
+        message = fails(*words, "-o", "r.parquet")
     assert "failed after epsilon=1 was paid, which stays spent: KeyError" in message
     ledger = [path for path in files.iterdir() if path.name.startswith("ledger.sqlite")]
     assert (

@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -57,8 +58,6 @@ def test_clocks_are_those_of_zoneinfo(zone, seconds):
     ],
 )
 def test_every_way_of_reading_has_one_rule_for_the_edges_of_summer(local, utc):
-    import pyarrow as pa
-
     wanted = moment(utc)
     assert moment(local, "Europe/Berlin") == wanted
     assert BERLIN.moment(BERLIN.words(wanted)) == wanted

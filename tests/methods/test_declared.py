@@ -52,7 +52,7 @@ def test_a_mixed_workload_gives_the_weighted_geometric_mean_of_its_words():
 def test_a_mixed_workload_switches_on_what_all_its_words_do(words, learned):
     following = Declared.worded(words).following("ladder_tree", {})
     assert following.get("learned") is learned
-    assert Declared.worded(words).method("ladder_tree").learned is (learned is None)
+    assert Declared.worded(words).method("ladder_tree", {}).learned is (learned is None)
 
 
 @pytest.mark.parametrize(

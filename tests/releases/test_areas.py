@@ -4,7 +4,9 @@ import sqlite3
 from contextlib import closing
 
 import geopandas
+import h3
 import numpy as np
+import pyproj
 import pytest
 import shapely
 from shapely import MultiPolygon, Point, Polygon, box
@@ -15,6 +17,7 @@ from dpviz.releases.areas.area_file import area_columns
 from dpviz.releases.areas.joining import joined
 from dpviz.releases.areas.partition import hierarchy
 from dpviz.releases.points.region_file import read_regions
+from tests.refusals import in_one_line
 
 BOX = dpviz.Domain((0.0, 0.0), (4.0, 4.0), ("lon", "lat"))
 LAKE = box(1.25, 1.25, 1.75, 1.75)
@@ -30,7 +33,7 @@ def written(path, shapes, crs=4326, **columns):
     frame = geopandas.GeoDataFrame(
         {"name": list(shapes), **columns}, geometry=list(shapes.values()), crs=crs
     )
-    frame.to_file(path)
+    frame.to_parquet(path) if path.suffix == ".parquet" else frame.to_file(path)
     return path
 
 
@@ -89,14 +92,9 @@ BAD = {
 
 @pytest.mark.parametrize("line", BAD)
 def test_what_is_no_partition_is_refused_by_name(line, tmp_path):
-    frame = geopandas.GeoDataFrame(
-        {"name": list(BAD[line])}, geometry=list(BAD[line].values()), crs=4326
-    )
-    path = tmp_path / "bad.parquet"
-    frame.to_parquet(path)
-    with pytest.raises(DpvizError, match=line) as caught:
+    path = written(tmp_path / "bad.parquet", BAD[line])
+    with in_one_line(DpvizError, line):
         dpviz.read_areas(path, BOX)
-    assert "\n" not in str(caught.value)
 
 
 def test_names_are_needed_once_each(tmp_path):
@@ -138,9 +136,7 @@ def test_rows_without_a_key_are_joined_to_no_area_however_their_format_says_so(t
 
 def test_a_text_among_the_numbers_of_a_geopackage_is_no_0(tmp_path):
     """SQLite lets it stand there; an area was called 0, and joined to another's count."""
-    boxes = [box(x, 0, x + 1, 1) for x in range(2)]
-    frame = geopandas.GeoDataFrame({"code": [1, 2]}, geometry=boxes, crs="EPSG:4326")
-    frame.to_file(tmp_path / "a.gpkg")
+    written(tmp_path / "a.gpkg", {x: box(x, 0, x + 1, 1) for x in range(2)}, code=[1, 2])
     with closing(sqlite3.connect(tmp_path / "a.gpkg")) as db:
         triggers = db.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall()
         for (name,) in triggers:  # they call functions of GDAL's
@@ -190,8 +186,6 @@ def test_hexagons_cover_the_box_once(name):
 
 
 def test_parents_of_hexagons_are_named_by_id_until_few_are_left():
-    import h3
-
     areas = dpviz.hexagons(8, dpviz.Domain.from_bounds([14.4, -24.1, 14.6, -23.9]))
     sizes = [part.stop - part.start for part in areas.slices]
     assert sizes[0] <= 10 < sizes[1]
@@ -203,15 +197,11 @@ def test_parents_of_hexagons_are_named_by_id_until_few_are_left():
 
 
 def test_hexagons_of_a_projected_box_are_those_of_its_places():
-    import pyproj
-
     domain = dpviz.Domain((530_000.0, 180_000.0), (532_000.0, 182_000.0), ("x", "y"), "EPSG:27700")
     areas = dpviz.hexagons(8, domain)
     assert areas.surface[areas.slices[0]].sum() == pytest.approx(4e6, rel=1e-3)
     at = areas.located(np.array([[531_000.0, 181_000.0]]))
     lon, lat = pyproj.Transformer.from_crs(27700, 4326, always_xy=True).transform(531e3, 181e3)
-    import h3
-
     assert areas.names[areas.first_leaf + at[0]] == h3.latlng_to_cell(lat, lon, 8)
 
 

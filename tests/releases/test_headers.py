@@ -14,6 +14,7 @@ from dpviz.releases.store import from_arrow
 from tests.commands import fails, run
 from tests.golden.make import HERE
 from tests.headers import header_of, with_header
+from tests.refusals import in_one_line
 
 
 @pytest.fixture(scope="module")
@@ -73,9 +74,8 @@ WRONG = [
 def test_what_a_header_says_beside_its_fields_is_typed(name, field, value, place, tables):
     header = header_of(tables[name])
     inside = {**header, "extra": {**header["extra"], field: value}}
-    with pytest.raises(ReleaseError, match=f"^r: the header is damaged at '{place}") as error:
+    with in_one_line(ReleaseError, f"^r: the header is damaged at '{place}"):
         from_arrow(with_header(tables[name], inside), "r")
-    assert "\n" not in str(error.value)
     if field not in header and field != "kind":  # as a field of a later version
         with pytest.raises(ReleaseError, match=f"^r: the header is damaged at '{place}"):
             from_arrow(with_header(tables[name], {**header, field: value}), "r")
@@ -93,7 +93,7 @@ def test_a_parameter_called_as_an_argument_is_refused(word, tables, tmp_path):
     header = {**header_of(tables["points"]), "parameters": {word: "x"}}
     pq.write_table(with_header(tables["points"], header), tmp_path / "r.parquet")
     line = fails("info", tmp_path / "r.parquet", "--code", "all")
-    assert line == f"error: method privtree has no parameter '{word}'\n"
+    assert line.startswith(f"error: method privtree has no parameter '{word}': it has ")
 
 
 def test_areas_that_state_a_workload_have_code(tables, tmp_path):

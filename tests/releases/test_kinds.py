@@ -1,8 +1,6 @@
 """Releases of records of several kinds: a tree for each, counts and shares, files, the commands."""
 
 import json
-import re
-import shlex
 from pathlib import Path
 
 import geopandas
@@ -19,12 +17,12 @@ from dpviz.releases.points.quotient import quotients
 from dpviz.releases.points.window import during
 from dpviz.releases.store import from_arrow
 from dpviz.render.kinds import overlay_scene, share_scene
-from tests.commands import as_json, fails
+from tests.commands import as_json, blocks, fails, run_commands
 from tests.commands import run as cli
 from tests.headers import header_of, with_header
 from tests.private.load.stability import distance
 
-ROOT = Path(__file__).parents[2]
+PAGE = Path(__file__).parents[2] / "assets" / "kinds.md"
 KINDS = ("bike", "walk", "other")
 BOX = dpviz.Domain.from_bounds([0, 0, 8, 8], ("x", "y"), kind="mode", kinds=KINDS)
 QUARTER = [0, 0, 4, 4]
@@ -330,7 +328,6 @@ def test_the_commands_know_kinds(tmp_path):
 
 def test_the_commands_of_the_page_run(tmp_path, monkeypatch):
     """Every command on the page about kinds and values, on a file as it describes."""
-    page = (ROOT / "assets" / "kinds.md").read_text()
     random = np.random.default_rng(0)
     table = pd.DataFrame(
         {
@@ -343,11 +340,6 @@ def test_the_commands_of_the_page_run(tmp_path, monkeypatch):
     )
     table.to_parquet(tmp_path / "rides.parquet")
     monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"^```sh\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
-    commands = [shlex.split(line) for line in "".join(blocks).replace("\\\n", " ").splitlines()]
-    assert len(commands) >= 4
-    for words in commands:
-        code, _, err = cli(*words[3:])
-        assert code == 0, err
-    (example,) = re.findall(r"^```python\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    assert len(run_commands(PAGE)) >= 4
+    (example,) = blocks("python", PAGE)
     exec(example, {})

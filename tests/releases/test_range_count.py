@@ -13,6 +13,7 @@ from dpviz.domain import LATTICE_BITS
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.range_count import BULK, box_count, cover
 from dpviz.trees.coherence import coherence
+from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.haar import HaarNoise
 from dpviz.trees.shrinkage import settled
 from tests.strategies import boxes, trees
@@ -102,8 +103,6 @@ def test_a_single_laplace_draw_is_covered():
 def test_a_box_that_snaps_to_nothing_holds_nothing():
     domain = Domain((0.0, 0.0), (1.0, 1.0))
     side = 2 ** LATTICE_BITS[2]
-    from dpviz.trees.decomposition import Decomposition
-
     nodes = Decomposition([[0, 0]], [[side, side]], [-1], [100.0], [1.0])
     answer = PointRelease(domain, nodes, HEADER).count([0.5, 0.5, 0.5 + 1e-12, 0.6])
     assert answer.count.tolist() == [0]

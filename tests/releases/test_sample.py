@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import dpviz
 from dpviz.errors import ParameterError, ReleaseError
+from dpviz.evaluation.truth import exact_counts, exact_total
 from dpviz.releases.export import MARK, save_sample
 from dpviz.releases.points.release import PointRelease
 from dpviz.releases.points.sample import sampling_counts, systematic
@@ -79,8 +80,6 @@ def test_a_file_of_points_reads_back_as_a_source(tmp_path, ending):
     path = tmp_path / f"points.{ending}"
     assert save_sample(RELEASE, path, 200, seed=1) == 200
     handle = dpviz.load(path, DOMAIN, public=True)
-    from dpviz.evaluation.truth import exact_counts, exact_total
-
     assert exact_total(handle) == 200
     left = exact_counts(handle, [0, 0, 2, 2])[0]
     assert left == (RELEASE.sample(200, 1)[:, 0] < 2).sum()

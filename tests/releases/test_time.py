@@ -25,12 +25,12 @@ YEAR = ("2024-01-01", "2025-01-01")
 BOX = dpviz.Domain.from_bounds([0, 0, 8, 8], ("x", "y"), period=YEAR, time="when", every="1h")
 RANDOM = np.random.default_rng(0)
 RECORDS = np.column_stack([RANDOM.uniform(0, 8, (4_000, 2)), RANDOM.uniform(*BOX.period, 4_000)])
+DATA = dpviz.from_points(RECORDS, BOX, public=True)
 
 
 @pytest.fixture(scope="module")
 def release():
-    data = dpviz.from_points(RECORDS, BOX, public=True)
-    return dpviz.build(data, "quadtree", epsilon=1.0, seed=1, height=4)
+    return dpviz.build(DATA, "quadtree", epsilon=1.0, seed=1, height=4)
 
 
 def test_a_domain_states_its_period_and_step():
@@ -151,14 +151,13 @@ TREE = dpviz.Decomposition(
 
 def test_differences_of_two_periods_have_95_percent_intervals():
     """100 releases of one grid, windows that cut its cells, against the same without noise."""
-    data = dpviz.from_points(RECORDS, BOX, public=True)
     windows = ("2024-03-05", "2024-05-20"), ("2024-05-20", "2024-09-11")
     rects = np.array([[1, 1, 5, 6], [0, 0, 8, 8], [2.5, 3, 4, 7]])
     grid = {"method": "quadtree", "height": 2}
-    exact = dpviz.build(data, epsilon=1e7, seed=0, **grid).difference(rects, *windows)
+    exact = dpviz.build(DATA, epsilon=1e7, seed=0, **grid).difference(rects, *windows)
     within = []
     for seed in range(100):
-        release = dpviz.build(data, epsilon=1.0, seed=seed, **grid)
+        release = dpviz.build(DATA, epsilon=1.0, seed=seed, **grid)
         answer = release.difference(rects, *windows)
         within.append((answer.low <= exact.count) & (exact.count <= answer.high))
     a, b = (release.count(rects, each) for each in windows)
@@ -169,7 +168,7 @@ def test_differences_of_two_periods_have_95_percent_intervals():
 
 @cache
 def built(method):
-    return dpviz.build(dpviz.from_points(RECORDS, BOX, public=True), method, 1.0, seed=1)
+    return dpviz.build(DATA, method, 1.0, seed=1)
 
 
 @pytest.mark.parametrize("method", ["quadtree", "privtree", "kdtree", "ugrid"])

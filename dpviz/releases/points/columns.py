@@ -16,7 +16,7 @@ from dpviz.releases.files import geo_metadata, identifiers, numbers, with_header
 from dpviz.releases.header import Header
 from dpviz.releases.points.sums import Sums
 from dpviz.trees.decomposition import Decomposition
-from dpviz.trees.lattice import Int
+from dpviz.trees.lattice import Float, Int
 
 NEEDED = ("lo", "hi", "parent", "count", "variance", "assumed", "kind", "sum", "sum_variance")
 """Columns that reading needs where they are; the others follow from them."""
@@ -136,17 +136,12 @@ def times(domain: Domain, nodes: Decomposition) -> dict[str, NDArray[Any]]:
     if domain.time is None:
         return {}
     ends = {"t0": domain.to_coordinates(nodes.lo), "t1": domain.to_coordinates(nodes.hi)}
-    return {name: on_axis(domain, each[:, -1]) for name, each in ends.items()}
+    return {name: on_axis(each[:, -1], domain.cycle) for name, each in ends.items()}
 
 
-def on_axis(domain: Domain, seconds: NDArray[np.float64]) -> NDArray[Any]:
-    """Places on the axis of time as files hold them: moments, or hours of a cycle."""
-    return moments(seconds) if domain.cycle is None else seconds / 3_600
-
-
-def moments(seconds: NDArray[np.float64]) -> NDArray[np.datetime64]:
-    """Seconds since 1970 UTC as times to the millisecond, as files hold them."""
-    return np.rint(seconds * 1e3).astype("datetime64[ms]")
+def on_axis(seconds: Float, cycle: str | None) -> NDArray[Any]:
+    """Places on the axis of time as files hold them: to the millisecond, or hours of a cycle."""
+    return np.rint(seconds * 1e3).astype("datetime64[ms]") if cycle is None else seconds / 3_600
 
 
 def _rectangles_wkb(domain: Domain, nodes: Decomposition) -> pa.BinaryArray:

@@ -25,7 +25,7 @@ from dpviz.releases.files import (
     with_header,
 )
 from dpviz.releases.header import Header
-from dpviz.releases.points.columns import moments
+from dpviz.releases.points.columns import on_axis
 from dpviz.roads.decompose import Subdomains
 from dpviz.roads.estimates import RoadEstimates
 from dpviz.roads.graph import Int, RoadGraph
@@ -65,7 +65,7 @@ def to_columns(estimates: RoadEstimates, header: Header, steps: Steps | None = N
 def step_times(steps: Steps) -> dict[str, NDArray[Any]]:
     """Start ``t0`` and end ``t1`` of each step to the millisecond, UTC; of a cycle in hours."""
     ends = {"t0": steps.edges[:-1], "t1": steps.edges[1:]}
-    return {k: moments(v) if steps.cycle is None else v / 3_600 for k, v in ends.items()}
+    return {name: on_axis(each, steps.cycle) for name, each in ends.items()}
 
 
 def _block(estimates: RoadEstimates) -> dict[str, Any]:
