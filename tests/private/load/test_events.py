@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 import dpviz
 from dpviz.errors import DataError
-from dpviz.private.load import bounding
 from dpviz.private.load.check import check_trips
 from dpviz.private.load.events import nearest_edges, surroundings
 from dpviz.private.load.roads import read_trips
@@ -44,15 +43,6 @@ EVENTS = pd.DataFrame(
     }
 )
 """One across, two along, one far away, one without a place."""
-
-
-@pytest.fixture
-def folders(tmp_path, monkeypatch):
-    """Both runs draw the same key; that it is secret and fresh is tested elsewhere."""
-    monkeypatch.setattr(bounding, "fresh_key", lambda: b"k" * 16)
-    for name in ("one", "two"):
-        (tmp_path / name).mkdir()
-    return tmp_path / "one", tmp_path / "two"
 
 
 def edges_of(data):
@@ -141,6 +131,7 @@ def test_an_event_is_in_the_step_of_its_time():
     ]
 
 
+@pytest.mark.usefixtures("one_key")
 @pytest.mark.parametrize("form", ["csv", "tsv", "jsonl", "parquet", "geojson"])
 def test_one_record_or_unit_more_moves_no_other(form, folders):
     @settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck), database=None)

@@ -28,7 +28,6 @@ import dpviz
 from dpviz.build import check_points
 from dpviz.errors import DataError
 from dpviz.files.sandbox import CAN_FORK
-from dpviz.private.load import bounding
 from dpviz.private.load.sequences import read_sequences
 from dpviz.private.load.tables import geojson
 from dpviz.private.load.tables.base import point_coordinates
@@ -43,6 +42,7 @@ from tests.private.load.stability import (
     workbook,
 )
 
+pytestmark = pytest.mark.usefixtures("one_key", "in_this_process")
 MARK = "\ufeff".encode()
 NAN = struct.pack("<dd", np.nan, np.nan)
 ODD_SHAPES = {
@@ -58,13 +58,6 @@ ODD_SHAPES = {
     "nothing": None,
 }
 POINT = shapely.to_wkb(shapely.Point(0.5, 0.5))
-
-
-@pytest.fixture(autouse=True)
-def one_key(monkeypatch):
-    """Both runs draw the same key, and read in this process."""
-    monkeypatch.setattr(bounding, "fresh_key", lambda: b"k" * 16)
-    monkeypatch.setattr("dpviz.files.sandbox.CAN_FORK", False)
 
 
 def both(folder, name, one, two):

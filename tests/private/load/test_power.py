@@ -14,20 +14,9 @@ from dpviz.private.load.roads import read_trips
 from tests.private.load.stability import BOX, check, delimited, moved, without
 from tests.private.load.test_stability import GRAPH
 
+pytestmark = pytest.mark.usefixtures("one_key")
 K = 1
 PERSONS = [f"p{number}" for number in range(40)]
-
-
-@pytest.fixture
-def folders(tmp_path):
-    for name in ("one", "two"):
-        (tmp_path / name).mkdir()
-    return tmp_path / "one", tmp_path / "two"
-
-
-@pytest.fixture(autouse=True)
-def one_key(monkeypatch):
-    monkeypatch.setattr(bounding, "fresh_key", lambda: b"k" * 16)
 
 
 def trips(folders):

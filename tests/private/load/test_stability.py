@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 import dpviz
 from dpviz.domain.calendar import moment
 from dpviz.errors import DataError
-from dpviz.private.load import aggregation, bounding, points
+from dpviz.private.load import points
 from dpviz.private.load.roads import read_trips
 from dpviz.private.load.sequences import read_places, read_sequences
 from dpviz.private.load.tables.memory import MemoryTable
@@ -57,6 +57,7 @@ FORMATS = (
     "csv", "tsv", "csv.gz", "csv.zip", "jsonl", "json", "xlsx", "parquet", "whole.parquet",
     "words.parquet", "geoparquet", "geojson", "gpkg", "shp",
 )  # fmt: skip
+pytestmark = pytest.mark.usefixtures("one_key", "one_salt")
 SLOW_TO_WRITE = ("geoparquet", "gpkg", "shp", "duckdb", "folder")
 units = st.one_of(st.none(), st.sampled_from(IDS))
 many = {"deadline": None, "suppress_health_check": list(HealthCheck), "database": None}
@@ -64,20 +65,6 @@ many = {"deadline": None, "suppress_health_check": list(HealthCheck), "database"
 
 def often(examples):
     return settings(max_examples=examples, **many)
-
-
-@pytest.fixture(autouse=True)
-def one_key(monkeypatch):
-    """Both runs draw the same key; that it is secret and fresh is tested elsewhere."""
-    monkeypatch.setattr(bounding, "fresh_key", lambda: b"k" * 16)
-    monkeypatch.setattr(aggregation.secrets, "token_hex", lambda size: "salt")
-
-
-@pytest.fixture
-def folders(tmp_path):
-    for name in ("one", "two"):
-        (tmp_path / name).mkdir()
-    return tmp_path / "one", tmp_path / "two"
 
 
 def stable(form, folders, read, records, extra, unit, most):

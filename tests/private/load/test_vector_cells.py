@@ -18,11 +18,11 @@ from hypothesis import strategies as st
 import dpviz
 from dpviz.errors import DataError
 from dpviz.files import foreign, sandbox
-from dpviz.private.load import bounding
 from dpviz.private.load.tables.geopackage import _odd
 from dpviz.private.load.tables.opening import open_table
 from tests.private.load.stability import check, delimited, distance
 
+pytestmark = pytest.mark.usefixtures("one_key", "in_this_process")
 BOX = dpviz.Domain((-1.0, -1.0), (20.0, 20.0), ("x", "y"))
 NUMBERS = ("", "garbage", "12abc", "n/a", "1.5", "12,5", "1e1", "7", "inf", "nan", "0x5", "0", None)
 TIMES = (
@@ -32,13 +32,6 @@ TIMES = (
 )  # fmt: skip
 IDS = ("", "garbage", "12abc", "1.5", "12,5", None, "7")
 """Of which the last is a whole number."""
-
-
-@pytest.fixture(autouse=True)
-def one_key(monkeypatch):
-    """Both runs draw the same key, and read in this process."""
-    monkeypatch.setattr(bounding, "fresh_key", lambda: b"k" * 16)
-    monkeypatch.setattr("dpviz.files.sandbox.CAN_FORK", False)
 
 
 def points(count):

@@ -9,7 +9,6 @@ from hypothesis import HealthCheck, example, given, settings
 
 import dpviz
 from dpviz.domain.calendar import moment
-from dpviz.private.load import aggregation
 from dpviz.private.load.selection import GRID_BITS
 from tests.private.load.stability import (
     BOX,
@@ -28,14 +27,10 @@ from tests.private.load.stability import (
 )
 from tests.private.load.test_stability import units
 
+pytestmark = pytest.mark.usefixtures("one_salt")
 few = settings(
     max_examples=6, deadline=None, suppress_health_check=list(HealthCheck), database=None
 )
-
-
-@pytest.fixture(autouse=True)
-def one_salt(monkeypatch):
-    monkeypatch.setattr(aggregation.secrets, "token_hex", lambda size: "salt")
 
 
 def test_postgres(postgres):
