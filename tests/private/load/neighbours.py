@@ -14,6 +14,7 @@ from tests.private.load.stability import (
     TIMES,
     WEEK,
     YEAR,
+    database,
     distance,
     outcome,
     typed,
@@ -90,11 +91,7 @@ def placed(form, folder, rows):
         return inside / f"a.{form}"
     if form == "folder":
         return inside
-    import duckdb
-
-    with duckdb.connect(str(folder / "a.duckdb")) as db:
-        db.execute(f"CREATE TABLE rides AS FROM '{inside}/a.parquet'")
-    return f"duckdb:///{folder}/a.duckdb"
+    return database(folder / "a.duckdb", rides=inside / "a.parquet")
 
 
 def compare(form, role, seed, folder):

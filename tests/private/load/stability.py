@@ -8,9 +8,11 @@ import zipfile
 from collections import Counter
 from unittest.mock import patch
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 import dpviz
@@ -82,6 +84,25 @@ broken = st.lists(
 
 bounds = st.integers(1, 3)
 
+units = st.one_of(st.none(), st.sampled_from(IDS))
+"""A unit that one of two tables lacks; None where a record is the unit."""
+
+
+def often(examples):
+    """So many examples, each of which writes files."""
+    return settings(max_examples=examples, suppress_health_check=list(HealthCheck))
+
+
+def of_unit(unit, most):
+    """How a source is read where this is a unit, and how much the unit may move."""
+    return ({}, 1) if unit is None else ({"unit": "who", "max_per_unit": most}, most)
+
+
+def put(folders, records, unit, write):
+    """What is written into each of two folders: the records, and those without one unit."""
+    tables = records, without(records, unit)
+    return [write(folder, each) for folder, each in zip(folders, tables, strict=True)]
+
 
 def without(records, unit):
     """The neighbouring table: without one unit, or without the last record where that is None."""
@@ -100,6 +121,21 @@ def moved(one, two):
     return ((bags[0] - bags[1]) + (bags[1] - bags[0])).total()
 
 
+def moved_points(one, two):
+    """The distance of two handles on points."""
+    return distance(one._index, two._index)
+
+
+def moved_trips(one, two):
+    """How many trips of two handles have no partner in the other."""
+    return moved(one._trips, two._trips)
+
+
+def moved_sequences(one, two):
+    """How many sequences of two handles have no partner in the other."""
+    return moved(one._sequences, two._sequences)
+
+
 def outcome(read):
     """The data and the public facts of a handle, or the message that is all there is."""
     try:
@@ -110,7 +146,7 @@ def outcome(read):
     return handle, {key: str(value) for key, value in facts.items()}
 
 
-def check(read, files, most, far=lambda handle, other: distance(handle._index, other._index)):
+def check(read, files, most, far=moved_points):
     """Hold both outcomes against each other: the same words, and at most `most` between them.
 
     Read in this process, as on systems that cannot fork: what the child does is tested elsewhere.
@@ -121,6 +157,15 @@ def check(read, files, most, far=lambda handle, other: distance(handle._index, o
     assert (handle is None) == (other is None)
     if handle is not None:
         assert far(handle, other) <= most, f"moved by more than {most}"
+
+
+def check_files(form, folders, read, records, extra, unit, most, far=moved_points):
+    """The same of two files of a format, with lines that are no record; the second lacks a unit."""
+    paths = [folder / f"table.{form}" for folder in folders]
+    write(form, paths[0], records, extra)
+    lines = extra if unit is None else [each for each in extra if each[1] != unit]
+    write(form, paths[1], without(records, unit), lines)
+    check(read, paths, most, far)
 
 
 def delimited(records, extra=(), mark=","):
@@ -205,6 +250,19 @@ def write(form, path, records, extra=()):
     else:
         layer = {"geometry_type": "Point", "engine": "pyogrio"}
         places(records).to_file(path, **layer)
+
+
+def database(path, **tables):
+    """The URL of a new file of DuckDB with these tables, or with the rows of Parquet files."""
+    path.unlink(missing_ok=True)
+    with duckdb.connect(str(path)) as db:
+        for name, rows in tables.items():
+            source = f"'{rows}'"
+            if isinstance(rows, pa.Table):
+                source = "given"
+                db.register(source, rows)
+            db.execute(f'CREATE TABLE "{name}" AS FROM {source}')
+    return f"duckdb:///{path}"
 
 
 def declared_nothing(path):

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import shapely
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import dpviz
@@ -20,7 +20,7 @@ from dpviz.errors import DataError
 from dpviz.files import foreign, sandbox
 from dpviz.private.load.tables.geopackage import _odd
 from dpviz.private.load.tables.opening import open_table
-from tests.private.load.stability import check, delimited, distance
+from tests.private.load.stability import check, delimited, distance, often
 
 pytestmark = pytest.mark.usefixtures("one_key", "in_this_process")
 BOX = dpviz.Domain((-1.0, -1.0), (20.0, 20.0), ("x", "y"))
@@ -303,9 +303,7 @@ def test_no_message_on_a_cell_says_what_it_holds(tmp_path):
 
 
 @pytest.mark.parametrize("form", FORMS)
-@settings(
-    max_examples=5, deadline=None, suppress_health_check=list(HealthCheck), database=None
-)  # fmt: skip
+@often(5)
 @given(st.lists(st.sampled_from(NUMBERS), min_size=1, max_size=8), st.booleans())
 def test_one_cell_moves_no_other(form, tmp_path, cells, of_unit):
     """Whatever it holds, whether it is a coordinate or an id."""

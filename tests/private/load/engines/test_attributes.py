@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpviz
-from tests.private.load.stability import distance
+from tests.private.load.stability import database, distance
 
 BOX = dpviz.Domain.from_bounds(
     [0, 0, 1, 1], ("x", "y"), kind="mode", kinds=["bike", "it's \\ \"new\"", "other"],
@@ -42,12 +42,7 @@ def records(tmp_path_factory):
 
 
 def of_duckdb(folder, request):
-    import duckdb
-
-    path = folder / "rides.duckdb"
-    with duckdb.connect(str(path)) as db:
-        db.execute(f"CREATE OR REPLACE TABLE rides AS FROM '{folder}/rides.parquet'")
-    return f"duckdb:///{path}", "rides"
+    return database(folder / "rides.duckdb", rides=folder / "rides.parquet"), "rides"
 
 
 def of_postgres(folder, request):

@@ -5,7 +5,6 @@ import shutil
 from contextlib import closing
 from datetime import date
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -19,6 +18,7 @@ from dpviz.private.load.tables.database import DatabaseTable
 from tests.commands import run
 from tests.private.load.engines.cases import CASES, EVIL, digest
 from tests.private.load.engines.servers import PASSWORD
+from tests.private.load.stability import database
 
 CASE = CASES["plane0"]
 
@@ -103,9 +103,7 @@ def test_bad_urls_are_one_line_that_never_quotes_a_password(source, options, mes
 
 def test_a_duckdb_file_is_read_only_and_found_by_both_kinds_of_path(tmp_path, monkeypatch):
     path = tmp_path / "my data.duckdb"
-    with duckdb.connect(str(path)) as db:
-        db.register("points", CASE.table)
-        db.execute('CREATE TABLE "t; DROP TABLE t" AS FROM points')
+    database(path, **{"t; DROP TABLE t": CASE.table})
     before = path.read_bytes()
     monkeypatch.chdir(tmp_path)
     for url in ("duckdb:///my data.duckdb", "duckdb:///my%20data.duckdb", f"duckdb:///{path}"):
@@ -122,10 +120,7 @@ def test_a_duckdb_file_is_read_only_and_found_by_both_kinds_of_path(tmp_path, mo
 
 def test_a_database_file_can_be_read_while_it_is_read(tmp_path):
     """By two visitors of one server, say: in one process DuckDB gives both the same instance."""
-    url = f"duckdb:///{tmp_path / 'one.duckdb'}"
-    with duckdb.connect(url.removeprefix("duckdb:///")) as db:
-        db.register("points", CASE.table)
-        db.execute("CREATE TABLE t AS FROM points")
+    url = database(tmp_path / "one.duckdb", t=CASE.table)
     with closing(Duck.of_url(url)) as first:
         rows = first.batches("FROM t", 100)
         handle = dpviz.load(url, CASE.domain, table="t")

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import duckdb
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 
 import dpviz
 from dpviz.domain.calendar import moment
@@ -21,22 +21,21 @@ from tests.private.load.stability import (
     bounds,
     check,
     distance,
+    of_unit,
+    often,
     rows,
     typed,
+    units,
     without,
 )
-from tests.private.load.test_stability import units
 
 pytestmark = pytest.mark.usefixtures("one_salt")
-few = settings(
-    max_examples=6, deadline=None, suppress_health_check=list(HealthCheck), database=None
-)
 
 
 def test_postgres(postgres):
     import psycopg
 
-    @few
+    @often(6)
     @given(rows, units, bounds)
     @example([("1", "0.5", "0.5"), ("zed", "nan", "0.5")], "zed", 1)
     def run(records, unit, most):
@@ -50,11 +49,11 @@ def test_postgres(postgres):
                 with db.cursor().copy(f"COPY {name}.visits FROM STDIN") as copy:
                     for row in zip(*table.to_pydict().values(), strict=True):
                         copy.write_row(row)
-        read = {"unit": "who", "max_per_unit": most} if unit is not None else {}
+        how, most = of_unit(unit, most)
         check(
-            lambda name: dpviz.load(postgres, BOX, table=f"{name}.visits", **read),
+            lambda name: dpviz.load(postgres, BOX, table=f"{name}.visits", **how),
             ("here", "there"),
-            most if unit is not None else 1,
+            most,
         )
 
     run()
@@ -135,9 +134,9 @@ def test_spark(spark_session, tmp_path, unit, most):
     for name, each in (("here", MESSY), ("there", without(MESSY, unit))):
         pq.write_table(typed(each), tmp_path / f"{name}.parquet")
         spark_session.read.parquet(str(tmp_path / f"{name}.parquet")).createOrReplaceTempView(name)
-    read = {"unit": "who", "max_per_unit": most} if unit is not None else {}
+    how, most = of_unit(unit, most)
     check(
-        lambda name: dpviz.load("spark://local", BOX, table=name, name="visits", **read),
+        lambda name: dpviz.load("spark://local", BOX, table=name, name="visits", **how),
         ("here", "there"),
         most,
     )
