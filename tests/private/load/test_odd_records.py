@@ -167,7 +167,7 @@ NESTED = st.recursive(
 )
 
 
-@settings(max_examples=60, deadline=None, database=None)
+@settings(max_examples=60)
 @given(NESTED, st.integers(1, 4))
 def test_what_is_nested_too_deep_is_null(value, most):
     def cut(value, depth=0):
