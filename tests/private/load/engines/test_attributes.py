@@ -6,6 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpviz
+from tests.private.load.engines.servers import connected, create
 from tests.private.load.stability import database, distance
 
 BOX = dpviz.Domain.from_bounds(
@@ -46,19 +47,13 @@ def of_duckdb(folder, request):
 
 
 def of_postgres(folder, request):
-    import psycopg
-
     url = request.getfixturevalue("postgres")
-    with psycopg.connect(url) as db:
+    with connected(url) as db:
         columns = (
             "who text, x double precision, y double precision, mode text, fare float8, "
             "stars float8, size float4"
         )
-        db.execute("DROP TABLE IF EXISTS rides")
-        db.execute(f"CREATE TABLE rides ({columns})".encode())
-        with db.cursor().copy("COPY rides FROM STDIN") as copy:
-            for row in zip(*table().to_pydict().values(), strict=True):
-                copy.write_row(row)
+        create(db, "rides", columns, zip(*table().to_pydict().values(), strict=True))
     return url, "public.rides"
 
 

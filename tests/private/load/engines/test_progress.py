@@ -17,6 +17,7 @@ from dpviz.private.load.engines import duck
 from dpviz.private.load.engines.duck import Duck
 from dpviz.private.load.sequences import read_sequences
 from dpviz.sequences.alphabet import Alphabet
+from tests.private.load.engines.servers import connected
 
 BOX = dpviz.Domain((0, 0), (1, 1))
 SLOW = "SELECT random() AS lon, random() AS lat, 1 AS who FROM "
@@ -45,14 +46,12 @@ def slow(request, tmp_path_factory):
         session.sql(f"{SLOW} range(1000000000000)").createOrReplaceTempView("slow")
         yield "spark://local", lambda: len(session.sparkContext.statusTracker().getActiveJobsIds())
         return
-    import psycopg
-
     url = request.getfixturevalue("postgres")
-    with psycopg.connect(url) as db:
+    with connected(url) as db:
         db.execute(f"CREATE VIEW slow AS {SLOW} pg_proc a, pg_proc b, pg_proc c".encode())
 
     def running():
-        with psycopg.connect(url) as db:
+        with connected(url) as db:
             asked = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'dpviz'"
             return db.execute(asked).fetchone()[0]
 
