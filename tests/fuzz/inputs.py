@@ -22,6 +22,7 @@ from dpviz.roads.graph import road_graph
 from dpviz.sequences.alphabet import Alphabet
 from tests.fuzz import mutants
 from tests.geojson import collection, feature
+from tests.private.load.stability import packed, sheet
 
 DOMAIN = dpviz.Domain.from_bounds([10.0, 50.0, 12.0, 51.0])
 ROWS = pd.DataFrame(
@@ -104,31 +105,6 @@ SHAPEFILE = mutants.zip_mutant(
 )
 WORKBOOK = mutants.zip_mutant(dict.fromkeys(("xml", "rels"), mutants.xml_mutant))
 
-SHEET = """<?xml version="1.0"?>
-<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>{}
-</sheetData></worksheet>"""
-BOOK = {
-    "[Content_Types].xml": """<?xml version="1.0"?>
-<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">
-<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>
-<Default Extension="xml" ContentType="application/xml"/></Types>""",
-    "_rels/.rels": """<?xml version="1.0"?>
-<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">
-<Relationship Id="r1" Target="xl/workbook.xml"
-Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument"/>
-</Relationships>""",
-    "xl/workbook.xml": """<?xml version="1.0"?>
-<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"
-xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships">
-<sheets><sheet name="a" sheetId="1" r:id="r1"/></sheets></workbook>""",
-    "xl/_rels/workbook.xml.rels": """<?xml version="1.0"?>
-<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">
-<Relationship Id="r1" Target="worksheets/sheet1.xml"
-Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet"/>
-</Relationships>""",
-}
-"""A workbook of one sheet, but for the sheet."""
-
 
 def workbook(columns, far=""):
     rows = [list(columns), *zip(*columns.values(), strict=True)]
@@ -137,11 +113,7 @@ def workbook(columns, far=""):
         + "</row>"
         for r, row in enumerate(rows, 1)
     )  # fmt: skip
-    target = io.BytesIO()
-    with zipfile.ZipFile(target, "w") as archive:
-        for name, content in {**BOOK, "xl/worksheets/sheet1.xml": SHEET.format(text + far)}.items():
-            archive.writestr(name, content)
-    return target.getvalue()
+    return packed({"a": sheet(text + far)})
 
 
 def _cell(place, value):

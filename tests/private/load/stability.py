@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import json
+import re
 import zipfile
 from collections import Counter
 from unittest.mock import patch
@@ -275,20 +276,37 @@ def declared_nothing(path):
 
 def workbook(table, **others):
     """A workbook of sheets of inline texts, as few parts as the format allows; the first is a."""
-    head = '<?xml version="1.0"?>'
-    space = "http://schemas.openxmlformats.org"
+    sheets = {"a": table, **others}
+    return packed({name: sheet(text_rows(rows)) for name, rows in sheets.items()})
+
+
+SPACE = "http://schemas.openxmlformats.org"
+MAIN = f"{SPACE}/spreadsheetml/2006/main"
+
+
+def text_rows(table):
+    """Rows of inline texts, as they are written."""
 
     def cell(text):
         text = text.replace("&", "&amp;").replace("<", "&lt;").replace("\0", "")
         return f'<c t="inlineStr"><is><t xml:space="preserve">{text}</t></is></c>'
 
-    def body(table):
-        return "".join(f"<row>{''.join(map(cell, row))}</row>" for row in table)
+    return "".join(f"<row>{''.join(map(cell, row))}</row>" for row in table)
 
-    sheets = {"a": table, **others}
-    main = f"{space}/spreadsheetml/2006/main"
-    kinds = f"{space}/officeDocument/2006/relationships"
-    package = f"{space}/package/2006"
+
+def sheet(rows, prefix=""):
+    """The text of a sheet of rows as they are written, perhaps with a prefix to all names."""
+    text = f'<worksheet xmlns="{MAIN}"><sheetData>{rows}</sheetData></worksheet>'
+    if not prefix:
+        return text
+    text = re.sub(r"<(/?)(?=[a-z])", rf"<\1{prefix}", text)
+    return text.replace("xmlns=", f"xmlns:{prefix[:-1]}=")
+
+
+def packed(sheets, styles=""):
+    """A workbook of the texts of its sheets by their names, and perhaps of styles."""
+    kinds = f"{SPACE}/officeDocument/2006/relationships"
+    package = f"{SPACE}/package/2006"
     sheet_type = "application/vnd.openxmlformats-officedocument.spreadsheetml"
     typed = "".join(
         f'<Override PartName="/xl/{name}.xml" ContentType="{sheet_type}.worksheet+xml"/>'
@@ -297,9 +315,14 @@ def workbook(table, **others):
     listed = "".join(
         f'<sheet name="{name}" sheetId="{at}" r:id="r{at}"/>' for at, name in enumerate(sheets, 1)
     )
+    parts = {f"xl/{name}.xml": text for name, text in sheets.items()}
+    targets = [("worksheet", name) for name in sheets]
+    if styles:
+        parts["xl/styles.xml"] = styles
+        targets.append(("styles", "styles"))
     linked = "".join(
-        f'<Relationship Id="r{at}" Type="{kinds}/worksheet" Target="{name}.xml"/>'
-        for at, name in enumerate(sheets, 1)
+        f'<Relationship Id="r{at}" Type="{kinds}/{kind}" Target="{name}.xml"/>'
+        for at, (kind, name) in enumerate(targets, 1)
     )
     members = {
         "[Content_Types].xml": f'<Types xmlns="{package}/content-types">'
@@ -309,18 +332,16 @@ def workbook(table, **others):
         f"{typed}</Types>",
         "_rels/.rels": f'<Relationships xmlns="{package}/relationships"><Relationship Id="r1" '
         f'Type="{kinds}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
-        "xl/workbook.xml": f'<workbook xmlns="{main}" xmlns:r="{kinds}"><sheets>{listed}</sheets>'
+        "xl/workbook.xml": f'<workbook xmlns="{MAIN}" xmlns:r="{kinds}"><sheets>{listed}</sheets>'
         "</workbook>",
         "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{package}/relationships">{linked}'
         "</Relationships>",
+        **parts,
     }
-    for name, rows in sheets.items():
-        data = f"<sheetData>{body(rows)}</sheetData>"
-        members[f"xl/{name}.xml"] = f'<worksheet xmlns="{main}">{data}</worksheet>'
     raw = io.BytesIO()
     with zipfile.ZipFile(raw, "w") as archive:
         for name, text in members.items():
-            archive.writestr(name, head + text)
+            archive.writestr(name, f'<?xml version="1.0"?>{text}')
     return raw.getvalue()
 
 

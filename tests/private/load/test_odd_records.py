@@ -4,11 +4,8 @@ Each file is read with and without the record, straight in this process: what a 
 such as a crash, is seen here.
 """
 
-import io
 import json
-import re
 import struct
-import zipfile
 from datetime import datetime
 from functools import partial
 from unittest.mock import patch
@@ -34,11 +31,15 @@ from dpviz.private.load.tables.base import point_coordinates
 from dpviz.sequences.alphabet import Alphabet
 from tests.private.load.stability import (
     BOX,
+    MAIN,
     YEAR,
     check,
     declared_nothing,
-    moved,
+    moved_sequences,
     outcome,
+    packed,
+    sheet,
+    text_rows,
     workbook,
 )
 
@@ -84,12 +85,8 @@ def test_a_mark_of_byte_order_below_the_header(first, tmp_path):
 def test_a_mark_of_byte_order_in_lines_of_symbols(tmp_path):
     others = MARK + b"a b\nb\n"
     paths = both(tmp_path, "a.txt", others, b"b b\n" + others)
-    check(
-        lambda path: read_sequences(path, Alphabet(("a", "b")), name="s"),
-        paths,
-        1,
-        lambda one, two: moved(one._sequences, two._sequences),
-    )
+    read = partial(read_sequences, alphabet=Alphabet(("a", "b")), name="s")
+    check(read, paths, 1, moved_sequences)
 
 
 @pytest.mark.parametrize("shape", ODD_SHAPES.values(), ids=ODD_SHAPES)
@@ -340,9 +337,8 @@ RAW_ROWS = {
 @pytest.mark.parametrize("raw", RAW_ROWS.values(), ids=RAW_ROWS)
 def test_a_row_that_is_written_oddly_writes_over_no_other(raw, tmp_path):
     """Whatever its markup is: each of these moved, merged or ended all others, in one reading."""
-    main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
     rows = [f"who{at}" for at in range(5)]
-    files = placed(rows), placed(rows, above=raw.format(main), first=False)
+    files = placed(rows), placed(rows, above=raw.format(MAIN), first=False)
     paths = both(tmp_path, "a.xlsx", *files)
     for how in ({}, {"unit": "who"}):
         totals = [dpviz.load(each, BOX, **how)._index.total for each in paths]
@@ -428,38 +424,15 @@ def placed(people, odd="", above="", prefix="", more="", first=True):
     for at, who in enumerate(people, 4):
         cell, name = (WAYS["usual"].replace("p", ""), who) if isinstance(who, str) else who
         rows.append(f'<row r="{at}">{cell.format(at, name)}{PLACE.format(at)}</row>')
-    rows.append(more)
-    raw = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(workbook([]))) as old, zipfile.ZipFile(raw, "w") as new:
-        for member in old.namelist():
-            text = old.read(member).decode()
-            if "<sheetData" in text:
-                text = re.sub("<sheetData.*", f"<sheetData>{''.join(rows)}", text, flags=re.DOTALL)
-                text += "</sheetData></worksheet>"
-                if prefix:
-                    text = re.sub(r"<(/?)(?=[a-z])", rf"<\1{prefix}", text)
-                    text = text.replace("xmlns=", f"xmlns:{prefix[:-1]}=")
-            new.writestr(member, text)
-    return raw.getvalue()
+    return packed({"a": sheet("".join([*rows, more]), prefix)})
 
 
 def dated(table, who, number):
     """A workbook in which the name of one is a number that is shown as a duration."""
-    main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
-    kinds = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-    styles = f'<styleSheet xmlns="{main}"><cellXfs><xf numFmtId="0"/><xf numFmtId="46"/></cellXfs>'
-    raw = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(workbook(table))) as old, zipfile.ZipFile(raw, "w") as new:
-        for member in old.namelist():
-            text = old.read(member).decode()
-            cell = f'<c t="inlineStr"><is><t xml:space="preserve">{who}</t></is></c>'
-            text = text.replace(cell, f'<c s="1"><v>{number}</v></c>')
-            more = f'<Relationship Id="r2" Type="{kinds}/styles" Target="styles.xml"/>'
-            if member.startswith("xl/_rels"):
-                text = text.replace("</Relationships>", more + "</Relationships>")
-            new.writestr(member, text)
-        new.writestr("xl/styles.xml", f"{styles}</styleSheet>")
-    return raw.getvalue()
+    cell = f'<c t="inlineStr"><is><t xml:space="preserve">{who}</t></is></c>'
+    rows = text_rows(table).replace(cell, f'<c s="1"><v>{number}</v></c>')
+    formats = '<cellXfs><xf numFmtId="0"/><xf numFmtId="46"/></cellXfs>'
+    return packed({"a": sheet(rows)}, f'<styleSheet xmlns="{MAIN}">{formats}</styleSheet>')
 
 
 @pytest.mark.parametrize("kind", [pa.string(), pa.binary(), pa.binary_view(), pa.large_string()])
