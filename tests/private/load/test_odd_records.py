@@ -34,7 +34,6 @@ from tests.private.load.stability import (
     MAIN,
     YEAR,
     check,
-    declared_nothing,
     moved_sequences,
     outcome,
     packed,
@@ -72,6 +71,15 @@ def both(folder, name, one, two):
     return paths
 
 
+def files_of(folder, *tables, **how):
+    """A Parquet file for each table, each in a folder of its own that is called rides."""
+    paths = [folder / str(number) / "rides" / "a.parquet" for number in range(len(tables))]
+    for path, table in zip(paths, tables, strict=True):
+        path.parent.mkdir(parents=True)
+        pq.write_table(table, path, **how)
+    return paths
+
+
 @pytest.mark.parametrize("first", [MARK + b'"zed,0.5,0.5\n', MARK + b"zed,9,9\n", MARK + b"\n"])
 def test_a_mark_of_byte_order_below_the_header(first, tmp_path):
     """The parser skips a mark where a block begins: it is of the first record, and stays."""
@@ -89,36 +97,30 @@ def test_a_mark_of_byte_order_in_lines_of_symbols(tmp_path):
     check(read, paths, 1, moved_sequences)
 
 
+def among_points(folder, odd, point, kind):
+    """An odd shape among three points, in a column of a kind, moves none of them."""
+    geo = b'{"primary_column": "geometry", "columns": {"geometry": {"geometry_types": []}}}'
+    columns = [
+        pa.array(shapes, pa.binary()).cast(kind, safe=False)
+        for shapes in ([point] * 3, [point, odd, point, point])
+    ]
+    tables = [pa.table({"geometry": column}, metadata={b"geo": geo}) for column in columns]
+    paths = files_of(folder, *tables)
+    check(lambda path: dpviz.load(path, BOX), paths, 0)
+    assert dpviz.load(paths[1], BOX)._index.total == 3
+
+
 @pytest.mark.parametrize("shape", ODD_SHAPES.values(), ids=ODD_SHAPES)
 def test_shapes_that_are_no_points(shape, tmp_path):
     assert point_coordinates(np.array([POINT, shape], dtype=object))[0].tolist() == [0.5, 0.5]
-    paths = []
-    for number, shapes in enumerate(([POINT] * 3, [POINT, shape, POINT, POINT])):
-        paths.append(tmp_path / str(number) / "a.parquet")
-        paths[-1].parent.mkdir()
-        table = pa.table({"geometry": pa.array(shapes, pa.binary())})
-        geo = b'{"primary_column": "geometry", "columns": {"geometry": {}}}'
-        pq.write_table(table.replace_schema_metadata({b"geo": geo}), paths[-1])
-        declared_nothing(paths[-1])
-    check(lambda path: dpviz.load(path, BOX), paths, 0)
-    assert dpviz.load(paths[1], BOX)._index.total == 3
+    among_points(tmp_path, shape, POINT, pa.binary())
 
 
 @pytest.mark.parametrize("odd", [b"\xff\xfe", "\u00e9".encode(), b"\xed\xa0\x80", b"00", b"", None])
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view()])
 def test_shapes_that_are_no_hexadecimal_text(kind, odd, tmp_path):
     """One that is no UTF-8 refused the whole file as damaged."""
-    geo = b'{"primary_column": "geometry", "columns": {"geometry": {}}}'
-    point, paths = POINT.hex().encode(), []
-    for number, shapes in enumerate(([point] * 3, [point, odd, point, point])):
-        column = pa.array(shapes, pa.binary())
-        text = column.cast(kind, safe=False)
-        paths.append(tmp_path / str(number) / "a.parquet")
-        paths[-1].parent.mkdir()
-        table = pa.table({"geometry": text}).replace_schema_metadata({b"geo": geo})
-        pq.write_table(table, paths[-1])
-    check(lambda path: dpviz.load(path, BOX), paths, 0)
-    assert dpviz.load(paths[1], BOX)._index.total == 3
+    among_points(tmp_path, odd, POINT.hex().encode(), kind)
 
 
 def test_a_shape_that_is_refused_delays_no_other(monkeypatch):
@@ -253,7 +255,6 @@ def test_an_array_of_another_shape_does_not_tell_how_many_rows(points):
 
 
 def test_an_empty_point_of_a_frame():
-    geopandas = pytest.importorskip("geopandas")
     shapes = [shapely.Point(0.5, 0.5), shapely.Point(), None, shapely.MultiPoint([(0.5, 0.5)])]
     frame = geopandas.GeoDataFrame(geometry=shapes, crs="EPSG:4326")
     assert dpviz.load(frame, BOX)._index.total == 2
@@ -442,9 +443,9 @@ def test_bytes_that_are_no_text(kind, tmp_path):
         YEAR.place.bounds, ("x", "y"), period="2024-01-01,2025-01-01", time="when", kind="kind",
         kinds=("bike", "other"), value="fare", clip=(0, 20),
     )  # fmt: skip
-    odd, paths = b"\xff\xfe\x80", []
+    odd, tables = b"\xff\xfe\x80", []
     good = {"who": b"ann", "when": b"2024-06-01", "kind": b"bike", "fare": b"7"}
-    for number, rows in enumerate(([good] * 2, [good, dict.fromkeys(good, odd), good])):
+    for rows in ([good] * 2, [good, dict.fromkeys(good, odd), good]):
         columns = {name: pa.array([row[name] for row in rows], pa.binary()) for name in good}
         plain = {"x": pa.array([0.5] * len(rows)), "y": pa.array([0.5] * len(rows))}
         view = pa.BinaryArray.from_buffers if kind in (pa.string(), pa.binary()) else None
@@ -452,9 +453,8 @@ def test_bytes_that_are_no_text(kind, tmp_path):
             name: view(kind, len(rows), column.buffers()) if view else as_kind(column, kind)
             for name, column in columns.items()
         }
-        paths.append(tmp_path / str(number) / "a.parquet")
-        paths[-1].parent.mkdir()
-        pq.write_table(pa.table({**typed, **plain}), paths[-1])
+        tables.append(pa.table({**typed, **plain}))
+    paths = files_of(tmp_path, *tables)
     check(lambda path: dpviz.load(path, domain, unit="who", max_per_unit=2), paths, 0)
     assert dpviz.load(paths[1], domain, unit="who", max_per_unit=2)._index.total == 2
 
@@ -505,17 +505,14 @@ def test_a_uuid_decides_about_no_other(odd, tmp_path):
     usual = [f"0123456789abcde{each}".encode() for each in range(3)]
     kind = str(UUID(bytes=usual[1]))
     box = dpviz.Domain.from_bounds(BOX.bounds, ("x", "y"), kind="who", kinds=(kind, "other"))
-    sources = []
+    tables = []
     for rows in (usual, [*usual, odd]):
         ids = pa.ExtensionArray.from_storage(pa.uuid(), pa.array(rows, pa.binary(16)))
         half = pa.array([0.5] * len(rows))
-        folder = tmp_path / str(len(rows)) / "rides"
-        folder.mkdir(parents=True)
-        table = pa.table({"who": ids, "x": half, "y": half})
-        pq.write_table(table, folder / "a.parquet")
-        sources.append((folder, folder / "a.parquet", table))
+        tables.append(pa.table({"who": ids, "x": half, "y": half}))
+    paths = files_of(tmp_path, *tables)
     units = len(usual) + (odd is not None)
-    for pair in zip(*sources, strict=True):
+    for pair in ([path.parent for path in paths], paths, tables):
         check(partial(dpviz.load, domain=BOX, unit="who", name="a"), pair, 1)
         assert dpviz.load(pair[1], BOX, unit="who", name="a")._index.total == units
         counts = [dpviz.load(each, box, name="a")._layers.counts[0].total for each in pair]
@@ -618,18 +615,15 @@ def test_bytes_that_are_no_text_in_a_folder(tmp_path):
     )
     odd = [b"\xff\xfe", b"\xff", b"0.5\xff", b"7\xff"]
     good = [b"ann", b"bike", b"0.5", b"7"]
-    paths = []
-    for number, rows in enumerate(([good], [good, odd], [good, [odd[0], odd[1], *good[2:]]])):
+    tables = []
+    for rows in ([good], [good, odd], [good, [odd[0], odd[1], *good[2:]]]):
         columns = [pa.array(column, pa.binary()) for column in zip(*rows, strict=True)]
         texts = [pa.Array.from_buffers(pa.string(), len(rows), each.buffers()) for each in columns]
         table = pa.table(dict(zip(("who", "kind", "x", "fare"), texts, strict=True)))
-        paths.append(tmp_path / str(number) / "rides")
-        paths[-1].mkdir(parents=True)
-        pq.write_table(
-            table.append_column("y", pa.array([0.5] * len(rows))), paths[-1] / "a.parquet"
-        )
+        tables.append(table.append_column("y", pa.array([0.5] * len(rows))))
     read = partial(dpviz.load, domain=domain, unit="who")
-    totals = [[each.total for each in read(path)._layers.counts] for path in paths]
+    paths = files_of(tmp_path, *tables)
+    totals = [[each.total for each in read(path.parent)._layers.counts] for path in paths]
     assert totals == [[1, 0], [1, 0], [1, 1]]
 
 
@@ -651,13 +645,10 @@ FAR = pa.array([0, 2**62], pa.int64())
 )
 def test_a_type_whose_values_duckdb_checks_is_refused_by_its_declaration(column, old, tmp_path):
     """As an id or a time of a folder: it would refuse all files for one value."""
-    for rows, name in enumerate(("none", "one", "two")):
-        half = pa.array([0.5] * rows, pa.float64())
-        (tmp_path / name / "rides").mkdir(parents=True)
-        table = pa.table({"who": column[:rows], "x": half, "y": half})
-        path = tmp_path / name / "rides" / "a.parquet"
-        pq.write_table(table, path, use_deprecated_int96_timestamps=old)
-    paths = [tmp_path / name / "rides" for name in ("none", "one", "two")]
+    halves = [pa.array([0.5] * rows, pa.float64()) for rows in range(3)]
+    tables = [pa.table({"who": column[: len(half)], "x": half, "y": half}) for half in halves]
+    files = files_of(tmp_path, *tables, use_deprecated_int96_timestamps=old)
+    paths = [file.parent for file in files]
     for read in (partial(dpviz.load, domain=BOX, unit="who"), partial(dpviz.load, domain=YEAR)):
         with pytest.raises(DataError, match="column 'who' of rides holds "):
             read(paths[1])
