@@ -3,7 +3,9 @@
 import gzip
 import io
 import json
+import tempfile
 import zipfile
+from pathlib import Path
 
 import geopandas
 import pandas as pd
@@ -81,9 +83,6 @@ def alphabet(path):
 
 def _written(write, *names):
     """The bytes of what a function writes into a folder."""
-    import tempfile
-    from pathlib import Path
-
     with tempfile.TemporaryDirectory() as folder:
         write(Path(folder))
         return [Path(folder, name).read_bytes() for name in names]

@@ -15,6 +15,8 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -22,6 +24,7 @@ from hypothesis import strategies as st
 import dpviz
 from dpviz import Domain, Ledger
 from dpviz.errors import BudgetError, DataError, DpvizError, LedgerError
+from dpviz.methods.points.ugrid import UniformGrid
 from dpviz.private.ledger import book, file
 from tests.private.kills import KINDS
 
@@ -275,6 +278,7 @@ def test_threads_together_cannot_overspend(ledger):
 CRASH = """
 import os, signal, sys
 import dpviz
+from dpviz.methods.points.ugrid import UniformGrid
 from dpviz.private.ledger import book, file
 path, step, out, kind = sys.argv[1:]
 def die(*args, **options): os.kill(os.getpid(), signal.SIGKILL)
@@ -422,8 +426,6 @@ def test_the_system_refusing_a_write_anywhere_spends_nothing(forked, ledger, roo
 
 
 def test_the_row_is_on_disk_before_noise_is_drawn(ledger, monkeypatch):
-    from dpviz.methods.points.ugrid import UniformGrid
-
     seen = []
     monkeypatch.setattr(
         UniformGrid, "build", lambda *_: seen.extend(Ledger(ledger.path).account("people").spends)
@@ -434,8 +436,6 @@ def test_the_row_is_on_disk_before_noise_is_drawn(ledger, monkeypatch):
 
 
 def test_a_failed_build_keeps_its_spend_and_says_so_without_quoting_records(ledger, monkeypatch):
-    from dpviz.methods.points.ugrid import UniformGrid
-
     def fail(*_):
         raise RuntimeError("secret 51.50137")
 
@@ -593,9 +593,6 @@ def test_only_the_owner_may_read_the_ledger(ledger):
 
 
 def test_a_unit_and_its_bound(tmp_path, ledger):
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     path = tmp_path / "people.parquet"
     columns = {"x": POINTS[:, 0], "y": POINTS[:, 1], "user": np.arange(500) // 5}
     pq.write_table(pa.table(columns), path)

@@ -1,5 +1,6 @@
 """The ledger notices what was not written by it; old ledgers, many names and relations add up."""
 
+import os
 import random
 import shutil
 import sqlite3
@@ -329,8 +330,6 @@ def test_a_spend_takes_as_long_however_many_there_were(ledger):
 def test_left_over_files_of_killed_processes_are_swept(ledger):
     stale = ledger.path.with_name(".ledger-stale")
     stale.touch()
-    import os
-
     os.utime(stale, (0, 0))
     ledger.spend("people", 1, what="x")
     assert not stale.exists()

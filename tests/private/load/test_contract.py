@@ -2,6 +2,7 @@
 
 import itertools
 
+import duckdb
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -35,8 +36,6 @@ def by_dask(records, **unit):
 
 
 def by_duckdb(records, **unit):
-    import duckdb
-
     session = duckdb.connect()
     session.register("visits", records)
     return session.sql(dpviz.cell_sql("visits", DOMAIN, bits=8, **unit))

@@ -11,6 +11,7 @@ from functools import partial
 from unittest.mock import patch
 from uuid import UUID
 
+import duckdb
 import geopandas
 import numpy as np
 import pandas as pd
@@ -543,8 +544,6 @@ def test_an_id_that_is_no_text_is_no_other_unit_of_a_folder(odd, tmp_path):
 
 def test_two_values_of_one_text_are_one_unit_of_a_table(tmp_path):
     """The units are counted in parts: one of them must not be in two parts."""
-    import duckdb
-
     with duckdb.connect(str(tmp_path / "a.duckdb")) as db:
         db.execute("CREATE TABLE visits (who UNION(a INTEGER, b VARCHAR), x DOUBLE, y DOUBLE)")
         for who in range(10):

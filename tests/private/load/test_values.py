@@ -5,10 +5,12 @@ import re
 from datetime import datetime, tzinfo
 from decimal import Decimal
 
+import geopandas
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import shapely
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -169,9 +171,6 @@ def test_one_feature_with_odd_bytes_costs_no_other(tmp_path, who):
 
 def test_what_a_writer_found_in_the_records_refuses_nothing(tmp_path):
     """A GeoParquet file of areas was refused, and read as soon as one record was a point."""
-    geopandas = pytest.importorskip("geopandas")
-    import shapely
-
     for extra in ([], [shapely.Point(0.5, 0.5)]):
         frame = geopandas.GeoDataFrame(geometry=[shapely.box(0, 0, 1, 1), *extra], crs="EPSG:4326")
         frame.to_parquet(tmp_path / "a.parquet")

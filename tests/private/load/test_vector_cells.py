@@ -9,6 +9,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+import geopandas
 import numpy as np
 import pytest
 import shapely
@@ -35,8 +36,6 @@ IDS = ("", "garbage", "12abc", "1.5", "12,5", None, "7")
 
 
 def points(count):
-    import geopandas
-
     return geopandas.GeoDataFrame(geometry=[shapely.Point(1, 1)] * count, crs="EPSG:4326")
 
 
