@@ -19,19 +19,19 @@ import pyarrow.parquet as pq  # noqa: F401
 import shapely  # noqa: F401
 
 import dpviz
-from dpviz import Domain, Ledger
+from dpviz import Ledger
 from dpviz.private.roads import RoadData
 from dpviz.private.sequences import SequenceData, Sequences
 from dpviz.roads.graph import road_graph
 from dpviz.roads.paths import Paths
 from dpviz.sequences.alphabet import Alphabet
+from tests.strategies import UNIT_SQUARE
 
 EPSILON = 0.01
-SQUARE = Domain((0.0, 0.0), (1.0, 1.0), columns=("x", "y"))
 
 
 def points():
-    return dpviz.from_points(np.full((100, 2), 0.5), SQUARE, name="points"), "ugrid", None
+    return dpviz.from_points(np.full((100, 2), 0.5), UNIT_SQUARE, name="points"), "ugrid", None
 
 
 def roads():

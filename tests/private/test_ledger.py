@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -22,23 +23,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpviz
-from dpviz import Domain, Ledger
+from dpviz import Ledger
 from dpviz.errors import BudgetError, DataError, DpvizError, LedgerError
 from dpviz.methods.points.ugrid import UniformGrid
 from dpviz.private.ledger import book, file
 from tests.private.kills import KINDS
-
-SQUARE = Domain((0.0, 0.0), (1.0, 1.0), columns=("x", "y"))
-POINTS = np.random.default_rng(0).random((500, 2))
-
-
-@pytest.fixture
-def ledger(tmp_path):
-    return Ledger(tmp_path / "ledger.sqlite")
-
-
-def handle(**options):
-    return dpviz.from_points(POINTS, SQUARE, name="people", **options)
+from tests.private.test_payment import POINTS, handle
+from tests.strategies import UNIT_SQUARE
 
 
 def python(code, *words):
@@ -177,16 +168,15 @@ def test_rows_cannot_be_changed_or_removed(ledger):
     ledger.set_total("people", 5)
     paid = ledger.spend("people", 1, what="x")
     ledger.conclude(paid)
-    db = sqlite3.connect(ledger.path)
-    for change in (
-        "DELETE FROM entry",
-        "UPDATE entry SET body = ''",
-        "UPDATE account SET last = 1",
-        "DELETE FROM account",
-    ):
-        with pytest.raises(sqlite3.IntegrityError):
-            db.execute(change)
-    db.close()
+    with closing(sqlite3.connect(ledger.path)) as db:
+        for change in (
+            "DELETE FROM entry",
+            "UPDATE entry SET body = ''",
+            "UPDATE account SET last = 1",
+            "DELETE FROM account",
+        ):
+            with pytest.raises(sqlite3.IntegrityError):
+                db.execute(change)
     assert ledger.account("people").left == 4
 
 
@@ -395,17 +385,17 @@ def test_a_kill_at_any_moment_loses_no_spend_that_was_granted(ledger):
 
 FULL = """
 import resource, signal, sys
-import dpviz, numpy as np
-from dpviz import Domain, Ledger
+import dpviz
+from dpviz import Ledger
 from dpviz.errors import LedgerError
+from tests.private.kills import points
 import dpviz.methods.points.ugrid as method
 method.UniformGrid.build = lambda *_: print("NOISE WAS DRAWN")
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-square = Domain((0.0, 0.0), (1.0, 1.0), columns=("x", "y"))
-data = dpviz.from_points(np.full((100, 2), 0.5), square, name="people")
+data, method, _ = points()
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))
 try:
-    dpviz.build(data, "ugrid", 0.4, ledger=Ledger(sys.argv[1]), purpose="p" * 20_000)
+    dpviz.build(data, method, 0.4, ledger=Ledger(sys.argv[1]), purpose="p" * 20_000)
 except LedgerError as error:
     print(error)
 """
@@ -415,14 +405,14 @@ except LedgerError as error:
 @pytest.mark.parametrize("room_left", [0, 100, 5_000, 30_000])
 def test_the_system_refusing_a_write_anywhere_spends_nothing(forked, ledger, room_left):
     """The journal, or a page in the midst of the commit, does not fit, says the system itself."""
-    ledger.set_total("people", 1)
+    ledger.set_total("points", 1)
     code, out = forked(FULL, ledger.path, room_left)
     assert code == 0
     assert "nothing was spent" in out
     assert "NOISE" not in out
-    account = ledger.account("people")
+    account = ledger.account("points")
     assert (account.left, account.spends) == (1.0, ())
-    ledger.spend("people", 1, what="x")
+    ledger.spend("points", 1, what="x")
 
 
 def test_the_row_is_on_disk_before_noise_is_drawn(ledger, monkeypatch):
@@ -577,12 +567,10 @@ def test_a_folder_that_cannot_be_made_refuses_the_spend(tmp_path):
 def test_a_busy_ledger_refuses_the_spend(ledger, monkeypatch):
     ledger.set_total("people", 1)
     monkeypatch.setattr(file, "WAIT", 0.05)
-    other = sqlite3.connect(ledger.path, isolation_level=None)
-    other.execute("BEGIN EXCLUSIVE")
-    with pytest.raises(LedgerError, match="in use by another process"):
-        ledger.spend("people", 0.5, what="x")
-    other.execute("ROLLBACK")
-    other.close()
+    with closing(sqlite3.connect(ledger.path, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(LedgerError, match="in use by another process"):
+            ledger.spend("people", 0.5, what="x")
     assert ledger.account("people").spent == 0
 
 
@@ -597,15 +585,15 @@ def test_a_unit_and_its_bound(tmp_path, ledger):
     columns = {"x": POINTS[:, 0], "y": POINTS[:, 1], "user": np.arange(500) // 5}
     pq.write_table(pa.table(columns), path)
     for bound in (1, 3):
-        data = dpviz.load(path, SQUARE, unit="user", max_per_unit=bound)
+        data = dpviz.load(path, UNIT_SQUARE, unit="user", max_per_unit=bound)
         dpviz.build(data, "ugrid", 0.25, ledger=ledger)
     account = ledger.account("people")
     assert {row.unit for row in account.spends} == {"one user"}
     assert account.spent == 0.5  # the price for a person, whatever the bound
     with pytest.raises(BudgetError, match="accounted for one user"):
-        dpviz.build(dpviz.load(path, SQUARE), "ugrid", 0.25, ledger=ledger)
+        dpviz.build(dpviz.load(path, UNIT_SQUARE), "ugrid", 0.25, ledger=ledger)
     with pytest.raises(DataError):
-        dpviz.load(path, SQUARE, unit="user", max_per_unit=0)
+        dpviz.load(path, UNIT_SQUARE, unit="user", max_per_unit=0)
 
 
 @pytest.mark.parametrize("delta", [2, 1, -1e-9, math.nan, math.inf])
