@@ -11,6 +11,7 @@ import tempfile
 import time
 import traceback
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -60,18 +61,26 @@ def build(kind, ledger, output, granted):
         dpviz.save(release, output / f"{release.header.extra['release_id']}.parquet")
 
 
-def killed(kind, folder, delay):
-    """One child that is killed so many seconds after its start; the releases that it came to."""
+def forked(run):
+    """A child that is given one end of a pipe; its id, and the other end."""
     ours, theirs = os.pipe()
     child = os.fork()
     if child == 0:
+        status = 1
         try:
-            build(kind, folder / "ledger.sqlite", folder, theirs)
-            os._exit(0)
+            run(theirs)
+            status = 0
         except BaseException:
             traceback.print_exc()
-            os._exit(1)
+        finally:
+            os._exit(status)
     os.close(theirs)
+    return child, ours
+
+
+def killed(kind, folder, delay):
+    """One child that is killed so many seconds after its start; the releases that it came to."""
+    child, ours = forked(partial(build, kind, folder / "ledger.sqlite", folder))
     if delay is not None:
         time.sleep(delay)
         os.kill(child, signal.SIGKILL)

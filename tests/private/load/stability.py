@@ -210,6 +210,10 @@ def places(records):
     return geopandas.GeoDataFrame({"who": who}, geometry=points, crs="EPSG:4326")
 
 
+PARQUET = {"parquet": "text", "whole.parquet": "whole", "words.parquet": "words"}
+"""What columns are in files of Parquet that hold no geometry."""
+
+
 def write(form, path, records, extra=()):
     """A file of a format with these records."""
     if form in ("csv", "tsv"):
@@ -228,12 +232,8 @@ def write(form, path, records, extra=()):
         path.write_text(json.dumps([*objects, *(line for line, _, _ in extra)]))
     elif form == "xlsx":
         path.write_bytes(workbook([("who", "x", "y"), *records]))
-    elif form == "parquet":
-        pq.write_table(typed(records), path)
-    elif form == "whole.parquet":
-        pq.write_table(typed(records, "whole"), path)
-    elif form == "words.parquet":
-        pq.write_table(typed(records, "words"), path)
+    elif form in PARQUET:
+        pq.write_table(typed(records, PARQUET[form]), path)
     elif form == "geoparquet":
         frame = places(records)
         frame.to_parquet(path, geometry_encoding="WKB")

@@ -477,34 +477,6 @@ def test_trips_by_their_nodes_are_in_the_step_of_their_time():
     assert moved_trips(one, two) == 0
 
 
-def timed_trips(folder, records, form):
-    """Rows (person, trip, edge, time), or trips with lists of edges and the first row's time."""
-    names = ("who", "trip", "edge", "when")
-    if form in ("jsonl", "edges"):
-        grouped = {}
-        for who, trip, edge, when in records:
-            grouped.setdefault((who, trip), (when, []))[1].append(edge)
-        rows = [
-            {"who": who, "edges": edges, "when": when}
-            for (who, _), (when, edges) in grouped.items()
-        ]
-    else:
-        rows = [dict(zip(names, row, strict=True)) for row in records]
-    path = folder / f"timed.{'jsonl' if form == 'jsonl' else 'csv' if form == 'csv' else 'parquet'}"
-    if form == "jsonl":
-        path.write_text("\n".join(map(json.dumps, rows)))
-    elif form == "csv":
-        with path.open("w", newline="") as file:
-            writer = csv.writer(file)
-            writer.writerows([names, *([row[name] for name in names] for row in rows)])
-    else:
-        kinds = {"edges": pa.list_(pa.string())}
-        columns = ("who", "edges", "when") if form == "edges" else names
-        schema = pa.schema([(name, kinds.get(name, pa.string())) for name in columns])
-        pq.write_table(pa.Table.from_pylist(rows, schema), path)
-    return path
-
-
 def test_no_message_on_trips_names_a_node_or_a_number(tmp_path):
     """A node that the graph lacks, and two that no edge joins, once stood in the error."""
     lists = [["1", "secret-home-12"], ["1", "café"], ["1", "01"]]
@@ -609,44 +581,37 @@ def test_places_in_time(folders, records, unit, most):
 
 
 def written(folder, records, form, names, lists):
-    """Rows of steps, or records with lists of them, as a file of a format."""
-    grouped = {}
-    for who, record, step in records:
-        grouped.setdefault((who, record), []).append(step)
-    persons = [who for who, _ in grouped]
-    if form in ("parquet", "csv", "duckdb"):
-        columns = list(zip(*records, strict=True)) or [(), (), ()]
-        table = pa.table(
-            {
-                name: pa.array(column, pa.string())
-                for name, column in zip(names, columns, strict=True)
-            }
-        )
-        path = folder / f"steps.{form}"
-        if form == "csv":
-            text = delimited(records).partition("\n")[2]
-            path.write_text(",".join(names) + "\n" + text)
-        elif form == "parquet":
-            pq.write_table(table, path)
-        else:
-            return database(path, steps=table)
-        return path
-    if form == "jsonl":
-        path = folder / "steps.jsonl"
-        lines = [json.dumps({"who": who, lists: each}) for (who, _), each in grouped.items()]
-        path.write_text("\n".join(lines))
-        return path
-    if form == "lines":
-        path = folder / "steps.txt"
-        path.write_text("".join(" ".join(each) + "\n" for each in grouped.values()))
-        return path
-    path = folder / "lists.parquet"
-    listed = pa.array(list(grouped.values()), pa.list_(pa.string()))
-    pq.write_table(pa.table({"who": pa.array(persons, pa.string()), form: listed}), path)
+    """Rows of steps, or records with lists of them and the time of the first, as a file."""
+    columns, rows = names, [dict(zip(names, row, strict=True)) for row in records]
+    if form not in ("csv", "parquet", "duckdb"):
+        who, record, step, *others = names
+        lists = lists if form in ("jsonl", "lines") else form
+        columns, grouped = (who, lists, *others), {}
+        for row in rows:
+            first = grouped.setdefault((row[who], row[record]), {**row, lists: []})
+            first[lists].append(row[step])
+        rows = [{name: each[name] for name in columns} for each in grouped.values()]
+    kinds = {lists: pa.list_(pa.string())}
+    schema = pa.schema([(name, kinds.get(name, pa.string())) for name in columns])
+    table = pa.Table.from_pylist(rows, schema)
+    if form == "duckdb":
+        return database(folder / "steps.duckdb", steps=table)
+    ending = {"csv": "csv", "jsonl": "jsonl", "lines": "txt"}.get(form, "parquet")
+    path = folder / f"steps.{ending}"
+    if form == "csv":
+        with path.open("w", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows([names, *records])
+    elif form == "jsonl":
+        path.write_text("\n".join(map(json.dumps, rows)))
+    elif form == "lines":
+        path.write_text("".join(" ".join(row[lists]) + "\n" for row in rows))
+    else:
+        pq.write_table(table, path)
     return path
 
 
 written_trips = partial(written, names=("who", "trip", "edge"), lists="edges")
+timed_trips = partial(written, names=("who", "trip", "edge", "when"), lists="edges")
 written_visits = partial(written, names=("who", "sequence", "symbol"), lists="visits")
 
 

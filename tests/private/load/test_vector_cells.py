@@ -52,8 +52,11 @@ def geopackage(path, declared, cells, column="x"):
     return path
 
 
-def shapefile(path, kind, cells, column="x", decimals=0, gone=()):
-    """Points with a column of these cells in the .dbf, and a number beside it; some deleted."""
+def shapefile(path, kind, cells, column="x", decimals=0, gone=(), page="UTF-8"):
+    """Points with a column of these cells in the .dbf, and a number beside it; some deleted.
+
+    The .cpg names the code page of texts; there is none where that is None.
+    """
     points(len(cells)).to_file(path, engine="pyogrio")
     width = 8 if kind == "D" else 24 if decimals else 18
     fields = [(column, kind, width, decimals), ("y", "N", 18, 0)]
@@ -72,6 +75,9 @@ def shapefile(path, kind, cells, column="x", decimals=0, gone=()):
     sizes = (len(cells)).to_bytes(4, "little") + (33 + len(header)).to_bytes(2, "little")
     start = b"\x03\x7c\1\1" + sizes + (1 + width + 18).to_bytes(2, "little") + bytes(20)
     path.with_suffix(".dbf").write_bytes(start + header + b"\r" + b"".join(records))
+    path.with_suffix(".cpg").unlink(missing_ok=True)
+    if page:
+        path.with_suffix(".cpg").write_text(page)
     return path
 
 
@@ -231,10 +237,8 @@ ODD_BYTES = (
 @pytest.mark.parametrize("page", PAGES)
 def test_texts_of_a_shapefile_stay_apart(page, tmp_path):
     """A NUL cut them, blanks before them were gone, and so were bytes that the code page lacks."""
-    path = shapefile(tmp_path / "a.shp", "C", (*ODD_BYTES, b"", b"a".ljust(18, b"\0")), "who")
-    path.with_suffix(".cpg").unlink(missing_ok=True)
-    if page:
-        path.with_suffix(".cpg").write_text(page)
+    cells = (*ODD_BYTES, b"", b"a".ljust(18, b"\0"))
+    path = shapefile(tmp_path / "a.shp", "C", cells, "who", page=page)
     assert dpviz.load(path, BOX, unit="who")._index.total == len(ODD_BYTES)
 
 
@@ -243,10 +247,7 @@ def test_texts_of_a_shapefile_are_those_of_their_code_page(page, tmp_path):
     kind = "caf\u00e9" if page in (None, "UTF-8", "CP1252") else "\u0430"
     codec = {None: "cp1252", "88595": "iso8859-5"}.get(page, page if kind != "\u0430" else "cp1251")
     cells = (kind.encode(codec), b"", b"\x98", b"other")
-    path = shapefile(tmp_path / "a.shp", "C", cells, "kind")
-    path.with_suffix(".cpg").unlink(missing_ok=True)
-    if page:
-        path.with_suffix(".cpg").write_text(page)
+    path = shapefile(tmp_path / "a.shp", "C", cells, "kind", page=page)
     domain = dpviz.Domain.from_bounds(BOX.bounds, ("x", "y"), kind="kind", kinds=(kind, "none"))
     assert dpviz.load(path, domain)._layers.counts[0].total == 1
 
