@@ -196,6 +196,14 @@ print(done)
 """
 
 
+def granted_together(spenders, ledger, folder):
+    """How much of what so many processes ask for at once is granted."""
+    go = folder / "go"
+    started = [python(SPENDER, ledger.path, go) for _ in range(spenders)]
+    go.touch()
+    return sum(int(each.communicate(timeout=120)[0]) for each in started)
+
+
 def test_the_user_s_folder_is_no_folder_called_tilde(tmp_path, monkeypatch):
     """No shell expands ``--ledger=~/a``: each folder one was in had a ledger of its own."""
     monkeypatch.chdir(tmp_path)
@@ -234,20 +242,12 @@ def test_a_sqlite_without_strict_tables_is_named(ledger, monkeypatch):
 
 def test_processes_together_cannot_overspend(ledger, tmp_path):
     ledger.set_total("people", 1.0)
-    go = tmp_path / "go"
-    spenders = [python(SPENDER, ledger.path, go) for _ in range(3)]
-    go.touch()
-    granted = [int(each.communicate(timeout=120)[0]) for each in spenders]
-    assert sum(granted) == 10  # of 24 attempts
+    assert granted_together(3, ledger, tmp_path) == 10  # of 24 attempts
     assert ledger.account("people").left == 0
 
 
 def test_processes_that_begin_the_same_ledger_share_it(ledger, tmp_path):
-    go = tmp_path / "go"
-    spenders = [python(SPENDER, ledger.path, go) for _ in range(2)]
-    go.touch()
-    granted = sum(int(each.communicate(timeout=120)[0]) for each in spenders)
-    assert granted == 16 == len(ledger.account("people").spends)
+    assert granted_together(2, ledger, tmp_path) == 16 == len(ledger.account("people").spends)
 
 
 def test_threads_together_cannot_overspend(ledger):

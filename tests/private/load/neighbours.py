@@ -15,7 +15,7 @@ from tests.private.load.stability import (
     WEEK,
     YEAR,
     database,
-    distance,
+    layers_apart,
     outcome,
     typed,
     write,
@@ -116,8 +116,3 @@ def compare(form, role, seed, folder):
         sums = layers_apart(one._layers.sums, two._layers.sums)
         assert sums <= (bound or 1) * domain.values.reach, (form, role, seed)
     return True, moved
-
-
-def layers_apart(one, two):
-    """Σ |difference| over all kinds."""
-    return sum(distance(each, other) for each, other in zip(one, two, strict=True))

@@ -116,6 +116,11 @@ def distance(one, two):
     return sum(abs(a.get(code, 0) - b.get(code, 0)) for code in {*a, *b})
 
 
+def layers_apart(one, two):
+    """The same over all kinds."""
+    return sum(distance(each, other) for each, other in zip(one, two, strict=True))
+
+
 def moved(one, two):
     """How many of two bags of sequences have no partner in the other."""
     bags = [Counter(tuple(each[row].tolist()) for row in range(len(each))) for each in (one, two)]

@@ -7,7 +7,7 @@ import pytest
 
 import dpviz
 from tests.private.load.engines.servers import connected, create
-from tests.private.load.stability import database, distance
+from tests.private.load.stability import database, layers_apart
 
 BOX = dpviz.Domain.from_bounds(
     [0, 0, 1, 1], ("x", "y"), kind="mode", kinds=["bike", "it's \\ \"new\"", "other"],
@@ -72,17 +72,14 @@ def test_every_engine_gives_the_layers_of_a_file(engine, records, request):
     wanted = dpviz.load(records / "rides.parquet", BOX, **READ)._layers
     layers = dpviz.load(url, BOX, table=name, **READ)._layers
     assert all(index.total for index in wanted.counts)
-    for one, two in zip(wanted.counts + wanted.sums, layers.counts + layers.sums, strict=True):
-        assert distance(one, two) == 0
+    assert layers_apart(wanted.counts + wanted.sums, layers.counts + layers.sums) == 0
     # The salt of public data is fixed, so that every engine keeps the same records of a unit.
     read = {**READ, "unit": "who", "max_per_unit": 1}
     by_folder = dpviz.load(records, BOX, **read)._layers
     bounded = dpviz.load(url, BOX, table=name, **read)._layers
     total = sum(index.total for index in bounded.counts)
     assert 0 < total <= 90
-    for one, two in zip(by_folder.counts + by_folder.sums, bounded.counts + bounded.sums,
-                        strict=True):  # fmt: skip
-        assert distance(one, two) == 0
+    assert layers_apart(by_folder.counts + by_folder.sums, bounded.counts + bounded.sums) == 0
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -97,5 +94,4 @@ def test_numbers_as_kinds_and_as_ids_are_those_of_a_file(engine, records, reques
         wanted = dpviz.load(records / "rides.parquet", box, **read)._layers
         layers = dpviz.load(url, box, table=name, **read)._layers
         assert [index.total > 0 for index in wanted.counts] == [each != none for each in kinds]
-        for one, two in zip(wanted.counts, layers.counts, strict=True):
-            assert distance(one, two) == 0
+        assert layers_apart(wanted.counts, layers.counts) == 0

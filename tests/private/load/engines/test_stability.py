@@ -22,6 +22,7 @@ from tests.private.load.stability import (
     bounds,
     check,
     distance,
+    layers_apart,
     of_unit,
     often,
     rows,
@@ -79,7 +80,7 @@ def test_ids_that_a_column_takes_for_the_same_are_those_of_two_units(engine, req
             dpviz.load(url, domain, table=name, unit="who")._layers for name in ("two", "one")
         )
         assert tuple(sum(index.total for index in each.counts) for each in (here, there)) == totals
-        assert sum(map(distance, here.counts, there.counts)) == 1
+        assert layers_apart(here.counts, there.counts) == 1
     assert [index.total for index in here.counts] == [1, 1]  # so are kinds
 
 
