@@ -22,7 +22,7 @@ from dpviz.private.load.accounts import accounts_of
 from dpviz.private.load.bounding import bounded, numbered
 from dpviz.private.load.cells import Cells, cell_sequences, grid_cells, place_lines
 from dpviz.private.load.columns import shown
-from dpviz.private.load.items import Form, bounded_items, read_items
+from dpviz.private.load.items import Form, bounded_items, read_items, some_rows
 from dpviz.private.load.points import read_records
 from dpviz.private.load.selection import checked_bound
 from dpviz.private.load.tables.archive import zipped_text
@@ -304,11 +304,8 @@ def seconds_of(gap: float) -> float:
 
 def _chosen(lines: tuple[Int, Float], rows: Int) -> tuple[Int, Float]:
     """Some lines, in order of ``rows``, which ascend."""
-    start, xy = lines
-    length = np.diff(start)
-    some = np.zeros(len(length), dtype=np.bool_)
-    some[rows] = True
-    return np.concatenate([[0], np.cumsum(length[some])]), xy[np.repeat(some, length)]
+    start, wanted = some_rows(lines[0], rows)
+    return start, lines[1][wanted]
 
 
 def city_sequences(
