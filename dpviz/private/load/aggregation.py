@@ -155,22 +155,13 @@ def engine_fates(
     fates = dict(zip(*(column.tolist() for column in counted), strict=True))
     within = fates.pop(Fate.INSIDE, 0)
     facts.add(Fact.READ, within + sum(fates.values()))
-    for fate, what in _DROPPED.items():
-        facts.add(what, fates.get(fate, 0))
+    for fate, records in fates.items():
+        facts.add(Fact[Fate(fate).name], records)
     layers = engine_layers(engine, relation, name, domain, chosen)
     total = sum(index.total for index in layers.counts)
     facts.add(Fact.OVER, within - total)
     facts.add(Fact.LOADED, total)
     return facts, query.columns
-
-
-_DROPPED = {
-    Fate.NO_PLACE: Fact.NO_PLACE,
-    Fate.OUTSIDE: Fact.OUTSIDE,
-    Fate.NO_UNIT: Fact.NO_UNIT,
-    Fate.NO_KIND: Fact.NO_KIND,
-    Fate.NO_VALUE: Fact.NO_VALUE,
-}
 
 
 def layers_of_rows(counted: Sequence[Rows], domain: Domain, bits: int) -> Layers:
