@@ -203,6 +203,13 @@ def typed(records, kind="text"):
     return pa.table({"who": ids, "x": xy[0], "y": xy[1]})
 
 
+def halves(**columns):
+    """These columns, all of whose records are in the middle of the box."""
+    rows = len(next(iter(columns.values())))
+    half = pa.array([0.5] * rows, pa.float64())
+    return pa.table({**columns, "x": half, "y": half})
+
+
 def places(records):
     """The same as a geopandas frame; what has no place has no geometry."""
     import geopandas

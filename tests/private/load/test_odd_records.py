@@ -35,6 +35,7 @@ from tests.private.load.stability import (
     MAIN,
     YEAR,
     check,
+    halves,
     moved_sequences,
     outcome,
     packed,
@@ -491,8 +492,7 @@ def test_a_type_that_is_refused_is_refused_of_nobody(kind, tmp_path):
         one = pa.array([value] * rows, stored)
         if stored != kind:
             one = pa.ExtensionArray.from_storage(kind, one)
-        half = pa.array([0.5] * rows, pa.float64())
-        table = pa.table({"who": one, "x": half, "y": half})
+        table = halves(who=one)
         pq.write_table(table, tmp_path / "a.parquet")
         for source in (table, tmp_path / "a.parquet"):
             read = partial(dpviz.load, source, BOX, unit="who", name="a")
@@ -509,8 +509,7 @@ def test_a_uuid_decides_about_no_other(odd, tmp_path):
     tables = []
     for rows in (usual, [*usual, odd]):
         ids = pa.ExtensionArray.from_storage(pa.uuid(), pa.array(rows, pa.binary(16)))
-        half = pa.array([0.5] * len(rows))
-        tables.append(pa.table({"who": ids, "x": half, "y": half}))
+        tables.append(halves(who=ids))
     paths = files_of(tmp_path, *tables)
     units = len(usual) + (odd is not None)
     for pair in ([path.parent for path in paths], paths, tables):
@@ -644,8 +643,7 @@ FAR = pa.array([0, 2**62], pa.int64())
 )
 def test_a_type_whose_values_duckdb_checks_is_refused_by_its_declaration(column, old, tmp_path):
     """As an id or a time of a folder: it would refuse all files for one value."""
-    halves = [pa.array([0.5] * rows, pa.float64()) for rows in range(3)]
-    tables = [pa.table({"who": column[: len(half)], "x": half, "y": half}) for half in halves]
+    tables = [halves(who=column[:rows]) for rows in range(3)]
     files = files_of(tmp_path, *tables, use_deprecated_int96_timestamps=old)
     paths = [file.parent for file in files]
     for read in (partial(dpviz.load, domain=BOX, unit="who"), partial(dpviz.load, domain=YEAR)):

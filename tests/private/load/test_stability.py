@@ -47,6 +47,7 @@ from tests.private.load.stability import (
     database,
     delimited,
     distance,
+    halves,
     moved,
     moved_sequences,
     moved_trips,
@@ -171,11 +172,8 @@ def test_units_in_time(folders, records, unit, most):
 
     def write(folder, each):
         columns = list(zip(*each, strict=True)) or [(), ()]
-        half = pa.array([0.5] * len(each), pa.float64())
         who, when = (pa.array(column, pa.string()) for column in columns)
-        pq.write_table(
-            pa.table({"who": who, "when": when, "x": half, "y": half}), folder / "t.parquet"
-        )
+        pq.write_table(halves(who=who, when=when), folder / "t.parquet")
         return folder / "t.parquet"
 
     paths = put(folders, records, unit, write)
@@ -194,9 +192,8 @@ def test_typed_times_give_the_same_index_in_every_reader(kind, folders):
     else:
         fine = pa.timestamp("ns" if "ns" in kind else "us", zone)
         when = micro.cast(pa.date32() if kind == "date" else fine, False)
-    half = pa.array([0.5] * len(when) + [0.5])
     gone = pa.array([None], when.type)
-    table = pa.table({"who": pa.concat_arrays([when, gone]), "x": half, "y": half})
+    table = halves(who=pa.concat_arrays([when, gone]))
     pq.write_table(table, folders[0] / "a.parquet")
     file = dpviz.load(folders[0] / "a.parquet", YEAR, bits=12)._index
     assert file.total == (1 if kind == "date" else 2)
@@ -220,9 +217,8 @@ def test_clocks_of_a_zone_give_the_same_index_in_every_reader(domain, kind, fold
         "clocks": pa.array(clocks.astype("datetime64[us]")),
     }
     when = columns.get(kind, pa.array(clocks.astype("datetime64[D]")))
-    half = pa.array([0.5] * (len(EDGES) + 1))
     when = pa.concat_arrays([when, pa.array([None], when.type)])
-    pq.write_table(pa.table({"who": when, "x": half, "y": half}), folders[0] / "a.parquet")
+    pq.write_table(halves(who=when), folders[0] / "a.parquet")
     file = dpviz.load(folders[0] / "a.parquet", domain, bits=12)._index
     assert file.total == len(EDGES) - 1
     assert distance(file, dpviz.load(folders[0], domain)._index) == 0
@@ -235,9 +231,8 @@ def test_old_times_of_parquet_beyond_nanoseconds(folders):
     """9999-12-31, which warehouses write for no end, was 1816-03-29."""
     years = 1, 1600, 2030, 3000, 9999
     when = pa.array([datetime(year, 12, 31) for year in years], pa.timestamp("us"))
-    half = pa.array([0.5] * len(years))
-    table, path = pa.table({"who": when, "x": half, "y": half}), folders[0] / "a.parquet"
-    pq.write_table(table, path, use_deprecated_int96_timestamps=True)
+    path = folders[0] / "a.parquet"
+    pq.write_table(halves(who=when), path, use_deprecated_int96_timestamps=True)
     for period, inside in ((("1700-01-01", "2200-01-01"), 1), (("1500-01-01", "5000-01-01"), 3)):
         domain = dpviz.Domain.from_bounds([0, 0, 1, 1], ("x", "y"), time="who", period=period)
         assert dpviz.load(path, domain)._index.total == inside
