@@ -23,7 +23,7 @@ from dpviz.private.load.columns import shown
 from dpviz.private.load.dialects import DECLARED_NUMBERS, parts_of
 from dpviz.private.load.engines import connected
 from dpviz.private.load.engines.base import Engine, Rows, watched
-from dpviz.private.load.folder import Footers
+from dpviz.private.load.folder import Footers, size_of
 from dpviz.private.load.names import recognised_columns
 from dpviz.private.load.selection import Selection
 from dpviz.private.load.tables.base import Column, listed, pick
@@ -70,7 +70,7 @@ def folder_relation(
 
     if footers.mixed:
         raise DataError(footers.mixed)
-    with closing(Duck(size=footers.size)) as engine:
+    with closing(Duck(size=size_of(footers.files))) as engine:
         relation = engine.parquet(footers.files)
         existing = engine.columns(relation)
         for name in chain(*_names(existing, domain, chosen, folder.name)):

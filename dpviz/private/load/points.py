@@ -85,11 +85,6 @@ class Records:
     def __repr__(self) -> str:
         return "<private records>"
 
-    @property
-    def dropped(self) -> int:
-        """How many records were left out."""
-        return self.counts.dropped
-
 
 def columns(path: str | Path, table: str | None = None) -> Sequence[Column]:
     """Names and kinds of the columns of a file, or of one of its tables, for a form.

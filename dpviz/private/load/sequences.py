@@ -145,7 +145,7 @@ def read_sequences(
         Sequences(items.start, items.item),
         names=accounts_of(source, table) if name is None else (),
         public=public,
-        unit=_unit(unit, max_per_unit),
+        unit=unit_in_words(unit, max_per_unit, "sequences"),
         max_per_unit=max_per_unit,
         facts={each: value for each, value in facts.items() if value},
     )
@@ -284,7 +284,7 @@ def read_places(
         Sequences.of([sequences[row] for row in rows.tolist()]),
         names=accounts_of(source, table) if name is None else (),
         public=public,
-        unit=_unit(unit, max_per_unit),
+        unit=unit_in_words(unit, max_per_unit, "sequences"),
         max_per_unit=max_per_unit,
         facts={"cells": cells.to_dict(), "session": {"time": time, "gap": float(gap)}},
         lines=_chosen(place_lines(*places, domain, gap * HOUR), rows) if public else None,
@@ -350,7 +350,7 @@ def city_sequences(
         CITY,
         alphabet,
         Sequences.of([sequences[row] for row in rows.tolist()]),
-        unit=_unit("person", max_per_unit),
+        unit=unit_in_words("person", max_per_unit, "sequences"),
         max_per_unit=max_per_unit,
         facts=facts,
     )
@@ -362,7 +362,3 @@ def _same_rectangle(cells: Cells, domain: Domain) -> None:
             f"the cells are of the rectangle {cells.domain.bounds}, the places of {domain.bounds}: "
             "give the same one to both"
         )
-
-
-def _unit(unit: str | None, bound: int) -> str:
-    return unit_in_words(unit, bound, "sequences")

@@ -122,7 +122,7 @@ class TestFormats:
         assert records.points.dtype == np.float64
         assert records.unit.tolist() == [0, 1, 0]
         assert records.time.tolist() == [1893484800.0] * 3  # 2030-01-01T08:00 UTC
-        assert records.dropped == 0
+        assert records.counts.dropped == 0
 
     @pytest.mark.parametrize("form", ["geoparquet", "gpkg", "shp", "zip", "geojson"])
     def test_the_crs_of_the_file_is_honoured(self, tmp_path, form):
@@ -465,10 +465,8 @@ class TestBadInput:
 class TestZip:
     def archive(self, tmp_path, change):
         path = write(tmp_path, "zip")
-        members = {}
         with zipfile.ZipFile(path) as archive:
-            for info in archive.infolist():
-                members[info.filename] = archive.read(info)
+            members = {name: archive.read(name) for name in archive.namelist()}
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
             change(archive, members)
             for name, content in members.items():
