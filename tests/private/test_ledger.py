@@ -488,23 +488,20 @@ def test_the_clock_does_not_matter(ledger, monkeypatch):
         ledger.spend("people", 0.3, what="x")
 
 
-def damage(path, how):
-    whole = path.read_bytes()
-    if how == "empty":
-        return b""
-    if how == "half":
-        return whole[: len(whole) // 2]
-    if how == "other":
-        return b"hello" * 100
-    page = 4096
-    return whole[:page] + b"\xff" * page + whole[2 * page :]
+PAGE = 4096
+DAMAGES = {
+    "empty": lambda whole: b"",
+    "half": lambda whole: whole[: len(whole) // 2],
+    "other": lambda whole: b"hello" * 100,
+    "page": lambda whole: whole[:PAGE] + b"\xff" * PAGE + whole[2 * PAGE :],
+}
 
 
-@pytest.mark.parametrize("how", ["empty", "half", "other", "page"])
+@pytest.mark.parametrize("how", DAMAGES)
 def test_a_damaged_ledger_is_refused_and_left_alone(ledger, how):
     ledger.set_total("people", 1)
     ledger.spend("people", 0.5, what="x")
-    damaged = damage(ledger.path, how)
+    damaged = DAMAGES[how](ledger.path.read_bytes())
     ledger.path.write_bytes(damaged)
     for attempt in (
         lambda: dpviz.build(handle(), "ugrid", 0.1, ledger=ledger),

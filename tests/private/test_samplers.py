@@ -249,8 +249,7 @@ def law_pvalue(draws, scale):
         return stats.chisquare(seen, wanted).pvalue
     # Classes too rare for the test are judged together, by themselves where they are still rare.
     rest = stats.poisson.sf(seen[~frequent].sum() - 1, wanted[~frequent].sum())
-    share = seen[frequent] / seen[frequent].sum() if frequent.sum() > 1 else None
-    if share is None:
+    if frequent.sum() < 2:
         return float(rest)
     inner = stats.chisquare(
         seen[frequent], wanted[frequent] * (seen[frequent].sum() / wanted[frequent].sum())
