@@ -14,6 +14,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from dpviz.private.load.engines import spark
 from tests.packages import can_install, install, one_at_a_time
 
 PASSWORD = "s3cret-Pa55word"
@@ -158,17 +159,9 @@ def serve_spark(warehouse):
     """A local session of Spark that stays active; a generator for a fixture."""
     from pyspark.sql import SparkSession
 
-    session = (
-        SparkSession.builder.master("local[1]")
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .config("spark.log.level", "ERROR")
-        .config("spark.driver.host", "127.0.0.1")
-        .config("spark.driver.bindAddress", "127.0.0.1")
-        .config("spark.sql.shuffle.partitions", "1")
-        .config("spark.sql.warehouse.dir", str(warehouse))
-        .getOrCreate()
-    )
+    few = {"spark.sql.shuffle.partitions": "1", "spark.sql.warehouse.dir": str(warehouse)}
+    builder = SparkSession.builder.master("local[1]")
+    session = builder.config(map={**spark._QUIET, **spark._LOCAL, **few}).getOrCreate()
     try:
         yield session
     finally:
