@@ -6,10 +6,17 @@ import numpy as np
 from hypothesis import strategies as st
 
 from dpviz import Domain
+from dpviz.private.budget import Budget, Share
 from dpviz.private.index import PointIndex
 from dpviz.private.mechanisms.noise import SimulatedNoise
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.lattice import Int
+
+
+def share(epsilon: float = 1.0) -> Share:
+    """It pays for any number of draws."""
+    return Budget(epsilon).spend(epsilon, "test", theorem="test")
+
 
 UNIT_SQUARE = Domain((0.0, 0.0), (1.0, 1.0), columns=("x", "y"))
 

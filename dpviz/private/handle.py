@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
@@ -149,7 +148,7 @@ class DataHandle(Handle[PointRelease]):
         self,
         name: str,
         domain: Domain,
-        index: PointIndex | Layers | Callable[[], PointIndex],
+        index: PointIndex | Layers,
         *,
         public: bool = False,
         unit: str = "one record",
@@ -169,20 +168,16 @@ class DataHandle(Handle[PointRelease]):
         self.dropped = dropped
         self.bits = domain.bits if bits is None else bits
         self.__digests = digests
-        self.__index = index
+        self.__index = index if isinstance(index, Layers) else Layers((index,))
 
     @property
     def _index(self) -> PointIndex:
-        if isinstance(self.__index, Layers):
-            return PointIndex.of_all(self.__index.counts)
-        if not isinstance(self.__index, PointIndex):
-            self.__index = self.__index()
-        return self.__index
+        return PointIndex.of_all(self.__index.counts)
 
     @property
     def _layers(self) -> Layers:
         """The indexes of each kind."""
-        return self.__index if isinstance(self.__index, Layers) else Layers((self._index,))
+        return self.__index
 
     @property
     def _digests(self) -> tuple[str, ...]:

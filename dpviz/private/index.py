@@ -89,7 +89,7 @@ class PointIndex:
             bits: bits per axis of the codes, the lattice's own if None.
         """
         codes, counts = _in_order(codes, weights)
-        shift = np.uint64(0 if bits is None else domain.dims * (domain.bits - bits))
+        shift = _shift(domain, bits)
         first = np.ones(len(codes) + 1, dtype=np.bool_)  # and one where they end
         np.not_equal(codes[1:], codes[:-1], out=first[1:-1])
         if counts is not None and first.all() and counts.all():
@@ -148,20 +148,19 @@ class PointIndex:
         codes = codes[order]
         starts = np.flatnonzero(np.append(True, codes[1:] != codes[:-1])[: len(codes)])
         totals = np.add.reduceat(values[order], starts) if len(starts) else values[:0]
-        shift = np.uint64(0 if bits is None else domain.dims * (domain.bits - bits))
-        return cls(domain, codes[starts] << shift, totals.astype(np.int64))
+        return cls(domain, codes[starts] << _shift(domain, bits), totals.astype(np.int64))
 
     @classmethod
     def of_all(cls, indexes: Sequence[PointIndex]) -> PointIndex:
         """The index of the records of all, as :meth:`merged` of two."""
         return functools.reduce(cls.merged, indexes)
 
-    def coarsened(self, bits: int) -> PointIndex:
-        """The index of the same records, each moved to the low corner of its cell of a public grid
-        of 2^bits steps per axis.
+    def coarsened(self, bits: int, *, sums: bool = False) -> PointIndex:
+        """The index of the same records, or sums, each moved to the low corner of its cell of a
+        public grid of 2^bits steps per axis.
         """
-        shift = np.uint64(self.domain.dims * (self.domain.bits - bits))
-        return self.from_codes(self.domain, self.codes >> shift, self.weights, bits)
+        make = self.of_sums if sums else self.from_codes
+        return make(self.domain, self.codes >> _shift(self.domain, bits), self.weights, bits)
 
     @property
     def total(self) -> int:
@@ -261,19 +260,20 @@ class Layers(NamedTuple):
 
     def coarsened(self, bits: int) -> Layers:
         """The same records on a public grid, as :meth:`PointIndex.coarsened` of each."""
-        shifts = [np.uint64(each.domain.dims * (each.domain.bits - bits)) for each in self.sums]
         return Layers(
             tuple(each.coarsened(bits) for each in self.counts),
-            tuple(
-                PointIndex.of_sums(each.domain, each.codes >> shift, each.weights, bits)
-                for each, shift in zip(self.sums, shifts, strict=True)
-            ),
+            tuple(each.coarsened(bits, sums=True) for each in self.sums),
         )
 
     @property
     def cells(self) -> int:
         """How many cells are held in memory: private."""
         return sum(len(index.codes) for index in self.counts)
+
+
+def _shift(domain: Domain, bits: int | None) -> np.uint64:
+    """How far a code of so many bits per axis, the lattice's own if None, is from one of these."""
+    return np.uint64(0 if bits is None else domain.dims * (domain.bits - bits))
 
 
 def _in_order(codes: Codes, weights: Int | None) -> tuple[Codes, Int | None]:

@@ -1,9 +1,10 @@
 """Every input format: a sound seed, its mutants, and the reader that must withstand them."""
 
 import gzip
-import io
 import json
-import zipfile
+import tempfile
+from functools import partial
+from pathlib import Path
 
 import geopandas
 import pandas as pd
@@ -22,6 +23,7 @@ from dpviz.roads.graph import road_graph
 from dpviz.sequences.alphabet import Alphabet
 from tests.fuzz import mutants
 from tests.geojson import collection, feature
+from tests.private.load.stability import packed, sheet
 
 DOMAIN = dpviz.Domain.from_bounds([10.0, 50.0, 12.0, 51.0])
 ROWS = pd.DataFrame(
@@ -44,54 +46,35 @@ GRAPHML = b"""<?xml version="1.0"?><graphml xmlns="http://graphml.graphdrawing.o
 </graph></graphml>"""
 
 
-def points(path):
+def points(path, **how):
     source_columns(path)
-    return dpviz.load(path, DOMAIN, name="a")
+    return dpviz.load(path, DOMAIN, name="a", **how)
 
 
-def named_points(path):
-    source_columns(path)
-    return dpviz.load(path, DOMAIN, columns=("lon", "lat"), name="a")
-
-
-def persons(path):
-    return dpviz.load(path, DOMAIN, columns=("lon", "lat"), unit="who", max_per_unit=2, name="a")
-
-
-def words(path):
-    return read_sequences(path, Alphabet(("a", "b")), name="a")
-
-
-def trips(path):
-    return read_trips(path, GRAPH, name="a")
-
-
-def regions(path):
-    return read_regions(path, DOMAIN)
-
-
-def workload(path):
-    return workloads.read(path, DOMAIN)
+named_points = partial(points, columns=("lon", "lat"))
+persons = partial(
+    dpviz.load, domain=DOMAIN, columns=("lon", "lat"), unit="who", max_per_unit=2, name="a"
+)
+words = partial(read_sequences, alphabet=Alphabet(("a", "b")), name="a")
+trips = partial(read_trips, graph=GRAPH, name="a")
+regions = partial(read_regions, domain=DOMAIN)
+workload = partial(workloads.read, domain=DOMAIN)
 
 
 def alphabet(path):
     return alphabet_of(str(path))
 
 
-def _written(write, *names):
-    """The bytes of what a function writes into a folder."""
-    import tempfile
-    from pathlib import Path
-
+def _written(write, name="a.parquet"):
+    """The bytes of what a function writes into a file."""
     with tempfile.TemporaryDirectory() as folder:
-        write(Path(folder))
-        return [Path(folder, name).read_bytes() for name in names]
+        path = Path(folder, name)
+        write(path)
+        return path.read_bytes()
 
 
 def _table(**columns):
-    target = io.BytesIO()
-    pq.write_table(pa.table(columns), target)
-    return target.getvalue()
+    return _written(partial(pq.write_table, pa.table(columns)))
 
 
 def _collection(shapes):
@@ -104,31 +87,6 @@ SHAPEFILE = mutants.zip_mutant(
 )
 WORKBOOK = mutants.zip_mutant(dict.fromkeys(("xml", "rels"), mutants.xml_mutant))
 
-SHEET = """<?xml version="1.0"?>
-<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>{}
-</sheetData></worksheet>"""
-BOOK = {
-    "[Content_Types].xml": """<?xml version="1.0"?>
-<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">
-<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>
-<Default Extension="xml" ContentType="application/xml"/></Types>""",
-    "_rels/.rels": """<?xml version="1.0"?>
-<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">
-<Relationship Id="r1" Target="xl/workbook.xml"
-Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument"/>
-</Relationships>""",
-    "xl/workbook.xml": """<?xml version="1.0"?>
-<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"
-xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships">
-<sheets><sheet name="a" sheetId="1" r:id="r1"/></sheets></workbook>""",
-    "xl/_rels/workbook.xml.rels": """<?xml version="1.0"?>
-<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">
-<Relationship Id="r1" Target="worksheets/sheet1.xml"
-Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet"/>
-</Relationships>""",
-}
-"""A workbook of one sheet, but for the sheet."""
-
 
 def workbook(columns, far=""):
     rows = [list(columns), *zip(*columns.values(), strict=True)]
@@ -137,11 +95,7 @@ def workbook(columns, far=""):
         + "</row>"
         for r, row in enumerate(rows, 1)
     )  # fmt: skip
-    target = io.BytesIO()
-    with zipfile.ZipFile(target, "w") as archive:
-        for name, content in {**BOOK, "xl/worksheets/sheet1.xml": SHEET.format(text + far)}.items():
-            archive.writestr(name, content)
-    return target.getvalue()
+    return packed({"a": sheet(text + far)})
 
 
 def _cell(place, value):
@@ -160,23 +114,15 @@ def formats():
     boxes = geopandas.GeoDataFrame(
         {"name": ["a"]}, geometry=[shapely.box(10.2, 50.2, 10.8, 50.8)], crs=4326
     )
-    (package,) = _written(lambda folder: places.to_file(folder / "a.gpkg"), "a.gpkg")
-    (districts,) = _written(lambda folder: boxes.to_file(folder / "a.gpkg"), "a.gpkg")
-    (geo,) = _written(lambda folder: places.to_parquet(folder / "a.parquet"), "a.parquet")
-    members = ("a.shp", "a.shx", "a.dbf", "a.prj")
-    shapefile = _written(lambda folder: places.to_file(folder / "a.shp"), *members)
-    zipped = io.BytesIO()
-    with zipfile.ZipFile(zipped, "w") as archive:
-        for name, content in zip(members, shapefile, strict=True):
-            archive.writestr(name, content)
+    package, districts = (_written(each.to_file, "a.gpkg") for each in (places, boxes))
+    shapefile = _written(places.to_file, "a.shp.zip")
+    geo = _written(places.to_parquet)
     lines = [shapely.LineString([(0, 0), (1, 0)]), shapely.LineString([(1, 0), (1, 1)])]
     csv = ROWS.to_csv(index=False).encode()
     flat = {name: [None if pd.isna(v) else v for v in ROWS[name]] for name in ROWS}
     records = "".join(json.dumps(row) + "\n" for row in pa.table(flat).to_pylist()).encode()
     asked = [workloads.workload(DOMAIN, "small", 3)]
-    (queries,) = _written(
-        lambda folder: workloads.save(asked, DOMAIN, folder / "a.parquet"), "a.parquet"
-    )
+    queries = _written(partial(workloads.save, asked, DOMAIN))
     steps = b"trip,edge\n" + f"{mutants.SECRET},a\n{mutants.SECRET},b\n7,a\n".encode()
     return {
         "points, CSV": ("csv", csv, mutants.text_mutant, points),
@@ -188,7 +134,7 @@ def formats():
             "geojson", _collection(places.geometry), mutants.json_mutant, points
         ),
         "points, GeoPackage": ("gpkg", package, mutants.sqlite_mutant, points),
-        "points, Shapefile": ("zip", zipped.getvalue(), SHAPEFILE, points),
+        "points, Shapefile": ("zip", shapefile, SHAPEFILE, points),
         "points, JSON lines": ("jsonl", records, mutants.lines_mutant, named_points),
         "points, JSON array": (
             "json", b"[" + b",".join(records.splitlines()) + b"]", mutants.json_mutant, named_points

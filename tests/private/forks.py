@@ -7,11 +7,10 @@ import json
 import os
 import sys
 import tempfile
-import traceback
 from pathlib import Path
 
 import dpviz
-from tests.private.kills import KINDS
+from tests.private.kills import KINDS, forked
 
 
 def load():
@@ -25,23 +24,16 @@ def load():
 
 def outcome(code, words, environment):
     """The exit code of a child that runs such code with these arguments, and what it printed."""
-    ours, theirs = os.pipe()
-    child = os.fork()
-    if child == 0:
-        status = 1
-        try:
-            os.dup2(theirs, 1)
-            os.close(theirs)
-            os.environ.update(environment)
-            sys.argv[1:] = words
-            exec(code, {"__name__": "__main__"})
-            sys.stdout.flush()
-            status = 0
-        except BaseException:
-            traceback.print_exc()
-        finally:
-            os._exit(status)
-    os.close(theirs)
+
+    def run(pipe):
+        os.dup2(pipe, 1)
+        os.close(pipe)
+        os.environ.update(environment)
+        sys.argv[1:] = words
+        exec(code, {"__name__": "__main__"})
+        sys.stdout.flush()
+
+    child, ours = forked(run)
     with os.fdopen(ours) as pipe:
         printed = pipe.read()
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), printed

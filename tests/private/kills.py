@@ -11,6 +11,7 @@ import tempfile
 import time
 import traceback
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -19,19 +20,19 @@ import pyarrow.parquet as pq  # noqa: F401
 import shapely  # noqa: F401
 
 import dpviz
-from dpviz import Domain, Ledger
+from dpviz import Ledger
 from dpviz.private.roads import RoadData
 from dpviz.private.sequences import SequenceData, Sequences
 from dpviz.roads.graph import road_graph
 from dpviz.roads.paths import Paths
 from dpviz.sequences.alphabet import Alphabet
+from tests.strategies import UNIT_SQUARE
 
 EPSILON = 0.01
-SQUARE = Domain((0.0, 0.0), (1.0, 1.0), columns=("x", "y"))
 
 
 def points():
-    return dpviz.from_points(np.full((100, 2), 0.5), SQUARE, name="points"), "ugrid", None
+    return dpviz.from_points(np.full((100, 2), 0.5), UNIT_SQUARE, name="points"), "ugrid", None
 
 
 def roads():
@@ -60,18 +61,26 @@ def build(kind, ledger, output, granted):
         dpviz.save(release, output / f"{release.header.extra['release_id']}.parquet")
 
 
-def killed(kind, folder, delay):
-    """One child that is killed so many seconds after its start; the releases that it came to."""
+def forked(run):
+    """A child that is given one end of a pipe; its id, and the other end."""
     ours, theirs = os.pipe()
     child = os.fork()
     if child == 0:
+        status = 1
         try:
-            build(kind, folder / "ledger.sqlite", folder, theirs)
-            os._exit(0)
+            run(theirs)
+            status = 0
         except BaseException:
             traceback.print_exc()
-            os._exit(1)
+        finally:
+            os._exit(status)
     os.close(theirs)
+    return child, ours
+
+
+def killed(kind, folder, delay):
+    """One child that is killed so many seconds after its start; the releases that it came to."""
+    child, ours = forked(partial(build, kind, folder / "ledger.sqlite", folder))
     if delay is not None:
         time.sleep(delay)
         os.kill(child, signal.SIGKILL)

@@ -10,32 +10,26 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpviz
-from dpviz import Domain, Ledger
+from dpviz import Ledger
 from dpviz.errors import BudgetError, DataError, DpvizError, LedgerError
+from dpviz.methods.points.ugrid import UniformGrid
 from dpviz.private.ledger import book, file
 from tests.private.kills import KINDS
-
-SQUARE = Domain((0.0, 0.0), (1.0, 1.0), columns=("x", "y"))
-POINTS = np.random.default_rng(0).random((500, 2))
-
-
-@pytest.fixture
-def ledger(tmp_path):
-    return Ledger(tmp_path / "ledger.sqlite")
-
-
-def handle(**options):
-    return dpviz.from_points(POINTS, SQUARE, name="people", **options)
+from tests.private.test_payment import POINTS, handle
+from tests.strategies import UNIT_SQUARE
 
 
 def python(code, *words):
@@ -174,16 +168,15 @@ def test_rows_cannot_be_changed_or_removed(ledger):
     ledger.set_total("people", 5)
     paid = ledger.spend("people", 1, what="x")
     ledger.conclude(paid)
-    db = sqlite3.connect(ledger.path)
-    for change in (
-        "DELETE FROM entry",
-        "UPDATE entry SET body = ''",
-        "UPDATE account SET last = 1",
-        "DELETE FROM account",
-    ):
-        with pytest.raises(sqlite3.IntegrityError):
-            db.execute(change)
-    db.close()
+    with closing(sqlite3.connect(ledger.path)) as db:
+        for change in (
+            "DELETE FROM entry",
+            "UPDATE entry SET body = ''",
+            "UPDATE account SET last = 1",
+            "DELETE FROM account",
+        ):
+            with pytest.raises(sqlite3.IntegrityError):
+                db.execute(change)
     assert ledger.account("people").left == 4
 
 
@@ -201,6 +194,14 @@ for _ in range(8):
         pass
 print(done)
 """
+
+
+def granted_together(spenders, ledger, folder):
+    """How much of what so many processes ask for at once is granted."""
+    go = folder / "go"
+    started = [python(SPENDER, ledger.path, go) for _ in range(spenders)]
+    go.touch()
+    return sum(int(each.communicate(timeout=120)[0]) for each in started)
 
 
 def test_the_user_s_folder_is_no_folder_called_tilde(tmp_path, monkeypatch):
@@ -241,20 +242,12 @@ def test_a_sqlite_without_strict_tables_is_named(ledger, monkeypatch):
 
 def test_processes_together_cannot_overspend(ledger, tmp_path):
     ledger.set_total("people", 1.0)
-    go = tmp_path / "go"
-    spenders = [python(SPENDER, ledger.path, go) for _ in range(3)]
-    go.touch()
-    granted = [int(each.communicate(timeout=120)[0]) for each in spenders]
-    assert sum(granted) == 10  # of 24 attempts
+    assert granted_together(3, ledger, tmp_path) == 10  # of 24 attempts
     assert ledger.account("people").left == 0
 
 
 def test_processes_that_begin_the_same_ledger_share_it(ledger, tmp_path):
-    go = tmp_path / "go"
-    spenders = [python(SPENDER, ledger.path, go) for _ in range(2)]
-    go.touch()
-    granted = sum(int(each.communicate(timeout=120)[0]) for each in spenders)
-    assert granted == 16 == len(ledger.account("people").spends)
+    assert granted_together(2, ledger, tmp_path) == 16 == len(ledger.account("people").spends)
 
 
 def test_threads_together_cannot_overspend(ledger):
@@ -275,6 +268,7 @@ def test_threads_together_cannot_overspend(ledger):
 CRASH = """
 import os, signal, sys
 import dpviz
+from dpviz.methods.points.ugrid import UniformGrid
 from dpviz.private.ledger import book, file
 path, step, out, kind = sys.argv[1:]
 def die(*args, **options): os.kill(os.getpid(), signal.SIGKILL)
@@ -391,17 +385,17 @@ def test_a_kill_at_any_moment_loses_no_spend_that_was_granted(ledger):
 
 FULL = """
 import resource, signal, sys
-import dpviz, numpy as np
-from dpviz import Domain, Ledger
+import dpviz
+from dpviz import Ledger
 from dpviz.errors import LedgerError
+from tests.private.kills import points
 import dpviz.methods.points.ugrid as method
 method.UniformGrid.build = lambda *_: print("NOISE WAS DRAWN")
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-square = Domain((0.0, 0.0), (1.0, 1.0), columns=("x", "y"))
-data = dpviz.from_points(np.full((100, 2), 0.5), square, name="people")
+data, method, _ = points()
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))
 try:
-    dpviz.build(data, "ugrid", 0.4, ledger=Ledger(sys.argv[1]), purpose="p" * 20_000)
+    dpviz.build(data, method, 0.4, ledger=Ledger(sys.argv[1]), purpose="p" * 20_000)
 except LedgerError as error:
     print(error)
 """
@@ -411,19 +405,17 @@ except LedgerError as error:
 @pytest.mark.parametrize("room_left", [0, 100, 5_000, 30_000])
 def test_the_system_refusing_a_write_anywhere_spends_nothing(forked, ledger, room_left):
     """The journal, or a page in the midst of the commit, does not fit, says the system itself."""
-    ledger.set_total("people", 1)
+    ledger.set_total("points", 1)
     code, out = forked(FULL, ledger.path, room_left)
     assert code == 0
     assert "nothing was spent" in out
     assert "NOISE" not in out
-    account = ledger.account("people")
+    account = ledger.account("points")
     assert (account.left, account.spends) == (1.0, ())
-    ledger.spend("people", 1, what="x")
+    ledger.spend("points", 1, what="x")
 
 
 def test_the_row_is_on_disk_before_noise_is_drawn(ledger, monkeypatch):
-    from dpviz.methods.points.ugrid import UniformGrid
-
     seen = []
     monkeypatch.setattr(
         UniformGrid, "build", lambda *_: seen.extend(Ledger(ledger.path).account("people").spends)
@@ -434,8 +426,6 @@ def test_the_row_is_on_disk_before_noise_is_drawn(ledger, monkeypatch):
 
 
 def test_a_failed_build_keeps_its_spend_and_says_so_without_quoting_records(ledger, monkeypatch):
-    from dpviz.methods.points.ugrid import UniformGrid
-
     def fail(*_):
         raise RuntimeError("secret 51.50137")
 
@@ -498,23 +488,20 @@ def test_the_clock_does_not_matter(ledger, monkeypatch):
         ledger.spend("people", 0.3, what="x")
 
 
-def damage(path, how):
-    whole = path.read_bytes()
-    if how == "empty":
-        return b""
-    if how == "half":
-        return whole[: len(whole) // 2]
-    if how == "other":
-        return b"hello" * 100
-    page = 4096
-    return whole[:page] + b"\xff" * page + whole[2 * page :]
+PAGE = 4096
+DAMAGES = {
+    "empty": lambda whole: b"",
+    "half": lambda whole: whole[: len(whole) // 2],
+    "other": lambda whole: b"hello" * 100,
+    "page": lambda whole: whole[:PAGE] + b"\xff" * PAGE + whole[2 * PAGE :],
+}
 
 
-@pytest.mark.parametrize("how", ["empty", "half", "other", "page"])
+@pytest.mark.parametrize("how", DAMAGES)
 def test_a_damaged_ledger_is_refused_and_left_alone(ledger, how):
     ledger.set_total("people", 1)
     ledger.spend("people", 0.5, what="x")
-    damaged = damage(ledger.path, how)
+    damaged = DAMAGES[how](ledger.path.read_bytes())
     ledger.path.write_bytes(damaged)
     for attempt in (
         lambda: dpviz.build(handle(), "ugrid", 0.1, ledger=ledger),
@@ -577,12 +564,10 @@ def test_a_folder_that_cannot_be_made_refuses_the_spend(tmp_path):
 def test_a_busy_ledger_refuses_the_spend(ledger, monkeypatch):
     ledger.set_total("people", 1)
     monkeypatch.setattr(file, "WAIT", 0.05)
-    other = sqlite3.connect(ledger.path, isolation_level=None)
-    other.execute("BEGIN EXCLUSIVE")
-    with pytest.raises(LedgerError, match="in use by another process"):
-        ledger.spend("people", 0.5, what="x")
-    other.execute("ROLLBACK")
-    other.close()
+    with closing(sqlite3.connect(ledger.path, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(LedgerError, match="in use by another process"):
+            ledger.spend("people", 0.5, what="x")
     assert ledger.account("people").spent == 0
 
 
@@ -593,22 +578,19 @@ def test_only_the_owner_may_read_the_ledger(ledger):
 
 
 def test_a_unit_and_its_bound(tmp_path, ledger):
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     path = tmp_path / "people.parquet"
     columns = {"x": POINTS[:, 0], "y": POINTS[:, 1], "user": np.arange(500) // 5}
     pq.write_table(pa.table(columns), path)
     for bound in (1, 3):
-        data = dpviz.load(path, SQUARE, unit="user", max_per_unit=bound)
+        data = dpviz.load(path, UNIT_SQUARE, unit="user", max_per_unit=bound)
         dpviz.build(data, "ugrid", 0.25, ledger=ledger)
     account = ledger.account("people")
     assert {row.unit for row in account.spends} == {"one user"}
     assert account.spent == 0.5  # the price for a person, whatever the bound
     with pytest.raises(BudgetError, match="accounted for one user"):
-        dpviz.build(dpviz.load(path, SQUARE), "ugrid", 0.25, ledger=ledger)
+        dpviz.build(dpviz.load(path, UNIT_SQUARE), "ugrid", 0.25, ledger=ledger)
     with pytest.raises(DataError):
-        dpviz.load(path, SQUARE, unit="user", max_per_unit=0)
+        dpviz.load(path, UNIT_SQUARE, unit="user", max_per_unit=0)
 
 
 @pytest.mark.parametrize("delta", [2, 1, -1e-9, math.nan, math.inf])

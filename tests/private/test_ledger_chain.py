@@ -1,5 +1,6 @@
 """The ledger notices what was not written by it; old ledgers, many names and relations add up."""
 
+import os
 import random
 import shutil
 import sqlite3
@@ -18,22 +19,12 @@ from dpviz.private.ledger.entries import Entry, Head
 from dpviz.private.ledger.seal import seal_path
 
 
-@pytest.fixture
-def ledger(tmp_path):
-    return Ledger(tmp_path / "ledger.sqlite")
-
-
 def changed(path, *statements):
     """Rows edited past all triggers, as somebody with a database browser might."""
-    db = sqlite3.connect(path)
-    for (trigger,) in db.execute(
-        "SELECT name FROM sqlite_master WHERE type = 'trigger'"
-    ).fetchall():
-        db.execute(f"DROP TRIGGER {trigger}")
-    for statement in statements:
-        db.execute(statement)
-    db.commit()
-    db.close()
+    with closing(sqlite3.connect(path)) as db, db:
+        triggers = db.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall()
+        for statement in (*(f"DROP TRIGGER {name}" for (name,) in triggers), *statements):
+            db.execute(statement)
 
 
 def spent_twice(ledger):
@@ -99,8 +90,9 @@ def test_a_refusal_that_somebody_holds_on_to_keeps_no_lock(ledger, monkeypatch, 
     assert "damaged" in str(held[0])
 
 
-def test_an_older_copy_another_ledger_and_a_lost_one_are_noticed_and_may_be_accepted(tmp_path):
-    ledger = Ledger(tmp_path / "ledger.sqlite")
+def test_an_older_copy_another_ledger_and_a_lost_one_are_noticed_and_may_be_accepted(
+    ledger, tmp_path
+):
     ledger.set_total("people", 1)
     shutil.copy(ledger.path, tmp_path / "copy.sqlite")
     ledger.spend("people", 0.5, what="x")
@@ -260,9 +252,8 @@ OLD = Path(__file__).parent / "ledger_1.sql"
 
 
 def old(path):
-    db = sqlite3.connect(path)
-    db.executescript(OLD.read_text(encoding="utf-8"))
-    db.close()
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript(OLD.read_text(encoding="utf-8"))
 
 
 def test_an_old_ledger_goes_on_with_all_that_was_spent(ledger):
@@ -280,9 +271,8 @@ def test_an_old_ledger_goes_on_with_all_that_was_spent(ledger):
     with pytest.raises(BudgetError, match="0 of 2 is left"):
         ledger.spend("people", 0.001, what="x", unit="one user")
     assert ledger.verify() > 0
-    db = sqlite3.connect(ledger.path)
-    assert db.execute("SELECT count(*) FROM spend").fetchone() == (5,)  # the old rows stay
-    db.close()
+    with closing(sqlite3.connect(ledger.path)) as db:
+        assert db.execute("SELECT count(*) FROM spend").fetchone() == (5,)  # the old rows stay
 
 
 def test_a_tampered_old_ledger_is_refused_and_left_alone(ledger):
@@ -329,8 +319,6 @@ def test_a_spend_takes_as_long_however_many_there_were(ledger):
 def test_left_over_files_of_killed_processes_are_swept(ledger):
     stale = ledger.path.with_name(".ledger-stale")
     stale.touch()
-    import os
-
     os.utime(stale, (0, 0))
     ledger.spend("people", 1, what="x")
     assert not stale.exists()

@@ -21,6 +21,7 @@ from dpviz.private.mechanisms.noise import (
     geometric_variance,
 )
 from dpviz.private.mechanisms.sources import BLOCK
+from tests.strategies import share
 
 ALARM = 1e-6
 
@@ -33,21 +34,25 @@ def test_variance_formula(scale):
 
 
 def test_geometric_uses_sensitivity_over_epsilon():
-    share = Budget(0.5).spend(0.5, "counts")
-    noisy, variance = geometric(SimulatedNoise(0), share, np.full(50_000, 10), sensitivity=2)
+    once = Budget(0.5).spend(0.5, "counts")
+    noisy, variance = geometric(SimulatedNoise(0), once, np.full(50_000, 10), sensitivity=2)
     assert variance[0] == pytest.approx(geometric_variance(4.0))
     # Kurtosis of Laplace noise is 6: sd of the sample variance is sqrt(5/n) of it.
     assert noisy.var() == pytest.approx(variance[0], rel=4.9 * math.sqrt(5 / 50_000))
     assert noisy.mean() == pytest.approx(10, abs=4.9 * math.sqrt(variance[0] / 50_000))
 
 
+def as_likely(yes, n, probability):
+    """Whether so many of n bits may be true."""
+    low, high = stats.binom.ppf([ALARM / 2, 1 - ALARM / 2], n, probability)
+    return low <= yes <= high
+
+
 @pytest.mark.parametrize("no", [0.0, 0.125, 0.5, 0.999, 1.0])
 def test_bernoulli_frequency(no):
     n = 100_000
-    share = Budget(1).spend(1, "bits", theorem="test")
-    yes = bernoulli(SimulatedNoise(2), share, np.full(n, no)).sum()
-    low, high = stats.binom.ppf([ALARM / 2, 1 - ALARM / 2], n, 1 - no)
-    assert low <= yes <= high
+    yes = bernoulli(SimulatedNoise(2), share(), np.full(n, no)).sum()
+    assert as_likely(yes, n, 1 - no)
 
 
 def test_a_certain_split_can_still_fail_and_an_impossible_one_succeed():
@@ -60,10 +65,9 @@ def test_a_certain_split_can_still_fail_and_an_impossible_one_succeed():
         def words(self, n):
             return np.full(n, self.word, dtype=np.uint64)
 
-    share = Budget(1).spend(1, "bits", theorem="test")
-    assert not bernoulli(Fixed(int(NO_SPLIT_FLOOR * 2**64) - 1), share, [0.0])[0]
-    assert bernoulli(Fixed(int(NO_SPLIT_FLOOR * 2**64)), share, [0.0])[0]
-    assert bernoulli(Fixed(2**64 - 1), share, [1.0])[0]
+    assert not bernoulli(Fixed(int(NO_SPLIT_FLOOR * 2**64) - 1), share(), [0.0])[0]
+    assert bernoulli(Fixed(int(NO_SPLIT_FLOOR * 2**64)), share(), [0.0])[0]
+    assert bernoulli(Fixed(2**64 - 1), share(), [1.0])[0]
 
 
 @pytest.mark.parametrize("count", [0, 3, 40])
@@ -87,11 +91,9 @@ def test_doubtful_splits_are_decided_by_integers():
     counts = np.full(n, 3)
     exact = biased_laplace(counts, 1, 0.0, 2.0, 1.5)
     q = 0.5 * math.exp(-(3 - 2.0) / 1.5)
-    share = Budget(1).spend(1, "bits", theorem="test")
     wide = dataclasses.replace(exact, error=np.full(n, 0.2))
-    yes = bernoulli(SecureNoise(), share, np.full(n, q + 0.1), wide).sum()
-    low, high = stats.binom.ppf([ALARM / 2, 1 - ALARM / 2], n, 1 - q)
-    assert low <= yes <= high
+    yes = bernoulli(SecureNoise(), share(), np.full(n, q + 0.1), wide).sum()
+    assert as_likely(yes, n, 1 - q)
 
 
 @pytest.mark.parametrize("sensitivity", [1, 20])
@@ -103,8 +105,8 @@ def test_the_exponential_mechanism_follows_its_law(sensitivity):
     for margin in (selection.MARGIN, 2**40):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(selection, "MARGIN", margin)
-            share = Budget(1.5).spend(1.5, "choice", theorem="test")
-            chosen = [exponential(SecureNoise(), share, scores, sensitivity) for _ in range(n)]
+            paid = share(1.5)
+            chosen = [exponential(SecureNoise(), paid, scores, sensitivity) for _ in range(n)]
         seen = np.bincount(chosen, minlength=5)
         frequent = wanted > 5
         assert seen[~frequent].sum() <= 2  # below 1e-6 where it is expected at most 5e-5 times
@@ -114,7 +116,6 @@ def test_the_exponential_mechanism_follows_its_law(sensitivity):
 
 def test_a_candidate_of_tiny_weight_is_chosen_by_the_bits_that_say_so():
     """Weights 1 and e^(−200): the last 2^−280 of [0, 1) belong to the second, not nothing."""
-    share = Budget(1.0).spend(1.0, "choice", theorem="test")
 
     class Ones(SecureNoise):
         def __init__(self, words):
@@ -124,8 +125,8 @@ def test_a_candidate_of_tiny_weight_is_chosen_by_the_bits_that_say_so():
             self.left -= n
             return np.full(n, 2**64 - 1 if self.left >= 0 else 0, dtype=np.uint64)
 
-    assert exponential(Ones(20), share, [400, 0]) == 1
-    assert exponential(Ones(3), share, [400, 0]) == 0
+    assert exponential(Ones(20), share(), [400, 0]) == 1
+    assert exponential(Ones(3), share(), [400, 0]) == 0
 
 
 def test_simulation_repeats_and_secure_noise_does_not():

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 import dpviz
-from dpviz import Domain, Ledger
+from dpviz import Ledger
 from dpviz.errors import PrivacyError, ReleaseError
+from tests.strategies import UNIT_SQUARE
 
-SQUARE = Domain((0.0, 0.0), (1.0, 1.0), columns=("x", "y"))
 POINTS = np.random.default_rng(0).random((500, 2))
 
 
 def handle(name="people", **options):
-    return dpviz.from_points(POINTS, SQUARE, name=name, **options)
+    return dpviz.from_points(POINTS, UNIT_SQUARE, name=name, **options)
 
 
 def test_a_sensitive_build_pays_from_the_user_s_ledger_unless_told_otherwise():

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from dpviz.errors import ParameterError
-from dpviz.private.budget import Budget
 from dpviz.private.mechanisms import bounds, comparison, counts, samplers
 from dpviz.private.mechanisms.noise import (
     OpenDPNoise,
@@ -23,22 +22,22 @@ from dpviz.private.mechanisms.noise import (
     geometric,
     nested_at,
 )
+from tests.strategies import share
 
 ALARM = 1e-6
 SCALES = (0.05, 0.3, 1.0, 7.5, 400.0, 1e6)
 
 
-def power_of_e(x):
-    """e^x for a fraction, to 80 digits."""
-    with localcontext(prec=80):
-        return (Decimal(x.numerator) / Decimal(x.denominator)).exp()
+def decimal(x):
+    """A fraction, to as many digits as the context has."""
+    return Decimal(x.numerator) / Decimal(x.denominator)
 
 
 @given(st.fractions(0, 300, max_denominator=10**9), st.sampled_from([1, 16, 80, 144]))
 def test_bounds_hold_the_exponential_and_are_narrow(x, bits):
     low, high = bounds.exponential_bounds(x, bits)
     with localcontext(prec=150):
-        exact = (-(Decimal(x.numerator) / Decimal(x.denominator))).exp() * 2**bits
+        exact = decimal(-x).exp() * 2**bits
         assert low <= exact <= high
     assert high - low <= 2
 
@@ -48,10 +47,7 @@ def test_bounds_hold_the_odds_that_a_refinement_changes_anything(rate, factor, b
     coarse, fine = Fraction(rate), Fraction(rate * factor)
     low, high = bounds.changed(coarse, fine)(bits)
     with localcontext(prec=150):
-        p, q = (
-            (-(Decimal(each.numerator) / Decimal(each.denominator))).exp()
-            for each in (coarse, fine)
-        )
+        p, q = decimal(-coarse).exp(), decimal(-fine).exp()
         odds = 2 * (p - q) * (1 - p * q) / ((1 + p) * (1 - q) ** 2)
         assert low <= odds * 2**bits <= high
     assert high - low <= 2
@@ -220,18 +216,17 @@ def middle(limits):
 @pytest.mark.parametrize("rate", [5.0, 1.7, 0.9, 0.4, 0.2])
 def test_enumerated_decisions_give_the_law(rate, monkeypatch):
     """Exhaustive: every path of decisions, no sampling."""
-    ratio = power_of_e(-Fraction(rate))
+    with localcontext(prec=80):
+        ratio = decimal(-Fraction(rate)).exp()
     base = Fraction(ratio)
     two = outcomes(lambda: int(samplers.two_sided(None, 1, rate)[0]), base, monkeypatch)
     one = outcomes(lambda: int(samplers.one_sided(None, 1, np.array([rate]))[0]), base, monkeypatch)
     with localcontext(prec=60):
         for k in range(-6, 7):
             wanted = (1 - ratio) / (1 + ratio) * ratio ** abs(k)
-            chance = Decimal(two[k].numerator) / Decimal(two[k].denominator)
-            assert abs(chance - wanted) < Decimal(2) ** -150
+            assert abs(decimal(two[k]) - wanted) < Decimal(2) ** -150
         for k in range(7):
-            chance = Decimal(one[k].numerator) / Decimal(one[k].denominator)
-            assert abs(chance - (1 - ratio) * ratio**k) < Decimal(2) ** -150
+            assert abs(decimal(one[k]) - (1 - ratio) * ratio**k) < Decimal(2) ** -150
 
 
 def law_pvalue(draws, scale):
@@ -254,8 +249,7 @@ def law_pvalue(draws, scale):
         return stats.chisquare(seen, wanted).pvalue
     # Classes too rare for the test are judged together, by themselves where they are still rare.
     rest = stats.poisson.sf(seen[~frequent].sum() - 1, wanted[~frequent].sum())
-    share = seen[frequent] / seen[frequent].sum() if frequent.sum() > 1 else None
-    if share is None:
+    if frequent.sum() < 2:
         return float(rest)
     inner = stats.chisquare(
         seen[frequent], wanted[frequent] * (seen[frequent].sum() / wanted[frequent].sum())
@@ -321,8 +315,7 @@ def test_a_wide_band_of_doubt_changes_nothing(scale, monkeypatch):
 
 @pytest.mark.parametrize("scale", [2.0**-10, 2.0**40])
 def test_extreme_scales(scale):
-    share = Budget(1.0).spend(1.0, "test", theorem="test")
-    noisy, variance = geometric(SecureNoise(), share, np.full(1000, 7), sensitivity=scale)
+    noisy, variance = geometric(SecureNoise(), share(), np.full(1000, 7), sensitivity=scale)
     if scale < 1:
         assert (noisy == 7).all()
         assert (variance == 0).all()
@@ -332,32 +325,30 @@ def test_extreme_scales(scale):
 
 
 def test_nothing_overflows_at_the_largest_counts_and_scales():
-    share = Budget(1.0).spend(1.0, "test", theorem="test")
     extreme = np.array([np.iinfo(np.int64).max, np.iinfo(np.int64).min] * 50)
-    noisy, _ = geometric(SecureNoise(), share, extreme, sensitivity=2.0**40)
+    noisy, _ = geometric(SecureNoise(), share(), extreme, sensitivity=2.0**40)
     assert (np.sign(noisy) == np.sign(extreme)).all()
     assert np.abs(noisy).max() <= counts.MOST
 
 
 def test_counts_of_any_layout_type_and_number_get_their_noise_in_place():
     """Rates so high that noise is 0 but for odds below e^-100: every count stays where it was."""
-    share = Budget(9.0).spend(9.0, "test", theorem="test")
     table = np.arange(24, dtype=np.int32).reshape(4, 6)
     for exact in (table, np.asfortranarray(table), table[::2, ::-1], table.T, table[:0], table[:1]):
-        noisy, variance = geometric(SecureNoise(), share, exact, sensitivity=2.0**-8)
+        noisy, variance = geometric(SecureNoise(), share(9.0), exact, sensitivity=2.0**-8)
         assert noisy.dtype == np.int64
         assert variance.shape == exact.shape
         np.testing.assert_array_equal(noisy, exact)
     for n in (0, 1, 24):
         rates = np.full((48, 3), 500.0)[: 2 * n : 2].T  # strided along both axes
-        assert (nested_at(SecureNoise(), share, table.ravel()[:n], rates) == np.arange(n)).all()
+        noisy = nested_at(SecureNoise(), share(9.0), table.ravel()[:n], rates)
+        assert (noisy == np.arange(n)).all()
 
 
 @pytest.mark.parametrize("sensitivity", [2.0**41, 1e30])
 def test_a_scale_above_two_to_the_forty_is_refused_in_one_line(sensitivity):
-    share = Budget(1.0).spend(1.0, "test", theorem="test")
     with pytest.raises(ParameterError, match=r"above 2\^40: choose a larger epsilon"):
-        geometric(SecureNoise(), share, [1], sensitivity=sensitivity)
+        geometric(SecureNoise(), share(), [1], sensitivity=sensitivity)
 
 
 def test_rates_are_never_rounded_up():
@@ -375,8 +366,7 @@ def test_nested_counts_have_their_laws_and_know_nothing_more(noise):
     """
     n = 100_000
     rates = np.repeat([[0.2], [0.4], [0.4], [1.5]], n, axis=1)
-    share = Budget(9.0).spend(9.0, "test", theorem="test")
-    noisy = nested_at(noise, share, np.full(n, 10), rates)
+    noisy = nested_at(noise, share(9.0), np.full(n, 10), rates)
     assert noisy.shape == (4, n)
     for level, rate in enumerate(rates[:, 0]):
         assert law_pvalue(noisy[level] - 10, 1 / rate) > ALARM / 20
@@ -389,9 +379,8 @@ def test_nested_counts_have_their_laws_and_know_nothing_more(noise):
 
 
 def test_nested_rates_must_not_fall():
-    share = Budget(9.0).spend(9.0, "test", theorem="test")
     with pytest.raises(ValueError, match="must not fall"):
-        nested_at(SecureNoise(), share, [1], [[0.5], [0.4]])
+        nested_at(SecureNoise(), share(9.0), [1], [[0.5], [0.4]])
 
 
 def test_enumerated_refinements_give_the_law(monkeypatch):

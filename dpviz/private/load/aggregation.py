@@ -23,7 +23,7 @@ from dpviz.private.load.columns import shown
 from dpviz.private.load.dialects import DECLARED_NUMBERS, parts_of
 from dpviz.private.load.engines import connected
 from dpviz.private.load.engines.base import Engine, Rows, watched
-from dpviz.private.load.folder import Footers
+from dpviz.private.load.folder import Footers, size_of
 from dpviz.private.load.names import recognised_columns
 from dpviz.private.load.selection import Selection
 from dpviz.private.load.tables.base import Column, listed, pick
@@ -70,7 +70,7 @@ def folder_relation(
 
     if footers.mixed:
         raise DataError(footers.mixed)
-    with closing(Duck(size=footers.size)) as engine:
+    with closing(Duck(size=size_of(footers.files))) as engine:
         relation = engine.parquet(footers.files)
         existing = engine.columns(relation)
         for name in chain(*_names(existing, domain, chosen, folder.name)):
@@ -155,22 +155,13 @@ def engine_fates(
     fates = dict(zip(*(column.tolist() for column in counted), strict=True))
     within = fates.pop(Fate.INSIDE, 0)
     facts.add(Fact.READ, within + sum(fates.values()))
-    for fate, what in _DROPPED.items():
-        facts.add(what, fates.get(fate, 0))
+    for fate, records in fates.items():
+        facts.add(Fact[Fate(fate).name], records)
     layers = engine_layers(engine, relation, name, domain, chosen)
     total = sum(index.total for index in layers.counts)
     facts.add(Fact.OVER, within - total)
     facts.add(Fact.LOADED, total)
     return facts, query.columns
-
-
-_DROPPED = {
-    Fate.NO_PLACE: Fact.NO_PLACE,
-    Fate.OUTSIDE: Fact.OUTSIDE,
-    Fate.NO_UNIT: Fact.NO_UNIT,
-    Fate.NO_KIND: Fact.NO_KIND,
-    Fate.NO_VALUE: Fact.NO_VALUE,
-}
 
 
 def layers_of_rows(counted: Sequence[Rows], domain: Domain, bits: int) -> Layers:

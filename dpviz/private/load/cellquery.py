@@ -66,7 +66,9 @@ MOST_CHANGES = 40
 
 
 class Fate(IntEnum):
-    """What becomes of a record before the bound of its unit."""
+    """What becomes of a record before the bound of its unit; what drops it is called as the
+    :class:`~dpviz.private.load.tally.Fact`.
+    """
 
     NO_PLACE = 0
     OUTSIDE = 1

@@ -16,6 +16,7 @@ from dpviz.private.sequences import Sequences
 from dpviz.releases.header import Header
 from dpviz.releases.points.release import PointRelease
 from dpviz.sequences.alphabet import Alphabet
+from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.lattice import Float, Int
 
 MOST_CELLS = 1024
@@ -142,7 +143,7 @@ def leaf_cells(release: PointRelease, most: int = 256) -> Cells:
     if not 2 <= most <= MOST_CELLS:
         raise ParameterError(f"{most} cells: give 2 to {MOST_CELLS}")
     nodes, header = release.nodes, release.header
-    opened = _opened(nodes.count, nodes.first_child, nodes.n_children, nodes.parent, most)
+    opened = _opened(nodes, most)
     if len(opened) < 2:
         raise ParameterError(
             f"a release whose leaves do not fit into {most} cells: allow more, or choose one of a "
@@ -189,12 +190,10 @@ def cells_of(header: Header | dict[str, Any], names: tuple[str, ...]) -> Cells |
         raise ReleaseError("the cells in the header are damaged") from error
 
 
-def _opened(
-    count: Float, first_child: ArrayLike, n_children: ArrayLike, parent: ArrayLike, most: int
-) -> Int:
+def _opened(nodes: Decomposition, most: int) -> Int:
     """Nodes that stay closed when the fullest are opened, in order; at most ``most`` of them."""
-    first, children = np.asarray(first_child), np.asarray(n_children)
-    closed = list(np.flatnonzero(np.asarray(parent) < 0).tolist())
+    count, first, children = nodes.count, nodes.first_child, nodes.n_children
+    closed = np.flatnonzero(nodes.parent < 0).tolist()
     if len(closed) > most:
         return np.zeros(0, dtype=np.int64)
     queue = [(-float(count[node]), node) for node in closed if children[node]]

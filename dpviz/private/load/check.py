@@ -25,7 +25,7 @@ from dpviz.private.load.engines import scheme_of, table_of
 from dpviz.private.load.folder import folder_footers
 from dpviz.private.load.points import layout, read_layers
 from dpviz.private.load.roads import read_trips
-from dpviz.private.load.selection import Selection, checked_bound
+from dpviz.private.load.selection import Selection
 from dpviz.private.load.sequences import alphabet_of, read_places, read_sequences
 from dpviz.private.load.tables.opening import open_table
 from dpviz.private.load.tally import Tally
@@ -55,9 +55,8 @@ def check_points(
     Raises:
         DataError: the source cannot be read as points, or holds counts in place of records.
     """
-    checked_bound(unit, max_per_unit)
-    facts, path = Tally(), Path(source)
     chosen = Selection(domain, columns, crs, unit, max_per_unit, table=table)
+    facts, path = Tally(), Path(source)
     if scheme_of(str(source)) is not None:
         with table_relation(str(source), table_of(str(source), table)) as relation:
             return _fates(relation, domain, chosen)

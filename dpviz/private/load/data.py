@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import tzinfo
+from itertools import chain
 from typing import Any, Literal, cast, overload
 
 from dpviz.arguments import typed
@@ -34,6 +35,8 @@ ARGUMENTS = {
     "trips": ("columns", "crs", "drop_unknown", "time", *TIMES),
 }
 """What a source may hold, and the arguments that are not for all of them."""
+
+PARTICULAR = frozenset(chain(*ARGUMENTS.values()))
 
 BUILT_IN = {
     "places in time": ("side", "gap", "cells", "neighbours"),
@@ -150,28 +153,13 @@ def load(
     >>> load("city", kind="roads")
     RoadData('city', public, 11,105 edges)
     """
+    given = dict(locals())  # the arguments, by their names
     form = _form(domain, kind)
     source = checked_source(source, many=form == "points")
     if name is not None and not name.strip():  # the file's name would pay
         raise DataError(f"name={name!r}: name the data set, or leave the name out")
-    particular = {
-        "columns": columns,
-        "crs": crs,
-        "bits": bits,
-        "time": time,
-        "side": side,
-        "gap": gap,
-        "cells": cells,
-        "neighbours": neighbours,
-        "drop_unknown": drop_unknown,
-        "period": period,
-        "every": every,
-        "zone": zone,
-        "cycle": cycle,
-        "progress": progress,
-    }
     options: dict[str, Any] = {
-        each: value for each, value in particular.items() if value is not None
+        each: value for each, value in given.items() if each in PARTICULAR and value is not None
     }
     for each in options:
         if each not in ARGUMENTS[form]:

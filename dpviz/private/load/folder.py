@@ -37,11 +37,6 @@ class Footers:
     strict: dict[str, str]
     mixed: str
 
-    @property
-    def size(self) -> int:
-        """Bytes of all files."""
-        return size_of(self.files)
-
 
 def folder_footers(folder: Path) -> Footers:
     """A child looks: a damaged footer can abort the process that looks at it.

@@ -72,13 +72,21 @@ class Items:
 
     def take(self, records: Int) -> Items:
         """Some of the records, in ascending order."""
-        length = np.diff(self.start)
-        wanted = np.zeros(len(self), dtype=np.bool_)
-        wanted[records] = True
-        start = np.concatenate([[0], np.cumsum(length[wanted], dtype=np.int64)])
-        unit = None if self.unit is None else self.unit[wanted]
-        when = None if self.when is None else self.when[wanted]
-        return Items(start, self.item[np.repeat(wanted, length)], unit, self.ids, when)
+        start, wanted = some_rows(self.start, records)
+        unit = None if self.unit is None else self.unit[records]
+        when = None if self.when is None else self.when[records]
+        return Items(start, self.item[wanted], unit, self.ids, when)
+
+
+def some_rows(start: Int, rows: Int) -> tuple[Int, NDArray[np.bool_]]:
+    """Some of the rows that stand one after the other, ascending: their offsets, and a mask of all
+    items that says which are theirs.
+    """
+    length = np.diff(start)
+    wanted = np.zeros(len(length), dtype=np.bool_)
+    wanted[rows] = True
+    offsets = np.concatenate([[0], np.cumsum(length[wanted], dtype=np.int64)])
+    return offsets, np.repeat(wanted, length)
 
 
 def read_items(

@@ -85,11 +85,6 @@ class Records:
     def __repr__(self) -> str:
         return "<private records>"
 
-    @property
-    def dropped(self) -> int:
-        """How many records were left out."""
-        return self.counts.dropped
-
 
 def columns(path: str | Path, table: str | None = None) -> Sequence[Column]:
     """Names and kinds of the columns of a file, or of one of its tables, for a form.
@@ -178,19 +173,17 @@ def located(table: Table, how: Layout, domain: Domain, counts: Tally) -> Iterato
             finite &= finite_rows(points)
             counts.add(Fact.OUTSIDE, np.count_nonzero(finite & ~inside))
         kind = None if kinds is None else kind_numbers(block.columns[kinds.column], kinds)
-        if kind is not None:
-            counts.add(Fact.NO_KIND, np.count_nonzero(inside & (kind < 0)))
-            inside &= kind >= 0
         value = None if values is None else numbers(block.columns[values.column], values.column)
-        if value is not None:
-            readable = np.abs(value) <= float(LARGEST)  # as in every engine; NaN is not
-            counts.add(Fact.NO_VALUE, np.count_nonzero(inside & ~readable))
-            inside &= readable
         unit = None if how.unit is None else texts(block.columns[how.unit], how.unit)
-        if unit is not None:
-            nameless = arrow.number_array(unit.is_null())
-            counts.add(Fact.NO_UNIT, np.count_nonzero(inside & nameless))
-            inside &= ~nameless
+        for fact, has_it in (
+            (Fact.NO_KIND, None if kind is None else kind >= 0),
+            # As in every engine; NaN is not.
+            (Fact.NO_VALUE, None if value is None else np.abs(value) <= float(LARGEST)),
+            (Fact.NO_UNIT, None if unit is None else arrow.number_array(unit.is_valid())),
+        ):
+            if has_it is not None:
+                counts.add(fact, np.count_nonzero(inside & ~has_it))
+                inside &= has_it
         if not inside.all():
             rows = np.flatnonzero(inside)
             points = points[rows]

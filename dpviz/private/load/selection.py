@@ -80,19 +80,18 @@ class Selection:
         )
 
 
-def checked_bound(unit: str | None, most: int, usual: int = 1) -> int:
+def checked_bound(unit: str | None, most: int) -> int:
     """The bound on the records of one unit, checked before anything is read.
 
     Args:
         unit: the column of the privacy unit, if one is named.
-        most: the bound.
-        usual: what it is if nobody gives it.
+        most: the bound; 1 if nobody gives it.
 
     Raises:
         DataError: no whole number, out of range, or a bound without a unit.
     """
     most = checked_most(most, "records", MAX_PER_UNIT)
-    if unit is None and most != usual:
+    if unit is None and most != 1:
         raise DataError(
             f"at most {most} records per unit, but no unit: name its column too (unit, --unit)"
         )

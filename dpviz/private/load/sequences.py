@@ -22,7 +22,7 @@ from dpviz.private.load.accounts import accounts_of
 from dpviz.private.load.bounding import bounded, numbered
 from dpviz.private.load.cells import Cells, cell_sequences, grid_cells, place_lines
 from dpviz.private.load.columns import shown
-from dpviz.private.load.items import Form, bounded_items, read_items
+from dpviz.private.load.items import Form, bounded_items, read_items, some_rows
 from dpviz.private.load.points import read_records
 from dpviz.private.load.selection import checked_bound
 from dpviz.private.load.tables.archive import zipped_text
@@ -145,7 +145,7 @@ def read_sequences(
         Sequences(items.start, items.item),
         names=accounts_of(source, table) if name is None else (),
         public=public,
-        unit=_unit(unit, max_per_unit),
+        unit=unit_in_words(unit, max_per_unit, "sequences"),
         max_per_unit=max_per_unit,
         facts={each: value for each, value in facts.items() if value},
     )
@@ -284,7 +284,7 @@ def read_places(
         Sequences.of([sequences[row] for row in rows.tolist()]),
         names=accounts_of(source, table) if name is None else (),
         public=public,
-        unit=_unit(unit, max_per_unit),
+        unit=unit_in_words(unit, max_per_unit, "sequences"),
         max_per_unit=max_per_unit,
         facts={"cells": cells.to_dict(), "session": {"time": time, "gap": float(gap)}},
         lines=_chosen(place_lines(*places, domain, gap * HOUR), rows) if public else None,
@@ -304,11 +304,8 @@ def seconds_of(gap: float) -> float:
 
 def _chosen(lines: tuple[Int, Float], rows: Int) -> tuple[Int, Float]:
     """Some lines, in order of ``rows``, which ascend."""
-    start, xy = lines
-    length = np.diff(start)
-    some = np.zeros(len(length), dtype=np.bool_)
-    some[rows] = True
-    return np.concatenate([[0], np.cumsum(length[some])]), xy[np.repeat(some, length)]
+    start, wanted = some_rows(lines[0], rows)
+    return start, lines[1][wanted]
 
 
 def city_sequences(
@@ -353,7 +350,7 @@ def city_sequences(
         CITY,
         alphabet,
         Sequences.of([sequences[row] for row in rows.tolist()]),
-        unit=_unit("person", max_per_unit),
+        unit=unit_in_words("person", max_per_unit, "sequences"),
         max_per_unit=max_per_unit,
         facts=facts,
     )
@@ -365,7 +362,3 @@ def _same_rectangle(cells: Cells, domain: Domain) -> None:
             f"the cells are of the rectangle {cells.domain.bounds}, the places of {domain.bounds}: "
             "give the same one to both"
         )
-
-
-def _unit(unit: str | None, bound: int) -> str:
-    return unit_in_words(unit, bound, "sequences")

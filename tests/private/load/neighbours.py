@@ -14,7 +14,8 @@ from tests.private.load.stability import (
     TIMES,
     WEEK,
     YEAR,
-    distance,
+    database,
+    layers_apart,
     outcome,
     typed,
     write,
@@ -90,11 +91,7 @@ def placed(form, folder, rows):
         return inside / f"a.{form}"
     if form == "folder":
         return inside
-    import duckdb
-
-    with duckdb.connect(str(folder / "a.duckdb")) as db:
-        db.execute(f"CREATE TABLE rides AS FROM '{inside}/a.parquet'")
-    return f"duckdb:///{folder}/a.duckdb"
+    return database(folder / "a.duckdb", rides=inside / "a.parquet")
 
 
 def compare(form, role, seed, folder):
@@ -119,8 +116,3 @@ def compare(form, role, seed, folder):
         sums = layers_apart(one._layers.sums, two._layers.sums)
         assert sums <= (bound or 1) * domain.values.reach, (form, role, seed)
     return True, moved
-
-
-def layers_apart(one, two):
-    """Σ |difference| over all kinds."""
-    return sum(distance(each, other) for each, other in zip(one, two, strict=True))

@@ -4,13 +4,16 @@ import csv
 import gzip
 import io
 import json
+import re
 import zipfile
 from collections import Counter
 from unittest.mock import patch
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 import dpviz
@@ -82,6 +85,25 @@ broken = st.lists(
 
 bounds = st.integers(1, 3)
 
+units = st.one_of(st.none(), st.sampled_from(IDS))
+"""A unit that one of two tables lacks; None where a record is the unit."""
+
+
+def often(examples):
+    """So many examples, each of which writes files."""
+    return settings(max_examples=examples, suppress_health_check=list(HealthCheck))
+
+
+def of_unit(unit, most):
+    """How a source is read where this is a unit, and how much the unit may move."""
+    return ({}, 1) if unit is None else ({"unit": "who", "max_per_unit": most}, most)
+
+
+def put(folders, records, unit, write):
+    """What is written into each of two folders: the records, and those without one unit."""
+    tables = records, without(records, unit)
+    return [write(folder, each) for folder, each in zip(folders, tables, strict=True)]
+
 
 def without(records, unit):
     """The neighbouring table: without one unit, or without the last record where that is None."""
@@ -94,10 +116,30 @@ def distance(one, two):
     return sum(abs(a.get(code, 0) - b.get(code, 0)) for code in {*a, *b})
 
 
+def layers_apart(one, two):
+    """The same over all kinds."""
+    return sum(distance(each, other) for each, other in zip(one, two, strict=True))
+
+
 def moved(one, two):
     """How many of two bags of sequences have no partner in the other."""
     bags = [Counter(tuple(each[row].tolist()) for row in range(len(each))) for each in (one, two)]
     return ((bags[0] - bags[1]) + (bags[1] - bags[0])).total()
+
+
+def moved_points(one, two):
+    """The distance of two handles on points."""
+    return distance(one._index, two._index)
+
+
+def moved_trips(one, two):
+    """How many trips of two handles have no partner in the other."""
+    return moved(one._trips, two._trips)
+
+
+def moved_sequences(one, two):
+    """How many sequences of two handles have no partner in the other."""
+    return moved(one._sequences, two._sequences)
 
 
 def outcome(read):
@@ -110,7 +152,7 @@ def outcome(read):
     return handle, {key: str(value) for key, value in facts.items()}
 
 
-def check(read, files, most, far=lambda handle, other: distance(handle._index, other._index)):
+def check(read, files, most, far=moved_points):
     """Hold both outcomes against each other: the same words, and at most `most` between them.
 
     Read in this process, as on systems that cannot fork: what the child does is tested elsewhere.
@@ -121,6 +163,15 @@ def check(read, files, most, far=lambda handle, other: distance(handle._index, o
     assert (handle is None) == (other is None)
     if handle is not None:
         assert far(handle, other) <= most, f"moved by more than {most}"
+
+
+def check_files(form, folders, read, records, extra, unit, most, far=moved_points):
+    """The same of two files of a format, with lines that are no record; the second lacks a unit."""
+    paths = [folder / f"table.{form}" for folder in folders]
+    write(form, paths[0], records, extra)
+    lines = extra if unit is None else [each for each in extra if each[1] != unit]
+    write(form, paths[1], without(records, unit), lines)
+    check(read, paths, most, far)
 
 
 def delimited(records, extra=(), mark=","):
@@ -152,6 +203,13 @@ def typed(records, kind="text"):
     return pa.table({"who": ids, "x": xy[0], "y": xy[1]})
 
 
+def halves(**columns):
+    """These columns, all of whose records are in the middle of the box."""
+    rows = len(next(iter(columns.values())))
+    half = pa.array([0.5] * rows, pa.float64())
+    return pa.table({**columns, "x": half, "y": half})
+
+
 def places(records):
     """The same as a geopandas frame; what has no place has no geometry."""
     import geopandas
@@ -162,6 +220,10 @@ def places(records):
     points = [shapely.Point(at) if np.isfinite(at).all() else None for at in xy]
     who = table["who"].to_pandas().astype("string")
     return geopandas.GeoDataFrame({"who": who}, geometry=points, crs="EPSG:4326")
+
+
+PARQUET = {"parquet": "text", "whole.parquet": "whole", "words.parquet": "words"}
+"""What columns are in files of Parquet that hold no geometry."""
 
 
 def write(form, path, records, extra=()):
@@ -182,12 +244,8 @@ def write(form, path, records, extra=()):
         path.write_text(json.dumps([*objects, *(line for line, _, _ in extra)]))
     elif form == "xlsx":
         path.write_bytes(workbook([("who", "x", "y"), *records]))
-    elif form == "parquet":
-        pq.write_table(typed(records), path)
-    elif form == "whole.parquet":
-        pq.write_table(typed(records, "whole"), path)
-    elif form == "words.parquet":
-        pq.write_table(typed(records, "words"), path)
+    elif form in PARQUET:
+        pq.write_table(typed(records, PARQUET[form]), path)
     elif form == "geoparquet":
         frame = places(records)
         frame.to_parquet(path, geometry_encoding="WKB")
@@ -207,6 +265,19 @@ def write(form, path, records, extra=()):
         places(records).to_file(path, **layer)
 
 
+def database(path, **tables):
+    """The URL of a new file of DuckDB with these tables, or with the rows of Parquet files."""
+    path.unlink(missing_ok=True)
+    with duckdb.connect(str(path)) as db:
+        for name, rows in tables.items():
+            source = f"'{rows}'"
+            if isinstance(rows, pa.Table):
+                source = "given"
+                db.register(source, rows)
+            db.execute(f'CREATE TABLE "{name}" AS FROM {source}')
+    return f"duckdb:///{path}"
+
+
 def declared_nothing(path):
     """Drop what a writer says of the values in the schema: it is no type."""
     table = pq.read_table(path)
@@ -217,20 +288,37 @@ def declared_nothing(path):
 
 def workbook(table, **others):
     """A workbook of sheets of inline texts, as few parts as the format allows; the first is a."""
-    head = '<?xml version="1.0"?>'
-    space = "http://schemas.openxmlformats.org"
+    sheets = {"a": table, **others}
+    return packed({name: sheet(text_rows(rows)) for name, rows in sheets.items()})
+
+
+SPACE = "http://schemas.openxmlformats.org"
+MAIN = f"{SPACE}/spreadsheetml/2006/main"
+
+
+def text_rows(table):
+    """Rows of inline texts, as they are written."""
 
     def cell(text):
         text = text.replace("&", "&amp;").replace("<", "&lt;").replace("\0", "")
         return f'<c t="inlineStr"><is><t xml:space="preserve">{text}</t></is></c>'
 
-    def body(table):
-        return "".join(f"<row>{''.join(map(cell, row))}</row>" for row in table)
+    return "".join(f"<row>{''.join(map(cell, row))}</row>" for row in table)
 
-    sheets = {"a": table, **others}
-    main = f"{space}/spreadsheetml/2006/main"
-    kinds = f"{space}/officeDocument/2006/relationships"
-    package = f"{space}/package/2006"
+
+def sheet(rows, prefix=""):
+    """The text of a sheet of rows as they are written, perhaps with a prefix to all names."""
+    text = f'<worksheet xmlns="{MAIN}"><sheetData>{rows}</sheetData></worksheet>'
+    if not prefix:
+        return text
+    text = re.sub(r"<(/?)(?=[a-z])", rf"<\1{prefix}", text)
+    return text.replace("xmlns=", f"xmlns:{prefix[:-1]}=")
+
+
+def packed(sheets, styles=""):
+    """A workbook of the texts of its sheets by their names, and perhaps of styles."""
+    kinds = f"{SPACE}/officeDocument/2006/relationships"
+    package = f"{SPACE}/package/2006"
     sheet_type = "application/vnd.openxmlformats-officedocument.spreadsheetml"
     typed = "".join(
         f'<Override PartName="/xl/{name}.xml" ContentType="{sheet_type}.worksheet+xml"/>'
@@ -239,9 +327,14 @@ def workbook(table, **others):
     listed = "".join(
         f'<sheet name="{name}" sheetId="{at}" r:id="r{at}"/>' for at, name in enumerate(sheets, 1)
     )
+    parts = {f"xl/{name}.xml": text for name, text in sheets.items()}
+    targets = [("worksheet", name) for name in sheets]
+    if styles:
+        parts["xl/styles.xml"] = styles
+        targets.append(("styles", "styles"))
     linked = "".join(
-        f'<Relationship Id="r{at}" Type="{kinds}/worksheet" Target="{name}.xml"/>'
-        for at, name in enumerate(sheets, 1)
+        f'<Relationship Id="r{at}" Type="{kinds}/{kind}" Target="{name}.xml"/>'
+        for at, (kind, name) in enumerate(targets, 1)
     )
     members = {
         "[Content_Types].xml": f'<Types xmlns="{package}/content-types">'
@@ -251,18 +344,16 @@ def workbook(table, **others):
         f"{typed}</Types>",
         "_rels/.rels": f'<Relationships xmlns="{package}/relationships"><Relationship Id="r1" '
         f'Type="{kinds}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
-        "xl/workbook.xml": f'<workbook xmlns="{main}" xmlns:r="{kinds}"><sheets>{listed}</sheets>'
+        "xl/workbook.xml": f'<workbook xmlns="{MAIN}" xmlns:r="{kinds}"><sheets>{listed}</sheets>'
         "</workbook>",
         "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{package}/relationships">{linked}'
         "</Relationships>",
+        **parts,
     }
-    for name, rows in sheets.items():
-        data = f"<sheetData>{body(rows)}</sheetData>"
-        members[f"xl/{name}.xml"] = f'<worksheet xmlns="{main}">{data}</worksheet>'
     raw = io.BytesIO()
     with zipfile.ZipFile(raw, "w") as archive:
         for name, text in members.items():
-            archive.writestr(name, head + text)
+            archive.writestr(name, f'<?xml version="1.0"?>{text}')
     return raw.getvalue()
 
 

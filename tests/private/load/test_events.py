@@ -2,18 +2,17 @@
 
 import itertools
 import json
+from functools import partial
 
 import geopandas as gpd
 import numpy as np
 import pandas as pd
 import pytest
 import shapely
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import given
 
 import dpviz
 from dpviz.errors import DataError
-from dpviz.private.load import bounding
 from dpviz.private.load.check import check_trips
 from dpviz.private.load.events import nearest_edges, surroundings
 from dpviz.private.load.roads import read_trips
@@ -22,7 +21,16 @@ from dpviz.roads.paths import Paths
 from dpviz.roads.steps import Steps
 from tests.commands import fails, run
 from tests.geojson import lines
-from tests.private.load.stability import IDS, bounds, broken, check, moved, rows, without, write
+from tests.private.load.stability import (
+    bounds,
+    broken,
+    check_files,
+    moved_trips,
+    of_unit,
+    often,
+    rows,
+    units,
+)
 
 GRAPH = road_graph(
     {"node": ["a", "b", "c", "d"], "x": [0.0, 1.0, 1.0, 0.0], "y": [0.0, 0.0, 1.0, 1.0]},
@@ -44,15 +52,6 @@ EVENTS = pd.DataFrame(
     }
 )
 """One across, two along, one far away, one without a place."""
-
-
-@pytest.fixture
-def folders(tmp_path, monkeypatch):
-    """Both runs draw the same key; that it is secret and fresh is tested elsewhere."""
-    monkeypatch.setattr(bounding, "fresh_key", lambda: b"k" * 16)
-    for name in ("one", "two"):
-        (tmp_path / name).mkdir()
-    return tmp_path / "one", tmp_path / "two"
 
 
 def edges_of(data):
@@ -135,31 +134,22 @@ def test_an_event_is_in_the_step_of_its_time():
     data = read_trips(EVENTS, LISBON, steps=steps, name="events")
     assert [len(trips) for trips in data._by_step] == [1, 2]
     zoned = Steps.of("when", "2024-03-04,2024-03-06", "1d", "America/New_York")
-    assert [len(trips) for trips in read_trips(EVENTS, LISBON, steps=zoned, name="e")._by_step] == [
-        1,
-        2,
-    ]
+    data = read_trips(EVENTS, LISBON, steps=zoned, name="e")
+    assert [len(trips) for trips in data._by_step] == [1, 2]
 
 
+@pytest.mark.usefixtures("one_key")
 @pytest.mark.parametrize("form", ["csv", "tsv", "jsonl", "parquet", "geojson"])
 def test_one_record_or_unit_more_moves_no_other(form, folders):
-    @settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck), database=None)
-    @given(rows, broken, st.one_of(st.none(), st.sampled_from(IDS)), bounds)
+    @often(8)
+    @given(rows, broken, units, bounds)
     def run(records, extra, unit, most):
-        paths = [folder / f"table.{form}" for folder in folders]
-        lines = [each for each in extra if unit is None or each[1] != unit]
-        write(form, paths[0], records, extra)
-        write(form, paths[1], without(records, unit), lines if unit is not None else extra)
-        how = {"unit": "who", "max_per_unit": most} if unit is not None else {}
+        how, most = of_unit(unit, most)
         if form != "geojson":  # where the geometry is
             how["columns"] = ("x", "y")
         graph = GRAPH if form != "geojson" else LISBON
-        check(
-            lambda path: read_trips(path, graph, name="t", **how),
-            paths,
-            most if unit is not None else 1,
-            lambda one, two: moved(one._trips, two._trips),
-        )
+        read = partial(read_trips, graph=graph, name="t", **how)
+        check_files(form, folders, read, records, extra, unit, most, moved_trips)
 
     run()
 

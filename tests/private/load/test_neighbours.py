@@ -5,16 +5,9 @@ Read in this process: what a child would hide, such as a crash, is seen here.
 
 import pytest
 
-from dpviz.private.load import aggregation, bounding
 from tests.private.load.neighbours import FORMATS, ROLES, compare
 
-
-@pytest.fixture(autouse=True)
-def one_key(monkeypatch):
-    """Both runs draw the same key and salt."""
-    monkeypatch.setattr(bounding, "fresh_key", lambda: b"k" * 16)
-    monkeypatch.setattr(aggregation.secrets, "token_hex", lambda size: "salt")
-    monkeypatch.setattr("dpviz.files.sandbox.CAN_FORK", False)
+pytestmark = pytest.mark.usefixtures("one_key", "one_salt", "in_this_process")
 
 
 def campaign(form, seeds, folder, roles=tuple(ROLES)):

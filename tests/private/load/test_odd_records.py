@@ -4,16 +4,14 @@ Each file is read with and without the record, straight in this process: what a 
 such as a crash, is seen here.
 """
 
-import io
 import json
-import re
 import struct
-import zipfile
 from datetime import datetime
 from functools import partial
 from unittest.mock import patch
 from uuid import UUID
 
+import duckdb
 import geopandas
 import numpy as np
 import pandas as pd
@@ -28,21 +26,25 @@ import dpviz
 from dpviz.build import check_points
 from dpviz.errors import DataError
 from dpviz.files.sandbox import CAN_FORK
-from dpviz.private.load import bounding
 from dpviz.private.load.sequences import read_sequences
 from dpviz.private.load.tables import geojson
 from dpviz.private.load.tables.base import point_coordinates
 from dpviz.sequences.alphabet import Alphabet
 from tests.private.load.stability import (
     BOX,
+    MAIN,
     YEAR,
     check,
-    declared_nothing,
-    moved,
+    halves,
+    moved_sequences,
     outcome,
+    packed,
+    sheet,
+    text_rows,
     workbook,
 )
 
+pytestmark = pytest.mark.usefixtures("one_key", "in_this_process")
 MARK = "\ufeff".encode()
 NAN = struct.pack("<dd", np.nan, np.nan)
 ODD_SHAPES = {
@@ -60,13 +62,6 @@ ODD_SHAPES = {
 POINT = shapely.to_wkb(shapely.Point(0.5, 0.5))
 
 
-@pytest.fixture(autouse=True)
-def one_key(monkeypatch):
-    """Both runs draw the same key, and read in this process."""
-    monkeypatch.setattr(bounding, "fresh_key", lambda: b"k" * 16)
-    monkeypatch.setattr("dpviz.files.sandbox.CAN_FORK", False)
-
-
 def both(folder, name, one, two):
     """Two files of one name, without and with the odd record."""
     paths = []
@@ -75,6 +70,15 @@ def both(folder, name, one, two):
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(content)
         paths.append(path)
+    return paths
+
+
+def files_of(folder, *tables, **how):
+    """A Parquet file for each table, each in a folder of its own that is called rides."""
+    paths = [folder / str(number) / "rides" / "a.parquet" for number in range(len(tables))]
+    for path, table in zip(paths, tables, strict=True):
+        path.parent.mkdir(parents=True)
+        pq.write_table(table, path, **how)
     return paths
 
 
@@ -91,44 +95,34 @@ def test_a_mark_of_byte_order_below_the_header(first, tmp_path):
 def test_a_mark_of_byte_order_in_lines_of_symbols(tmp_path):
     others = MARK + b"a b\nb\n"
     paths = both(tmp_path, "a.txt", others, b"b b\n" + others)
-    check(
-        lambda path: read_sequences(path, Alphabet(("a", "b")), name="s"),
-        paths,
-        1,
-        lambda one, two: moved(one._sequences, two._sequences),
-    )
+    read = partial(read_sequences, alphabet=Alphabet(("a", "b")), name="s")
+    check(read, paths, 1, moved_sequences)
+
+
+def among_points(folder, odd, point, kind):
+    """An odd shape among three points, in a column of a kind, moves none of them."""
+    geo = b'{"primary_column": "geometry", "columns": {"geometry": {"geometry_types": []}}}'
+    columns = [
+        pa.array(shapes, pa.binary()).cast(kind, safe=False)
+        for shapes in ([point] * 3, [point, odd, point, point])
+    ]
+    tables = [pa.table({"geometry": column}, metadata={b"geo": geo}) for column in columns]
+    paths = files_of(folder, *tables)
+    check(lambda path: dpviz.load(path, BOX), paths, 0)
+    assert dpviz.load(paths[1], BOX)._index.total == 3
 
 
 @pytest.mark.parametrize("shape", ODD_SHAPES.values(), ids=ODD_SHAPES)
 def test_shapes_that_are_no_points(shape, tmp_path):
     assert point_coordinates(np.array([POINT, shape], dtype=object))[0].tolist() == [0.5, 0.5]
-    paths = []
-    for number, shapes in enumerate(([POINT] * 3, [POINT, shape, POINT, POINT])):
-        paths.append(tmp_path / str(number) / "a.parquet")
-        paths[-1].parent.mkdir()
-        table = pa.table({"geometry": pa.array(shapes, pa.binary())})
-        geo = b'{"primary_column": "geometry", "columns": {"geometry": {}}}'
-        pq.write_table(table.replace_schema_metadata({b"geo": geo}), paths[-1])
-        declared_nothing(paths[-1])
-    check(lambda path: dpviz.load(path, BOX), paths, 0)
-    assert dpviz.load(paths[1], BOX)._index.total == 3
+    among_points(tmp_path, shape, POINT, pa.binary())
 
 
 @pytest.mark.parametrize("odd", [b"\xff\xfe", "\u00e9".encode(), b"\xed\xa0\x80", b"00", b"", None])
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view()])
 def test_shapes_that_are_no_hexadecimal_text(kind, odd, tmp_path):
     """One that is no UTF-8 refused the whole file as damaged."""
-    geo = b'{"primary_column": "geometry", "columns": {"geometry": {}}}'
-    point, paths = POINT.hex().encode(), []
-    for number, shapes in enumerate(([point] * 3, [point, odd, point, point])):
-        column = pa.array(shapes, pa.binary())
-        text = column.cast(kind, safe=False)
-        paths.append(tmp_path / str(number) / "a.parquet")
-        paths[-1].parent.mkdir()
-        table = pa.table({"geometry": text}).replace_schema_metadata({b"geo": geo})
-        pq.write_table(table, paths[-1])
-    check(lambda path: dpviz.load(path, BOX), paths, 0)
-    assert dpviz.load(paths[1], BOX)._index.total == 3
+    among_points(tmp_path, odd, POINT.hex().encode(), kind)
 
 
 def test_a_shape_that_is_refused_delays_no_other(monkeypatch):
@@ -174,7 +168,7 @@ NESTED = st.recursive(
 )
 
 
-@settings(max_examples=60, deadline=None, database=None)
+@settings(max_examples=60)
 @given(NESTED, st.integers(1, 4))
 def test_what_is_nested_too_deep_is_null(value, most):
     def cut(value, depth=0):
@@ -263,7 +257,6 @@ def test_an_array_of_another_shape_does_not_tell_how_many_rows(points):
 
 
 def test_an_empty_point_of_a_frame():
-    geopandas = pytest.importorskip("geopandas")
     shapes = [shapely.Point(0.5, 0.5), shapely.Point(), None, shapely.MultiPoint([(0.5, 0.5)])]
     frame = geopandas.GeoDataFrame(geometry=shapes, crs="EPSG:4326")
     assert dpviz.load(frame, BOX)._index.total == 2
@@ -347,9 +340,8 @@ RAW_ROWS = {
 @pytest.mark.parametrize("raw", RAW_ROWS.values(), ids=RAW_ROWS)
 def test_a_row_that_is_written_oddly_writes_over_no_other(raw, tmp_path):
     """Whatever its markup is: each of these moved, merged or ended all others, in one reading."""
-    main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
     rows = [f"who{at}" for at in range(5)]
-    files = placed(rows), placed(rows, above=raw.format(main), first=False)
+    files = placed(rows), placed(rows, above=raw.format(MAIN), first=False)
     paths = both(tmp_path, "a.xlsx", *files)
     for how in ({}, {"unit": "who"}):
         totals = [dpviz.load(each, BOX, **how)._index.total for each in paths]
@@ -435,38 +427,15 @@ def placed(people, odd="", above="", prefix="", more="", first=True):
     for at, who in enumerate(people, 4):
         cell, name = (WAYS["usual"].replace("p", ""), who) if isinstance(who, str) else who
         rows.append(f'<row r="{at}">{cell.format(at, name)}{PLACE.format(at)}</row>')
-    rows.append(more)
-    raw = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(workbook([]))) as old, zipfile.ZipFile(raw, "w") as new:
-        for member in old.namelist():
-            text = old.read(member).decode()
-            if "<sheetData" in text:
-                text = re.sub("<sheetData.*", f"<sheetData>{''.join(rows)}", text, flags=re.DOTALL)
-                text += "</sheetData></worksheet>"
-                if prefix:
-                    text = re.sub(r"<(/?)(?=[a-z])", rf"<\1{prefix}", text)
-                    text = text.replace("xmlns=", f"xmlns:{prefix[:-1]}=")
-            new.writestr(member, text)
-    return raw.getvalue()
+    return packed({"a": sheet("".join([*rows, more]), prefix)})
 
 
 def dated(table, who, number):
     """A workbook in which the name of one is a number that is shown as a duration."""
-    main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
-    kinds = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-    styles = f'<styleSheet xmlns="{main}"><cellXfs><xf numFmtId="0"/><xf numFmtId="46"/></cellXfs>'
-    raw = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(workbook(table))) as old, zipfile.ZipFile(raw, "w") as new:
-        for member in old.namelist():
-            text = old.read(member).decode()
-            cell = f'<c t="inlineStr"><is><t xml:space="preserve">{who}</t></is></c>'
-            text = text.replace(cell, f'<c s="1"><v>{number}</v></c>')
-            more = f'<Relationship Id="r2" Type="{kinds}/styles" Target="styles.xml"/>'
-            if member.startswith("xl/_rels"):
-                text = text.replace("</Relationships>", more + "</Relationships>")
-            new.writestr(member, text)
-        new.writestr("xl/styles.xml", f"{styles}</styleSheet>")
-    return raw.getvalue()
+    cell = f'<c t="inlineStr"><is><t xml:space="preserve">{who}</t></is></c>'
+    rows = text_rows(table).replace(cell, f'<c s="1"><v>{number}</v></c>')
+    formats = '<cellXfs><xf numFmtId="0"/><xf numFmtId="46"/></cellXfs>'
+    return packed({"a": sheet(rows)}, f'<styleSheet xmlns="{MAIN}">{formats}</styleSheet>')
 
 
 @pytest.mark.parametrize("kind", [pa.string(), pa.binary(), pa.binary_view(), pa.large_string()])
@@ -476,9 +445,9 @@ def test_bytes_that_are_no_text(kind, tmp_path):
         YEAR.place.bounds, ("x", "y"), period="2024-01-01,2025-01-01", time="when", kind="kind",
         kinds=("bike", "other"), value="fare", clip=(0, 20),
     )  # fmt: skip
-    odd, paths = b"\xff\xfe\x80", []
+    odd, tables = b"\xff\xfe\x80", []
     good = {"who": b"ann", "when": b"2024-06-01", "kind": b"bike", "fare": b"7"}
-    for number, rows in enumerate(([good] * 2, [good, dict.fromkeys(good, odd), good])):
+    for rows in ([good] * 2, [good, dict.fromkeys(good, odd), good]):
         columns = {name: pa.array([row[name] for row in rows], pa.binary()) for name in good}
         plain = {"x": pa.array([0.5] * len(rows)), "y": pa.array([0.5] * len(rows))}
         view = pa.BinaryArray.from_buffers if kind in (pa.string(), pa.binary()) else None
@@ -486,9 +455,8 @@ def test_bytes_that_are_no_text(kind, tmp_path):
             name: view(kind, len(rows), column.buffers()) if view else as_kind(column, kind)
             for name, column in columns.items()
         }
-        paths.append(tmp_path / str(number) / "a.parquet")
-        paths[-1].parent.mkdir()
-        pq.write_table(pa.table({**typed, **plain}), paths[-1])
+        tables.append(pa.table({**typed, **plain}))
+    paths = files_of(tmp_path, *tables)
     check(lambda path: dpviz.load(path, domain, unit="who", max_per_unit=2), paths, 0)
     assert dpviz.load(paths[1], domain, unit="who", max_per_unit=2)._index.total == 2
 
@@ -524,8 +492,7 @@ def test_a_type_that_is_refused_is_refused_of_nobody(kind, tmp_path):
         one = pa.array([value] * rows, stored)
         if stored != kind:
             one = pa.ExtensionArray.from_storage(kind, one)
-        half = pa.array([0.5] * rows, pa.float64())
-        table = pa.table({"who": one, "x": half, "y": half})
+        table = halves(who=one)
         pq.write_table(table, tmp_path / "a.parquet")
         for source in (table, tmp_path / "a.parquet"):
             read = partial(dpviz.load, source, BOX, unit="who", name="a")
@@ -539,17 +506,13 @@ def test_a_uuid_decides_about_no_other(odd, tmp_path):
     usual = [f"0123456789abcde{each}".encode() for each in range(3)]
     kind = str(UUID(bytes=usual[1]))
     box = dpviz.Domain.from_bounds(BOX.bounds, ("x", "y"), kind="who", kinds=(kind, "other"))
-    sources = []
+    tables = []
     for rows in (usual, [*usual, odd]):
         ids = pa.ExtensionArray.from_storage(pa.uuid(), pa.array(rows, pa.binary(16)))
-        half = pa.array([0.5] * len(rows))
-        folder = tmp_path / str(len(rows)) / "rides"
-        folder.mkdir(parents=True)
-        table = pa.table({"who": ids, "x": half, "y": half})
-        pq.write_table(table, folder / "a.parquet")
-        sources.append((folder, folder / "a.parquet", table))
+        tables.append(halves(who=ids))
+    paths = files_of(tmp_path, *tables)
     units = len(usual) + (odd is not None)
-    for pair in zip(*sources, strict=True):
+    for pair in ([path.parent for path in paths], paths, tables):
         check(partial(dpviz.load, domain=BOX, unit="who", name="a"), pair, 1)
         assert dpviz.load(pair[1], BOX, unit="who", name="a")._index.total == units
         counts = [dpviz.load(each, box, name="a")._layers.counts[0].total for each in pair]
@@ -580,8 +543,6 @@ def test_an_id_that_is_no_text_is_no_other_unit_of_a_folder(odd, tmp_path):
 
 def test_two_values_of_one_text_are_one_unit_of_a_table(tmp_path):
     """The units are counted in parts: one of them must not be in two parts."""
-    import duckdb
-
     with duckdb.connect(str(tmp_path / "a.duckdb")) as db:
         db.execute("CREATE TABLE visits (who UNION(a INTEGER, b VARCHAR), x DOUBLE, y DOUBLE)")
         for who in range(10):
@@ -652,18 +613,15 @@ def test_bytes_that_are_no_text_in_a_folder(tmp_path):
     )
     odd = [b"\xff\xfe", b"\xff", b"0.5\xff", b"7\xff"]
     good = [b"ann", b"bike", b"0.5", b"7"]
-    paths = []
-    for number, rows in enumerate(([good], [good, odd], [good, [odd[0], odd[1], *good[2:]]])):
+    tables = []
+    for rows in ([good], [good, odd], [good, [odd[0], odd[1], *good[2:]]]):
         columns = [pa.array(column, pa.binary()) for column in zip(*rows, strict=True)]
         texts = [pa.Array.from_buffers(pa.string(), len(rows), each.buffers()) for each in columns]
         table = pa.table(dict(zip(("who", "kind", "x", "fare"), texts, strict=True)))
-        paths.append(tmp_path / str(number) / "rides")
-        paths[-1].mkdir(parents=True)
-        pq.write_table(
-            table.append_column("y", pa.array([0.5] * len(rows))), paths[-1] / "a.parquet"
-        )
+        tables.append(table.append_column("y", pa.array([0.5] * len(rows))))
     read = partial(dpviz.load, domain=domain, unit="who")
-    totals = [[each.total for each in read(path)._layers.counts] for path in paths]
+    paths = files_of(tmp_path, *tables)
+    totals = [[each.total for each in read(path.parent)._layers.counts] for path in paths]
     assert totals == [[1, 0], [1, 0], [1, 1]]
 
 
@@ -685,13 +643,9 @@ FAR = pa.array([0, 2**62], pa.int64())
 )
 def test_a_type_whose_values_duckdb_checks_is_refused_by_its_declaration(column, old, tmp_path):
     """As an id or a time of a folder: it would refuse all files for one value."""
-    for rows, name in enumerate(("none", "one", "two")):
-        half = pa.array([0.5] * rows, pa.float64())
-        (tmp_path / name / "rides").mkdir(parents=True)
-        table = pa.table({"who": column[:rows], "x": half, "y": half})
-        path = tmp_path / name / "rides" / "a.parquet"
-        pq.write_table(table, path, use_deprecated_int96_timestamps=old)
-    paths = [tmp_path / name / "rides" for name in ("none", "one", "two")]
+    tables = [halves(who=column[:rows]) for rows in range(3)]
+    files = files_of(tmp_path, *tables, use_deprecated_int96_timestamps=old)
+    paths = [file.parent for file in files]
     for read in (partial(dpviz.load, domain=BOX, unit="who"), partial(dpviz.load, domain=YEAR)):
         with pytest.raises(DataError, match="column 'who' of rides holds "):
             read(paths[1])

@@ -1,8 +1,10 @@
 """Loading records: formats, columns, CRS, what is dropped, what is said about bad input."""
 
 import json
+import tempfile
 import zipfile
 
+import geopandas
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -10,6 +12,7 @@ import pyarrow.parquet as pq
 import pyproj
 import pyproj.network
 import pytest
+import shapely
 
 import dpviz
 from dpviz.domain import Domain
@@ -20,6 +23,7 @@ from dpviz.private.load.names import recognised_columns
 from dpviz.private.load.points import Records, columns, read_records
 from dpviz.private.load.projection import in_crs, transformer
 from dpviz.private.load.roads import read_trips
+from dpviz.private.load.tables.base import Column
 from dpviz.private.load.tables.opening import tables_in
 from tests.private.load.stability import workbook
 
@@ -41,8 +45,6 @@ def frame(points=POINTS):
 
 def write(folder, form, table=None, crs="EPSG:4326"):
     """A file of that format with the points of `table`."""
-    import geopandas
-
     table = frame() if table is None else table
     path = folder / f"taxi.{form}"
     if form == "csv":
@@ -120,7 +122,7 @@ class TestFormats:
         assert records.points.dtype == np.float64
         assert records.unit.tolist() == [0, 1, 0]
         assert records.time.tolist() == [1893484800.0] * 3  # 2030-01-01T08:00 UTC
-        assert records.dropped == 0
+        assert records.counts.dropped == 0
 
     @pytest.mark.parametrize("form", ["geoparquet", "gpkg", "shp", "zip", "geojson"])
     def test_the_crs_of_the_file_is_honoured(self, tmp_path, form):
@@ -136,8 +138,6 @@ class TestFormats:
 
     def test_trips_in_another_crs(self, tmp_path):
         trips = Domain(NYC.lower * 2, NYC.upper * 2)
-        import pyproj
-
         to_utm = pyproj.Transformer.from_crs("EPSG:4326", "EPSG:32618", always_xy=True)
         x, y = to_utm.transform(*POINTS.T)
         pd.DataFrame({"plon": x, "plat": y, "dlon": x[::-1], "dlat": y[::-1]}).to_csv(
@@ -213,14 +213,10 @@ class TestColumns:
         ],
     )
     def test_usual_names_are_recognised(self, names, dims, recognised):
-        from dpviz.private.load.tables.base import Column
-
         domain = Domain((0,) * dims, (1,) * dims)
         assert recognised_columns([Column(name, "number") for name in names], domain) == recognised
 
     def test_the_domains_own_names_come_first(self):
-        from dpviz.private.load.tables.base import Column
-
         domain = Domain((0, 0), (1, 1), columns=("x", "y"))
         existing = [Column(name, "number") for name in ("lon", "lat", "x", "y")]
         assert recognised_columns(existing, domain) == ("x", "y")
@@ -366,9 +362,6 @@ class TestBadInput:
 
     @pytest.mark.parametrize("form", ["geoparquet", "geojson", "gpkg"])
     def test_other_geometries_are_dropped_one_by_one(self, tmp_path, form):
-        import geopandas
-        import shapely
-
         shapes = geopandas.GeoDataFrame(
             geometry=[
                 shapely.Point(-74, 40.7),
@@ -385,9 +378,6 @@ class TestBadInput:
 
     @pytest.mark.parametrize("form", ["gpkg", "shp"])
     def test_a_file_that_declares_other_geometry_is_refused_with_a_remedy(self, tmp_path, form):
-        import geopandas
-        import shapely
-
         shapes = geopandas.GeoDataFrame(
             geometry=[shapely.MultiPoint([(0, 0), (1, 1)])] * 2, crs="EPSG:4326"
         )
@@ -397,8 +387,6 @@ class TestBadInput:
             read_records(path, NYC)
 
     def test_of_two_layers_one_is_named(self, tmp_path):
-        import geopandas
-
         places = geopandas.GeoDataFrame(geometry=geopandas.points_from_xy(*POINTS.T), crs=4326)
         places.to_file(tmp_path / "two.gpkg", layer="a")
         places[:1].to_file(tmp_path / "two.gpkg", layer="b")
@@ -477,10 +465,8 @@ class TestBadInput:
 class TestZip:
     def archive(self, tmp_path, change):
         path = write(tmp_path, "zip")
-        members = {}
         with zipfile.ZipFile(path) as archive:
-            for info in archive.infolist():
-                members[info.filename] = archive.read(info)
+            members = {name: archive.read(name) for name in archive.namelist()}
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
             change(archive, members)
             for name, content in members.items():
@@ -524,8 +510,6 @@ class TestZip:
             read_records(self.archive(tmp_path, lambda _, members: members.clear()), NYC)
 
     def test_the_unpacked_files_are_removed(self, tmp_path, monkeypatch):
-        import tempfile
-
         monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "scratch"))
         (tmp_path / "scratch").mkdir()
         read_records(write(tmp_path, "zip"), NYC)

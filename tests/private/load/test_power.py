@@ -1,6 +1,7 @@
 """The tests of stability have power: each finding that they stand for, put back, fails them."""
 
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 
 import duckdb
@@ -11,49 +12,27 @@ import pytest
 import dpviz
 from dpviz.private.load import bounding, items, points
 from dpviz.private.load.roads import read_trips
-from tests.private.load.stability import BOX, check, delimited, moved, without
-from tests.private.load.test_stability import GRAPH
+from tests.private.load.stability import BOX, check, check_files, delimited, moved_trips, put
+from tests.private.load.test_stability import GRAPH, written_trips
 
+pytestmark = pytest.mark.usefixtures("one_key")
 K = 1
 PERSONS = [f"p{number}" for number in range(40)]
-
-
-@pytest.fixture
-def folders(tmp_path):
-    for name in ("one", "two"):
-        (tmp_path / name).mkdir()
-    return tmp_path / "one", tmp_path / "two"
-
-
-@pytest.fixture(autouse=True)
-def one_key(monkeypatch):
-    monkeypatch.setattr(bounding, "fresh_key", lambda: b"k" * 16)
 
 
 def trips(folders):
     """40 persons with a trip each, and one first who uses the numbers of all these trips."""
     rows = [("zed", who, "7") for who in PERSONS] + [(who, who, "1") for who in PERSONS]
-    paths = []
-    for folder, each in zip(folders, (rows, without(rows, "zed")), strict=True):
-        paths.append(folder / "t.csv")
-        lines = delimited(each).replace("who,x,y", "who,trip,edge")
-        paths[-1].write_text(lines)
-    check(
-        lambda path: read_trips(path, GRAPH, unit="who", max_per_unit=K),
-        paths,
-        K,
-        lambda one, two: moved(one._trips, two._trips),
-    )
+    paths = put(folders, rows, "zed", partial(written_trips, form="csv"))
+    check(partial(read_trips, graph=GRAPH, unit="who", max_per_unit=K), paths, K, moved_trips)
 
 
 def ids(folders):
     """40 devices with long ids, and one whose id is longer than a whole number of 64 bits."""
     rows = [(str(10**17 + number), "0.5", "0.5") for number in range(40)]
     rows.append(("99999999999999999999", "0.5", "0.5"))
-    paths = [folder / "a.csv" for folder in folders]
-    for path, each in zip(paths, (rows, rows[:-1]), strict=True):
-        path.write_text(delimited(each))
-    check(lambda path: dpviz.load(path, BOX, unit="who", max_per_unit=K), paths, K)
+    read = partial(dpviz.load, domain=BOX, unit="who", max_per_unit=K)
+    check_files("csv", folders, read, rows, (), rows[-1][0], K)
 
 
 def by_trip_alone(monkeypatch):

@@ -12,19 +12,18 @@ from datetime import datetime
 from functools import partial
 from uuid import UUID
 
-import duckdb
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import dpviz
 from dpviz.domain.calendar import moment
 from dpviz.errors import DataError
-from dpviz.private.load import aggregation, bounding, points
+from dpviz.private.load import points
 from dpviz.private.load.roads import read_trips
 from dpviz.private.load.sequences import read_places, read_sequences
 from dpviz.private.load.tables.memory import MemoryTable
@@ -44,11 +43,21 @@ from tests.private.load.stability import (
     bounds,
     broken,
     check,
+    check_files,
+    database,
     delimited,
     distance,
+    halves,
     moved,
+    moved_sequences,
+    moved_trips,
+    of_unit,
+    often,
+    places,
+    put,
     rows,
     typed,
+    units,
     without,
     write,
 )
@@ -57,35 +66,8 @@ FORMATS = (
     "csv", "tsv", "csv.gz", "csv.zip", "jsonl", "json", "xlsx", "parquet", "whole.parquet",
     "words.parquet", "geoparquet", "geojson", "gpkg", "shp",
 )  # fmt: skip
+pytestmark = pytest.mark.usefixtures("one_key", "one_salt")
 SLOW_TO_WRITE = ("geoparquet", "gpkg", "shp", "duckdb", "folder")
-units = st.one_of(st.none(), st.sampled_from(IDS))
-many = {"deadline": None, "suppress_health_check": list(HealthCheck), "database": None}
-
-
-def often(examples):
-    return settings(max_examples=examples, **many)
-
-
-@pytest.fixture(autouse=True)
-def one_key(monkeypatch):
-    """Both runs draw the same key; that it is secret and fresh is tested elsewhere."""
-    monkeypatch.setattr(bounding, "fresh_key", lambda: b"k" * 16)
-    monkeypatch.setattr(aggregation.secrets, "token_hex", lambda size: "salt")
-
-
-@pytest.fixture
-def folders(tmp_path):
-    for name in ("one", "two"):
-        (tmp_path / name).mkdir()
-    return tmp_path / "one", tmp_path / "two"
-
-
-def stable(form, folders, read, records, extra, unit, most):
-    paths = [folder / f"table.{form}" for folder in folders]
-    lines = [each for each in extra if unit is None or each[1] != unit]
-    write(form, paths[0], records, extra)
-    write(form, paths[1], without(records, unit), lines if unit is not None else extra)
-    check(read, paths, most)
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -143,11 +125,9 @@ def test_points(form, folders):
     @example([("1", "0.5", "0.5"), ("zed", "x", "0.5")], [], "zed", 1)
     @example([("1", "0.5", "0.5")], [(line, "zed", "0.5") for line in LINES], "zed", 1)
     def run(records, extra, unit, most):
-        read = {"unit": "who", "max_per_unit": most} if unit is not None else {}
-        stable(
-            form, folders, lambda path: dpviz.load(path, BOX, **read), records, extra, unit,
-            most if unit is not None else 1,
-        )  # fmt: skip
+        how, most = of_unit(unit, most)
+        read = partial(dpviz.load, domain=BOX, **how)
+        check_files(form, folders, read, records, extra, unit, most)
 
     run()
 
@@ -166,13 +146,14 @@ def test_points_in_time(form, folders):
     @example([("2024-06-01T08:00", "0.5", "0.5"), ("2024-06-01T08:00Z", "0.5", "0.5")], [], None)
     def run(records, extra, gone):
         most = 1 if gone is None else sum(each[0] == gone for each in records)
-        stable(form, folders, lambda path: dpviz.load(path, YEAR), records, extra, gone, most)
+        read = partial(dpviz.load, domain=YEAR)
+        check_files(form, folders, read, records, extra, gone, most)
 
     run()
     for domain in (WEEK, replace(YEAR, zone="Europe/Berlin")):
         for gone in ("soon", TIMES[4]):
             records = [(each, "0.5", "0.5") for each in TIMES]
-            stable(form, folders, partial(dpviz.load, domain=domain), records, [], gone, 1)
+            check_files(form, folders, partial(dpviz.load, domain=domain), records, [], gone, 1)
     records = [(each, "0.25", "0.5") for each in TIMES]
     write("csv", folders[0] / "a.csv", records)
     write(form, folders[1] / f"a.{form}", records)
@@ -188,15 +169,14 @@ def test_points_in_time(form, folders):
 def test_units_in_time(folders, records, unit, most):
     domain = dpviz.Domain.from_bounds([0, 0, 1, 1], ("x", "y"), period="2024-01-01,2025-01-01",
                                        time="when")  # fmt: skip
-    paths = []
-    for folder, each in zip(folders, (records, without(records, unit)), strict=True):
+
+    def write(folder, each):
         columns = list(zip(*each, strict=True)) or [(), ()]
-        half = pa.array([0.5] * len(each), pa.float64())
         who, when = (pa.array(column, pa.string()) for column in columns)
-        pq.write_table(
-            pa.table({"who": who, "when": when, "x": half, "y": half}), folder / "t.parquet"
-        )
-        paths.append(folder / "t.parquet")
+        pq.write_table(halves(who=who, when=when), folder / "t.parquet")
+        return folder / "t.parquet"
+
+    paths = put(folders, records, unit, write)
     check(lambda path: dpviz.load(path, domain, unit="who", max_per_unit=most), paths, most)
 
 
@@ -212,16 +192,13 @@ def test_typed_times_give_the_same_index_in_every_reader(kind, folders):
     else:
         fine = pa.timestamp("ns" if "ns" in kind else "us", zone)
         when = micro.cast(pa.date32() if kind == "date" else fine, False)
-    half = pa.array([0.5] * len(when) + [0.5])
     gone = pa.array([None], when.type)
-    table = pa.table({"who": pa.concat_arrays([when, gone]), "x": half, "y": half})
+    table = halves(who=pa.concat_arrays([when, gone]))
     pq.write_table(table, folders[0] / "a.parquet")
-    with duckdb.connect(str(folders[1] / "a.duckdb")) as db:
-        db.execute(f"CREATE TABLE visits AS FROM '{folders[0]}/a.parquet'")
     file = dpviz.load(folders[0] / "a.parquet", YEAR, bits=12)._index
     assert file.total == (1 if kind == "date" else 2)
     assert distance(file, dpviz.load(folders[0], YEAR)._index) == 0
-    url = f"duckdb:///{folders[1]}/a.duckdb"
+    url = database(folders[1] / "a.duckdb", visits=folders[0] / "a.parquet")
     assert distance(file, dpviz.load(url, YEAR, table="visits")._index) == 0
 
 
@@ -240,9 +217,8 @@ def test_clocks_of_a_zone_give_the_same_index_in_every_reader(domain, kind, fold
         "clocks": pa.array(clocks.astype("datetime64[us]")),
     }
     when = columns.get(kind, pa.array(clocks.astype("datetime64[D]")))
-    half = pa.array([0.5] * (len(EDGES) + 1))
     when = pa.concat_arrays([when, pa.array([None], when.type)])
-    pq.write_table(pa.table({"who": when, "x": half, "y": half}), folders[0] / "a.parquet")
+    pq.write_table(halves(who=when), folders[0] / "a.parquet")
     file = dpviz.load(folders[0] / "a.parquet", domain, bits=12)._index
     assert file.total == len(EDGES) - 1
     assert distance(file, dpviz.load(folders[0], domain)._index) == 0
@@ -255,9 +231,8 @@ def test_old_times_of_parquet_beyond_nanoseconds(folders):
     """9999-12-31, which warehouses write for no end, was 1816-03-29."""
     years = 1, 1600, 2030, 3000, 9999
     when = pa.array([datetime(year, 12, 31) for year in years], pa.timestamp("us"))
-    half = pa.array([0.5] * len(years))
-    table, path = pa.table({"who": when, "x": half, "y": half}), folders[0] / "a.parquet"
-    pq.write_table(table, path, use_deprecated_int96_timestamps=True)
+    path = folders[0] / "a.parquet"
+    pq.write_table(halves(who=when), path, use_deprecated_int96_timestamps=True)
     for period, inside in ((("1700-01-01", "2200-01-01"), 1), (("1500-01-01", "5000-01-01"), 3)):
         domain = dpviz.Domain.from_bounds([0, 0, 1, 1], ("x", "y"), time="who", period=period)
         assert dpviz.load(path, domain)._index.total == inside
@@ -283,26 +258,22 @@ def test_records_without_an_id_are_dropped_by_every_other_reader(folders):
     here, there = folders
     table, numbers = typed(NAMELESS), pa.array([None, None, np.nan, 7.5, None], pa.float64())
     pq.write_table(table, here / "a.parquet")
-    with duckdb.connect(str(there / "a.duckdb")) as db:
-        db.register("given", table)
-        db.execute("CREATE TABLE visits AS FROM given")
     of_numbers = table.set_column(0, "who", numbers)
     for handle in (
         dpviz.load(here, BOX, unit="who", max_per_unit=3),
-        dpviz.load(f"duckdb:///{there}/a.duckdb", BOX, table="visits", unit="who"),
+        dpviz.load(database(there / "a.duckdb", visits=table), BOX, table="visits", unit="who"),
         *(dpviz.load(each, BOX, unit="who", max_per_unit=3)
           for each in (table, table.to_pandas(), of_numbers, of_numbers.to_pandas())),
     ):  # fmt: skip
         assert handle._index.total == 1
     rows = [("", "1", "7"), ("ann", "1", "7"), ("ann", "", "7"), ("", "2", "7")]
     for form in ("csv", "parquet", "edges"):
-        path = written(here, form, [*rows[:2], rows[3]], ("who", "trip", "edge"), "edges")
+        path = written_trips(here, [*rows[:2], rows[3]], form)
         assert len(read_trips(path, GRAPH, unit="who", max_per_unit=3)._trips) == 1
-        path = written(here, form.replace("edges", "visits"), rows[:2],
-                       ("who", "sequence", "symbol"), "visits")  # fmt: skip
+        path = written_visits(here, rows[:2], form.replace("edges", "visits"))
         data = read_sequences(path, Alphabet(("7",)), unit="who", max_per_unit=3)
         assert len(data._sequences) == 1
-    path = written(here, "csv", rows, ("who", "trip", "edge"), "edges")
+    path = written_trips(here, rows, "csv")
     assert len(read_trips(path, GRAPH, unit="who", max_per_unit=3)._trips) == 1
     (here / "p.csv").write_text("who,x,y,when\n,0.5,0.5,1\nann,0.5,0.5,1\n")
     places = read_places(here / "p.csv", BOX, unit="who", time="when", side=3)
@@ -311,27 +282,22 @@ def test_records_without_an_id_are_dropped_by_every_other_reader(folders):
 
 @pytest.mark.parametrize("kind", ["text", "whole", "words"])
 def test_a_table_of_duckdb_and_a_folder_of_parquet(kind, folders):
+    def write(folder, records):
+        table = typed(records, kind)
+        (folder / "parts").mkdir(exist_ok=True)
+        pq.write_table(table, folder / "parts" / "a.parquet")
+        return database(folder / "a.duckdb", visits=table), folder / "parts"
+
     @often(2)
     @given(rows, units, bounds)
     @example([("1", "0.5", "0.5"), ("zed", "x", "0.5")], "zed", 1)
     @example([("1", "0.5", "0.5"), ("zed", "nan", "0.5")], None, 1)
     @example([("1", "0.5", "0.5"), ("zed", "1e999", "0.5")], None, 1)
     def run(records, unit, most):
-        sources = []
-        for folder, each in zip(folders, (records, without(records, unit)), strict=True):
-            table = typed(each, kind)
-            path = folder / "a.duckdb"
-            path.unlink(missing_ok=True)
-            with duckdb.connect(str(path)) as db:
-                db.register("given", table)
-                db.execute("CREATE TABLE visits AS FROM given")
-            (folder / "parts").mkdir(exist_ok=True)
-            pq.write_table(table, folder / "parts" / "a.parquet")
-            sources.append((f"duckdb:///{path}", folder / "parts"))
-        read = {"unit": "who", "max_per_unit": most} if unit is not None else {}
-        k = most if unit is not None else 1
-        check(lambda each: dpviz.load(each[0], BOX, table="visits", **read), sources, k)
-        check(lambda each: dpviz.load(each[1], BOX, **read), sources, k)
+        sources = put(folders, records, unit, write)
+        how, most = of_unit(unit, most)
+        check(lambda each: dpviz.load(each[0], BOX, table="visits", **how), sources, most)
+        check(lambda each: dpviz.load(each[1], BOX, **how), sources, most)
 
     run()
 
@@ -339,13 +305,14 @@ def test_a_table_of_duckdb_and_a_folder_of_parquet(kind, folders):
 @given(rows, units, bounds)
 @often(12)
 def test_kept_counts(folders, records, unit, most):
-    read = {"unit": "who", "max_per_unit": most} if unit is not None else {}
-    paths = []
-    for folder, each in zip(folders, (records, without(records, unit)), strict=True):
+    how, most = of_unit(unit, most)
+
+    def write(folder, each):
         (folder / "t.csv").write_text(delimited(each))
-        paths.append(folder / "t.SENSITIVE.parquet")
-        dpviz.save_counts(dpviz.load(folder / "t.csv", BOX, **read), paths[-1])
-    check(dpviz.load, paths, most if unit is not None else 1)
+        handle = dpviz.load(folder / "t.csv", BOX, **how)
+        return dpviz.save_counts(handle, folder / "t.SENSITIVE.parquet")
+
+    check(dpviz.load, put(folders, records, unit, write), most)
 
 
 @pytest.mark.parametrize("library", ["pandas", "objects", "pyarrow", "polars", "geopandas"])
@@ -355,8 +322,6 @@ def test_tables_in_memory(library):
         if library == "polars":
             return pytest.importorskip("polars").from_arrow(table)
         if library == "geopandas":
-            from tests.private.load.stability import places
-
             return places(records)
         if library == "objects":
             made = table.to_pandas().astype(object)
@@ -370,9 +335,9 @@ def test_tables_in_memory(library):
     def run(records, unit, most):
         if library == "objects":  # the number 1 and the text 1 are one id: so are their records
             records = [each for each in records if each[0] not in ("1.0", "NaN")]
-        read = {"unit": "who", "max_per_unit": most} if unit is not None else {}
+        how, most = of_unit(unit, most)
         tables = frame(records), frame(without(records, unit))
-        check(lambda each: dpviz.load(each, BOX, **read), tables, most if unit is not None else 1)
+        check(lambda each: dpviz.load(each, BOX, **how), tables, most)
 
     run()
 
@@ -398,18 +363,16 @@ def test_trips(form, folders):
     @example([("7", "1", "7"), ("1", "1", "moon")], "1", 1, False)
     @example([("7", "1", "7"), ("7", "2", "1"), ("1", "2", "7"), ("1", "1", "7")], "1", 1, False)
     def run(records, unit, most, drop):
-        sources = []
-        for folder, each in zip(folders, (records, without(records, unit)), strict=True):
-            sources.append(written(folder, form, each, ("who", "trip", "edge"), "edges"))
+        write = partial(written_trips, form=form)
         check(
             lambda path: read_trips(
                 path, GRAPH, unit="who", max_per_unit=most, drop_unknown=drop,
                 name="t", table="steps" if form == "duckdb" else None,
                 columns=("edges",) if form == "jsonl" else None,
             ),
-            sources,
+            put(folders, records, unit, write),
             most,
-            lambda one, two: moved(one._trips, two._trips),
+            moved_trips,
         )  # fmt: skip
 
     run()
@@ -435,14 +398,11 @@ def test_a_missing_edge_renames_no_other(kind, name, tmp_path):
     def read(source):
         return read_trips(source, graph, name="trips")
 
-    def far(one, two):
-        return moved(one._trips, two._trips)
-
     frames = [pd.read_csv(each) for each in (here, there)]
     frames = [frames[0], frames[1].astype({"edge": kind})]
-    check(read, frames, 1, far)
-    check(read, [here, frames[0]], 0, far)
-    check(read, [there, frames[1]], 0, far)
+    check(read, frames, 1, moved_trips)
+    check(read, [here, frames[0]], 0, moved_trips)
+    check(read, [there, frames[1]], 0, moved_trips)
     assert len(read(here)._trips) == len(NUMBERED)
 
 
@@ -484,15 +444,12 @@ def test_trips_in_time(form, by, folders):
     @example([([("7", str(each), "7")], "2024-03-05") for each in range(5)], "7", 2)
     def run(timed, unit, most):
         records = [(*row, when) for rows, when in timed for row in rows]
-        sources = []
-        for folder, each in zip(folders, (records, without(records, unit)), strict=True):
-            sources.append(timed_trips(folder, form, each))
         check(
             lambda path: read_trips(
                 path, GRAPH, unit="who", max_per_unit=most, steps=by, name="t",
                 columns=("edges",) if form == "jsonl" else None,
             ),
-            sources,
+            put(folders, records, unit, partial(timed_trips, form=form)),
             most,
             lambda one, two: sum(map(moved, one._by_step, two._by_step)),
         )  # fmt: skip
@@ -512,35 +469,7 @@ def test_trips_by_their_nodes_are_in_the_step_of_their_time():
     one, two = (read_trips(each, GRAPH, steps=BY_DAY, name="t") for each in tables)
     assert [len(trips) for trips in two._by_step[:3]] == [1, 2, 0]
     assert not any(map(moved, one._by_step, two._by_step))
-    assert moved(one._trips, two._trips) == 0
-
-
-def timed_trips(folder, form, records):
-    """Rows (person, trip, edge, time), or trips with lists of edges and the first row's time."""
-    names = ("who", "trip", "edge", "when")
-    if form in ("jsonl", "edges"):
-        grouped = {}
-        for who, trip, edge, when in records:
-            grouped.setdefault((who, trip), (when, []))[1].append(edge)
-        rows = [
-            {"who": who, "edges": edges, "when": when}
-            for (who, _), (when, edges) in grouped.items()
-        ]
-    else:
-        rows = [dict(zip(names, row, strict=True)) for row in records]
-    path = folder / f"timed.{'jsonl' if form == 'jsonl' else 'csv' if form == 'csv' else 'parquet'}"
-    if form == "jsonl":
-        path.write_text("\n".join(map(json.dumps, rows)))
-    elif form == "csv":
-        with path.open("w", newline="") as file:
-            writer = csv.writer(file)
-            writer.writerows([names, *([row[name] for name in names] for row in rows)])
-    else:
-        kinds = {"edges": pa.list_(pa.string())}
-        columns = ("who", "edges", "when") if form == "edges" else names
-        schema = pa.schema([(name, kinds.get(name, pa.string())) for name in columns])
-        pq.write_table(pa.Table.from_pylist(rows, schema), path)
-    return path
+    assert moved_trips(one, two) == 0
 
 
 def test_no_message_on_trips_names_a_node_or_a_number(tmp_path):
@@ -583,9 +512,7 @@ def test_sequences(form, folders):
     @example([("7", "1", "7"), ("1", "1", "moon")], "1", 1, False)
     @example([("7", "1", "7"), ("7", "2", "1"), ("1", "2", "7"), ("1", "1", "7")], "1", 1, False)
     def run(records, unit, most, drop):
-        sources = []
-        for folder, each in zip(folders, (records, without(records, unit)), strict=True):
-            sources.append(written(folder, form, each, ("who", "sequence", "symbol"), "visits"))
+        write = partial(written_visits, form=form)
         read = {} if form == "lines" else {"unit": "who", "max_per_unit": most}
         column = "visits" if form == "jsonl" else None
         gone = len({each[:2] for each in records if each[0] == unit})
@@ -594,9 +521,9 @@ def test_sequences(form, folders):
                 path, alphabet, columns=(column,), drop_unknown=drop, name="s",
                 table="steps" if form == "duckdb" else None, **read,
             ),
-            sources,
+            put(folders, records, unit, write),
             most if form != "lines" else gone,
-            lambda one, two: moved_sequences(one._sequences, two._sequences),
+            moved_sequences,
         )  # fmt: skip
 
     run()
@@ -630,69 +557,57 @@ UNTIMED = [
 @example([("7", "0.5", "0.5", when) for when in ("-1e308", "1e308")], "7", 1)  # no warning either
 @often(20)
 def test_places_in_time(folders, records, unit, most):
-    paths = []
-    for folder, each in zip(folders, (records, without(records, unit)), strict=True):
-        paths.append(folder / "t.csv")
+    def write(folder, each):
         lines = delimited([row[:3] for row in each]).splitlines()
         times = ["when", *(row[3] for row in each)]
-        paths[-1].write_text(
-            "".join(f"{line},{time}\n" for line, time in zip(lines, times, strict=True))
-        )
+        text = "".join(f"{line},{time}\n" for line, time in zip(lines, times, strict=True))
+        (folder / "t.csv").write_text(text)
+        return folder / "t.csv"
+
     check(
         lambda path: read_places(
             path, BOX, unit="who", time="when", side=3, max_per_unit=most, gap=50.0,
             neighbours=True,
         ),
-        paths,
+        put(folders, records, unit, write),
         most,
-        lambda one, two: moved_sequences(one._sequences, two._sequences),
+        moved_sequences,
     )  # fmt: skip
 
 
-def moved_sequences(one, two):
-    return moved(one, two)
-
-
-def written(folder, form, records, names, lists):
-    """Rows of steps, or records with lists of them, as a file of a format."""
-    grouped = {}
-    for who, record, step in records:
-        grouped.setdefault((who, record), []).append(step)
-    persons = [who for who, _ in grouped]
-    if form in ("parquet", "csv", "duckdb"):
-        columns = list(zip(*records, strict=True)) or [(), (), ()]
-        table = pa.table(
-            {
-                name: pa.array(column, pa.string())
-                for name, column in zip(names, columns, strict=True)
-            }
-        )
-        path = folder / f"steps.{form}"
-        if form == "csv":
-            text = delimited(records).partition("\n")[2]
-            path.write_text(",".join(names) + "\n" + text)
-        elif form == "parquet":
-            pq.write_table(table, path)
-        else:
-            path.unlink(missing_ok=True)
-            with duckdb.connect(str(path)) as db:
-                db.register("given", table)
-                db.execute("CREATE TABLE steps AS FROM given")
-            return f"duckdb:///{path}"
-        return path
-    if form == "jsonl":
-        path = folder / "steps.jsonl"
-        lines = [json.dumps({"who": who, lists: each}) for (who, _), each in grouped.items()]
-        path.write_text("\n".join(lines))
-        return path
-    if form == "lines":
-        path = folder / "steps.txt"
-        path.write_text("".join(" ".join(each) + "\n" for each in grouped.values()))
-        return path
-    path = folder / "lists.parquet"
-    listed = pa.array(list(grouped.values()), pa.list_(pa.string()))
-    pq.write_table(pa.table({"who": pa.array(persons, pa.string()), form: listed}), path)
+def written(folder, records, form, names, lists):
+    """Rows of steps, or records with lists of them and the time of the first, as a file."""
+    columns, rows = names, [dict(zip(names, row, strict=True)) for row in records]
+    if form not in ("csv", "parquet", "duckdb"):
+        who, record, step, *others = names
+        lists = lists if form in ("jsonl", "lines") else form
+        columns, grouped = (who, lists, *others), {}
+        for row in rows:
+            first = grouped.setdefault((row[who], row[record]), {**row, lists: []})
+            first[lists].append(row[step])
+        rows = [{name: each[name] for name in columns} for each in grouped.values()]
+    kinds = {lists: pa.list_(pa.string())}
+    schema = pa.schema([(name, kinds.get(name, pa.string())) for name in columns])
+    table = pa.Table.from_pylist(rows, schema)
+    if form == "duckdb":
+        return database(folder / "steps.duckdb", steps=table)
+    ending = {"csv": "csv", "jsonl": "jsonl", "lines": "txt"}.get(form, "parquet")
+    path = folder / f"steps.{ending}"
+    if form == "csv":
+        with path.open("w", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows([names, *records])
+    elif form == "jsonl":
+        path.write_text("\n".join(map(json.dumps, rows)))
+    elif form == "lines":
+        path.write_text("".join(" ".join(row[lists]) + "\n" for row in rows))
+    else:
+        pq.write_table(table, path)
     return path
+
+
+written_trips = partial(written, names=("who", "trip", "edge"), lists="edges")
+timed_trips = partial(written, names=("who", "trip", "edge", "when"), lists="edges")
+written_visits = partial(written, names=("who", "sequence", "symbol"), lists="visits")
 
 
 def test_the_measure_can_fail(tmp_path):

@@ -5,10 +5,12 @@ import re
 from datetime import datetime, tzinfo
 from decimal import Decimal
 
+import geopandas
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import shapely
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -20,7 +22,6 @@ from dpviz.private.load.tables.delimited import DelimitedText
 from dpviz.private.load.values import number_of, numbers, times
 from tests.private.load.stability import BOX, CELLS, IDS, workbook
 
-often = settings(max_examples=100, deadline=None, database=None)
 NUMBERS = st.one_of(
     st.sampled_from((*CELLS, *IDS, "infinity", "1e400", "1.7976931348623159e308", "1.e5", "-.5")),
     st.text("0123456789.,eE+- \t", max_size=8),
@@ -57,7 +58,6 @@ def apart(read, cells, other):
     return alone
 
 
-@often
 @given(st.lists(NUMBERS, min_size=1, max_size=5))
 def test_numbers_of_texts(cells):
     def read(column):
@@ -78,7 +78,6 @@ def test_an_odd_cell_delays_no_other(monkeypatch):
     assert slow == [b"x", b"+1", b"nan", b"\xff"]
 
 
-@often
 @given(st.lists(TIMES, min_size=1, max_size=5))
 @example(["0000-01-01", "2030-01-01"])
 def test_times_of_texts(cells):
@@ -90,7 +89,7 @@ def test_times_of_texts(cells):
     same(apart(read, cells, "soon"), times(list(cells), "when"))
 
 
-@settings(max_examples=40, deadline=None, database=None)
+@settings(max_examples=40)
 @given(
     cells=st.lists(st.one_of(PLAIN_TIMES, TIMES, NUMBERS, st.none()), min_size=1, max_size=8),
     zone=st.sampled_from(("UTC", "Europe/Berlin", "America/St_Johns")),
@@ -133,7 +132,7 @@ def test_times_with_the_slashes_of_a_shapefile(zone):
     assert np.isfinite(times(pa.array(cells), "when", zone)).all()
 
 
-@settings(max_examples=40, deadline=None, database=None)
+@settings(max_examples=40)
 @given(cells=st.lists(NUMBERS.filter(lambda cell: not set(cell) & set("\t")), min_size=1))
 def test_numbers_of_delimited_text(tmp_path_factory, cells):
     path = tmp_path_factory.getbasetemp() / "numbers.csv"
@@ -172,9 +171,6 @@ def test_one_feature_with_odd_bytes_costs_no_other(tmp_path, who):
 
 def test_what_a_writer_found_in_the_records_refuses_nothing(tmp_path):
     """A GeoParquet file of areas was refused, and read as soon as one record was a point."""
-    geopandas = pytest.importorskip("geopandas")
-    import shapely
-
     for extra in ([], [shapely.Point(0.5, 0.5)]):
         frame = geopandas.GeoDataFrame(geometry=[shapely.box(0, 0, 1, 1), *extra], crs="EPSG:4326")
         frame.to_parquet(tmp_path / "a.parquet")

@@ -9,20 +9,21 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+import geopandas
 import numpy as np
 import pytest
 import shapely
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import dpviz
 from dpviz.errors import DataError
 from dpviz.files import foreign, sandbox
-from dpviz.private.load import bounding
 from dpviz.private.load.tables.geopackage import _odd
 from dpviz.private.load.tables.opening import open_table
-from tests.private.load.stability import check, delimited, distance
+from tests.private.load.stability import check, delimited, distance, often
 
+pytestmark = pytest.mark.usefixtures("one_key", "in_this_process")
 BOX = dpviz.Domain((-1.0, -1.0), (20.0, 20.0), ("x", "y"))
 NUMBERS = ("", "garbage", "12abc", "n/a", "1.5", "12,5", "1e1", "7", "inf", "nan", "0x5", "0", None)
 TIMES = (
@@ -34,16 +35,7 @@ IDS = ("", "garbage", "12abc", "1.5", "12,5", None, "7")
 """Of which the last is a whole number."""
 
 
-@pytest.fixture(autouse=True)
-def one_key(monkeypatch):
-    """Both runs draw the same key, and read in this process."""
-    monkeypatch.setattr(bounding, "fresh_key", lambda: b"k" * 16)
-    monkeypatch.setattr("dpviz.files.sandbox.CAN_FORK", False)
-
-
 def points(count):
-    import geopandas
-
     return geopandas.GeoDataFrame(geometry=[shapely.Point(1, 1)] * count, crs="EPSG:4326")
 
 
@@ -60,8 +52,11 @@ def geopackage(path, declared, cells, column="x"):
     return path
 
 
-def shapefile(path, kind, cells, column="x", decimals=0, gone=()):
-    """Points with a column of these cells in the .dbf, and a number beside it; some deleted."""
+def shapefile(path, kind, cells, column="x", decimals=0, gone=(), page="UTF-8"):
+    """Points with a column of these cells in the .dbf, and a number beside it; some deleted.
+
+    The .cpg names the code page of texts; there is none where that is None.
+    """
     points(len(cells)).to_file(path, engine="pyogrio")
     width = 8 if kind == "D" else 24 if decimals else 18
     fields = [(column, kind, width, decimals), ("y", "N", 18, 0)]
@@ -80,6 +75,9 @@ def shapefile(path, kind, cells, column="x", decimals=0, gone=()):
     sizes = (len(cells)).to_bytes(4, "little") + (33 + len(header)).to_bytes(2, "little")
     start = b"\x03\x7c\1\1" + sizes + (1 + width + 18).to_bytes(2, "little") + bytes(20)
     path.with_suffix(".dbf").write_bytes(start + header + b"\r" + b"".join(records))
+    path.with_suffix(".cpg").unlink(missing_ok=True)
+    if page:
+        path.with_suffix(".cpg").write_text(page)
     return path
 
 
@@ -239,10 +237,8 @@ ODD_BYTES = (
 @pytest.mark.parametrize("page", PAGES)
 def test_texts_of_a_shapefile_stay_apart(page, tmp_path):
     """A NUL cut them, blanks before them were gone, and so were bytes that the code page lacks."""
-    path = shapefile(tmp_path / "a.shp", "C", (*ODD_BYTES, b"", b"a".ljust(18, b"\0")), "who")
-    path.with_suffix(".cpg").unlink(missing_ok=True)
-    if page:
-        path.with_suffix(".cpg").write_text(page)
+    cells = (*ODD_BYTES, b"", b"a".ljust(18, b"\0"))
+    path = shapefile(tmp_path / "a.shp", "C", cells, "who", page=page)
     assert dpviz.load(path, BOX, unit="who")._index.total == len(ODD_BYTES)
 
 
@@ -251,10 +247,7 @@ def test_texts_of_a_shapefile_are_those_of_their_code_page(page, tmp_path):
     kind = "caf\u00e9" if page in (None, "UTF-8", "CP1252") else "\u0430"
     codec = {None: "cp1252", "88595": "iso8859-5"}.get(page, page if kind != "\u0430" else "cp1251")
     cells = (kind.encode(codec), b"", b"\x98", b"other")
-    path = shapefile(tmp_path / "a.shp", "C", cells, "kind")
-    path.with_suffix(".cpg").unlink(missing_ok=True)
-    if page:
-        path.with_suffix(".cpg").write_text(page)
+    path = shapefile(tmp_path / "a.shp", "C", cells, "kind", page=page)
     domain = dpviz.Domain.from_bounds(BOX.bounds, ("x", "y"), kind="kind", kinds=(kind, "none"))
     assert dpviz.load(path, domain)._layers.counts[0].total == 1
 
@@ -310,9 +303,7 @@ def test_no_message_on_a_cell_says_what_it_holds(tmp_path):
 
 
 @pytest.mark.parametrize("form", FORMS)
-@settings(
-    max_examples=5, deadline=None, suppress_health_check=list(HealthCheck), database=None
-)  # fmt: skip
+@often(5)
 @given(st.lists(st.sampled_from(NUMBERS), min_size=1, max_size=8), st.booleans())
 def test_one_cell_moves_no_other(form, tmp_path, cells, of_unit):
     """Whatever it holds, whether it is a coordinate or an id."""

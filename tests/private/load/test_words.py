@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import dpviz
@@ -19,10 +19,7 @@ from dpviz.private.load.words import _items, _text, listed_places, lists, texts
 from tests.private.load.stability import BOX
 from tests.private.load.test_values import apart
 
-often = settings(max_examples=100, deadline=None, database=None)
 
-
-@often
 @given(st.lists(st.binary(max_size=8) | st.text("ab ,;\t\v\x1c\u2003", max_size=8), max_size=5))
 def test_lists_of_texts(cells):
     def read(column):
@@ -53,7 +50,6 @@ FLOATS = (
 
 
 @pytest.mark.parametrize("kind", [np.float64, np.float32, np.float16])
-@often
 @given(st.lists(st.floats(), max_size=20))
 @example([])
 @example([*FLOATS, *(-each for each in FLOATS)])

@@ -121,9 +121,6 @@ def _started(url: str, folder: str) -> Any:
     host = url.partition("://")[2].strip("/")
     local = host in ("", "local")
     settings = {**_QUIET, **(_LOCAL | {"spark.sql.warehouse.dir": folder} if local else {})}
-    builder = SparkSession.builder.appName("dpviz").master(
-        "local[*]" if local else f"spark://{host}"
-    )
-    for setting, value in settings.items():
-        builder = builder.config(setting, value)
-    return builder.getOrCreate()
+    master = "local[*]" if local else f"spark://{host}"
+    builder = SparkSession.builder.appName("dpviz").master(master)
+    return builder.config(map=settings).getOrCreate()

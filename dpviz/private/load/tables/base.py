@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Literal
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +24,8 @@ from dpviz.files import limits
 from dpviz.lazy import pa, pc, shapely
 from dpviz.private.load.columns import is_text, shown
 from dpviz.releases.files import OLD_KEYS
+
+R = TypeVar("R")
 
 BLOCK_ROWS = 1 << 18
 """Records that are handed on at once by formats that count them."""
@@ -108,6 +112,26 @@ class Table(ABC):
         self, names: Sequence[str], numeric: Sequence[str], geometry: bool
     ) -> Iterator[Block]:
         """The same, of columns that there are."""
+
+
+class LineFile(Table):
+    """A file in which each record is a line.
+
+    Args:
+        path: of the file.
+        opened: what opens its lines, where the file is packed.
+    """
+
+    def __init__(self, path: Path, opened: Callable[[], IO[bytes]] | None = None) -> None:
+        self.name = path.name
+        self._open = opened or (lambda: path.open("rb"))
+
+
+def whole_rows(rows: Iterator[R | None]) -> Iterator[tuple[list[R], int]]:
+    """Records in blocks, without those that could not be parsed, and how many these are."""
+    while some := list(islice(rows, BLOCK_ROWS)):
+        whole = [row for row in some if row is not None]
+        yield whole, len(some) - len(whole)
 
 
 @contextmanager

@@ -24,7 +24,7 @@ from dpviz.errors import DataError
 from dpviz.files import arrow, limits
 from dpviz.lazy import pa, pc, pv
 from dpviz.private.load.columns import MAX_LINE
-from dpviz.private.load.tables.base import Block, Column, Table, parsing
+from dpviz.private.load.tables.base import Block, Column, LineFile, parsing
 from dpviz.private.load.tables.formats import Format
 from dpviz.private.load.values import number_of, typed
 
@@ -40,16 +40,13 @@ _XML = re.compile(rb"(?i)\s*<(\?xml|!doctype|html|gpx|kml)\b")
 _SEPARATOR = re.compile(rb"(?i)sep=([,;\t|])")
 
 
-class DelimitedText(Table):
+class DelimitedText(LineFile):
     """A text file with a header line: its columns are of text. An empty file is an empty table."""
 
     first_line = True
 
-    def __init__(
-        self, path: Path, name: str | None = None, opened: Callable[[], IO[bytes]] | None = None
-    ) -> None:
-        self.name = name or path.name
-        self._open = opened or (lambda: path.open("rb"))
+    def __init__(self, path: Path, opened: Callable[[], IO[bytes]] | None = None) -> None:
+        super().__init__(path, opened)
         with parsing(self.name, "delimited text"):
             self._skip, self._above = 0, hashlib.sha256()
             header, self.delimiter, utf16 = self._header()
@@ -159,7 +156,7 @@ class DelimitedText(Table):
                 yield rest
 
 
-class TextLines(Table):
+class TextLines(LineFile):
     """Text without a header, in UTF-8: a record is a line, in one column ``line``.
 
     The first line is somebody's: a mark of UTF-16 in it must not turn the lines of others into it,
@@ -167,12 +164,6 @@ class TextLines(Table):
     """
 
     columns: Sequence[Column] = (Column("line", "text"),)
-
-    def __init__(
-        self, path: Path, name: str | None = None, opened: Callable[[], IO[bytes]] | None = None
-    ) -> None:
-        self.name = name or path.name
-        self._open = opened or (lambda: path.open("rb"))
 
     def _blocks(
         self, names: Sequence[str], numeric: Sequence[str], geometry: bool

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from dpviz.errors import DataError
 from dpviz.files import limits
-from dpviz.private.load.tables.base import BLOCK_ROWS, Block, Column, Table, parsing, refuse_release
+from dpviz.private.load.tables.base import Block, Column, Table, parsing, refuse_release, whole_rows
 from dpviz.private.load.tables.formats import Format
 from dpviz.private.load.values import number_of, typed
 
@@ -32,8 +32,8 @@ class GeoJson(Table):
 
     declares = False
 
-    def __init__(self, path: Path, name: str | None = None) -> None:
-        self.name = name or path.name
+    def __init__(self, path: Path) -> None:
+        self.name = path.name
         with parsing(self.name, "GeoJSON"):
             content = _decodable(path.read_bytes())
         limits.JSON_OBJECTS.check(content.count(b"{"), self.name)
@@ -56,16 +56,15 @@ class GeoJson(Table):
         self, names: Sequence[str], numeric: Sequence[str], geometry: bool
     ) -> Iterator[Block]:
         """The features; what is none is left out."""
-        for start in range(0, len(self._features), BLOCK_ROWS):
-            every = self._features[start : start + BLOCK_ROWS]
-            features = [each for each in every if isinstance(each, dict)]
+        every = (each if isinstance(each, dict) else None for each in self._features)
+        for features, broken in whole_rows(every):
             rows = [_properties(each) for each in features]
             columns = columns_of_objects(rows, names, numeric)
             places = None
             if geometry:
                 xy = [_place(each.get("geometry")) for each in features]
                 places = np.array(xy, dtype=np.float64).reshape(-1, 2)
-            yield Block(len(rows), columns, places, len(every) - len(rows))
+            yield Block(len(rows), columns, places, broken)
 
 
 def json_value(text: bytes) -> Any:
@@ -217,7 +216,7 @@ FORMATS = (
     Format(
         title="GeoJSON",
         endings=(".geojson", ".json"),
-        opened=lambda path, name, layer: GeoJson(path, name),
+        opened=lambda path, name, layer: GeoJson(path),
         needs=("pyarrow",),
         geometry=True,
     ),

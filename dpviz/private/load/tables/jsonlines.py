@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import IO, Any
 
 from dpviz.private.load.columns import MAX_LINE
-from dpviz.private.load.tables.base import BLOCK_ROWS, Block, Table, parsing
+from dpviz.private.load.tables.base import Block, LineFile, parsing, whole_rows
 from dpviz.private.load.tables.formats import Format
 from dpviz.private.load.tables.geojson import columns_of_first, columns_of_objects, json_value
 
 
-class JsonLines(Table):
+class JsonLines(LineFile):
     """A file of one JSON object per line; it declares no columns, so a record may lack any.
 
     Its columns are the names in the first line, for a form.
@@ -21,8 +21,7 @@ class JsonLines(Table):
     declares = False
 
     def __init__(self, path: Path, opened: Callable[[], IO[bytes]] | None = None) -> None:
-        self.name = path.name
-        self._open = opened or (lambda: path.open("rb"))
+        super().__init__(path, opened)
         first: dict[str, Any] = next((row for row in self._rows() if row is not None), {})
         self.columns = columns_of_first(first)
 
@@ -30,17 +29,8 @@ class JsonLines(Table):
         self, names: Sequence[str], numeric: Sequence[str], geometry: bool
     ) -> Iterator[Block]:
         """The objects."""
-        rows: list[dict[str, Any]] = []
-        broken = 0
-        for row in self._rows():
-            if row is None:
-                broken += 1
-                continue
-            rows.append(row)
-            if len(rows) == BLOCK_ROWS:
-                yield Block(len(rows), columns_of_objects(rows, names, numeric), broken=broken)
-                rows, broken = [], 0
-        yield Block(len(rows), columns_of_objects(rows, names, numeric), broken=broken)
+        for rows, broken in whole_rows(self._rows()):
+            yield Block(len(rows), columns_of_objects(rows, names, numeric), broken=broken)
 
     def _rows(self) -> Iterator[dict[str, Any] | None]:
         """The object of each line that is not blank; None for a line without one."""

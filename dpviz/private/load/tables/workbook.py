@@ -6,14 +6,13 @@ import io
 import shutil
 import zipfile
 from collections.abc import Iterator, Sequence
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from dpviz.errors import DataError
 from dpviz.files import limits
 from dpviz.private.load.columns import shown
-from dpviz.private.load.tables.base import BLOCK_ROWS, Block, Column, Table, parsing
+from dpviz.private.load.tables.base import Block, Column, Table, parsing, whole_rows
 from dpviz.private.load.tables.formats import Format
 from dpviz.private.load.tables.sheets import Parts, is_usual, rewritten
 from dpviz.private.load.values import typed
@@ -34,13 +33,12 @@ class Workbook(Table):
         with parsing(self.name, "an Excel workbook"):
             book = _book(path)
             sheets = list(book.sheet_names)
+            several = ", ".join(map(shown, sheets[:5]))
             if sheet is None and len(sheets) != 1:
-                several = ", ".join(map(shown, sheets[:5]))
                 raise DataError(
                     f"{self.name} has {len(sheets)} sheets: name one as its table ({several})"
                 )
             if sheet is not None and sheet not in sheets:
-                several = ", ".join(map(shown, sheets[:5]))
                 raise DataError(f"no sheet {shown(sheet)} in {self.name}: it has {several}")
             self._sheet = book.get_sheet_by_name(sheet or sheets[0])
             header = next(filter(_filled, self._rows()), None) or []
@@ -58,13 +56,12 @@ class Workbook(Table):
         with parsing(self.name, "an Excel workbook"):
             rows = self._rows()
             next(filter(_filled, rows), None)
-            while some := list(islice(rows, BLOCK_ROWS)):
-                whole = [row for row in some if row is not None]
+            for whole, broken in whole_rows(rows):
                 columns: dict[str, Any] = {
                     name: [None if row[at] == "" else row[at] for row in whole]
                     for name, at in places.items()
                 }
-                yield Block(len(whole), typed(columns, numeric), broken=len(some) - len(whole))
+                yield Block(len(whole), typed(columns, numeric), broken=broken)
 
     def _rows(self) -> Iterator[list[Any] | None]:
         """The rows; None for one with a number in a format of dates that is no date.

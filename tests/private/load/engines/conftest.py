@@ -43,17 +43,12 @@ def postgres_server():
 @pytest.fixture(scope="session")
 def postgres(postgres_server):
     """The URL of a database with every case, in 2-D also as a table of points."""
-    import psycopg
-
-    with psycopg.connect(postgres_server.url) as db:
+    with servers.connected(postgres_server.url) as db:
         db.execute("CREATE EXTENSION postgis")
         for name, case in CASES.items():
             quoted = {column: '"' + column.replace('"', '""') + '"' for column in case.types}
             typed = ", ".join(f"{quoted[column]} {kind}" for column, kind in case.types.items())
-            db.execute(f"CREATE TABLE {name} ({typed})".encode())
-            with db.cursor().copy(f"COPY {name} FROM STDIN") as copy:
-                for row in zip(*case.table.to_pydict().values(), strict=True):
-                    copy.write_row(row)
+            servers.create(db, name, typed, zip(*case.table.to_pydict().values(), strict=True))
             if case.domain.dims == 2:
                 x, y = (quoted[column] for column in case.domain.columns)
                 db.execute(

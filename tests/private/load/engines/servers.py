@@ -14,6 +14,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from dpviz.private.load.engines import spark
 from tests.packages import can_install, install, one_at_a_time
 
 PASSWORD = "s3cret-Pa55word"
@@ -116,6 +117,22 @@ def _await(port, server):
     raise AssertionError("PostgreSQL did not answer within 30 s")
 
 
+def connected(url):
+    """A connection to the server, for a test's own statements."""
+    import psycopg
+
+    return psycopg.connect(url)
+
+
+def create(db, name, columns, rows=()):
+    """A new table in place of any other, with rows copied in."""
+    db.execute(f"DROP TABLE IF EXISTS {name}".encode())
+    db.execute(f"CREATE TABLE {name} ({columns})".encode())
+    with db.cursor().copy(f"COPY {name} FROM STDIN") as copy:
+        for row in rows:
+            copy.write_row(row)
+
+
 def java_version():
     """The major version of `java`; 0 without."""
     if shutil.which("java") is None:
@@ -142,17 +159,9 @@ def serve_spark(warehouse):
     """A local session of Spark that stays active; a generator for a fixture."""
     from pyspark.sql import SparkSession
 
-    session = (
-        SparkSession.builder.master("local[1]")
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .config("spark.log.level", "ERROR")
-        .config("spark.driver.host", "127.0.0.1")
-        .config("spark.driver.bindAddress", "127.0.0.1")
-        .config("spark.sql.shuffle.partitions", "1")
-        .config("spark.sql.warehouse.dir", str(warehouse))
-        .getOrCreate()
-    )
+    few = {"spark.sql.shuffle.partitions": "1", "spark.sql.warehouse.dir": str(warehouse)}
+    builder = SparkSession.builder.master("local[1]")
+    session = builder.config(map={**spark._QUIET, **spark._LOCAL, **few}).getOrCreate()
     try:
         yield session
     finally:

@@ -6,7 +6,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpviz
-from tests.private.load.stability import distance
+from tests.private.load.engines.servers import connected, create
+from tests.private.load.stability import database, layers_apart
 
 BOX = dpviz.Domain.from_bounds(
     [0, 0, 1, 1], ("x", "y"), kind="mode", kinds=["bike", "it's \\ \"new\"", "other"],
@@ -42,28 +43,17 @@ def records(tmp_path_factory):
 
 
 def of_duckdb(folder, request):
-    import duckdb
-
-    path = folder / "rides.duckdb"
-    with duckdb.connect(str(path)) as db:
-        db.execute(f"CREATE OR REPLACE TABLE rides AS FROM '{folder}/rides.parquet'")
-    return f"duckdb:///{path}", "rides"
+    return database(folder / "rides.duckdb", rides=folder / "rides.parquet"), "rides"
 
 
 def of_postgres(folder, request):
-    import psycopg
-
     url = request.getfixturevalue("postgres")
-    with psycopg.connect(url) as db:
+    with connected(url) as db:
         columns = (
             "who text, x double precision, y double precision, mode text, fare float8, "
             "stars float8, size float4"
         )
-        db.execute("DROP TABLE IF EXISTS rides")
-        db.execute(f"CREATE TABLE rides ({columns})".encode())
-        with db.cursor().copy("COPY rides FROM STDIN") as copy:
-            for row in zip(*table().to_pydict().values(), strict=True):
-                copy.write_row(row)
+        create(db, "rides", columns, zip(*table().to_pydict().values(), strict=True))
     return url, "public.rides"
 
 
@@ -82,17 +72,14 @@ def test_every_engine_gives_the_layers_of_a_file(engine, records, request):
     wanted = dpviz.load(records / "rides.parquet", BOX, **READ)._layers
     layers = dpviz.load(url, BOX, table=name, **READ)._layers
     assert all(index.total for index in wanted.counts)
-    for one, two in zip(wanted.counts + wanted.sums, layers.counts + layers.sums, strict=True):
-        assert distance(one, two) == 0
+    assert layers_apart(wanted.counts + wanted.sums, layers.counts + layers.sums) == 0
     # The salt of public data is fixed, so that every engine keeps the same records of a unit.
     read = {**READ, "unit": "who", "max_per_unit": 1}
     by_folder = dpviz.load(records, BOX, **read)._layers
     bounded = dpviz.load(url, BOX, table=name, **read)._layers
     total = sum(index.total for index in bounded.counts)
     assert 0 < total <= 90
-    for one, two in zip(by_folder.counts + by_folder.sums, bounded.counts + bounded.sums,
-                        strict=True):  # fmt: skip
-        assert distance(one, two) == 0
+    assert layers_apart(by_folder.counts + by_folder.sums, bounded.counts + bounded.sums) == 0
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -107,5 +94,4 @@ def test_numbers_as_kinds_and_as_ids_are_those_of_a_file(engine, records, reques
         wanted = dpviz.load(records / "rides.parquet", box, **read)._layers
         layers = dpviz.load(url, box, table=name, **read)._layers
         assert [index.total > 0 for index in wanted.counts] == [each != none for each in kinds]
-        for one, two in zip(wanted.counts, layers.counts, strict=True):
-            assert distance(one, two) == 0
+        assert layers_apart(wanted.counts, layers.counts) == 0

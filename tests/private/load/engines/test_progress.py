@@ -17,6 +17,7 @@ from dpviz.private.load.engines import duck
 from dpviz.private.load.engines.duck import Duck
 from dpviz.private.load.sequences import read_sequences
 from dpviz.sequences.alphabet import Alphabet
+from tests.private.load.engines.servers import connected
 
 BOX = dpviz.Domain((0, 0), (1, 1))
 SLOW = "SELECT random() AS lon, random() AS lat, 1 AS who FROM "
@@ -29,30 +30,35 @@ class StopPressedError(Exception):
     """Raised by a progress report, as the app does when a visitor presses stop."""
 
 
+def endless_views(path):
+    """The URL of a new file of DuckDB with the views `slow` and `words`, which take hours."""
+    never = "SELECT ['a'] AS words FROM range(1000000000000) WHERE random() < 0"
+    with duckdb.connect(str(path)) as db:
+        db.execute(f"CREATE VIEW slow AS {SLOW} range(1000000000000)")
+        db.execute(f"CREATE VIEW words AS {never}")
+    return f"duckdb:///{path}"
+
+
 @pytest.fixture(scope="module", params=["duckdb", "postgres", "spark"])
 def slow(request, tmp_path_factory):
     """The URL of an engine with a view `slow` that takes hours; how many queries still run."""
     if request.param == "duckdb":
         path = tmp_path_factory.mktemp("slow") / "slow.duckdb"
-        with duckdb.connect(str(path)) as db:
-            db.execute(f"CREATE VIEW slow AS {SLOW} range(1000000000000)")
         with pytest.MonkeyPatch.context() as patch:  # a view is refused, and a table ends too soon
             patch.setattr(Duck, "relation", lambda self, name: dialects.table(name))
-            yield f"duckdb:///{path}", lambda: 0
+            yield endless_views(path), lambda: 0
         return
     if request.param == "spark":
         session = request.getfixturevalue("spark_session")
         session.sql(f"{SLOW} range(1000000000000)").createOrReplaceTempView("slow")
         yield "spark://local", lambda: len(session.sparkContext.statusTracker().getActiveJobsIds())
         return
-    import psycopg
-
     url = request.getfixturevalue("postgres")
-    with psycopg.connect(url) as db:
+    with connected(url) as db:
         db.execute(f"CREATE VIEW slow AS {SLOW} pg_proc a, pg_proc b, pg_proc c".encode())
 
     def running():
-        with psycopg.connect(url) as db:
+        with connected(url) as db:
             asked = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'dpviz'"
             return db.execute(asked).fetchone()[0]
 
@@ -74,14 +80,8 @@ def test_a_query_is_cancelled_where_it_runs(slow, unit):
         dpviz.load(url, BOX, table="slow", bits=4, unit=unit, progress=stop)
     assert time.monotonic() - started < PATIENCE
     assert all(0 <= fraction <= 1 for fraction, _ in reports)
-    assert (
-        reports[-1][1]
-        == {
-            "duckdb": "counting in DuckDB",
-            "postgresql": "counting in PostgreSQL",
-            "spark": "counting in Spark",
-        }[url.partition(":")[0]]
-    )
+    title = {"duckdb": "DuckDB", "postgresql": "PostgreSQL", "spark": "Spark"}
+    assert reports[-1][1] == f"counting in {title[url.partition(':')[0]]}"
     deadline = time.monotonic() + PATIENCE
     while running() and time.monotonic() < deadline:
         time.sleep(0.1)
@@ -91,14 +91,9 @@ def test_a_query_is_cancelled_where_it_runs(slow, unit):
 @pytest.fixture
 def endless(tmp_path, monkeypatch):
     """The URL of a DuckDB file whose views take hours."""
-    path = tmp_path / "endless.duckdb"
-    never = "SELECT ['a'] AS words FROM range(1000000000000) WHERE random() < 0"
-    with duckdb.connect(str(path)) as db:
-        db.execute(f"CREATE VIEW words AS {never}")
-        db.execute(f"CREATE VIEW slow AS {SLOW} range(1000000000000)")
     monkeypatch.setattr(Duck, "relation", lambda self, name: dialects.table(name))
     monkeypatch.setattr(limits, "ENGINE_SECONDS", limits.ENGINE_SECONDS._replace(most=0))
-    return f"duckdb:///{path}"
+    return endless_views(tmp_path / "endless.duckdb")
 
 
 def test_a_query_that_never_ends_is_one_clear_line(endless):
@@ -134,11 +129,8 @@ def test_progress_reaches_its_end_and_never_turns_back(source):
 
 
 def test_control_c_ends_the_query_and_says_so(tmp_path):
-    path = tmp_path / "slow.duckdb"
-    with duckdb.connect(str(path)) as db:
-        db.execute(f"CREATE VIEW slow AS {SLOW} range(1000000000000)")
     words = [
-        f"duckdb:///{path}",
+        endless_views(tmp_path / "slow.duckdb"),
         "--table",
         "slow",
         "--bounds=0,0,1,1",

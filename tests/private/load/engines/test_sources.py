@@ -5,7 +5,6 @@ import shutil
 from contextlib import closing
 from datetime import date
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -18,7 +17,8 @@ from dpviz.private.load.engines.duck import Duck
 from dpviz.private.load.tables.database import DatabaseTable
 from tests.commands import run
 from tests.private.load.engines.cases import CASES, EVIL, digest
-from tests.private.load.engines.servers import PASSWORD
+from tests.private.load.engines.servers import PASSWORD, connected, create
+from tests.private.load.stability import database
 
 CASE = CASES["plane0"]
 
@@ -103,9 +103,7 @@ def test_bad_urls_are_one_line_that_never_quotes_a_password(source, options, mes
 
 def test_a_duckdb_file_is_read_only_and_found_by_both_kinds_of_path(tmp_path, monkeypatch):
     path = tmp_path / "my data.duckdb"
-    with duckdb.connect(str(path)) as db:
-        db.register("points", CASE.table)
-        db.execute('CREATE TABLE "t; DROP TABLE t" AS FROM points')
+    database(path, **{"t; DROP TABLE t": CASE.table})
     before = path.read_bytes()
     monkeypatch.chdir(tmp_path)
     for url in ("duckdb:///my data.duckdb", "duckdb:///my%20data.duckdb", f"duckdb:///{path}"):
@@ -122,10 +120,7 @@ def test_a_duckdb_file_is_read_only_and_found_by_both_kinds_of_path(tmp_path, mo
 
 def test_a_database_file_can_be_read_while_it_is_read(tmp_path):
     """By two visitors of one server, say: in one process DuckDB gives both the same instance."""
-    url = f"duckdb:///{tmp_path / 'one.duckdb'}"
-    with duckdb.connect(url.removeprefix("duckdb:///")) as db:
-        db.register("points", CASE.table)
-        db.execute("CREATE TABLE t AS FROM points")
+    url = database(tmp_path / "one.duckdb", t=CASE.table)
     with closing(Duck.of_url(url)) as first:
         rows = first.batches("FROM t", 100)
         handle = dpviz.load(url, CASE.domain, table="t")
@@ -139,16 +134,14 @@ def test_a_database_file_can_be_read_while_it_is_read(tmp_path):
 
 
 def test_a_table_of_postgres_by_an_evil_name(postgres):
-    import psycopg
-
     name = "t; DROP TABLE evil; --"
     x, y = ('"' + column.replace('"', '""') + '"' for column in EVIL)
-    with psycopg.connect(postgres) as db:
+    with connected(postgres) as db:
         db.execute(f'CREATE TABLE "{name}" AS SELECT * FROM evil'.encode())
     case = CASES["evil"]
     handle = dpviz.load(postgres, case.domain, table=name, unit="who", max_per_unit=2)
     assert 0 < handle._index.total < case.expected().total
-    with psycopg.connect(postgres) as db:
+    with connected(postgres) as db:
         assert db.execute(f"SELECT count({x}), count({y}) FROM evil".encode()).fetchone()[1] == 2000
     with pytest.raises(DataError, match=r"no table .* in the database: check its name and schema"):
         dpviz.load(postgres, case.domain, table="evil'; DROP TABLE evil; --")
@@ -170,11 +163,9 @@ def test_nothing_that_is_written_holds_a_password(postgres, tmp_path):
 
 
 def test_what_postgis_refuses(postgres):
-    import psycopg
-
-    with psycopg.connect(postgres) as db:
-        db.execute("CREATE TABLE lines (who int, geom geometry(LineString, 4326))")
-        db.execute("CREATE TABLE mixed (who int, geom geometry)")
+    with connected(postgres) as db:
+        create(db, "lines", "who int, geom geometry(LineString, 4326)")
+        create(db, "mixed", "who int, geom geometry")
         db.execute("INSERT INTO mixed SELECT 1, ST_GeomFromText('LINESTRING(1 2, 3 4)')")
         db.execute("CREATE TABLE globe AS SELECT who, geom::geography FROM plane1_points")
     box = CASES["plane1"].domain
@@ -185,7 +176,7 @@ def test_what_postgis_refuses(postgres):
         dpviz.load(postgres, box, table="lines")
     assert dpviz.load(postgres, box, table="mixed")._index.total == 0  # dropped one by one
     x, y = (np.add(box.lower, box.upper) / 2).tolist()
-    with psycopg.connect(postgres) as db:
+    with connected(postgres) as db:
         for srid in (0, 4326, 3857):  # where places of another CRS are, nobody knows
             db.execute(f"INSERT INTO mixed SELECT 1, ST_Point({x}, {y}, {srid})".encode())
     assert dpviz.load(postgres, box, table="mixed")._index.total == 2
@@ -196,15 +187,12 @@ def test_what_postgis_refuses(postgres):
 
 
 def test_an_engine_s_own_words_about_records_are_not_repeated(tmp_path, postgres):
-    import psycopg
-
     secret = "12 Acacia Avenue"
     folder = tmp_path / "texts"
     folder.mkdir()
     pq.write_table(pa.table({"lon": [secret], "lat": ["1"]}), folder / "a.parquet")
-    with psycopg.connect(postgres) as db:
-        db.execute("CREATE TABLE addresses (lon text, lat text)")
-        db.execute("INSERT INTO addresses VALUES (%s, '1')", [secret])
+    with connected(postgres) as db:
+        create(db, "addresses", "lon text, lat text", [(secret, "1")])
     assert dpviz.load(folder, CASE.domain)._index.total == 0  # what is no number is dropped
     with pytest.raises(DataError, match="column 'lon' is not declared as a number") as caught:
         dpviz.load(postgres, CASE.domain, table="addresses")
@@ -285,12 +273,10 @@ def test_a_folder_of_many_files_and_of_folders_that_are_called_as_files(tmp_path
 
 
 def test_a_decimal_that_no_double_holds_is_outside(postgres):
-    import psycopg
-
-    with psycopg.connect(postgres) as db:
-        db.execute("CREATE TABLE decimals (x numeric, y numeric)")
-        db.execute("INSERT INTO decimals VALUES (1e-400, 0.5), (1e400, 0.5), ('NaN', 0.5), (1, 1)")
-        db.execute("INSERT INTO decimals VALUES (-1e-400, 0.5), (NULL, 1)")
+    numbers = ("1e-400", "1e400", "NaN", "-1e-400")
+    with connected(postgres) as db:
+        rows = [*((each, "0.5") for each in numbers), ("1", "1"), (None, "1")]
+        create(db, "decimals", "x numeric, y numeric", rows)
     box = dpviz.Domain((0, 0), (1, 1), ("x", "y"))
     assert dpviz.load(postgres, box, table="decimals")._index.total == 2
 

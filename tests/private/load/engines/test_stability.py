@@ -5,12 +5,12 @@ from datetime import UTC, datetime
 import duckdb
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 
 import dpviz
 from dpviz.domain.calendar import moment
-from dpviz.private.load import aggregation
 from dpviz.private.load.selection import GRID_BITS
+from tests.private.load.engines.servers import connected, create
 from tests.private.load.stability import (
     BOX,
     CELLS,
@@ -22,44 +22,35 @@ from tests.private.load.stability import (
     bounds,
     check,
     distance,
+    layers_apart,
+    of_unit,
+    often,
     rows,
     typed,
+    units,
     without,
 )
-from tests.private.load.test_stability import units
 
-few = settings(
-    max_examples=6, deadline=None, suppress_health_check=list(HealthCheck), database=None
-)
-
-
-@pytest.fixture(autouse=True)
-def one_salt(monkeypatch):
-    monkeypatch.setattr(aggregation.secrets, "token_hex", lambda size: "salt")
+pytestmark = pytest.mark.usefixtures("one_salt")
 
 
 def test_postgres(postgres):
-    import psycopg
-
-    @few
+    @often(6)
     @given(rows, units, bounds)
     @example([("1", "0.5", "0.5"), ("zed", "nan", "0.5")], "zed", 1)
     def run(records, unit, most):
         for name, each in (("here", records), ("there", without(records, unit))):
             table = typed(each)
-            with psycopg.connect(postgres) as db:
-                db.execute(f"DROP SCHEMA IF EXISTS {name} CASCADE".encode())
-                db.execute(f"CREATE SCHEMA {name}".encode())
+            with connected(postgres) as db:
+                db.execute(f"CREATE SCHEMA IF NOT EXISTS {name}".encode())
                 columns = "who text, x double precision, y double precision"
-                db.execute(f"CREATE TABLE {name}.visits ({columns})".encode())
-                with db.cursor().copy(f"COPY {name}.visits FROM STDIN") as copy:
-                    for row in zip(*table.to_pydict().values(), strict=True):
-                        copy.write_row(row)
-        read = {"unit": "who", "max_per_unit": most} if unit is not None else {}
+                rows = zip(*table.to_pydict().values(), strict=True)
+                create(db, f"{name}.visits", columns, rows)
+        how, most = of_unit(unit, most)
         check(
-            lambda name: dpviz.load(postgres, BOX, table=f"{name}.visits", **read),
+            lambda name: dpviz.load(postgres, BOX, table=f"{name}.visits", **how),
             ("here", "there"),
-            most if unit is not None else 1,
+            most,
         )
 
     run()
@@ -70,29 +61,26 @@ def test_ids_that_a_column_takes_for_the_same_are_those_of_two_units(engine, req
     """Each keeps its own records: else one unit more would take away the other's, too."""
     if engine == "postgres":
         url = request.getfixturevalue("postgres")
-        with psycopg_of(url) as db:
+        with connected(url) as db:
             db.execute(
                 b"CREATE COLLATION IF NOT EXISTS anyhow "
                 b"(provider = icu, locale = 'und-u-ks-level2', deterministic = false)"
             )
             for name, ids in ALIKE.items():
-                db.execute(f"DROP TABLE IF EXISTS {name}".encode())
-                columns = "x float8, y float8, who text COLLATE anyhow"
-                db.execute(f"CREATE TABLE {name} ({columns})".encode())
-                db.execute(f"INSERT INTO {name} {rows_of(ids)}".encode())
+                create(db, name, "x float8, y float8, who text COLLATE anyhow", rows_of(ids))
     else:
         url = f"duckdb:///{tmp_path / 'a.duckdb'}"
         with duckdb.connect(str(tmp_path / "a.duckdb")) as db:
             for name, ids in ALIKE.items():
                 db.execute(f"CREATE TABLE {name} (x DOUBLE, y DOUBLE, who VARCHAR COLLATE NOCASE)")
-                db.execute(f"INSERT INTO {name} {rows_of(ids)}")
+                db.executemany(f"INSERT INTO {name} VALUES (?, ?, ?)", rows_of(ids))
     kinds = dpviz.Domain.from_bounds(BOX.bounds, BOX.columns, kind="who", kinds=("ann", "other"))
     for domain, totals in ((BOX, (2, 1)), (kinds, (2, 1))):
         here, there = (
             dpviz.load(url, domain, table=name, unit="who")._layers for name in ("two", "one")
         )
         assert tuple(sum(index.total for index in each.counts) for each in (here, there)) == totals
-        assert sum(map(distance, here.counts, there.counts)) == 1
+        assert layers_apart(here.counts, there.counts) == 1
     assert [index.total for index in here.counts] == [1, 1]  # so are kinds
 
 
@@ -100,9 +88,8 @@ ALIKE = {"two": ("ann", "Ann"), "one": ("ann",)}
 
 
 def rows_of(ids):
-    """Twenty records of each, as SQL."""
-    values = (f"({n / 40}, 0.5, '{each}')" for each in ids for n in range(20))
-    return f"VALUES {', '.join(values)}"
+    """Twenty records of each."""
+    return [(n / 40, 0.5, each) for each in ids for n in range(20)]
 
 
 @pytest.mark.parametrize(
@@ -110,20 +97,13 @@ def rows_of(ids):
 )
 def test_the_least_whole_number_of_postgres_refuses_no_other_record(postgres, kind, least):
     """It has no absolute value of its type."""
-    with psycopg_of(postgres) as db:
-        db.execute(b"DROP TABLE IF EXISTS whole")
-        db.execute(f"CREATE TABLE whole (x {kind}, y {kind}, v {kind})".encode())
-        db.execute(f"INSERT INTO whole VALUES (0, 1, 1), ({least}, 1, 1), (0, 1, {least})".encode())
+    with connected(postgres) as db:
+        rows = [(0, 1, 1), (least, 1, 1), (0, 1, least)]
+        create(db, "whole", f"x {kind}, y {kind}, v {kind}", rows)
     domain = dpviz.Domain.from_bounds((-2, -2, 2, 2), ("x", "y"), value="v", clip=(-3, 3))
     layers = dpviz.load(postgres, domain, table="whole")._layers
     assert layers.counts[0].total == 2
     assert layers.sums[0].total * domain.values.grid == pytest.approx(-2)
-
-
-def psycopg_of(url):
-    import psycopg
-
-    return psycopg.connect(url)
 
 
 MESSY = [
@@ -140,27 +120,29 @@ def test_spark(spark_session, tmp_path, unit, most):
     for name, each in (("here", MESSY), ("there", without(MESSY, unit))):
         pq.write_table(typed(each), tmp_path / f"{name}.parquet")
         spark_session.read.parquet(str(tmp_path / f"{name}.parquet")).createOrReplaceTempView(name)
-    read = {"unit": "who", "max_per_unit": most} if unit is not None else {}
+    how, most = of_unit(unit, most)
     check(
-        lambda name: dpviz.load("spark://local", BOX, table=name, name="visits", **read),
+        lambda name: dpviz.load("spark://local", BOX, table=name, name="visits", **how),
         ("here", "there"),
         most,
     )
 
 
+def in_tokyo(postgres, kind, values):
+    """The URL of a session there, once the table ``times`` has these and what is no time."""
+    times = [*values, "infinity", "-infinity", None]
+    with connected(postgres) as db:
+        db.execute(b"SET TimeZone = 'UTC'")
+        create(db, "times", f"who {kind}, x float8, y float8", [(each, 0.5, 0.5) for each in times])
+    return f"{postgres}{'&' if '?' in postgres else '?'}options=-c%20TimeZone%3DAsia/Tokyo"
+
+
 @pytest.mark.parametrize("kind", ["timestamp", "timestamptz"])
 def test_clocks_of_a_zone_in_postgres_are_those_of_a_file(postgres, kind):
     """At the edges of summer too, whatever the session's zone; each on its place in the week."""
-    import psycopg
-
     seconds = [moment(each, WEEK.zone) for each in EDGES]
     stated = [datetime.fromtimestamp(each, UTC) for each in seconds]
-    with psycopg.connect(postgres) as db:
-        db.execute(b"DROP TABLE IF EXISTS times")
-        db.execute(f"CREATE TABLE times (who {kind}, x float8, y float8)".encode())
-        for value in [*(EDGES if kind == "timestamp" else stated), "infinity", None]:
-            db.execute(b"INSERT INTO times VALUES (%s, 0.5, 0.5)", [value])
-    url = f"{postgres}{'&' if '?' in postgres else '?'}options=-c%20TimeZone%3DAsia/Tokyo"
+    url = in_tokyo(postgres, kind, EDGES if kind == "timestamp" else stated)
     index = dpviz.load(url, WEEK, table="times")._index
     wanted = dpviz.from_points([[0.5, 0.5, each] for each in seconds], WEEK)._index
     assert index.total == len(EDGES) - 1
@@ -170,18 +152,10 @@ def test_clocks_of_a_zone_in_postgres_are_those_of_a_file(postgres, kind):
 @pytest.mark.parametrize("kind", ["timestamp", "timestamptz", "date", "double precision"])
 def test_times_of_postgres_are_those_of_a_file(postgres, kind):
     """Half open and in UTC whatever the session's zone; infinity and NULL are outside."""
-    import psycopg
-
     given = [each for each in TIMES[:4] if kind != "date" or "T" not in each]
     inside = sum(YEAR.period[0] <= moment(each) < YEAR.period[1] for each in given)
     values = [moment(each) if kind == "double precision" else each for each in given]
-    with psycopg.connect(postgres) as db:
-        db.execute(b"SET TimeZone = 'UTC'")
-        db.execute(b"DROP TABLE IF EXISTS times")
-        db.execute(f"CREATE TABLE times (who {kind}, x float8, y float8)".encode())
-        for value in [*values, "infinity", "-infinity", None]:
-            db.execute(b"INSERT INTO times VALUES (%s, 0.5, 0.5)", [value])
-    url = f"{postgres}{'&' if '?' in postgres else '?'}options=-c%20TimeZone%3DAsia/Tokyo"
+    url = in_tokyo(postgres, kind, values)
     index = dpviz.load(url, YEAR, table="times")._index
     assert index.total == inside > 0
     points = [[0.5, 0.5, moment(each)] for each in given]

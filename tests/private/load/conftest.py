@@ -1,0 +1,32 @@
+"""What tests of two neighbouring sources hold fixed, and where the two stand."""
+
+import pytest
+
+from dpviz.private.load import aggregation, bounding
+
+
+@pytest.fixture
+def one_key(monkeypatch):
+    """Both readings draw the same key; that it is secret and fresh is tested elsewhere."""
+    monkeypatch.setattr(bounding, "fresh_key", lambda: b"k" * 16)
+
+
+@pytest.fixture
+def one_salt(monkeypatch):
+    """Both queries of an engine have the same salt."""
+    monkeypatch.setattr(aggregation.secrets, "token_hex", lambda size: "salt")
+
+
+@pytest.fixture
+def in_this_process(monkeypatch):
+    """What a child would hide, such as a crash, is seen."""
+    monkeypatch.setattr("dpviz.files.sandbox.CAN_FORK", False)
+
+
+@pytest.fixture
+def folders(tmp_path):
+    """One for each of the two."""
+    both = tmp_path / "one", tmp_path / "two"
+    for each in both:
+        each.mkdir()
+    return both
