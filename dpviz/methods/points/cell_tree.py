@@ -13,12 +13,12 @@ from dpviz.cores import at_once, side_by_side, strips
 from dpviz.domain.crs import cut_order
 from dpviz.errors import ParameterError
 from dpviz.methods.points.base import PointMethod, parameter
-from dpviz.methods.points.levels import leaf_counts
+from dpviz.methods.points.levels import leaf_sums
 from dpviz.private.budget import Budget
 from dpviz.private.index import PointIndex
 from dpviz.private.mechanisms.noise import Noise, geometric_variance
 from dpviz.progress import checkpoint
-from dpviz.trees.consistency import downward, sum_up
+from dpviz.trees.consistency import downward
 from dpviz.trees.decomposition import MAX_NODES, Decomposition
 from dpviz.trees.density import refine
 from dpviz.trees.lattice import STRIP, Codes, Float, Int, unmorton
@@ -154,42 +154,18 @@ class CellTree:
     ) -> Decomposition:
         """All that is left of the budget on the leaves; an inner count is the sum of its leaves.
 
-        With ``shrink`` or ``slopes``, see :func:`finished`.
+        Args:
+            noise: where noise comes from.
+            budget: what pays.
+            shrink: non-negative, shrunk estimates inside their parents' totals.
+            slopes: a density inside the leaves that follows their neighbours, as sub-cells.
         """
         parent = self.parent
-        noisy, variance, leaf = leaf_counts(parent, self.counts(), budget, noise)
+        sums = leaf_sums(parent, self.counts(), budget, noise)
         if shrink or slopes:
-            variance[~leaf] = np.inf
-            return finished(self, noisy, variance, shrink=shrink, slopes=slopes)
-        return self.decomposition(sum_up(parent, noisy), sum_up(parent, variance))
-
-
-def finished(
-    tree: CellTree, noisy: Float, variance: Float, *, shrink: bool, slopes: bool
-) -> Decomposition:
-    """A measured tree after free post-processing, which sees noisy numbers only.
-
-    Args:
-        tree: the structure.
-        noisy: measurements of its nodes.
-        variance: their variances; infinite where a node was not measured.
-        shrink: non-negative, shrunk estimates inside their parents' totals; else least squares.
-        slopes: a density inside the leaves that follows their neighbours, as sub-cells.
-    """
-    raw = estimated(tree.parent, noisy, variance)
-    nodes = tree.decomposition(*settled(tree.parent, raw, shrink=shrink))
-    return refine(nodes) if slopes else nodes
-
-
-def settled(parent: Int, raw: tuple[Float, Float], *, shrink: bool) -> tuple[Float, Float]:
-    """Estimates of a measured tree and their variances, as :func:`finished` says.
-
-    Args:
-        parent: breadth-first parents.
-        raw: each node's estimate from its own subtree, and its variance.
-        shrink: see :func:`finished`.
-    """
-    return (drawn if shrink else downward)(parent, *raw)
+            sums = (drawn if shrink else downward)(parent, *sums)
+        nodes = self.decomposition(*sums)
+        return refine(nodes) if slopes else nodes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -214,9 +190,14 @@ class ShrunkTree(PointMethod):
     def finish(
         self, tree: CellTree, noisy: Float, variance: Float, doubts: Doubts | None = None
     ) -> Decomposition:
-        """See :func:`finished`; inner counts that were measured have decided, too.
+        """A measured tree after free post-processing, which sees noisy numbers only.
 
-        How much these weigh: see :func:`~dpviz.trees.shrinkage.estimated`.
+        Args:
+            tree: the structure.
+            noisy: measurements of its nodes.
+            variance: their variances; infinite where a node was not measured.
+            doubts: of inner counts that were measured, as these have decided, too; how much they
+                weigh, see :func:`~dpviz.trees.shrinkage.estimated`.
         """
         parent = tree.parent
         by_axis = tree.axis_bits < tree.index.domain.dims
@@ -225,7 +206,7 @@ class ShrunkTree(PointMethod):
 
         def estimates() -> tuple[tuple[Float, Float], Float, Float]:
             raw = estimated(parent, noisy, variance, doubts)
-            return raw, *settled(parent, raw, shrink=self.shrink)
+            return raw, *(drawn if self.shrink else downward)(parent, *raw)
 
         def cells() -> tuple[Decomposition, Float | float]:
             nodes = tree.decomposition(*np.zeros((2, len(parent))))

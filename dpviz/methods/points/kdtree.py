@@ -15,19 +15,13 @@ from dpviz.domain.cuts import CutOrder
 from dpviz.errors import ParameterError
 from dpviz.methods.points.base import PointMethod, parameter, register
 from dpviz.methods.points.grid_size import checked_power
-from dpviz.methods.points.kd_cells import (
-    RANK,
-    BoxTree,
-    KdCells,
-    grow,
-    halves,
-    with_leaf_counts,
-    with_noisy_counts,
-)
+from dpviz.methods.points.kd_cells import RANK, BoxTree, KdCells, grow, halves, with_noisy_counts
+from dpviz.methods.points.levels import leaf_sums
 from dpviz.private.budget import DISJOINT, Budget, Share, on_sample
 from dpviz.private.index import PointIndex
 from dpviz.private.mechanisms.medians import CellColumn, exponential_cuts, mean_cuts, smooth_cuts
 from dpviz.private.mechanisms.noise import Noise, geometric, poisson_sample
+from dpviz.trees.consistency import prune
 from dpviz.trees.decomposition import Decomposition, is_leaf
 from dpviz.trees.lattice import Float, Int, grid_edges, positions_within
 
@@ -157,7 +151,8 @@ class KdTree(PointMethod):
         order = cut_order(index.domain)
         tree = grow(KdCells.of(index), self.height, self.flatten, cutter, order)
         if self.budget == "leaf":
-            return with_leaf_counts(tree, np.concatenate(tree.exact), budget, noise, self.prune)
+            sums = leaf_sums(tree.parent, np.concatenate(tree.exact), budget, noise)
+            return prune(tree.decomposition(*sums), self.prune)
         return with_noisy_counts(tree, self.height, budget, noise, self.prune)
 
     def cuts(self, noise: Noise, shares: tuple[Share, ...], column: CellColumn) -> Int:
@@ -209,8 +204,8 @@ class KdTree(PointMethod):
         leaf = is_leaf(tree.parent)
         exact = np.zeros(len(leaf), dtype=np.int64)
         exact[leaf] = index.box_counts(lo[leaf], hi[leaf])
-        tree = BoxTree(lo, hi, tree.parent, [])
-        return with_leaf_counts(tree, exact, budget, noise, self.prune)
+        sums = leaf_sums(tree.parent, exact, budget, noise)
+        return prune(Decomposition(lo, hi, tree.parent, *sums), self.prune)
 
 
 def grid_medians(
