@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -14,11 +15,11 @@ from dpviz.domain.crs import cut_order
 from dpviz.errors import ParameterError
 from dpviz.methods.points.base import PointMethod, parameter
 from dpviz.methods.points.levels import leaf_sums
-from dpviz.private.budget import Budget
+from dpviz.private.budget import Budget, Share
 from dpviz.private.index import PointIndex
-from dpviz.private.mechanisms.noise import Noise, geometric_variance
+from dpviz.private.mechanisms.noise import Noise, geometric_at, geometric_variance
 from dpviz.progress import checkpoint
-from dpviz.trees.consistency import downward
+from dpviz.trees.consistency import combine, downward
 from dpviz.trees.decomposition import MAX_NODES, Decomposition
 from dpviz.trees.density import refine
 from dpviz.trees.lattice import STRIP, Codes, Float, Int, unmorton
@@ -241,3 +242,34 @@ def rate_variances(rate: Float) -> Float:
     measured = rate > 0
     scale = np.divide(1.0, rate, out=np.ones(len(rate)), where=measured)
     return np.where(measured, geometric_variance(scale), np.inf)
+
+
+def counts_at(noise: Noise, share: Share, exact: Int, rate: Float) -> tuple[Float, Float]:
+    """Counts with noise of these rates, 0 where one is 0, and their variances, infinite there."""
+    noisy, measured = np.zeros(len(exact)), rate > 0
+    noisy[measured] = geometric_at(noise, share, exact[measured], rate[measured])
+    return noisy, rate_variances(rate)
+
+
+def measured_again(count: Float, variance: Float, again: Float, spread: Float) -> None:
+    """Combine counts, in place, with a second measurement of those where it is of finite spread."""
+    twice = np.isfinite(spread)
+    count[twice], variance[twice] = combine(
+        count[twice], variance[twice], again[twice], spread[twice]
+    )
+
+
+def path_part(weight: Float, c: float, g: float, fanout: int, reserve: float = 0.0) -> Float:
+    """The part (g−1)/(g^R−1) of what a path has left, for the nodes that are measured next.
+
+    R = max(1, log_{β²}(w/c)), plus a reserve, is how often the path is measured from there on.
+
+    Args:
+        weight: w, noisy count × unspent ε, of the nodes that split.
+        c: the weight at which a node stops.
+        g: growth of the parts along a path.
+        fanout: β.
+        reserve: further measurements that parts are kept for.
+    """
+    reach = np.log(np.maximum(weight / c, 1.0)) / (2.0 * math.log(fanout))
+    return np.asarray((g - 1.0) / (g ** (np.maximum(reach, 1.0) + reserve) - 1.0))
