@@ -13,7 +13,7 @@ from dpviz.domain import Domain
 from dpviz.domain.crs import cut_order
 from dpviz.domain.cuts import CutOrder
 from dpviz.errors import ParameterError
-from dpviz.methods.points.base import PointMethod, parameter, register
+from dpviz.methods.points.base import DECOMPOSITIONS, PointMethod, parameter, register
 from dpviz.methods.points.grid_size import checked_power
 from dpviz.methods.points.kd_cells import RANK, BoxTree, KdCells, grow, halves, with_noisy_counts
 from dpviz.methods.points.levels import leaf_sums
@@ -63,10 +63,7 @@ class KdTree(PointMethod):
     name: ClassVar[str] = "kdtree"
     title: ClassVar[str] = "kd-tree"
     guarantee: ClassVar[str] = "ε-DP; (ε,δ)-DP with smooth medians"
-    paper: ClassVar[str] = (
-        "G. Cormode, C. Procopiuc, D. Srivastava, E. Shen, T. Yu: Differentially Private Spatial "
-        "Decompositions. ICDE 2012"
-    )
+    paper: ClassVar[str] = DECOMPOSITIONS
     presets: ClassVar[dict[str, dict[str, object]]] = {
         "kd-standard": {},
         "kd-hybrid": {"switch": 4},
