@@ -11,7 +11,6 @@ import shapely
 import dpviz
 from dpviz.errors import ParameterError
 from dpviz.evaluation.area_audit import AreaBench
-from dpviz.methods import of_kind
 from dpviz.methods.areas.hierarchy import AreaCounts
 from dpviz.private.areas import AreaData, exact_areas
 from dpviz.private.budget import Budget
@@ -165,15 +164,6 @@ def test_a_unit_pays_for_all_of_its_records():
     assert release.header.epsilon == alone.header.epsilon == 1.0
     assert release.variance[0] > 12 * alone.variance[0]
     assert sum(row["epsilon"] for row in release.header.budget) == pytest.approx(1.0)
-
-
-def test_every_method_on_areas_documents_itself():
-    for cls in of_kind("areas").values():
-        for needed in ("Privacy:", "Do not use", ">>>"):
-            assert needed in cls.__doc__
-        assert cls.paper
-        assert cls.title
-        assert cls.advice
 
 
 def test_areas_and_methods_that_do_not_fit_are_one_line(people):

@@ -1,11 +1,9 @@
 """What every sequence method promises, over the whole registry."""
 
-import ast
 import dataclasses
 import math
 import tracemalloc
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,19 +18,16 @@ from dpviz.methods import of_kind
 from dpviz.methods.sequences.base import SequenceTask
 from dpviz.private import driver
 from dpviz.private.budget import Budget
-from dpviz.private.mechanisms import noise as mechanisms
-from dpviz.private.mechanisms.noise import SimulatedNoise
+from dpviz.private.mechanisms.noise import SecureNoise, SimulatedNoise
 from dpviz.private.sequences import SequenceData, Sequences
 from dpviz.sequences import model
 from dpviz.sequences.alphabet import Alphabet
 from dpviz.sequences.grams import Ranking
 from dpviz.sequences.model import ContextTree
-from tests.strategies import WatchedNoise
+from tests.strategies import watched, watched_noise
 
 from .cases import ABC, ROWS, grams, public
 
-PACKAGE = Path(dpviz.__file__).parent
-FILES = sorted([*PACKAGE.rglob("sequences/*.py"), *PACKAGE.rglob("private/**/sequences.py")])
 every = pytest.mark.parametrize("name", sorted(of_kind("sequences")))
 PRIVATE = sorted(
     name for name, method in of_kind("sequences").items() if method.guarantee != "none"
@@ -154,31 +149,10 @@ def test_columns_refuse_writes(name):
 @every
 def test_noise_is_drawn_by_mechanisms_only(name):
     """Every draw of a method happens in a mechanism, and no mechanism draws without a share."""
-    noise = WatchedNoise()
+    noise, callers = watched_noise()
     find_method(name).build(SequenceTask(Sequences.of(MANY), ABC, Budget(1.0), noise))
-    assert all(caller.startswith("dpviz.private.mechanisms.") for caller in noise.callers)
-    assert bool(noise.callers) == (name in PRIVATE)
-
-
-def test_files_draw_nothing_themselves():
-    """But for samples from what is released, which is post-processing."""
-    draws = {"two_sided", "one_sided", "words", "default_rng", "random", "token_bytes"}
-    for path in FILES:
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        drawn = draws & {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-        post_processing = path.name in {"model.py", "places.py", "trips.py"}
-        assert drawn <= ({"default_rng", "random"} if post_processing else set()), path
-
-
-@every
-def test_every_method_is_documented(name):
-    cls = of_kind("sequences")[name]
-    assert cls.title
-    assert cls.paper
-    assert cls.advice
-    for part in ("Privacy" if cls.guarantee != "none" else "NOT PRIVATE", "Do not", ">>>"):
-        assert part in " ".join(cls.__doc__.split())
-    assert all(field.metadata["parameter"].help for field in cls.parameter_fields().values())
+    assert all(caller.startswith("dpviz.private.mechanisms.") for caller in callers)
+    assert bool(callers) == (name in PRIVATE)
 
 
 @every
@@ -216,21 +190,8 @@ def test_the_ledger_pays_before_any_noise(name, monkeypatch):
     ledger.set_total("visits", 1.0)
     data = SequenceData("visits", ABC, Sequences.of(MANY))
     seen = []
-
-    class Watched(mechanisms.SecureNoise):
-        def two_sided(self, n, rates):
-            seen.append(ledger.account("visits").spent)
-            return super().two_sided(n, rates)
-
-        def one_sided(self, n, rates):
-            seen.append(ledger.account("visits").spent)
-            return super().one_sided(n, rates)
-
-        def words(self, n):
-            seen.append(ledger.account("visits").spent)
-            return super().words(n)
-
-    monkeypatch.setitem(driver.SAMPLERS, "exact", Watched)
+    noise = watched(SecureNoise, lambda: seen.append(ledger.account("visits").spent))
+    monkeypatch.setitem(driver.SAMPLERS, "exact", noise)
     release = build(data, name, 0.75, ledger=ledger)
     assert seen
     assert set(seen) == {0.75}
