@@ -121,6 +121,11 @@ def path_totals(parent, amounts):
     return [totals[leaf] for leaf in leaves]
 
 
+def two_sided(rate, at):
+    """P(k) of discrete Laplace noise of a rate, at each k."""
+    return np.tanh(rate / 2) * np.exp(-rate * np.abs(at))
+
+
 def refinement(rate, finer, reach):
     """P(k) of what turns noise of a finer rate into coarser, for |k| ≤ reach."""
     changes = float(change_probability(rate, finer))
@@ -128,17 +133,6 @@ def refinement(rate, finer, reach):
     law = 0.5 * changes * -np.expm1(-rate) * np.exp(-rate * (size - 1))
     law[reach] = 1 - changes
     return law
-
-
-def moved_by_a_record(index, question, threshold, seed):
-    """By how much one record more moves an answer, at a place with up to ``threshold`` others."""
-    place = np.random.default_rng(seed).integers(0, index.domain.side, (1, index.domain.dims))
-    moved = []
-    for repeat in (1, threshold - 1, threshold):
-        many = index.merged(PointIndex.from_cells(index.domain, place, [repeat]))
-        more = many.merged(PointIndex.from_cells(index.domain, place))
-        moved.append(question(more) - question(many))
-    return moved
 
 
 @contextmanager

@@ -17,27 +17,22 @@ from dpviz.private.mechanisms.noise import (
     geometric_variance,
     gradual_at,
 )
-from tests.methods.cases import path_totals, refinement
+from tests.methods.cases import path_totals, refinement, two_sided
 from tests.strategies import indexes
 
 REACH = 4000
 
 
-def two_sided(rate):
-    """P(k) of discrete Laplace noise for |k| ≤ REACH."""
-    return np.tanh(rate / 2) * np.exp(-rate * np.abs(np.arange(-REACH, REACH + 1)))
-
-
 @given(st.floats(0.01, 3.0), st.floats(1.0, 50.0))
 def test_fine_noise_and_what_is_added_make_coarse_noise(rate, factor):
     """The laws themselves, convolved: no sampling."""
-    finest = rate * factor
+    finest, at = rate * factor, np.arange(-REACH, REACH + 1)
     added = refinement(rate, finest, REACH)
     width = 2 * REACH
     size = 1 << (2 * width + 1).bit_length()
-    both = np.fft.irfft(np.fft.rfft(added, size) * np.fft.rfft(two_sided(finest), size), size)
+    both = np.fft.irfft(np.fft.rfft(added, size) * np.fft.rfft(two_sided(finest, at), size), size)
     middle = both[width - 50 : width + 51]
-    wanted = two_sided(rate)[REACH - 50 : REACH + 51]
+    wanted = two_sided(rate, at)[REACH - 50 : REACH + 51]
     np.testing.assert_allclose(middle, wanted, rtol=1e-6, atol=1e-12)
 
 
