@@ -112,6 +112,13 @@ def _values(field, dims):
     return st.one_of(st.none(), values) if parameter.optional and not sized else values
 
 
+def children_add_up(nodes, atol=1e-6):
+    """Every count that has children is theirs together."""
+    below, inner = nodes.parent >= 0, ~nodes.leaf
+    sums = np.bincount(nodes.parent[below], nodes.count[below], minlength=len(nodes))
+    np.testing.assert_allclose(sums[inner], nodes.count[inner], rtol=1e-9, atol=atol)
+
+
 def path_totals(parent, amounts):
     """What the nodes from the root to each leaf add up to, exactly: a fraction for every leaf."""
     totals = []

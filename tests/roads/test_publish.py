@@ -16,6 +16,7 @@ from dpviz.releases.roads.path_count import beats_zero, cover, path_variance
 from dpviz.releases.store import from_arrow, read, save
 from dpviz.roads.paths import Paths
 from tests.headers import header_of, with_header
+from tests.methods.cases import children_add_up
 
 COMBINED = ["min+opt+tru", "tru+best+min", "random+boost", "hm+tru", "min+opt"]
 ALL = [*sorted(names("roads")), *COMBINED]
@@ -48,12 +49,7 @@ def test_the_order_of_trips_changes_nothing(name, streets, trips, workload):
 
 
 def test_parents_are_the_sums_of_their_children(name, data, workload):
-    nodes = build(data, name, workload=workload, seed=2).nodes
-    inner = ~nodes.leaf
-    sums = np.zeros(len(nodes))
-    child = np.flatnonzero(nodes.parent >= 0)
-    np.add.at(sums, nodes.parent[child], nodes.count[child])
-    np.testing.assert_allclose(sums[inner], nodes.count[inner], atol=1e-8)
+    children_add_up(build(data, name, workload=workload, seed=2).nodes, atol=1e-8)
 
 
 def test_a_path_is_the_sum_of_its_edges_and_of_its_cover(name, data, workload):
