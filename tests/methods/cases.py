@@ -82,7 +82,7 @@ def quick(name, dims):
 
 
 @cache  # a strategy that is made anew for every example is checked anew, too
-def settings(name, dims):
+def any_setting(name, dims):
     """Any setting of a method's parameters from their metadata, structures kept small."""
     fields = METHODS[name].parameter_fields()
     return st.fixed_dictionaries({key: _values(field, dims) for key, field in fields.items()})

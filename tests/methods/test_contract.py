@@ -9,8 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, given
-from hypothesis import settings as hypothesis_settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import dpviz
@@ -23,7 +22,7 @@ from dpviz.private.mechanisms.noise import SimulatedNoise
 from dpviz.trees.decomposition import Decomposition
 from tests.strategies import watched_noise
 
-from .cases import CASES, IDS, children_add_up, dims_of, handle, quick, settings, skewed_points
+from .cases import CASES, IDS, any_setting, children_add_up, dims_of, handle, quick, skewed_points
 
 PACKAGE = Path(dpviz.__file__).parent
 ROOMS = ("methods/**/*.py", "**/sequences/*.py", "private/**/sequences.py")
@@ -140,11 +139,11 @@ def _index_of_60(dims):
 
 
 @pytest.mark.parametrize("name", of_kind("points"))
-@hypothesis_settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_the_ledger_adds_up_to_epsilon_for_every_setting(name, data):
     dims = data.draw(st.sampled_from(METHODS[name].dims))
-    chosen = data.draw(settings(name, dims))
+    chosen = data.draw(any_setting(name, dims))
     try:
         method = find(name, **chosen)
     except ParameterError as error:

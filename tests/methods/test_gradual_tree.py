@@ -17,7 +17,7 @@ from dpviz.private.mechanisms.noise import (
     geometric_variance,
     gradual_at,
 )
-from tests.methods.cases import path_totals, refinement, two_sided
+from tests.methods.cases import any_setting, path_totals, refinement, two_sided
 from tests.strategies import indexes
 
 REACH = 4000
@@ -64,15 +64,11 @@ def test_equal_rates_add_nothing():
 @given(
     index=indexes(),
     epsilon=st.floats(0.01, 1e4),
-    c=st.floats(0.5, 50),
-    kappa=st.floats(0, 5),
-    g=st.floats(1.1, 8),
-    most=st.floats(0.5, 200),
-    first=st.floats(0.001, 0.9),
+    parameters=any_setting("gradual_tree", 2),
     seed=st.integers(0, 2**32),
     cap=st.integers(1, 12),
 )
-def test_rates_of_every_path_add_up_to_epsilon(index, epsilon, c, kappa, g, most, first, seed, cap):
+def test_rates_of_every_path_add_up_to_epsilon(index, epsilon, parameters, seed, cap):
     """Every draw is logged; a path costs the rates of its inner nodes and its leaf's finest one."""
     drawn = []
 
@@ -80,9 +76,7 @@ def test_rates_of_every_path_add_up_to_epsilon(index, epsilon, c, kappa, g, most
         drawn.append((rates, finest))
         return gradual_at(noise, share, counts, rates, finest)
 
-    chosen = method(
-        "gradual_tree", c=c, kappa=kappa, g=g, most=most, first=first, max_depth=cap, slopes=False
-    )
+    chosen = method("gradual_tree", **{**parameters, "max_depth": cap})
     budget = Budget(epsilon)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(gradual_tree, "gradual_at", logged)

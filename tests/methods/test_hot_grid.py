@@ -19,23 +19,20 @@ from dpviz.private.mechanisms.noise import SimulatedNoise
 from dpviz.trees.consistency import downward, sum_up, upward
 from tests.strategies import indexes
 
-from .cases import handle, priced, skewed_points
+from .cases import any_setting, handle, priced, skewed_points
 
 
 @settings(max_examples=20)
 @given(
     index=indexes(),
     epsilon=st.floats(0.01, 50),
-    first=st.floats(0.001, 0.9),
-    side=st.floats(1e-4, 1),
-    c=st.floats(0.5, 50),
-    looks=st.integers(0, 8),
+    parameters=any_setting("hot_grid", 2),
     cap=st.integers(1, 12),
     seed=st.integers(0, 2**32),
 )
-def test_prices_of_every_path_add_up_to_at_most_epsilon(index, epsilon, seed, cap, **parameters):
+def test_prices_of_every_path_add_up_to_at_most_epsilon(index, epsilon, parameters, seed, cap):
     """In fractions, without a tolerance: the record count, the questions, and every path."""
-    chosen = method("hot_grid", max_depth=cap, **parameters)
+    chosen = method("hot_grid", **{**parameters, "max_depth": cap})
     with priced(hot_grid, HotGrid) as (drawn, paths):
         chosen.build(index, Budget(epsilon), SimulatedNoise(seed))
     [(price, dearest)] = paths

@@ -23,7 +23,7 @@ from dpviz.private.mechanisms.noise import SimulatedNoise
 from dpviz.queries.workloads import workload
 from dpviz.trees.decomposition import MAX_NODES
 from dpviz.trees.lattice import grid_edges
-from tests.methods.cases import handle, path_totals, priced, refinement, two_sided
+from tests.methods.cases import any_setting, handle, path_totals, priced, refinement, two_sided
 from tests.strategies import indexes
 
 SQUARE = Domain((0.0, 0.0), (1.0, 1.0))
@@ -35,24 +35,13 @@ REACH = 30
 @given(
     index=indexes(),
     epsilon=st.floats(0.01, 1e4),
-    c=st.floats(0.5, 50),
-    kappa=st.floats(0, 10),
-    most=st.floats(0.5, 200),
-    g=st.floats(1.1, 8),
-    reserve=st.floats(0, 4),
-    first=st.floats(0.001, 0.9),
-    looks=st.integers(0, 8),
-    up=st.floats(1.1, 16),
-    top=st.floats(0.1, 0.999),
-    band=st.floats(0, 10),
-    jump=st.floats(0.1, 10),
-    last=st.floats(0, 10),
+    parameters=any_setting("ladder_tree", 2),
     seed=st.integers(0, 2**32),
     cap=st.integers(1, 12),
 )
-def test_prices_of_every_path_add_up_to_at_most_epsilon(index, epsilon, seed, cap, **parameters):
+def test_prices_of_every_path_add_up_to_at_most_epsilon(index, epsilon, parameters, seed, cap):
     """In fractions, without a tolerance: every node's transcript, from the root to a leaf."""
-    chosen = method("ladder_tree", max_depth=cap, **parameters)
+    chosen = method("ladder_tree", **{**parameters, "max_depth": cap})
     share = Budget(epsilon).spend(epsilon, "test", theorem="test")
     tree, _, paid, _ = chosen.grown(index, share, SimulatedNoise(seed))
     totals = path_totals(tree.parent, paid)

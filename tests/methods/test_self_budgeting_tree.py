@@ -12,7 +12,7 @@ from dpviz.methods.points import self_budgeting_tree
 from dpviz.methods.points.cell_tree import counts_at
 from dpviz.private.budget import Budget
 from dpviz.private.mechanisms.noise import SimulatedNoise, geometric_at
-from tests.methods.cases import path_totals
+from tests.methods.cases import any_setting, path_totals
 from tests.strategies import indexes
 
 
@@ -20,12 +20,11 @@ from tests.strategies import indexes
 @given(
     index=indexes(),
     epsilon=st.floats(0.01, 1e4),
-    c=st.floats(0.5, 50),
-    g=st.floats(1.1, 8),
+    parameters=any_setting("self_budgeting_tree", 2),
     seed=st.integers(0, 2**32),
     cap=st.integers(1, 12),
 )
-def test_rates_of_every_path_add_up_to_epsilon(index, epsilon, c, g, seed, cap):
+def test_rates_of_every_path_add_up_to_epsilon(index, epsilon, parameters, seed, cap):
     """Every draw is logged: of the root, then of each level at its first look and its second."""
     drawn = []
 
@@ -33,7 +32,7 @@ def test_rates_of_every_path_add_up_to_epsilon(index, epsilon, c, g, seed, cap):
         drawn.append(rate)
         return counts_at(noise, share, exact, rate)
 
-    chosen = method("self_budgeting_tree", c=c, g=g, max_depth=cap, slopes=False)
+    chosen = method("self_budgeting_tree", **{**parameters, "max_depth": cap, "slopes": False})
     budget = Budget(epsilon)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(self_budgeting_tree, "counts_at", logged)
