@@ -1,11 +1,13 @@
 """What the contract tests run over: every method in every dimension it claims, presets in 2-D."""
 
+import math
 from contextlib import contextmanager
 from fractions import Fraction
 from functools import cache
 from unittest.mock import patch
 
 import numpy as np
+import pytest
 from hypothesis import strategies as st
 
 from dpviz import METHODS, Domain
@@ -84,11 +86,21 @@ def quick(name, dims):
 @cache  # a strategy that is made anew for every example is checked anew, too
 def any_setting(name, dims):
     """Any setting of a method's parameters from their metadata, structures kept small."""
-    fields = METHODS[name].parameter_fields()
-    return st.fixed_dictionaries({key: _values(field, dims) for key, field in fields.items()})
+    tallest = {**TALLEST, "axes": dims}
+    if dims > 2:
+        tallest |= dict.fromkeys(("cells", "log_cells", "log_grid", "height", "max_depth"), 2)
+    return st.fixed_dictionaries(
+        {
+            key: any_value(field, tallest, 0.0 if key == "threshold" else -100.0)
+            for key, field in METHODS[name].parameter_fields().items()
+        }
+    )
 
 
-def _values(field, dims):
+def any_value(field, tallest, low, high=math.inf):
+    """Any value of a parameter from its metadata: whole numbers up to what is the tallest, if any
+    is, others from low to high.
+    """
     parameter = field.metadata["parameter"]
     kind = str(field.type)
     if parameter.choices:
@@ -96,20 +108,24 @@ def _values(field, dims):
     elif kind.startswith("bool"):
         values = st.booleans()
     elif kind.startswith("int"):
-        high = min(parameter.high, TALLEST.get(field.name, parameter.high))
-        if field.name in {"axes"}:
-            high = min(high, dims)
-        if dims > 2 and field.name in {"cells", "log_cells", "log_grid", "height", "max_depth"}:
-            high = max(parameter.low, min(high, 2))
-        values = st.integers(int(parameter.low), int(high))
+        most = min(parameter.high, tallest.get(field.name, parameter.high))
+        values = st.integers(int(parameter.low), int(max(parameter.low, most)))
     else:
-        low = max(parameter.low, -100.0) if field.name != "threshold" else 0.0
-        values = st.one_of(
-            st.just(field.default if isinstance(field.default, float) else low),
-            st.floats(low, parameter.high),
-        )
-    sized = field.name in TALLEST
-    return st.one_of(st.none(), values) if parameter.optional and not sized else values
+        low = max(parameter.low, low)
+        usual = field.default if isinstance(field.default, float) else low
+        values = st.just(usual) | st.floats(low, min(parameter.high, high))
+    return st.none() | values if parameter.optional and field.name not in tallest else values
+
+
+def is_paid(budget, epsilon, private, rel=1e-9):
+    """What was spent is no more than epsilon, in fractions; all of it, if there is a guarantee."""
+    spent = sum((Fraction(row.epsilon) for row in budget.rows), Fraction(0))
+    assert spent <= Fraction(epsilon)
+    assert math.fsum(row.delta for row in budget.rows) <= budget.delta * (1 + 1e-12)
+    assert all(row.mechanism or row.theorem for row in budget.rows)
+    if private:
+        assert float(spent) == pytest.approx(epsilon, rel=rel)
+        assert math.fsum(row.delta for row in budget.rows) == pytest.approx(budget.delta)
 
 
 def children_add_up(nodes, atol=1e-6):

@@ -3,7 +3,6 @@
 import dataclasses
 import math
 import tracemalloc
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -24,6 +23,7 @@ from dpviz.sequences import model
 from dpviz.sequences.alphabet import Alphabet
 from dpviz.sequences.grams import Ranking
 from dpviz.sequences.model import ContextTree
+from tests.methods.cases import any_value, is_paid
 from tests.strategies import watched, watched_noise
 
 from .cases import ABC, ROWS, grams, public
@@ -56,25 +56,10 @@ def answers(model):
 
 def setting(name):
     """Any setting of a method's parameters from their metadata, models kept small."""
+    fields = of_kind("sequences")[name].parameter_fields()
     return st.fixed_dictionaries(
-        {
-            key: _values(field)
-            for key, field in of_kind("sequences")[name].parameter_fields().items()
-        }
+        {key: any_value(field, TALLEST, -20.0, 20.0) for key, field in fields.items()}
     )
-
-
-def _values(field):
-    parameter = field.metadata["parameter"]
-    kind = str(field.type)
-    if parameter.choices:
-        return st.sampled_from(parameter.choices)
-    if kind.startswith("bool"):
-        return st.booleans()
-    if kind.startswith("int"):
-        return st.integers(int(parameter.low), min(int(parameter.high), TALLEST[field.name]))
-    values = st.floats(max(parameter.low, -20.0), min(parameter.high, 20.0))
-    return st.none() | values if parameter.optional else values
 
 
 @every
@@ -90,12 +75,7 @@ def test_exactly_epsilon_is_spent_with_every_setting(name, data):
     else:
         assert np.isfinite(model.counts).all()
         assert (model.counts >= 0).all()
-    spent = sum((Fraction(row.epsilon) for row in budget.rows), Fraction(0))
-    assert spent <= Fraction(epsilon)
-    assert math.fsum(row.delta for row in budget.rows) == 0
-    assert all(row.mechanism or row.theorem for row in budget.rows)
-    if method.private:
-        assert float(spent) == pytest.approx(epsilon, rel=1e-12)
+    is_paid(budget, epsilon, method.private, rel=1e-12)
 
 
 @every
