@@ -8,13 +8,15 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpviz import METHODS, Domain
-from dpviz.methods import names
+from dpviz.methods import method, names
 from dpviz.private.handle import DataHandle
 from dpviz.private.index import PointIndex
 from dpviz.private.mechanisms.noise import change_probability, geometric
+from tests.strategies import indexes
 
 QUICK = {
     "height": 3,
@@ -94,6 +96,20 @@ def any_setting(name, dims):
             key: any_value(field, tallest, 0.0 if key == "threshold" else -100.0)
             for key, field in METHODS[name].parameter_fields().items()
         }
+    )
+
+
+def any_tree(name, most=1e4, **fixed):
+    """Given any records: a method with any setting, but for what is fixed, a price and a seed."""
+
+    def chosen(parameters, cap):
+        return method(name, **{**parameters, "max_depth": cap, **fixed})
+
+    return given(
+        index=indexes(),
+        epsilon=st.floats(0.01, most),
+        chosen=st.builds(chosen, any_setting(name, 2), st.integers(1, 12)),
+        seed=st.integers(0, 2**32),
     )
 
 

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpviz.methods import method
 from dpviz.methods.points import gradual_tree
 from dpviz.methods.points.cell_tree import ShrunkTree
 from dpviz.private.budget import Budget
@@ -17,8 +16,7 @@ from dpviz.private.mechanisms.noise import (
     geometric_variance,
     gradual_at,
 )
-from tests.methods.cases import any_setting, path_totals, refinement, two_sided
-from tests.strategies import indexes
+from tests.methods.cases import any_tree, path_totals, refinement, two_sided
 
 REACH = 4000
 
@@ -61,14 +59,8 @@ def test_equal_rates_add_nothing():
 
 
 @settings(max_examples=60)
-@given(
-    index=indexes(),
-    epsilon=st.floats(0.01, 1e4),
-    parameters=any_setting("gradual_tree", 2),
-    seed=st.integers(0, 2**32),
-    cap=st.integers(1, 12),
-)
-def test_rates_of_every_path_add_up_to_epsilon(index, epsilon, parameters, seed, cap):
+@any_tree("gradual_tree")
+def test_rates_of_every_path_add_up_to_epsilon(index, epsilon, chosen, seed):
     """Every draw is logged; a path costs the rates of its inner nodes and its leaf's finest one."""
     drawn = []
 
@@ -76,7 +68,6 @@ def test_rates_of_every_path_add_up_to_epsilon(index, epsilon, parameters, seed,
         drawn.append((rates, finest))
         return gradual_at(noise, share, counts, rates, finest)
 
-    chosen = method("gradual_tree", **{**parameters, "max_depth": cap})
     budget = Budget(epsilon)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(gradual_tree, "gradual_at", logged)

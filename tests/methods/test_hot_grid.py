@@ -5,8 +5,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import settings
 
 import dpviz
 from dpviz.errors import ParameterError, PrivacyError
@@ -17,22 +16,14 @@ from dpviz.methods.points.hot_grid import HotGrid, unevenness
 from dpviz.private.budget import Budget
 from dpviz.private.mechanisms.noise import SimulatedNoise
 from dpviz.trees.consistency import downward, sum_up, upward
-from tests.strategies import indexes
 
-from .cases import any_setting, handle, priced, skewed_points
+from .cases import any_tree, handle, priced, skewed_points
 
 
 @settings(max_examples=20)
-@given(
-    index=indexes(),
-    epsilon=st.floats(0.01, 50),
-    parameters=any_setting("hot_grid", 2),
-    cap=st.integers(1, 12),
-    seed=st.integers(0, 2**32),
-)
-def test_prices_of_every_path_add_up_to_at_most_epsilon(index, epsilon, parameters, seed, cap):
+@any_tree("hot_grid", 50)
+def test_prices_of_every_path_add_up_to_at_most_epsilon(index, epsilon, chosen, seed):
     """In fractions, without a tolerance: the record count, the questions, and every path."""
-    chosen = method("hot_grid", **{**parameters, "max_depth": cap})
     with priced(hot_grid, HotGrid) as (drawn, paths):
         chosen.build(index, Budget(epsilon), SimulatedNoise(seed))
     [(price, dearest)] = paths

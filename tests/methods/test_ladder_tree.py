@@ -23,7 +23,7 @@ from dpviz.private.mechanisms.noise import SimulatedNoise
 from dpviz.queries.workloads import workload
 from dpviz.trees.decomposition import MAX_NODES
 from dpviz.trees.lattice import grid_edges
-from tests.methods.cases import any_setting, handle, path_totals, priced, refinement, two_sided
+from tests.methods.cases import any_tree, handle, path_totals, priced, refinement, two_sided
 from tests.strategies import indexes
 
 SQUARE = Domain((0.0, 0.0), (1.0, 1.0))
@@ -32,16 +32,9 @@ REACH = 30
 
 
 @settings(max_examples=60)
-@given(
-    index=indexes(),
-    epsilon=st.floats(0.01, 1e4),
-    parameters=any_setting("ladder_tree", 2),
-    seed=st.integers(0, 2**32),
-    cap=st.integers(1, 12),
-)
-def test_prices_of_every_path_add_up_to_at_most_epsilon(index, epsilon, parameters, seed, cap):
+@any_tree("ladder_tree")
+def test_prices_of_every_path_add_up_to_at_most_epsilon(index, epsilon, chosen, seed):
     """In fractions, without a tolerance: every node's transcript, from the root to a leaf."""
-    chosen = method("ladder_tree", **{**parameters, "max_depth": cap})
     share = Budget(epsilon).spend(epsilon, "test", theorem="test")
     tree, _, paid, _ = chosen.grown(index, share, SimulatedNoise(seed))
     totals = path_totals(tree.parent, paid)

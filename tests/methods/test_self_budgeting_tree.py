@@ -4,27 +4,18 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import settings
 
-from dpviz.methods import method
 from dpviz.methods.points import self_budgeting_tree
 from dpviz.methods.points.cell_tree import counts_at
 from dpviz.private.budget import Budget
 from dpviz.private.mechanisms.noise import SimulatedNoise, geometric_at
-from tests.methods.cases import any_setting, path_totals
-from tests.strategies import indexes
+from tests.methods.cases import any_tree, path_totals
 
 
 @settings(max_examples=60)
-@given(
-    index=indexes(),
-    epsilon=st.floats(0.01, 1e4),
-    parameters=any_setting("self_budgeting_tree", 2),
-    seed=st.integers(0, 2**32),
-    cap=st.integers(1, 12),
-)
-def test_rates_of_every_path_add_up_to_epsilon(index, epsilon, parameters, seed, cap):
+@any_tree("self_budgeting_tree", slopes=False)
+def test_rates_of_every_path_add_up_to_epsilon(index, epsilon, chosen, seed):
     """Every draw is logged: of the root, then of each level at its first look and its second."""
     drawn = []
 
@@ -32,7 +23,6 @@ def test_rates_of_every_path_add_up_to_epsilon(index, epsilon, parameters, seed,
         drawn.append(rate)
         return counts_at(noise, share, exact, rate)
 
-    chosen = method("self_budgeting_tree", **{**parameters, "max_depth": cap, "slopes": False})
     budget = Budget(epsilon)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(self_budgeting_tree, "counts_at", logged)
