@@ -144,6 +144,12 @@ def is_paid(budget, epsilon, private, rel=1e-9):
         assert math.fsum(row.delta for row in budget.rows) == pytest.approx(budget.delta)
 
 
+def same_columns(one, other):
+    """Two trees hold the same, to the bit."""
+    for name, values in other.columns.items():
+        np.testing.assert_array_equal(getattr(one, name), values)
+
+
 def children_add_up(nodes, atol=1e-6):
     """Every count that has children is theirs together."""
     below, inner = nodes.parent >= 0, ~nodes.leaf

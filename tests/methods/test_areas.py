@@ -14,6 +14,7 @@ from dpviz.evaluation.area_audit import AreaBench
 from dpviz.methods.areas.hierarchy import AreaCounts
 from dpviz.private.areas import AreaData, exact_areas
 from dpviz.private.budget import Budget
+from tests.trees.leaves import families
 
 SQUARE = dpviz.Domain((0.0, 0.0), (1.0, 1.0), ("x", "y"))
 
@@ -38,18 +39,13 @@ def people():
     return dpviz.from_points(points, SQUARE, public=True, name="people")
 
 
-def families(areas):
-    for row in np.unique(areas.parent[areas.parent >= 0]):
-        yield row, np.flatnonzero(areas.parent == row)
-
-
 @pytest.mark.parametrize("parameters", [{}, {"budget": "uniform"}, {"whole": True}], ids=str)
 @pytest.mark.parametrize("source", ["file", "h3:4"])
 def test_what_is_published_adds_up_to_the_last_digit(people, source, parameters):
     data = AreaData(people, grid() if source == "file" else dpviz.hexagons(4, SQUARE))
     for seed in range(3):
         release = dpviz.build(data, "areas", 0.3, seed=seed, **parameters)
-        for row, children in families(release.areas):
+        for row, children in families(release.areas.parent):
             assert math.fsum(release.counts[children]) == release.counts[row]
             assert release.counts[children].sum() == release.counts[row]
         if parameters.get("whole"):

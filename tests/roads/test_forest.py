@@ -15,6 +15,7 @@ from dpviz.roads.decompose import Subdomains, min_cut, random_pairs, separate
 from dpviz.roads.estimates import consistent
 from dpviz.roads.forest import Forest, answer_variance, planted
 from dpviz.roads.paths import Paths
+from tests.methods.cases import path_totals
 
 from .conftest import are_paths, joined, star
 
@@ -92,11 +93,7 @@ def test_runs_of_a_query_add_up_to_its_distinct_edges(streets, workload):
 @pytest.mark.parametrize("name", BUILDERS)
 def test_no_edge_pays_more_than_the_budget(name, streets, workload):
     forest = BUILDERS[name](min_cut(streets, workload), workload)
-    loss: list[Fraction] = []
-    for node, parent in enumerate(forest.parent.tolist()):
-        loss.append(
-            (loss[parent] if parent >= 0 else 0) + 1 / Fraction(forest.relative_scale[node])
-        )
+    loss = path_totals(forest.parent, [1 / Fraction(each) for each in forest.relative_scale])
     assert max(loss) <= 1  # exactly: fractions, no tolerance
     assert float(max(loss)) > 1 - 1e-12  # and nothing is wasted
     inner = np.flatnonzero(np.isin(np.arange(len(forest)), forest.parent))

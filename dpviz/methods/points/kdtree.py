@@ -167,22 +167,19 @@ class KdTree(PointMethod):
         total = self.median_share * budget.epsilon
         mechanism, reasons = SPENT[self.median]
         sampled = f" on a {self.sampling:g} sample" if self.sampling < 1 else ""
-        shares: list[tuple[Share, ...]] = []
-        for rounds in range(self.rounds):
-            last = rounds == self.rounds - 1
-            shares.append(
-                tuple(
-                    budget.spend(
-                        total / (self.rounds * len(reasons)),
-                        f"{part}, round {rounds + 1}",
-                        delta=(budget.left_delta if last else budget.delta / self.rounds),
-                        mechanism=mechanism + sampled,
-                        why=why,
-                    )
-                    for part, why in reasons.items()
+        return [
+            tuple(
+                budget.spend(
+                    total / (self.rounds * len(reasons)),
+                    f"{part}, round {number}",
+                    delta=budget.delta / self.rounds if number < self.rounds else budget.left_delta,
+                    mechanism=mechanism + sampled,
+                    why=why,
                 )
+                for part, why in reasons.items()
             )
-        return shares
+            for number in range(1, self.rounds + 1)
+        ]
 
     def _build_on_grid(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
         """A kd-tree over the noisy cells of a grid, then fresh counts of its leaves."""
