@@ -1,6 +1,7 @@
-"""Hypothesis strategies, and a watched source of noise, that several rooms share."""
+"""Hypothesis strategies, and watched sources of noise, that several rooms share."""
 
 import sys
+from collections.abc import Callable
 
 import numpy as np
 from hypothesis import strategies as st
@@ -85,21 +86,25 @@ def trees(draw, dims: int = 2, side: int = 64) -> Decomposition:
     )
 
 
-class WatchedNoise(SimulatedNoise):
-    """Simulated noise that knows the modules that drew from it."""
+def watched(noise: type, look: Callable[[], object]) -> type:
+    """A kind of noise that looks before each draw."""
 
-    def __init__(self) -> None:
-        super().__init__(0)
-        self.callers: set[str] = set()
+    def drawn(name):
+        def draw(self, *given):
+            look()
+            return getattr(noise, name)(self, *given)
 
-    def two_sided(self, n, rates):
-        self.callers.add(sys._getframe(1).f_globals["__name__"])
-        return super().two_sided(n, rates)
+        return draw
 
-    def one_sided(self, n, rates):
-        self.callers.add(sys._getframe(1).f_globals["__name__"])
-        return super().one_sided(n, rates)
+    draws = ("two_sided", "one_sided", "words")
+    return type("Watched", (noise,), {name: drawn(name) for name in draws})
 
-    def words(self, n):
-        self.callers.add(sys._getframe(1).f_globals["__name__"])
-        return super().words(n)
+
+def watched_noise() -> tuple[SimulatedNoise, set[str]]:
+    """Simulated noise, and the modules that drew from it."""
+    callers: set[str] = set()
+
+    def look() -> None:
+        callers.add(sys._getframe(2).f_globals["__name__"])
+
+    return watched(SimulatedNoise, look)(0), callers

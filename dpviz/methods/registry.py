@@ -125,6 +125,12 @@ KINDS = {
 METHODS: dict[str, type[Method]] = {}
 """Every registered method by its name, whatever its ``kind``."""
 
+PRIVTREE = (
+    "J. Zhang, X. Xiao, X. Xie: PrivTree: A Differentially Private Algorithm for Hierarchical "
+    "Decompositions. SIGMOD 2016"
+)
+"""The paper of methods on points and on sequences."""
+
 C = TypeVar("C", bound=type[Method])
 
 

@@ -68,13 +68,13 @@ def chosen_method(
             f"method {chosen.name} works on {chosen.kind}, the data are {data.kind}: choose "
             "another method"
         )
-    if isinstance(data, DataHandle) and data.domain.dims not in chosen.dims:
-        able = " or ".join(f"{dims}-D" for dims in chosen.dims)
-        raise ParameterError(
-            f"method {chosen.name} works in {able}, the data is {data.domain.dims}-D: "
-            "choose another method"
-        )
     if isinstance(data, DataHandle):
+        if data.domain.dims not in chosen.dims:
+            able = " or ".join(f"{dims}-D" for dims in chosen.dims)
+            raise ParameterError(
+                f"method {chosen.name} works in {able}, the data is {data.domain.dims}-D: "
+                "choose another method"
+            )
         if data.domain.hour_worth is not None and not chosen.splits_axes:
             raise ParameterError(
                 f"method {chosen.name} divides all sides alike: leave hour_worth out, or choose "

@@ -9,7 +9,7 @@ import numpy as np
 
 from dpviz.errors import ReleaseError
 from dpviz.roads.decompose import Subdomains
-from dpviz.roads.forest import TINY, Forest
+from dpviz.roads.forest import TINY, Forest, covering
 from dpviz.roads.graph import Float, Int, RoadGraph
 from dpviz.trees.consistency import least_squares
 from dpviz.trees.decomposition import Decomposition
@@ -61,9 +61,7 @@ class RoadEstimates:
     @cached_property
     def leaf_at(self) -> Int:
         """The leaf that covers each position, int64 (m,)."""
-        leaves = np.flatnonzero(self.nodes.leaf)
-        leaves = leaves[np.argsort(self.nodes.lo[leaves, 0])]
-        return np.repeat(leaves, self.nodes.volume[leaves])
+        return covering(self.nodes.leaf, self.nodes.lo[:, 0], self.nodes.hi[:, 0])
 
     @cached_property
     def edge_leaf(self) -> Int:

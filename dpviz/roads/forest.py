@@ -20,7 +20,7 @@ from dpviz.errors import ParameterError
 from dpviz.roads.decompose import Subdomains
 from dpviz.roads.graph import Float, Int
 from dpviz.trees.consistency import least_squares
-from dpviz.trees.decomposition import level_slices
+from dpviz.trees.decomposition import is_leaf, level_slices
 
 Levels = Sequence[NDArray[np.int64]]
 """A tree over a path of k edges: boundaries of each level from coarse to fine, each from 0 to k and
@@ -87,16 +87,19 @@ class Forest:
     @cached_property
     def leaf_at(self) -> Int:
         """The leaf that covers each position, int64 (m,)."""
-        inner = np.zeros(len(self), dtype=np.bool_)
-        inner[self.parent[self.parent >= 0]] = True
-        leaves = np.flatnonzero(~inner)
-        leaves = leaves[np.argsort(self.lo[leaves])]
-        return np.repeat(leaves, (self.hi - self.lo)[leaves])
+        return covering(is_leaf(self.parent), self.lo, self.hi)
 
     def totals(self, counts: Int) -> Int:
         """Node sums of a count per edge row, int64."""
         running = np.concatenate([[0], np.cumsum(counts[self.domains.order], dtype=np.int64)])
         return np.asarray(running[self.hi] - running[self.lo])
+
+
+def covering(leaf: NDArray[np.bool_], lo: Int, hi: Int) -> Int:
+    """The leaf that covers each position, int64 (m,), where leaves [lo, hi) tile them."""
+    leaves = np.flatnonzero(leaf)
+    leaves = leaves[np.argsort(lo[leaves])]
+    return np.repeat(leaves, (hi - lo)[leaves])
 
 
 def _greatest_loss(parent: Int, relative_scale: Float) -> Fraction:

@@ -87,17 +87,16 @@ def commuter_trips(
     return _shuffled(routes, random)
 
 
-def commuter_starts(trips: Paths, *, seed: int = 0) -> NDArray[np.float64]:
+def commuter_starts(trips: Paths) -> NDArray[np.float64]:
     """Synthetic times at which trips start, float64 (n,) in seconds since 1970 UTC.
 
     In the week of :data:`WEEK`, four in five trips on working days. There the longer half of the
     trips is mostly of the rush hours, around 8:00 and 17:30, and the others spread over the day.
 
     Args:
-        trips: any; they stay as they are.
-        seed: the same seed gives the same times.
+        trips: any; they stay as they are, and the same have the same times.
     """
-    random = np.random.default_rng([20_153, seed])
+    random = np.random.default_rng([20_153, 0])
     n = len(trips)
     working = random.random(n) < 0.8
     day = np.where(working, random.integers(0, 5, n), random.integers(5, 7, n))
@@ -192,7 +191,7 @@ def _arm(
     return max(best, walk, key=len)
 
 
-def corridor_workload(graph: RoadGraph, n: int = 1000, *, seed: int = 0) -> Paths:
+def corridor_workload(graph: RoadGraph, n: int = 1000) -> Paths:
     """Queries along shortest paths between random pairs of nodes: long corridors.
 
     Raises:
@@ -200,7 +199,7 @@ def corridor_workload(graph: RoadGraph, n: int = 1000, *, seed: int = 0) -> Path
     """
     if n < 1:
         raise ParameterError(f"workload of {n} corridors: give at least 1")
-    random = np.random.default_rng([20_152, seed])
+    random = np.random.default_rng([20_152, 0])
     router = Router(graph)
     nodes = np.unique(graph.ends)
     per_source = max(1, n // 200)

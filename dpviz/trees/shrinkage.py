@@ -56,34 +56,23 @@ _BIN = 0.15
 _CLASS = 0.1
 
 
-def settle(
-    parent: ArrayLike,
-    noisy: ArrayLike,
-    variance: ArrayLike,
-    doubts: Doubts | None = None,
-) -> tuple[Float, Float]:
+def drawn(parent: Int, target: Float, weight: Float) -> tuple[Float, Float]:
     """Non-negative, consistent, shrunk estimates of a tree.
 
-    Upwards by :func:`estimated`; then, per level, an empirical-Bayes posterior mean for the
-    nodes within :data:`REACH` standard deviations; then from the root down, each family is moved
-    in proportion to its variances until it sums to its parent's final estimate, and stays ≥ 0 (the
-    weighted projection onto that simplex).
+    Per level, an empirical-Bayes posterior mean for the nodes within :data:`REACH` standard
+    deviations; then from the root down, each family is moved in proportion to its variances until
+    it sums to its parent's final estimate, and stays ≥ 0 (the weighted projection onto that
+    simplex).
 
     Args:
         parent: breadth-first parents, −1 for roots.
-        noisy: independent unbiased measurements.
-        variance: their variances; infinite for a node that was not measured (never for a leaf).
-        doubts: see :func:`estimated`.
+        target: each node's estimate from its own subtree, see :func:`estimated`.
+        weight: its variance.
 
     Returns:
         Estimates, and the variances of the *unshrunk* least-squares estimates: shrinkage lowers the
         mean squared error, so intervals from these are conservative on the average.
     """
-    return drawn(np.asarray(parent), *estimated(parent, noisy, variance, doubts))
-
-
-def drawn(parent: Int, target: Float, weight: Float) -> tuple[Float, Float]:
-    """As :func:`settle`, from each node's estimate from its own subtree and its variance."""
     given, target, weight = weight, target.copy(), weight.copy()
     leaf = is_leaf(parent)
 

@@ -21,9 +21,10 @@ from dpviz.evaluation.events import clopper_pearson, epsilon_bound, feature_name
 from dpviz.evaluation.exact import _Threshold, chain_losses, shared_threshold_loss
 from dpviz.evaluation.neighbours import neighbours
 from dpviz.methods import METHODS, method, of_kind
-from dpviz.methods.points.base import PointMethod, SharedThreshold, Structure, parameter
+from dpviz.methods.points.base import PointMethod, parameter
 from dpviz.methods.points.cell_tree import CellTree
 from dpviz.methods.points.privtree import exact_loss, tight_constant
+from dpviz.methods.structure import SharedThreshold, Structure
 from dpviz.private.budget import Budget
 from dpviz.private.index import PointIndex
 from dpviz.private.mechanisms.noise import SimulatedNoise

@@ -1,18 +1,22 @@
 """What the contract tests run over: every method in every dimension it claims, presets in 2-D."""
 
+import math
 from contextlib import contextmanager
 from fractions import Fraction
 from functools import cache
 from unittest.mock import patch
 
 import numpy as np
+import pytest
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpviz import METHODS, Domain
-from dpviz.methods import names
+from dpviz.methods import method, names
 from dpviz.private.handle import DataHandle
 from dpviz.private.index import PointIndex
 from dpviz.private.mechanisms.noise import change_probability, geometric
+from tests.strategies import indexes
 
 QUICK = {
     "height": 3,
@@ -82,13 +86,37 @@ def quick(name, dims):
 
 
 @cache  # a strategy that is made anew for every example is checked anew, too
-def settings(name, dims):
+def any_setting(name, dims):
     """Any setting of a method's parameters from their metadata, structures kept small."""
-    fields = METHODS[name].parameter_fields()
-    return st.fixed_dictionaries({key: _values(field, dims) for key, field in fields.items()})
+    tallest = {**TALLEST, "axes": dims}
+    if dims > 2:
+        tallest |= dict.fromkeys(("cells", "log_cells", "log_grid", "height", "max_depth"), 2)
+    return st.fixed_dictionaries(
+        {
+            key: any_value(field, tallest, 0.0 if key == "threshold" else -100.0)
+            for key, field in METHODS[name].parameter_fields().items()
+        }
+    )
 
 
-def _values(field, dims):
+def any_tree(name, most=1e4, **fixed):
+    """Given any records: a method with any setting, but for what is fixed, a price and a seed."""
+
+    def chosen(parameters, cap):
+        return method(name, **{**parameters, "max_depth": cap, **fixed})
+
+    return given(
+        index=indexes(),
+        epsilon=st.floats(0.01, most),
+        chosen=st.builds(chosen, any_setting(name, 2), st.integers(1, 12)),
+        seed=st.integers(0, 2**32),
+    )
+
+
+def any_value(field, tallest, low, high=math.inf):
+    """Any value of a parameter from its metadata: whole numbers up to what is the tallest, if any
+    is, others from low to high.
+    """
     parameter = field.metadata["parameter"]
     kind = str(field.type)
     if parameter.choices:
@@ -96,20 +124,37 @@ def _values(field, dims):
     elif kind.startswith("bool"):
         values = st.booleans()
     elif kind.startswith("int"):
-        high = min(parameter.high, TALLEST.get(field.name, parameter.high))
-        if field.name in {"axes"}:
-            high = min(high, dims)
-        if dims > 2 and field.name in {"cells", "log_cells", "log_grid", "height", "max_depth"}:
-            high = max(parameter.low, min(high, 2))
-        values = st.integers(int(parameter.low), int(high))
+        most = min(parameter.high, tallest.get(field.name, parameter.high))
+        values = st.integers(int(parameter.low), int(max(parameter.low, most)))
     else:
-        low = max(parameter.low, -100.0) if field.name != "threshold" else 0.0
-        values = st.one_of(
-            st.just(field.default if isinstance(field.default, float) else low),
-            st.floats(low, parameter.high),
-        )
-    sized = field.name in TALLEST
-    return st.one_of(st.none(), values) if parameter.optional and not sized else values
+        low = max(parameter.low, low)
+        usual = field.default if isinstance(field.default, float) else low
+        values = st.just(usual) | st.floats(low, min(parameter.high, high))
+    return st.none() | values if parameter.optional and field.name not in tallest else values
+
+
+def is_paid(budget, epsilon, private, rel=1e-9):
+    """What was spent is no more than epsilon, in fractions; all of it, if there is a guarantee."""
+    spent = sum((Fraction(row.epsilon) for row in budget.rows), Fraction(0))
+    assert spent <= Fraction(epsilon)
+    assert math.fsum(row.delta for row in budget.rows) <= budget.delta * (1 + 1e-12)
+    assert all(row.mechanism or row.theorem for row in budget.rows)
+    if private:
+        assert float(spent) == pytest.approx(epsilon, rel=rel)
+        assert math.fsum(row.delta for row in budget.rows) == pytest.approx(budget.delta)
+
+
+def same_columns(one, other):
+    """Two trees hold the same, to the bit."""
+    for name, values in other.columns.items():
+        np.testing.assert_array_equal(getattr(one, name), values)
+
+
+def children_add_up(nodes, atol=1e-6):
+    """Every count that has children is theirs together."""
+    below, inner = nodes.parent >= 0, ~nodes.leaf
+    sums = np.bincount(nodes.parent[below], nodes.count[below], minlength=len(nodes))
+    np.testing.assert_allclose(sums[inner], nodes.count[inner], rtol=1e-9, atol=atol)
 
 
 def path_totals(parent, amounts):
@@ -121,6 +166,11 @@ def path_totals(parent, amounts):
     return [totals[leaf] for leaf in leaves]
 
 
+def two_sided(rate, at):
+    """P(k) of discrete Laplace noise of a rate, at each k."""
+    return np.tanh(rate / 2) * np.exp(-rate * np.abs(at))
+
+
 def refinement(rate, finer, reach):
     """P(k) of what turns noise of a finer rate into coarser, for |k| ≤ reach."""
     changes = float(change_probability(rate, finer))
@@ -128,17 +178,6 @@ def refinement(rate, finer, reach):
     law = 0.5 * changes * -np.expm1(-rate) * np.exp(-rate * (size - 1))
     law[reach] = 1 - changes
     return law
-
-
-def moved_by_a_record(index, question, threshold, seed):
-    """By how much one record more moves an answer, at a place with up to ``threshold`` others."""
-    place = np.random.default_rng(seed).integers(0, index.domain.side, (1, index.domain.dims))
-    moved = []
-    for repeat in (1, threshold - 1, threshold):
-        many = index.merged(PointIndex.from_cells(index.domain, place, [repeat]))
-        more = many.merged(PointIndex.from_cells(index.domain, place))
-        moved.append(question(more) - question(many))
-    return moved
 
 
 @contextmanager

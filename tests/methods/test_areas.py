@@ -11,10 +11,10 @@ import shapely
 import dpviz
 from dpviz.errors import ParameterError
 from dpviz.evaluation.area_audit import AreaBench
-from dpviz.methods import of_kind
 from dpviz.methods.areas.hierarchy import AreaCounts
 from dpviz.private.areas import AreaData, exact_areas
 from dpviz.private.budget import Budget
+from tests.trees.leaves import families
 
 SQUARE = dpviz.Domain((0.0, 0.0), (1.0, 1.0), ("x", "y"))
 
@@ -39,18 +39,13 @@ def people():
     return dpviz.from_points(points, SQUARE, public=True, name="people")
 
 
-def families(areas):
-    for row in np.unique(areas.parent[areas.parent >= 0]):
-        yield row, np.flatnonzero(areas.parent == row)
-
-
 @pytest.mark.parametrize("parameters", [{}, {"budget": "uniform"}, {"whole": True}], ids=str)
 @pytest.mark.parametrize("source", ["file", "h3:4"])
 def test_what_is_published_adds_up_to_the_last_digit(people, source, parameters):
     data = AreaData(people, grid() if source == "file" else dpviz.hexagons(4, SQUARE))
     for seed in range(3):
         release = dpviz.build(data, "areas", 0.3, seed=seed, **parameters)
-        for row, children in families(release.areas):
+        for row, children in families(release.areas.parent):
             assert math.fsum(release.counts[children]) == release.counts[row]
             assert release.counts[children].sum() == release.counts[row]
         if parameters.get("whole"):
@@ -165,15 +160,6 @@ def test_a_unit_pays_for_all_of_its_records():
     assert release.header.epsilon == alone.header.epsilon == 1.0
     assert release.variance[0] > 12 * alone.variance[0]
     assert sum(row["epsilon"] for row in release.header.budget) == pytest.approx(1.0)
-
-
-def test_every_method_on_areas_documents_itself():
-    for cls in of_kind("areas").values():
-        for needed in ("Privacy:", "Do not use", ">>>"):
-            assert needed in cls.__doc__
-        assert cls.paper
-        assert cls.title
-        assert cls.advice
 
 
 def test_areas_and_methods_that_do_not_fit_are_one_line(people):

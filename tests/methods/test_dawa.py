@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 import dpviz
 from dpviz.domain import Domain
 from dpviz.methods import method
-from dpviz.methods.points.dawa import bucket_tree, counts_at, ladder_buckets, node_rates
+from dpviz.methods.points.cell_tree import counts_at
+from dpviz.methods.points.dawa import bucket_tree, ladder_buckets, node_rates
 from dpviz.methods.points.greedyh import GRID, level_rates
 from dpviz.methods.points.ladder_tree import LadderTree
 from dpviz.private.budget import Budget

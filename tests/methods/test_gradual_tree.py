@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpviz.methods import method
 from dpviz.methods.points import gradual_tree
 from dpviz.methods.points.cell_tree import ShrunkTree
 from dpviz.private.budget import Budget
@@ -17,27 +16,21 @@ from dpviz.private.mechanisms.noise import (
     geometric_variance,
     gradual_at,
 )
-from tests.methods.cases import path_totals, refinement
-from tests.strategies import indexes
+from tests.methods.cases import any_tree, path_totals, refinement, two_sided
 
 REACH = 4000
-
-
-def two_sided(rate):
-    """P(k) of discrete Laplace noise for |k| ≤ REACH."""
-    return np.tanh(rate / 2) * np.exp(-rate * np.abs(np.arange(-REACH, REACH + 1)))
 
 
 @given(st.floats(0.01, 3.0), st.floats(1.0, 50.0))
 def test_fine_noise_and_what_is_added_make_coarse_noise(rate, factor):
     """The laws themselves, convolved: no sampling."""
-    finest = rate * factor
+    finest, at = rate * factor, np.arange(-REACH, REACH + 1)
     added = refinement(rate, finest, REACH)
     width = 2 * REACH
     size = 1 << (2 * width + 1).bit_length()
-    both = np.fft.irfft(np.fft.rfft(added, size) * np.fft.rfft(two_sided(finest), size), size)
+    both = np.fft.irfft(np.fft.rfft(added, size) * np.fft.rfft(two_sided(finest, at), size), size)
     middle = both[width - 50 : width + 51]
-    wanted = two_sided(rate)[REACH - 50 : REACH + 51]
+    wanted = two_sided(rate, at)[REACH - 50 : REACH + 51]
     np.testing.assert_allclose(middle, wanted, rtol=1e-6, atol=1e-12)
 
 
@@ -66,18 +59,8 @@ def test_equal_rates_add_nothing():
 
 
 @settings(max_examples=60)
-@given(
-    index=indexes(),
-    epsilon=st.floats(0.01, 1e4),
-    c=st.floats(0.5, 50),
-    kappa=st.floats(0, 5),
-    g=st.floats(1.1, 8),
-    most=st.floats(0.5, 200),
-    first=st.floats(0.001, 0.9),
-    seed=st.integers(0, 2**32),
-    cap=st.integers(1, 12),
-)
-def test_rates_of_every_path_add_up_to_epsilon(index, epsilon, c, kappa, g, most, first, seed, cap):
+@any_tree("gradual_tree")
+def test_rates_of_every_path_add_up_to_epsilon(index, epsilon, chosen, seed):
     """Every draw is logged; a path costs the rates of its inner nodes and its leaf's finest one."""
     drawn = []
 
@@ -85,9 +68,6 @@ def test_rates_of_every_path_add_up_to_epsilon(index, epsilon, c, kappa, g, most
         drawn.append((rates, finest))
         return gradual_at(noise, share, counts, rates, finest)
 
-    chosen = method(
-        "gradual_tree", c=c, kappa=kappa, g=g, most=most, first=first, max_depth=cap, slopes=False
-    )
     budget = Budget(epsilon)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(gradual_tree, "gradual_at", logged)

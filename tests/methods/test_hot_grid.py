@@ -5,38 +5,25 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import settings
 
 import dpviz
 from dpviz.errors import ParameterError, PrivacyError
 from dpviz.evaluation.truth import HOT, exact_counts, hot
 from dpviz.methods import method
 from dpviz.methods.points import cell_tree, hot_grid
-from dpviz.methods.points.hot_grid import HotGrid, in_full_cells, unevenness
+from dpviz.methods.points.hot_grid import HotGrid, unevenness
 from dpviz.private.budget import Budget
 from dpviz.private.mechanisms.noise import SimulatedNoise
 from dpviz.trees.consistency import downward, sum_up, upward
-from dpviz.trees.lattice import grid_edges
-from tests.strategies import indexes
 
-from .cases import handle, moved_by_a_record, priced, skewed_points
+from .cases import any_tree, handle, priced, skewed_points
 
 
 @settings(max_examples=20)
-@given(
-    index=indexes(),
-    epsilon=st.floats(0.01, 50),
-    first=st.floats(0.001, 0.9),
-    side=st.floats(1e-4, 1),
-    c=st.floats(0.5, 50),
-    looks=st.integers(0, 8),
-    cap=st.integers(1, 12),
-    seed=st.integers(0, 2**32),
-)
-def test_prices_of_every_path_add_up_to_at_most_epsilon(index, epsilon, seed, cap, **parameters):
+@any_tree("hot_grid", 50)
+def test_prices_of_every_path_add_up_to_at_most_epsilon(index, epsilon, chosen, seed):
     """In fractions, without a tolerance: the record count, the questions, and every path."""
-    chosen = method("hot_grid", max_depth=cap, **parameters)
     with priced(hot_grid, HotGrid) as (drawn, paths):
         chosen.build(index, Budget(epsilon), SimulatedNoise(seed))
     [(price, dearest)] = paths
@@ -44,19 +31,6 @@ def test_prices_of_every_path_add_up_to_at_most_epsilon(index, epsilon, seed, ca
     assert [draw[1:] for draw in drawn] == [(1, 1)] + (len(drawn) - 1) * [(1, 2)]
     assert len(drawn) <= 4
     assert sum(price for price, *_ in drawn) + dearest <= Fraction(epsilon)
-
-
-@settings(max_examples=50)
-@given(
-    index=indexes(), level=st.integers(0, 3), full=st.integers(1, 60), seed=st.integers(0, 2**32)
-)
-def test_a_record_moves_what_full_cells_hold_by_at_most_two(index, level, full, seed):
-    """The sensitivity that each question pays for; and what it counts, cell by cell."""
-    cells = index.histogram([grid_edges(index.domain.side, 2**level)] * 2)
-    exact = sum(w if w >= full else w**2 // full for w in map(int, cells.ravel()))
-    assert in_full_cells(index, level, full) == exact
-    moved = moved_by_a_record(index, lambda held: in_full_cells(held, level, full), full, seed)
-    assert 0 <= min(moved) <= max(moved) <= 2
 
 
 def test_the_first_level_follows_from_how_close_together_records_lie():
@@ -67,8 +41,7 @@ def test_the_first_level_follows_from_how_close_together_records_lie():
         for side in (0.001, 0.1):
             data = handle(points, 2)
             nodes = dpviz.build(data, "hot_grid", 1.0, seed=1, slopes=False, side=side).nodes
-            depth = np.log2(data.domain.side / (nodes.hi - nodes.lo)[:, 0])
-            levels[name, side] = depth[nodes.leaf].min()
+            levels[name, side] = nodes.level[nodes.leaf].min()
     assert levels["even", 0.001] == method("hot_grid").coarsest(40_000, 1.0) == 6
     assert 6 < levels["towns", 0.001] < levels["one place", 0.001] == 9
     assert levels["towns", 0.1] < levels["towns", 0.001]
@@ -106,10 +79,9 @@ def test_leaves_are_finer_where_records_are_and_coarser_for_larger_squares():
     leaves = {}
     for side in (0.002, 0.2):
         nodes = dpviz.build(data, "hot_grid", 1.0, seed=1, slopes=False, side=side).nodes
-        depth = np.log2(data.domain.side / (nodes.hi - nodes.lo)[:, 0])
         at = data.domain.side * 0.61
         dense = nodes.leaf & ((nodes.lo <= at) & (at < nodes.hi)).all(axis=1)
-        assert depth[dense].item() >= 12
+        assert nodes.level[dense].item() >= 12
         leaves[side] = int(nodes.leaf.sum())
     assert leaves[0.2] < 0.9 * leaves[0.002]
 
@@ -134,11 +106,10 @@ def test_estimates_move_no_record_out_of_a_block():
     limits = doubts.limits(variance, upward(parent, noisy, variance)[0])
     assert limits.min() < 0.5
     alone, spread = downward(parent, *upward(parent, noisy, variance, limits))
-    depth = np.log2(data.domain.side / (nodes.hi - nodes.lo)[:, 0])
-    first = int(depth[nodes.leaf].min())
+    first = int(nodes.level[nodes.leaf].min())
     blocks = nodes.levels[method("hot_grid").blocks(first)]
     assert first > 6
-    assert len(range(*blocks.indices(len(nodes)))) == 4 ** (first - 3)
+    assert blocks.stop - blocks.start == 4 ** (first - 3)
     for shrink, count in estimates.items():
         assert (count.min() >= 0) == shrink
         moved = np.abs(count - alone)

@@ -15,6 +15,7 @@ from dpviz.domain import Domain
 from dpviz.evaluation.truth import exact_counts
 from dpviz.methods import method
 from dpviz.methods.points import ladder_tree
+from dpviz.methods.points.hot_grid import in_full_cells
 from dpviz.methods.points.ladder_tree import Ladder, LadderTree, unspent, within_parts
 from dpviz.private.budget import Budget
 from dpviz.private.index import PointIndex
@@ -22,7 +23,7 @@ from dpviz.private.mechanisms.noise import SimulatedNoise
 from dpviz.queries.workloads import workload
 from dpviz.trees.decomposition import MAX_NODES
 from dpviz.trees.lattice import grid_edges
-from tests.methods.cases import handle, moved_by_a_record, path_totals, priced, refinement
+from tests.methods.cases import any_tree, handle, path_totals, priced, refinement, two_sided
 from tests.strategies import indexes
 
 SQUARE = Domain((0.0, 0.0), (1.0, 1.0))
@@ -31,27 +32,9 @@ REACH = 30
 
 
 @settings(max_examples=60)
-@given(
-    index=indexes(),
-    epsilon=st.floats(0.01, 1e4),
-    c=st.floats(0.5, 50),
-    kappa=st.floats(0, 10),
-    most=st.floats(0.5, 200),
-    g=st.floats(1.1, 8),
-    reserve=st.floats(0, 4),
-    first=st.floats(0.001, 0.9),
-    looks=st.integers(0, 8),
-    up=st.floats(1.1, 16),
-    top=st.floats(0.1, 0.999),
-    band=st.floats(0, 10),
-    jump=st.floats(0.1, 10),
-    last=st.floats(0, 10),
-    seed=st.integers(0, 2**32),
-    cap=st.integers(1, 12),
-)
-def test_prices_of_every_path_add_up_to_at_most_epsilon(index, epsilon, seed, cap, **parameters):
+@any_tree("ladder_tree")
+def test_prices_of_every_path_add_up_to_at_most_epsilon(index, epsilon, chosen, seed):
     """In fractions, without a tolerance: every node's transcript, from the root to a leaf."""
-    chosen = method("ladder_tree", max_depth=cap, **parameters)
     share = Budget(epsilon).spend(epsilon, "test", theorem="test")
     tree, _, paid, _ = chosen.grown(index, share, SimulatedNoise(seed))
     totals = path_totals(tree.parent, paid)
@@ -88,6 +71,20 @@ def test_the_question_and_every_path_add_up_to_at_most_epsilon(
     assert sum(price for price, *_ in drawn) + dearest <= Fraction(epsilon)
 
 
+def cut_to_parts(held, part):
+    """What a question of the ladder tree counts, cell by cell."""
+    return sum(min(w, part) for w in held)
+
+
+def full_and_squares(held, full):
+    """And one of the hot grid."""
+    return sum(w if w >= full else w**2 // full for w in held)
+
+
+@pytest.mark.parametrize(
+    ("question", "by_cells", "most"),
+    [(within_parts, cut_to_parts, 1), (in_full_cells, full_and_squares, 2)],
+)
 @settings(max_examples=50)
 @given(
     index=indexes(dims=2),
@@ -95,13 +92,17 @@ def test_the_question_and_every_path_add_up_to_at_most_epsilon(
     part=st.integers(1, 60),
     seed=st.integers(0, 2**32),
 )
-def test_a_record_moves_what_is_within_even_parts_by_at_most_one(index, level, part, seed):
-    """The sensitivity that the question pays for; and what it counts, cell by cell."""
+def test_a_record_moves_what_is_asked_by_at_most_its_sensitivity(
+    index, level, part, seed, question, by_cells, most
+):
+    """The sensitivity that each question pays for; and what it counts."""
     cells = index.histogram([grid_edges(index.domain.side, 2**level)] * 2)
-    exact = sum(min(w, part) for w in map(int, cells.ravel()))
-    assert within_parts(index, level, part) == exact
-    moved = moved_by_a_record(index, lambda held: within_parts(held, level, part), part, seed)
-    assert 0 <= min(moved) <= max(moved) <= 1
+    assert question(index, level, part) == by_cells(cells.ravel().tolist(), part)
+    place = np.random.default_rng(seed).integers(0, index.domain.side, (1, index.domain.dims))
+    for others in (1, part - 1, part):  # at a place with so many
+        many = index.merged(PointIndex.from_cells(index.domain, place, [others]))
+        more = many.merged(PointIndex.from_cells(index.domain, place))
+        assert 0 <= question(more, level, part) - question(many, level, part) <= most
 
 
 def test_a_tree_begins_with_no_more_cells_than_the_public_cap_allows():
@@ -166,10 +167,6 @@ def test_what_is_left_is_rounded_down(left, part):
     rest = float(unspent(np.array([left]), np.array([rate]))[0])
     assert Fraction(rest) >= 0
     assert Fraction(rest) + Fraction(rate) <= Fraction(left)
-
-
-def two_sided(rate, at):
-    return math.tanh(rate / 2) * np.exp(-rate * np.abs(at))
 
 
 def chain(rates):

@@ -13,6 +13,8 @@ from dpviz.methods.points.privtree_plus import MARGIN, Curve
 from dpviz.private.budget import Budget
 from dpviz.private.mechanisms.noise import NO_SPLIT_FLOOR, SimulatedNoise, asymmetric_geometric
 
+from .cases import children_add_up, handle
+
 CURVES = [Curve(1 / 8, 0.5), Curve(1 / 32, 0.5), Curve(1 / 8, 1.0), Curve(1 / 4, 0.2)]
 
 
@@ -94,10 +96,7 @@ def test_leaf_noise_is_centred_with_the_stated_variance():
 @pytest.mark.parametrize("name", ["privtree_plus", "self_budgeting_tree"])
 def test_estimates_are_non_negative_and_add_up(name):
     points = np.random.default_rng(0).beta(2, 7, size=(20_000, 2))
-    domain = dpviz.Domain((0.0, 0.0), (1.0, 1.0))
-    nodes = dpviz.build(dpviz.from_points(points, domain, public=True), name, 0.5, seed=1).nodes
+    nodes = dpviz.build(handle(points, 2), name, 0.5, seed=1).nodes
     assert nodes.count.min() >= 0
     assert nodes.is_partition()
-    inner = np.flatnonzero(~nodes.leaf)
-    sums = np.bincount(nodes.parent[1:], weights=nodes.count[1:], minlength=len(nodes))
-    np.testing.assert_allclose(sums[inner], nodes.count[inner], rtol=1e-6, atol=1e-6)
+    children_add_up(nodes)

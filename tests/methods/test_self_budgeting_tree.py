@@ -4,46 +4,33 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import settings
 
-from dpviz.methods import method
 from dpviz.methods.points import self_budgeting_tree
-from dpviz.methods.points.self_budgeting_tree import measured_counts
+from dpviz.methods.points.cell_tree import counts_at
 from dpviz.private.budget import Budget
 from dpviz.private.mechanisms.noise import SimulatedNoise, geometric_at
-from tests.methods.cases import path_totals
-from tests.strategies import indexes
+from tests.methods.cases import any_tree, path_totals
 
 
 @settings(max_examples=60)
-@given(
-    index=indexes(),
-    epsilon=st.floats(0.01, 1e4),
-    c=st.floats(0.5, 50),
-    g=st.floats(1.1, 8),
-    seed=st.integers(0, 2**32),
-    cap=st.integers(1, 12),
-)
-def test_rates_of_every_path_add_up_to_epsilon(index, epsilon, c, g, seed, cap):
-    """Every draw is logged with its node; a path is a leaf and its ancestors."""
-    spent = {}
-    trees = []
+@any_tree("self_budgeting_tree", slopes=False)
+def test_rates_of_every_path_add_up_to_epsilon(index, epsilon, chosen, seed):
+    """Every draw is logged: of the root, then of each level at its first look and its second."""
+    drawn = []
 
-    def logged(noise, share, tree, depth, chosen, rate):
-        trees.append(tree)
-        for row in np.flatnonzero(chosen):
-            spent.setdefault((depth, int(tree.codes[depth][row])), []).append(float(rate[row]))
-        return measured_counts(noise, share, tree, depth, chosen, rate)
+    def logged(noise, share, exact, rate):
+        drawn.append(rate)
+        return counts_at(noise, share, exact, rate)
 
-    chosen = method("self_budgeting_tree", c=c, g=g, max_depth=cap, slopes=False)
     budget = Budget(epsilon)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(self_budgeting_tree, "measured_counts", logged)
+        patch.setattr(self_budgeting_tree, "counts_at", logged)
         nodes = chosen.build(index, budget, SimulatedNoise(seed))
     assert [row.epsilon for row in budget.rows] == [epsilon]
-    places = zip(nodes.level.tolist(), np.concatenate(trees[-1].codes).tolist(), strict=True)
-    totals = path_totals(nodes.parent, [sum(map(Fraction, spent.get(at, ()))) for at in places])
+    looks = [np.zeros(1), *drawn]
+    spent = zip(np.concatenate(looks[::2]), np.concatenate(looks[1::2]), strict=True)
+    totals = path_totals(nodes.parent, [sum(map(Fraction, both)) for both in spent])
     assert max(totals) <= Fraction(epsilon)
     assert min(totals) > 0.999 * epsilon  # nothing is left unspent on any path
 

@@ -1,11 +1,13 @@
 """Small road graphs and trips that every test of the network engine shares."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from dpviz.private.roads import RoadData
 from dpviz.roads.generate import clustered_workload, commuter_trips
 from dpviz.roads.graph import road_graph
+from dpviz.roads.paths import Paths, require_paths
 
 
 def grid(side):
@@ -17,6 +19,33 @@ def grid(side):
     dst = np.concatenate([east + 1, north + side])
     nodes = {"node": number, "x": x + 0.1 * np.sin(y), "y": y + 0.1 * np.cos(x)}
     return road_graph(nodes, {"src": src, "dst": dst})
+
+
+def joined(ends, **how):
+    """Five nodes, and an edge for each of these pairs: parallel ones and loops among them."""
+    nodes = {"node": range(5), "x": range(5), "y": [0, 1, 0, 1, 0]}
+    edges = {"src": [a for a, _ in ends], "dst": [b for _, b in ends]}
+    return road_graph(nodes, edges, components="all", **how)
+
+
+def star(x, y):
+    """Edges from a node in the middle to each of these places."""
+    nodes = {"node": range(len(x) + 1), "x": [0, *x], "y": [0, *y]}
+    return road_graph(nodes, {"src": [0] * len(x), "dst": range(1, len(x) + 1)})
+
+
+def tables(graph):
+    """The two tables that a graph is read from."""
+    nodes = pd.DataFrame({"node": graph.node_id, "x": graph.xy[:, 0], "y": graph.xy[:, 1]})
+    src, dst = graph.node_id[graph.ends].T
+    columns = {"edge": graph.edge_id, "src": src, "dst": dst, "length": graph.length}
+    return nodes, pd.DataFrame(columns)
+
+
+def are_paths(graph, domains):
+    """Every edge is in one sub-domain, and each of these is a path."""
+    assert sorted(domains.order.tolist()) == list(range(len(graph)))
+    require_paths(graph, Paths.of(np.split(domains.order, domains.start[1:-1])))
 
 
 @pytest.fixture(scope="session")
@@ -37,6 +66,12 @@ def workload(streets):
 @pytest.fixture(scope="session")
 def data(streets, trips):
     return RoadData("grid", streets, trips, public=True)
+
+
+@pytest.fixture(scope="session")
+def ring():
+    nodes = {"node": range(4), "x": [0, 1, 1, 0], "y": [0, 0, 1, 1]}
+    return road_graph(nodes, {"src": [0, 1, 2, 3], "dst": [1, 2, 3, 0]})
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,6 @@ from collections import Counter
 
 import networkx as nx
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -23,15 +22,11 @@ from dpviz.roads.routing import Router, shortest_path
 from tests.commands import as_json, fails
 from tests.geojson import lines
 
+from .conftest import are_paths, joined, tables
+
 SIDE = 8
 
 several = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=10)
-
-
-def of(ends):
-    nodes = {"node": list(range(5)), "x": list(range(5)), "y": [0, 1, 0, 1, 0]}
-    edges = {"src": [a for a, _ in ends], "dst": [b for _, b in ends]}
-    return road_graph(nodes, edges, components="all", directed=True)
 
 
 @pytest.fixture(scope="module")
@@ -48,20 +43,19 @@ def one_way():
 @given(several, st.lists(st.integers(0, 9), min_size=1, max_size=6))
 def test_a_path_follows_the_directions(ends, raw):
     walk = [edge % len(ends) for edge in raw]
-    left = walk_nodes(of(ends), Paths.of([walk]))
-    joined = all(ends[a][1] == ends[b][0] for a, b in itertools.pairwise(walk))
-    assert (left[-1] >= 0) == joined
-    if joined:
+    left = walk_nodes(joined(ends, directed=True), Paths.of([walk]))
+    leads_on = all(ends[a][1] == ends[b][0] for a, b in itertools.pairwise(walk))
+    assert (left[-1] >= 0) == leads_on
+    if leads_on:
         assert left.tolist() == [ends[edge][1] for edge in walk]
 
 
 @given(several, st.integers(0, 1000))
 @settings(max_examples=60, deadline=None)
 def test_sub_domains_are_one_way_paths(ends, seed):
-    graph = of(ends)
+    graph = joined(ends, directed=True)
     for domains in (min_cut(graph, Paths.of([[0]])), random_pairs(graph, seed)):
-        assert sorted(domains.order.tolist()) == list(range(len(ends)))
-        require_paths(graph, Paths.of(np.split(domains.order, domains.start[1:-1])))
+        are_paths(graph, domains)
 
 
 @given(several, st.lists(st.lists(st.integers(0, 9), min_size=2, max_size=4), max_size=8))
@@ -78,7 +72,7 @@ def test_the_matching_of_a_pivot_is_the_best_bipartite_one(ends, raw):
         "src": [edge + 1 if edge % 2 == 0 else 0 for edge in range(count)],
         "dst": [0 if edge % 2 == 0 else edge + 1 for edge in range(count)],
     }
-    star = road_graph({k: list(v) for k, v in nodes.items()}, edges, directed=True)
+    star = road_graph(nodes, edges, directed=True)
     random = np.random.default_rng(len(raw))
     queries = [
         [int(random.choice(arriving)), int(random.choice(leaving))] for _ in range(3 * len(raw))
@@ -90,12 +84,7 @@ def test_the_matching_of_a_pivot_is_the_best_bipartite_one(ends, raw):
         for others in itertools.permutations([*leaving, *([-1] * len(arriving))], len(arriving))
     )
     cut = min_cut(star, workload)
-    whole = len(cut.runs(workload)[0])
-    assert whole == sum(len(query) for query in workload_rows(workload)) - most
-
-
-def workload_rows(workload):
-    return [workload[row].tolist() for row in range(len(workload))]
+    assert len(cut.runs(workload)[0]) == len(workload.edge) - most
 
 
 def test_shortest_paths_equal_those_of_a_directed_networkx(one_way):
@@ -115,7 +104,7 @@ def test_shortest_paths_equal_those_of_a_directed_networkx(one_way):
 
 
 def test_no_way_back_is_said():
-    graph = of([(0, 1), (1, 2)])
+    graph = joined([(0, 1), (1, 2)], directed=True)
     assert shortest_path(graph, 0, 2).tolist() == [0, 1]
     with pytest.raises(DataError, match="no path leads from node 2 to 0"):
         shortest_path(graph, 2, 0)
@@ -147,17 +136,13 @@ def test_a_release_keeps_its_directions_and_its_sums(one_way):
 
 
 def test_files_and_commands_take_the_option(one_way, tmp_path):
-    pd.DataFrame({"node": one_way.node_id, "x": one_way.xy[:, 0], "y": one_way.xy[:, 1]}).to_csv(
-        tmp_path / "nodes.csv", index=False
-    )
-    pd.DataFrame({"src": one_way.ends[:, 0], "dst": one_way.ends[:, 1]}).to_csv(
-        tmp_path / "edges.csv", index=False
-    )
-    tables = (tmp_path / "nodes.csv", tmp_path / "edges.csv")
-    assert read_graph(*tables, directed=True).directed
-    assert not read_graph(*tables).directed
+    files = (tmp_path / "nodes.csv", tmp_path / "edges.csv")
+    for table, file in zip(tables(one_way), files, strict=True):
+        table.to_csv(file, index=False)
+    assert read_graph(*files, directed=True).directed
+    assert not read_graph(*files).directed
     out = str(tmp_path / "r.parquet")
-    graph = ",".join(map(str, tables))
+    graph = ",".join(map(str, files))
     built = as_json(*f"roads build generate:60 --graph {graph} --directed -o {out}".split())
     assert built["edges"] == len(one_way)
     assert as_json("roads", "query", out, "--path", "0,1")["answers"][0]["edges"] == 2

@@ -52,11 +52,7 @@ def test_streets_end_where_more_than_two_edges_meet(odd):
     }
 
 
-def test_a_ring_of_its_own_is_one_street():
-    ring = road_graph(
-        {"node": range(4), "x": [0, 1, 1, 0], "y": [0, 0, 1, 1]},
-        {"src": [0, 1, 2, 3], "dst": [1, 2, 3, 0]},
-    )
+def test_a_ring_of_its_own_is_one_street(ring):
     assert np.diff(chains(ring).start).tolist() == [4]
 
 

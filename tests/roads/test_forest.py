@@ -14,8 +14,10 @@ from dpviz.roads import trees
 from dpviz.roads.decompose import Subdomains, min_cut, random_pairs, separate
 from dpviz.roads.estimates import consistent
 from dpviz.roads.forest import Forest, answer_variance, planted
-from dpviz.roads.graph import road_graph
-from dpviz.roads.paths import Paths, require_paths
+from dpviz.roads.paths import Paths
+from tests.methods.cases import path_totals
+
+from .conftest import are_paths, joined, star
 
 BUILDERS = {
     "boost": lambda d, w: trees.boost(d),
@@ -33,12 +35,6 @@ def matrix(forest):
     return ((forest.lo[:, None] <= at) & (at < forest.hi[:, None])).astype(float)
 
 
-def are_paths(graph, domains):
-    assert sorted(domains.order.tolist()) == list(range(len(graph)))
-    runs = np.split(domains.order, domains.start[1:-1])
-    require_paths(graph, Paths.of(runs))
-
-
 def test_every_decomposition_is_a_partition_into_paths(streets, odd, workload):
     for graph, queries in ((streets, workload), (odd, Paths.of([[0, 2]]))):
         for domains in (separate(graph), min_cut(graph, queries), random_pairs(graph)):
@@ -51,24 +47,19 @@ def test_every_decomposition_is_a_partition_into_paths(streets, odd, workload):
 )
 @settings(max_examples=60, deadline=None)
 def test_any_multigraph_decomposes_into_paths(ends, seed):
-    nodes = {"node": range(5), "x": range(5), "y": [0, 1, 0, 1, 0]}
-    edges = {"src": [a for a, _ in ends], "dst": [b for _, b in ends]}
-    graph = road_graph({k: list(v) for k, v in nodes.items()}, edges, components="all")
+    graph = joined(ends)
     are_paths(graph, min_cut(graph, Paths.of([[0]])))
     are_paths(graph, random_pairs(graph, seed))
 
 
 def test_min_cut_cuts_least_at_a_crossing():
     """Five edges at one node: every pairing by brute force."""
-    star = road_graph(
-        {"node": range(6), "x": [0, 1, 0, -1, 0, 2], "y": [0, 0, 1, 0, -1, 2]},
-        {"src": [0] * 5, "dst": [1, 2, 3, 4, 5]},
-    )
+    crossing = star([1, 0, -1, 0, 2], [0, 1, 0, -1, 2])
     random = np.random.default_rng(7)
     for _ in range(20):
         pairs = [tuple(random.choice(5, 2, replace=False)) for _ in range(12)]
         queries = Paths.of(pairs)
-        runs = len(min_cut(star, queries).runs(queries)[0])
+        runs = len(min_cut(crossing, queries).runs(queries)[0])
         matchings = (
             {frozenset(order[:2]), frozenset(order[2:4])}
             for order in itertools.permutations(range(5))
@@ -78,22 +69,14 @@ def test_min_cut_cuts_least_at_a_crossing():
 
 
 def test_min_cut_uses_networkx_at_large_crossings():
-    arms = 9
-    angle = np.arange(arms)
-    star = road_graph(
-        {"node": range(arms + 1), "x": [0, *np.cos(angle)], "y": [0, *np.sin(angle)]},
-        {"src": [0] * arms, "dst": list(range(1, arms + 1))},
-    )
+    angle = np.arange(9)
+    crossing = star(np.cos(angle), np.sin(angle))
     queries = Paths.of([[0, 5], [5, 0], [1, 7], [2, 3], [4, 8]])
-    assert len(min_cut(star, queries).runs(queries)[0]) == 5
-    assert len(min_cut(star, queries).start) - 1 == 5
+    assert len(min_cut(crossing, queries).runs(queries)[0]) == 5
+    assert len(min_cut(crossing, queries).start) - 1 == 5
 
 
-def test_a_ring_is_cut_at_its_lightest_node():
-    ring = road_graph(
-        {"node": [0, 1, 2, 3], "x": [0, 1, 1, 0], "y": [0, 0, 1, 1]},
-        {"src": [0, 1, 2, 3], "dst": [1, 2, 3, 0]},
-    )
+def test_a_ring_is_cut_at_its_lightest_node(ring):
     queries = Paths.of([[0, 1], [1, 2], [3, 0]])  # nothing passes from edge 2 to edge 3
     assert len(min_cut(ring, queries).runs(queries)[0]) == 3
 
@@ -110,11 +93,7 @@ def test_runs_of_a_query_add_up_to_its_distinct_edges(streets, workload):
 @pytest.mark.parametrize("name", BUILDERS)
 def test_no_edge_pays_more_than_the_budget(name, streets, workload):
     forest = BUILDERS[name](min_cut(streets, workload), workload)
-    loss: list[Fraction] = []
-    for node, parent in enumerate(forest.parent.tolist()):
-        loss.append(
-            (loss[parent] if parent >= 0 else 0) + 1 / Fraction(forest.relative_scale[node])
-        )
+    loss = path_totals(forest.parent, [1 / Fraction(each) for each in forest.relative_scale])
     assert max(loss) <= 1  # exactly: fractions, no tolerance
     assert float(max(loss)) > 1 - 1e-12  # and nothing is wasted
     inner = np.flatnonzero(np.isin(np.arange(len(forest)), forest.parent))

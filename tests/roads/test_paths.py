@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from dpviz.errors import DataError, ParameterError
 from dpviz.roads.generate import clustered_workload, commuter_trips, corridor_workload
-from dpviz.roads.graph import road_graph
 from dpviz.roads.paths import (
     Paths,
     paths_from_ids,
@@ -17,6 +16,8 @@ from dpviz.roads.paths import (
     walk_nodes,
 )
 from dpviz.roads.routing import Router, shortest_path
+
+from .conftest import joined
 
 
 def is_path(ends, edges):
@@ -34,9 +35,7 @@ def is_path(ends, edges):
     st.lists(st.lists(st.integers(0, 6), min_size=1, max_size=6), min_size=1, max_size=5),
 )
 def test_a_path_is_recognised_as_by_brute_force(ends, sequences):
-    nodes = {"node": [0, 1, 2, 3], "x": [0, 1, 2, 3], "y": [0, 1, 0, 1]}
-    edges = {"src": [a for a, _ in ends], "dst": [b for _, b in ends]}
-    graph = road_graph(nodes, edges, components="all")
+    graph = joined(ends)
     sequences = [[edge % len(ends) for edge in each] for each in sequences]
     paths = Paths.of(sequences)
     left = walk_nodes(graph, paths)
@@ -80,13 +79,8 @@ def test_a_shortest_path_needs_two_joined_nodes(odd):
     assert odd.edge_id[shortest_path(odd, "a", "c")].tolist() in (["ab1", "bc"], ["da", "cd"])
     with pytest.raises(DataError, match="both ends of the path are node a"):
         shortest_path(odd, "a", "a")
-    apart = road_graph(
-        {"node": [1, 2, 3, 4], "x": [0, 1, 2, 3], "y": [0, 0, 0, 0]},
-        {"src": [1, 3], "dst": [2, 4]},
-        components="all",
-    )
     with pytest.raises(DataError, match="no path joins nodes 1 and 4"):
-        shortest_path(apart, 1, 4)
+        shortest_path(joined([(1, 2), (3, 4)]), 1, 4)
 
 
 def test_generated_trips_and_workloads_are_paths_and_repeatable(streets):

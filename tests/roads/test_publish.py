@@ -9,13 +9,14 @@ import dpviz
 from dpviz.build import build
 from dpviz.errors import DataError, ParameterError, PrivacyError, ReleaseError
 from dpviz.methods import method as find_method
-from dpviz.methods import names, of_kind
+from dpviz.methods import names
 from dpviz.private.roads import RoadData, exact_visits
 from dpviz.releases.export import export
 from dpviz.releases.roads.path_count import beats_zero, cover, path_variance
 from dpviz.releases.store import from_arrow, read, save
 from dpviz.roads.paths import Paths
 from tests.headers import header_of, with_header
+from tests.methods.cases import children_add_up, same_columns
 
 COMBINED = ["min+opt+tru", "tru+best+min", "random+boost", "hm+tru", "min+opt"]
 ALL = [*sorted(names("roads")), *COMBINED]
@@ -25,13 +26,6 @@ UNBIASED = ["dwork", "hm", "min+opt", "random+boost", "min+best"]
 @pytest.fixture(params=ALL)
 def name(request):
     return str(request.param)
-
-
-def test_every_method_names_a_paper_and_a_guarantee():
-    for cls in of_kind("roads").values():
-        assert cls.paper
-        assert cls.guarantee == "ε-DP"
-        assert "Privacy:" in (cls.__doc__ or "")
 
 
 def test_the_price_is_epsilon(name, data, workload):
@@ -55,12 +49,7 @@ def test_the_order_of_trips_changes_nothing(name, streets, trips, workload):
 
 
 def test_parents_are_the_sums_of_their_children(name, data, workload):
-    nodes = build(data, name, workload=workload, seed=2).nodes
-    inner = ~nodes.leaf
-    sums = np.zeros(len(nodes))
-    child = np.flatnonzero(nodes.parent >= 0)
-    np.add.at(sums, nodes.parent[child], nodes.count[child])
-    np.testing.assert_allclose(sums[inner], nodes.count[inner], atol=1e-8)
+    children_add_up(build(data, name, workload=workload, seed=2).nodes, atol=1e-8)
 
 
 def test_a_path_is_the_sum_of_its_edges_and_of_its_cover(name, data, workload):
@@ -84,8 +73,7 @@ def test_columns_survive_the_file(name, data, workload, tmp_path):
     back = read(tmp_path / "r.parquet")
     for column in ("edge_id", "length", "line_xy", "xy"):
         np.testing.assert_array_equal(getattr(back.graph, column), getattr(release.graph, column))
-    for column in ("lo", "hi", "parent", "count", "variance"):
-        np.testing.assert_array_equal(getattr(back.nodes, column), getattr(release.nodes, column))
+    same_columns(back.nodes, release.nodes)
     np.testing.assert_array_equal(back.measured, release.measured)
     np.testing.assert_array_equal(back.domains.order, release.domains.order)
     assert back.header == release.header

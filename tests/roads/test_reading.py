@@ -12,14 +12,7 @@ from dpviz.private.load.roads import city_trips, read_trips
 from tests.commands import as_json, fails
 from tests.geojson import collection, feature
 
-
-def tables(graph):
-    nodes = pd.DataFrame({"node": graph.node_id, "x": graph.xy[:, 0], "y": graph.xy[:, 1]})
-    ends = graph.node_id[graph.ends]
-    edges = pd.DataFrame(
-        {"edge": graph.edge_id, "src": ends[:, 0], "dst": ends[:, 1], "length": graph.length}
-    )
-    return nodes, edges
+from .conftest import tables
 
 
 @pytest.fixture

@@ -29,3 +29,14 @@ def grams(rows, l_top, longest, size=3):
             for stop in range(start + 1, min(start + longest, len(text)) + 1):
                 counts[tuple(text[start:stop])] += 1
     return counts
+
+
+def counted(rows, l_top, longest=8):
+    """Occurrences of strings without end marks."""
+    return {
+        string: count for string, count in grams(rows, l_top, longest).items() if 3 not in string
+    }
+
+
+def lists(sequences):
+    return [sequences[row].tolist() for row in range(len(sequences))]

@@ -13,7 +13,7 @@ from dpviz.sequences import grams
 from dpviz.sequences.grams import GramTree
 from dpviz.sequences.model import ContextTree, best_first
 
-from .cases import ROWS, public
+from .cases import ROWS, counted, public
 
 
 def plainly(counts, longer, k, longest):
@@ -55,6 +55,19 @@ def test_models_list_the_strings_of_the_plain_way(name, rows, k, seed):
         patch.setattr(f"{type(model).__module__}.best_first", plainly)
         wanted = model.top(k, 6)
     assert model.top(k, 6) == wanted
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"), [("markov", {"l_top": 30, "max_depth": 4}), ("ngram", {"n_max": 3})]
+)
+def test_without_noise_the_most_frequent_strings_are_those_of_brute_force(name, parameters):
+    rows = [[0, 1, 2], [0, 1], [0, 1, 1], [2], [0]] * 40
+    model = build(public(rows), name, 1e9, seed=1, **parameters).model
+    exact, top = counted(rows, 30, 3), model.top(6)
+    assert [count for _, count in top] == pytest.approx(sorted(exact.values(), reverse=True)[:6])
+    assert all(exact[string] == pytest.approx(count) for string, count in top)
+    counts = [count for _, count in model.top(50)]
+    assert counts == sorted(counts, reverse=True)
 
 
 def uniform(kind, size):

@@ -25,7 +25,7 @@ from dpviz.private.sequences import SequenceData, Sequences
 from dpviz.sequences.alphabet import Alphabet
 from tests.commands import as_json, fails
 
-from .cases import ABC, grams, public
+from .cases import ABC, counted, public
 
 ROWS = [[0, 1, 2], [0, 1], [0, 1, 1], [2], [0] * 9] * 60
 SMALL = {"tops": (2, 5), "epsilons": (0.5, 1e7), "repeats": 2, "samples": 4000, "l_top": 6}
@@ -52,9 +52,7 @@ def test_measures_without_noise_are_those_of_the_truncated_sequences():
     plan = SequenceExperiment(methods=("topk_em", "truncate"), **SMALL)
     measured = [row for rows in run(public(rows), plan) for row in rows]
     by_measure = {(row.method, row.measure): row for row in measured if row.epsilon == 1e7}
-    whole, cut = (
-        {s: c for s, c in grams(rows, l_top, 9).items() if 3 not in s} for l_top in (99, 6)
-    )
+    whole, cut = (counted(rows, l_top, 9) for l_top in (99, 6))
 
     def best(counts, k):
         return sorted(counts, key=lambda string: -counts[string])[:k]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import dpviz
 from dpviz.build import build
-from dpviz.errors import BudgetError, DataError, ParameterError, PrivacyError
+from dpviz.errors import DataError, ParameterError
 from dpviz.methods import method as find_method
 from dpviz.methods import of_kind
 from dpviz.methods.sequences.base import SequenceTask
@@ -21,13 +21,7 @@ from dpviz.private.sequences import SequenceData, Sequences
 from dpviz.sequences.alphabet import Alphabet
 from dpviz.sequences.model import projected
 
-ABC = Alphabet(("a", "b", "c"))
-rows = st.lists(st.lists(st.integers(0, 2), min_size=1, max_size=7), min_size=0, max_size=12)
-
-
-def truncated(row, l_top):
-    """The row as the convention has it: with its end where both fit."""
-    return [*row, "&"] if len(row) + 1 <= l_top else row[:l_top]
+from .cases import ABC, ROWS, counted, lists, public, truncated
 
 
 def after(rows, l_top, context):
@@ -39,7 +33,7 @@ def after(rows, l_top, context):
             past = tuple(text[:place])
             if len(past) >= len(context) and past[len(past) - len(context) :] == context:
                 counts[text[place]] += 1
-    return [counts[0], counts[1], counts[2], counts["&"]]
+    return [counts[mark] for mark in range(4)]
 
 
 def contexts(first_child, width):
@@ -53,18 +47,17 @@ def contexts(first_child, width):
     return strings
 
 
-@given(rows, st.integers(1, 9))
+@given(ROWS, st.integers(1, 9))
 def test_a_sequence_has_at_most_l_top_events_and_longer_ones_lose_their_end(rows, l_top):
     events = events_of(Sequences.of(rows), 3, l_top)
     cut = [truncated(row, l_top) for row in rows]
     assert len(events.place) == sum(map(len, cut))
-    assert events.truncated == sum("&" not in row for row in cut)
-    text = [3 if symbol == "&" else symbol for row in cut for symbol in row]
-    assert events.text[events.place].tolist() == text
+    assert events.truncated == sum(3 not in row for row in cut)
+    assert events.text[events.place].tolist() == [symbol for row in cut for symbol in row]
 
 
 @settings(max_examples=60)
-@given(rows, st.integers(1, 9), st.integers(0, 2**32 - 1), st.integers(0, 5))
+@given(ROWS, st.integers(1, 9), st.integers(0, 2**32 - 1), st.integers(0, 5))
 def test_counts_of_every_context_are_those_of_brute_force(rows, l_top, seed, depth):
     random = np.random.default_rng(seed)
     events = events_of(Sequences.of(rows), 3, l_top)
@@ -78,39 +71,17 @@ def test_counts_of_every_context_are_those_of_brute_force(rows, l_top, seed, dep
 
 
 def model_of(rows, alphabet=ABC, **parameters):
-    data = SequenceData("test", alphabet, Sequences.of(rows), public=True)
-    return build(data, "markov", 1e7, seed=1, **parameters).model
+    return build(public(rows, alphabet), "markov", 1e7, seed=1, **parameters).model
 
 
 @settings(max_examples=40)
-@given(rows.filter(bool))
+@given(ROWS.filter(bool))
 def test_without_noise_short_strings_have_their_exact_counts(rows):
     rows = rows * 60  # a context splits where its score exceeds δ, which is at least 1 a level
     model = model_of(rows, l_top=30, max_depth=3)
-    for string in ([0], [1], [0, 1], [2, 2], [0, 1, 2]):
-        wanted = sum(
-            row[place : place + len(string)] == string
-            for row in rows
-            for place in range(len(row) - len(string) + 1)
-        )
-        assert model.count(string) == pytest.approx(wanted, rel=1e-6, abs=0.02)
-
-
-def test_the_most_frequent_strings_come_first_and_are_those_of_brute_force():
-    rows = [[0, 1, 2], [0, 1], [0, 1, 1], [2], [0]] * 40
-    model = model_of(rows, l_top=30, max_depth=4)
-    counted = Counter(
-        tuple(row[place : place + length])
-        for row in rows
-        for length in (1, 2, 3)
-        for place in range(len(row) - length + 1)
-    )
-    top = model.top(5)
-    wanted = sorted(counted.values(), reverse=True)[:5]
-    assert [round(count) for _, count in top] == wanted
-    assert all(counted[string] == round(count) for string, count in top)
-    counts = [count for _, count in model.top(50)]
-    assert counts == sorted(counts, reverse=True)
+    exact = counted(rows, 30, 3)
+    for string in ((0,), (1,), (0, 1), (2, 2), (0, 1, 2)):
+        assert model.count(string) == pytest.approx(exact.get(string, 0), rel=1e-6, abs=0.02)
 
 
 def test_synthetic_sequences_follow_the_model():
@@ -136,10 +107,8 @@ def test_synthetic_sequences_know_where_they_begin():
 
 def test_forbidden_steps_get_no_count_and_records_are_cut_there():
     follows = np.array([[True, True, False], [True, True, True], [False, True, True]])
-    alphabet = Alphabet(("a", "b", "c"), follows)
-    data = SequenceData("test", alphabet, Sequences.of([[0, 2, 1], [0, 1, 2]]), public=True)
-    rows = data._sequences
-    assert [rows[row].tolist() for row in range(len(rows))] == [[0], [0, 1, 2]]
+    data = public([[0, 2, 1], [0, 1, 2]], Alphabet(ABC.names, follows))
+    assert lists(data._sequences) == [[0], [0, 1, 2]]
     release = build(data, "markov", 0.5, seed=3, max_depth=2)
     for context in ([0], [1, 0], [2, 0]):
         assert release.model.following(context)[2] == 0.0
@@ -165,7 +134,7 @@ def test_projected_rows_are_the_closest_ones_with_their_sums(seed):
 
 
 @settings(max_examples=30)
-@given(rows, st.floats(0.01, 50), st.integers(0, 2**32 - 1))
+@given(ROWS, st.floats(0.01, 50), st.integers(0, 2**32 - 1))
 def test_the_price_is_spent_once_and_whole(rows, epsilon, seed):
     budget = Budget(epsilon)
     task = SequenceTask(Sequences.of(rows), ABC, budget, SimulatedNoise(seed))
@@ -179,30 +148,6 @@ def test_the_scale_is_the_theorem_s():
     method = Markov(l_top=20)
     assert method.scale(1 / 18, 18) == pytest.approx(741, abs=0.5)
     assert abs(20 / (1 - 1 / 18) - 21.2) < 0.05
-
-
-def test_neighbours_and_units_divide_the_price():
-    data = SequenceData(
-        "test", ABC, Sequences.of([[0, 1]] * 9), public=True, unit="one person", max_per_unit=3
-    )
-    release = build(data, "markov", 1.2, seed=1, neighbours="replace")
-    assert sum(row["epsilon"] for row in release.header.budget) == pytest.approx(1.2)
-    alone = SequenceData("test", ABC, Sequences.of([[0, 1]] * 9), public=True)
-    cheap = build(alone, "markov", 0.2, seed=1)
-    np.testing.assert_allclose(release.model.counts, cheap.model.counts, rtol=1e-9)
-
-
-def test_sensitive_sequences_are_paid_before_any_noise_and_are_never_simulated():
-    data = SequenceData("visits", ABC, Sequences.of([[0, 1], [2]]))
-    with pytest.raises(PrivacyError, match="NOT PRIVATE"):
-        build(data, "markov", 1.0, seed=1)
-    ledger = dpviz.Ledger()
-    ledger.set_total("visits", 1.0)
-    release = build(data, "markov", 0.75, ledger=ledger, max_depth=2)
-    assert release.header.private
-    assert ledger.account("visits").spent == 0.75
-    with pytest.raises(BudgetError, match="left"):
-        build(data, "markov", 0.75, ledger=ledger)
 
 
 @pytest.mark.parametrize(
@@ -264,7 +209,7 @@ def noisy_model(follows=None, **parameters):
     parameters = {"root_share": 0.2, "prior": 3.0} | parameters
     random = np.random.default_rng(7)
     rows = [random.choice(3, size=random.integers(1, 9), p=[0.6, 0.3, 0.1]) for _ in range(3_000)]
-    data = SequenceData("test", Alphabet(("a", "b", "c"), follows), Sequences.of(rows), public=True)
+    data = public(rows, Alphabet(ABC.names, follows))
     return build(data, "markov", 0.2, seed=5, l_top=10, **parameters).model
 
 
@@ -296,8 +241,7 @@ def test_single_symbols_are_measured_beside_the_leaves():
 
 
 def test_a_file_holds_the_variance_of_single_symbols(tmp_path):
-    data = SequenceData("test", ABC, Sequences.of([[0, 1], [2]] * 9), public=True)
-    release = build(data, "markov", 1.0, seed=1, root_share=0.3)
+    release = build(public([[0, 1], [2]] * 9), "markov", 1.0, seed=1, root_share=0.3)
     release.save(tmp_path / "visits.parquet")
     model = dpviz.read(tmp_path / "visits.parquet", kind="sequences").model
     assert model.root_variance == release.model.root_variance
@@ -320,6 +264,6 @@ def test_what_a_large_alphabet_needs_follows_from_its_size():
 def test_every_context_knows_its_last_symbol_whatever_the_noise():
     """The paper's root stays whole in up to half of the releases of a large alphabet."""
     alphabet = Alphabet(tuple(map(str, range(60))))
-    data = SequenceData("test", alphabet, Sequences.of([[0, 1]] * 50), public=True)
+    data = public([[0, 1]] * 50, alphabet)
     for seed in range(8):
         assert build(data, "markov", 0.1, seed=seed).model.depth >= 1

@@ -5,7 +5,6 @@ import pytest
 
 from dpviz.build import build
 from dpviz.errors import ParameterError
-from dpviz.private.sequences import SequenceData, Sequences
 from dpviz.sequences.alphabet import Alphabet
 from dpviz.sequences.moves import (
     contexts,
@@ -16,6 +15,8 @@ from dpviz.sequences.moves import (
     visits,
 )
 
+from .cases import public
+
 SIZE = 3
 ALWAYS = {"threshold": -1e6, "max_depth": 1, "l_top": 3}
 """A tree that is split once and no more, whatever the noise."""
@@ -24,8 +25,7 @@ ALWAYS = {"threshold": -1e6, "max_depth": 1, "l_top": 3}
 def letters(n):
     random = np.random.default_rng(5)
     rows = [random.integers(0, SIZE, random.integers(1, 3)).tolist() for _ in range(n)]
-    alphabet = Alphabet(tuple("abc"))
-    return SequenceData("letters", alphabet, Sequences.of(rows), public=True)
+    return public(rows)
 
 
 @pytest.fixture(scope="module")
@@ -109,8 +109,7 @@ def test_what_a_rule_forbids_brings_no_noise_into_visits():
     size = 12
     near = np.abs(np.subtract.outer(np.arange(size), np.arange(size))) == 1
     alphabet = Alphabet(tuple(f"p{each}" for each in range(size)), near)
-    rows = Sequences.of([[0, 1, 2]] * 2000)
-    row = SequenceData("row", alphabet, rows, public=True)
+    row = public([[0, 1, 2]] * 2000, alphabet)
     runs = [model(row, seed=seed, projection="clip", **ALWAYS) for seed in range(600)]
     tree = runs[0]
     assert tree.root_leaves.tolist() == [2, *[3] * (size - 2), 2, size]

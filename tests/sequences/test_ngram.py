@@ -269,17 +269,6 @@ def test_a_tree_stops_at_the_public_cap(monkeypatch):
     assert 1 <= len(build(rows, "ngram", 50.0, seed=1).model) < whole
 
 
-def test_the_most_frequent_strings_are_those_of_brute_force():
-    rows = [[0, 1, 2], [0, 1], [0, 1, 1], [2], [0]] * 40
-    model = build(public(rows), "ngram", 1e9, seed=1, n_max=3).model
-    counted = {
-        string: count for string, count in grams(rows, 20, 3).items() if string and 3 not in string
-    }
-    top = model.top(6)
-    assert [count for _, count in top] == pytest.approx(sorted(counted.values(), reverse=True)[:6])
-    assert all(counted[string] == pytest.approx(count) for string, count in top)
-
-
 def test_sampled_symbols_follow_the_tree():
     """Frequencies of next symbols of 20,000 draws within 5.5 sd, false alarm below 1e-6."""
     rows = [[0, 1], [0, 1], [0, 2], [2]] * 50

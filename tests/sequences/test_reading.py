@@ -32,12 +32,9 @@ from dpviz.sequences.grams import Ranking
 from tests.commands import as_json, fails, run
 from tests.headers import header_of, with_header
 
-ABC = Alphabet(("a", "b", "c"))
+from .cases import ABC, lists, public
+
 UNIT = dpviz.Domain.from_bounds([0.0, 0.0, 1.0, 1.0])
-
-
-def lists(sequences):
-    return [sequences[row].tolist() for row in range(len(sequences))]
 
 
 @pytest.mark.parametrize("text", ["a b c\n\nb\n", "a,b,c\r\nb\r\n", "a\tb\tc\nb"])
@@ -284,8 +281,7 @@ def test_places_in_a_file_are_bounded_per_person(tmp_path):
 def release(request):
     rows = [[0, 1, 2], [0, 1], [2]] * 30
     alphabet = grid_cells(UNIT, 2).alphabet(neighbours=True)
-    data = SequenceData("test", alphabet, Sequences.of(rows), public=True)
-    return build(data, request.param, 2.0, seed=1)
+    return build(public(rows, alphabet), request.param, 2.0, seed=1)
 
 
 def same(one, other):
@@ -308,8 +304,7 @@ def test_a_release_comes_back_identical(release, tmp_path):
 
 
 def test_a_file_of_before_the_other_models_holds_contexts():
-    data = SequenceData("test", ABC, Sequences.of([[0, 1]] * 30), public=True)
-    release = build(data, "markov", 2.0, seed=1)
+    release = build(public([[0, 1]] * 30), "markov", 2.0, seed=1)
     table = release.to_arrow()
     header = header_of(table)
     assert header.pop("model") == "contexts"
@@ -366,8 +361,7 @@ def test_a_model_of_another_kind_is_one_clear_line():
 
 def headed(model):
     """The least header that can be read."""
-    data = SequenceData("test", ABC, Sequences.of([[0]]), public=True)
-    header = build(data, "markov", 1.0, seed=1).header.to_dict()
+    header = build(public([[0]]), "markov", 1.0, seed=1).header.to_dict()
     frame = {"kind": "sequences", "alphabet": ["a", "b", "c"], "model": model}
     return {KEY: json.dumps({**header, **frame}).encode()}
 

@@ -20,14 +20,7 @@ from dpviz.private.mechanisms.noise import SimulatedNoise
 from dpviz.private.sequences import SequenceData, Sequences
 from dpviz.sequences.alphabet import Alphabet
 
-from .cases import ABC, ROWS, grams, public
-
-
-def counted(rows, l_top, longest=8):
-    """Occurrences of strings without end marks."""
-    return {
-        string: count for string, count in grams(rows, l_top, longest).items() if 3 not in string
-    }
+from .cases import ABC, ROWS, counted, public
 
 
 @settings(max_examples=60)

@@ -1,4 +1,6 @@
-"""The leaves of a tree of Morton cells, found by the curve."""
+"""The leaves of a tree of Morton cells, found by the curve; and the families of any tree."""
+
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -13,3 +15,9 @@ def located(nodes: Decomposition, cells: Int) -> Int:
     order = np.argsort(starts)
     rank = np.searchsorted(starts[order], morton(cells), side="right") - 1
     return np.asarray(leaves[order][rank])
+
+
+def families(parent: Int) -> Iterator[tuple[int, Int]]:
+    """Each node that has children, and these, one by one."""
+    for row in np.unique(parent[parent >= 0]):
+        yield row, np.flatnonzero(parent == row)

@@ -5,20 +5,20 @@ import math
 import numpy as np
 import pytest
 
-from dpviz.build import build, from_points
-from dpviz.domain import Domain
+from dpviz.build import build
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.density import LEAST, POWER, STEEPEST, refine
+from tests.methods.cases import children_add_up, handle
 
 
 def test_slopes_move_records_towards_the_denser_neighbour_and_keep_every_total():
     random = np.random.default_rng(5)
-    domain = Domain.from_bounds([0.0, 0.0, 1.0, 1.0])
-    handle = from_points(random.beta(1.0, 4.0, size=(20_000, 2)), domain, public=True)
-    flat = build(handle, "privtree", 1.0, seed=1, slopes=False)
-    sloped = build(handle, "privtree", 1.0, seed=1, slopes=True)
+    data = handle(random.beta(1.0, 4.0, size=(20_000, 2)), 2)
+    flat, sloped = (build(data, "privtree", 1.0, seed=1, slopes=each) for each in (False, True))
     assert len(sloped.nodes) > len(flat.nodes)
-    boxes = np.hstack([domain.to_coordinates(flat.nodes.lo), domain.to_coordinates(flat.nodes.hi)])
+    boxes = np.hstack(
+        [data.domain.to_coordinates(flat.nodes.lo), data.domain.to_coordinates(flat.nodes.hi)]
+    )
     np.testing.assert_allclose(
         sloped.count(boxes).count, flat.count(boxes).count, rtol=1e-9, atol=1e-6
     )
@@ -35,15 +35,11 @@ def western(nodes):
 @pytest.mark.parametrize("epsilon", [1e-3, 0.3, 100.0])
 def test_sub_cells_share_out_their_leaf(dims, epsilon):
     """Positive, finite, and a leaf's own count, from no record to a thousand in one place."""
-    domain = Domain.from_bounds([0.0] * dims + [1.0] * dims)
     for points in (np.empty((0, dims)), np.full((1, dims), 0.3), np.full((1000, dims), 0.7)):
-        handle = from_points(points, domain, public=True)
-        nodes = build(handle, "ladder_tree", epsilon, seed=1).nodes
-        inner = ~nodes.leaf
+        nodes = build(handle(points, dims), "ladder_tree", epsilon, seed=1).nodes
         assert np.isfinite(nodes.count).all()
         assert (nodes.count >= 0).all()
-        sums = np.bincount(nodes.parent[1:], weights=nodes.count[1:], minlength=len(nodes))
-        np.testing.assert_allclose(sums[inner], nodes.count[inner], rtol=1e-9, atol=1e-6)
+        children_add_up(nodes)
 
 
 def test_a_mirror_image_has_the_mirror_image_of_the_slopes():

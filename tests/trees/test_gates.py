@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import dpviz
-from dpviz.domain import Domain
 from dpviz.methods import method
 from dpviz.trees import gates, network
 from dpviz.trees.consistency import sum_up
@@ -27,6 +26,7 @@ from dpviz.trees.gates import (
     softmax,
 )
 from dpviz.trees.network import Network
+from tests.methods.cases import children_add_up, handle
 from tests.training.network import beginning
 
 
@@ -36,8 +36,8 @@ def nodes() -> Decomposition:
     random = np.random.default_rng(3)
     points = np.concatenate([random.random((3000, 2)), 0.3 + 0.01 * random.random((3000, 2))])
     points = np.concatenate([points, np.full((2000, 2), 0.99999)])
-    data = dpviz.from_points(points, Domain.from_bounds([0.0, 0.0, 1.0, 1.0]), public=True)
-    return dpviz.build(data, method("hot_grid", slopes=False, gates=False), 1.0, seed=1).nodes
+    chosen = method("hot_grid", slopes=False, gates=False)
+    return dpviz.build(handle(points, 2), chosen, 1.0, seed=1).nodes
 
 
 def full(counts: np.ndarray) -> Decomposition:
@@ -116,7 +116,7 @@ def test_blocks_keep_what_they_held(nodes):
     assert np.abs(count - nodes.count)[leaves].max() > 1
     above = nodes.level <= block
     np.testing.assert_allclose(count[above], nodes.count[above], atol=1e-3)
-    np.testing.assert_allclose(count, sum_up(nodes.parent, count), atol=1e-6)
+    children_add_up(nodes.replace(count=count))
     held = np.bincount(blocks_of(nodes.parent, block)[leaves], nodes.count[leaves])
     np.testing.assert_allclose(held, nodes.count[nodes.levels[block]], atol=1e-6)
 

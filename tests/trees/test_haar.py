@@ -21,20 +21,19 @@ from dpviz.releases.points.region_count import region_cover, regions_of
 from dpviz.releases.store import from_arrow
 from dpviz.trees.haar import HaarNoise
 from tests.headers import header_of, with_header
+from tests.methods.cases import handle
 
 POWER = 3
 CELLS = 1 << POWER
 
 
 @cache
-def handle(dims):
-    domain = dpviz.Domain((0.0,) * dims, (1.0,) * dims)
-    points = np.random.default_rng(dims).beta(2, 3, size=(500, dims))
-    return dpviz.from_points(points, domain, public=True)
+def data(dims):
+    return handle(np.random.default_rng(dims).beta(2, 3, size=(500, dims)), dims)
 
 
 def built(dims, power=POWER, seed=0, epsilon=1.0):
-    return dpviz.build(handle(dims), "privelet", epsilon, seed=seed, log_cells=power)
+    return dpviz.build(data(dims), "privelet", epsilon, seed=seed, log_cells=power)
 
 
 RELEASES = {dims: built(dims) for dims in (1, 2, 3, 4)}
@@ -123,7 +122,7 @@ def test_the_noise_of_simulated_releases_has_this_variance():
     ]
     counts = []
     for seed in range(1000):
-        nodes = method.build(handle(2)._index, Budget(1.0), SimulatedNoise(seed))
+        nodes = method.build(data(2)._index, Budget(1.0), SimulatedNoise(seed))
         counts.append([each.fraction @ nodes.count[each.nodes] for each in covers])
     again = built(2, seed=seed)
     of_region = again.count_regions([diagonal])

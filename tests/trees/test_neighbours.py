@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import dpviz
-from dpviz.domain import Domain
 from dpviz.methods import method
+from tests.methods.cases import handle
 
 
 def around(nodes, low, side):
@@ -23,10 +23,9 @@ def around(nodes, low, side):
 )
 def test_beside_a_cell_is_its_own_size_or_the_leaf_around_that(dims, axes):
     """With all axes halved at once, or some of them in turn."""
-    domain = Domain.from_bounds([0.0] * dims + [1.0] * dims)
     points = np.random.default_rng(dims).beta(0.5, 2.0, size=(400, dims))
-    handle = dpviz.from_points(points, domain, public=True)
-    nodes = dpviz.build(handle, method("privtree", axes=axes), 3.0, seed=2).nodes
+    chosen = method("privtree", axes=axes)
+    nodes = dpviz.build(handle(points, dims), chosen, 3.0, seed=2).nodes
     assert nodes.depth >= 3
     neighbours = nodes.beside
     assert neighbours.shape == (dims, 2, len(nodes))

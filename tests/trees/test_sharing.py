@@ -11,6 +11,7 @@ from dpviz.private.index import PointIndex
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.network import Network, trained
 from dpviz.trees.sharing import FEATURES, Evidence, shared
+from tests.methods.cases import handle
 from tests.training.network import beginning
 from tests.training.sharing import WEIGHTS, symmetries
 
@@ -109,12 +110,12 @@ def test_weights_fit_the_features_and_are_few():
 @pytest.mark.parametrize("parameters", [{"shrink": False}, {"learned": False}])
 def test_trees_that_do_not_learn_are_as_they_were(parameters, monkeypatch):
     """The network is not even asked; by default it is."""
-    handle = dpviz.from_points(np.random.default_rng(0).random((500, 2)), SQUARE, public=True)
+    data = handle(np.random.default_rng(0).random((500, 2)), 2)
 
     def refused(*_: object) -> None:
         raise AssertionError
 
     monkeypatch.setattr("dpviz.methods.points.ladder_tree.shared", refused)
-    dpviz.build(handle, method("ladder_tree", **parameters), 1.0, seed=1)
+    dpviz.build(data, method("ladder_tree", **parameters), 1.0, seed=1)
     with pytest.raises(AssertionError):
-        dpviz.build(handle, "ladder_tree", 1.0, seed=1)
+        dpviz.build(data, "ladder_tree", 1.0, seed=1)

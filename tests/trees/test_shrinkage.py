@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dpviz.trees.consistency import upward
-from dpviz.trees.shrinkage import BLOCK, CERTAIN, FEWEST, ROWS, Doubts, estimated, settle, shrunk
+from dpviz.trees.shrinkage import BLOCK, CERTAIN, FEWEST, ROWS, Doubts, drawn, estimated, shrunk
 
 
 def level(n, seed=0):
@@ -49,7 +49,7 @@ def test_extremes_stay_finite_and_keep_totals(seen, deviation):
     noisy = np.full(len(parent), seen)
     noisy[0] *= len(parent) - 1
     variance = np.full(len(parent), deviation**2)
-    count = settle(parent, noisy, variance)[0]
+    count = drawn(parent, *estimated(parent, noisy, variance))[0]
     assert np.isfinite(count).all()
     assert (count >= 0).all()
     assert count[1:].sum() == pytest.approx(count[0], rel=1e-9, abs=1e-6)

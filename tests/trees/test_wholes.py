@@ -8,15 +8,12 @@ from hypothesis import strategies as st
 
 from dpviz.trees.wholes import exact_sums, whole_numbers
 
+from .leaves import families
+
 PARENT = np.array([-1, -1, 0, 0, 1, 2, 2, 3, 4, 4, 4])
 estimates = st.lists(
     st.one_of(st.floats(-1e12, 1e12), st.floats(-50, 50)), min_size=11, max_size=11
 ).map(np.array)
-
-
-def families(parent):
-    for row in np.unique(parent[parent >= 0]):
-        yield row, np.flatnonzero(parent == row)
 
 
 @settings(max_examples=40)

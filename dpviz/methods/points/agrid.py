@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpviz.methods.points.base import PointMethod, parameter, register
+from dpviz.methods.points.base import GRIDS, PointMethod, parameter, register
 from dpviz.methods.points.grid_size import noisy_total, uniform_side
 from dpviz.private.budget import DISJOINT, Budget
 from dpviz.private.index import PointIndex
@@ -44,9 +44,7 @@ class AdaptiveGrid(PointMethod):
 
     name: ClassVar[str] = "agrid"
     title: ClassVar[str] = "Adaptive grid (AG)"
-    paper: ClassVar[str] = (
-        "W. Qardaji, W. Yang, N. Li: Differentially Private Grids for Geospatial Data. ICDE 2013"
-    )
+    paper: ClassVar[str] = GRIDS
     dims: ClassVar[tuple[int, ...]] = (2,)
     splits_axes: ClassVar[bool] = False
     presets: ClassVar[dict[str, dict[str, object]]] = {"AG": {}}

@@ -11,14 +11,21 @@ from typing import Any, ClassVar
 
 from dpviz.domain import Domain
 from dpviz.errors import ParameterError
-from dpviz.methods.registry import Method, parameter, register
+from dpviz.methods.registry import PRIVTREE, Method, parameter, register
 from dpviz.methods.structure import SharedThreshold, Structure
 from dpviz.private.budget import Budget
 from dpviz.private.index import PointIndex
 from dpviz.private.mechanisms.noise import Noise
 from dpviz.trees.decomposition import Decomposition
 
-__all__ = ["PointMethod", "SharedThreshold", "Structure", "parameter", "register"]
+__all__ = ["DECOMPOSITIONS", "GRIDS", "PRIVTREE", "PointMethod", "parameter", "register"]
+
+DECOMPOSITIONS = (
+    "G. Cormode, C. Procopiuc, D. Srivastava, E. Shen, T. Yu: Differentially Private Spatial "
+    "Decompositions. ICDE 2012"
+)
+GRIDS = "W. Qardaji, W. Yang, N. Li: Differentially Private Grids for Geospatial Data. ICDE 2013"
+"""Papers of several methods."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,8 +8,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz.methods.points.base import PointMethod, SharedThreshold, parameter, register
+from dpviz.methods.points.base import PRIVTREE, PointMethod, parameter, register
 from dpviz.methods.points.cell_tree import CellTree
+from dpviz.methods.structure import SharedThreshold
 from dpviz.private.budget import Budget
 from dpviz.private.index import PointIndex
 from dpviz.private.mechanisms.noise import Noise, published_laplace
@@ -37,10 +38,7 @@ class BinarySvtTree(PointMethod):
     name: ClassVar[str] = "binary_svt_tree"
     title: ClassVar[str] = "Binary SVT tree (claim refuted)"
     guarantee: ClassVar[str] = "none"
-    paper: ClassVar[str] = (
-        "J. Zhang, X. Xiao, X. Xie: PrivTree: A Differentially Private Algorithm for Hierarchical "
-        "Decompositions. SIGMOD 2016, §5 (lemma 5.1)"
-    )
+    paper: ClassVar[str] = f"{PRIVTREE}, §5 (lemma 5.1)"
     presets: ClassVar[dict[str, dict[str, object]]] = {"BinarySVT": {}}
     tiny: ClassVar[dict[str, object]] = {"tree_share": 0.95}
     advice: ClassVar[str] = "Sensitive data: NOT PRIVATE; its loss grows with the tree."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -13,12 +14,12 @@ from dpviz.cores import at_once, side_by_side, strips
 from dpviz.domain.crs import cut_order
 from dpviz.errors import ParameterError
 from dpviz.methods.points.base import PointMethod, parameter
-from dpviz.methods.points.levels import leaf_counts
-from dpviz.private.budget import Budget
+from dpviz.methods.points.levels import leaf_sums
+from dpviz.private.budget import Budget, Share
 from dpviz.private.index import PointIndex
-from dpviz.private.mechanisms.noise import Noise, geometric_variance
+from dpviz.private.mechanisms.noise import Noise, geometric_at, geometric_variance
 from dpviz.progress import checkpoint
-from dpviz.trees.consistency import downward, sum_up
+from dpviz.trees.consistency import combine, downward
 from dpviz.trees.decomposition import MAX_NODES, Decomposition
 from dpviz.trees.density import refine
 from dpviz.trees.lattice import STRIP, Codes, Float, Int, unmorton
@@ -154,42 +155,18 @@ class CellTree:
     ) -> Decomposition:
         """All that is left of the budget on the leaves; an inner count is the sum of its leaves.
 
-        With ``shrink`` or ``slopes``, see :func:`finished`.
+        Args:
+            noise: where noise comes from.
+            budget: what pays.
+            shrink: non-negative, shrunk estimates inside their parents' totals.
+            slopes: a density inside the leaves that follows their neighbours, as sub-cells.
         """
         parent = self.parent
-        noisy, variance, leaf = leaf_counts(parent, self.counts(), budget, noise)
+        sums = leaf_sums(parent, self.counts(), budget, noise)
         if shrink or slopes:
-            variance[~leaf] = np.inf
-            return finished(self, noisy, variance, shrink=shrink, slopes=slopes)
-        return self.decomposition(sum_up(parent, noisy), sum_up(parent, variance))
-
-
-def finished(
-    tree: CellTree, noisy: Float, variance: Float, *, shrink: bool, slopes: bool
-) -> Decomposition:
-    """A measured tree after free post-processing, which sees noisy numbers only.
-
-    Args:
-        tree: the structure.
-        noisy: measurements of its nodes.
-        variance: their variances; infinite where a node was not measured.
-        shrink: non-negative, shrunk estimates inside their parents' totals; else least squares.
-        slopes: a density inside the leaves that follows their neighbours, as sub-cells.
-    """
-    raw = estimated(tree.parent, noisy, variance)
-    nodes = tree.decomposition(*settled(tree.parent, raw, shrink=shrink))
-    return refine(nodes) if slopes else nodes
-
-
-def settled(parent: Int, raw: tuple[Float, Float], *, shrink: bool) -> tuple[Float, Float]:
-    """Estimates of a measured tree and their variances, as :func:`finished` says.
-
-    Args:
-        parent: breadth-first parents.
-        raw: each node's estimate from its own subtree, and its variance.
-        shrink: see :func:`finished`.
-    """
-    return (drawn if shrink else downward)(parent, *raw)
+            sums = (drawn if shrink else downward)(parent, *sums)
+        nodes = self.decomposition(*sums)
+        return refine(nodes) if slopes else nodes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -214,9 +191,14 @@ class ShrunkTree(PointMethod):
     def finish(
         self, tree: CellTree, noisy: Float, variance: Float, doubts: Doubts | None = None
     ) -> Decomposition:
-        """See :func:`finished`; inner counts that were measured have decided, too.
+        """A measured tree after free post-processing, which sees noisy numbers only.
 
-        How much these weigh: see :func:`~dpviz.trees.shrinkage.estimated`.
+        Args:
+            tree: the structure.
+            noisy: measurements of its nodes.
+            variance: their variances; infinite where a node was not measured.
+            doubts: of inner counts that were measured, as these have decided, too; how much they
+                weigh, see :func:`~dpviz.trees.shrinkage.estimated`.
         """
         parent = tree.parent
         by_axis = tree.axis_bits < tree.index.domain.dims
@@ -225,7 +207,7 @@ class ShrunkTree(PointMethod):
 
         def estimates() -> tuple[tuple[Float, Float], Float, Float]:
             raw = estimated(parent, noisy, variance, doubts)
-            return raw, *settled(parent, raw, shrink=self.shrink)
+            return raw, *(drawn if self.shrink else downward)(parent, *raw)
 
         def cells() -> tuple[Decomposition, Float | float]:
             nodes = tree.decomposition(*np.zeros((2, len(parent))))
@@ -260,3 +242,34 @@ def rate_variances(rate: Float) -> Float:
     measured = rate > 0
     scale = np.divide(1.0, rate, out=np.ones(len(rate)), where=measured)
     return np.where(measured, geometric_variance(scale), np.inf)
+
+
+def counts_at(noise: Noise, share: Share, exact: Int, rate: Float) -> tuple[Float, Float]:
+    """Counts with noise of these rates, 0 where one is 0, and their variances, infinite there."""
+    noisy, measured = np.zeros(len(exact)), rate > 0
+    noisy[measured] = geometric_at(noise, share, exact[measured], rate[measured])
+    return noisy, rate_variances(rate)
+
+
+def measured_again(count: Float, variance: Float, again: Float, spread: Float) -> None:
+    """Combine counts, in place, with a second measurement of those where it is of finite spread."""
+    twice = np.isfinite(spread)
+    count[twice], variance[twice] = combine(
+        count[twice], variance[twice], again[twice], spread[twice]
+    )
+
+
+def path_part(weight: Float, c: float, g: float, fanout: int, reserve: float = 0.0) -> Float:
+    """The part (g−1)/(g^R−1) of what a path has left, for the nodes that are measured next.
+
+    R = max(1, log_{β²}(w/c)), plus a reserve, is how often the path is measured from there on.
+
+    Args:
+        weight: w, noisy count × unspent ε, of the nodes that split.
+        c: the weight at which a node stops.
+        g: growth of the parts along a path.
+        fanout: β.
+        reserve: further measurements that parts are kept for.
+    """
+    reach = np.log(np.maximum(weight / c, 1.0)) / (2.0 * math.log(fanout))
+    return np.asarray((g - 1.0) / (g ** (np.maximum(reach, 1.0) + reserve) - 1.0))

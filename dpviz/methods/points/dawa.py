@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from dpviz.domain import Domain
 from dpviz.methods.points.base import PointMethod, parameter, register
-from dpviz.methods.points.cell_tree import CellTree, rate_variances
+from dpviz.methods.points.cell_tree import CellTree, counts_at, measured_again, rate_variances
 from dpviz.methods.points.greedyh import BucketTree, level_rates
 from dpviz.methods.points.grid_size import checked_power
 from dpviz.methods.points.ladder_tree import MANY, LadderTree
 from dpviz.private.budget import Budget, Share
 from dpviz.private.index import PointIndex
-from dpviz.private.mechanisms.noise import Noise, geometric_at
+from dpviz.private.mechanisms.noise import Noise
 from dpviz.private.mechanisms.partitions import published_partition
 from dpviz.queries.workloads import workload
 from dpviz.trees.consistency import combine, least_squares
@@ -135,10 +135,8 @@ class Dawa(PointMethod):
         cells, count, paid, doubts = ladder.grown(index, first, noise)
         rate, of_leaf = node_rates(ladder_buckets(cells), low, high, second.epsilon)
         again, spread = counts_at(noise, second, cells.counts(), rate)
-        variance, twice = rate_variances(paid), rate > 0
-        count[twice], variance[twice] = combine(
-            count[twice], variance[twice], again[twice], spread[twice]
-        )
+        variance = rate_variances(paid)
+        measured_again(count, variance, again, spread)
         # A node that stopped would have had a leaf's second count beside its final one.
         final = combine(count, doubts.final, count, rate_variances(of_leaf))[1]
         return ladder.finish(cells, count, variance, doubts._replace(final=final))
@@ -166,13 +164,6 @@ def node_rates(tree: BucketTree, low: Int, high: Int, epsilon: float) -> tuple[F
     inner, last = (np.asarray(each)[level] for each in (rates.inner, rates.leaf))
     scale = epsilon * (1.0 - MARGIN)
     return np.where(np.concatenate(tree.leaf), last, inner) * scale, last * scale
-
-
-def counts_at(noise: Noise, share: Share, exact: Int, rate: Float) -> tuple[Float, Float]:
-    """Counts with noise of these rates, 0 where one is 0, and their variances, infinite there."""
-    noisy, measured = np.zeros(len(exact)), rate > 0
-    noisy[measured] = geometric_at(noise, share, exact[measured], rate[measured])
-    return noisy, rate_variances(rate)
 
 
 def ladder_buckets(cells: CellTree) -> BucketTree:

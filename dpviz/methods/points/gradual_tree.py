@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from dpviz.methods.points.base import parameter, register
-from dpviz.methods.points.cell_tree import CellTree, ShrunkTree, rate_variances
+from dpviz.methods.points.cell_tree import CellTree, ShrunkTree, path_part, rate_variances
 from dpviz.private.budget import Budget
 from dpviz.private.index import PointIndex
 from dpviz.private.mechanisms.noise import Noise, gradual_at
@@ -105,13 +105,8 @@ class GradualTree(ShrunkTree):
                 break
             tree.split(~stops)
             twice = now & (weight > self.c * tree.fanout) & (depth + 2 <= cap)
-            part = self._part(weight, tree.fanout) if depth + 2 < cap else 1.0
+            part = path_part(weight, self.c, self.g, tree.fanout) if depth + 2 < cap else 1.0
             columns = rest, np.where(now, np.where(twice, 0.0, rest), later), part * rest * twice
             left, rate, later = (np.repeat(each[~stops], tree.fanout) for each in columns)
         measured = np.concatenate(noisy), np.concatenate(variance)
         return self.finish(tree, *measured, Doubts.joined(doubts))
-
-    def _part(self, weight: Float, fanout: int) -> Float:
-        """The part of what a path has left that measures the nodes two levels down."""
-        reach = np.log(np.maximum(weight / self.c, 1.0)) / (2.0 * math.log(fanout))
-        return (self.g - 1.0) / (self.g ** np.maximum(reach, 1.0) - 1.0)

@@ -121,6 +121,5 @@ def _height(n: int, b: int) -> int:
 
 def _boxes(line: Int) -> tuple[Int, Int]:
     """The cells of a square grid with these lines per axis, row by row."""
-    first, second = np.meshgrid(np.arange(len(line) - 1), np.arange(len(line) - 1), indexing="ij")
-    rows = np.stack([first.ravel(), second.ravel()], axis=1)
+    rows = np.indices((len(line) - 1, len(line) - 1)).reshape(2, -1).T
     return line[rows], line[rows + 1]

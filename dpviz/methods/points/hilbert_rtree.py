@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpviz.domain.cuts import CutOrder
-from dpviz.methods.points.base import PointMethod, parameter, register
+from dpviz.methods.points.base import DECOMPOSITIONS, PointMethod, parameter, register
 from dpviz.methods.points.kd_cells import RANK, BoxTree, KdCells, grow, with_noisy_counts
 from dpviz.private.budget import Budget
 from dpviz.private.index import PointIndex
@@ -43,10 +43,7 @@ class HilbertRTree(PointMethod):
 
     name: ClassVar[str] = "hilbert_rtree"
     title: ClassVar[str] = "Hilbert R-tree"
-    paper: ClassVar[str] = (
-        "G. Cormode, C. Procopiuc, D. Srivastava, E. Shen, T. Yu: Differentially Private Spatial "
-        "Decompositions. ICDE 2012"
-    )
+    paper: ClassVar[str] = DECOMPOSITIONS
     dims: ClassVar[tuple[int, ...]] = (2,)
     overlapping: ClassVar[bool] = True
     tiny: ClassVar[dict[str, object]] = {"height": 2, "order": 6}

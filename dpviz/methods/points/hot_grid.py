@@ -4,28 +4,22 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from dpviz.methods.points.base import parameter, register
 from dpviz.methods.points.cell_tree import CellTree, rate_variances
 from dpviz.methods.points.ladder_tree import Ladder, cell_counts, unspent
-from dpviz.private.budget import DISJOINT
-from dpviz.private.mechanisms.noise import geometric, geometric_variance
+from dpviz.private.budget import DISJOINT, Budget
+from dpviz.private.index import PointIndex
+from dpviz.private.mechanisms.noise import Noise, geometric, geometric_variance
 from dpviz.trees.consistency import downward, upward
-from dpviz.trees.decomposition import is_leaf
+from dpviz.trees.decomposition import Decomposition, is_leaf
 from dpviz.trees.density import refine
 from dpviz.trees.gates import gated
-from dpviz.trees.shrinkage import estimated, nonnegative
-
-if TYPE_CHECKING:
-    from dpviz.private.budget import Budget
-    from dpviz.private.index import PointIndex
-    from dpviz.private.mechanisms.noise import Noise
-    from dpviz.trees.decomposition import Decomposition
-    from dpviz.trees.lattice import Float, Int
-    from dpviz.trees.shrinkage import Doubts
+from dpviz.trees.lattice import Float, Int
+from dpviz.trees.shrinkage import Doubts, estimated, nonnegative
 
 FINEST_LOOK = 9
 """The first level that is looked at, at most: 4^9 cells."""

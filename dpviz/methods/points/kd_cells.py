@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpviz.domain.cuts import CutOrder
-from dpviz.methods.points.levels import geometric_weights, leaf_counts, measured_levels
+from dpviz.methods.points.levels import geometric_weights, measured_levels
 from dpviz.private.budget import DISJOINT, Budget
 from dpviz.private.index import PointIndex
 from dpviz.private.mechanisms.medians import CellColumn
 from dpviz.private.mechanisms.noise import Noise
 from dpviz.progress import checkpoint
-from dpviz.trees.consistency import least_squares, prune, sum_up
+from dpviz.trees.consistency import least_squares, prune
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.lattice import Float, Int
 
@@ -179,20 +179,3 @@ def with_noisy_counts(
     )
     noisy, variance = measured_levels(noise, shares, tree.exact)
     return prune(tree.decomposition(*least_squares(tree.parent, noisy, variance)), threshold)
-
-
-def with_leaf_counts(
-    tree: BoxTree, exact: Int, budget: Budget, noise: Noise, threshold: float
-) -> Decomposition:
-    """All that is left of the budget on the leaves; an inner count is the sum of its leaves.
-
-    Args:
-        tree: the structure.
-        exact: counts of its nodes, of which the leaves' are looked at.
-        budget: what pays.
-        noise: where noise comes from.
-        threshold: descendants of nodes below it are dropped; 0 drops none.
-    """
-    parent = tree.parent
-    count, variance, _ = leaf_counts(parent, exact, budget, noise)
-    return prune(tree.decomposition(sum_up(parent, count), sum_up(parent, variance)), threshold)

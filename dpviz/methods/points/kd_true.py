@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from dpviz.domain.crs import cut_order
-from dpviz.methods.points.base import PointMethod, parameter, register
+from dpviz.methods.points.base import DECOMPOSITIONS, PointMethod, parameter, register
 from dpviz.methods.points.kd_cells import BoxTree, KdCells, grow, with_noisy_counts
 from dpviz.private.budget import Budget
 from dpviz.private.index import PointIndex
@@ -34,10 +34,7 @@ class KdTrue(PointMethod):
     name: ClassVar[str] = "kd_true"
     title: ClassVar[str] = "kd-true (exact medians)"
     guarantee: ClassVar[str] = "none"
-    paper: ClassVar[str] = (
-        "G. Cormode, C. Procopiuc, D. Srivastava, E. Shen, T. Yu: Differentially Private Spatial "
-        "Decompositions. ICDE 2012, §8"
-    )
+    paper: ClassVar[str] = f"{DECOMPOSITIONS}, §8"
     presets: ClassVar[dict[str, dict[str, object]]] = {"kd-true": {}}
     tiny: ClassVar[dict[str, object]] = {"height": 2}
     advice: ClassVar[str] = "Sensitive data: NOT PRIVATE."

@@ -13,21 +13,15 @@ from dpviz.domain import Domain
 from dpviz.domain.crs import cut_order
 from dpviz.domain.cuts import CutOrder
 from dpviz.errors import ParameterError
-from dpviz.methods.points.base import PointMethod, parameter, register
+from dpviz.methods.points.base import DECOMPOSITIONS, PointMethod, parameter, register
 from dpviz.methods.points.grid_size import checked_power
-from dpviz.methods.points.kd_cells import (
-    RANK,
-    BoxTree,
-    KdCells,
-    grow,
-    halves,
-    with_leaf_counts,
-    with_noisy_counts,
-)
+from dpviz.methods.points.kd_cells import RANK, BoxTree, KdCells, grow, halves, with_noisy_counts
+from dpviz.methods.points.levels import leaf_sums
 from dpviz.private.budget import DISJOINT, Budget, Share, on_sample
 from dpviz.private.index import PointIndex
 from dpviz.private.mechanisms.medians import CellColumn, exponential_cuts, mean_cuts, smooth_cuts
 from dpviz.private.mechanisms.noise import Noise, geometric, poisson_sample
+from dpviz.trees.consistency import prune
 from dpviz.trees.decomposition import Decomposition, is_leaf
 from dpviz.trees.lattice import Float, Int, grid_edges, positions_within
 
@@ -69,10 +63,7 @@ class KdTree(PointMethod):
     name: ClassVar[str] = "kdtree"
     title: ClassVar[str] = "kd-tree"
     guarantee: ClassVar[str] = "ε-DP; (ε,δ)-DP with smooth medians"
-    paper: ClassVar[str] = (
-        "G. Cormode, C. Procopiuc, D. Srivastava, E. Shen, T. Yu: Differentially Private Spatial "
-        "Decompositions. ICDE 2012"
-    )
+    paper: ClassVar[str] = DECOMPOSITIONS
     presets: ClassVar[dict[str, dict[str, object]]] = {
         "kd-standard": {},
         "kd-hybrid": {"switch": 4},
@@ -157,7 +148,8 @@ class KdTree(PointMethod):
         order = cut_order(index.domain)
         tree = grow(KdCells.of(index), self.height, self.flatten, cutter, order)
         if self.budget == "leaf":
-            return with_leaf_counts(tree, np.concatenate(tree.exact), budget, noise, self.prune)
+            sums = leaf_sums(tree.parent, np.concatenate(tree.exact), budget, noise)
+            return prune(tree.decomposition(*sums), self.prune)
         return with_noisy_counts(tree, self.height, budget, noise, self.prune)
 
     def cuts(self, noise: Noise, shares: tuple[Share, ...], column: CellColumn) -> Int:
@@ -175,22 +167,19 @@ class KdTree(PointMethod):
         total = self.median_share * budget.epsilon
         mechanism, reasons = SPENT[self.median]
         sampled = f" on a {self.sampling:g} sample" if self.sampling < 1 else ""
-        shares: list[tuple[Share, ...]] = []
-        for rounds in range(self.rounds):
-            last = rounds == self.rounds - 1
-            shares.append(
-                tuple(
-                    budget.spend(
-                        total / (self.rounds * len(reasons)),
-                        f"{part}, round {rounds + 1}",
-                        delta=(budget.left_delta if last else budget.delta / self.rounds),
-                        mechanism=mechanism + sampled,
-                        why=why,
-                    )
-                    for part, why in reasons.items()
+        return [
+            tuple(
+                budget.spend(
+                    total / (self.rounds * len(reasons)),
+                    f"{part}, round {number}",
+                    delta=budget.delta / self.rounds if number < self.rounds else budget.left_delta,
+                    mechanism=mechanism + sampled,
+                    why=why,
                 )
+                for part, why in reasons.items()
             )
-        return shares
+            for number in range(1, self.rounds + 1)
+        ]
 
     def _build_on_grid(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
         """A kd-tree over the noisy cells of a grid, then fresh counts of its leaves."""
@@ -209,8 +198,8 @@ class KdTree(PointMethod):
         leaf = is_leaf(tree.parent)
         exact = np.zeros(len(leaf), dtype=np.int64)
         exact[leaf] = index.box_counts(lo[leaf], hi[leaf])
-        tree = BoxTree(lo, hi, tree.parent, [])
-        return with_leaf_counts(tree, exact, budget, noise, self.prune)
+        sums = leaf_sums(tree.parent, exact, budget, noise)
+        return prune(Decomposition(lo, hi, tree.parent, *sums), self.prune)
 
 
 def grid_medians(

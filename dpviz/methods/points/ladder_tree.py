@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpviz.methods.points.base import parameter, register
-from dpviz.methods.points.cell_tree import PLANE, CellTree, ShrunkTree, rate_variances
+from dpviz.methods.points.cell_tree import PLANE, CellTree, ShrunkTree, path_part, rate_variances
 from dpviz.methods.points.levels import highest
-from dpviz.private.budget import DISJOINT
-from dpviz.private.mechanisms.noise import geometric, nested_at
+from dpviz.private.budget import DISJOINT, Budget, Share
+from dpviz.private.index import PointIndex
+from dpviz.private.mechanisms.noise import Noise, geometric, nested_at
+from dpviz.trees.decomposition import Decomposition
+from dpviz.trees.lattice import Float, Int
 from dpviz.trees.sharing import shared
 from dpviz.trees.shrinkage import SELECTED, Doubts
-
-if TYPE_CHECKING:
-    from dpviz.private.budget import Budget, Share
-    from dpviz.private.index import PointIndex
-    from dpviz.private.mechanisms.noise import Noise
-    from dpviz.trees.decomposition import Decomposition
-    from dpviz.trees.lattice import Float, Int
 
 SURE = 12.0
 """A weight of so many times ``most`` is in no doubt."""
@@ -206,8 +202,7 @@ class Ladder(ShrunkTree):
         """The part of what a path has left that the next measured nodes look at first."""
         if depth + 2 >= cap:
             return 1.0
-        reach = np.log(np.maximum(weight / self.c, 1.0)) / (2.0 * math.log(fanout))
-        part = (self.g - 1.0) / (self.g ** (np.maximum(reach, 1.0) + self.reserve) - 1.0)
+        part = path_part(weight, self.c, self.g, fanout, self.reserve)
         return np.where(weight <= self.last * fanout * self.c, 1.0, np.minimum(part, 1.0))
 
 

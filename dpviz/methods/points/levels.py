@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpviz.private.budget import DISJOINT, Budget, Share
 from dpviz.private.mechanisms.noise import Noise, geometric
+from dpviz.trees.consistency import sum_up
 from dpviz.trees.decomposition import MAX_NODES, is_leaf
 from dpviz.trees.lattice import Float, Int
 
@@ -20,19 +20,23 @@ def measured_levels(noise: Noise, shares: list[Share], exact: list[Int]) -> tupl
     )
 
 
-def leaf_counts(
-    parent: Int, exact: Int, budget: Budget, noise: Noise
-) -> tuple[Float, Float, NDArray[np.bool_]]:
-    """All that is left of the budget on the leaves of a tree.
+def leaf_sums(parent: Int, exact: Int, budget: Budget, noise: Noise) -> tuple[Float, Float]:
+    """All that is left of the budget on the leaves; an inner count is the sum of its leaves.
+
+    Args:
+        parent: breadth-first parents.
+        exact: counts of the nodes, of which the leaves' are looked at.
+        budget: what pays.
+        noise: where noise comes from.
 
     Returns:
-        Noisy counts and variances, 0 for inner nodes, float64 (n,) each; and which are leaves.
+        Noisy counts and variances of all nodes, float64 (n,) each.
     """
     leaf = is_leaf(parent)
     share = budget.spend(budget.left, "leaf counts", mechanism="geometric", why=DISJOINT)
-    noisy, variance = np.zeros(len(leaf)), np.zeros(len(leaf))
+    noisy, variance = np.zeros((2, len(leaf)))
     noisy[leaf], variance[leaf] = geometric(noise, share, exact[leaf])
-    return noisy, variance, leaf
+    return sum_up(parent, noisy), sum_up(parent, variance)
 
 
 def highest(dims: int) -> int:

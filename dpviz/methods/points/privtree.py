@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpviz.domain import LATTICE_BITS, Domain
 from dpviz.errors import ParameterError
-from dpviz.methods.points.base import PointMethod, Structure, parameter, register
+from dpviz.methods.points.base import PRIVTREE, PointMethod, parameter, register
 from dpviz.methods.points.cell_tree import CellTree
-from dpviz.methods.structure import biased_splits
+from dpviz.methods.structure import Structure, biased_splits
 from dpviz.private.budget import Budget
 from dpviz.private.index import PointIndex
 from dpviz.private.mechanisms.noise import Noise, bernoulli, biased_laplace
@@ -49,10 +49,7 @@ class PrivTree(PointMethod):
 
     name: ClassVar[str] = "privtree"
     title: ClassVar[str] = "PrivTree"
-    paper: ClassVar[str] = (
-        "J. Zhang, X. Xiao, X. Xie: PrivTree: A Differentially Private Algorithm for Hierarchical "
-        "Decompositions. SIGMOD 2016"
-    )
+    paper: ClassVar[str] = PRIVTREE
     advice: ClassVar[str] = "Few records, or a very small epsilon: the tree stays at its root."
 
     tree_share: float = parameter(

@@ -13,8 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpviz.domain import LATTICE_BITS, Domain
 from dpviz.errors import ParameterError
-from dpviz.methods.points.base import Structure, parameter, register
+from dpviz.methods.points.base import PRIVTREE, parameter, register
 from dpviz.methods.points.cell_tree import CellTree, ShrunkTree
+from dpviz.methods.structure import Structure
 from dpviz.private.budget import Budget
 from dpviz.private.index import PointIndex
 from dpviz.private.mechanisms.noise import NO_SPLIT_FLOOR, Noise, asymmetric_geometric, bernoulli
@@ -58,10 +59,7 @@ class PrivTreePlus(ShrunkTree):
 
     name: ClassVar[str] = "privtree_plus"
     title: ClassVar[str] = "PrivTree+ (ours)"
-    paper: ClassVar[str] = (
-        "ours; after J. Zhang, X. Xiao, X. Xie: PrivTree: A Differentially Private Algorithm for "
-        "Hierarchical Decompositions. SIGMOD 2016"
-    )
+    paper: ClassVar[str] = f"ours; after {PRIVTREE}"
 
     tree_share: float = parameter(
         0.4, "f: share of ε that adding a record may cost the tree", 0.05, 0.8
@@ -71,7 +69,7 @@ class PrivTreePlus(ShrunkTree):
     )
 
     def structure(self, epsilon: float, dims: int) -> Structure:
-        """See :class:`~dpviz.methods.points.base.Structure`."""
+        """See :class:`~dpviz.methods.structure.Structure`."""
         curve, scale = self._curve(dims), self.tree_share * epsilon * (1.0 - MARGIN)
 
         def no_split(counts: Int, depth: int) -> Float:

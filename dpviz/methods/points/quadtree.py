@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dpviz.domain import Domain
 from dpviz.errors import ParameterError
-from dpviz.methods.points.base import PointMethod, parameter, register
+from dpviz.methods.points.base import DECOMPOSITIONS, PointMethod, parameter, register
 from dpviz.methods.points.cell_tree import CellTree
 from dpviz.methods.points.levels import geometric_weights, highest, measured_levels
 from dpviz.private.budget import DISJOINT, Budget
@@ -42,10 +42,7 @@ class Quadtree(PointMethod):
 
     name: ClassVar[str] = "quadtree"
     title: ClassVar[str] = "Quadtree"
-    paper: ClassVar[str] = (
-        "G. Cormode, C. Procopiuc, D. Srivastava, E. Shen, T. Yu: Differentially Private Spatial "
-        "Decompositions. ICDE 2012"
-    )
+    paper: ClassVar[str] = DECOMPOSITIONS
     presets: ClassVar[dict[str, dict[str, object]]] = {
         "quad-baseline": {"budget": "uniform", "consistency": False, "prune": 0},
         "quad-geo": {"budget": "geometric", "consistency": False, "prune": 0},

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpviz.methods.points.base import parameter, register
-from dpviz.methods.points.cell_tree import CellTree, ShrunkTree
-from dpviz.private.budget import Budget, Share
+from dpviz.methods.points.cell_tree import (
+    CellTree,
+    ShrunkTree,
+    counts_at,
+    measured_again,
+    path_part,
+)
+from dpviz.private.budget import Budget
 from dpviz.private.index import PointIndex
-from dpviz.private.mechanisms.noise import Noise, geometric_at, geometric_variance
+from dpviz.private.mechanisms.noise import Noise, geometric_variance
 from dpviz.trees.consistency import combine
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.lattice import Float
@@ -74,40 +78,30 @@ class SelfBudgetingTree(ShrunkTree):
         noisy, variance = [np.zeros(1)], [np.full(1, np.inf)]
         doubts: list[Doubts] = []
         unspent, waiting = np.ones(1), np.full(1, FIRST_SHARE)
-        for depth in range(cap):
-            measured = np.isfinite(variance[-1])
+        for depth in range(cap + 1):
+            measured, left = np.isfinite(variance[-1]), unspent * epsilon
             weight = noisy[-1] * unspent * epsilon
-            stops = measured & ((weight <= self.c) | (unspent <= 0))
-            doubts.append(self._doubts(variance[-1], unspent * epsilon))
-            self._second(noise, share, tree, depth, stops, unspent * epsilon, noisy, variance)
+            stops = measured & ((weight <= self.c) | (unspent <= 0) | (depth == cap))
+            doubts.append(self._doubts(variance[-1], np.where(depth < cap, left, 0.0)))
+            # What is left of the path of a node that stops measures it again, if anything is.
+            exact = tree.level_counts(depth)
+            again = counts_at(noise, share, exact, np.where(stops, left, 0.0))
+            measured_again(noisy[-1], variance[-1], *again)
             if stops.all():
                 break
-            small = measured & ~stops & ((weight <= self.c * tree.fanout) | (depth + 2 > cap))
-            large = measured & ~stops & ~small
-            opened = ~stops
-            # The share of B for the next measurement; 0: after one more level.
-            spend = np.where(small, 1.0, 0.0)
-            reach = np.log(np.maximum(weight, self.c) / self.c) / (2 * math.log(tree.fanout))
-            later = (self.g - 1.0) / (self.g ** np.maximum(reach, 1.0) - 1.0)
-            spend = np.where(measured, spend, waiting)
-            tree.split(opened)
-            rows = np.repeat(np.flatnonzero(opened), tree.fanout)
-            waiting = np.where(large, later, 0.0)[rows]
-            spend, unspent = spend[rows], unspent[rows]
-            level_noisy, level_variance = np.zeros(len(rows)), np.full(len(rows), np.inf)
-            now = spend > 0
-            rate = np.minimum(spend, 1.0) * unspent * epsilon
-            level_noisy[now] = measured_counts(noise, share, tree, depth + 1, now, rate)
-            level_variance[now] = geometric_variance(1.0 / rate[now])
-            unspent = np.where(now, unspent * (1.0 - np.minimum(spend, 1.0)), unspent)
-            noisy.append(level_noisy)
-            variance.append(level_variance)
-        else:
-            left = np.isfinite(variance[-1])
-            doubts.append(self._doubts(variance[-1], np.zeros(len(left))))
-            self._second(noise, share, tree, cap, left, unspent * epsilon, noisy, variance)
-        columns = np.concatenate(noisy), np.concatenate(variance)
-        return self.finish(tree, *columns, Doubts.joined(doubts))
+            tree.split(~stops)
+            small = measured & ((weight <= self.c * tree.fanout) | (depth + 2 > cap))
+            # The share of B for the next measurement, 0: after one more level; and for that one.
+            spend = np.where(measured, small, waiting)
+            later = path_part(weight, self.c, self.g, tree.fanout) * (measured & ~small)
+            columns = np.minimum(spend, 1.0), unspent, later
+            spend, unspent, waiting = (np.repeat(each[~stops], tree.fanout) for each in columns)
+            below = counts_at(noise, share, tree.level_counts(depth + 1), spend * unspent * epsilon)
+            unspent = unspent * (1.0 - spend)
+            for column, level in zip((noisy, variance), below, strict=True):
+                column.append(level)
+        estimates = np.concatenate(noisy), np.concatenate(variance)
+        return self.finish(tree, *estimates, Doubts.joined(doubts))
 
     def _doubts(self, variance: Float, rate: Float) -> Doubts:
         """Of a level's measurements, had ``rate`` measured each node again if it stopped."""
@@ -115,31 +109,3 @@ class SelfBudgetingTree(ShrunkTree):
         second, first = geometric_variance(1.0 / rate[decides]), variance[decides]
         final = combine(first, first, second, second)[1]
         return Doubts.of(decides, final, self.c / rate[decides], np.sqrt(first))
-
-    @staticmethod
-    def _second(
-        noise: Noise,
-        share: Share,
-        tree: CellTree,
-        depth: int,
-        stops: NDArray[np.bool_],
-        rate: Float,
-        noisy: list[Float],
-        variance: list[Float],
-    ) -> None:
-        """Spend what is left of stopping nodes' paths on measuring them again, if anything is."""
-        again = stops & (rate > 0)
-        if not again.any():
-            return
-        second = measured_counts(noise, share, tree, depth, again, rate)
-        noisy[-1][again], variance[-1][again] = combine(
-            noisy[-1][again], variance[-1][again], second, geometric_variance(1.0 / rate[again])
-        )
-
-
-def measured_counts(
-    noise: Noise, share: Share, tree: CellTree, depth: int, chosen: NDArray[np.bool_], rate: Float
-) -> Float:
-    """Noisy counts of the chosen nodes of a level, each at its own rate (n,): the only draws."""
-    counts = tree.level_counts(depth)[chosen]
-    return geometric_at(noise, share, counts, rate[chosen]).astype(np.float64)

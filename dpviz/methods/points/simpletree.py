@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz.methods.points.base import PointMethod, parameter, register
+from dpviz.methods.points.base import PRIVTREE, PointMethod, parameter, register
 from dpviz.methods.points.cell_tree import CellTree
 from dpviz.private.budget import DISJOINT, Budget
 from dpviz.private.index import PointIndex
@@ -42,10 +42,7 @@ class SimpleTree(PointMethod):
 
     name: ClassVar[str] = "simpletree"
     title: ClassVar[str] = "SimpleTree"
-    paper: ClassVar[str] = (
-        "J. Zhang, X. Xiao, X. Xie: PrivTree: A Differentially Private Algorithm for Hierarchical "
-        "Decompositions. SIGMOD 2016, algorithm 1"
-    )
+    paper: ClassVar[str] = f"{PRIVTREE}, algorithm 1"
     tiny: ClassVar[dict[str, object]] = {"height": 4}
     presets: ClassVar[dict[str, dict[str, object]]] = {"DPSD": {}}
     advice: ClassVar[str] = "Deep trees: the noise grows with the height."

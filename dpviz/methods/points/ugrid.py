@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from dpviz.domain import Domain
-from dpviz.methods.points.base import PointMethod, parameter, register
+from dpviz.methods.points.base import GRIDS, PointMethod, parameter, register
 from dpviz.methods.points.grid_size import checked_cells, most_cells, noisy_total, uniform_side
 from dpviz.private.budget import DISJOINT, Budget
 from dpviz.private.index import PointIndex
@@ -38,9 +38,7 @@ class UniformGrid(PointMethod):
 
     name: ClassVar[str] = "ugrid"
     title: ClassVar[str] = "Uniform grid (UG)"
-    paper: ClassVar[str] = (
-        "W. Qardaji, W. Yang, N. Li: Differentially Private Grids for Geospatial Data. ICDE 2013"
-    )
+    paper: ClassVar[str] = GRIDS
     splits_axes: ClassVar[bool] = False
     presets: ClassVar[dict[str, dict[str, object]]] = {"UG": {}}
     advice: ClassVar[str] = "Skewed data and large queries: noise adds up over empty cells."

@@ -15,7 +15,13 @@ from dpviz.roads.graph import Float, RoadGraph
 from dpviz.roads.paths import Paths
 from dpviz.trees.decomposition import Decomposition
 
-__all__ = ["COMBINATIONS", "Measured", "RoadMethod", "RoadTask", "parameter", "register"]
+__all__ = ["COMBINATIONS", "PAPER", "Measured", "RoadMethod", "RoadTask", "parameter", "register"]
+
+PAPER = (
+    "Differentially Private Event Histogram Publication on Sequences over Graphs. "
+    "Journal of Computer Science and Technology 2017"
+)
+"""Of the framework that most methods here are of, or are compared in."""
 
 COMBINATIONS = ("min+opt+tru",)
 """Of the methods' steps, what experiments name beside the presets."""

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpviz.methods.roads.base import Measured, RoadMethod, RoadTask, parameter, register
+from dpviz.methods.roads.base import PAPER, Measured, RoadMethod, RoadTask, parameter, register
 from dpviz.methods.roads.losses import NoisyLengths, doubt, factors, length_bins
 from dpviz.private.mechanisms.noise import geometric
 from dpviz.private.roads import length_histogram, truncated, visits
@@ -50,10 +50,7 @@ class Flows(RoadMethod):
 
     name: ClassVar[str] = "flows"
     title: ClassVar[str] = "Flows of streets between crossings"
-    paper: ClassVar[str] = (
-        "Ours; truncation after: Differentially Private Event Histogram Publication on Sequences "
-        "over Graphs. Journal of Computer Science and Technology 2017"
-    )
+    paper: ClassVar[str] = f"Ours; truncation after: {PAPER}"
     advice: ClassVar[str] = "How edges of one street differ is hidden while the noise is larger."
     queries: ClassVar[str] = "needed"
     tiny: ClassVar[dict[str, object]] = {"max_length": 4}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from dpviz.errors import ParameterError
-from dpviz.methods.roads.base import Measured, RoadMethod, RoadTask, parameter, register
+from dpviz.methods.roads.base import PAPER, Measured, RoadMethod, RoadTask, parameter, register
 from dpviz.methods.roads.truncation import (
     kept_share,
     length_share,
@@ -20,7 +21,7 @@ from dpviz.methods.roads.truncation import (
 from dpviz.private.mechanisms.noise import geometric
 from dpviz.private.roads import length_histogram, truncated, visits
 from dpviz.roads import trees
-from dpviz.roads.decompose import min_cut, random_pairs, separate
+from dpviz.roads.decompose import Subdomains, min_cut, random_pairs, separate
 from dpviz.roads.estimates import consistent
 from dpviz.roads.forest import Forest, flat
 from dpviz.roads.graph import RoadGraph
@@ -30,6 +31,22 @@ from dpviz.trees.decomposition import Decomposition
 
 QUANTILE_SHARE = 0.05
 """Part of ε for a private quantile of the lengths, as in the paper."""
+
+DECOMPOSITIONS: dict[str, Callable[[RoadGraph, Paths], Subdomains]] = {
+    "min": min_cut,
+    "random": lambda graph, _: random_pairs(graph),
+    "edges": lambda graph, _: separate(graph),
+}
+"""Sub-domains, from the public graph and workload."""
+
+INDEXES: dict[str, Callable[[Subdomains, Paths, bool], Forest]] = {
+    "best": lambda domains, workload, _: trees.best(domains, workload),
+    "opt": trees.optimised,
+    "boost": lambda domains, _, common: trees.boost(domains, common),
+    "hm": lambda domains, workload, _: trees.weighted_binary(domains, workload),
+    "flat": lambda domains, *_: flat(domains),
+}
+"""Trees over them, for the workload; whether all pay for the highest."""
 
 STEPS: dict[str, dict[str, Any]] = {
     "tru": {"truncation": "workload"},
@@ -41,11 +58,6 @@ STEPS: dict[str, dict[str, Any]] = {
     "hm": {"index": "hm"},
 }
 """Words of combined names, one for each step; a step that is not named is left out."""
-
-PAPER = (
-    "Differentially Private Event Histogram Publication on Sequences over Graphs. "
-    "Journal of Computer Science and Technology 2017"
-)
 
 
 @register
@@ -117,13 +129,13 @@ class EventHistogram(RoadMethod):
     decomposition: str = parameter(
         "min",
         "Sub-domains: min-cut for the workload, random pairs, or every edge on its own",
-        choices=("min", "random", "edges"),
+        choices=tuple(DECOMPOSITIONS),
     )
     index: str = parameter(
         "best",
         "Trees: per path the best for the workload, the paper's search, uniform, weighted levels, "
         "or flat",
-        choices=("best", "opt", "boost", "hm", "flat"),
+        choices=tuple(INDEXES),
     )
     height: str = parameter(
         "own",
@@ -269,19 +281,5 @@ def _planned(
     graph: RoadGraph, workload: Paths, decomposition: str, index: str, height: str
 ) -> Forest:
     """Public, and the same at every ε: kept for the next release on the same graph."""
-    if decomposition == "edges":
-        domains = separate(graph)
-    elif decomposition == "random":
-        domains = random_pairs(graph)
-    else:
-        domains = min_cut(graph, workload)
-    common = height == "common"
-    if index == "flat":
-        return flat(domains)
-    if index == "boost":
-        return trees.boost(domains, common)
-    if index == "opt":
-        return trees.optimised(domains, workload, common)
-    if index == "hm":
-        return trees.weighted_binary(domains, workload)
-    return trees.best(domains, workload)
+    domains = DECOMPOSITIONS[decomposition](graph, workload)
+    return INDEXES[index](domains, workload, height == "common")

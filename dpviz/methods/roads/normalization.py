@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from dpviz.methods.roads.base import Measured, RoadMethod, RoadTask, register
-from dpviz.methods.roads.histogram import PAPER
+from dpviz.methods.roads.base import PAPER, Measured, RoadMethod, RoadTask, register
 from dpviz.private.mechanisms.noise import geometric
 from dpviz.private.roads import normalised_visits
 from dpviz.roads.decompose import separate

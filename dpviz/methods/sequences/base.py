@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from dpviz.errors import ParameterError
-from dpviz.methods.registry import Method, parameter, register
+from dpviz.methods.registry import PRIVTREE, Method, parameter, register
 from dpviz.methods.structure import Structure
 from dpviz.private.budget import Budget
 from dpviz.private.mechanisms.noise import Noise
@@ -14,7 +14,7 @@ from dpviz.private.sequences import Sequences
 from dpviz.sequences.alphabet import Alphabet
 from dpviz.sequences.grams import Model
 
-__all__ = ["SequenceMethod", "SequenceTask", "parameter", "register"]
+__all__ = ["PRIVTREE", "SequenceMethod", "SequenceTask", "parameter", "register"]
 
 
 @dataclass(frozen=True, eq=False)

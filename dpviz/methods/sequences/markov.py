@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz.methods.sequences.base import SequenceMethod, SequenceTask, parameter, register
+from dpviz.methods.sequences.base import PRIVTREE, SequenceMethod, SequenceTask, parameter, register
 from dpviz.methods.structure import Structure, biased_splits
 from dpviz.private.budget import Share
 from dpviz.private.events import Events, events_of
@@ -77,10 +77,7 @@ class Markov(SequenceMethod):
 
     name: ClassVar[str] = "markov"
     title: ClassVar[str] = "PrivTree Markov model"
-    paper: ClassVar[str] = (
-        "J. Zhang, X. Xiao, X. Xie: PrivTree: A Differentially Private Algorithm for Hierarchical "
-        "Decompositions. SIGMOD 2016, §4"
-    )
+    paper: ClassVar[str] = f"{PRIVTREE}, §4"
     advice: ClassVar[str] = "Alphabets above a few hundred symbols: most contexts then hold noise."
     tiny: ClassVar[dict[str, object]] = {"l_top": 3, "max_depth": 2, "projection": "clip"}
 

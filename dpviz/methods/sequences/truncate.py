@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpviz.methods.sequences.base import SequenceMethod, SequenceTask, parameter, register
+from dpviz.methods.sequences.base import PRIVTREE, SequenceMethod, SequenceTask, parameter, register
 from dpviz.private.events import events_of, frequent
 from dpviz.sequences.grams import GramTree
 
@@ -28,10 +28,7 @@ class Truncate(SequenceMethod):
     name: ClassVar[str] = "truncate"
     title: ClassVar[str] = "Truncated sequences, exact"
     guarantee: ClassVar[str] = "none"
-    paper: ClassVar[str] = (
-        "J. Zhang, X. Xiao, X. Xie: PrivTree: A Differentially Private Algorithm for Hierarchical "
-        "Decompositions. SIGMOD 2016, §6.2"
-    )
+    paper: ClassVar[str] = f"{PRIVTREE}, §6.2"
     advice: ClassVar[str] = "Anything but public data."
     tiny: ClassVar[dict[str, object]] = {"l_top": 3, "strings": 5}
 
