@@ -77,14 +77,13 @@ class SelfBudgetingTree(ShrunkTree):
         # nodes that wait for a second split of a β²-way one, the share of B for their children.
         noisy, variance = [np.zeros(1)], [np.full(1, np.inf)]
         doubts: list[Doubts] = []
-        unspent, waiting = np.ones(1), np.full(1, FIRST_SHARE)
+        unspent, waiting, exact = np.ones(1), np.full(1, FIRST_SHARE), tree.level_counts(0)
         for depth in range(cap + 1):
             measured, left = np.isfinite(variance[-1]), unspent * epsilon
             weight = noisy[-1] * unspent * epsilon
             stops = measured & ((weight <= self.c) | (unspent <= 0) | (depth == cap))
             doubts.append(self._doubts(variance[-1], np.where(depth < cap, left, 0.0)))
             # What is left of the path of a node that stops measures it again, if anything is.
-            exact = tree.level_counts(depth)
             again = counts_at(noise, share, exact, np.where(stops, left, 0.0))
             measured_again(noisy[-1], variance[-1], *again)
             if stops.all():
@@ -96,7 +95,8 @@ class SelfBudgetingTree(ShrunkTree):
             later = path_part(weight, self.c, self.g, tree.fanout) * (measured & ~small)
             columns = np.minimum(spend, 1.0), unspent, later
             spend, unspent, waiting = (np.repeat(each[~stops], tree.fanout) for each in columns)
-            below = counts_at(noise, share, tree.level_counts(depth + 1), spend * unspent * epsilon)
+            exact = tree.level_counts(depth + 1)
+            below = counts_at(noise, share, exact, spend * unspent * epsilon)
             unspent = unspent * (1.0 - spend)
             for column, level in zip((noisy, variance), below, strict=True):
                 column.append(level)
