@@ -12,6 +12,7 @@ import streamlit as st
 from dpviz.domain.rectangles import OVERLAP
 from dpviz.errors import DpvizError
 from dpviz.evaluation.truth import exact_in_regions
+from dpviz.lazy import geopandas, shapely
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.kinds import KindsRelease
 from dpviz.releases.points.range_count import RangeAnswers
@@ -54,9 +55,6 @@ def polygon_panel(
     prefix: str, release: PointRelease, source: PointSource, ring: Ring
 ) -> list[Mark]:
     """The answer to a polygon in degrees, and the nodes it used as marks for the map."""
-    import geopandas
-    import shapely
-
     try:
         shape = geopandas.GeoSeries([shapely.Polygon(ring)], crs="EPSG:4326")
         regions = regions_of(list(shape.to_crs(release.domain.crs)), release.domain)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
+from dpviz.lazy import alt, pd
 from dpviz.render.colors import PAIR
 from dpviz.render.numbers import percent, rounded
 
@@ -30,8 +31,6 @@ TIME_TICKS = 8
 
 def legend(field: str, names: Sequence[str], colours: Sequence[str], **look: Any) -> Any:
     """The colour of a nominal field, with its legend on top unless ``look`` says otherwise."""
-    import altair as alt
-
     return alt.Color(
         f"{field}:N",
         scale=alt.Scale(domain=list(names), range=list(colours)),
@@ -41,8 +40,6 @@ def legend(field: str, names: Sequence[str], colours: Sequence[str], **look: Any
 
 def dashes(field: str, names: Sequence[str], **look: Any) -> Any:
     """The dash of a nominal field's lines, so that they differ in grey too."""
-    import altair as alt
-
     return alt.StrokeDash(
         f"{field}:N",
         scale=alt.Scale(domain=list(names), range=DASHES[: len(names)]),
@@ -52,8 +49,6 @@ def dashes(field: str, names: Sequence[str], **look: Any) -> Any:
 
 def log_axis(field: str, title: str | None = None, **axis: Any) -> dict[str, Any]:
     """A logarithmic channel, as altair's ``X`` and ``Y`` take it."""
-    import altair as alt
-
     return {
         "shorthand": f"{field}:Q",
         "scale": alt.Scale(type="log", nice=False),
@@ -74,9 +69,6 @@ def log_ticks(values: Iterable[float]) -> list[float]:
 
 def lines_chart(rows: Sequence[Mapping[str, Any]], title: str) -> Any:
     """``error`` of each ``method`` by ``ε``, both logarithmic."""
-    import altair as alt
-    import pandas as pd
-
     table = pd.DataFrame(list(rows), columns=["method", "ε", "error"])
     table["shown"] = [percent(each, 2) for each in table["error"]]
     names = list(dict.fromkeys(table["method"]))
@@ -102,9 +94,6 @@ def lines_chart(rows: Sequence[Mapping[str, Any]], title: str) -> Any:
 
 def bounds_chart(errors: Mapping[int, float], chosen: int) -> Any:
     """Mean error by max contributions per unit, both logarithmic; a dashed line where it is."""
-    import altair as alt
-    import pandas as pd
-
     table = pd.DataFrame({"K": list(errors), "error": list(errors.values())})
     table["shown"] = [rounded(each, each) for each in table["error"]]
     least, most = table["error"].min(), table["error"].max()
@@ -138,9 +127,6 @@ def timeline_chart(table: Any, start: Any, end: Any, form: str) -> Any:
         end: of it.
         form: how the axis writes every time.
     """
-    import altair as alt
-    import pandas as pd
-
     axis = alt.Axis(title=None, grid=False, format=form, tickCount=TIME_TICKS)
     x = alt.X("start:T", scale=alt.Scale(type="utc"), axis=axis)
     base = alt.Chart(table).encode(x=x)
@@ -176,9 +162,6 @@ def time_form(span: timedelta) -> str:
 
 def interval_chart(rows: Sequence[Mapping[str, Any]], exact: float) -> Any:
     """``answer`` with ``low`` and ``high`` of each ``side`` by ``ε``, and the exact line."""
-    import altair as alt
-    import pandas as pd
-
     table = pd.DataFrame([{**row, "ε": f"{row['ε']:g}"} for row in rows])
     order = list(dict.fromkeys(table["ε"]))
     base = alt.Chart(table).encode(
@@ -217,9 +200,6 @@ def error_chart(
         ends: lowest and highest error, the same for charts beside each other.
         colours: of the methods.
     """
-    import altair as alt
-    import pandas as pd
-
     names, range_ = list(colours), list(colours.values())
     look = {"orient": "bottom", "columns": 2, "labelLimit": 160, **LINES}
     plain = alt.Color("method:N", scale=alt.Scale(domain=names, range=range_), legend=None)
@@ -253,9 +233,6 @@ def half_width_chart(
     rows: Sequence[Mapping[str, Any]], wanted: float, marks: Sequence[Mapping[str, Any]]
 ) -> Any:
     """``± records`` of each ``side`` by ``ε``; what is wanted as a line, met at the marks."""
-    import altair as alt
-    import pandas as pd
-
     x_ticks, y_ticks = (log_ticks(row[name] for row in rows) for name in ("ε", "± records"))
     y = log_axis("± records", "± records (95 %)", values=y_ticks)
     y["axis"].labelExpr = SHORT
@@ -279,9 +256,6 @@ def measure_chart(
     rows: Sequence[Mapping[str, Any]], axis: str, measures: Sequence[str], title: str | None = None
 ) -> Any:
     """Each of some ``measures`` of the rows by a logarithmic ``axis``, with its title."""
-    import altair as alt
-    import pandas as pd
-
     table = pd.DataFrame(list(rows)).melt(axis, list(measures), "measure", "value")
     return (
         alt.Chart(table)
@@ -298,9 +272,6 @@ def measure_chart(
 
 def lengths_chart(rows: Sequence[Mapping[str, Any]], drawn: str, exact: str | None) -> Any:
     """``share`` by ``places`` of the rows ``of`` synthetic sequences, above those of exact ones."""
-    import altair as alt
-    import pandas as pd
-
     kinds = [drawn] if exact is None else [drawn, exact]
     colours = [ORANGE, BLUE][: len(kinds)]
     table = pd.DataFrame([{**row, "shown": percent(row["share"], 1)} for row in rows])
@@ -329,9 +300,6 @@ def lengths_chart(rows: Sequence[Mapping[str, Any]], drawn: str, exact: str | No
 
 def bars_chart(counts: Sequence[float], title: str, what: str) -> Any:
     """How many (``what``) there are of each number 1, 2, 3 …, whose name is the title."""
-    import altair as alt
-    import pandas as pd
-
     numbers = list(range(1, len(counts) + 1))
     ticks = [each for each in numbers if each == 1 or each % 10 == 0]
     return (
@@ -351,9 +319,6 @@ def bars_chart(counts: Sequence[float], title: str, what: str) -> Any:
 
 def chances_chart(rows: Sequence[Mapping[str, Any]], symbols: Sequence[str], end: str) -> Any:
     """A square for the ``chance`` of each ``next`` after each ``symbol``, in ``words``."""
-    import altair as alt
-    import pandas as pd
-
     return (
         alt.Chart(pd.DataFrame(list(rows)))
         .mark_rect(color=ORANGE)
