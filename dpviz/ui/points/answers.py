@@ -43,6 +43,9 @@ ANSWER = (
 )
 """Columns of a file of answers beside what was asked."""
 
+NUMBERS = ("count", "noise_sd", "low", "high", "uniformity_sd", "nodes")
+"""Of those, what an answer says by itself."""
+
 LARGER = "± the larger of two errors: the 95 % interval of the noise, and that from cut cells"
 """What stands after ± where a count has one number beside it."""
 
@@ -160,25 +163,15 @@ def show_answers(
         exact: counts exactly; called for public data only.
         outlined: whether the map shows the cells of the answer.
     """
-    count, half, error = (
-        float(each[0]) for each in (answers.count, answers.half_width, answers.larger_error)
-    )
     row: dict[str, Any] = {
         **place,
         **_of_kind(release),
         "method": release.header.method,
         "epsilon": release.header.epsilon,
-        "count": count,
-        "noise_sd": float(answers.noise_sd[0]),
-        "low": float(answers.low[0]),
-        "high": float(answers.high[0]),
-        "uniformity_sd": float(answers.uniformity_sd[0]),
-        "nodes": int(answers.nodes[0]),
+        **numbers_of(answers),
     }
-    spread, noun = (
-        INTERVAL_SDS * row["uniformity_sd"],
-        "area" if release.kind == "areas" else "cell",
-    )
+    count, (half, spread, error) = row["count"], errors_of(row)
+    noun = "area" if release.kind == "areas" else "cell"
     st.metric("Noisy count", with_noise(count, error), help=LARGER)
     st.markdown(
         f"**95 % interval (noise):** {plain(interval_words(count, half))}  \n"
@@ -196,6 +189,20 @@ def show_answers(
         st.markdown(f"**Error:** {plain(off)}{share and f' ({share} of it)'}")
         row |= {"exact": true, "error": count - true}
     remember(answered(prefix, release, source), row)
+
+
+def numbers_of(
+    answers: RangeAnswers, at: int = 0, names: Sequence[str] = NUMBERS
+) -> dict[str, Any]:
+    """The numbers of one of some answers by their names, for a file."""
+    return {name: getattr(answers, name)[at].item() for name in names}
+
+
+def errors_of(row: Mapping[str, Any]) -> tuple[float, float, float]:
+    """Of an answer by its numbers: half of its interval, what cut cells may cost, the larger."""
+    half = row["half_width"] if "half_width" in row else (row["high"] - row["low"]) / 2
+    spread = INTERVAL_SDS * row["uniformity_sd"]
+    return half, spread, max(half, spread)
 
 
 def _of_kind(release: Release) -> dict[str, Any]:
@@ -321,9 +328,7 @@ def row_in_words(row: Mapping[str, Any]) -> dict[str, Any]:
     """An answer of a file of them as a table on the screen has it: in the digits that noise leaves,
     what was answered before what was asked.
     """
-    half = row["half_width"] if "half_width" in row else (row["high"] - row["low"]) / 2
-    spread = INTERVAL_SDS * row["uniformity_sd"]
-    error = max(half, spread)
+    _, spread, error = errors_of(row)
     answer = {
         "noisy count": with_noise(row["count"], error),
         "ε": row["epsilon"],
