@@ -43,13 +43,7 @@ LARGEST = 1_200_000
 Window = tuple[float, float]
 
 
-def _asked(name: str) -> str:
-    asked = permalink.parameter(name)
-    permalink.missing("view", asked, LOOKS, LOOKS["window"])
-    return asked if asked in LOOKS else "window"
-
-
-LOOK = permalink.Field("view", _asked, lambda look: None if look == "window" else str(look), "look")
+LOOK = permalink.choice("view", LOOKS, "window", "look")
 
 WINDOWS = permalink.Field("windows", permalink.parameter)
 """The two of a difference."""
