@@ -12,6 +12,7 @@ from dpviz.render.cells import domain_bounds
 from dpviz.ui.areas.areas_form import areas_link
 from dpviz.ui.points.attributes_form import sums_link
 from dpviz.ui.points.choice_form import points_choice
+from dpviz.ui.points.domain_map import choose_domain
 from dpviz.ui.points.source_form import PointSource, source_form
 from dpviz.ui.points.wishes import wish_panel
 from dpviz.ui.shared import permalink
@@ -26,7 +27,6 @@ def point_slots(
     records: str,
     *,
     fields: Sequence[permalink.Field],
-    empty: Callable[[], object],
     before: Callable[[PointSource], None],
     show: Callable[[Any, PointSource, Any], None],
     timed: bool = False,
@@ -59,7 +59,7 @@ def point_slots(
         ),
         build=build_choice,
         adopt=lambda opened: PointSource(data=NoRecords(), title=opened.title, key=opened.key),
-        empty=empty,
+        empty=partial(choose_domain, key),
         before=before,
         show=partial(_on_a_map, show),
         link=lambda source, choice: {
