@@ -24,6 +24,8 @@ LINES = {"symbolType": "stroke", "symbolSize": 500, "symbolStrokeWidth": 2}
 """A legend of lines."""
 TICKS = [step * 10.0**power for power in range(-5, 10) for step in (1, 2, 5)]
 """Of a logarithmic axis; those outside its range are left out."""
+FAINT: dict[str, Any] = {"grid": True, "gridOpacity": 0.4}
+"""Lines across a chart at the ticks of its errors."""
 MOST_TICKS = 8
 TIME_TICKS = 8
 """About how many an axis of times has."""
@@ -47,12 +49,17 @@ def dashes(field: str, names: Sequence[str], **look: Any) -> Any:
     )
 
 
-def log_axis(field: str, title: str | None = None, **axis: Any) -> dict[str, Any]:
-    """A logarithmic channel, as altair's ``X`` and ``Y`` take it."""
+def log_axis(
+    field: str, title: str | None = None, *, ends: Sequence[float] | None = None, **axis: Any
+) -> dict[str, Any]:
+    """A logarithmic channel, as altair's ``X`` and ``Y`` take it; from one of its ends to the other
+    if there are any, else as far as its values go.
+    """
+    scale: dict[str, Any] = {} if ends is None else {"domain": list(ends)}
     return {
         "shorthand": f"{field}:Q",
-        "scale": alt.Scale(type="log", nice=False),
-        "axis": alt.Axis(title=title or field, format="~g", grid=False, **axis),
+        "scale": alt.Scale(type="log", nice=False, **scale),
+        "axis": alt.Axis(**{"title": title or field, "format": "~g", "grid": False, **axis}),
     }
 
 
@@ -79,11 +86,7 @@ def lines_chart(rows: Sequence[Mapping[str, Any]], title: str) -> Any:
         .mark_line(point=True)
         .encode(
             x=alt.X(**log_axis("ε", values=sorted(set(table["ε"])))),
-            y=alt.Y(
-                "error:Q",
-                scale=alt.Scale(type="log", nice=False),
-                axis=alt.Axis(title=title, labelExpr=PERCENT, values=TICKS, gridOpacity=0.4),
-            ),
+            y=alt.Y(**log_axis("error", title, labelExpr=PERCENT, values=TICKS, **FAINT)),
             color=legend("method", names, PAIR, **look),
             strokeDash=dashes("method", names, **look),
             tooltip=["method", "ε", alt.Tooltip("shown:N", title="error")],
@@ -97,23 +100,16 @@ def bounds_chart(errors: Mapping[int, float], chosen: int) -> Any:
     table = pd.DataFrame({"K": list(errors), "error": list(errors.values())})
     table["shown"] = [rounded(each, each) for each in table["error"]]
     least, most = table["error"].min(), table["error"].max()
-    between = [each for each in TICKS if 1.2 * least < each < most / 1.2]
+    ticks = [least, *(each for each in TICKS if 1.2 * least < each < most / 1.2), most]
     line = (
         alt.Chart(table)
         .mark_line(point={"color": BLUE}, color=BLUE)
         .encode(
             x=alt.X(**log_axis("K", "max contributions per unit (K)", values=list(errors))),
-            y=alt.Y(
-                "error:Q",
-                scale=alt.Scale(type="log", nice=False),
-                axis=alt.Axis(
-                    title="mean error", format=".2~s", values=[least, *between, most],
-                    gridOpacity=0.4,
-                ),
-            ),
+            y=alt.Y(**log_axis("error", "mean error", format=".2~s", values=ticks, **FAINT)),
             tooltip=["K", alt.Tooltip("shown:N", title="mean error")],
         )
-    )  # fmt: skip
+    )
     here = alt.Chart(pd.DataFrame({"K": [chosen]})).mark_rule(strokeDash=DASHES[5], color=GREY)
     return (line + here.encode(x="K:Q")).properties(height=220)
 
@@ -141,9 +137,7 @@ def timeline_chart(table: Any, start: Any, end: Any, form: str) -> Any:
         tooltip=[
             "from:N",
             "to:N",
-            alt.Tooltip("count:Q", format=",.0f"),
-            alt.Tooltip("low:Q", format=",.0f"),
-            alt.Tooltip("high:Q", format=",.0f"),
+            *(alt.Tooltip(f"{name}:Q", format=",.0f") for name in ("count", "low", "high")),
         ],
     )
     return (mark + band + line).properties(height=HEIGHT // 2)
@@ -208,11 +202,7 @@ def error_chart(
     )
 
     def errors(field: str) -> Any:
-        return alt.Y(
-            f"{field}:Q",
-            scale=alt.Scale(type="log", nice=False, domain=list(ends)),
-            axis=alt.Axis(title=title, format="~g", tickCount=4, gridOpacity=0.4),
-        )
+        return alt.Y(**log_axis(field, title, ends=ends, tickCount=4, **FAINT))
 
     band = base.mark_area(opacity=0.18).encode(y=errors("low"), y2="high:Q", color=plain)
     line = base.mark_line(point=True).encode(
@@ -234,11 +224,10 @@ def half_width_chart(
 ) -> Any:
     """``± records`` of each ``side`` by ``ε``; what is wanted as a line, met at the marks."""
     x_ticks, y_ticks = (log_ticks(row[name] for row in rows) for name in ("ε", "± records"))
-    y = log_axis("± records", "± records (95 %)", values=y_ticks)
-    y["axis"].labelExpr = SHORT
+    y = alt.Y(**log_axis("± records", "± records (95 %)", values=y_ticks, labelExpr=SHORT))
     encoding = {
         "x": alt.X(**log_axis("ε", values=x_ticks)),
-        "y": alt.Y(**y),
+        "y": y,
         "color": legend("side", ["A", "B"], PAIR, **LINES),
     }
     curves = (
@@ -249,7 +238,7 @@ def half_width_chart(
     line = alt.Chart(pd.DataFrame({"± records": [wanted]})).mark_rule(strokeDash=[4, 4], color=GREY)
     places = pd.DataFrame(list(marks), columns=["side", "ε", "± records"])
     met = alt.Chart(places).mark_point(size=160, strokeWidth=2).encode(**encoding)
-    return (curves + line.encode(y=alt.Y(**y)) + met).properties(height=260)
+    return (curves + line.encode(y=y) + met).properties(height=260)
 
 
 def measure_chart(
