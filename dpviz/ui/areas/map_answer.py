@@ -17,13 +17,11 @@ from dpviz.render.cells import domain_bounds
 from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.points.answers import (
     Rect,
-    half_on_screen,
     history_table,
-    on_screen,
     rectangle_answer,
     rectangle_form,
 )
-from dpviz.ui.points.downloads import ROWS, release_details
+from dpviz.ui.points.downloads import ROWS, counts_as_shown, release_details
 from dpviz.ui.points.map_answer import ask, drawn
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
@@ -143,11 +141,7 @@ def _table(release: AreaRelease, level: str) -> None:
     columns = {
         "area": [release.areas.names[row] for row in chosen],
         "in": [above[row] or "" for row in chosen],
-        "noisy count": [
-            on_screen(*pair) for pair in zip(release.counts[chosen], half, strict=True)
-        ],
-        "95 % interval ±": list(map(half_on_screen, half)),
     }
-    counts = sortable("noisy count", "95 % interval ±")
-    st.dataframe(pa.table(columns), hide_index=True, column_config=counts)
+    counts = counts_as_shown(release.counts[chosen], half)
+    st.dataframe(pa.table(columns | counts), hide_index=True, column_config=sortable(*counts))
     st.caption(rows_in_words(len(chosen), len(rows), "areas", "largest counts"))
