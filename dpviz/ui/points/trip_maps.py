@@ -14,9 +14,9 @@ from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.marginal import marginal
 from dpviz.releases.points.release import PointRelease
 from dpviz.render import Camera, Scene, cells, density_legend, density_scale, half_width_words
-from dpviz.render import with_noise as words
 from dpviz.render.basemap import outlines
 from dpviz.render.cells import domain_bounds
+from dpviz.render.numbers import count_words
 from dpviz.render.projection import from_degrees
 from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.map.component import events
@@ -101,11 +101,10 @@ def _answer(
     except DpvizError as error:
         st.warning(plain(error), icon=":material/crop_free:")
         return
-    count, larger = float(answers.count[0]), float(answers.larger_error[0])
     spread = INTERVAL_SDS * float(answers.uniformity_sd[0])
     asked = "from here to there" if start and end else f"that {'begin' if start else 'end'} here"
     with st.container(horizontal=True, gap="medium"):
-        st.metric(f"Trips {asked}", words(count, larger), help=LARGER, width="content")
+        st.metric(f"Trips {asked}", count_words(answers), help=LARGER, width="content")
         st.metric(
             "Error from cut cells (estimate)", f"± {half_width_words(spread)}", width="content"
         )
