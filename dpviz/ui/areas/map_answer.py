@@ -14,9 +14,9 @@ from dpviz.releases.areas.release import AreaRelease
 from dpviz.render import Camera, Scene, with_noise
 from dpviz.render.areas import areas_scene
 from dpviz.render.cells import domain_bounds
+from dpviz.render.scene import Bounds
 from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.points.answers import (
-    Rect,
     history_table,
     rectangle_answer,
     rectangle_form,
@@ -68,7 +68,7 @@ def _map(prefix: str, release: AreaRelease, source: PointSource, level: str) -> 
     """Drawing reruns this part only."""
     name = f"{prefix}.map"
     left, right = st.columns([7, 3], gap="medium")
-    rect: Rect | None = st.session_state.get(f"{prefix}.rect")
+    rect: Bounds | None = st.session_state.get(f"{prefix}.rect")
     with left:
         map_view(_scene(prefix, release, source, level), key=name, on_shape=partial(drawn, prefix))
     with right:
@@ -92,7 +92,7 @@ def _scene(prefix: str, release: AreaRelease, source: PointSource, level: str) -
     return remembered(f"{prefix}.areas", (level, release), draw)
 
 
-def _answer(prefix: str, release: AreaRelease, source: PointSource, rect: Rect | None) -> None:
+def _answer(prefix: str, release: AreaRelease, source: PointSource, rect: Bounds | None) -> None:
     if rect is None:
         hint(
             prefix,

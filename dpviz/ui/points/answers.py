@@ -49,11 +49,9 @@ NUMBERS = ("count", "noise_sd", "low", "high", "uniformity_sd", "nodes")
 LARGER = "± the larger of two errors: the 95 % interval of the noise, and that from cut cells"
 """What stands after ± where a count has one number beside it."""
 
-Rect = Bounds
-
 
 def answer_panel(
-    prefix: str, release: PointRelease, source: PointSource, rect: Rect | None
+    prefix: str, release: PointRelease, source: PointSource, rect: Bounds | None
 ) -> list[Mark]:
     """The answer to a rectangle in degrees, and the nodes it used as marks for the map."""
     if rect is None:
@@ -76,7 +74,7 @@ def rectangle_answer(
     prefix: str,
     release: PointRelease | AreaRelease,
     source: PointSource,
-    rect: Rect,
+    rect: Bounds,
     window: tuple[float, float] | None = None,
     *,
     outlined: bool = False,
@@ -110,7 +108,7 @@ def rectangle_answer(
     return inside
 
 
-def answerable(rect: Rect, *domains: Domain, name: str = "The rectangle") -> bool:
+def answerable(rect: Bounds, *domains: Domain, name: str = "The rectangle") -> bool:
     """Whether a rectangle in degrees can be asked in these domains; says so where it cannot."""
     west, south, east, north = rect
     if west >= east or south >= north:
@@ -128,7 +126,7 @@ def answerable(rect: Rect, *domains: Domain, name: str = "The rectangle") -> boo
     return True
 
 
-def overlaps(rect: Rect, domain: Domain) -> bool:
+def overlaps(rect: Bounds, domain: Domain) -> bool:
     """Whether a rectangle in degrees lies in a domain, or partly."""
     try:
         domain.place.boxes(from_degrees(rect, domain.crs))
@@ -137,7 +135,7 @@ def overlaps(rect: Rect, domain: Domain) -> bool:
     return True
 
 
-def _corners(rect: Rect) -> str:
+def _corners(rect: Bounds) -> str:
     """From south-west to north-east, in the digits of some ten metres."""
     west, south, east, north = (f"{side:.6g}".replace("-", MINUS) for side in rect)
     return f"from {west}, {south} to {east}, {north}"
@@ -244,7 +242,7 @@ def inside_words(share: float) -> str:
     return f"More than {percent(0.99)}" if share > 0.99 else percent(share)
 
 
-def partly(rect: Rect, area: Rect) -> None:
+def partly(rect: Bounds, area: Bounds) -> None:
     """Say how much of a rectangle lies inside the area; nothing outside is counted."""
     west, south, east, north = rect
     across = max(0.0, min(east, area[2]) - max(west, area[0])) / (east - west)
@@ -300,7 +298,7 @@ def as_csv(rows: Sequence[Mapping[Any, Any]]) -> str:
     return csv_text(names, ([row.get(name, "") for name in names] for row in rows))
 
 
-def rectangle_form(prefix: str, rect: Rect | None, domain: Rect) -> Rect | None:
+def rectangle_form(prefix: str, rect: Bounds | None, domain: Bounds) -> Bounds | None:
     """Four numbers for the rectangle; returns them when the visitor applies them."""
     with (
         st.expander("Enter coordinates", icon=":material/pin:"),
@@ -317,7 +315,7 @@ def rectangle_form(prefix: str, rect: Rect | None, domain: Rect) -> Rect | None:
     return None
 
 
-def _middle(domain: Rect) -> Rect:
+def _middle(domain: Bounds) -> Bounds:
     low, high = np.array(domain[:2]), np.array(domain[2:])
     west, south = (low + (high - low) * 0.4).round(5).tolist()
     east, north = (low + (high - low) * 0.6).round(5).tolist()

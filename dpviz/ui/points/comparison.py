@@ -13,7 +13,8 @@ from dpviz.releases.points.release import PointRelease
 from dpviz.render import half_width_words, interval_words, with_noise
 from dpviz.render.numbers import NO_BREAK
 from dpviz.render.projection import from_degrees
-from dpviz.ui.points.answers import LARGER, Rect, answerable, errors_of, numbers_of, off_by
+from dpviz.render.scene import Bounds
+from dpviz.ui.points.answers import LARGER, answerable, errors_of, numbers_of, off_by
 from dpviz.ui.points.area_form import SIDES
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.text import cells_in_words, plain
@@ -26,7 +27,7 @@ def answer_columns(
     releases: Sequence[PointRelease],
     labels: Sequence[str],
     source: PointSource,
-    rect: Rect,
+    rect: Bounds,
 ) -> list[dict[str, Any]]:
     """Show both answers beside the exact one; rows for the download."""
     if not answerable(rect, *(release.domain for release in releases)):

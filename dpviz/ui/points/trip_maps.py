@@ -18,9 +18,10 @@ from dpviz.render.basemap import outlines
 from dpviz.render.cells import domain_bounds
 from dpviz.render.numbers import count_words
 from dpviz.render.projection import from_degrees
+from dpviz.render.scene import Bounds
 from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.map.component import events
-from dpviz.ui.points.answers import LARGER, Rect, answerable, rectangle_form
+from dpviz.ui.points.answers import LARGER, answerable, rectangle_form
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
@@ -36,7 +37,7 @@ FIELDS = tuple(replace(permalink.RECT, name=end) for end, _, _ in ENDS)
 @fragment
 def maps_and_answer(prefix: str, release: PointRelease, source: PointSource) -> None:
     """Two maps and the answer: drawing reruns this part only."""
-    rects: dict[str, Rect | None] = {
+    rects: dict[str, Bounds | None] = {
         end: _usable(release, title, axes, st.session_state.get(f"{prefix}.{end}"))
         for end, title, axes in ENDS
     }
@@ -67,8 +68,8 @@ def maps_and_answer(prefix: str, release: PointRelease, source: PointSource) -> 
 
 
 def _usable(
-    release: PointRelease, title: str, axes: tuple[int, int], rect: Rect | None
-) -> Rect | None:
+    release: PointRelease, title: str, axes: tuple[int, int], rect: Bounds | None
+) -> Bounds | None:
     """The rectangle of one map; None, and a word about it, where it has no place in the domain."""
     if rect is None:
         return None
@@ -79,7 +80,7 @@ def _usable(
 
 
 def _answer(
-    release: PointRelease, source: PointSource, start: Rect | None, end: Rect | None
+    release: PointRelease, source: PointSource, start: Bounds | None, end: Bounds | None
 ) -> None:
     if start is None and end is None:
         hint(
