@@ -272,17 +272,14 @@ def _widget(key: str, field: dataclasses.Field[Any], default: Any, saved: str | 
     label = field.name.replace("_", " ")
     kind = str(field.type)
     heard = key not in st.session_state
-    if limits.choices:
-        options = list(limits.choices)
-        start = saved if saved in options else default
+    if limits.choices or kind.startswith("bool"):
+        options = list(limits.choices or ("True", "False"))
+        chosen = saved if saved in options else str(default)
         if heard:
-            permalink.missing(f"{label} =", saved, options, str(start))
-        return st.selectbox(label, options, index=options.index(start), key=key, help=limits.help)
-    if kind.startswith("bool"):
-        start = saved == "True" if saved in ("True", "False") else default
-        if heard:
-            permalink.missing(f"{label} =", saved, ("True", "False"), str(start))
-        return st.checkbox(label, value=start, key=key, help=limits.help)
+            permalink.missing(f"{label} =", saved, options, chosen)
+        if not limits.choices:
+            return st.checkbox(label, value=chosen == "True", key=key, help=limits.help)
+        return st.selectbox(label, options, index=options.index(chosen), key=key, help=limits.help)
     cast = int if kind.startswith("int") else float
     low = None if limits.low is None else cast(limits.low)
     high = None if limits.high is None else cast(limits.high)
