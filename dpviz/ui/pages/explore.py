@@ -32,7 +32,6 @@ def page() -> None:
             KEY,
             2,
             "records",
-            timed=True,
             more=True,
             fields=(*FIELDS, PERIOD, LOOK, WINDOWS),
             before=_before,

@@ -43,7 +43,6 @@ def page() -> None:
                 permalink.parameter("data") or UPLOAD,
                 owner=True,
                 pane=form[0],
-                timed=True,
                 more=True,
                 description=description,
             )

@@ -29,11 +29,10 @@ def point_slots(
     fields: Sequence[permalink.Field],
     before: Callable[[PointSource], None],
     show: Callable[[Any, PointSource, Any], None],
-    timed: bool = False,
     more: bool = False,
 ) -> Slots:
-    """A page on points in so many dimensions, or with time, or with ``more``: kinds and values of
-    records, and areas that are counted; see :class:`Slots` for the rest.
+    """A page on points in so many dimensions, or with ``more``: time, kinds and values of records,
+    and areas that are counted; see :class:`Slots` for the rest.
     """
     return Slots(
         key=key,
@@ -44,7 +43,6 @@ def point_slots(
             dims,
             permalink.parameter("data"),
             sensitive=permalink.parameter("sensitive") == "1",
-            timed=timed,
             more=more,
         ),
         choose=lambda source: (

@@ -68,7 +68,6 @@ def source_form(
     sensitive: bool = False,
     owner: bool = False,
     pane: Any = None,
-    timed: bool = False,
     more: bool = False,
     description: Description | None = None,
 ) -> PointSource | None:
@@ -81,15 +80,14 @@ def source_form(
         sensitive: whether a built-in data set is treated as sensitive at first.
         owner: all records are confidential.
         pane: of the area's form; beside the others by default.
-        timed: whether data may have a time beside their place.
-        more: whether records may have kinds and values beside their place.
+        more: whether records may have a time, kinds and values beside their place.
         description: which steps of describing an uploaded file are complete; filled in here.
     """
     domains = {name: each.domain for name, each in DATASETS.items()}
     offered = [
         name
         for name, each in domains.items()
-        if (each.place if timed else each).dims == dims and (more or each == each.plain)
+        if (each.place if more else each).dims == dims and (more or each == each.plain)
     ]
     tables = offered_tables(dims, sensitive=owner)
     titles = {**{name: DATASETS[name].title for name in offered}, **tables, UPLOAD: UPLOAD}
@@ -107,7 +105,7 @@ def source_form(
         return _table(chosen, tables[chosen])
     return upload_form(
         prefix,
-        partial(_described, prefix, dims, pane, timed, more, description or Description()),
+        partial(_described, prefix, dims, pane, more, description or Description()),
         label="CSV (also .gz or .zip), Excel, JSON, Parquet, GeoParquet, GeoJSON, GeoPackage "
         "or zipped Shapefile",
         help="Points, one record per row. The file stays in the memory of this server's process.",
@@ -143,7 +141,6 @@ def _described(
     prefix: str,
     dims: int,
     pane: Any,
-    timed: bool,
     more: bool,
     description: Description,
     path: Path,
@@ -165,7 +162,7 @@ def _described(
         free = public and dims == 2 and name is not None
         bounds = public_box(prefix, crs, extent if free else None)
     with st.container():  # what is open below it stays so when the period is missing
-        clock = period_form(prefix, names, file_key) if timed else {}
+        clock = period_form(prefix, names, file_key) if more else {}
     beside = attributes_form(prefix, names, file_key) if more else {}
     description.complete = name is not None and clock is not None and beside is not None
     if name is None or bounds is None or clock is None or beside is None:
