@@ -78,8 +78,7 @@ def _map(prefix: str, release: AreaRelease, source: PointSource, level: str) -> 
         history_table(prefix, release, source)
     map_overlay(name, shape=Shape(rect=rect) if rect else None)
     permalink.remember(prefix, (permalink.RECT,))
-    if typed is not None:
-        ask(prefix, typed)
+    ask(prefix, typed)
 
 
 def _scene(prefix: str, release: AreaRelease, source: PointSource, level: str) -> Scene:

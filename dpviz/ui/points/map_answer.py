@@ -129,14 +129,14 @@ def _drawing(prefix: str, release: PointRelease, scene: Scene, source: PointSour
     shape = Shape(rect=rect, ring=ring) if rect or ring else None
     map_overlay(name, marks=[*districts, *marks], shape=shape, legend=legend)
     permalink.remember(prefix, FIELDS, dict.fromkeys(("period", "view", "windows")))
-    if typed is not None:
-        ask(prefix, typed)
+    ask(prefix, typed)
 
 
-def ask(prefix: str, rect: Bounds) -> None:
-    """A rectangle is the question from now on; the part of the page that asks runs again."""
-    st.session_state[f"{prefix}.rect"], st.session_state[f"{prefix}.ring"] = rect, None
-    rerun_part()
+def ask(prefix: str, rect: Bounds | None) -> None:
+    """The rectangle, if any, is the question from now on: the part of the page that asks reruns."""
+    if rect is not None:
+        st.session_state[f"{prefix}.rect"], st.session_state[f"{prefix}.ring"] = rect, None
+        rerun_part()
 
 
 def forget_elsewhere(prefix: str, source: PointSource, *domains: Domain) -> None:

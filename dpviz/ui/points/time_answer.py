@@ -163,8 +163,7 @@ def map_in_time(
         st.session_state[f"{prefix}.period"] = None if window == whole else words
     others = {"ring": None} if look == "difference" else {"ring": None, "windows": None}
     permalink.remember(prefix, (permalink.RECT, CAMERA, PERIOD, LOOK, WINDOWS), others)
-    if typed is not None:
-        ask(prefix, typed)
+    ask(prefix, typed)
     return flat
 
 

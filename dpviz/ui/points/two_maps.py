@@ -112,8 +112,7 @@ def maps_and_answers(
         share_panel(prefix, f"{prefix}.map", compared.releases, compared.labels, series)
     map_overlay(f"{prefix}.map", shape=Shape(rect=rect) if rect else None)
     permalink.remember(prefix, FIELDS)
-    if typed is not None:
-        ask(prefix, typed)
+    ask(prefix, typed)
 
 
 def _scene(prefix: str, compared: Comparison, source: PointSource, mode: Any) -> Scene:
