@@ -8,8 +8,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["duckdb", "exp", "geopandas", "h3", "jinja2", "mpl", "nx", "pa", "pc", "pd", "pq", "pv"]
-__all__ += ["pyogrio", "pyproj", "scipy", "shapely", "sqlglot"]
+__all__ = ["alt", "duckdb", "exp", "geopandas", "h3", "jinja2", "mpl", "nx", "pa", "pc", "pd", "pq"]
+__all__ += ["pv", "pyogrio", "pyproj", "scipy", "shapely", "sqlglot"]
 
 
 class _Lazy:
@@ -25,6 +25,7 @@ class _Lazy:
 
 
 if TYPE_CHECKING:
+    import altair as alt
     import duckdb
     import geopandas
     import h3.api.basic_int as h3
@@ -43,7 +44,8 @@ if TYPE_CHECKING:
     import sqlglot
     from sqlglot import exp
 else:
-    duckdb, exp, sqlglot = _Lazy("duckdb"), _Lazy("sqlglot.expressions"), _Lazy("sqlglot")
+    alt, duckdb = _Lazy("altair"), _Lazy("duckdb")
+    exp, sqlglot = _Lazy("sqlglot.expressions"), _Lazy("sqlglot")
     geopandas, pd, h3 = _Lazy("geopandas"), _Lazy("pandas"), _Lazy("h3.api.basic_int")
     jinja2, mpl, nx = _Lazy("jinja2"), _Lazy("matplotlib.figure"), _Lazy("networkx")
     pa, pc = _Lazy("pyarrow"), _Lazy("pyarrow.compute")

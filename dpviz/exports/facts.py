@@ -19,6 +19,7 @@ from dpviz.releases.points.promises import promises
 from dpviz.releases.points.quotient import Quotients
 from dpviz.releases.points.release import PointRelease
 from dpviz.render.numbers import (
+    count_words,
     half_width_words,
     interval_ends,
     odds,
@@ -111,7 +112,7 @@ def facts(release: Mapped, label: str) -> ReleaseFacts:
         statement=statement(release.header),
         leaves=leaves,
         depth=depth,
-        total=with_noise(float(whole.count[0]), float(whole.larger_error[0])),
+        total=count_words(whole),
         promises=tuple(map(str, promises(release))),
         **code,
     )
@@ -227,7 +228,7 @@ def replies(releases: Sequence[Mapped], labels: Sequence[str], rect: Bounds) -> 
         answers.append(
             Reply(
                 label=label,
-                count=with_noise(float(answer.count[0]), float(answer.larger_error[0])),
+                count=count_words(answer),
                 low=low,
                 high=high,
                 uniformity=half_width_words(spread),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from dpviz.releases.points.range_count import RangeAnswers
+
 MINUS = "−"
 """Of numbers in words, as wide as +; a hyphen is none."""
 
@@ -51,6 +53,11 @@ def with_noise(value: float, half_width: float) -> str:
     if not _is_width(half_width):
         return rounded(value, half_width)
     return f"{rounded(value, half_width)} ± {half_width_words(half_width)}"
+
+
+def count_words(answers: RangeAnswers) -> str:
+    """The first of some counts, with the larger of its two errors."""
+    return with_noise(float(answers.count[0]), float(answers.larger_error[0]))
 
 
 def interval_ends(value: float, half_width: float) -> tuple[str, str]:

@@ -6,6 +6,7 @@ import streamlit as st
 
 from dpviz.domain import Domain
 from dpviz.errors import DpvizError
+from dpviz.lazy import h3
 from dpviz.methods import of_kind
 from dpviz.releases.areas.area_file import area_columns
 from dpviz.releases.areas.hexagons import FINEST
@@ -110,8 +111,6 @@ def _hexagons(prefix: str, domain: Domain) -> ChosenAreas:
 
 def _few(source: str, domain: Domain) -> Areas:
     """Refuse what a page cannot draw before it is made, and what it could not hold after."""
-    import h3.api.basic_int as h3
-
     cells = _square_km(domain) / h3.average_hexagon_area(int(source.removeprefix(H3)), "km^2")
     _check_number(cells / 2)  # half of it: boxes at their own scale are a rough guess
     return _drawable(areas_of(source, domain))
@@ -119,8 +118,6 @@ def _few(source: str, domain: Domain) -> Areas:
 
 def _usual(domain: Domain) -> int:
     """The resolution that divides a box into about as many hexagons as a map shows well."""
-    import h3.api.basic_int as h3
-
     surface = _square_km(domain)
     fine = (r for r in range(FINEST + 1) if surface / h3.average_hexagon_area(r, "km^2") >= AIM)
     return next(fine, FINEST)

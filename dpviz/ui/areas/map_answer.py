@@ -14,16 +14,14 @@ from dpviz.releases.areas.release import AreaRelease
 from dpviz.render import Camera, Scene, with_noise
 from dpviz.render.areas import areas_scene
 from dpviz.render.cells import domain_bounds
+from dpviz.render.scene import Bounds
 from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.points.answers import (
-    Rect,
-    half_on_screen,
     history_table,
-    on_screen,
     rectangle_answer,
     rectangle_form,
 )
-from dpviz.ui.points.downloads import ROWS, release_details
+from dpviz.ui.points.downloads import ROWS, counts_as_shown, release_details
 from dpviz.ui.points.map_answer import ask, drawn
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
@@ -70,7 +68,7 @@ def _map(prefix: str, release: AreaRelease, source: PointSource, level: str) -> 
     """Drawing reruns this part only."""
     name = f"{prefix}.map"
     left, right = st.columns([7, 3], gap="medium")
-    rect: Rect | None = st.session_state.get(f"{prefix}.rect")
+    rect: Bounds | None = st.session_state.get(f"{prefix}.rect")
     with left:
         map_view(_scene(prefix, release, source, level), key=name, on_shape=partial(drawn, prefix))
     with right:
@@ -80,8 +78,7 @@ def _map(prefix: str, release: AreaRelease, source: PointSource, level: str) -> 
         history_table(prefix, release, source)
     map_overlay(name, shape=Shape(rect=rect) if rect else None)
     permalink.remember(prefix, (permalink.RECT,))
-    if typed is not None:
-        ask(prefix, typed)
+    ask(prefix, typed)
 
 
 def _scene(prefix: str, release: AreaRelease, source: PointSource, level: str) -> Scene:
@@ -94,7 +91,7 @@ def _scene(prefix: str, release: AreaRelease, source: PointSource, level: str) -
     return remembered(f"{prefix}.areas", (level, release), draw)
 
 
-def _answer(prefix: str, release: AreaRelease, source: PointSource, rect: Rect | None) -> None:
+def _answer(prefix: str, release: AreaRelease, source: PointSource, rect: Bounds | None) -> None:
     if rect is None:
         hint(
             prefix,
@@ -143,11 +140,7 @@ def _table(release: AreaRelease, level: str) -> None:
     columns = {
         "area": [release.areas.names[row] for row in chosen],
         "in": [above[row] or "" for row in chosen],
-        "noisy count": [
-            on_screen(*pair) for pair in zip(release.counts[chosen], half, strict=True)
-        ],
-        "95 % interval ±": list(map(half_on_screen, half)),
     }
-    counts = sortable("noisy count", "95 % interval ±")
-    st.dataframe(pa.table(columns), hide_index=True, column_config=counts)
+    counts = counts_as_shown(release.counts[chosen], half)
+    st.dataframe(pa.table(columns | counts), hide_index=True, column_config=sortable(*counts))
     st.caption(rows_in_words(len(chosen), len(rows), "areas", "largest counts"))

@@ -8,7 +8,7 @@ from dpviz.releases.areas.release import AreaRelease
 from dpviz.releases.points.release import PointRelease
 from dpviz.ui.areas.areas_form import POLYGONS
 from dpviz.ui.areas.map_answer import show_areas
-from dpviz.ui.points.domain_map import choose_domain, show_domain
+from dpviz.ui.points.domain_map import show_domain
 from dpviz.ui.points.facts import empty_area, release_facts
 from dpviz.ui.points.map_answer import FIELDS, forget_elsewhere
 from dpviz.ui.points.slots import point_slots
@@ -32,10 +32,8 @@ def page() -> None:
             KEY,
             2,
             "records",
-            timed=True,
             more=True,
             fields=(*FIELDS, PERIOD, LOOK, WINDOWS),
-            empty=lambda: choose_domain(KEY),
             before=_before,
             show=_show,
         )

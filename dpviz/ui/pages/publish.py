@@ -12,7 +12,7 @@ from dpviz.ui.points.domain_map import choose_domain, show_domain
 from dpviz.ui.points.expectation import expectation_panel
 from dpviz.ui.points.publication import payment, publication, published
 from dpviz.ui.points.review import account_form
-from dpviz.ui.points.source_form import UPLOAD, Description, PointSource, source_form
+from dpviz.ui.points.source_form import UPLOAD, InSteps, PointSource, source_form
 from dpviz.ui.points.wishes import wish_panel
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.account import too_dear
@@ -32,22 +32,14 @@ def page() -> None:
     if f"{KEY}.data" not in st.session_state and permalink.parameter("data") in (None, UPLOAD):
         st.session_state[f"{KEY}.step"] = 0  # come back to: a file of before is gone
     at, head, (data, area, budget, last) = steps(KEY, STEPS)
-    description = Description()
     with data:
         left, right = st.columns([5, 4], gap="large")
         with left:
             form = area.columns([4, 6], gap="large")
-            source = source_form(
-                KEY,
-                2,
-                permalink.parameter("data") or UPLOAD,
-                owner=True,
-                pane=form[0],
-                timed=True,
-                more=True,
-                description=description,
-            )
-            described = st.session_state[f"{KEY}.data"] != UPLOAD or description.complete
+            owner = InSteps(form[0])
+            start = permalink.parameter("data") or UPLOAD
+            source = source_form(KEY, 2, start, owner=owner, more=True)
+            described = st.session_state[f"{KEY}.data"] != UPLOAD or owner.complete
             next_step(KEY, 0, ready=described)
         with right:
             your_releases(KEY)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dpviz.methods import METHODS, names, of_kind
 from dpviz.releases.sequences.release import SequenceRelease
 from dpviz.ui.map import map_view
 from dpviz.ui.points.domain_map import choose_domain
@@ -79,16 +78,11 @@ def _say_truncation(release: SequenceRelease, source: SequenceSource) -> None:
 
 
 def _method_form(source: SequenceSource) -> Choice:
-    able = {
-        alias: name
-        for alias, (name, _) in names("sequences").items()
-        if source.data.public or METHODS[name].guarantee != "none"
-    }
     return choice_form(
         KEY,
-        of_kind("sequences"),
-        names("sequences"),
-        able,
+        "sequences",
+        lambda cls: True,
+        public=source.data.public,
         start=permalink.parameter("method") or START,
         instead=START,
         saved=permalink.pairs("set"),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from dpviz.releases.points.release import PointRelease
-from dpviz.ui.points.domain_map import choose_domain, show_domain
+from dpviz.ui.points.domain_map import show_domain
 from dpviz.ui.points.downloads import release_details
 from dpviz.ui.points.slots import point_slots
 from dpviz.ui.points.source_form import PointSource
@@ -23,8 +25,7 @@ def page() -> None:
             4,
             "trips",
             fields=FIELDS,
-            empty=lambda: choose_domain(KEY),
-            before=lambda source: show_domain(KEY, source),
+            before=partial(show_domain, KEY),
             show=_show,
         )
     )

@@ -43,14 +43,15 @@ ANSWER = (
 )
 """Columns of a file of answers beside what was asked."""
 
+NUMBERS = ("count", "noise_sd", "low", "high", "uniformity_sd", "nodes")
+"""Of those, what an answer says by itself."""
+
 LARGER = "± the larger of two errors: the 95 % interval of the noise, and that from cut cells"
 """What stands after ± where a count has one number beside it."""
 
-Rect = Bounds
-
 
 def answer_panel(
-    prefix: str, release: PointRelease, source: PointSource, rect: Rect | None
+    prefix: str, release: PointRelease, source: PointSource, rect: Bounds | None
 ) -> list[Mark]:
     """The answer to a rectangle in degrees, and the nodes it used as marks for the map."""
     if rect is None:
@@ -73,7 +74,7 @@ def rectangle_answer(
     prefix: str,
     release: PointRelease | AreaRelease,
     source: PointSource,
-    rect: Rect,
+    rect: Bounds,
     window: tuple[float, float] | None = None,
     *,
     outlined: bool = False,
@@ -107,7 +108,7 @@ def rectangle_answer(
     return inside
 
 
-def answerable(rect: Rect, *domains: Domain, name: str = "The rectangle") -> bool:
+def answerable(rect: Bounds, *domains: Domain, name: str = "The rectangle") -> bool:
     """Whether a rectangle in degrees can be asked in these domains; says so where it cannot."""
     west, south, east, north = rect
     if west >= east or south >= north:
@@ -125,7 +126,7 @@ def answerable(rect: Rect, *domains: Domain, name: str = "The rectangle") -> boo
     return True
 
 
-def overlaps(rect: Rect, domain: Domain) -> bool:
+def overlaps(rect: Bounds, domain: Domain) -> bool:
     """Whether a rectangle in degrees lies in a domain, or partly."""
     try:
         domain.place.boxes(from_degrees(rect, domain.crs))
@@ -134,7 +135,7 @@ def overlaps(rect: Rect, domain: Domain) -> bool:
     return True
 
 
-def _corners(rect: Rect) -> str:
+def _corners(rect: Bounds) -> str:
     """From south-west to north-east, in the digits of some ten metres."""
     west, south, east, north = (f"{side:.6g}".replace("-", MINUS) for side in rect)
     return f"from {west}, {south} to {east}, {north}"
@@ -160,25 +161,15 @@ def show_answers(
         exact: counts exactly; called for public data only.
         outlined: whether the map shows the cells of the answer.
     """
-    count, half, error = (
-        float(each[0]) for each in (answers.count, answers.half_width, answers.larger_error)
-    )
     row: dict[str, Any] = {
         **place,
         **_of_kind(release),
         "method": release.header.method,
         "epsilon": release.header.epsilon,
-        "count": count,
-        "noise_sd": float(answers.noise_sd[0]),
-        "low": float(answers.low[0]),
-        "high": float(answers.high[0]),
-        "uniformity_sd": float(answers.uniformity_sd[0]),
-        "nodes": int(answers.nodes[0]),
+        **numbers_of(answers),
     }
-    spread, noun = (
-        INTERVAL_SDS * row["uniformity_sd"],
-        "area" if release.kind == "areas" else "cell",
-    )
+    count, (half, spread, error) = row["count"], errors_of(row)
+    noun = "area" if release.kind == "areas" else "cell"
     st.metric("Noisy count", with_noise(count, error), help=LARGER)
     st.markdown(
         f"**95 % interval (noise):** {plain(interval_words(count, half))}  \n"
@@ -196,6 +187,20 @@ def show_answers(
         st.markdown(f"**Error:** {plain(off)}{share and f' ({share} of it)'}")
         row |= {"exact": true, "error": count - true}
     remember(answered(prefix, release, source), row)
+
+
+def numbers_of(
+    answers: RangeAnswers, at: int = 0, names: Sequence[str] = NUMBERS
+) -> dict[str, Any]:
+    """The numbers of one of some answers by their names, for a file."""
+    return {name: getattr(answers, name)[at].item() for name in names}
+
+
+def errors_of(row: Mapping[str, Any]) -> tuple[float, float, float]:
+    """Of an answer by its numbers: half of its interval, what cut cells may cost, the larger."""
+    half = row["half_width"] if "half_width" in row else (row["high"] - row["low"]) / 2
+    spread = INTERVAL_SDS * row["uniformity_sd"]
+    return half, spread, max(half, spread)
 
 
 def _of_kind(release: Release) -> dict[str, Any]:
@@ -237,7 +242,7 @@ def inside_words(share: float) -> str:
     return f"More than {percent(0.99)}" if share > 0.99 else percent(share)
 
 
-def partly(rect: Rect, area: Rect) -> None:
+def partly(rect: Bounds, area: Bounds) -> None:
     """Say how much of a rectangle lies inside the area; nothing outside is counted."""
     west, south, east, north = rect
     across = max(0.0, min(east, area[2]) - max(west, area[0])) / (east - west)
@@ -293,7 +298,7 @@ def as_csv(rows: Sequence[Mapping[Any, Any]]) -> str:
     return csv_text(names, ([row.get(name, "") for name in names] for row in rows))
 
 
-def rectangle_form(prefix: str, rect: Rect | None, domain: Rect) -> Rect | None:
+def rectangle_form(prefix: str, rect: Bounds | None, domain: Bounds) -> Bounds | None:
     """Four numbers for the rectangle; returns them when the visitor applies them."""
     with (
         st.expander("Enter coordinates", icon=":material/pin:"),
@@ -310,7 +315,7 @@ def rectangle_form(prefix: str, rect: Rect | None, domain: Rect) -> Rect | None:
     return None
 
 
-def _middle(domain: Rect) -> Rect:
+def _middle(domain: Bounds) -> Bounds:
     low, high = np.array(domain[:2]), np.array(domain[2:])
     west, south = (low + (high - low) * 0.4).round(5).tolist()
     east, north = (low + (high - low) * 0.6).round(5).tolist()
@@ -321,9 +326,7 @@ def row_in_words(row: Mapping[str, Any]) -> dict[str, Any]:
     """An answer of a file of them as a table on the screen has it: in the digits that noise leaves,
     what was answered before what was asked.
     """
-    half = row["half_width"] if "half_width" in row else (row["high"] - row["low"]) / 2
-    spread = INTERVAL_SDS * row["uniformity_sd"]
-    error = max(half, spread)
+    _, spread, error = errors_of(row)
     answer = {
         "noisy count": with_noise(row["count"], error),
         "ε": row["epsilon"],

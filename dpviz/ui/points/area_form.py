@@ -12,15 +12,14 @@ from dpviz.errors import DomainError, DpvizError
 from dpviz.planning.bounds import doubt, require_area
 from dpviz.render.cells import domain_bounds
 from dpviz.render.projection import from_degrees, to_degrees
+from dpviz.render.scene import Bounds
 from dpviz.ui.points.areas import areas, box_of
 from dpviz.ui.shared.text import plain
 
 SIDES = ("west", "south", "east", "north")
 
-Box = tuple[float, float, float, float]
 
-
-def public_box(prefix: str, crs: str, extent: Callable[[], Box] | None) -> Box | None:
+def public_box(prefix: str, crs: str, extent: Callable[[], Bounds] | None) -> Bounds | None:
     """The public area in the CRS; None while it is missing.
 
     It is typed, or taken from records that are public, of which ``extent`` gives it.
@@ -63,7 +62,7 @@ def checked_area(domain: Domain) -> None:
         st.warning(plain(f"Is this the area? {line}"), icon=":material/wrong_location:")
 
 
-def bounds_form(prefix: str, crs: str = DEGREES) -> Box | None:
+def bounds_form(prefix: str, crs: str = DEGREES) -> Bounds | None:
     """The area by name, as pasted text, or by its four sides in the CRS; None while one lacks."""
     geographic = known_crs(crs).is_geographic
     unit = "" if geographic else f"; {plain(crs)}, {known_crs(crs).axis_info[0].unit_name}"
@@ -122,7 +121,7 @@ def _forget_sides(prefix: str, sides: Sequence[float]) -> None:
         )
 
 
-def sides_of(prefix: str) -> Box | None:
+def sides_of(prefix: str) -> Bounds | None:
     """The sides in the form; None while one is missing."""
     sides = [st.session_state.get(f"{prefix}.bounds.{side}") for side in SIDES]
     if None in sides:
@@ -163,13 +162,13 @@ def sides_in_words(domain: Domain) -> list[str]:
     return [f"{name} {side:.6g}".replace("-", "−") for name, side in sides]
 
 
-def set_area(prefix: str, bounds: Box, crs: str) -> None:
+def set_area(prefix: str, bounds: Bounds, crs: str) -> None:
     """Fill the form in the next run with a box of the CRS, and let the map of the area go there."""
     st.session_state[f"{prefix}.bounds.next"] = bounds
     _go_there(prefix, bounds, crs)
 
 
-def set_degrees(prefix: str, bounds: Box, crs: str) -> None:
+def set_degrees(prefix: str, bounds: Bounds, crs: str) -> None:
     """Fill the form in the next run with a box in degrees, drawn or found by name."""
     try:
         digits = 6 if known_crs(crs).is_geographic else 0
@@ -181,7 +180,7 @@ def set_degrees(prefix: str, bounds: Box, crs: str) -> None:
         st.session_state[f"{prefix}.bounds.next"] = [round(side, digits) for side in sides]
 
 
-def on_map(bounds: Box, crs: str) -> Box | None:
+def on_map(bounds: Bounds, crs: str) -> Bounds | None:
     """A box of the CRS in degrees; None for what no map shows, or in a CRS that nobody knows.
 
     >>> on_map((530_000, 180_000, 529_000, 181_000), "EPSG:27700") is None  # west of its west
@@ -196,7 +195,7 @@ def on_map(bounds: Box, crs: str) -> Box | None:
     return (west, south, east, north) if ordered else None
 
 
-def _go_there(prefix: str, bounds: Box, crs: str) -> None:
+def _go_there(prefix: str, bounds: Bounds, crs: str) -> None:
     seen = on_map(bounds, crs)
     if seen is not None:
         st.session_state[f"{prefix}.bounds.seen"] = seen

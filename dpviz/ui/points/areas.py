@@ -11,6 +11,7 @@ from urllib.parse import unquote
 
 from dpviz.datasets.basemap import named_areas
 from dpviz.errors import DomainError
+from dpviz.lazy import pyproj
 from dpviz.render.scene import Bounds
 
 _STATE = re.compile(r"(India|Ukraine) - ([A-Z][\w ]+)")
@@ -24,8 +25,6 @@ def areas() -> dict[str, Bounds]:
     And of the states of India and Ukraine: areas of use in the PROJ database, which is installed
     with pyproj.
     """
-    import pyproj
-
     boxes = dict(named_areas())
     file = Path(pyproj.datadir.get_data_dir()) / "proj.db"
     with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True)) as db:

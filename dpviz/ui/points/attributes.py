@@ -21,6 +21,7 @@ from dpviz.releases.points.region_count import Regions
 from dpviz.releases.points.release import PointRelease
 from dpviz.render import Camera, Scene, with_noise
 from dpviz.render.kinds import overlay_scene, share_scene
+from dpviz.render.numbers import count_words
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.panels import of_numbers
@@ -155,9 +156,7 @@ def chosen_kind(
     return release.of(name), replace(source, data=data)
 
 
-def attribute_answers(
-    release: PointRelease, rect: Any, period: Any = None, prefix: str = ""
-) -> None:
+def attribute_answers(release: PointRelease, rect: Any, period: Any, prefix: str) -> None:
     """Below an answer: sum and mean of the values, and a row for each kind.
 
     Args:
@@ -200,8 +199,8 @@ def region_kinds(release: PointRelease, regions: Regions) -> None:
 
 def _kind_row(name: str, answer: RangeAnswers, share: Quotients) -> dict[str, str]:
     """Count and share of a kind in one place."""
-    count = with_noise(float(answer.count[0]), float(answer.larger_error[0]))
-    return {"kind": name, "noisy count": count, "share": quotient_words(share, shares=True)}
+    count, part = count_words(answer), quotient_words(share, shares=True)
+    return {"kind": name, "noisy count": count, "share": part}
 
 
 def kinds_table(rows: list[dict[str, str]]) -> None:

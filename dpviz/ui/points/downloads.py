@@ -15,6 +15,7 @@ from dpviz.releases.release import Release
 from dpviz.releases.store import save
 from dpviz.render.cells import node_bounds
 from dpviz.render.projection import areas
+from dpviz.trees.lattice import Float
 from dpviz.ui.points.answers import half_on_screen, on_screen
 from dpviz.ui.points.area_form import SIDES
 from dpviz.ui.shared.code import code_panel
@@ -80,17 +81,19 @@ def table_of_cells(release: PointRelease) -> None:
     km2 = areas(bounds)
     chosen = leaves[np.argsort(-(least / km2)[leaves], kind="stable")][:ROWS]
     half = INTERVAL_SDS * np.sqrt(release.nodes.variance[chosen])
-    count, km2 = release.nodes.count[chosen], km2[chosen]
-    shown = np.array([on_screen(*pair) for pair in zip(count, half, strict=True)])
-    columns = {side: bounds[chosen, at] for at, side in enumerate(SIDES)}
-    columns |= {
-        "noisy count": shown,
-        "95 % interval ±": np.array(list(map(half_on_screen, half))),
-        "per km²": np.array(
-            [on_screen(*pair) for pair in zip(shown / km2, half / km2, strict=True)]
-        ),
-    }
+    shown = counts_as_shown(release.nodes.count[chosen], half)
+    columns = {side: bounds[chosen, at] for at, side in enumerate(SIDES)} | shown
+    densities = shown["noisy count"] / km2[chosen], half / km2[chosen]
+    columns["per km²"] = np.array(list(map(on_screen, *densities)))
     looks = sortable(*columns) | sortable(*SIDES, form="%.5f")
     with st.expander("The map as a table", icon=":material/table:"):
         st.dataframe(pa.table(columns), hide_index=True, column_config=looks)
         st.caption(rows_in_words(len(chosen), len(leaves), "cells", "most clearly dense"))
+
+
+def counts_as_shown(counts: Float, halves: Float) -> dict[str, Float]:
+    """Columns of a table: noisy counts, and half of their intervals."""
+    return {
+        "noisy count": np.array(list(map(on_screen, counts, halves))),
+        "95 % interval ±": np.array(list(map(half_on_screen, halves))),
+    }

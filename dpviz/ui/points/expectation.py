@@ -30,35 +30,24 @@ MIDDLE = {"small": 0.0003, "medium": 0.003, "large": 0.03}
 """The middle of each size."""
 KM_PER_DEGREE = 111.2
 
-Setting = tuple[dict[str, Any], str, tuple[Any, ...]]
+Setting = tuple[dict[str, Any], str, dict[str, Any]]
 """Domain, method and its parameters, as a cache takes them."""
 
 
 @st.cache_data(show_spinner=False, max_entries=64)
 def _errors(
-    domain: dict[str, Any],
-    name: str,
-    parameters: tuple[Any, ...],
-    epsilon: float,
-    n: int,
-    bound: int,
-    mean: float | None,
+    asked: Setting, epsilon: float, n: int, bound: int, mean: float | None
 ) -> list[Expected]:
     """Of public facts alone, so that all visitors may share it."""
-    box, chosen = Domain.from_dict(domain), dict(parameters)
+    domain, name, chosen = asked
+    box = Domain.from_dict(domain)
     return expected_errors(box, name, epsilon, n, max_per_unit=bound, per_unit=mean, **chosen)
 
 
 @st.cache_data(show_spinner=False, max_entries=64)
-def _bounds(
-    domain: dict[str, Any],
-    name: str,
-    parameters: tuple[Any, ...],
-    epsilon: float,
-    n: int,
-    mean: float,
-) -> list[Bound]:
-    return expected_by_bound(Domain.from_dict(domain), name, epsilon, n, mean, **dict(parameters))
+def _bounds(asked: Setting, epsilon: float, n: int, mean: float) -> list[Bound]:
+    domain, name, chosen = asked
+    return expected_by_bound(Domain.from_dict(domain), name, epsilon, n, mean, **chosen)
 
 
 def expectation_panel(
@@ -92,10 +81,9 @@ def expectation_panel(
         help="Type what everybody may know, a round number. It is NOT read from the file.",
     )
     mean = min(_records_of_one(prefix), float(records)) if people else None
-    parameters = tuple(sorted(choice.parameters.items()))
-    asked: Setting = (domain.to_dict(), choice.name, parameters)
+    asked: Setting = (domain.to_dict(), choice.name, dict(sorted(choice.parameters.items())))
     with st.spinner("Trying the method on a synthetic proxy …"):
-        rows = _errors(*asked, epsilon, int(records), max_per_unit, mean)
+        rows = _errors(asked, epsilon, int(records), max_per_unit, mean)
     counted = 1.0 if mean is None else retained_share(max_per_unit, mean)
     if more := of_more(round(records * counted)):
         st.info(more)
@@ -168,7 +156,7 @@ def _bound_panel(
 ) -> None:
     """Noise against records left out, for several bounds at the same price per unit."""
     with st.spinner("Comparing bounds on the synthetic proxy …"):
-        rows = _bounds(*asked, epsilon, records, mean)
+        rows = _bounds(asked, epsilon, records, mean)
     st.altair_chart(bounds_chart({row.max_per_unit: row.error for row in rows}, max_per_unit))
     best = min(rows, key=lambda row: row.error)
     st.caption(

@@ -6,7 +6,7 @@ import streamlit as st
 
 from dpviz.evaluation.truth import exact_total
 from dpviz.releases.points.release import PointRelease
-from dpviz.render import with_noise
+from dpviz.render.numbers import count_words
 from dpviz.ui.points.downloads import release_details
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.panels import show_promises
@@ -27,7 +27,7 @@ def release_facts(
     prefix: str,
     release: PointRelease,
     source: PointSource,
-    whole: PointRelease | None = None,
+    whole: PointRelease,
 ) -> None:
     """Totals and what is folded away.
 
@@ -35,18 +35,14 @@ def release_facts(
         prefix: of the page.
         release: of points.
         source: of its records.
-        whole: the release to download, where it is of several kinds and this is of one.
+        whole: the release to download: all kinds, where it tells some apart and this is of one.
     """
     nodes = release.nodes
     total = release.count(release.domain.bounds)
     kind = release.header.extra.get("kind")
     of = "" if kind is None else f" of {plain(kind)}"
     with st.container(horizontal=True, gap="large"):
-        st.metric(
-            f"Noisy total{of}",
-            with_noise(float(total.count[0]), float(total.larger_error[0])),
-            width="content",
-        )
+        st.metric(f"Noisy total{of}", count_words(total), width="content")
         if source.public:
             exact = exact_total(source.data)
             st.metric(f"Exact total{of} (public data)", f"{exact:,}", width="content")
@@ -54,4 +50,4 @@ def release_facts(
         st.metric("Cells", f"{int(nodes.leaf.sum()):,}", help=inside, width="content")
         st.metric("Levels", nodes.depth, width="content")
     show_promises(release)
-    release_details(prefix, release if whole is None else whole)
+    release_details(prefix, whole)

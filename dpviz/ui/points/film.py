@@ -16,8 +16,8 @@ from dpviz.evaluation.tradeoff import epsilon_for
 from dpviz.evaluation.truth import exact_counts
 from dpviz.queries.workloads import workload
 from dpviz.releases.points.release import PointRelease
-from dpviz.render import half_width_words, with_noise
-from dpviz.render.numbers import percent
+from dpviz.render import half_width_words
+from dpviz.render.numbers import count_words, percent
 from dpviz.render.projection import from_degrees
 from dpviz.render.scene import Bounds
 from dpviz.ui.points.source_form import PointSource, built_in
@@ -97,7 +97,7 @@ def _frames(source: PointSource, choices: Sequence[Choice], inside: Bounds) -> l
                     "low": float(answer.low[0]),
                     "high": float(answer.high[0]),
                     "± records": max(half, LEAST),
-                    "in words": with_noise(float(answer.count[0]), float(answer.larger_error[0])),
+                    "in words": count_words(answer),
                 }
             )
     return rows

@@ -13,11 +13,11 @@ from dpviz.domain import Domain
 from dpviz.releases.points.release import PointRelease
 from dpviz.render import Camera, Scene
 from dpviz.render.cells import domain_bounds
+from dpviz.render.scene import Bounds
 from dpviz.render.view import release_scene
 from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.map.component import Ring, events
 from dpviz.ui.points.answers import (
-    Rect,
     answer_panel,
     answered,
     history_table,
@@ -111,7 +111,7 @@ def _drawing(prefix: str, release: PointRelease, scene: Scene, source: PointSour
     """Drawing reruns this part only."""
     name = f"{prefix}.map"
     left, right = st.columns([7, 3], gap="medium")
-    rect: Rect | None = st.session_state.get(f"{prefix}.rect")
+    rect: Bounds | None = st.session_state.get(f"{prefix}.rect")
     ring: Ring | None = None if rect else st.session_state.get(f"{prefix}.ring")
     with left:
         map_view(scene, key=name, on_shape=partial(drawn, prefix))
@@ -129,14 +129,14 @@ def _drawing(prefix: str, release: PointRelease, scene: Scene, source: PointSour
     shape = Shape(rect=rect, ring=ring) if rect or ring else None
     map_overlay(name, marks=[*districts, *marks], shape=shape, legend=legend)
     permalink.remember(prefix, FIELDS, dict.fromkeys(("period", "view", "windows")))
-    if typed is not None:
-        ask(prefix, typed)
+    ask(prefix, typed)
 
 
-def ask(prefix: str, rect: Rect) -> None:
-    """A rectangle is the question from now on; the part of the page that asks runs again."""
-    st.session_state[f"{prefix}.rect"], st.session_state[f"{prefix}.ring"] = rect, None
-    rerun_part()
+def ask(prefix: str, rect: Bounds | None) -> None:
+    """The rectangle, if any, is the question from now on: the part of the page that asks reruns."""
+    if rect is not None:
+        st.session_state[f"{prefix}.rect"], st.session_state[f"{prefix}.ring"] = rect, None
+        rerun_part()
 
 
 def forget_elsewhere(prefix: str, source: PointSource, *domains: Domain) -> None:
@@ -146,7 +146,7 @@ def forget_elsewhere(prefix: str, source: PointSource, *domains: Domain) -> None
     """
     before = st.session_state.get(f"{prefix}.of_data")
     st.session_state[f"{prefix}.of_data"] = source.key
-    rect: Rect | None = st.session_state.get(f"{prefix}.rect")
+    rect: Bounds | None = st.session_state.get(f"{prefix}.rect")
     ring: Ring = st.session_state.get(f"{prefix}.ring") or ()
     if before in (None, source.key) or not (rect or ring):
         return

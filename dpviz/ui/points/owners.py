@@ -17,7 +17,7 @@ from dpviz.evaluation.matching import match_truth
 from dpviz.releases.points.matching import GUARANTEE, Matching, match
 from dpviz.releases.points.release import PointRelease
 from dpviz.render import Camera, short
-from dpviz.render.cells import domain_bounds
+from dpviz.render.cells import domain_bounds, node_bounds
 from dpviz.render.marks import boxes
 from dpviz.render.projection import from_degrees
 from dpviz.render.scene import Mark
@@ -191,14 +191,8 @@ def _outlined(pair: Pair, matching: Matching, shape: Shape) -> list[Mark]:
     marks = []
     for at, (side, release, each) in enumerate(zip(SIDES, pair, chosen, strict=True)):
         leaves = (matching.leaves_a, matching.leaves_b)[at][each]
-        bounds = np.hstack(
-            [
-                release.domain.to_coordinates(release.nodes.lo[leaves]),
-                release.domain.to_coordinates(release.nodes.hi[leaves]),
-            ]
-        )
-        if len(bounds):
-            marks.append(boxes(f"compared-{side}", bounds, side=side))
+        if len(leaves):
+            marks.append(boxes(f"compared-{side}", node_bounds(release)[leaves], side=side))
     return marks
 
 

@@ -12,7 +12,7 @@ import streamlit as st
 from dpviz.domain.rectangles import OVERLAP
 from dpviz.errors import DpvizError
 from dpviz.evaluation.truth import exact_in_regions
-from dpviz.releases.answers import INTERVAL_SDS
+from dpviz.lazy import geopandas, shapely
 from dpviz.releases.points.kinds import KindsRelease
 from dpviz.releases.points.range_count import RangeAnswers
 from dpviz.releases.points.region_count import (
@@ -26,10 +26,13 @@ from dpviz.render import Legend, Mark, with_noise
 from dpviz.render.districts import district_marks
 from dpviz.ui.map.component import Ring
 from dpviz.ui.points.answers import (
+    NUMBERS,
     as_csv,
     covered_cells,
+    errors_of,
     half_on_screen,
     inside_words,
+    numbers_of,
     on_screen,
     show_answers,
 )
@@ -47,16 +50,13 @@ MOST = 20_000
 WHOLE = 0.9999
 """What of a region lies inside the area, where it is not cut by its border."""
 
-AnsweredRegions = tuple[list[dict[str, Any]], RangeAnswers, tuple[Mark, ...], Legend]
+AnsweredRegions = tuple[list[dict[str, Any]], tuple[Mark, ...], Legend]
 
 
 def polygon_panel(
     prefix: str, release: PointRelease, source: PointSource, ring: Ring
 ) -> list[Mark]:
     """The answer to a polygon in degrees, and the nodes it used as marks for the map."""
-    import geopandas
-    import shapely
-
     try:
         shape = geopandas.GeoSeries([shapely.Polygon(ring)], crs="EPSG:4326")
         regions = regions_of(list(shape.to_crs(release.domain.crs)), release.domain)
@@ -96,7 +96,7 @@ def districts_panel(prefix: str, release: PointRelease) -> tuple[list[Mark], Leg
             return [], None
         try:
             path = f"{upload_path('districts', file)}{chosen_layer('districts', file)}"
-            rows, answers, marks, legend = remembered(
+            rows, marks, legend = remembered(
                 f"{prefix}.districts.kept",
                 (file.file_id, path, release),
                 lambda: _asked(release, path),
@@ -117,18 +117,13 @@ def districts_panel(prefix: str, release: PointRelease) -> tuple[list[Mark], Leg
             {
                 "district": row["district"],
                 "noisy count": on_screen(row["count"], error),
-                "95 % ±": half_on_screen(width),
+                "95 % ±": half_on_screen(half),
                 "cut cells ±": half_on_screen(spread),
                 **({"inside the area": round(100 * row["inside"])} if cut else {}),
                 **{name: of_kind(row, name) for name in kinds},
             }
-            for row, width, spread, error in zip(
-                rows,
-                answers.half_width,
-                INTERVAL_SDS * answers.uniformity_sd,
-                answers.larger_error,
-                strict=True,
-            )
+            for row in rows
+            for half, spread, error in [errors_of(row)]
         ]
         looks = sortable("noisy count", "95 % ±", "cut cells ±")
         looks |= sortable("inside the area", form="%d %%") | of_numbers(*kinds)
@@ -147,25 +142,24 @@ def _asked(release: PointRelease, path: str) -> AnsweredRegions:
         raise DpvizError(f"{len(regions):,} districts: give a file of at most {MOST:,}")
     answers = release.count_regions(regions)
     marks, legend = district_marks(regions, answers, release.domain)
-    return _rows(release, regions, answers), answers, marks, legend
+    return _rows(release, regions, answers), marks, legend
 
 
 def of_kind(row: Mapping[str, Any], kind: str) -> str:
     """The count of one kind in a district, with its own larger error."""
-    low, high, spread = (row[f"{name} {kind}"] for name in ("low", "high", "uniformity_sd"))
-    return with_noise(row[f"count {kind}"], max((high - low) / 2, INTERVAL_SDS * spread))
+    numbers = {name: row[f"{name} {kind}"] for name in NUMBERS[:-1]}
+    return with_noise(numbers["count"], errors_of(numbers)[2])
 
 
 def _rows(release: PointRelease, regions: Regions, answers: RangeAnswers) -> list[dict[str, Any]]:
-    columns = ("count", "noise_sd", "low", "high", "uniformity_sd", "nodes")
     every = release.regions_by_kind(regions) if isinstance(release, KindsRelease) else {}
     return [
         {"district": name, "inside": float(regions.inside[row])}
-        | {column: getattr(answers, column)[row].item() for column in columns}
+        | numbers_of(answers, row)
         | {
-            f"{column} {kind}": getattr(counts, column)[row].item()
+            f"{column} {kind}": number
             for kind, (counts, _) in every.items()
-            for column in columns[:-1]
+            for column, number in numbers_of(counts, row, NUMBERS[:-1]).items()
         }
         for row, name in enumerate(regions.names)
     ]

@@ -17,7 +17,7 @@ STARTS = {"a": "privtree", "b": "ugrid"}
 
 def _restore(prefix: str, explored: Mapping[str, Any]) -> None:
     """The ε of both from the address; from Explore where the address names none."""
-    asked = {side: permalink.number(f"{side}.epsilon") for side in STARTS}
+    asked = {side: permalink.number_list(f"{side}.epsilon", 1) for side in STARTS}
     named = permalink.parameter("a.epsilon")
     first = None if named else permalink.numbers(explored.get("epsilon"), 1)
     for side in STARTS:

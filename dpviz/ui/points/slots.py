@@ -12,6 +12,7 @@ from dpviz.render.cells import domain_bounds
 from dpviz.ui.areas.areas_form import areas_link
 from dpviz.ui.points.attributes_form import sums_link
 from dpviz.ui.points.choice_form import points_choice
+from dpviz.ui.points.domain_map import choose_domain
 from dpviz.ui.points.source_form import PointSource, source_form
 from dpviz.ui.points.wishes import wish_panel
 from dpviz.ui.shared import permalink
@@ -26,14 +27,12 @@ def point_slots(
     records: str,
     *,
     fields: Sequence[permalink.Field],
-    empty: Callable[[], object],
     before: Callable[[PointSource], None],
     show: Callable[[Any, PointSource, Any], None],
-    timed: bool = False,
     more: bool = False,
 ) -> Slots:
-    """A page on points in so many dimensions, or with time, or with ``more``: kinds and values of
-    records, and areas that are counted; see :class:`Slots` for the rest.
+    """A page on points in so many dimensions, or with ``more``: time, kinds and values of records,
+    and areas that are counted; see :class:`Slots` for the rest.
     """
     return Slots(
         key=key,
@@ -44,7 +43,6 @@ def point_slots(
             dims,
             permalink.parameter("data"),
             sensitive=permalink.parameter("sensitive") == "1",
-            timed=timed,
             more=more,
         ),
         choose=lambda source: (
@@ -59,7 +57,7 @@ def point_slots(
         ),
         build=build_choice,
         adopt=lambda opened: PointSource(data=NoRecords(), title=opened.title, key=opened.key),
-        empty=empty,
+        empty=partial(choose_domain, key),
         before=before,
         show=partial(_on_a_map, show),
         link=lambda source, choice: {

@@ -50,13 +50,15 @@ def built_in(name: str) -> Any:
 
 
 @dataclass
-class Description:
-    """How far a file of one's own is described.
+class InSteps:
+    """How an owner describes records that are all confidential.
 
     Attributes:
-        complete: all but its area is known; never of a file that was refused.
+        pane: of the area's form, which is a step of its own.
+        complete: all but the area of a file is known; never of a file that was refused.
     """
 
+    pane: Any
     complete: bool = False
 
 
@@ -66,11 +68,8 @@ def source_form(
     start: str | None,
     *,
     sensitive: bool = False,
-    owner: bool = False,
-    pane: Any = None,
-    timed: bool = False,
+    owner: InSteps | None = None,
     more: bool = False,
-    description: Description | None = None,
 ) -> PointSource | None:
     """Selectors in the sidebar; None while a file of one's own is not described yet.
 
@@ -79,19 +78,16 @@ def source_form(
         dims: of the data sets on offer.
         start: the data set shown first.
         sensitive: whether a built-in data set is treated as sensitive at first.
-        owner: all records are confidential.
-        pane: of the area's form; beside the others by default.
-        timed: whether data may have a time beside their place.
-        more: whether records may have kinds and values beside their place.
-        description: which steps of describing an uploaded file are complete; filled in here.
+        owner: who describes confidential records in steps; which are complete is filled in here.
+        more: whether records may have a time, kinds and values beside their place.
     """
     domains = {name: each.domain for name, each in DATASETS.items()}
     offered = [
         name
         for name, each in domains.items()
-        if (each.place if timed else each).dims == dims and (more or each == each.plain)
+        if (each.place if more else each).dims == dims and (more or each == each.plain)
     ]
-    tables = offered_tables(dims, sensitive=owner)
+    tables = offered_tables(dims, sensitive=owner is not None)
     titles = {**{name: DATASETS[name].title for name in offered}, **tables, UPLOAD: UPLOAD}
     chosen = data_choice(prefix, "Data", titles, start)
     if chosen in DATASETS:
@@ -107,11 +103,11 @@ def source_form(
         return _table(chosen, tables[chosen])
     return upload_form(
         prefix,
-        partial(_described, prefix, dims, pane, timed, more, description or Description()),
+        partial(_described, prefix, dims, more, owner),
         label="CSV (also .gz or .zip), Excel, JSON, Parquet, GeoParquet, GeoJSON, GeoPackage "
         "or zipped Shapefile",
         help="Points, one record per row. The file stays in the memory of this server's process.",
-        owner=owner,
+        owner=owner is not None,
     )
 
 
@@ -142,10 +138,8 @@ def _rehearsal(prefix: str, name: str, unit: str | None = None, bound: int = 1) 
 def _described(
     prefix: str,
     dims: int,
-    pane: Any,
-    timed: bool,
     more: bool,
-    description: Description,
+    owner: InSteps | None,
     path: Path,
     file: Any,
     public: bool,
@@ -160,19 +154,21 @@ def _described(
     name = None
     with ErrorsShown(path.name):  # a name that is refused leaves what is typed below
         name = dataset_name(prefix, Path(file.name).stem, public=public)
-    with pane or nullcontext():
+    pane = nullcontext() if owner is None else owner.pane
+    with pane:
         extent = partial(public_extent, path, columns=chosen, crs=crs, table=table)
         free = public and dims == 2 and name is not None
         bounds = public_box(prefix, crs, extent if free else None)
     with st.container():  # what is open below it stays so when the period is missing
-        clock = period_form(prefix, names, file_key) if timed else {}
+        clock = period_form(prefix, names, file_key) if more else {}
     beside = attributes_form(prefix, names, file_key) if more else {}
-    description.complete = name is not None and clock is not None and beside is not None
+    if owner is not None:
+        owner.complete = name is not None and clock is not None and beside is not None
     if name is None or bounds is None or clock is None or beside is None:
         return None
     ends = dims // 2  # a trip has the same rectangle at both ends
     both = (*bounds[:2] * ends, *bounds[2:] * ends)
-    with pane or nullcontext(), ErrorsShown(path.name):
+    with pane, ErrorsShown(path.name):
         domain = Domain.from_bounds(both, chosen or ("lon", "lat"), crs, **clock, **beside)
         checked_area(domain)
         how: dict[str, Any] = {"columns": chosen, "crs": crs, "table": table}

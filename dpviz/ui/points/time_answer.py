@@ -20,10 +20,10 @@ from dpviz.releases.roads.timed import RoadTimeline
 from dpviz.render import Scene, half_width_words, rounded
 from dpviz.render.cells import domain_bounds
 from dpviz.render.projection import from_degrees
+from dpviz.render.scene import Bounds
 from dpviz.roads.steps import Steps
 from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.points.answers import (
-    Rect,
     answerable,
     answered,
     as_csv,
@@ -47,6 +47,7 @@ from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.points.time_maps import (
     LOOK,
     WINDOWS,
+    Window,
     chosen_look,
     difference_answer,
     difference_of,
@@ -69,9 +70,6 @@ MOST_STOPS = 400
 EVERY = ("1h", "6h", "1d", "1w", "1mo")
 MOST_BANDS = 2_000
 """Steps of a timeline that a browser draws at once."""
-
-Window = tuple[float, float]
-
 
 MOST_LETTERS = 100
 """Of a period in an address."""
@@ -129,7 +127,7 @@ def map_in_time(
     if look == "difference":
         scene = difference_of(prefix, release, source)
     left, right = st.columns([7, 3], gap="medium")
-    rect: Rect | None = st.session_state.get(f"{prefix}.rect")
+    rect: Bounds | None = st.session_state.get(f"{prefix}.rect")
     with left:
         if look == "small":
             small_maps(prefix, release, st.context.theme.type)
@@ -165,8 +163,7 @@ def map_in_time(
         st.session_state[f"{prefix}.period"] = None if window == whole else words
     others = {"ring": None} if look == "difference" else {"ring": None, "windows": None}
     permalink.remember(prefix, (permalink.RECT, CAMERA, PERIOD, LOOK, WINDOWS), others)
-    if typed is not None:
-        ask(prefix, typed)
+    ask(prefix, typed)
     return flat
 
 
@@ -244,8 +241,8 @@ def _format(domain: Domain, step: float) -> str:
 
 
 def _answer(
-    prefix: str, release: PointRelease, source: PointSource, rect: Rect | None, window: Window
-) -> Rect | None:
+    prefix: str, release: PointRelease, source: PointSource, rect: Bounds | None, window: Window
+) -> Bounds | None:
     """The answer to the rectangle in the window; the rectangle, if it can be answered."""
     if rect is None:
         hint(
@@ -258,7 +255,7 @@ def _answer(
     return rect if rectangle_answer(prefix, release, source, rect, window) else None
 
 
-def _timeline(prefix: str, release: PointRelease, rect: Rect | None, window: Window) -> None:
+def _timeline(prefix: str, release: PointRelease, rect: Bounds | None, window: Window) -> None:
     """Noisy counts with their band over the whole period, and the window in it."""
     period = release.domain.period
     written = release.domain.calendar

@@ -11,16 +11,10 @@ import streamlit as st
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.release import PointRelease
 from dpviz.releases.points.window import during, window_cuts
-from dpviz.render import (
-    Camera,
-    Scene,
-    difference_scene,
-    half_width_words,
-    interval_words,
-    with_noise,
-)
+from dpviz.render import Camera, Scene, difference_scene, half_width_words, interval_words
 from dpviz.render.cells import domain_bounds
 from dpviz.render.colors import Theme
+from dpviz.render.numbers import count_words
 from dpviz.render.projection import from_degrees
 from dpviz.render.scene import Bounds
 from dpviz.render.view import MOST, film_scene
@@ -43,13 +37,7 @@ LARGEST = 1_200_000
 Window = tuple[float, float]
 
 
-def _asked(name: str) -> str:
-    asked = permalink.parameter(name)
-    permalink.missing("view", asked, LOOKS, LOOKS["window"])
-    return asked if asked in LOOKS else "window"
-
-
-LOOK = permalink.Field("view", _asked, lambda look: None if look == "window" else str(look), "look")
+LOOK = permalink.choice("view", LOOKS, "window", "look")
 
 WINDOWS = permalink.Field("windows", permalink.parameter)
 """The two of a difference."""
@@ -158,13 +146,7 @@ def windows_table(release: PointRelease, rect: Bounds | None) -> None:
     pairs, labels = steps_of(release)
     place = _place(release, rect)
     answers = [release.count(place, each) for each in pairs]
-    rows = [
-        {
-            "from": label,
-            "noisy count": with_noise(float(each.count[0]), float(each.larger_error[0])),
-        }
-        for label, each in zip(labels, answers, strict=True)
-    ]
+    rows = {"from": labels, "noisy count": list(map(count_words, answers))}
     st.markdown("**Every window**" if rect else "**Every window, the whole area**")
     st.dataframe(rows, hide_index=True, column_config=of_numbers("noisy count"))
     st.caption(f"{LARGER}.")
@@ -174,16 +156,10 @@ def difference_answer(prefix: str, release: PointRelease, rect: Bounds | None) -
     """A − B of the rectangle, or of the whole area, with the errors of both."""
     a, b = st.session_state[f"{prefix}.window_pair"]
     answer = release.difference(_place(release, rect), a, b)
-    half = float(answer.half_width[0])
     where = "of the rectangle" if rect else "of the whole area"
-    count = float(answer.count[0])
     spread = INTERVAL_SDS * float(answer.uniformity_sd[0])
-    st.metric(
-        f"A − B {where}",
-        with_noise(count, float(answer.larger_error[0])),
-        help=LARGER,
-    )
-    ends = interval_words(count, half)
+    st.metric(f"A − B {where}", count_words(answer), help=LARGER)
+    ends = interval_words(float(answer.count[0]), float(answer.half_width[0]))
     st.caption(
         f"95 % interval for the noise: {ends}; error from cut cells: ± {half_width_words(spread)} "
         "(estimate). The two windows are of one release: each error is at most that of both added "

@@ -14,13 +14,14 @@ from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.marginal import marginal
 from dpviz.releases.points.release import PointRelease
 from dpviz.render import Camera, Scene, cells, density_legend, density_scale, half_width_words
-from dpviz.render import with_noise as words
 from dpviz.render.basemap import outlines
 from dpviz.render.cells import domain_bounds
+from dpviz.render.numbers import count_words
 from dpviz.render.projection import from_degrees
+from dpviz.render.scene import Bounds
 from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.map.component import events
-from dpviz.ui.points.answers import LARGER, Rect, answerable, rectangle_form
+from dpviz.ui.points.answers import LARGER, answerable, rectangle_form
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
@@ -36,7 +37,7 @@ FIELDS = tuple(replace(permalink.RECT, name=end) for end, _, _ in ENDS)
 @fragment
 def maps_and_answer(prefix: str, release: PointRelease, source: PointSource) -> None:
     """Two maps and the answer: drawing reruns this part only."""
-    rects: dict[str, Rect | None] = {
+    rects: dict[str, Bounds | None] = {
         end: _usable(release, title, axes, st.session_state.get(f"{prefix}.{end}"))
         for end, title, axes in ENDS
     }
@@ -67,8 +68,8 @@ def maps_and_answer(prefix: str, release: PointRelease, source: PointSource) -> 
 
 
 def _usable(
-    release: PointRelease, title: str, axes: tuple[int, int], rect: Rect | None
-) -> Rect | None:
+    release: PointRelease, title: str, axes: tuple[int, int], rect: Bounds | None
+) -> Bounds | None:
     """The rectangle of one map; None, and a word about it, where it has no place in the domain."""
     if rect is None:
         return None
@@ -79,7 +80,7 @@ def _usable(
 
 
 def _answer(
-    release: PointRelease, source: PointSource, start: Rect | None, end: Rect | None
+    release: PointRelease, source: PointSource, start: Bounds | None, end: Bounds | None
 ) -> None:
     if start is None and end is None:
         hint(
@@ -101,11 +102,10 @@ def _answer(
     except DpvizError as error:
         st.warning(plain(error), icon=":material/crop_free:")
         return
-    count, larger = float(answers.count[0]), float(answers.larger_error[0])
     spread = INTERVAL_SDS * float(answers.uniformity_sd[0])
     asked = "from here to there" if start and end else f"that {'begin' if start else 'end'} here"
     with st.container(horizontal=True, gap="medium"):
-        st.metric(f"Trips {asked}", words(count, larger), help=LARGER, width="content")
+        st.metric(f"Trips {asked}", count_words(answers), help=LARGER, width="content")
         st.metric(
             "Error from cut cells (estimate)", f"± {half_width_words(spread)}", width="content"
         )

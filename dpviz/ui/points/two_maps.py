@@ -16,12 +16,11 @@ from dpviz.render.view import release_scene
 from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.points.answers import as_csv, rectangle_form, row_in_words
 from dpviz.ui.points.comparison import answer_columns
-from dpviz.ui.points.map_answer import CAMERA, drawn, keep_camera, kept_scene
+from dpviz.ui.points.map_answer import CAMERA, ask, drawn, keep_camera, kept_scene
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
 from dpviz.ui.shared.panels import file_button, hint
-from dpviz.ui.shared.parts import rerun_part
 from dpviz.ui.shared.share import share_panel
 from dpviz.ui.shared.text import badge
 
@@ -31,15 +30,7 @@ HEIGHT, WIDE = 560, 470
 MODES = {"side": "Side by side", "swipe": "Swipe", "difference": "Difference"}
 
 
-def _mode(name: str) -> str:
-    return permalink.one_of("mode", permalink.parameter(name), MODES, "side", MODES["side"])
-
-
-FIELDS = (
-    permalink.RECT,
-    CAMERA,
-    permalink.Field("mode", _mode, lambda mode: None if mode == "side" else str(mode)),
-)
+FIELDS = (permalink.RECT, CAMERA, permalink.choice("mode", MODES, "side"))
 
 
 @dataclass(frozen=True)
@@ -121,9 +112,7 @@ def maps_and_answers(
         share_panel(prefix, f"{prefix}.map", compared.releases, compared.labels, series)
     map_overlay(f"{prefix}.map", shape=Shape(rect=rect) if rect else None)
     permalink.remember(prefix, FIELDS)
-    if typed is not None:
-        st.session_state[f"{prefix}.rect"] = typed
-        rerun_part()
+    ask(prefix, typed)
 
 
 def _scene(prefix: str, compared: Comparison, source: PointSource, mode: Any) -> Scene:

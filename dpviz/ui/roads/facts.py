@@ -13,8 +13,7 @@ from dpviz.render import half_width_words
 from dpviz.render.flows import above_noise
 from dpviz.render.numbers import percent
 from dpviz.roads.paths import Paths
-from dpviz.ui.points.answers import half_on_screen, on_screen
-from dpviz.ui.points.downloads import file_buttons
+from dpviz.ui.points.downloads import counts_as_shown, file_buttons
 from dpviz.ui.roads.plan import RoadChoice, title_of
 from dpviz.ui.shared.charts import bars_chart
 from dpviz.ui.shared.code import code_panel
@@ -81,15 +80,7 @@ def release_facts(
         order = np.argsort(-release.edge_count)[:1_000]
         ends = release.graph.node_id[release.graph.ends[order]]
         half = INTERVAL_SDS * release.edge_noise_sd[order]
-        st.dataframe(
-            {
-                "edge": release.graph.edge_id[order],
-                "from": ends[:, 0],
-                "to": ends[:, 1],
-                "noisy count": list(map(on_screen, release.edge_count[order], half)),
-                "95 % interval ±": list(map(half_on_screen, half)),
-            },
-            hide_index=True,
-            column_config=sortable("noisy count", "95 % interval ±"),
-        )
+        names = {"edge": release.graph.edge_id[order], "from": ends[:, 0], "to": ends[:, 1]}
+        counts = counts_as_shown(release.edge_count[order], half)
+        st.dataframe(names | counts, hide_index=True, column_config=sortable(*counts))
         st.caption(rows_in_words(len(order), len(release.graph), "streets", "largest noisy counts"))

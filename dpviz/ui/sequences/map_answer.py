@@ -29,13 +29,9 @@ from dpviz.ui.shared.access import fragment
 ARROWS = (20, 40, 80, 160, 320)
 
 
-def _shown(name: str) -> str:
-    return permalink.one_of("view", permalink.parameter(name), VIEWS, MOVES, MOVES)
-
-
 FIELDS = (
     permalink.Field("cell", permalink.parameter),
-    permalink.Field("view", _shown, lambda show: None if show == MOVES else str(show), "show"),
+    permalink.choice("view", {view: view for view in VIEWS}, MOVES, "show"),
 )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
+from dpviz.lazy import alt, pd
 from dpviz.render.colors import PAIR
 from dpviz.render.numbers import percent, rounded
 
@@ -23,6 +24,8 @@ LINES = {"symbolType": "stroke", "symbolSize": 500, "symbolStrokeWidth": 2}
 """A legend of lines."""
 TICKS = [step * 10.0**power for power in range(-5, 10) for step in (1, 2, 5)]
 """Of a logarithmic axis; those outside its range are left out."""
+FAINT: dict[str, Any] = {"grid": True, "gridOpacity": 0.4}
+"""Lines across a chart at the ticks of its errors."""
 MOST_TICKS = 8
 TIME_TICKS = 8
 """About how many an axis of times has."""
@@ -30,8 +33,6 @@ TIME_TICKS = 8
 
 def legend(field: str, names: Sequence[str], colours: Sequence[str], **look: Any) -> Any:
     """The colour of a nominal field, with its legend on top unless ``look`` says otherwise."""
-    import altair as alt
-
     return alt.Color(
         f"{field}:N",
         scale=alt.Scale(domain=list(names), range=list(colours)),
@@ -41,8 +42,6 @@ def legend(field: str, names: Sequence[str], colours: Sequence[str], **look: Any
 
 def dashes(field: str, names: Sequence[str], **look: Any) -> Any:
     """The dash of a nominal field's lines, so that they differ in grey too."""
-    import altair as alt
-
     return alt.StrokeDash(
         f"{field}:N",
         scale=alt.Scale(domain=list(names), range=DASHES[: len(names)]),
@@ -50,14 +49,17 @@ def dashes(field: str, names: Sequence[str], **look: Any) -> Any:
     )
 
 
-def log_axis(field: str, title: str | None = None, **axis: Any) -> dict[str, Any]:
-    """A logarithmic channel, as altair's ``X`` and ``Y`` take it."""
-    import altair as alt
-
+def log_axis(
+    field: str, title: str | None = None, *, ends: Sequence[float] | None = None, **axis: Any
+) -> dict[str, Any]:
+    """A logarithmic channel, as altair's ``X`` and ``Y`` take it; from one of its ends to the other
+    if there are any, else as far as its values go.
+    """
+    scale: dict[str, Any] = {} if ends is None else {"domain": list(ends)}
     return {
         "shorthand": f"{field}:Q",
-        "scale": alt.Scale(type="log", nice=False),
-        "axis": alt.Axis(title=title or field, format="~g", grid=False, **axis),
+        "scale": alt.Scale(type="log", nice=False, **scale),
+        "axis": alt.Axis(**{"title": title or field, "format": "~g", "grid": False, **axis}),
     }
 
 
@@ -74,9 +76,6 @@ def log_ticks(values: Iterable[float]) -> list[float]:
 
 def lines_chart(rows: Sequence[Mapping[str, Any]], title: str) -> Any:
     """``error`` of each ``method`` by ``ε``, both logarithmic."""
-    import altair as alt
-    import pandas as pd
-
     table = pd.DataFrame(list(rows), columns=["method", "ε", "error"])
     table["shown"] = [percent(each, 2) for each in table["error"]]
     names = list(dict.fromkeys(table["method"]))
@@ -87,11 +86,7 @@ def lines_chart(rows: Sequence[Mapping[str, Any]], title: str) -> Any:
         .mark_line(point=True)
         .encode(
             x=alt.X(**log_axis("ε", values=sorted(set(table["ε"])))),
-            y=alt.Y(
-                "error:Q",
-                scale=alt.Scale(type="log", nice=False),
-                axis=alt.Axis(title=title, labelExpr=PERCENT, values=TICKS, gridOpacity=0.4),
-            ),
+            y=alt.Y(**log_axis("error", title, labelExpr=PERCENT, values=TICKS, **FAINT)),
             color=legend("method", names, PAIR, **look),
             strokeDash=dashes("method", names, **look),
             tooltip=["method", "ε", alt.Tooltip("shown:N", title="error")],
@@ -102,29 +97,19 @@ def lines_chart(rows: Sequence[Mapping[str, Any]], title: str) -> Any:
 
 def bounds_chart(errors: Mapping[int, float], chosen: int) -> Any:
     """Mean error by max contributions per unit, both logarithmic; a dashed line where it is."""
-    import altair as alt
-    import pandas as pd
-
     table = pd.DataFrame({"K": list(errors), "error": list(errors.values())})
     table["shown"] = [rounded(each, each) for each in table["error"]]
     least, most = table["error"].min(), table["error"].max()
-    between = [each for each in TICKS if 1.2 * least < each < most / 1.2]
+    ticks = [least, *(each for each in TICKS if 1.2 * least < each < most / 1.2), most]
     line = (
         alt.Chart(table)
         .mark_line(point={"color": BLUE}, color=BLUE)
         .encode(
             x=alt.X(**log_axis("K", "max contributions per unit (K)", values=list(errors))),
-            y=alt.Y(
-                "error:Q",
-                scale=alt.Scale(type="log", nice=False),
-                axis=alt.Axis(
-                    title="mean error", format=".2~s", values=[least, *between, most],
-                    gridOpacity=0.4,
-                ),
-            ),
+            y=alt.Y(**log_axis("error", "mean error", format=".2~s", values=ticks, **FAINT)),
             tooltip=["K", alt.Tooltip("shown:N", title="mean error")],
         )
-    )  # fmt: skip
+    )
     here = alt.Chart(pd.DataFrame({"K": [chosen]})).mark_rule(strokeDash=DASHES[5], color=GREY)
     return (line + here.encode(x="K:Q")).properties(height=220)
 
@@ -138,9 +123,6 @@ def timeline_chart(table: Any, start: Any, end: Any, form: str) -> Any:
         end: of it.
         form: how the axis writes every time.
     """
-    import altair as alt
-    import pandas as pd
-
     axis = alt.Axis(title=None, grid=False, format=form, tickCount=TIME_TICKS)
     x = alt.X("start:T", scale=alt.Scale(type="utc"), axis=axis)
     base = alt.Chart(table).encode(x=x)
@@ -155,9 +137,7 @@ def timeline_chart(table: Any, start: Any, end: Any, form: str) -> Any:
         tooltip=[
             "from:N",
             "to:N",
-            alt.Tooltip("count:Q", format=",.0f"),
-            alt.Tooltip("low:Q", format=",.0f"),
-            alt.Tooltip("high:Q", format=",.0f"),
+            *(alt.Tooltip(f"{name}:Q", format=",.0f") for name in ("count", "low", "high")),
         ],
     )
     return (mark + band + line).properties(height=HEIGHT // 2)
@@ -176,9 +156,6 @@ def time_form(span: timedelta) -> str:
 
 def interval_chart(rows: Sequence[Mapping[str, Any]], exact: float) -> Any:
     """``answer`` with ``low`` and ``high`` of each ``side`` by ``ε``, and the exact line."""
-    import altair as alt
-    import pandas as pd
-
     table = pd.DataFrame([{**row, "ε": f"{row['ε']:g}"} for row in rows])
     order = list(dict.fromkeys(table["ε"]))
     base = alt.Chart(table).encode(
@@ -217,9 +194,6 @@ def error_chart(
         ends: lowest and highest error, the same for charts beside each other.
         colours: of the methods.
     """
-    import altair as alt
-    import pandas as pd
-
     names, range_ = list(colours), list(colours.values())
     look = {"orient": "bottom", "columns": 2, "labelLimit": 160, **LINES}
     plain = alt.Color("method:N", scale=alt.Scale(domain=names, range=range_), legend=None)
@@ -228,11 +202,7 @@ def error_chart(
     )
 
     def errors(field: str) -> Any:
-        return alt.Y(
-            f"{field}:Q",
-            scale=alt.Scale(type="log", nice=False, domain=list(ends)),
-            axis=alt.Axis(title=title, format="~g", tickCount=4, gridOpacity=0.4),
-        )
+        return alt.Y(**log_axis(field, title, ends=ends, tickCount=4, **FAINT))
 
     band = base.mark_area(opacity=0.18).encode(y=errors("low"), y2="high:Q", color=plain)
     line = base.mark_line(point=True).encode(
@@ -253,15 +223,11 @@ def half_width_chart(
     rows: Sequence[Mapping[str, Any]], wanted: float, marks: Sequence[Mapping[str, Any]]
 ) -> Any:
     """``± records`` of each ``side`` by ``ε``; what is wanted as a line, met at the marks."""
-    import altair as alt
-    import pandas as pd
-
     x_ticks, y_ticks = (log_ticks(row[name] for row in rows) for name in ("ε", "± records"))
-    y = log_axis("± records", "± records (95 %)", values=y_ticks)
-    y["axis"].labelExpr = SHORT
+    y = alt.Y(**log_axis("± records", "± records (95 %)", values=y_ticks, labelExpr=SHORT))
     encoding = {
         "x": alt.X(**log_axis("ε", values=x_ticks)),
-        "y": alt.Y(**y),
+        "y": y,
         "color": legend("side", ["A", "B"], PAIR, **LINES),
     }
     curves = (
@@ -272,16 +238,13 @@ def half_width_chart(
     line = alt.Chart(pd.DataFrame({"± records": [wanted]})).mark_rule(strokeDash=[4, 4], color=GREY)
     places = pd.DataFrame(list(marks), columns=["side", "ε", "± records"])
     met = alt.Chart(places).mark_point(size=160, strokeWidth=2).encode(**encoding)
-    return (curves + line.encode(y=alt.Y(**y)) + met).properties(height=260)
+    return (curves + line.encode(y=y) + met).properties(height=260)
 
 
 def measure_chart(
     rows: Sequence[Mapping[str, Any]], axis: str, measures: Sequence[str], title: str | None = None
 ) -> Any:
     """Each of some ``measures`` of the rows by a logarithmic ``axis``, with its title."""
-    import altair as alt
-    import pandas as pd
-
     table = pd.DataFrame(list(rows)).melt(axis, list(measures), "measure", "value")
     return (
         alt.Chart(table)
@@ -298,9 +261,6 @@ def measure_chart(
 
 def lengths_chart(rows: Sequence[Mapping[str, Any]], drawn: str, exact: str | None) -> Any:
     """``share`` by ``places`` of the rows ``of`` synthetic sequences, above those of exact ones."""
-    import altair as alt
-    import pandas as pd
-
     kinds = [drawn] if exact is None else [drawn, exact]
     colours = [ORANGE, BLUE][: len(kinds)]
     table = pd.DataFrame([{**row, "shown": percent(row["share"], 1)} for row in rows])
@@ -329,9 +289,6 @@ def lengths_chart(rows: Sequence[Mapping[str, Any]], drawn: str, exact: str | No
 
 def bars_chart(counts: Sequence[float], title: str, what: str) -> Any:
     """How many (``what``) there are of each number 1, 2, 3 …, whose name is the title."""
-    import altair as alt
-    import pandas as pd
-
     numbers = list(range(1, len(counts) + 1))
     ticks = [each for each in numbers if each == 1 or each % 10 == 0]
     return (
@@ -351,9 +308,6 @@ def bars_chart(counts: Sequence[float], title: str, what: str) -> Any:
 
 def chances_chart(rows: Sequence[Mapping[str, Any]], symbols: Sequence[str], end: str) -> Any:
     """A square for the ``chance`` of each ``next`` after each ``symbol``, in ``words``."""
-    import altair as alt
-    import pandas as pd
-
     return (
         alt.Chart(pd.DataFrame(list(rows)))
         .mark_rect(color=ORANGE)

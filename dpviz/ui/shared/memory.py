@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeVar
 
 import streamlit as st
@@ -35,10 +36,7 @@ def public_release(place: str, source: Any, choice: Any, seed: int, build: Calla
         build: (source, choice, seed=…) gives the release.
     """
     asked = (source.key, repr(choice), seed)
-
-    def make() -> T:
-        return build(source, choice, seed=seed)
-
+    make = partial(build, source, choice, seed=seed)
     areas = getattr(choice, "areas", None)
     alone = not source.backdrop or (areas is not None and areas.uploaded)
     return remembered(place, asked, make) if alone else _shared(asked, make)

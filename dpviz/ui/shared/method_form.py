@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import streamlit as st
@@ -122,17 +122,12 @@ def method_form(
         saved: parameters from a permalink, as text.
         linked: the ε of another form, in place of a slider.
     """
-    able = {
-        alias: name
-        for alias, (name, _) in names("points").items()
-        if dims in METHODS[name].dims and (public or METHODS[name].guarantee != "none")
-    }
     reason = f"not for {dims}-D" if public else f"not for {dims}-D, or not private"
     return choice_form(
         prefix,
-        of_kind("points"),
-        names("points"),
-        able,
+        "points",
+        lambda cls: dims in cls.dims,
+        public=public,
         start=start,
         instead="privtree",
         saved=saved,
@@ -145,10 +140,10 @@ def method_form(
 
 def choice_form(
     prefix: str,
-    members: Mapping[str, type[Method]],
-    known: Mapping[str, tuple[str, Mapping[str, Any]]],
-    able: Mapping[str, str],
+    kind: str,
+    fits: Callable[[type[Method]], bool],
     *,
+    public: bool,
     start: str,
     instead: str,
     saved: Mapping[str, str],
@@ -157,13 +152,13 @@ def choice_form(
     recommended: Mapping[str, str],
     linked: float | None = None,
 ) -> Choice:
-    """Selectors for method, epsilon and parameters of any engine's registry.
+    """Selectors for method, epsilon and parameters of any kind of data.
 
     Args:
         prefix: of the widgets' keys.
-        members: the registry's methods by name.
-        known: every name and alias, with the method's name and the preset's parameters.
-        able: the names on offer, with the method's name.
+        kind: of the data.
+        fits: whether a method can do them.
+        public: methods without a guarantee are offered for public data only.
         start: the method shown first; where it is not on offer, ``instead``.
         instead: a name that is always on offer.
         saved: parameters from a permalink, as text.
@@ -172,6 +167,12 @@ def choice_form(
         recommended: the first on the list, each with a line on when.
         linked: the ε of another form, in place of a slider.
     """
+    members, known = of_kind(kind), names(kind)
+    able = {
+        alias: name
+        for alias, (name, _) in known.items()
+        if fits(cls := members[name]) and (public or cls.guarantee != "none")
+    }
     start = permalink.one_of("method", start, able, instead, members[able[instead]].title)
     options = _offered(prefix, members, able, recommended, start)
     chosen = st.selectbox(
@@ -271,17 +272,14 @@ def _widget(key: str, field: dataclasses.Field[Any], default: Any, saved: str | 
     label = field.name.replace("_", " ")
     kind = str(field.type)
     heard = key not in st.session_state
-    if limits.choices:
-        options = list(limits.choices)
-        start = saved if saved in options else default
+    if limits.choices or kind.startswith("bool"):
+        options = list(limits.choices or ("True", "False"))
+        chosen = saved if saved in options else str(default)
         if heard:
-            permalink.missing(f"{label} =", saved, options, str(start))
-        return st.selectbox(label, options, index=options.index(start), key=key, help=limits.help)
-    if kind.startswith("bool"):
-        start = saved == "True" if saved in ("True", "False") else default
-        if heard:
-            permalink.missing(f"{label} =", saved, ("True", "False"), str(start))
-        return st.checkbox(label, value=start, key=key, help=limits.help)
+            permalink.missing(f"{label} =", saved, options, chosen)
+        if not limits.choices:
+            return st.checkbox(label, value=chosen == "True", key=key, help=limits.help)
+        return st.selectbox(label, options, index=options.index(chosen), key=key, help=limits.help)
     cast = int if kind.startswith("int") else float
     low = None if limits.low is None else cast(limits.low)
     high = None if limits.high is None else cast(limits.high)

@@ -112,12 +112,6 @@ def parameter(name: str) -> str | None:
     return str(value) if value is not None else None
 
 
-def number(name: str) -> float | None:
-    """A finite number of the address; None where it is missing or no number."""
-    values = number_list(name, 1)
-    return values[0] if values else None
-
-
 def number_list(name: str, length: int) -> tuple[float, ...] | None:
     """Numbers of the address, as :func:`numbers` reads them."""
     return numbers(parameter(name), length)
@@ -345,6 +339,15 @@ def bring_back(page: str) -> None:
     """On coming back to a page by the navigation, which drops its address: the remembered one."""
     if not st.query_params.to_dict() and f"{page}.link" in st.session_state:
         st.query_params.from_dict(st.session_state[f"{page}.link"])
+
+
+def choice(name: str, titles: Mapping[str, str], start: str, key: str = "") -> Field:
+    """One of some words, each with its title; the one of the start needs no parameter."""
+
+    def read(name: str) -> str:
+        return one_of(name, parameter(name), titles, start, titles[start])
+
+    return Field(name, read, lambda chosen: None if chosen == start else str(chosen), key)
 
 
 RECT = Field(

@@ -14,7 +14,7 @@ import re
 import shutil
 import tempfile
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -63,12 +63,8 @@ def chosen_table(place: str, path: Path, file: Any) -> str | None:
     Raises:
         DataError: the file cannot be read.
     """
-    names = remembered(f"{place}.tables", file.file_id, lambda: tables_in(path))
-    if len(names) < 2:
-        return None
     label = "Layer" if path.suffix == ".gpkg" else "Sheet"
-    key = f"{place}.table.{file.file_id}"
-    return str(st.selectbox(label, names, key=key))
+    return _one_of_several(f"{place}.table", label, file, lambda: tables_in(path))
 
 
 def chosen_layer(place: str, file: Any) -> str:
@@ -79,11 +75,18 @@ def chosen_layer(place: str, file: Any) -> str:
         DataError: the file cannot be read.
     """
     path = upload_path(place, file)
-    layers = remembered(f"{place}.layers", file.file_id, lambda: polygon_layers(path))
-    if len(layers) < 2:
-        return ""
-    key = f"{place}.layer.{file.file_id}"
-    return f"{LAYER}{st.selectbox('Layer', layers, key=key)}"
+    layer = _one_of_several(f"{place}.layer", "Layer", file, lambda: polygon_layers(path))
+    return "" if layer is None else f"{LAYER}{layer}"
+
+
+def _one_of_several(
+    place: str, label: str, file: Any, read: Callable[[], Sequence[str]]
+) -> str | None:
+    """What is chosen of a file that holds several, whose names are read once."""
+    names = remembered(f"{place}s", file.file_id, read)
+    if len(names) < 2:
+        return None
+    return str(st.selectbox(label, names, key=f"{place}.{file.file_id}"))
 
 
 class _Held:
