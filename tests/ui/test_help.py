@@ -5,7 +5,7 @@ import re
 from streamlit.testing.v1 import AppTest
 
 from dpviz.ui.pages.help import KEYS
-from tests.readme import command_table, method_table, page_table
+from tests.readme import TABLES, command_table, page_table
 
 
 def shown():
@@ -24,7 +24,7 @@ def cells(table):
 
 
 def test_help_lists_the_pages_methods_and_commands_of_the_documentation():
-    text = shown()
+    text, method_table = shown(), TABLES["methods.md"]["methods"]
     for page, purpose in cells(page_table()):
         assert f"| {page} | {purpose} |" in text
     for words, does in cells(command_table()):
