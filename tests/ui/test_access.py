@@ -21,19 +21,20 @@ ANN = {
 STRANGER = {"is_logged_in": False}
 
 
-def visit(monkeypatch, claims, rules=None, auth=AUTH):
-    """The page as this person finds it."""
+def visit(monkeypatch, claims, rules=None, page=""):
+    """The app, or a page, that this person is about to open."""
     monkeypatch.setattr(access.st.user.__class__, "to_dict", lambda _: dict(claims))
-    app = app_of()
-    app.secrets["dpviz"] = {} if rules is None else {"access": rules}
-    if auth:
-        app.secrets["auth"] = auth
+    app = app_of(page)
+    app.secrets.update(secrets_of(rules))
     return app
 
 
+def secrets_of(rules=None, auth=AUTH):
+    return {"auth": auth, "dpviz": {} if rules is None else {"access": rules}}
+
+
 def allowed(monkeypatch, claims, rules=None, auth=AUTH):
-    secrets = {"auth": auth, "dpviz": {} if rules is None else {"access": rules}}
-    monkeypatch.setattr(access, "_secrets", lambda: secrets)
+    monkeypatch.setattr(access, "_secrets", lambda: secrets_of(rules, auth))
     monkeypatch.setattr(access, "user", lambda: claims if claims.get("is_logged_in") else {})
     return access.access()
 
@@ -147,11 +148,7 @@ def test_a_spend_carries_the_name_and_owners_see_it(monkeypatch):
     ledger.spend("clinic", 0.5, what="privtree", purpose=purpose)
     ledger.spend("uploads/user:0123456789ab/taxi", 0.25, what="ugrid", purpose="page Explore")
     for claims, shown in ((ANN, True), ({**ANN, "email": "eve@example.org"}, False)):
-        monkeypatch.setattr(access.st.user.__class__, "to_dict", lambda _, claims=claims: claims)
-        app = app_of("owner")
-        app.secrets["auth"] = AUTH
-        app.secrets["dpviz"] = {"access": rules}
-        app.run()
+        app = visit(monkeypatch, claims, rules, "owner").run()
         assert bool(app.dataframe) == shown
         if shown:
             accounts, payments = (each.value for each in app.dataframe)
