@@ -11,7 +11,8 @@ from streamlit.runtime.state.safe_session_state import SafeSessionState
 import dpviz
 from dpviz.ui.shared.account import Job
 from tests.commands import fails, run
-from tests.ui.opening import app_of, opened_page
+from tests.ui.files import bounded, uploaded, with_trips
+from tests.ui.opening import app_of, named, opened_page, texts
 from tests.ui.paying import confirm, pay, price
 
 
@@ -19,16 +20,14 @@ def explore(**address):
     return opened_page(**{"data": "city-50k", "sensitive": "1", **address})
 
 
-def texts(app):
-    return "\n".join(
-        str(each.value) for each in [*app.caption, *app.info, *app.warning, *app.error]
-    )
-
-
 def shown(app):
     """The release on the map."""
     (_, (release, _)), _ = app.session_state["explore.scene"]
     return release
+
+
+def fail(*_, **__):
+    raise RuntimeError("secret 51.50137")
 
 
 def test_a_build_is_paid_and_named_in_the_release():
@@ -46,10 +45,7 @@ def test_a_file_that_was_paid_for_under_another_name_is_not_public_after_that():
     """Its exact total stood on the page a press later: only the file's own name was looked up."""
     rows = "lon,lat\n" + "14.6,-23.9\n" * 317
     app = opened_page(data="Your own file")
-    app.file_uploader(key="explore.file").set_value(("survey.csv", rows.encode(), "text/csv")).run()
-    for side, value in zip(("west", "south", "east", "north"), (14, -24, 15, -23), strict=True):
-        app.number_input(key=f"explore.bounds.{side}").set_value(value)
-    app.run()
+    bounded(uploaded(app, "explore.file", "survey.csv", rows), "explore")
     app.text_input(key="explore.dataset").set_value("clinic").run()
     pay(app)
     assert app.metric
@@ -147,8 +143,7 @@ def test_who_agreed_to_one_method_is_asked_again_for_another():
     app = explore(epsilon="0.5")
     price(app).click().run()
     assert "This spends ε = 0.5" in texts(app)
-    (method,) = [each for each in app.selectbox if each.label == "Method"]
-    method.set_value("ugrid").run()
+    named(app.selectbox, "Method").set_value("ugrid").run()
     assert "This spends" not in texts(app)
     assert "Spend it" not in {each.label for each in app.button}
     pay(app)
@@ -186,7 +181,7 @@ def test_a_damaged_ledger_spends_nothing_and_is_one_clear_line(tmp_path, monkeyp
     assert broken.read_bytes() == b"not a database" * 100
 
 
-def uploaded(name, *, public=False, tables=None):
+def opened_upload(name, *, public=False, tables=None):
     """Page Explore with a file of one's own, described."""
     app = app_of()
     if tables is not None:
@@ -196,16 +191,11 @@ def uploaded(name, *, public=False, tables=None):
     if public:
         app.segmented_control(key="explore.public.upload").set_value("public").run()
     rows = b"lon,lat\n" + b"".join(b"%f,%f\n" % (14.6 + i / 1e3, -23.9) for i in range(50))
-    app.file_uploader(key="explore.file").set_value((name, rows, "text/csv")).run()
-    if app.error:  # refused before an area is asked for
-        return app
-    for side, value in zip(("west", "south", "east", "north"), (14, -24, 15, -23), strict=True):
-        app.number_input(key=f"explore.bounds.{side}").set_value(value)
-    return app.run()
+    return bounded(uploaded(app, "explore.file", name, rows), "explore")
 
 
 def test_an_upload_is_accounted_for_under_the_owner_s_name():
-    app = uploaded("visits-may.csv")
+    app = opened_upload("visits-may.csv")
     assert app.text_input(key="explore.dataset").value == "visits-may"
     app.text_input(key="explore.dataset").set_value("visits").run()
     pay(app)
@@ -218,7 +208,7 @@ def test_visitors_of_a_server_cannot_reach_each_other_s_accounts_nor_the_owner_s
     ledger.set_total("visits", 1.0)
     for who in ("visit:0123456789abcdef", "visit:fedcba9876543210"):
         monkeypatch.setattr("dpviz.ui.shared.account.visitor", lambda who=who: who)
-        app = uploaded("visits.csv")
+        app = opened_upload("visits.csv")
         assert "“visits” has spent ε = 0 in all" in texts(app)
         pay(app)
         assert "“visits” has spent ε = 1 in all" in texts(app)
@@ -243,13 +233,13 @@ def test_built_in_records_that_count_as_confidential_are_the_visitor_s_own(page,
 @pytest.mark.parametrize("public", [False, True])
 def test_no_upload_takes_the_name_of_a_table_of_the_server_s_owner(public):
     facts = {"url": "duckdb:///x.duckdb", "table": "t", "bounds": [0, 0, 1, 1]}
-    app = uploaded("Clínic.csv", public=public, tables={"clínic": facts})
+    app = opened_upload("Clínic.csv", public=public, tables={"clínic": facts})
     assert "is the name of a table of this server’s owner" in texts(app)
     assert "explore.scene" not in app.session_state
 
 
 def test_a_name_that_is_refused_leaves_the_area_as_it_was_typed_and_gives_no_extent():
-    app = uploaded("visits.csv")
+    app = opened_upload("visits.csv")
     dpviz.Ledger().spend("visits", 0.1, what="x")
     app.segmented_control(key="explore.public.upload").set_value("public").run()
     assert "is confidential, says the ledger" in texts(app)
@@ -261,10 +251,10 @@ def test_a_name_that_is_refused_leaves_the_area_as_it_was_typed_and_gives_no_ext
 
 def test_an_upload_that_the_ledger_knows_as_confidential_is_not_declared_public():
     dpviz.Ledger().spend("visits", 0.1, what="x")
-    app = uploaded("VISITS.csv", public=True)
+    app = opened_upload("VISITS.csv", public=True)
     assert "is confidential, says the ledger" in texts(app)
     assert "explore.scene" not in app.session_state
-    app = uploaded("others.csv", public=True)
+    app = opened_upload("others.csv", public=True)
     assert shown(app).header.extra["records"].startswith("declared")
 
 
@@ -307,9 +297,6 @@ def test_a_failed_build_is_told_and_the_next_press_pays_again(monkeypatch):
 
 @pytest.mark.parametrize("step", ["dpviz.build:header_of", "dpviz.private.layers:PointRelease"])
 def test_a_fault_after_the_payment_of_a_page_is_recorded_and_quotes_nothing(monkeypatch, step):
-    def fail(*_, **__):
-        raise RuntimeError("secret 51.50137")
-
     module, _, name = step.partition(":")
     monkeypatch.setattr(importlib.import_module(module), name, fail)
     app = explore(epsilon="0.5")
@@ -331,12 +318,11 @@ def test_a_fault_after_the_payment_is_recorded_by_every_page(monkeypatch, page, 
     driver = importlib.import_module("dpviz.build")
     real = driver.header_of
 
-    def fail(handle, *rest, **more):
-        if handle.public:  # what to expect is shown by a simulation on public data
-            return real(handle, *rest, **more)
-        raise RuntimeError("secret 51.50137")
+    def fail_of_theirs(handle, *rest, **more):
+        # What to expect is shown by a simulation on public data.
+        return (real if handle.public else fail)(handle, *rest, **more)
 
-    monkeypatch.setattr(driver, "header_of", fail)
+    monkeypatch.setattr(driver, "header_of", fail_of_theirs)
     app = opened_page(page, data=data, sensitive="1")
     pay(app)
     assert any("which stays spent" in each.value for each in app.error)
@@ -362,8 +348,7 @@ def test_a_page_that_is_loaded_anew_says_that_a_build_goes_on():
     finally:
         end.set()
     job.thread.join(60)
-    (button,) = [each for each in app.button if each.label == "Look again"]
-    button.click().run(timeout=60)
+    named(app.button, "Look again").click().run()
     assert "is being published" not in texts(app)
 
 
@@ -391,17 +376,8 @@ def test_a_cancelled_build_stays_paid_and_the_page_says_so_in_its_own_words(tmp_
 
 
 def test_trips_on_roads_are_accounted_for_under_the_owner_s_name_faults_too(monkeypatch):
-    def fail(*_, **__):
-        raise RuntimeError("secret 51.50137")
-
     app = opened_page("roads", data="files")
-    nodes = b"node,x,y\na,0,0\nb,1,0\nc,2,0\nd,2,1\n"
-    edges = b"edge,src,dst,length\n1,a,b,1\n2,b,c,1\n3,c,d,1\n"
-    walks = b"trip,edge\n1,1\n1,2\n2,2\n2,3\n"
-    app.file_uploader(key="roads.graph").set_value(
-        [("nodes.csv", nodes, "text/csv"), ("edges.csv", edges, "text/csv")]
-    )
-    app.file_uploader(key="roads.trips").set_value(("walks.csv", walks, "text/csv")).run()
+    with_trips(app, "walks.csv", "trip,edge\n1,1\n1,2\n2,2\n2,3\n")
     app.toggle(key="roads.directed").set_value(True).run()
     app.text_input(key="roads.dataset").set_value("walkers").run()
     driver = importlib.import_module("dpviz.build")

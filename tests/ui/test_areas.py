@@ -11,7 +11,7 @@ from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render import with_noise
 from dpviz.render.areas import areas_scene
 from dpviz.ui.server import OPENED
-from tests.ui.opening import opened_page, texts
+from tests.ui.opening import metrics, opened_page, table, texts
 
 
 @pytest.fixture(scope="module")
@@ -42,8 +42,7 @@ def test_a_release_of_areas_opens_in_the_app(release, tmp_path, monkeypatch):
     app = opened_page()
     assert "**Draw a rectangle**" in texts(app)
     assert app.get("bidi_component")
-    metrics = {each.label: each.value for each in app.metric}
-    assert metrics["Areas"] == f"{release.areas.leaves:,}"
+    assert metrics(app)["Areas"] == f"{release.areas.leaves:,}"
     app.session_state["explore.rect"] = (14.4, -24.1, 14.5, -24.0)
     app.session_state["explore.level.h3:5|h3:6"] = "h3:5"
     app.run()
@@ -53,13 +52,10 @@ def test_a_release_of_areas_opens_in_the_app(release, tmp_path, monkeypatch):
     answer = release.count((14.4, -24.1, 14.5, -24.0))
     noise, cut = answer.noise_sd[0], answer.uniformity_sd[0]
     assert cut > 2 * noise
-    (shown,) = [each.value for each in app.metric if each.label == "Noisy count"]
-    assert shown == with_noise(
-        answer.count[0], INTERVAL_SDS * cut
-    )  # the noise's ± alone stood there
-    assert any("first." in each.value for each in app.caption)
-    (table,) = [each.value for each in app.dataframe if "area" in each.value]
-    assert release.areas.names[0] in table["area"].to_list()
+    shown = with_noise(answer.count[0], INTERVAL_SDS * cut)  # the noise's ± alone stood there
+    assert metrics(app)["Noisy count"] == shown
+    assert "first." in texts(app)
+    assert release.areas.names[0] in table(app, "area")["area"].to_list()
 
 
 def expectation():
