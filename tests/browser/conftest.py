@@ -162,6 +162,12 @@ def choose(page, selector, option):
     idle(page)
 
 
+def segment(page, name):
+    """What is chosen among a few that lie beside one another, which may be told as buttons."""
+    button = page.get_by_role("button", name=name, exact=True)
+    return page.get_by_role("radio", name=name).or_(button).first
+
+
 def paste_area(page):
     """The public rectangle of a file, from 14 to 15° E and from 24 to 23° S."""
     box = page.get_by_label("Or paste a bounding box")
@@ -447,6 +453,7 @@ def open_file(offline, request, tmp_path):
             page.set_viewport_size(size)
         page.emulate_media(media=media)
         page.on("request", lambda request: asked.append(request.url))
+        page.on("requestfailed", lambda failed: wrong.append(failed.url))
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("console", logged)
         page.goto(path.as_uri())

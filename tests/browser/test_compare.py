@@ -8,8 +8,8 @@ from playwright.sync_api import expect
 
 from dpviz.evaluation.truth import exact_counts
 from dpviz.ui.points.source_form import built_in
-from tests.browser.conftest import PATIENCE, idle
-from tests.browser.test_explore import at, what_is_shown_is_written
+from tests.browser.conftest import PATIENCE, idle, segment
+from tests.browser.test_explore import at, sweep, the_map, what_is_shown_is_written
 from tests.browser.test_pages import settled
 
 pytestmark = pytest.mark.browser
@@ -19,10 +19,7 @@ def draw(page, left, size):
     """A square of this size in pixels, from this share of the map's width on."""
     page.get_by_role("button", name="Draw").first.click()
     x, y = at(page.get_by_test_id("dpviz-map"), left, 0.45)
-    page.mouse.move(x, y)
-    page.mouse.down()
-    page.mouse.move(x + size, y + size, steps=6)
-    page.mouse.up()
+    sweep(page, (x, y), (x + size, y + size))
 
 
 def test_both_views_share_legend_and_rectangle_errors_are_measured_owners_compared(
@@ -31,16 +28,14 @@ def test_both_views_share_legend_and_rectangle_errors_are_measured_owners_compar
     """Then errors are measured and two owners compared, on the same visit."""
     page = open_page(f"{app}/compare?data=city-50k&mode=swipe&rect=14.6,-23.9,14.75,-23.75")
     page.get_by_text("Exact count (public data)").wait_for()
-    page.locator("[data-testid=dpviz-map][data-rendered]").first.wait_for()
+    the_map(page)
     expect(page.get_by_test_id("dpviz-swipe")).to_be_visible()
     expect(page.get_by_test_id("dpviz-legend")).to_have_count(1)
     page.emulate_media(media="print")  # columns that break over two sheets overlap
     answers = page.get_by_test_id("stHorizontalBlock").filter(has_text="Built from").last
     assert answers.evaluate("e => getComputedStyle(e).breakInside") == "avoid"
     page.emulate_media(media="screen")
-    page.get_by_role("radio", name="Side by side").or_(
-        page.get_by_role("button", name="Side by side")
-    ).first.click()
+    segment(page, "Side by side").click()
     page.get_by_test_id("dpviz-swipe").wait_for(state="hidden")
     expect(page.get_by_test_id("dpviz-map")).to_have_count(1)  # one map, one camera, two halves
     expect(page.get_by_test_id("dpviz-legend")).to_have_count(1)
@@ -92,7 +87,7 @@ def errors_are_measured_with_progress_and_cancelled(page):
 def two_owners_outline_what_must_be_compared(page):
     page.get_by_text("Two owners", exact=True).click()
     page.get_by_text("Recall (public data)").wait_for()
-    page.locator("[data-testid=dpviz-map][data-rendered]").first.wait_for()
+    the_map(page)
     hint = page.get_by_text("Draw a rectangle: its cells of A")
     hint.wait_for()
     idle(page)

@@ -44,13 +44,17 @@ def over(map_view, place):
     return box["x"] + x, box["y"] + y
 
 
-def drag(page, map_view, start, stop):
-    page.mouse.move(*at(map_view, *start))
+def sweep(page, start, stop, steps=6):
+    """From one pixel of the page to another with the button held."""
+    page.mouse.move(*start)
     page.mouse.down()
-    middle = [(a + b) / 2 for a, b in zip(start, stop, strict=True)]
-    page.mouse.move(*at(map_view, *middle), steps=3)
-    page.mouse.move(*at(map_view, *stop), steps=3)
+    page.mouse.move(*stop, steps=steps)
     page.mouse.up()
+
+
+def drag(page, map_view, start, stop):
+    """The same from one share of the map's sides to another."""
+    sweep(page, at(map_view, *start), at(map_view, *stop))
 
 
 def shape(map_view):
@@ -130,10 +134,7 @@ def test_a_rectangle_is_answered_by_the_engine_and_kept_in_the_address(app, open
 
     corner = page.locator(".handle[data-corner='2']").bounding_box()
     x, y = corner["x"] + corner["width"] / 2, corner["y"] + corner["height"] / 2
-    page.mouse.move(x, y)
-    page.mouse.down()
-    page.mouse.move(x + 40, y - 30, steps=4)
-    page.mouse.up()
+    sweep(page, (x, y), (x + 40, y - 30))
     west, south, east, north = shape(map_view)["rect"]
     assert (west, south) == pytest.approx(rect[:2], abs=1e-6)
     assert east > rect[2]
@@ -155,10 +156,8 @@ def test_a_rectangle_is_answered_by_the_engine_and_kept_in_the_address(app, open
 
     idle(page)  # until then the fields of the last rectangle stand beside the new ones
     page.get_by_text("Enter coordinates").click()
-    page.get_by_label("west", exact=True).fill("14.6")
-    page.get_by_label("east", exact=True).fill("14.8")
-    page.get_by_label("south", exact=True).fill("-24")
-    page.get_by_label("north", exact=True).fill("-23.9")
+    for side, value in (("west", "14.6"), ("east", "14.8"), ("south", "-24"), ("north", "-23.9")):
+        page.get_by_label(side, exact=True).fill(value)
     page.get_by_role("button", name="Query").press("Enter")  # a click may miss what still unfolds
     typed = [14.6, -24.0, 14.8, -23.9]
     expect(metric(page)).to_have_text(expected(release, typed))

@@ -4,6 +4,7 @@ import pytest
 
 from tests.browser.conftest import idle
 from tests.browser.test_explore import (
+    sweep,
     the_map,
     view_controls_need_no_python_and_less_epsilon_redraws_where_one_looks,
 )
@@ -30,10 +31,7 @@ def test_the_first_picture_is_the_apps_a_rectangle_drawn_on_it_is_answered_and_v
     first = page.evaluate(f"({LOOK})(window.dpvizFirst.app)")
     page.evaluate(DRAW)
     _, (x, y, _, _) = first
-    page.mouse.move(x + 120, y + 180)
-    page.mouse.down()
-    page.mouse.move(x + 260, y + 360, steps=3)
-    page.mouse.up()
+    sweep(page, (x + 120, y + 180), (x + 260, y + 360))
     drawn = page.evaluate("window.dpvizFirst.app.root.dataset.shape")
     page.unroute(BEGIN)  # what was held goes on
     page.wait_for_function("!window.dpvizFirst")

@@ -16,8 +16,8 @@ from dpviz.render import interval_words, with_noise
 from dpviz.render.cells import adaptive, node_bounds
 from dpviz.render.detail import NEVER, QUIET
 from tests.browser.conftest import frames
-from tests.browser.test_explore import at, drag, shape, the_map
-from tests.browser.test_pages import OF_COLOURS, violations
+from tests.browser.test_explore import at, drag, over, shape, the_map
+from tests.browser.test_pages import both_schemes_are_open_to_everyone
 
 pytestmark = pytest.mark.browser
 RECT = (14.5, -24.0, 14.7, -23.8)
@@ -67,10 +67,7 @@ def test_a_series_is_open_to_everyone_steps_compares_and_answers_at_every_epsilo
 ):
     page = open_file(map_page(series, rects=[RECT], title="Five ε"), bypass_csp=True)
     map_view = the_map(page)
-    for scheme, rules in (("dark", OF_COLOURS), ("light", None)):
-        page.emulate_media(color_scheme=scheme)
-        frames(page)
-        assert violations(page, rules=rules) == []
+    both_schemes_are_open_to_everyone(page, frames)
     assert layers(map_view) == ["cells-2"]
     rows = page.get_by_test_id("dpviz-all").locator("tr")
     expect(rows).to_have_count(5)
@@ -273,10 +270,9 @@ def a_blank_cell_has_words_and_raw_cells_are_a_switch(page, map_view, release):
     drawn = np.flatnonzero(quiet.at(zoom) & (quiet.kind == QUIET))
     west, south, east, north = node_bounds(release)[drawn[quiet.km2[drawn].argmax()]]
     middle = [float(west + east) / 2, float(south + north) / 2]
-    x, y = map_view.evaluate("(e, at) => e.__dpviz.deck.getViewports()[0].project(at)", middle)
-    box = map_view.bounding_box()
-    page.mouse.move(box["x"] + x - 3, box["y"] + y)
-    page.mouse.move(box["x"] + x, box["y"] + y, steps=3)
+    x, y = over(map_view, middle)
+    page.mouse.move(x - 3, y)
+    page.mouse.move(x, y, steps=3)
     tooltip = page.get_by_test_id("dpviz-tooltip")
     expect(tooltip).to_contain_text("Too few to tell from none")
     page.get_by_test_id("dpviz-view").locator("summary").click()
@@ -286,7 +282,7 @@ def a_blank_cell_has_words_and_raw_cells_are_a_switch(page, map_view, release):
     page.get_by_test_id("dpviz-raw").check()
     expect(depth).to_be_visible()
     expect(page.get_by_test_id("dpviz-legend")).to_contain_text("noise below zero")
-    page.mouse.move(box["x"] + x + 2, box["y"] + y, steps=3)
+    page.mouse.move(x + 2, y, steps=3)
     expect(tooltip).to_contain_text("±")
     page.get_by_test_id("dpviz-palette").select_option("ember")
     accent = map_view.evaluate("e => e.__dpviz.accent")
@@ -357,9 +353,7 @@ def test_a_map_over_the_meridian_of_180_shows_itself_and_is_moved_past_it(open_f
         assert 0 < further * (map_view.evaluate(longitude) - before) < 2
     page.mouse.move(*at(map_view, 0.8, 0.5))
     expect(page.locator(".where")).to_contain_text(re.compile(r" 17\d\.\d+° W"))
-    page.mouse.down()
-    page.mouse.move(*at(map_view, 0.5, 0.5), steps=4)
-    page.mouse.up()
+    drag(page, map_view, (0.8, 0.5), (0.5, 0.5))
     frames(page, 10)
     assert start < map_view.evaluate(longitude) < 187
     assert map_view.evaluate("e => e.__dpviz.camera.longitude") > 180

@@ -9,7 +9,6 @@ from playwright.sync_api import expect
 import dpviz
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render import with_noise
-from tests.browser.conftest import drawing
 from tests.browser.test_explore import shape, the_map
 from tests.notebook.releases import moves
 
@@ -42,27 +41,6 @@ window.left = await widget.render({model, el: document.getElementById('cell')});
 </script></body>"""
 
 
-@pytest.fixture
-def open_notebook(offline, request, tmp_path):
-    """Opens a page from the disk without network; an error fails, a driver's remark does not."""
-    page, wrong = None, []
-
-    def new(text):
-        nonlocal page
-        path = tmp_path / "notebook.html"
-        path.write_text(text, encoding="utf-8")
-        page = drawing(offline().new_page(), request)
-        page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.on("console", lambda m: wrong.append(m.text) if m.type == "error" else None)
-        page.on("requestfailed", lambda failed: wrong.append(failed.url))
-        page.goto(path.as_uri())
-        return page
-
-    yield new
-    page.close()
-    assert wrong == []
-
-
 @pytest.fixture(scope="module")
 def release():
     """Of few cells: they are drawn without a GPU."""
@@ -93,9 +71,9 @@ def draw(page, map_view):
 
 
 @pytest.mark.webgl
-def test_a_widget_and_python_share_the_rectangle(open_notebook, release):
+def test_a_widget_and_python_share_the_rectangle(open_file, release):
     shown = dpviz.Map(release, rectangle=RECT)
-    page = open_notebook(notebook(shown, "#111111"))
+    page = open_file(notebook(shown, "#111111"))
     map_view, answer = the_map(page), page.get_by_test_id("dpviz-answer")
     assert map_view.evaluate("e => e.classList.contains('dark')")
     expect(answer).to_contain_text(words(shown.answer))
@@ -114,8 +92,8 @@ def test_a_widget_and_python_share_the_rectangle(open_notebook, release):
     expect(map_view).to_have_count(0)
 
 
-def test_a_release_at_the_end_of_a_cell_is_its_map(open_notebook, release):
-    page = open_notebook(f"<!doctype html><title>notebook</title>{release._repr_html_()}")
+def test_a_release_at_the_end_of_a_cell_is_its_map(open_file, release):
+    page = open_file(f"<!doctype html><title>notebook</title>{release._repr_html_()}")
     inside = page.frame_locator("iframe")
     map_view = the_map(inside)
     draw(page, map_view)
@@ -124,9 +102,9 @@ def test_a_release_at_the_end_of_a_cell_is_its_map(open_notebook, release):
 
 
 @pytest.mark.webgl
-def test_moves_in_static_html_are_a_map_without_network(open_notebook):
+def test_moves_in_static_html_are_a_map_without_network(open_file):
     """As nbconvert and Quarto write it; of streets it is the same page."""
-    page = open_notebook(f"<!doctype html><title>notebook</title>{moves()._repr_html_()}")
+    page = open_file(f"<!doctype html><title>notebook</title>{moves()._repr_html_()}")
     map_view = the_map(page.frame_locator("iframe"))
     drawn = map_view.evaluate("e => e.__dpviz.deck.layerManager.getLayers().map(l => l.id)")
     assert "visits" in " ".join(drawn)

@@ -148,6 +148,26 @@ def test_a_heading_of_a_dialog_stands_above_its_words(app, desk, request):
         page.close()
 
 
+def both_schemes_are_open_to_everyone(page, ready=settled):
+    """What is as true in the dark is asked of the light page alone; ``ready`` waits for a theme."""
+    for scheme, rules in zip(SCHEMES, (None, OF_COLOURS), strict=True):
+        page.emulate_media(color_scheme=scheme)
+        ready(page)
+        assert lasting_violations(page, rules=rules) == []
+
+
+def a_phone_has_room_for_map_and_legend(page, map_view):
+    """Nothing has to be scrolled sideways."""
+    for each in ("document.documentElement", "document.querySelector('[data-testid=stMain]')"):
+        assert page.evaluate(f"{each}.scrollWidth") <= 390
+    box = map_view.bounding_box()
+    assert box["width"] > 300
+    assert box["x"] + box["width"] <= 390
+    legend = page.get_by_test_id("dpviz-legend").bounding_box()
+    assert legend["x"] + legend["width"] <= box["x"] + box["width"]
+    assert legend["height"] < box["height"] / 3
+
+
 def unfold(page, least):
     """Opens all that unfolds on a page, which is so many things at least."""
     closed = page.locator("[data-testid=stExpander] details:not([open]) > summary")
@@ -176,8 +196,5 @@ def test_all_that_a_page_can_unfold_is_open_to_everyone_and_what_is_not_is_found
     page.evaluate(colour, "")
     page.get_by_text("Exact count (public data)").first.wait_for()
     unfold(page, 5)
-    for scheme, rules in zip(SCHEMES, (None, OF_COLOURS), strict=True):
-        page.emulate_media(color_scheme=scheme)
-        settled(page)
-        assert lasting_violations(page, rules=rules) == []
+    both_schemes_are_open_to_everyone(page)
     what_is_shown_is_written(page, open_file, tmp_path / "map.html", maps=1)

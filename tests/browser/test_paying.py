@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 from dpviz import Ledger
 from tests.browser.conftest import PLACES, continued, idle, pressed_until, until
 from tests.browser.proxy import proxy
+from tests.browser.test_explore import the_map
 
 pytestmark = pytest.mark.browser
 
@@ -48,7 +49,7 @@ def test_a_double_click_pays_once_and_what_it_paid_for_survives_a_touch_and_a_re
         mine = page.locator(".st-key-publish-mine-open button")  # boxes have buttons "Open" too
         a_refresh_during_the_build_loses_nothing(page, mine, outcomes)
         mine.click()
-        page.locator("[data-testid=dpviz-map][data-rendered]").first.wait_for()
+        the_map(page)
         expect(page.get_by_role("heading", level=1)).to_have_text("Explore")
         expect(page.get_by_text("differentially private, ε = 1").first).to_be_visible()
         idle(page)

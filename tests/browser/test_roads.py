@@ -9,29 +9,22 @@ from dpviz.private.load.roads import city_trips
 from dpviz.private.roads import exact_visits
 from dpviz.render.roads import node_degrees
 from dpviz.roads.routing import shortest_path
-from tests.browser.test_explore import over
-from tests.browser.test_pages import looks_as_it_did_and_is_open_to_everyone, settled
+from tests.browser.conftest import segment
+from tests.browser.test_explore import metric, over, the_map
+from tests.browser.test_pages import (
+    a_phone_has_room_for_map_and_legend,
+    looks_as_it_did_and_is_open_to_everyone,
+    settled,
+)
 
 pytestmark = pytest.mark.browser
 
 ENDS = ("5790", "4200")
 
 
-def the_map(page):
-    """The map, once the streets are on the screen."""
-    map_view = page.locator("[data-testid=dpviz-map][data-rendered]").first
-    map_view.wait_for()
-    return map_view
-
-
 def exact_total(ends):
     data = city_trips()
     return f"{int(exact_visits(data)[shortest_path(data.graph, *ends)].sum()):,}"
-
-
-def metric(page, label):
-    box = page.get_by_test_id("stMetric").filter(has=page.get_by_text(label, exact=True))
-    return box.get_by_test_id("stMetricValue")
 
 
 def test_the_page_looks_as_it_did_and_two_clicked_streets_are_joined_and_answered(app, open_page):
@@ -61,18 +54,9 @@ def a_phone_in_the_dark_has_room_for_two_methods_and_shows_sub_domains(page, map
     page.set_viewport_size({"width": 390, "height": 844})
     page.emulate_media(color_scheme="dark")
     settled(page)
-    box = map_view.bounding_box()
-    assert box["width"] > 300
-    assert box["x"] + box["width"] <= 390
-    legend = page.get_by_test_id("dpviz-legend").bounding_box()
-    assert legend["x"] + legend["width"] <= box["x"] + box["width"]
-    assert legend["height"] < box["height"] / 3
-    wide = page.evaluate("document.documentElement.scrollWidth")
-    assert wide <= 390  # nothing to scroll sideways
+    a_phone_has_room_for_map_and_legend(page, map_view)
     for each in both.all():
         expect(each).to_contain_text("±")
     expect(page.get_by_test_id("dpviz-legend")).to_contain_text("Trips per street")
-    page.get_by_role("radio", name="Sections").or_(
-        page.get_by_role("button", name="Sections", exact=True)
-    ).first.click()
+    segment(page, "Sections").click()
     expect(page.get_by_test_id("dpviz-legend")).not_to_contain_text("Trips per street")

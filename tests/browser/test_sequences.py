@@ -10,9 +10,11 @@ from playwright.sync_api import expect
 from dpviz.datasets import DATASETS
 from dpviz.private.load.cells import grid_cells
 from dpviz.releases.store import read
-from tests.browser.conftest import downloaded, frames
+from tests.browser.conftest import downloaded, frames, segment
+from tests.browser.test_explore import over
 from tests.browser.test_pages import (
-    OF_COLOURS,
+    a_phone_has_room_for_map_and_legend,
+    both_schemes_are_open_to_everyone,
     looks_as_it_did_and_is_open_to_everyone,
     settled,
     unfold,
@@ -34,10 +36,7 @@ def the_map(page):
 def at_cell(map_view, column, row):
     """Pixels of the page at the middle of a cell."""
     box = grid_cells(DATASETS["persons"].domain, SIDE).boxes[column * SIDE + row]
-    middle = [float(box[0] + box[2]) / 2, float(box[1] + box[3]) / 2]
-    x, y = map_view.evaluate("(e, at) => e.__dpviz.deck.getViewports()[0].project(at)", middle)
-    frame = map_view.bounding_box()
-    return frame["x"] + x, frame["y"] + y
+    return over(map_view, (float(box[0] + box[2]) / 2, float(box[1] + box[3]) / 2))
 
 
 def marks(map_view, layer):
@@ -45,12 +44,6 @@ def marks(map_view, layer):
     return map_view.evaluate(
         "(e, id) => e.__dpviz.layers().find(l => l.id === id)?.props.data.length ?? null", layer
     )
-
-
-def show(page, view):
-    page.get_by_role("radio", name=view).or_(
-        page.get_by_role("button", name=view, exact=True)
-    ).first.click()
 
 
 def test_a_visit_clicks_cells_and_paths_plays_trips_fits_a_phone_and_is_open_to_everyone(
@@ -66,7 +59,7 @@ def test_a_visit_clicks_cells_and_paths_plays_trips_fits_a_phone_and_is_open_to_
     a_phone_in_the_dark_has_room_for_everything(page)
     synthetic_trips_move_pause_and_hurry(page)
     a_path_is_chosen_by_its_row(page)
-    show(page, "Moves")
+    segment(page, "Moves").click()
     all_that_unfolds_is_open_to_everyone(page)
     downloads_are_files(page, tmp_path)
 
@@ -122,7 +115,7 @@ def a_place_is_chosen_by_keyboard(page, map_view):
 
 def a_path_is_chosen_by_its_row(page):
     page.set_viewport_size({"width": 1280, "height": 900})
-    show(page, "Frequent paths")
+    segment(page, "Frequent paths").click()
     page.get_by_text("Choose a row, or click a path").wait_for()
     map_view = the_map(page)
     assert marks(map_view, "paths") == 20
@@ -164,7 +157,7 @@ def a_phone_in_the_dark_has_room_for_everything(page):
         ("Frequent paths", "paths"),
         ("Synthetic trips", "trips"),
     ):
-        show(page, view)
+        segment(page, view).click()
         page.wait_for_function(DRAWN, arg=layer)
         has_room(page)
 
@@ -177,12 +170,7 @@ DRAWN = """id => [...document.querySelectorAll('[data-testid=stBidiComponentIsol
 def has_room(page):
     """Nothing on the map covers its other controls, nor goes beyond the phone."""
     map_view = the_map(page)
-    assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
-    box = map_view.bounding_box()
-    assert box["width"] > 300
-    legend = page.get_by_test_id("dpviz-legend").bounding_box()
-    assert legend["x"] + legend["width"] <= box["x"] + box["width"]
-    assert legend["height"] < box["height"] / 3
+    a_phone_has_room_for_map_and_legend(page, map_view)
     clock = map_view.locator(".clock:visible, .camera:visible, .panel:visible, .legend:visible")
     boxes = [clock.nth(at).bounding_box() for at in range(clock.count())]
     for at, one in enumerate(boxes):
@@ -200,10 +188,7 @@ def all_that_unfolds_is_open_to_everyone(page):
     unfold(page, 5)
     page.get_by_text("All use simulated noise and the same seed").wait_for()
     settled(page)
-    for scheme, rules in (("light", None), ("dark", OF_COLOURS)):
-        page.emulate_media(color_scheme=scheme)
-        settled(page)
-        assert violations(page, rules=rules) == []
+    both_schemes_are_open_to_everyone(page)
 
 
 def downloads_are_files(page, tmp_path):

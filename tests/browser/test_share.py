@@ -20,7 +20,7 @@ from dpviz.render.numbers import percent_interval, with_interval
 from tests.browser.conftest import frames
 from tests.browser.test_explore import over, shape, the_map
 from tests.browser.test_map import styles
-from tests.browser.test_pages import OF_COLOURS, violations
+from tests.browser.test_pages import both_schemes_are_open_to_everyone
 from tests.exports.test_html import EVIL
 from tests.render.test_cells import release as few_cells
 
@@ -34,12 +34,28 @@ def releases():
     return [dpviz.build(city, "privtree", 1.0, seed=1), dpviz.build(city, "ugrid", 0.1, seed=2)]
 
 
+def rectangles(domain, count, seed):
+    """As many at random, inside of this domain."""
+    corners = np.random.default_rng(seed).uniform(domain.lower, domain.upper, (count, 2, 2))
+    return np.sort(corners, axis=1).reshape(-1, 4)
+
+
+def they_agree(of_file, answers, **tolerance):
+    """What a file answers and what the engine does, as far as this tolerance."""
+    for name, theirs in (
+        ("count", answers.count),
+        ("noise", answers.noise_sd),
+        ("uniformity", answers.uniformity_sd),
+    ):
+        assert [each[name] for each in of_file] == pytest.approx(theirs, **tolerance), name
+    assert [len(each["used"]) for each in of_file] == answers.nodes.tolist()
+
+
 def test_a_file_answers_as_the_engine_does(open_file, releases):
     page = open_file(map_page(releases))
     the_map(page)
     domain = releases[0].domain
-    rng = np.random.default_rng(5)
-    rects = np.sort(rng.uniform(domain.lower, domain.upper, (200, 2, 2)), axis=1).reshape(-1, 4)
+    rects = rectangles(domain, 200, seed=5)
     nodes = releases[0].nodes
     aligned = np.hstack([domain.to_coordinates(nodes.lo), domain.to_coordinates(nodes.hi)])[::97]
     beyond = [[*np.subtract(domain.lower, 1), *np.add(domain.upper, 1)]]
@@ -48,14 +64,8 @@ def test_a_file_answers_as_the_engine_does(open_file, releases):
     for side, release in enumerate(releases):
         answers = release.count(rects)
         mine = [each[side] for each in of_file]
-        for name, theirs in (
-            ("count", answers.count),
-            ("noise", answers.noise_sd),
-            ("uniformity", answers.uniformity_sd),
-        ):
-            # Sums in another order; where floor and ceil would tell them apart, they are not equal.
-            assert [each[name] for each in mine] == pytest.approx(theirs, rel=1e-9, abs=1e-6), name
-        assert [len(each["used"]) for each in mine] == answers.nodes.tolist()
+        # Sums in another order; where floor and ceil would tell them apart, they are not equal.
+        they_agree(mine, answers, rel=1e-9, abs=1e-6)
         near = np.abs(np.array([each["low"] for each in mine]) - answers.low)
         assert (near <= 1).all()
         assert (near > 0).sum() <= 1
@@ -108,9 +118,7 @@ def test_a_file_knows_errors_that_are_no_sum_of_its_cells(open_file, made):
         release = during(year, ("2030-03-01", "2030-03-20"))
     page = open_file(map_page([release]))
     the_map(page)
-    domain = release.domain
-    rng = np.random.default_rng(6)
-    rects = np.sort(rng.uniform(domain.lower, domain.upper, (100, 2, 2)), axis=1).reshape(-1, 4)
+    rects = rectangles(release.domain, 100, seed=6)
     answered = "([rects, what]) => rects.map(rect => dpviz.answers(rect)[0][what])"
     answers = release.count(rects)
     for what in ("noise", "uniformity"):
@@ -162,11 +170,9 @@ def they_fit_a_phone_and_are_open_to_everyone(page, map_view):
     page.set_viewport_size({"width": 390, "height": 844})
     frames(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    for scheme, rules in (("light", None), ("dark", OF_COLOURS)):
-        page.emulate_media(color_scheme=scheme)
-        frames(page)
-        assert map_view.evaluate("e => e.classList.contains('dark')") == (scheme == "dark")
-        assert violations(page, rules=rules) == []
+    assert map_view.evaluate("e => e.classList.contains('dark')") is False
+    both_schemes_are_open_to_everyone(page, frames)
+    assert map_view.evaluate("e => e.classList.contains('dark')") is True
 
 
 def on_paper_they_keep_the_legend_s_colours_and_no_buttons(page):
@@ -223,18 +229,9 @@ def test_a_file_of_areas_answers_as_the_engine_does_level_by_level(open_file):
     release = dpviz.build(city, "areas", 1.0, areas=areas, seed=1)
     page = open_file(map_page([release], rects=[RECT]))
     map_view = the_map(page)
-    domain = release.domain
-    rects = np.random.default_rng(5).uniform(domain.lower, domain.upper, (60, 2, 2))
-    rects = [*np.sort(rects, axis=1).reshape(-1, 4).tolist(), list(domain.bounds)]
+    rects = [*rectangles(release.domain, 60, seed=5).tolist(), list(release.domain.bounds)]
     answers = page.evaluate("rects => rects.map(r => dpviz.answers(r)[0])", rects)
-    theirs = release.count(rects)
-    for name, wanted in (
-        ("count", theirs.count),
-        ("noise", theirs.noise_sd),
-        ("uniformity", theirs.uniformity_sd),
-    ):
-        assert [each[name] for each in answers] == pytest.approx(wanted, rel=1e-5, abs=1e-3), name
-    assert [len(each["used"]) for each in answers] == theirs.nodes.tolist()
+    they_agree(answers, release.count(rects), rel=1e-5, abs=1e-3)
     expect(page.get_by_test_id("dpviz-answer")).to_contain_text("areas")
     shown = (
         "e => e.__dpviz.scene.filter(l => l.props.visible && /^level/.test(l.id)).map(l => l.id)"
@@ -311,8 +308,6 @@ def test_an_answer_of_one_cell_is_built_from_one(open_file):
 
 def test_a_report_is_open_to_everyone_and_one_sheet_of_paper(open_file, releases):
     page = open_file(report_page(releases[:1], rects=[RECT]), bypass_csp=True)
-    for scheme, rules in (("light", None), ("dark", OF_COLOURS)):
-        page.emulate_media(color_scheme=scheme)
-        assert violations(page, rules=rules) == []
+    both_schemes_are_open_to_everyone(page, frames)
     paper = page.pdf(prefer_css_page_size=True)
     assert len(re.findall(rb"/Type\s*/Page\b", paper)) == 1

@@ -3,6 +3,7 @@
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 from streamlit.testing.v1 import AppTest, local_script_runner
 
 APP = str(Path(__file__).parents[2] / "dpviz" / "ui" / "shared" / "script.py")
@@ -19,9 +20,30 @@ def app_of(page=""):
 
 
 def opened_page(page="", **address):
-    """The same after its first run, at an address; ``a__b`` is the parameter ``a.b``."""
+    """The same after its first run, at an address.
+
+    ``a__b`` is the parameter ``a.b``; numbers, also of pairs as those of a ring, stand with commas.
+    """
     app = app_of(page)
-    app.query_params.update({name.replace("__", "."): each for name, each in address.items()})
+    for name, value in address.items():
+        written = value if isinstance(value, str) else ",".join(map(str, np.ravel(value)))
+        app.query_params[name.replace("__", ".")] = written
+    return app.run()
+
+
+def app_to_leave(page):
+    """A page alone, which ``there_and_back`` leaves for the page Help."""
+    script = f"import streamlit as st\nfrom dpviz.ui.pages import help, {page}\n"
+    script += f"(help if st.session_state.get('away') else {page}).page()\n"
+    return AppTest.from_string(script, default_timeout=PATIENCE)
+
+
+def there_and_back(app):
+    """Leaves the page and comes back to it."""
+    app.session_state["away"] = True
+    app.query_params.clear()  # as the navigation does
+    app.run()
+    app.session_state["away"] = False
     return app.run()
 
 
@@ -39,11 +61,28 @@ def run_of_first_part(app, monkeypatch):
 
 def metrics(app):
     """The numbers of a page by their labels."""
-    assert not app.exception
     return {metric.label: metric.value for metric in app.metric}
 
 
 def texts(app):
-    """What a page says, but for its headings, tables and numbers."""
-    every = [*app.markdown, *app.caption, *app.info, *app.warning, *app.error]
-    return "\n".join(str(each.value) for each in every)
+    """What a page says, but for tables and what can be chosen."""
+    words = (app.header, app.markdown, app.caption, app.metric)
+    boxes = (app.info, app.success, app.warning, app.error)
+    return "\n".join(str(each.value) for kind in (*words, *boxes) for each in kind)
+
+
+def tables(app, *columns):
+    """The tables that have these columns."""
+    return [each.value for each in app.dataframe if {*columns} <= {*each.value}]
+
+
+def table(app, *columns):
+    """The only one of them."""
+    (found,) = tables(app, *columns)
+    return found
+
+
+def named(elements, label):
+    """The one of these elements that has this label."""
+    (found,) = [each for each in elements if each.label == label]
+    return found

@@ -21,19 +21,20 @@ ANN = {
 STRANGER = {"is_logged_in": False}
 
 
-def visit(monkeypatch, claims, rules=None, auth=AUTH):
-    """The page as this person finds it."""
+def visit(monkeypatch, claims, rules=None, page=""):
+    """The app, or a page, that this person is about to open."""
     monkeypatch.setattr(access.st.user.__class__, "to_dict", lambda _: dict(claims))
-    app = app_of()
-    app.secrets["dpviz"] = {} if rules is None else {"access": rules}
-    if auth:
-        app.secrets["auth"] = auth
+    app = app_of(page)
+    app.secrets.update(secrets_of(rules))
     return app
 
 
+def secrets_of(rules=None, auth=AUTH):
+    return {"auth": auth, "dpviz": {} if rules is None else {"access": rules}}
+
+
 def allowed(monkeypatch, claims, rules=None, auth=AUTH):
-    secrets = {"auth": auth, "dpviz": {} if rules is None else {"access": rules}}
-    monkeypatch.setattr(access, "_secrets", lambda: secrets)
+    monkeypatch.setattr(access, "_secrets", lambda: secrets_of(rules, auth))
     monkeypatch.setattr(access, "user", lambda: claims if claims.get("is_logged_in") else {})
     return access.access()
 
@@ -123,7 +124,6 @@ def test_secrets_that_cannot_be_read_let_nobody_in(monkeypatch, tmp_path):
 
 def test_a_stranger_sees_the_way_in_and_nothing_else(monkeypatch):
     app = visit(monkeypatch, STRANGER).run()
-    assert not app.exception
     assert [button.label for button in app.button] == ["Log in"]
     assert not app.sidebar.selectbox
 
@@ -132,7 +132,6 @@ def test_who_may_only_look_cannot_spend_or_set_a_budget(monkeypatch):
     app = visit(monkeypatch, ANN, {"publish": []})
     app.query_params.update({"data": "city-50k", "sensitive": "1"})
     app.run()
-    assert not app.exception
     assert any("publishing and setting budgets are not" in each.value for each in app.info)
     assert not [each for each in app.button if each.label.startswith("Publish")]
     assert dpviz.Ledger().accounts() == ()
@@ -149,12 +148,7 @@ def test_a_spend_carries_the_name_and_owners_see_it(monkeypatch):
     ledger.spend("clinic", 0.5, what="privtree", purpose=purpose)
     ledger.spend("uploads/user:0123456789ab/taxi", 0.25, what="ugrid", purpose="page Explore")
     for claims, shown in ((ANN, True), ({**ANN, "email": "eve@example.org"}, False)):
-        monkeypatch.setattr(access.st.user.__class__, "to_dict", lambda _, claims=claims: claims)
-        app = app_of("owner")
-        app.secrets["auth"] = AUTH
-        app.secrets["dpviz"] = {"access": rules}
-        app.run()
-        assert not app.exception
+        app = visit(monkeypatch, claims, rules, "owner").run()
         assert bool(app.dataframe) == shown
         if shown:
             accounts, payments = (each.value for each in app.dataframe)

@@ -11,18 +11,13 @@ from streamlit.runtime.state.safe_session_state import SafeSessionState
 import dpviz
 from dpviz.ui.shared.account import Job
 from tests.commands import fails, run
-from tests.ui.opening import app_of, opened_page
+from tests.ui.files import bounded, uploaded, with_trips
+from tests.ui.opening import app_of, named, opened_page, texts
 from tests.ui.paying import confirm, pay, price
 
 
 def explore(**address):
     return opened_page(**{"data": "city-50k", "sensitive": "1", **address})
-
-
-def texts(app):
-    return "\n".join(
-        str(each.value) for each in [*app.caption, *app.info, *app.warning, *app.error]
-    )
 
 
 def shown(app):
@@ -31,10 +26,13 @@ def shown(app):
     return release
 
 
+def fail(*_, **__):
+    raise RuntimeError("secret 51.50137")
+
+
 def test_a_build_is_paid_and_named_in_the_release():
     app = explore(epsilon="0.5")
     pay(app)
-    assert not app.exception
     account = dpviz.Ledger().account("city-50k")
     assert [(row.epsilon, row.what, row.purpose, row.outcome) for row in account.spends] == [
         (0.5, "privtree", "page Explore", "released")
@@ -47,10 +45,7 @@ def test_a_file_that_was_paid_for_under_another_name_is_not_public_after_that():
     """Its exact total stood on the page a press later: only the file's own name was looked up."""
     rows = "lon,lat\n" + "14.6,-23.9\n" * 317
     app = opened_page(data="Your own file")
-    app.file_uploader(key="explore.file").set_value(("survey.csv", rows.encode(), "text/csv")).run()
-    for side, value in zip(("west", "south", "east", "north"), (14, -24, 15, -23), strict=True):
-        app.number_input(key=f"explore.bounds.{side}").set_value(value)
-    app.run()
+    bounded(uploaded(app, "explore.file", "survey.csv", rows), "explore")
     app.text_input(key="explore.dataset").set_value("clinic").run()
     pay(app)
     assert app.metric
@@ -77,7 +72,6 @@ def test_a_second_click_that_stops_the_run_at_the_job_pays_nothing_more(monkeypa
     monkeypatch.setattr(SafeSessionState, "__setitem__", stop)
     pay(app)
     app.run()
-    assert not app.exception
     assert len(stopped) == 1
     assert [row.outcome for row in dpviz.Ledger().account("city-50k").spends] == ["released"]
 
@@ -107,7 +101,6 @@ def test_a_build_that_ends_while_its_page_runs_is_not_paid_for_again_unasked(mon
     assert late
     assert "publish.made" in app.session_state
     app.button(key="publish.again").click().run()
-    assert not app.exception
     assert "publish.made" not in app.session_state
     assert price(app).label == "Publish: spend ε = 1"
     assert [row.outcome for row in dpviz.Ledger().account("city-50k").spends] == ["released"]
@@ -124,7 +117,6 @@ def test_two_visitors_share_one_account_and_cannot_overspend():
     assert price(second).disabled
     assert "1; 0 is left" in texts(second)
     confirm(third)
-    assert not third.exception
     for late in (second, third):
         assert "Nothing was spent. Nothing more can be published" in texts(late)
         assert "explore.scene" not in late.session_state
@@ -141,7 +133,6 @@ def test_who_agreed_before_another_page_spent_is_asked_again_with_what_is_left()
     assert "This spends ε = 0.5 of 2 left" in texts(first)
     pay(second)
     confirm(first)
-    assert not first.exception
     assert dpviz.Ledger().account("city-50k").spent == 0.5
     assert "0.5 of 1.5 left; it cannot be undone. Elsewhere, ε = 0.5 was spent" in texts(first)
     confirm(first)
@@ -152,8 +143,7 @@ def test_who_agreed_to_one_method_is_asked_again_for_another():
     app = explore(epsilon="0.5")
     price(app).click().run()
     assert "This spends ε = 0.5" in texts(app)
-    (method,) = [each for each in app.selectbox if each.label == "Method"]
-    method.set_value("ugrid").run()
+    named(app.selectbox, "Method").set_value("ugrid").run()
     assert "This spends" not in texts(app)
     assert "Spend it" not in {each.label for each in app.button}
     pay(app)
@@ -174,7 +164,6 @@ def test_a_lifetime_budget_that_was_set_meanwhile_is_no_spending_elsewhere():
 def test_while_a_build_runs_nothing_is_asked_and_no_sum_is_shown_that_it_changes(monkeypatch):
     monkeypatch.setattr("dpviz.ui.shared.account._wait", lambda *_: streamlit.stop())
     app = pay(explore(epsilon="0.5"))
-    assert not app.exception
     assert price(app).disabled
     assert not {"Spend it", "Not now"} & {each.label for each in app.button}
     assert "has spent" not in texts(app)
@@ -186,14 +175,13 @@ def test_a_damaged_ledger_spends_nothing_and_is_one_clear_line(tmp_path, monkeyp
     broken.write_bytes(b"not a database" * 100)
     monkeypatch.setenv("DPVIZ_LEDGER", str(broken))
     app = explore()
-    assert not app.exception
     (error,) = app.error
     assert "ledger" in error.value
     assert "explore.scene" not in app.session_state
     assert broken.read_bytes() == b"not a database" * 100
 
 
-def uploaded(name, *, public=False, tables=None):
+def opened_upload(name, *, public=False, tables=None):
     """Page Explore with a file of one's own, described."""
     app = app_of()
     if tables is not None:
@@ -203,20 +191,14 @@ def uploaded(name, *, public=False, tables=None):
     if public:
         app.segmented_control(key="explore.public.upload").set_value("public").run()
     rows = b"lon,lat\n" + b"".join(b"%f,%f\n" % (14.6 + i / 1e3, -23.9) for i in range(50))
-    app.file_uploader(key="explore.file").set_value((name, rows, "text/csv")).run()
-    if app.error:  # refused before an area is asked for
-        return app
-    for side, value in zip(("west", "south", "east", "north"), (14, -24, 15, -23), strict=True):
-        app.number_input(key=f"explore.bounds.{side}").set_value(value)
-    return app.run()
+    return bounded(uploaded(app, "explore.file", name, rows), "explore")
 
 
 def test_an_upload_is_accounted_for_under_the_owner_s_name():
-    app = uploaded("visits-may.csv")
+    app = opened_upload("visits-may.csv")
     assert app.text_input(key="explore.dataset").value == "visits-may"
     app.text_input(key="explore.dataset").set_value("visits").run()
     pay(app)
-    assert not app.exception
     assert dpviz.Ledger().account("visits").spent == 1.0
     assert dpviz.Ledger().account("visits-may").spends == ()
 
@@ -226,10 +208,9 @@ def test_visitors_of_a_server_cannot_reach_each_other_s_accounts_nor_the_owner_s
     ledger.set_total("visits", 1.0)
     for who in ("visit:0123456789abcdef", "visit:fedcba9876543210"):
         monkeypatch.setattr("dpviz.ui.shared.account.visitor", lambda who=who: who)
-        app = uploaded("visits.csv")
+        app = opened_upload("visits.csv")
         assert "“visits” has spent ε = 0 in all" in texts(app)
         pay(app)
-        assert not app.exception
         assert "“visits” has spent ε = 1 in all" in texts(app)
         assert shown(app).header.source == "visits"
     assert ledger.account("visits").spent == 0
@@ -242,9 +223,7 @@ def test_built_in_records_that_count_as_confidential_are_the_visitor_s_own(page,
     monkeypatch.setattr("dpviz.ui.shared.account.visitor", lambda: "visit:0123456789abcdef")
     data = "city" if page == "sequences" else "persons"
     app = opened_page(page, data=data, sensitive="1")
-    assert not app.exception
     pay(app)
-    assert not app.exception
     assert dpviz.Ledger().account(data).spent == 0
     (account,) = dpviz.Ledger().accounts()
     assert account.dataset == f"uploads/visit:0123456789a/{data}"
@@ -254,14 +233,13 @@ def test_built_in_records_that_count_as_confidential_are_the_visitor_s_own(page,
 @pytest.mark.parametrize("public", [False, True])
 def test_no_upload_takes_the_name_of_a_table_of_the_server_s_owner(public):
     facts = {"url": "duckdb:///x.duckdb", "table": "t", "bounds": [0, 0, 1, 1]}
-    app = uploaded("Clínic.csv", public=public, tables={"clínic": facts})
-    assert not app.exception
+    app = opened_upload("Clínic.csv", public=public, tables={"clínic": facts})
     assert "is the name of a table of this server’s owner" in texts(app)
     assert "explore.scene" not in app.session_state
 
 
 def test_a_name_that_is_refused_leaves_the_area_as_it_was_typed_and_gives_no_extent():
-    app = uploaded("visits.csv")
+    app = opened_upload("visits.csv")
     dpviz.Ledger().spend("visits", 0.1, what="x")
     app.segmented_control(key="explore.public.upload").set_value("public").run()
     assert "is confidential, says the ledger" in texts(app)
@@ -273,10 +251,10 @@ def test_a_name_that_is_refused_leaves_the_area_as_it_was_typed_and_gives_no_ext
 
 def test_an_upload_that_the_ledger_knows_as_confidential_is_not_declared_public():
     dpviz.Ledger().spend("visits", 0.1, what="x")
-    app = uploaded("VISITS.csv", public=True)
+    app = opened_upload("VISITS.csv", public=True)
     assert "is confidential, says the ledger" in texts(app)
     assert "explore.scene" not in app.session_state
-    app = uploaded("others.csv", public=True)
+    app = opened_upload("others.csv", public=True)
     assert shown(app).header.extra["records"].startswith("declared")
 
 
@@ -313,21 +291,16 @@ def test_a_failed_build_is_told_and_the_next_press_pays_again(monkeypatch):
     monkeypatch.setattr(page, "build", real)
     monkeypatch.setattr("dpviz.ui.shared.account.PAUSE", 0.0)
     pay(app.run())
-    assert not app.exception
     assert dpviz.Ledger().account("city-50k").spent == 1.0
     assert "explore.scene" in app.session_state
 
 
 @pytest.mark.parametrize("step", ["dpviz.build:header_of", "dpviz.private.layers:PointRelease"])
 def test_a_fault_after_the_payment_of_a_page_is_recorded_and_quotes_nothing(monkeypatch, step):
-    def fail(*_, **__):
-        raise RuntimeError("secret 51.50137")
-
     module, _, name = step.partition(":")
     monkeypatch.setattr(importlib.import_module(module), name, fail)
     app = explore(epsilon="0.5")
     pay(app)
-    assert not app.exception
     (error,) = app.error
     assert "which stays spent: RuntimeError" in error.value.replace("\\", "")
     assert "secret" not in error.value
@@ -345,15 +318,13 @@ def test_a_fault_after_the_payment_is_recorded_by_every_page(monkeypatch, page, 
     driver = importlib.import_module("dpviz.build")
     real = driver.header_of
 
-    def fail(handle, *rest, **more):
-        if handle.public:  # what to expect is shown by a simulation on public data
-            return real(handle, *rest, **more)
-        raise RuntimeError("secret 51.50137")
+    def fail_of_theirs(handle, *rest, **more):
+        # What to expect is shown by a simulation on public data.
+        return (real if handle.public else fail)(handle, *rest, **more)
 
-    monkeypatch.setattr(driver, "header_of", fail)
+    monkeypatch.setattr(driver, "header_of", fail_of_theirs)
     app = opened_page(page, data=data, sensitive="1")
     pay(app)
-    assert not app.exception
     assert any("which stays spent" in each.value for each in app.error)
     assert not any("secret" in each.value for each in app.error)
     assert [row.outcome for row in dpviz.Ledger().account(data).spends] == ["failed"]
@@ -377,8 +348,7 @@ def test_a_page_that_is_loaded_anew_says_that_a_build_goes_on():
     finally:
         end.set()
     job.thread.join(60)
-    (button,) = [each for each in app.button if each.label == "Look again"]
-    button.click().run(timeout=60)
+    named(app.button, "Look again").click().run()
     assert "is being published" not in texts(app)
 
 
@@ -406,17 +376,8 @@ def test_a_cancelled_build_stays_paid_and_the_page_says_so_in_its_own_words(tmp_
 
 
 def test_trips_on_roads_are_accounted_for_under_the_owner_s_name_faults_too(monkeypatch):
-    def fail(*_, **__):
-        raise RuntimeError("secret 51.50137")
-
     app = opened_page("roads", data="files")
-    nodes = b"node,x,y\na,0,0\nb,1,0\nc,2,0\nd,2,1\n"
-    edges = b"edge,src,dst,length\n1,a,b,1\n2,b,c,1\n3,c,d,1\n"
-    walks = b"trip,edge\n1,1\n1,2\n2,2\n2,3\n"
-    app.file_uploader(key="roads.graph").set_value(
-        [("nodes.csv", nodes, "text/csv"), ("edges.csv", edges, "text/csv")]
-    )
-    app.file_uploader(key="roads.trips").set_value(("walks.csv", walks, "text/csv")).run()
+    with_trips(app, "walks.csv", "trip,edge\n1,1\n1,2\n2,2\n2,3\n")
     app.toggle(key="roads.directed").set_value(True).run()
     app.text_input(key="roads.dataset").set_value("walkers").run()
     driver = importlib.import_module("dpviz.build")
@@ -426,7 +387,6 @@ def test_trips_on_roads_are_accounted_for_under_the_owner_s_name_faults_too(monk
     assert [row.outcome for row in dpviz.Ledger().account("walkers").spends] == ["failed"]
     monkeypatch.setattr("dpviz.ui.shared.account.PAUSE", 0.0)
     pay(app.run())
-    assert not app.exception
     assert app.session_state["roads.shown"].release.graph.directed
     assert dpviz.Ledger().account("walkers").spent == 2.0
     assert dpviz.Ledger().account("edges").spends == ()

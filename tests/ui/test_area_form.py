@@ -4,7 +4,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpviz.ui.points.area_form import SIDES
-from tests.ui.opening import opened_page
+from tests.ui.files import bounded, uploaded
+from tests.ui.opening import opened_page, texts
 
 SCRIPT = """
 import streamlit as st
@@ -14,7 +15,6 @@ st.json(bounds_form("here") or [])
 
 
 def sides(app):
-    assert not app.exception
     return [each.value for each in app.number_input]
 
 
@@ -61,14 +61,11 @@ CASES = {
 def test_the_area_of_a_file_is_chosen_on_a_map(page):
     """The world to draw on; then what is wrong with the sides, where it is seen."""
     kind, rows = CASES[page]
-    script = f"from dpviz.ui.pages.{page} import page\npage()\n"
-    app = AppTest.from_string(script, default_timeout=90)
-    app.query_params["data"] = "Your own file"
-    app.run()
+    app = opened_page(page, data="Your own file")
     assert len(app.get("bidi_component")) == 1
     if kind == "already public":
         app.segmented_control(key=f"{page}.public.upload").set_value("public")
-    app.file_uploader(key=f"{page}.file").set_value(("rides.csv", rows, "text/csv")).run()
+    uploaded(app, f"{page}.file", "rides.csv", rows)
     if page == "trips":  # of four coordinates only the first two are called by usual names
         assert [each.value for each in app.info] == ["Choose the columns of the coordinates."]
         for axis, name in enumerate(("lon", "lat", "lon2", "lat2")):
@@ -76,15 +73,12 @@ def test_the_area_of_a_file_is_chosen_on_a_map(page):
             assert box.value is None
             box.set_value(name)
         app.run()
-    assert any("Draw the area" in each.value for each in app.caption)
-    for side, value in zip(("west", "south", "east", "north"), (15, -24, 14, -23), strict=True):
-        app.number_input(key=f"{page}.bounds.{side}").set_value(value)
-    app.run()
+    assert "Draw the area" in texts(app)
+    bounded(app, page, (15, -24, 14, -23))
     assert "the upper limit must be above the lower" in app.main.error[0].value
     app.number_input(key=f"{page}.bounds.east").set_value(16).run()
     assert not app.error
-    assert not app.exception
-    assert not any("Draw the area" in each.value for each in app.caption)  # the data's own map
+    assert "Draw the area" not in texts(app)  # the data's own map
 
 
 def test_an_area_of_the_records_is_forgotten_once_they_are_confidential():
@@ -92,7 +86,7 @@ def test_an_area_of_the_records_is_forgotten_once_they_are_confidential():
     rows = "lon,lat\n" + "".join(f"{14.6 + k / 1e3:.3f},{-23.9 + k / 2e3:.4f}\n" for k in range(99))
     app = opened_page(data="Your own file")
     app.segmented_control(key="explore.public.upload").set_value("public")
-    app.file_uploader(key="explore.file").set_value(("here.csv", rows.encode(), "text/csv")).run()
+    uploaded(app, "explore.file", "here.csv", rows)
     app.button(key="explore.extent").click().run()
     each = [app.number_input(key=f"explore.bounds.{side}") for side in SIDES]
     assert all(side.value is not None for side in each)

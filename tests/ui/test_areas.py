@@ -11,7 +11,7 @@ from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render import with_noise
 from dpviz.render.areas import areas_scene
 from dpviz.ui.server import OPENED
-from tests.ui.opening import opened_page, texts
+from tests.ui.opening import metrics, opened_page, table, texts
 
 
 @pytest.fixture(scope="module")
@@ -40,28 +40,22 @@ def test_a_release_of_areas_opens_in_the_app(release, tmp_path, monkeypatch):
     path = release.save(tmp_path / "hexagons.parquet")
     monkeypatch.setenv(OPENED, str(path))
     app = opened_page()
-    assert not app.exception
     assert "**Draw a rectangle**" in texts(app)
     assert app.get("bidi_component")
-    metrics = {each.label: each.value for each in app.metric}
-    assert metrics["Areas"] == f"{release.areas.leaves:,}"
+    assert metrics(app)["Areas"] == f"{release.areas.leaves:,}"
     app.session_state["explore.rect"] = (14.4, -24.1, 14.5, -24.0)
     app.session_state["explore.level.h3:5|h3:6"] = "h3:5"
     app.run()
-    assert not app.exception
     assert "Error from cut areas" in texts(app)
     assert "Built from" in texts(app)
     assert "cell" not in texts(app).split("Built from")[1].split("**")[0]  # beside a fact "Areas"
     answer = release.count((14.4, -24.1, 14.5, -24.0))
     noise, cut = answer.noise_sd[0], answer.uniformity_sd[0]
     assert cut > 2 * noise
-    (shown,) = [each.value for each in app.metric if each.label == "Noisy count"]
-    assert shown == with_noise(
-        answer.count[0], INTERVAL_SDS * cut
-    )  # the noise's ± alone stood there
-    assert any("first." in each.value for each in app.caption)
-    (table,) = [each.value for each in app.dataframe if "area" in each.value]
-    assert release.areas.names[0] in table["area"].to_list()
+    shown = with_noise(answer.count[0], INTERVAL_SDS * cut)  # the noise's ± alone stood there
+    assert metrics(app)["Noisy count"] == shown
+    assert "first." in texts(app)
+    assert release.areas.names[0] in table(app, "area")["area"].to_list()
 
 
 def expectation():
@@ -82,7 +76,6 @@ def expectation():
 def test_the_noise_of_areas_follows_the_area_that_is_chosen():
     """That of the area before was shown, or the page ended where the levels are others."""
     app = AppTest.from_function(expectation, default_timeout=60).run()
-    assert not app.exception
     assert [len(each.value) for each in app.dataframe] == [
         int(each.value) for each in app.subheader
     ]
@@ -100,7 +93,6 @@ def test_the_map_as_a_table_begins_with_what_stands_out_of_the_noise(tmp_path):
     release = dpviz.build(dpviz.load("city-50k"), epsilon=1.0, seed=0)
     path = release.save(tmp_path / "r.parquet")
     app = AppTest.from_function(cells_table, args=(str(path),), default_timeout=60).run()
-    assert not app.exception
     (table,) = (each.value for each in app.dataframe)
     assert len(table) == 500
     assert (table["noisy count"] >= table["95 % interval ±"]).all()
@@ -113,7 +105,6 @@ def test_the_map_as_a_table_rounds_to_the_noise_and_says_whether_all_is_there(tm
     release = dpviz.build(data, "ugrid", 1.0, cells=2, seed=0)
     path = release.save(tmp_path / "r.parquet")
     app = AppTest.from_function(cells_table, args=(str(path),), default_timeout=60).run()
-    assert not app.exception
     (table,) = (each.value for each in app.dataframe)
     assert [each.value for each in app.caption] == ["All cells (4), most clearly dense first."]
     assert table["noisy count"][0] == pytest.approx(900, abs=20)

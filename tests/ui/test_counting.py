@@ -13,11 +13,9 @@ import dpviz
 from tests.commands import run
 from tests.geojson import collection, feature
 from tests.private.load.stability import workbook
-from tests.ui.opening import app_of, opened_page
+from tests.ui.files import bounded, uploaded
+from tests.ui.opening import app_of, metrics, opened_page, table, tables, texts
 from tests.ui.paying import pay
-from tests.ui.test_publish import words
-
-SIDES = {"west": 0.0, "south": 0.0, "east": 4.0, "north": 4.0}
 
 
 def rides():
@@ -45,14 +43,12 @@ def opened(page, name="rides.csv", content=None, sheet=None):
     app.query_params["data"] = "Your own file"
     app.session_state["publish.guess"] = 500
     app.run()
-    app.file_uploader(key=f"{page}.file").set_value((name, content or rides(), "")).run()
+    uploaded(app, f"{page}.file", name, content or rides())
     if sheet is not None:
         box = chosen(app, "selectbox", f"{page}.table.")
         assert (box.label, box.value, list(box.options)) == ("Sheet", "a", ["a", sheet])
         box.set_value(sheet).run()
-    for side, value in SIDES.items():
-        app.number_input(key=f"{page}.bounds.{side}").set_value(value)
-    return app
+    return bounded(app, page, (0.0, 0.0, 4.0, 4.0))
 
 
 def chosen(app, kind, part):
@@ -61,8 +57,14 @@ def chosen(app, kind, part):
 
 
 def errors(app):
-    assert not app.exception
     return [each.value for each in app.error]
+
+
+def published(app):
+    """What is paid for, and shown on the page."""
+    pay(app)
+    assert errors(app) == []
+    return app.session_state["publish.made"]
 
 
 def made_again(made, tmp_path, records="rides.csv", content=None, **files):
@@ -82,17 +84,14 @@ def made_again(made, tmp_path, records="rides.csv", content=None, **files):
 def test_a_time_is_declared_paid_for_and_made_again_by_the_command(tmp_path):
     app = opened("publish")
     chosen(app, "selectbox", "publish.time").set_value("start").run()
-    assert "Give the period" in words(app)
+    assert "Give the period" in texts(app)
     app.text_input(key="publish.from").set_value("2024-03-01")
     app.text_input(key="publish.to").set_value("2024-04-01").run()
-    shown = words(app).replace("\\", "")
+    shown = texts(app).replace("\\", "")
     assert "west 0, south 0, east 4, north 4" in shown
     assert "**Time** in start: 2024-03-01 to 2024-04-01 UTC" in shown
-    (expected,) = [each.value for each in app.dataframe if "such as" in each.value.columns]
-    assert "890 km² over 2.1 days" in list(expected["such as"])
-    pay(app)
-    assert errors(app) == []
-    made = app.session_state["publish.made"]
+    assert "890 km² over 2.1 days" in list(table(app, "such as")["such as"])
+    made = published(app)
     assert made.release.domain.time == "start"
     app.session_state["publish.step"] = 3
     app.run()
@@ -106,24 +105,22 @@ def test_kinds_and_values_are_declared_paid_for_and_made_again_by_the_command(tm
     boxes = [chosen(app, "selectbox", f"{each}.column") for each in ("kinds", "values")]
     assert [each.proto.placeholder for each in boxes] == ["None: one kind", "None: counts only"]
     boxes[0].set_value("mode").run()
-    assert "Give the public list of kinds" in words(app)
+    assert "Give the public list of kinds" in texts(app)
     app.text_area(key="publish.kinds.names").set_value('bike, "walk').run()
-    assert "a quote that is stray" in words(app)
+    assert "a quote that is stray" in texts(app)
     app.text_area(key="publish.kinds.names").set_value("bike, bike").run()
     assert errors(app) == ["kind 'bike' is listed twice\\: list it once"]
     app.text_area(key="publish.kinds.names").set_value("bike\nwalk")
     app.segmented_control(key="publish.kinds.others").set_value("Counted as “other”")
     chosen(app, "selectbox", "values.column").set_value("fare").run()
-    assert "Give the clip" in words(app)
+    assert "Give the clip" in texts(app)
     app.number_input(key="publish.values.low").set_value(0.0)
     app.number_input(key="publish.values.high").set_value(5.0).run()
     app.slider(key="publish.sum_share").set_value(0.25).run()
-    assert "**Kinds** by mode: “bike”, “walk”, “other”" in words(app)
-    pay(app)
-    assert errors(app) == []
+    assert "**Kinds** by mode: “bike”, “walk”, “other”" in texts(app)
+    made = published(app)
     (spend,) = dpviz.Ledger().account("rides").spends
     assert (spend.epsilon, spend.unit, spend.outcome) == (1.0, "one record", "released")
-    made = app.session_state["publish.made"]
     release, again = made.release, made_again(made, tmp_path)
     assert release.names == ("bike", "walk", "other")
     (row,) = [row for row in release.header.budget if row["purpose"] == "sums of values"]
@@ -140,11 +137,9 @@ def test_kinds_and_values_are_declared_paid_for_and_made_again_by_the_command(tm
 def test_of_several_sheets_one_is_chosen_and_named_in_the_command(tmp_path):
     rows = [line.split(",") for line in rides().decode().splitlines()]
     content = workbook([("about",), ("these rides",)], rides_of_2030=rows)
-    app = opened("publish", "rides.xlsx", content, sheet="rides_of_2030").run()
+    app = opened("publish", "rides.xlsx", content, sheet="rides_of_2030")
     assert errors(app) == []
-    pay(app)
-    assert errors(app) == []
-    made = app.session_state["publish.made"]
+    made = published(app)
     assert "--table rides_of_2030" in made.note.command()
     again = made_again(made, tmp_path, "rides.xlsx", content)
     assert made.release.header.budget == again.header.budget
@@ -152,24 +147,20 @@ def test_of_several_sheets_one_is_chosen_and_named_in_the_command(tmp_path):
 
 
 def test_areas_of_a_file_are_checked_paid_for_and_made_again_by_the_command(tmp_path):
-    app = opened("publish").run()
+    app = opened("publish")
     app.segmented_control(key="publish.counted").set_value("Areas").run()
-    assert "Choose a public file of polygons" in words(app)
-    file = app.file_uploader(key="publish.areas.file")
-    file.set_value(("wards.geojson", wards(overlap=0.5), "application/json")).run()
+    assert "Choose a public file of polygons" in texts(app)
+    uploaded(app, "publish.areas.file", "wards.geojson", wards(overlap=0.5))
     (line,) = errors(app)
     assert "overlap\\: a record may be in one area only" in line
-    file = app.file_uploader(key="publish.areas.file")
-    file.set_value(("wards.geojson", wards(), "application/json")).run()
+    uploaded(app, "publish.areas.file", "wards.geojson", wards())
     levels = chosen(app, "multiselect", "areas.levels")
     assert levels.value == ["ward"]
     levels.set_value(["side", "ward"]).run()
     assert errors(app) == []
-    assert "noise ± (95 %)" in [name for each in app.dataframe for name in each.value.columns]
+    assert tables(app, "noise ± (95 %)")
     assert dpviz.Ledger().account("rides").spends == ()
-    pay(app)
-    assert errors(app) == []
-    made = app.session_state["publish.made"]
+    made = published(app)
     again = made_again(made, tmp_path, **{"wards.geojson": wards()})
     assert made.release.areas.levels == again.areas.levels == ("side", "ward")
     assert made.release.areas.names == again.areas.names
@@ -183,17 +174,15 @@ def test_of_several_layers_one_is_chosen_and_named_in_the_command(tmp_path):
     )
     fine.to_file(tmp_path / "all.gpkg", layer="wards")
     content = (tmp_path / "all.gpkg").read_bytes()
-    app = opened("publish").run()
+    app = opened("publish")
     app.segmented_control(key="publish.counted").set_value("Areas").run()
-    app.file_uploader(key="publish.areas.file").set_value(("all.gpkg", content, "")).run()
+    uploaded(app, "publish.areas.file", "all.gpkg", content)
     layer = chosen(app, "selectbox", "areas.layer")
     assert (layer.value, list(layer.options)) == ("sides", ["sides", "wards"])
     layer.set_value("wards").run()
     assert errors(app) == []
     assert chosen(app, "multiselect", "areas.levels").value == ["ward"]
-    pay(app)
-    assert errors(app) == []
-    made = app.session_state["publish.made"]
+    made = published(app)
     again = made_again(made, tmp_path, **{"all.gpkg": content})
     assert made.release.areas.names == again.areas.names
     assert len(again.areas) == len(fine)
@@ -204,14 +193,12 @@ def test_areas_beyond_the_box_offer_their_extent_and_hexagons_are_in_the_address
     app.number_input(key="explore.bounds.east").set_value(3.0)
     app.segmented_control(key="explore.public.upload").set_value("public").run()
     app.segmented_control(key="explore.counted").set_value("Areas").run()
-    file = app.file_uploader(key="explore.areas.file")
-    file.set_value(("wards.geojson", wards(), "application/json")).run()
+    uploaded(app, "explore.areas.file", "wards.geojson", wards())
     assert "reaches out of the bounds" in errors(app)[0]
     app.button(key="explore.areas.extent").click().run()
     assert errors(app) == []
     assert app.number_input(key="explore.bounds.east").value == 4.0
-    metrics = {each.label: each.value for each in app.metric}
-    assert metrics["Exact total (public data)"] == "400"
+    assert metrics(app)["Exact total (public data)"] == "400"
     app.segmented_control(key="explore.counted").set_value("Hexagons").run()
     assert app.query_params["areas"] == "h3:5"
     app.number_input(key="explore.resolution").set_value(15).run()
@@ -239,18 +226,18 @@ st.session_state["given"] = attributes_form("here", ["mode"], "a")
     ):
         box.set_value(text.replace("\\n", "\n")).run()
         assert app.session_state["given"]["kinds"] == kinds
-        assert echo in [each.value for each in app.caption]
+        assert echo in texts(app).splitlines()
 
 
 def test_columns_whose_names_say_nothing_are_chosen_before_it_goes_on():
     """Of a name and an age it made a longitude and a latitude."""
     app = opened_page("publish", data="Your own file")
     rows = b"name,age,n,e\nAda,36,14.5,-23.9\n"
-    app.file_uploader(key="publish.file").set_value(("people.csv", rows, "")).run()
+    uploaded(app, "publish.file", "people.csv", rows)
     boxes = [chosen(app, "selectbox", f"publish.{axis}.") for axis in (0, 1)]
     assert [each.value for each in boxes] == [None, None]
     assert boxes[0].proto.placeholder == "Choose a column"
-    assert "Choose the columns of the coordinates" in words(app)
+    assert "Choose the columns of the coordinates" in texts(app)
     assert app.button(key="publish.next.0").disabled
     boxes[0].set_value("n")
     boxes[1].set_value("e").run()

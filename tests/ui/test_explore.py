@@ -14,7 +14,8 @@ from dpviz.ui.points.answers import inside_words, off_by
 from dpviz.ui.points.area_form import SIDES
 from dpviz.ui.points.downloads import ROWS
 from dpviz.ui.shared import releases, uploads
-from tests.ui.opening import metrics, opened_page, run_of_first_part
+from tests.ui.files import BOUNDS, bounded, exact_facts, uploaded
+from tests.ui.opening import metrics, named, opened_page, run_of_first_part, table, texts
 from tests.ui.paying import confirm, price
 from tests.ui.test_publish import places
 
@@ -29,30 +30,21 @@ def opened(**address):
 
 
 def healthy(app):
-    assert not app.exception
+    """The page, which says of nothing that it is wrong."""
     assert [error.value for error in app.error] == []
     return app
 
 
-def table_of_map(app):
-    (table,) = [each.value for each in app.dataframe if "per km²" in each.value]
-    return table
-
-
-def address(app, name):
-    value = app.query_params[name]
-    return value[0] if isinstance(value, list) else value
-
-
-def words(app):
-    every = [*app.markdown, *app.caption, *app.metric, *app.info, *app.warning]
-    return "\n".join(str(element.value) for element in every)
+def look(app):
+    """How the page looks at its period."""
+    (control,) = [each for each in app.segmented_control if each.key.endswith(".look")]
+    return control
 
 
 def test_the_first_run_asks_nothing_and_shows_a_map():
     app = healthy(opened_page())
     assert app.get("bidi_component")
-    assert "Demo · synthetic people · noise as at ε" in words(app)
+    assert "Demo · synthetic people · noise as at ε" in texts(app)
     assert metrics(app)["Exact total (public data)"] == "250,000"
     assert not app.code  # what draws code is not loaded before somebody asks
     app.session_state["explore.code"] = True
@@ -63,27 +55,26 @@ def test_the_first_run_asks_nothing_and_shows_a_map():
 
 
 def test_the_address_restores_everything():
-    text = ",".join(map(str, RECT))
-    app = healthy(opened(method="ugrid", epsilon="0.5", seed="7", rect=text))
+    app = healthy(opened(method="ugrid", epsilon="0.5", seed="7", rect=RECT))
     release = dpviz.build(dpviz.load("city-50k"), "ugrid", 0.5, seed=7)
     answer = release.count(RECT)
     half = (answer.high[0] - answer.low[0]) / 2
     assert half >= INTERVAL_SDS * answer.noise_sd[0]
     assert metrics(app)["Noisy count"] == with_noise(answer.count[0], half)
-    assert address(app, "method") == "ugrid"
-    assert address(app, "epsilon") == "0.5"
-    (history,) = (each.value for each in app.dataframe if "cells" in each.value.columns)
+    assert app.query_params["method"] == "ugrid"
+    assert app.query_params["epsilon"] == "0.5"
+    history = table(app, "cells")
     assert list(history["method"]) == ["Uniform grid (UG)"]
     assert history["noisy count"][0] == metrics(app)["Noisy count"]
     assert not [name for name in history.columns if "_" in name]
 
 
 def test_an_address_asks_for_hexagons():
-    app = healthy(opened(areas="h3:6", rect=",".join(map(str, RECT))))
+    app = healthy(opened(areas="h3:6", rect=RECT))
     hexagons = dpviz.build(dpviz.load("city-50k"), "areas", epsilon=1.0, seed=0, areas="h3:6")
     answer = hexagons.count(RECT)
     assert metrics(app)["Noisy count"] == with_noise(answer.count[0], answer.larger_error[0])
-    assert address(app, "areas") == "h3:6"
+    assert app.query_params["areas"] == "h3:6"
 
 
 @pytest.mark.parametrize(
@@ -103,7 +94,6 @@ def test_an_address_asks_for_hexagons():
 )
 def test_an_address_that_makes_no_sense_still_opens_the_page(odd):
     app = opened(**odd)
-    assert not app.exception
     assert len(app.error) == 0
     assert "Noisy total" in metrics(app)
 
@@ -143,23 +133,22 @@ def test_the_form_of_every_method_and_preset_has_all_parameters_and_gives_the_pr
 
 
 def test_less_epsilon_is_more_noise_on_the_screen():
-    text = ",".join(map(str, RECT))
-    app = healthy(opened(epsilon="10", rect=text))
+    app = healthy(opened(epsilon="10", rect=RECT))
     margin = float(metrics(app)["Noisy count"].split("±")[1].replace(",", ""))
     app.select_slider(key="explore.epsilon").set_value(0.1).run()
     healthy(app)
     assert float(metrics(app)["Noisy count"].split("±")[1].replace(",", "")) > 10 * margin
-    assert address(app, "epsilon") == "0.1"
+    assert app.query_params["epsilon"] == "0.1"
 
 
 def test_resampling_the_noise_changes_the_answer_but_not_the_truth():
-    app = healthy(opened(rect=",".join(map(str, RECT))))
+    app = healthy(opened(rect=RECT))
     first = metrics(app)
     app.button(key="explore.resample").click().run()
     second = metrics(healthy(app))
     assert first["Noisy count"] != second["Noisy count"]
     assert first["Exact count (public data)"] == second["Exact count (public data)"]
-    assert address(app, "seed") == "1"
+    assert app.query_params["seed"] == "1"
 
 
 def test_nothing_of_a_comparison_stays_in_the_address():
@@ -186,37 +175,29 @@ def test_areas_that_are_not_chosen_yet_are_asked_for_on_the_page():
     assert line == "Choose the areas in the sidebar: a public file of polygons."
 
 
-def test_a_rectangle_outside_the_domain_is_one_clear_line():
-    app = opened(rect="0,0,1,1")
-    assert any("outside the area" in warning.value for warning in app.warning)
-    assert "Noisy count" not in metrics(app)
-
-
 @pytest.mark.parametrize("view", ["window", "film", "small", "difference"])
 def test_a_rectangle_outside_is_one_clear_line_however_time_is_looked_at(view):
     """Three of the looks ended in a traceback, and took the downloads with them."""
     app = healthy(opened(**COARSE, view=view, rect="20,-20,21,-19"))
     (line,) = (each.value for each in app.warning)
     assert "outside the area" in line
-    assert "of the whole area in each step" in words(app)
+    assert "of the whole area in each step" in texts(app)
 
 
 def test_a_rectangle_is_asked_before_a_polygon_that_the_address_has_beside_it():
     """The map showed the one, and the answer was that of the other."""
-    box, ring = ",".join(map(str, RECT)), ",".join(f"{x},{y}" for x, y in RING)
-    both = metrics(healthy(opened(rect=box, ring=ring)))["Noisy count"]
-    assert both == metrics(opened(rect=box))["Noisy count"]
-    assert both != metrics(opened(ring=ring))["Noisy count"]
+    both = metrics(healthy(opened(rect=RECT, ring=RING)))["Noisy count"]
+    assert both == metrics(opened(rect=RECT))["Noisy count"]
+    assert both != metrics(opened(ring=RING))["Noisy count"]
 
 
 def test_four_sides_that_are_typed_are_the_question_in_place_of_a_polygon():
     """A press comes with a run of the whole page, too, which is no run of a part."""
-    app = healthy(opened(ring=",".join(f"{x},{y}" for x, y in RING)))
-    (query,) = [each for each in app.button if each.label == "Query"]
-    healthy(query.click().run())
+    app = healthy(opened(ring=RING))
+    healthy(named(app.button, "Query").click().run())
     assert "ring" not in app.query_params
     typed = [each.value for each in app.number_input if each.label in SIDES[:2]]
-    assert address(app, "rect").split(",")[:2] == [f"{each:.6f}" for each in typed]
+    assert app.query_params["rect"].split(",")[:2] == [f"{each:.6f}" for each in typed]
 
 
 @pytest.mark.parametrize(
@@ -239,7 +220,7 @@ def test_a_part_is_never_called_all_of_it():
 
 
 def test_sensitive_data_wait_for_the_button_and_show_nothing_exact():
-    app = healthy(opened(sensitive="1", rect=",".join(map(str, RECT))))
+    app = healthy(opened(sensitive="1", rect=RECT))
     assert not app.metric
     offered = app.selectbox(key="explore.method").options
     assert offered
@@ -253,13 +234,13 @@ def test_sensitive_data_wait_for_the_button_and_show_nothing_exact():
     healthy(app)
     assert "Noisy count" in metrics(app)
     assert not any("Exact" in label for label in metrics(app))
-    assert "**Error:**" not in words(app)
-    assert "NOT PRIVATE" not in words(app)
-    assert "has spent ε = 1 in all" in words(app)
+    assert "**Error:**" not in texts(app)
+    assert "NOT PRIVATE" not in texts(app)
+    assert "has spent ε = 1 in all" in texts(app)
     before = metrics(app)
     app.select_slider(key="explore.epsilon").set_value(0.1).run()
     assert metrics(healthy(app)) == before  # nothing is rebuilt unasked
-    assert "was published at ε = 1, before the controls were moved" in words(app)
+    assert "was published at ε = 1, before the controls were moved" in texts(app)
     assert "seed" not in app.query_params
     # Declared sensitive, the truth is refused by the vault itself as well.
     from dpviz.errors import PrivacyError
@@ -269,22 +250,12 @@ def test_sensitive_data_wait_for_the_button_and_show_nothing_exact():
         exact_counts(dpviz.load("city-50k", public=False), RECT)
 
 
-def uploaded(name, content, public=False, bounds=(14, -24, 15, -23), app=None):
+def opened_upload(name, content, public=False, bounds=BOUNDS, app=None):
     """Explore with a file of one's own, as far as its errors let it come; or with another one."""
     app = app or opened(data="Your own file")
     if public:
         app.segmented_control(key="explore.public.upload").set_value("public")
-    app.file_uploader(key="explore.file").set_value((name, content, "text/csv")).run()
-    return bounded(app, bounds)
-
-
-def bounded(app, bounds):
-    """With these bounds, where the page asks for any."""
-    sides = ("west", "south", "east", "north")
-    for side, value in zip(sides, bounds, strict=True):
-        if any(box.key == f"explore.bounds.{side}" for box in app.number_input):
-            app.number_input(key=f"explore.bounds.{side}").set_value(value)
-    return app.run()
+    return bounded(uploaded(app, "explore.file", name, content), "explore", bounds)
 
 
 POINTS = b"lon,lat\n" + b"".join(b"%f,%f\n" % (14.6 + i / 1e3, -23.9 + i / 1e3) for i in range(50))
@@ -292,15 +263,14 @@ POINTS = b"lon,lat\n" + b"".join(b"%f,%f\n" % (14.6 + i / 1e3, -23.9 + i / 1e3) 
 
 def test_an_upload_may_have_a_time_in_a_public_period():
     rows = (b"%f,-23.5,2024-0%d-01\n" % (14.1 + i / 1e3, 1 + i % 5) for i in range(50))
-    app = healthy(uploaded("a.csv", b"lon,lat,when\n" + b"".join(rows), public=True))
-    column = next(box for box in app.selectbox if box.label == "Column of the time")
-    column.set_value("when").run()
-    assert "Give the period" in words(app)
+    app = healthy(opened_upload("a.csv", b"lon,lat,when\n" + b"".join(rows), public=True))
+    named(app.selectbox, "Column of the time").set_value("when").run()
+    assert "Give the period" in texts(app)
     for end, value in (("from", "2024-02-01"), ("to", "2024-04-01")):
         app.text_input(key=f"explore.{end}").set_value(value)
     app = healthy(app.run())
     assert metrics(app)["Exact total (public data)"] == "20"  # February and March of five months
-    assert "Noisy count of the whole area in each step" in words(app)
+    assert "Noisy count of the whole area in each step" in texts(app)
     app.text_input(key="explore.zone").set_value("Europe/Berlin")
     app.segmented_control(key="explore.cycle").set_value("week")
     app = healthy(app.run())
@@ -311,7 +281,7 @@ def test_an_upload_may_have_a_time_in_a_public_period():
 
 
 def test_an_upload_is_sensitive_until_declared_public():
-    app = healthy(uploaded("a.csv", POINTS))
+    app = healthy(opened_upload("a.csv", POINTS))
     assert not app.metric
     assert price(app)
     app.segmented_control(key="explore.public.upload").set_value("public").run()
@@ -331,7 +301,7 @@ def test_an_upload_is_read_once_whatever_moves_after_it(monkeypatch):
 
     for room, name in ((source_form, "load"), (uploads, "source_columns"), (releases, "kind_in")):
         monkeypatch.setattr(room, name, counted(name, getattr(room, name)))
-    app = healthy(uploaded("a.csv", POINTS, public=True))
+    app = healthy(opened_upload("a.csv", POINTS, public=True))
     for epsilon in (0.1, 1.0):
         healthy(app.select_slider(key="explore.epsilon").set_value(epsilon).run())
     healthy(app.button(key="explore.resample").click().run())
@@ -340,27 +310,22 @@ def test_an_upload_is_read_once_whatever_moves_after_it(monkeypatch):
 
 def test_a_slip_in_the_area_is_one_warning():
     """Latitude before longitude, where both are possible; the page goes on."""
-    app = healthy(uploaded("a.csv", POINTS, bounds=(51.3, -0.5, 51.7, 0.3)))
+    app = healthy(opened_upload("a.csv", POINTS, bounds=(51.3, -0.5, 51.7, 0.3)))
     assert any("latitude and longitude swapped" in box.value for box in app.warning)
 
 
 def test_the_owner_s_exact_facts_stand_behind_a_press():
     """Of an upload only, under a heading that says whose they are, and gone with the next touch."""
-    app = healthy(uploaded("a.csv", POINTS + b"secret,0\n0,0\n"))
+    app = healthy(opened_upload("a.csv", POINTS + b"secret,0\n0,0\n"))
     assert app.selectbox(key="explore.unit").label.startswith("Privacy unit")
-    assert not app.table
-    assert not any("EXACT FACTS" in box.value for box in app.warning)
-    healthy(app.button(key="explore.check").click().run())
-    assert any("FOR THEIR OWNER'S EYES ONLY" in box.value for box in app.warning)
-    rows = app.table[0].value["records"].to_dict()
-    assert rows == {
+    assert "EXACT FACTS" not in texts(app)
+    assert exact_facts(app, "explore") == {
         "records read": "52",
         "no readable place: dropped": "1",
         "outside the domain: dropped": "1",
         "kept": "50",
     }
-    healthy(app.run())
-    assert not app.table
+    assert not healthy(app.run()).table
 
 
 BAD = {
@@ -375,8 +340,7 @@ BAD = {
 def test_a_bad_file_is_one_clear_line_without_a_path_or_a_value():
     app = opened(data="Your own file")
     for case, (name, content, message) in BAD.items():
-        uploaded(name, content, public=True, app=app)
-        assert not app.exception, case
+        opened_upload(name, content, public=True, app=app)
         lines = [box.value for box in (*app.sidebar.error, *app.warning)]
         assert len(lines) == 1, (case, lines)
         assert message in lines[0], case
@@ -386,14 +350,14 @@ def test_a_bad_file_is_one_clear_line_without_a_path_or_a_value():
 
 
 def test_a_rectangle_inside_out_is_one_clear_line_and_one_of_nobody_a_release_of_noise():
-    app = uploaded("a.csv", POINTS, public=True, bounds=(15, -24, 14, -23))
+    app = opened_upload("a.csv", POINTS, public=True, bounds=(15, -24, 14, -23))
     for bounds, message in (((15, -24, 14, -23), "from 15 to 14"), ((14, -23, 15, -23), "-23 to")):
-        bounded(app, bounds)
-        assert not app.exception
+        bounded(app, "explore", bounds)
         (line,) = [error.value.replace("\\", "") for error in app.main.error]
         assert message in line
         assert [error.value.replace("\\", "") for error in app.sidebar.error] == [line]
-    assert metrics(healthy(bounded(app, (0, 0, 1, 1))))["Exact total (public data)"] == "0"
+    nobody = healthy(bounded(app, "explore", (0, 0, 1, 1)))
+    assert metrics(nobody)["Exact total (public data)"] == "0"
 
 
 @pytest.mark.parametrize(
@@ -410,11 +374,9 @@ def test_a_rectangle_inside_out_is_one_clear_line_and_one_of_nobody_a_release_of
 )
 def test_an_area_of_no_map_is_refused_before_anything_is_paid(tmp_path, crs, bounds, line):
     app = opened(data="Your own file")
-    rows = b"x,y\n500000,400000\n"
-    app.file_uploader(key="explore.file").set_value(("a.csv", rows, "text/csv")).run()
+    uploaded(app, "explore.file", "a.csv", "x,y\n500000,400000\n")
     app.text_input(key="explore.crs").set_value(crs).run()
-    bounded(app, bounds)
-    assert not app.exception
+    bounded(app, "explore", bounds)
     assert line in app.main.error[0].value.replace("\\", "")
     assert not [each for each in app.button if "spend" in each.label]
     # A release of it, built elsewhere, is opened with the same line in place of its map.
@@ -422,10 +384,8 @@ def test_an_area_of_no_map_is_refused_before_anything_is_paid(tmp_path, crs, bou
     data = dpviz.from_points([[5e5, 4e5]], plane, public=True)
     path = dpviz.save(dpviz.build(data, epsilon=1.0, seed=1), tmp_path / "r.parquet")
     app = opened()
-    upload = ("r.parquet", path.read_bytes(), "application/x")
-    app.file_uploader(key="explore.open.file").set_value(upload).run()
+    uploaded(app, "explore.open.file", "r.parquet", path.read_bytes())
     app.button(key="explore.open").click().run()
-    assert not app.exception
     assert any(line in each.value.replace("\\", "") for each in app.error)
 
 
@@ -433,7 +393,7 @@ RING = ((14.45, -24.05), (14.7, -24.0), (14.65, -23.85), (14.5, -23.9))
 
 
 def test_a_polygon_of_the_address_is_answered_by_the_engine_and_exactly_on_public_data():
-    app = healthy(opened(ring=",".join(f"{x},{y}" for x, y in RING)))
+    app = healthy(opened(ring=RING))
     release = dpviz.build(dpviz.load("city-50k"), seed=0)
     import shapely
 
@@ -447,7 +407,7 @@ def test_a_polygon_of_the_address_is_answered_by_the_engine_and_exactly_on_publi
     shown = int(metrics(app)["Exact count (public data)"].replace(",", ""))
     # Records stand in the middle of their lattice cell here: a border may pass between.
     assert abs(shown - int(shapely.contains_xy(shape, x, y).sum())) <= 2
-    assert address(app, "ring").startswith("14.45")
+    assert app.query_params["ring"].startswith("14.45")
 
 
 @pytest.mark.parametrize(
@@ -455,7 +415,6 @@ def test_a_polygon_of_the_address_is_answered_by_the_engine_and_exactly_on_publi
 )
 def test_a_polygon_that_is_none_is_left_out_or_said_in_one_line(ring):
     app = opened(ring=ring)
-    assert not app.exception
     assert len(app.error) == 0
     assert len(app.warning) <= 1
     assert "Noisy count" not in metrics(app)  # 0 was the answer outside of the area
@@ -466,11 +425,11 @@ def test_a_polygon_of_as_many_corners_as_are_drawn_is_kept_in_the_address():
     most = limits.CORNERS.most
     x, y = np.cos(turns := np.arange(most + 1) / most * 6), np.sin(turns)
     places = zip(14.6 + x / 9, y / 9 - 24, strict=True)
-    corners = [f"{east:.4f},{north:.4f}" for east, north in places]
-    app = healthy(opened(ring=",".join(corners[:most])))
-    assert address(app, "ring").count(",") == 2 * most - 1
+    corners = np.round(list(places), 4)
+    app = healthy(opened(ring=corners[:most]))
+    assert app.query_params["ring"].count(",") == 2 * most - 1
     assert "Noisy count" in metrics(app)
-    refused = opened(ring=",".join(corners)).warning
+    refused = opened(ring=corners).warning
     assert f"which is not the 3 to {most} corners of a polygon" in refused[0].value
 
 
@@ -481,87 +440,76 @@ def test_districts_of_a_file_are_counted_without_cost():
     shapes = [shapely.box(14.3, -24.2, 14.6, -23.7), shapely.box(14.6, -24.2, 15.0, -23.7)]
     frame = geopandas.GeoDataFrame({"name": ["West", "<b>East"]}, geometry=shapes, crs=4326)
     app = opened()
-    content = frame.to_json().encode()
-    app.file_uploader(key="explore.districts").set_value(("d.geojson", content, "")).run()
-    healthy(app)
-    (table,) = [each.value for each in app.dataframe if "district" in each.value.columns]
-    assert list(table["district"]) == ["West", "<b>East"]
-    assert list(table["inside the area"]) == [53, 80]  # 2×4 of 3×5, 4×4 of 4×5
+    healthy(uploaded(app, "explore.districts", "d.geojson", frame.to_json()))
+    counted = table(app, "district")
+    assert list(counted["district"]) == ["West", "<b>East"]
+    assert list(counted["inside the area"]) == [53, 80]  # 2×4 of 3×5, 4×4 of 4×5
     release = dpviz.build(dpviz.load("city-50k"), seed=0)
     wanted = release.count_regions(shapes)
-    assert [f"{count:,.0f}" for count in table["noisy count"]] == [
+    assert [f"{count:,.0f}" for count in counted["noisy count"]] == [
         rounded(*each) for each in zip(wanted.count, wanted.larger_error, strict=True)
     ]
-    away = frame.translate(20.0).to_json().encode()
-    app.file_uploader(key="explore.districts").set_value(("d.geojson", away, "")).run()
-    assert not app.exception
+    uploaded(app, "explore.districts", "d.geojson", frame.translate(20.0).to_json())
     (line,) = [each.value for each in app.warning if "districts" in each.value]
     assert "lie outside the area of this map" in line
-    app.file_uploader(key="explore.districts").set_value(("d.geojson", b"{}", "")).run()
-    assert not app.exception
-    assert len(app.error) == 1
-    assert "/tmp" not in app.error[0].value
+    (error,) = uploaded(app, "explore.districts", "d.geojson", "{}").error
+    assert "/tmp" not in error.value
 
 
 def test_a_release_is_no_file_of_districts(tmp_path):
     release = dpviz.build(dpviz.load("city-50k"), seed=0)
     content = dpviz.save(release, tmp_path / "r.parquet").read_bytes()
-    app = opened()
-    app.file_uploader(key="explore.districts").set_value(("d.parquet", content, "")).run()
-    assert not app.exception
-    (error,) = app.error
+    (error,) = uploaded(opened(), "explore.districts", "d.parquet", content).error
     assert "is a release of points, not a file of regions" in error.value
 
 
 def test_a_year_has_a_window_an_answer_in_it_and_a_timeline():
     """The address restores the window; moving it on moves the answer, and nothing is rebuilt."""
-    box = ",".join(map(str, RECT))
-    app = healthy(opened(**COARSE, rect=box, period="2030-06-01,2030-07-01"))
+    app = healthy(opened(**COARSE, rect=RECT, period="2030-06-01,2030-07-01"))
     release = dpviz.build(dpviz.load("year"), "quadtree", 1.0, seed=0, height=5)
     for period in (("2030-06-01", "2030-07-01"), ("2030-07-01", "2030-07-31")):
         answer = release.count(RECT, period)
         cut = INTERVAL_SDS * answer.uniformity_sd[0]  # the larger error: the noise's stood alone
         assert metrics(app)["Noisy count"] == with_noise(answer.count[0], cut)
-        assert address(app, "period") == ",".join(period)
-        assert "the rectangle in each step" in words(app)
-        app.button(key=next(each.key for each in app.button if each.label == "Later")).click().run()
+        assert app.query_params["period"] == ",".join(period)
+        assert "the rectangle in each step" in texts(app)
+        named(app.button, "Later").click().run()
     assert metrics(healthy(app))["Exact total (public data)"] == "300,000"
     (every,) = [each for each in app.segmented_control if ".every." in each.key]
     assert every.options == ["6 hours", "1 day", "1 week", "1 month"]
     (history,) = app.session_state["explore.history"].values()
     row = history[0]
     assert [row["from"], row["to"]] == ["2030-07-31", "2030-08-30"]
-    (steps,) = [each.value for each in app.dataframe if {"to", "95 % interval ±"} <= {*each.value}]
+    steps = table(app, "to", "95 % interval ±")
     cut = INTERVAL_SDS * release.timeline(RECT, every.value).uniformity_sd
     assert list(steps["cut cells ±"]) == [half_width_words(each) for each in cut]  # noise's alone
-    look = next(each.key for each in app.segmented_control if each.key.endswith(".look"))
-    healthy(app.segmented_control(key=look).set_value("film").run())
-    assert "**Every window**" in words(app)
+    healthy(look(app).set_value("film").run())
+    assert "**Every window**" in texts(app)
     (every,) = [each.value for each in app.dataframe if {"from", "noisy count"} == {*each.value}]
     june = release.count(RECT, ("2030-06-01", "2030-07-01"))
     cut = INTERVAL_SDS * june.uniformity_sd[0]  # as in its own window: the noise's stood alone
     assert dict(zip(every["from"], every["noisy count"], strict=True))["2030-06-01"] == with_noise(
         june.count[0], cut
     )
-    healthy(app.segmented_control(key=look).set_value("difference").run())
+    healthy(look(app).set_value("difference").run())
     gap = release.difference(RECT, ("2030-07-01", "2030-08-01"), ("2030-01-01", "2030-02-01"))
     cut = INTERVAL_SDS * gap.uniformity_sd[0]
     assert metrics(app)["A − B of the rectangle"] == with_noise(gap.count[0], cut)
-    healthy(app.segmented_control(key=look).set_value("small").run())
-    assert "12 windows of one release, from 2030-01-01 on" in words(app)
+    healthy(look(app).set_value("small").run())
+    assert "12 windows of one release, from 2030-01-01 on" in texts(app)
     healthy(opened(**COARSE, period="soon,never"))
 
 
 def test_the_table_of_the_map_is_of_the_window_that_a_touch_moved_on(monkeypatch):
     """A touch of the map runs that part alone: the table below it stayed that of the old window."""
     app = healthy(opened(**COARSE, period="2030-06-01,2030-07-01"))
-    before = table_of_map(app)
-    next(each for each in app.button if each.label == "Later").click()
-    moved = table_of_map(healthy(run_of_first_part(app, monkeypatch)))
-    assert address(app, "period") == "2030-07-01,2030-07-31"
+    before = table(app, "per km²")
+    named(app.button, "Later").click()
+    moved = table(healthy(run_of_first_part(app, monkeypatch)), "per km²")
+    assert app.query_params["period"] == "2030-07-01,2030-07-31"
     assert not moved.equals(before)
     july = healthy(opened(**COARSE, period="2030-07-01,2030-07-31"))
-    assert moved.equals(table_of_map(july))
+    assert moved.equals(table(july, "per km²"))
     release = dpviz.build(dpviz.load("year"), "quadtree", 1.0, seed=0, height=5)
     cells = release.during(("2030-07-01", "2030-07-31")).nodes
     assert len(moved) == min(ROWS, int(cells.leaf.sum()))
@@ -591,23 +539,24 @@ def test_a_release_without_a_map_has_its_totals_and_files(tmp_path):
 
 def test_the_address_restores_how_a_period_is_looked_at():
     app = healthy(opened(**COARSE, view="film"))
-    assert "**Every window" in words(app)
-    look = next(each.key for each in app.segmented_control if each.key.endswith(".look"))
-    healthy(app.segmented_control(key=look).set_value("difference").run())
-    assert address(app, "view") == "difference"
+    assert "**Every window" in texts(app)
+    healthy(look(app).set_value("difference").run())
+    assert app.query_params["view"] == "difference"
     assert "windows" in app.query_params
     shown = {"view": "difference", "windows": "2030-11-01,2030-02-01"}
     app = healthy(opened(**COARSE, **shown))
     pair = [each for each in app.selectbox if each.label in ("A: from", "B: from")]
     assert [each.format_func(each.value) for each in pair] == ["2030-11-01", "2030-02-01"]
     pair[1].set_value(0).run()
-    assert address(app, "windows") == "2030-11-01,2030-01-01"
-    healthy(app.segmented_control(key=look).set_value("window").run())
+    assert app.query_params["windows"] == "2030-11-01,2030-01-01"
+    healthy(look(app).set_value("window").run())
     assert "windows" not in app.query_params
     app = healthy(opened(**COARSE, view="difference", windows="2030-11-01"))
-    assert "which are not two windows of this period" in words(app)
+    assert "which are not two windows of this period" in texts(app)
     app = healthy(opened(**COARSE, view="upwards"))
-    assert "view 'upwards', which is not available" in words(app)
-    assert app.segmented_control(key=look).value == "window"
+    assert "view 'upwards', which is not available" in texts(app)
+    assert [each.value for each in app.segmented_control if each.key.endswith(".look")] == [
+        "window"
+    ]
     app = healthy(opened(data="city-50k", view="film").run())  # without a period
     assert "view" not in app.query_params

@@ -1,6 +1,5 @@
 """The page that a browser gets first: styled, sketched, asking for deck.gl; all else untouched."""
 
-import asyncio
 from pathlib import Path
 
 import streamlit
@@ -15,7 +14,7 @@ from dpviz.ui.first_paint import DEMO, SKETCH, FirstPaint, style
 from dpviz.ui.server import HOME, OPENED, shows_demo
 from dpviz.ui.shared.navigation import page_modules
 from tests import first_page
-from tests.ui.loop import run
+from tests.ui.loop import answers
 
 INDEX = Path(streamlit.__file__).parent / "static" / "index.html"
 LARGE = max((INDEX.parent / "static" / "js").glob("*.js"), key=lambda path: path.stat().st_size)
@@ -35,19 +34,9 @@ def answer(path, **asked):
     paint = Middleware(FirstPaint, deck=lambda: DECK, home=HOME, plain=lambda path: path == "/demo")
     middleware = [paint, Middleware(GZipMiddleware)]
     app = Starlette(routes=routes, middleware=middleware)
-    headers = [(name.replace("_", "-").encode(), value.encode()) for name, value in asked.items()]
-    sent = []
-
-    async def send(message):
-        sent.append(message)
-
-    async def receive():
-        await asyncio.Event().wait()  # a browser that says nothing more
-
+    headers = {name.replace("_", "-"): value for name, value in asked.items()}
     path, _, query = path.partition("?")
-    scope = {"type": "http", "method": "GET", "path": path, "headers": headers}
-    scope["query_string"] = query.encode()
-    run(app(scope, receive, send))
+    sent = answers(app, headers, method="GET", path=path, query_string=query.encode())
     body = b"".join(message.get("body", b"") for message in sent)
     named = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
     assert int(named["content-length"]) == len(body)

@@ -1,6 +1,7 @@
 """A release of kinds and values on its page: the kind that the map shows, and the answer's rows."""
 
 import json
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -12,9 +13,10 @@ from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render.numbers import percent_interval, with_noise
 from dpviz.ui.points import facts
 from dpviz.ui.points.answers import on_screen
-from tests.ui.opening import opened_page, run_of_first_part, texts
+from tests.ui.files import uploaded
+from tests.ui.opening import metrics, named, opened_page, run_of_first_part, table, tables, texts
 
-RECT = "0.1,0.1,0.9,0.9"
+RECT = (0.1, 0.1, 0.9, 0.9)
 
 
 def page(path):
@@ -64,50 +66,48 @@ def path(tmp_path_factory):
 
 def opened(path, **address):
     app = AppTest.from_function(page, args=(str(path),), default_timeout=60)
-    app.query_params.update({"rect": RECT, **address})
-    app.run()
-    assert not app.exception
-    return app
+    app.query_params.update({"rect": ",".join(map(str, RECT)), **address})
+    return app.run()
+
+
+rides_opened = partial(opened_page, data="rides", method="ugrid")
+
+
+def share_words(share):
+    return percent_interval(share.value[0], share.low[0], share.high[0])
 
 
 def test_the_page_tells_kinds_apart_and_adds_up_values(path):
     release = dpviz.read(path)
     app = opened(path)
-    metrics = {each.label: each.value for each in app.metric}
-    mean = release.mean([0.1, 0.1, 0.9, 0.9])
-    low, high = metrics["Mean of fare"].split("(")[1].rstrip(")").split(" to ")
+    shown = metrics(app)
+    mean = release.mean(RECT)
+    low, high = shown["Mean of fare"].split("(")[1].rstrip(")").split(" to ")
     assert float(low) == pytest.approx(mean.low[0], rel=0.1)
     assert float(high) == pytest.approx(mean.high[0], rel=0.1)
-    assert "±" in metrics["Sum of fare"]
+    assert "±" in shown["Sum of fare"]
     (about,) = {each.help for each in app.metric if each.label.endswith("of fare")}
     assert "a bias that no interval shows" in about
-    (table,) = [each.value for each in app.dataframe if {"kind", "share"} <= {*each.value}]
-    assert table["kind"].tolist() == ["bike", "walk", "sled*"]
-    assert " to " in table["share"][0]
-    rect = [0.1, 0.1, 0.9, 0.9]
-    bikes, fares = release.count(rect, kind="bike"), release.sum(rect)
-    assert table["noisy count"][0] == with_noise(bikes.count[0], bikes.larger_error[0])
-    assert metrics["Sum of fare"] == with_noise(fares.sum[0], fares.larger_error[0])
-    assert metrics["Noisy count"] != opened(path, kind="walk").metric[0].value
+    kinds = table(app, "kind", "share")
+    assert kinds["kind"].tolist() == ["bike", "walk", "sled*"]
+    assert " to " in kinds["share"][0]
+    bikes, fares = release.count(RECT, kind="bike"), release.sum(RECT)
+    assert kinds["noisy count"][0] == with_noise(bikes.count[0], bikes.larger_error[0])
+    assert shown["Sum of fare"] == with_noise(fares.sum[0], fares.larger_error[0])
+    assert shown["Noisy count"] != opened(path, kind="walk").metric[0].value
 
 
 def test_one_kind_is_chosen_on_the_page_or_by_the_address(path):
     app = opened(path, kind="bike")
-    (choice,) = [each for each in app.get("button_group") if each.label == "Kind"]
+    choice = named(app.get("button_group"), "Kind")
     assert choice.value == 1
     release = dpviz.read(path).of("bike")
-    total = {each.label: each.value for each in app.metric}["Noisy total of bike"]
-    assert (
-        total.split(" ±")[0]
-        .replace(",", "")
-        .startswith(str(round(release.count([0, 0, 1, 1]).count[0]))[:2])
-    )
+    total = metrics(app)["Noisy total of bike"].replace(",", "")
+    assert total.startswith(str(round(release.count([0, 0, 1, 1]).count[0]))[:2])
     choice.set_value(2).run()
-    assert not app.exception
-    assert app.query_params["kind"] in ("walk", ["walk"])
-    assert not [each for each in app.dataframe if {"kind", "share"} <= {*each.value}]
-    (history,) = [each.value for each in app.dataframe if "cells" in each.value]
-    assert history["kind"].tolist() == ["walk", "bike"]  # nothing distinguished them
+    assert app.query_params["kind"] == "walk"
+    assert not tables(app, "kind", "share")
+    assert table(app, "cells")["kind"].tolist() == ["walk", "bike"]  # nothing distinguished them
     opened(path, kind="nothing")
 
 
@@ -120,12 +120,10 @@ def test_a_kind_that_is_chosen_on_the_map_is_that_of_the_totals_below_it(path, m
         facts, "release_details", lambda _prefix, release: downloads.append(release)
     )
     app = opened(path)
-    (choice,) = [each for each in app.get("button_group") if each.label == "Kind"]
-    choice.set_value(2)
+    named(app.get("button_group"), "Kind").set_value(2)
     run_of_first_part(app, monkeypatch)
-    labels = [each.label for each in app.metric]
-    assert "Noisy total of walk" in labels
-    assert "Noisy total" not in labels
+    assert "Noisy total of walk" in metrics(app)
+    assert "Noisy total" not in metrics(app)
     assert [each.kind for each in downloads] == ["points"] * len(downloads)
     assert all(each.domain.kinds is not None for each in downloads)
 
@@ -135,13 +133,12 @@ def test_the_table_of_a_published_map_is_of_the_kind_that_it_shows(path):
     app = AppTest.from_function(published_page, args=(str(path),), default_timeout=60)
     app.query_params["kind"] = "walk"
     app.run()
-    assert not app.exception
-    (table,) = [each.value for each in app.dataframe if "per km²" in each.value]
+    shown = table(app, "per km²")
     cells = dpviz.read(path).of("walk").nodes
-    assert len(table) == int(cells.leaf.sum())
+    assert len(shown) == int(cells.leaf.sum())
     half = INTERVAL_SDS * np.sqrt(cells.variance)
     finest = zip(cells.count[cells.leaf], half[cells.leaf], strict=True)
-    assert sorted(table["noisy count"]) == sorted(on_screen(*pair) for pair in finest)
+    assert sorted(shown["noisy count"]) == sorted(on_screen(*pair) for pair in finest)
 
 
 def test_a_kind_in_a_district_has_the_error_of_its_own(path):
@@ -152,12 +149,10 @@ def test_a_kind_in_a_district_has_the_error_of_its_own(path):
     shapes = [shapely.box(0.1, 0.1, 0.6, 0.9), shapely.box(0.6, 0.1, 0.9, 0.9)]
     content = geopandas.GeoDataFrame({"name": ["W", "E"]}, geometry=shapes, crs=4326).to_json()
     app = opened(path)
-    app.file_uploader(key="explore.districts").set_value(("d.geojson", content.encode(), "")).run()
-    assert not app.exception
-    (table,) = [each.value for each in app.dataframe if "district" in each.value]
+    uploaded(app, "explore.districts", "d.geojson", content)
     wanted = dpviz.read(path).of("bike").count_regions(shapes)
     assert (wanted.larger_error > wanted.half_width).any()
-    assert list(table["bike"]) == [
+    assert list(table(app, "district")["bike"]) == [
         with_noise(*each) for each in zip(wanted.count, wanted.larger_error, strict=True)
     ]
 
@@ -167,24 +162,16 @@ def test_kinds_are_shown_together_and_compared(path):
     legend = app.session_state["explore.scene"][1].legend
     assert legend.title.startswith("Leading kind")
     assert "kind" in app.dataframe[0].value  # a rectangle is answered for all kinds at once
-    (shown,) = [each for each in app.get("button_group") if each.label == "Map of kinds"]
-    shown.set_value("Share").run()
-    assert not app.exception
-    labels = [each.label for each in app.metric]
-    assert "Share of bike against all others" in labels
-    against = next(each for each in app.selectbox if each.label == "against")
-    against.set_value("walk").run()
-    assert not app.exception
-    release = dpviz.read(path)
-    share = release.share([0.1, 0.1, 0.9, 0.9], "bike", ["walk"])
-    (metric,) = [each.value for each in app.metric if each.label == "Share of bike against walk"]
-    assert metric == percent_interval(share.value[0], share.low[0], share.high[0])
+    named(app.get("button_group"), "Map of kinds").set_value("Share").run()
+    assert "Share of bike against all others" in metrics(app)
+    named(app.selectbox, "against").set_value("walk").run()
+    share = dpviz.read(path).share(RECT, "bike", ["walk"])
+    assert metrics(app)["Share of bike against walk"] == share_words(share)
     assert app.query_params["kinds"] == "bike,walk"
-    app = opened(path, kinds="bike,walk")
-    assert app.session_state["explore.scene"][1].legend.title == "Share of bike against walk"
-    app = opened(path, kinds='bike,"walk"')
-    assert app.session_state["explore.scene"][1].legend.title == "Share of bike against walk"
-    assert not app.warning
+    for kinds in ("bike,walk", 'bike,"walk"'):
+        app = opened(path, kinds=kinds)
+        assert app.session_state["explore.scene"][1].legend.title == "Share of bike against walk"
+        assert not app.warning
     app = opened(path, kinds="bike,wolf")
     assert "asks for the kind 'wolf'" in app.warning[0].value
 
@@ -207,31 +194,23 @@ def test_kinds_of_a_window_in_time_are_shown_together_and_compared(tmp_path):
     release = dpviz.build(data, "quadtree", epsilon=2.0, seed=1, height=2)
     app = opened(release.save(tmp_path / "r.parquet"), kinds="bike")
     assert app.session_state["explore.scene"][1].legend.title.startswith("Share of bike")
-    share = release.share([0.1, 0.1, 0.9, 0.9], "bike")
-    metrics = {each.label: each.value for each in app.metric}
-    words = percent_interval(share.value[0], share.low[0], share.high[0])
-    assert metrics["Share of bike against walk"] == words
-    (shown,) = [each for each in app.get("button_group") if each.label == "Map of kinds"]
-    shown.set_value("Leading kind").run()
-    assert not app.exception
+    words = share_words(release.share(RECT, "bike"))
+    assert metrics(app)["Share of bike against walk"] == words
+    named(app.get("button_group"), "Map of kinds").set_value("Leading kind").run()
     assert app.session_state["explore.scene"][1].legend.title.startswith("Leading kind")
 
 
 def test_built_in_rides_have_kinds_and_exact_answers_of_one():
-    asked = {"kind": "bike", "rect": "14,-25,16,-23"}
-    app = opened_page("explore", data="rides", method="ugrid", **asked)
-    assert not app.exception
-    metrics = {each.label: each.value for each in app.metric}
+    app = rides_opened(kind="bike", rect=(14, -25, 16, -23))
     rides = dpviz.datasets.DATASETS["rides"]
     bikes = int((rides.table()["mode"] == "bike").sum())
-    assert metrics["Exact count (public data)"] == f"{bikes:,}"
-    assert metrics["Exact total of bike (public data)"] == f"{bikes:,}"
+    assert metrics(app)["Exact count (public data)"] == f"{bikes:,}"
+    assert metrics(app)["Exact total of bike (public data)"] == f"{bikes:,}"
 
 
 def test_the_share_of_epsilon_for_sums_is_in_the_address():
     """A link to the same choices was another release."""
-    app = opened_page("explore", data="rides", method="ugrid", sums="0.25")
-    assert not app.exception
+    app = rides_opened(sums="0.25")
     slider = app.slider(key="explore.sum_share")
     assert slider.value == 0.25
     (row,) = [
@@ -244,40 +223,31 @@ def test_the_share_of_epsilon_for_sums_is_in_the_address():
     assert "0.7" in app.query_params["sums"]
     app.slider(key="explore.sum_share").set_value(0.5).run()
     assert "sums" not in app.query_params
-    app = opened_page("explore", data="rides", method="ugrid", sums="7")
+    app = rides_opened(sums="7")
     assert app.slider(key="explore.sum_share").value == 0.9
     assert "a share of ε for sums of '7', which is not a number from 0" in texts(app)
 
 
 def test_an_address_asks_for_the_leading_kind_and_a_press_for_a_share():
     rect = [14.5, -24.0, 14.7, -23.8]
-    asked = {"kinds": "leading", "rect": ",".join(map(str, rect))}
-    app = opened_page("explore", data="rides", method="ugrid", **asked)
-    assert not app.exception
+    app = rides_opened(kinds="leading", rect=rect)
     assert "the kind that leads" in app.session_state["explore.scene"][1].description
     rides = dpviz.build(dpviz.load("rides"), "ugrid", epsilon=1.0, seed=0)
     answer = rides.count(rect)
     words = with_noise(answer.count[0], answer.larger_error[0])
-    assert {each.label: each.value for each in app.metric}["Noisy count"] == words
-    (shown,) = [each for each in app.get("button_group") if each.label == "Map of kinds"]
-    shown.set_value("Share").run()
-    assert not app.exception
-    share = rides.share(rect, rides.names[0])
-    words = percent_interval(share.value[0], share.low[0], share.high[0])
-    label = f"Share of {rides.names[0]} against all others"
-    assert {each.label: each.value for each in app.metric}[label] == words
+    assert metrics(app)["Noisy count"] == words
+    named(app.get("button_group"), "Map of kinds").set_value("Share").run()
+    words = share_words(rides.share(rect, rides.names[0]))
+    assert metrics(app)[f"Share of {rides.names[0]} against all others"] == words
     assert "the kind that leads" not in app.session_state["explore.scene"][1].description
 
 
 def test_the_count_of_a_kind_stands_with_the_larger_of_its_errors():
     """Of a grid so coarse that the rectangle cuts its cells: the noise's stood alone."""
     rect = [14.55, -23.95, 14.66, -23.84]
-    where = ",".join(map(str, rect))
-    app = opened_page("explore", data="rides", method="ugrid", rect=where)
-    assert not app.exception
-    (table,) = [each.value for each in app.dataframe if {"kind", "share"} <= {*each.value}]
+    kinds = table(rides_opened(rect=rect), "kind", "share")
     rides = dpviz.build(dpviz.load("rides"), "ugrid", epsilon=1.0, seed=0)
-    for name, shown in zip(table["kind"], table["noisy count"], strict=True):
+    for name, shown in zip(kinds["kind"], kinds["noisy count"], strict=True):
         answer = rides.count(rect, kind=name)
         cut = INTERVAL_SDS * answer.uniformity_sd[0]
         assert cut > 2 * (answer.high[0] - answer.low[0])
@@ -294,7 +264,6 @@ kinds_table([
 ])
 """
     app = AppTest.from_string(script, default_timeout=60).run()
-    assert not app.exception
     assert app.dataframe[0].value["kind"].tolist() == ["bike", "a very long name…"]
     looks = json.loads(app.dataframe[0].proto.columns)
     assert looks["kind"]["help"] == "a very long name of a kind indeed"

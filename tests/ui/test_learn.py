@@ -1,5 +1,7 @@
 """The page Learn, clicked through without a browser."""
 
+from functools import partial
+
 import pytest
 
 from dpviz.evaluation.lesson import METRES, IsolatedRecord
@@ -7,19 +9,10 @@ from dpviz.ui.lessons import grid, leaks, turning
 from dpviz.ui.lessons.room import around, ratio_axis
 from dpviz.ui.lessons.turning import chapters
 from dpviz.ui.points import time_answer
-from tests.ui.opening import opened_page
+from tests.ui.opening import opened_page, table, texts
 
 NAMES = list(chapters())
-
-
-def opened(**query):
-    app = opened_page("learn", **query)
-    assert not app.exception
-    return app
-
-
-def shown(app):
-    return "\n".join(each.value for each in (*app.header, *app.markdown))
+opened = partial(opened_page, "learn")
 
 
 def test_chapters_have_places_of_their_own_and_are_complete():
@@ -47,9 +40,8 @@ def test_a_walk_through_all_chapters_and_an_instructor_starts_at_any_of_them():
     asked = {"data": "persons", "epsilon": "0.05", "seed": "7"}
     app = opened(chapter="1", **asked)
     for number, name in enumerate(NAMES, 1):
-        assert not app.exception, name
         chapter = chapters()[name]
-        assert f"{number}. {chapter.TITLE}" in shown(app)
+        assert f"{number}. {chapter.TITLE}" in texts(app)
         assert chapter.TAKEAWAY in app.success[0].value
         assert chapter.DO in app.info[0].value
         assert app.radio(key="learn.chapter").value == name
@@ -58,14 +50,13 @@ def test_a_walk_through_all_chapters_and_an_instructor_starts_at_any_of_them():
         assert app.session_state["learn.seed"] == 7
         kind, control, value = CONTROLS[name]
         getattr(app, kind)(key=f"learn.{name}.{control}").set_value(value).run()
-        assert not app.exception, name
         written = {key: app.query_params[key] for key in app.query_params}
         assert written.items() >= {"chapter": name, "at": f"{control}:{value}", **asked}.items()
         again = opened(**{**written, "chapter": str(number)})
         assert not again.warning, name
         assert again.query_params == app.query_params
         assert getattr(again, kind)(key=f"learn.{name}.{control}").value == value
-        assert shown(again) == shown(app)
+        assert texts(again) == texts(app)
         last = name == NAMES[-1]
         assert again.button(key="learn.next").disabled == last
         app.button(key=f"learn.{'back' if last else 'next'}").click().run()
@@ -95,11 +86,10 @@ def test_one_metre_finds_one_person():
     for metres in (3, 4, 5):  # what each of nine holds is tested with the lesson's numbers
         app.slider(key="learn.leaks.move").set_value(metres).run()
         counts.append(int(app.metric[0].value.replace(",", "")))
-        alone = "One person found" in shown(app)
+        alone = "One person found" in texts(app)
         assert alone == (metres == 4)
     assert counts == [counts[0], counts[0] + 1, counts[0] + 1]
     app.segmented_control(key="learn.leaks.who").set_value("a private release").run()
-    assert not app.exception
     assert "±" in app.metric[0].value
 
 
@@ -109,7 +99,7 @@ def test_worlds_that_hardly_overlap_have_no_ratio_and_say_what_brings_one(draws)
     app = opened(chapter="noise", epsilon="10", at=f"draws:{draws}")
     (message,) = (each.value for each in app.info if "A ratio needs" in each.value)
     assert message.endswith("lower ε." if draws > 1 else "draw more.")
-    assert ("1 draw in each world" in shown(app)) == (draws == 1)
+    assert ("1 draw in each world" in texts(app)) == (draws == 1)
     app = opened(chapter="neighbour", epsilon="10", at="releases:10")
     assert any("lower ε, or publish less often" in each.value for each in app.info)
 
@@ -117,8 +107,8 @@ def test_worlds_that_hardly_overlap_have_no_ratio_and_say_what_brings_one(draws)
 @pytest.mark.parametrize(("epsilon", "sure"), [("1", "at most **73.1"), ("10", "all but certain")])
 def test_no_bound_on_certainty_is_said_to_be_all_of_it(epsilon, sure):
     app = opened(chapter="neighbour", epsilon=epsilon)
-    assert sure in shown(app)
-    assert "100.0" not in shown(app)
+    assert sure in texts(app)
+    assert "100.0" not in texts(app)
 
 
 def test_limits_of_a_ratio_are_named_where_their_names_have_room():
@@ -127,19 +117,18 @@ def test_limits_of_a_ratio_are_named_where_their_names_have_room():
 
 
 def test_the_least_error_of_the_finest_grid_may_lie_beyond(monkeypatch):
-    assert "The least is at **128**." in shown(opened(chapter="grid", data="city-50k"))
+    assert "The least is at **128**." in texts(opened(chapter="grid", data="city-50k"))
     monkeypatch.setattr(grid, "SIDES", (64, 128))
-    assert "The least is at **128**, or beyond." in shown(opened(chapter="grid", data="city-50k"))
+    assert "The least is at **128**, or beyond." in texts(opened(chapter="grid", data="city-50k"))
 
 
 def test_what_is_measured_names_the_questions_that_it_is_measured_on():
     app = opened(chapter="choosing", at="size:large")
-    assert "questions of 1–10 % of the area" in shown(app)
-    assert "- **0.01–0.1 %**: " in shown(app)
+    assert "questions of 1–10 % of the area" in texts(app)
+    assert "- **0.01–0.1 %**: " in texts(app)
     app = opened(chapter="tree", epsilon="10", at="height:2")
     assert any("rectangles of 1–10 % of the area" in each.value for each in app.caption)
-    table = next(each.value for each in app.dataframe if "tree" in each.value.columns)
-    assert (table["error"] > 0).all()  # less than a tenth of a record is not none
+    assert (table(app, "tree")["error"] > 0).all()  # less than a tenth of a record is not none
 
 
 def test_what_leaks_is_seen_from_near():
@@ -172,13 +161,12 @@ def test_a_press_that_is_heard_after_the_page_was_left_does_nothing(monkeypatch)
 )
 def test_large_factors_are_written_in_full_digits(chapter, query, words):
     app = opened(chapter=chapter, **query)
-    everything = "\n".join([shown(app), *(each.value for each in app.caption)])
-    assert words in everything
-    assert "e+0" not in everything
+    assert words in texts(app)
+    assert "e+0" not in texts(app)
 
 
 def test_a_noisy_decision_writes_every_minus_alike():
-    words = shown(opened(chapter="privtree", at="step:9"))
+    words = texts(opened(chapter="privtree", at="step:9"))
     assert "**−" in words
     decision = words[words.index("**Depth") : words.index("→")]
     assert "-" not in decision

@@ -12,26 +12,14 @@ import dpviz
 from dpviz.ui.sequences.source import PLACES
 from dpviz.ui.sequences.view import MOVES, VIEWS
 from dpviz.ui.shared import account
-from tests.browser.test_secrets import encodings
+from tests.browser.test_secrets import INSIDE, LONELY, NAME, RECORDS, STRAY, encodings, secrets_in
+from tests.browser.test_secrets import SECRETS as PLANTED
+from tests.ui.files import bounded, uploaded, with_trips
 from tests.ui.opening import opened_page
 from tests.ui.paying import pay
 
-RECORDS = 104_729
-INSIDE = 104_711
-LONELY = (14.0312345678, -23.9712345678)
-STRAY = (77.7654321987, 33.1234567891)
-NAME = "Planted-Lovelace"
 MODE, FARE = "Planted-Sled", 31.4159265359
-SECRETS = {
-    "count of all": encodings(RECORDS),
-    "count inside": encodings(INSIDE),
-    "lonely": [*encodings(LONELY[0]), *encodings(LONELY[1])],
-    "stray": [*encodings(STRAY[0]), *encodings(STRAY[1])],
-    "name": [NAME.encode()],
-    "kind": [MODE.encode()],
-    "value": encodings(FARE),
-}
-BOUNDS = {"west": 14.0, "south": -24.0, "east": 15.0, "north": -23.0}
+SECRETS = {**PLANTED, "kind": [MODE.encode()], "value": encodings(FARE)}
 
 
 @cache
@@ -57,28 +45,18 @@ def sent(node):
 
 
 def secrets_of(app):
-    return secrets_in(sent(app._tree) + repr(app.query_params).encode())
+    return secrets_in(sent(app._tree) + repr(app.query_params).encode(), SECRETS)
 
 
-def secrets_in(received):
-    return {name for name, forms in SECRETS.items() for form in forms if form in received}
-
-
-def uploaded(page, ends, **address):
-    app = opened_page(page, **{"data": "Your own file", **address})
-    app.file_uploader(key=f"{page}.file").set_value(("visits.csv", planted(ends), "text/csv")).run()
-    for side, value in BOUNDS.items():
-        app.number_input(key=f"{page}.bounds.{side}").set_value(value)
-    app.run()
-    assert not app.exception
-    return app
+def opened_upload(page, ends, **address):
+    app = opened_page(page, data="Your own file", **address)
+    return bounded(uploaded(app, f"{page}.file", "visits.csv", planted(ends)), page)
 
 
 def test_nothing_of_sensitive_trips_is_on_the_page_of_trips():
-    app = uploaded("trips", 2)
+    app = opened_upload("trips", 2)
     assert secrets_of(app) == set()
     pay(app)
-    assert not app.exception
     assert len(app.get("bidi_component")) == 4  # two maps, and an overlay on each
     assert len(sent(app._tree)) > 10_000
     assert secrets_of(app) == set()
@@ -99,20 +77,16 @@ def test_nothing_of_sensitive_sequences_leaves_the_vault(tmp_path, caplog):
         for row, line in enumerate(lines)
     ]
     rows[0] = rows[0].rsplit(",", 1)[0] + f",{MOMENT}"
-    walks = "\n".join(["lon,lat,person,time", *rows]).encode()
+    walks = "\n".join(["lon,lat,person,time", *rows])
     app = opened_page("sequences")
     app.selectbox(key="sequences.data").set_value(PLACES).run()
-    app.file_uploader(key="sequences.file").set_value(("walks.csv", walks, "text/csv")).run()
-    for side, value in BOUNDS.items():
-        app.number_input(key=f"sequences.bounds.{side}").set_value(value)
-    app.run()
+    bounded(uploaded(app, "sequences.file", "walks.csv", walks), "sequences")
     received = [sent(app._tree)]
     pay(app)
     first = app.segmented_control(key="sequences.show")
     assert (first.value, first.proto.set_value) == (MOVES, True)
     for view in VIEWS:
         app.segmented_control(key="sequences.show").set_value(view).run()
-        assert not app.exception
         received += [sent(app._tree), repr(app.query_params).encode()]
     assert all(len(each) > 10_000 for each in received[1::2])
     shown = app.session_state["sequences.view"][1].release
@@ -121,7 +95,7 @@ def test_nothing_of_sensitive_sequences_leaves_the_vault(tmp_path, caplog):
     beside = ledger.path.parent.glob(f"{ledger.path.name}*")  # what SQLite keeps beside it, too
     received += [path.read_bytes() for path in (dpviz.save(shown, tmp_path / "r.parquet"), *beside)]
     for each in (*received, caplog.text.encode()):
-        assert secrets_in(each) == set()
+        assert secrets_in(each, SECRETS) == set()
         assert not any(form in each for form in encodings(MOMENT))
 
 
@@ -137,16 +111,10 @@ def test_nothing_of_sensitive_trips_on_roads_leaves_the_vault(tmp_path, caplog):
         f"{NAME} {row // 2},{NAME} {row // 2},{1 + row // 2 % 2 + row % 2}" for row in range(STEPS)
     ]
     rows[-1] = rows[-1].rsplit(",", 1)[0] + f",{HOME}"
-    nodes = b"node,x,y\na,0,0\nb,1,0\nc,2,0\nd,3,1\n"
-    edges = b"edge,src,dst,length\n1,a,b,1\n2,b,c,1\n3,c,d,1\n"
-    trips = "\n".join(["person,trip,edge", *rows]).encode()
-    app = opened_page("roads", data="files")
-    graph = [("nodes.csv", nodes, "text/csv"), ("edges.csv", edges, "text/csv")]
-    app.file_uploader(key="roads.graph").set_value(graph)
-    app.file_uploader(key="roads.trips").set_value(("routes.csv", trips, "text/csv")).run()
+    trips = "\n".join(["person,trip,edge", *rows])
+    app = with_trips(opened_page("roads", data="files"), "routes.csv", trips)
     received = [sent(app._tree)]
     pay(app)
-    assert not app.exception
     release = dpviz.save(app.session_state["roads.shown"].release, tmp_path / "r.parquet")
     ledger = dpviz.Ledger()
     assert ledger.account("routes").spent == 1.0
@@ -158,17 +126,16 @@ def test_nothing_of_sensitive_trips_on_roads_leaves_the_vault(tmp_path, caplog):
 
 
 def test_compare_shows_nothing_of_sensitive_records_and_all_of_public_ones():
-    app = uploaded("compare", 1, rect="14,-24,15,-23")
+    app = opened_upload("compare", 1, rect="14,-24,15,-23")
     assert secrets_of(app) == set()
     assert any("for public records only" in each.value for each in [*app.info, *app.warning])
     app.segmented_control(key="compare.public.upload").set_value("public").run()
-    assert not app.exception
     assert "count inside" in secrets_of(app)  # what is looked for can be seen
 
 
 def test_nothing_of_kinds_values_and_areas_is_on_the_page(monkeypatch):
     monkeypatch.setattr(account, "PAUSE", 0)  # between two payments, for a person's double click
-    app = uploaded("explore", 1)
+    app = opened_upload("explore", 1)
     choices = {each.key: each for each in app.selectbox}
     for what, column in (("kinds", "mode"), ("values", "fare")):
         (key,) = [key for key in choices if f"{what}.column" in str(key)]
@@ -179,7 +146,6 @@ def test_nothing_of_kinds_values_and_areas_is_on_the_page(monkeypatch):
     app.number_input(key="explore.values.low").set_value(0.0)
     app.number_input(key="explore.values.high").set_value(50.0).run()
     pay(app)
-    assert not app.exception
     app.session_state["explore.rect"] = (14.0, -24.0, 15.0, -23.0)
     app.run()
     assert "Sum of fare" in [each.label for each in app.metric]
@@ -189,6 +155,5 @@ def test_nothing_of_kinds_values_and_areas_is_on_the_page(monkeypatch):
     app.run()
     app.segmented_control(key="explore.counted").set_value("Hexagons").run()
     pay(app)
-    assert not app.exception
     assert "Areas" in [each.label for each in app.metric]
     assert secrets_of(app) == set()

@@ -10,7 +10,8 @@ from streamlit.testing.v1 import AppTest
 import dpviz
 from dpviz.planning import search
 from dpviz.planning.candidates import Candidate
-from tests.ui.opening import opened_page
+from tests.ui.files import bounded, uploaded
+from tests.ui.opening import app_to_leave, named, opened_page, table, texts, there_and_back
 from tests.ui.paying import pay
 
 RECORDS = 7_919
@@ -21,29 +22,9 @@ def opened(data="city-50k", page="publish"):
     return opened_page(page, data=data)
 
 
-def words(app):
-    kinds = (
-        app.header,
-        app.markdown,
-        app.caption,
-        app.info,
-        app.warning,
-        app.error,
-        app.success,
-        app.metric,
-    )
-    return "\n".join(str(each.value) for kind in kinds for each in kind)
-
-
-def table(app, column):
-    (frame,) = [each.value for each in app.dataframe if column in each.value.columns]
-    return frame
-
-
 def test_the_price_and_what_to_expect_stand_before_the_payment():
     app = opened()
-    assert not app.exception
-    assert "has spent ε = 0 in all" in words(app)
+    assert "has spent ε = 0 in all" in texts(app)
     assert list(table(app, "mean error")["rectangles"]) == [
         "0.01–0.1 % of the area",
         "0.1–1 %",
@@ -51,7 +32,7 @@ def test_the_price_and_what_to_expect_stand_before_the_payment():
     ]
     assert list(table(app, "mean error")["such as"]) == ["1 km²", "10 km²", "100 km²"]
     for count in table(app, "mean error")["count"]:
-        assert f"about {count} records" not in words(app)  # said once
+        assert f"about {count} records" not in texts(app)  # said once
     assert dpviz.Ledger().account("city-50k").spends == ()
     assert "publish.made" not in app.session_state
 
@@ -59,13 +40,11 @@ def test_the_price_and_what_to_expect_stand_before_the_payment():
 def test_a_total_is_set_once_and_knowingly():
     app = opened()
     app.number_input(key="publish.total.value").set_value(1.5)
-    (submit,) = [each for each in app.button if each.label == "Set the budget"]
-    submit.click().run()
-    assert "Tick the box" in words(app)
+    named(app.button, "Set the budget").click().run()
+    assert "Tick the box" in texts(app)
     assert dpviz.Ledger().account("city-50k").total is None
     app.checkbox(key="publish.total.sure").check()
-    (submit,) = [each for each in app.button if each.label == "Set the budget"]
-    submit.click().run()
+    named(app.button, "Set the budget").click().run()
     assert dpviz.Ledger().account("city-50k").total == 1.5
     assert not [each for each in app.button if each.label == "Set the budget"]
 
@@ -73,7 +52,6 @@ def test_a_total_is_set_once_and_knowingly():
 def test_an_account_without_a_total_may_have_spent_more_than_any_total_on_offer():
     dpviz.Ledger().spend("city-50k", 150, what="privtree")
     app = opened()
-    assert not app.exception
     chosen = app.session_state["publish.epsilon"]  # which a total of 150 would not have held
     assert app.number_input(key="publish.total.value").value == 150 + chosen
 
@@ -88,21 +66,19 @@ def test_what_the_budget_does_not_hold_is_said_where_epsilon_is_chosen():
     assert app.button(key="publish.next.2").disabled  # it was the way on, with a tick at the step
     assert app.button(key="publish.way.3").disabled
     app.select_slider(key="publish.epsilon").set_value(0.5).run()
-    assert line not in words(app)
-    assert not app.exception
+    assert line not in texts(app)
     assert not app.button(key="publish.next.2").disabled
     dpviz.Ledger().spend("city-50k", 0.5, what="privtree")
     app.run()
     assert app.button(key="publish.next.2").disabled
-    assert "Nothing more can be published from “city\\-50k”" in words(app)
-    assert "See “What was spent” below." in words(app)
+    assert "Nothing more can be published from “city\\-50k”" in texts(app)
+    assert "See “What was spent” below." in texts(app)
 
 
 def test_a_ledger_that_cannot_be_read_is_one_clear_line():
     dpviz.Ledger().set_total("city-50k", 2)
     dpviz.Ledger().path.write_bytes(b"no ledger" * 1_000)
     app = opened()
-    assert not app.exception
     assert [each.value for each in app.error if "ledger is damaged" in each.value]
 
 
@@ -110,7 +86,6 @@ def test_a_total_that_another_tab_set_meanwhile_is_one_clear_line():
     dpviz.Ledger().set_total("city-50k", 2)
     script = "from dpviz.ui.points.review import set_total\nset_total('city-50k', 1.0)\n"
     app = AppTest.from_string(script, default_timeout=60).run()
-    assert not app.exception
     assert "set once" in app.error[0].value
     assert dpviz.Ledger().account("city-50k").total == 2
 
@@ -119,7 +94,6 @@ def test_paying_gives_a_release_and_its_receipt_and_the_next_one_is_priced_anew(
     app = opened()
     app.text_input(key="publish.purpose").set_value("bicycle plan").run()
     pay(app)
-    assert not app.exception
     (row,) = dpviz.Ledger().account("city-50k").spends
     assert (row.epsilon, row.purpose, row.outcome) == (1.0, "bicycle plan", "released")
     made = app.session_state["publish.made"]
@@ -134,9 +108,9 @@ def test_paying_gives_a_release_and_its_receipt_and_the_next_one_is_priced_anew(
     assert receipt["release_id"] == row.release
     assert receipt["epsilon"] == 1.0
     assert sum(each["epsilon"] for each in receipt["prices"]) <= 1.0 + 1e-12
-    assert "Published" in words(app)
+    assert "Published" in texts(app)
     app.button(key="publish.again").click().run()
-    assert "What to expect" in words(app)
+    assert "What to expect" in texts(app)
     assert dpviz.Ledger().account("city-50k").spent == 1.0
 
 
@@ -144,22 +118,21 @@ def test_paying_gives_a_release_and_its_receipt_and_the_next_one_is_priced_anew(
 def test_what_must_hold_gives_the_price_at_once_and_becomes_a_promise(monkeypatch, page):
     monkeypatch.setattr(search, "CANDIDATES", (Candidate("ugrid", {"cells": 64}),))
     app = opened(page=page)
-    assert "**ε = " not in words(app)
+    assert "**ε = " not in texts(app)
     app.checkbox(key=f"{page}.wish.whole").check().run()
     before = app.session_state[f"{page}.plan"][1].epsilon
     if page == "publish":
         app.number_input(key=f"{page}.wish.total").set_value(1).run()
-        assert "possible would be" in words(app)
+        assert "possible would be" in texts(app)
     app.number_input(key=f"{page}.wish.total").set_value(150).run()
     planned = app.session_state[f"{page}.plan"][1]
     assert planned.epsilon > before
-    assert f"**ε = {planned.epsilon:g}**" in words(app)
+    assert f"**ε = {planned.epsilon:g}**" in texts(app)
     app.button(key=f"{page}.plan.take").click().run()
-    assert not app.exception
     epsilon = app.session_state[f"{page}.planned"].epsilon
     assert epsilon == planned.epsilon
     if page == "explore":
-        assert "±150 at 95%\\: 9" in words(app)
+        assert "±150 at 95%\\: 9" in texts(app)
         return
     pay(app)
     header = app.session_state["publish.made"].release.header
@@ -171,29 +144,17 @@ def test_what_must_hold_gives_the_price_at_once_and_becomes_a_promise(monkeypatc
 
 
 def test_coming_back_to_the_page_finds_what_was_published_or_begins_with_the_data():
-    both = (
-        "import streamlit as st\nfrom dpviz.ui.pages import help, publish\n"
-        "(help if st.session_state.get('elsewhere') else publish).page()\n"
-    )
-    app = AppTest.from_string(both, default_timeout=120)
+    app = app_to_leave("publish")
     app.query_params["data"] = "city-50k"
     app.session_state["publish.step"] = 3
     pay(app.run())
-    assert "Published, and kept" in words(app)
+    assert "Published, and kept" in texts(app)
 
-    def there_and_back():
-        app.session_state["elsewhere"] = True
-        app.query_params.clear()  # as the navigation does
-        app.run()
-        app.session_state["elsewhere"] = False
-        app.run()
-        assert not app.exception
-
-    there_and_back()
+    there_and_back(app)
     assert app.session_state["publish.step"] == 3
-    assert "Published, and kept" in words(app)
+    assert "Published, and kept" in texts(app)
     app.selectbox(key="publish.data").set_value("Your own file").run()
-    there_and_back()
+    there_and_back(app)
     assert app.session_state["publish.step"] == 0
 
 
@@ -201,8 +162,7 @@ def test_a_unit_and_its_bound_are_in_the_guarantee_and_the_bound_is_compared():
     app = opened("persons")
     app.selectbox(key="publish.unit").set_value("person").run()
     app.number_input(key="publish.bound").set_value(5).run()
-    assert not app.exception
-    assert "at most 5 records" in words(app)
+    assert "at most 5 records" in texts(app)
     compared = table(app, "of all records")
     bounds = list(compared.iloc[:, 0])
     assert bounds[0] == 1
@@ -214,11 +174,9 @@ def test_a_unit_and_its_bound_are_in_the_guarantee_and_the_bound_is_compared():
     )  # it was of the noise alone
     assert set(expected["left out"]) != {"0"}
     app.number_input(key="publish.guess").set_value(1).run()  # it began at 100
-    assert not app.exception
     app.number_input(key="publish.guess").set_value(100_000)
     app.number_input(key="publish.bound").set_value(5).run()
     pay(app)
-    assert not app.exception
     (row,) = dpviz.Ledger().account("persons").spends
     assert row.unit == "one person"
     assert "at most 5 records" in app.session_state["publish.made"].release.header.guarantee
@@ -241,10 +199,9 @@ def places(app):
 def test_a_missing_period_moves_no_section_that_may_be_open():
     app = opened("Your own file")
     content = b"lon,lat,when\n-73.9,40.7,2024-01-01\n"
-    app.file_uploader(key="publish.file").set_value(("r.csv", content, "text/csv")).run()
+    uploaded(app, "publish.file", "r.csv", content)
     before = places(app)
-    (time,) = [each for each in app.selectbox if each.label == "Column of the time"]
-    time.set_value("when").run()
+    named(app.selectbox, "Column of the time").set_value("when").run()
     assert "Give the period: from, and to." in [each.value for each in app.info]
     assert {"Kinds", "Values"} < set(before)
     assert {name: places(app)[name] for name in ("Kinds", "Values")} == {
@@ -255,13 +212,9 @@ def test_a_missing_period_moves_no_section_that_may_be_open():
 def test_nothing_exact_of_an_upload_is_on_the_page():
     rows = b"lon,lat,name\n" + b"14.61234567,-23.98765432,Ada Lovelace\n" * RECORDS
     app = opened("Your own file")
-    app.file_uploader(key="publish.file").set_value(("v.csv", rows, "text/csv")).run()
-    for side, value in zip(("west", "south", "east", "north"), (14, -24, 15, -23), strict=True):
-        app.number_input(key=f"publish.bounds.{side}").set_value(value)
-    app.run()
-    assert not app.exception
-    assert "must hold numbers" in words(app)  # nobody looks whether they do before the payment
-    seen = words(app) + str([each.value for each in app.dataframe])
+    bounded(uploaded(app, "publish.file", "v.csv", rows), "publish")
+    assert "must hold numbers" in texts(app)  # nobody looks whether they do before the payment
+    seen = texts(app) + str([each.value for each in app.dataframe])
     for secret in ("7919", "7,919", "61234567", "98765432", "Ada"):
         assert secret not in seen
 
@@ -280,11 +233,7 @@ def test_a_hostile_archive_is_one_clear_line(name, content, message):
         archive.writestr("points.shp", b"")
         archive.writestr(name, content)
     app = opened("Your own file")
-    app.file_uploader(key="publish.file").set_value(
-        ("../evil.zip", packed.getvalue(), "application/zip")
-    ).run()
-    assert not app.exception
-    (line,) = [each.value for each in app.error]
-    assert message in line
-    assert line.startswith("the file ")
-    assert "/" not in line
+    (error,) = uploaded(app, "publish.file", "../evil.zip", packed.getvalue()).error
+    assert message in error.value
+    assert error.value.startswith("the file ")
+    assert "/" not in error.value

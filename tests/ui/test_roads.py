@@ -6,7 +6,6 @@ from functools import partial
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dpviz import Ledger
 from dpviz.build import load, read_graph
@@ -32,7 +31,8 @@ from dpviz.roads.routing import shortest_path
 from dpviz.ui.roads.plan import title_of
 from dpviz.ui.roads.source import IN_TIME
 from tests.geojson import lines
-from tests.ui.opening import PATIENCE, metrics, opened_page
+from tests.ui.files import NODES, exact_facts, with_trips
+from tests.ui.opening import app_to_leave, metrics, named, opened_page, table, texts, there_and_back
 from tests.ui.paying import pay, price
 
 opened = partial(opened_page, "roads")
@@ -59,10 +59,9 @@ def test_a_permalink_gives_the_shortest_path_with_its_interval():
 
 def test_streets_in_metres_that_are_called_degrees_are_refused(tmp_path):
     content = lines([(450_000, 5_800_000), (450_100, 5_800_000)]).encode()
-    app = opened(data="files")
-    app.file_uploader(key="roads.graph").set_value((("streets.geojson", content, ""),))
-    app.file_uploader(key="roads.trips").set_value(("t.csv", b"trip,edge\n1,0\n", "")).run()
-    assert not app.exception
+    app = with_trips(
+        opened(data="files"), "t.csv", "trip,edge\n1,0\n", {"streets.geojson": content}
+    )
     words = "streets lie nowhere on the Earth in EPSG:4326"
     assert words in app.main.error[0].value.replace("\\", "")
     # Neither is a map of such a release drawn, wherever it was built.
@@ -129,7 +128,6 @@ def test_every_parameter_of_a_method_is_in_the_form_and_reaches_the_release():
 
 def test_an_unknown_place_is_refused_in_one_line():
     app = opened(**{"from": "5790", "to": "nowhere"})
-    assert not app.exception
     assert "to 'nowhere', which is no node of these streets" in app.warning[0].value
     app.run()
     assert not app.warning
@@ -138,43 +136,26 @@ def test_an_unknown_place_is_refused_in_one_line():
 
 def test_two_places_of_a_release_that_is_gone_are_none_of_the_city():
     app = opened(release="file", **{"from": "5790", "to": "4200"})
-    assert not app.exception
     assert len(app.warning) == 1
     assert not {"from", "to"} & set(app.query_params)
 
 
 def test_own_files_are_asked_for():
     app = opened(data="files")
-    assert not app.exception
     assert "Choose a road graph, and trips" in app.info[0].value
-
-
-def with_events(graph, events):
-    """The page with streets of GeoJSON or of nodes, and a file of events."""
-    app = opened(data="files")
-    streets = {"streets.geojson": graph}
-    if not graph.startswith("{"):
-        streets = {"nodes.csv": graph, "edges.csv": "edge,src,dst\n1,a,b\n2,b,c\n"}
-    app.file_uploader(key="roads.graph").set_value(
-        [(name, text.encode(), "text/plain") for name, text in streets.items()]
-    )
-    app.file_uploader(key="roads.trips").set_value(("crashes.csv", events.encode(), "text/csv"))
-    return app.run()
 
 
 def test_own_events_at_places_count_on_their_nearest_streets():
     graph = lines([(-9.15, 38.72), (-9.14, 38.72)], [(-9.14, 38.72), (-9.14, 38.73)])
     rows = "".join(f"-9.1401,38.72{row % 10},p{row}\n" for row in range(500))
-    app = with_events(graph, f"east,north,who\n{rows}")
-    assert not app.exception
-    assert any("each row is an event" in each.value for each in app.caption)
+    events = f"east,north,who\n{rows}"
+    app = with_trips(opened(data="files"), "crashes.csv", events, {"streets.geojson": graph})
+    assert "each row is an event" in texts(app)
     east, north = (box for box in app.selectbox if box.label.endswith((" / x", " / y")))
     east.set_value("east")
     north.set_value("north").run()
     assert "one event" in app.selectbox(key="roads.unit").options
-    public = next(each for each in app.button_group if each.label == "These records are")
-    public.set_value("public").run()
-    assert not app.exception
+    named(app.button_group, "These records are").set_value("public").run()
     assert "files" in app.query_params.get("data", "")  # a reload asks for them, not for the city
     release = app.session_state["roads.built"][1]
     assert (release.records, release.limit) == ("events", 1)
@@ -184,40 +165,24 @@ def test_own_events_at_places_count_on_their_nearest_streets():
 
 
 def test_events_in_a_plane_of_its_own_need_no_crs_and_a_wrong_one_is_said():
-    app = with_events("node,x,y\na,0,0\nb,1,0\nc,2,0\n", "x,y\n0.5,0.1\n")
-    assert not app.exception
+    graph = {"nodes.csv": NODES, "edges.csv": "edge,src,dst\n1,a,b\n2,b,c\n"}
+    app = with_trips(opened(data="files"), "crashes.csv", "x,y\n0.5,0.1\n", graph)
     assert [each.value for each in app.error] == []
-    app.button(key="roads.check").click().run()
-    assert not app.exception
-    assert app.table[0].value["records"].to_dict() == {"records read": "1", "kept": "1"}
+    assert exact_facts(app, "roads") == {"records read": "1", "kept": "1"}
     app.text_input(key="roads.events.crs").set_value("EPSG:nothing").run()
-    assert not app.exception
     assert "is unknown" in app.error[0].value
 
 
 @pytest.mark.parametrize("form", ["csv", "jsonl"])
 def test_the_owner_s_exact_facts_of_own_files_stand_behind_a_press(form):
-    app = opened(data="files")
-    tables = {
-        "nodes.csv": "node,x,y\na,0,0\nb,1,0\nc,2,0\n",
-        "edges.csv": "edge,src,dst,length\n1,a,b,1\n2,b,c,1\n",
-    }
-    app.file_uploader(key="roads.graph").set_value(
-        [(name, text.encode(), "text/csv") for name, text in tables.items()]
-    )
     trips = b"trip,edge\n1,1\n1,2\n2,moon\n"
     if form == "jsonl":  # which declares no columns: the form names them
         steps = (b'{"trip": 1, "edge": 1}', b'{"trip": 1, "edge": 2}', b'{"trip": 2, "edge": "x"}')
         trips = b"\n".join(steps)
-    app.file_uploader(key="roads.trips").set_value((f"walks.{form}", trips, "")).run()
-    assert not app.exception
+    app = with_trips(opened(data="files"), f"walks.{form}", trips)
     assert len(app.get("bidi_component")) == 1  # the public streets on a map
     assert app.selectbox(key="roads.unit").label.startswith("Privacy unit")
-    assert not app.table
-    app.button(key="roads.check").click().run()
-    assert not app.exception
-    assert any("FOR THEIR OWNER'S EYES ONLY" in box.value for box in app.warning)
-    assert app.table[0].value["records"].to_dict() == {
+    assert exact_facts(app, "roads") == {
         "records read": "3",
         "name what the public graph or alphabet lacks: dropped": "1",
         "kept": "1",
@@ -225,16 +190,10 @@ def test_the_owner_s_exact_facts_of_own_files_stand_behind_a_press(form):
 
 
 def test_a_graph_that_cannot_be_read_is_said_in_sight():
-    app = opened(data="files")
-    tables = (("nodes.csv", b"node,x,y\na,0,0\n", ""), ("edges.csv", b"id,from,to\n1,a,a\n", ""))
-    app.file_uploader(key="roads.graph").set_value(tables)
-    trips = b"trip,edge\n1,1\n"
-    app.file_uploader(key="roads.trips").set_value(("walks.csv", trips, "text/csv")).run()
-    assert not app.exception
-    assert "no column 'src' in edges" in app.main.error[0].value
-    tables = (("nodes.csv", b"node,lon\na,0\n", ""), tables[1])
-    app.file_uploader(key="roads.graph").set_value(tables).run()
-    assert "no column 'lat' in nodes" in app.main.error[0].value
+    app, edges = opened(data="files"), "id,from,to\n1,a,a\n"
+    for nodes, line in ((NODES, "'src' in edges"), ("node,lon\na,0\n", "'lat' in nodes")):
+        with_trips(app, "walks.csv", "trip,edge\n1,1\n", {"nodes.csv": nodes, "edges.csv": edges})
+        assert f"no column {line}" in app.main.error[0].value
 
 
 @pytest.fixture(scope="module")
@@ -300,14 +259,13 @@ def test_trips_by_weekday_are_looked_at_in_a_window_of_steps():
     app = opened(**ends, method="dwork", by="week", period="Mon 00:00,Sat 00:00")
     slider = app.select_slider[0]
     assert slider.value == (0, 5)
-    assert any("5 of 7 steps of 1 day" in each.value for each in app.caption)
+    assert "5 of 7 steps of 1 day" in texts(app)
     exact = metrics(app)["Exact total (public data)"]
     data = load("city", kind="roads", **IN_TIME["week"])
     edges = shortest_path(data.graph, 5790, 4200)
     counts = [int(exact_visits(data, slice(at, at + 1))[edges].sum()) for at in range(7)]
     assert exact == f"{sum(counts[:5]):,}"
-    (line,) = (each.value for each in app.dataframe if "low" in each.value)
-    assert line["from"].tolist() == [f"{day} 00:00" for day in DAYS]
+    assert table(app, "low")["from"].tolist() == [f"{day} 00:00" for day in DAYS]
     assert "–" not in metrics(app).values()  # as L was, which each step has by itself
     slider.set_range(5, 7).run()
     assert metrics(app)["Exact total (public data)"] == f"{sum(counts[5:]):,}"
@@ -315,23 +273,11 @@ def test_trips_by_weekday_are_looked_at_in_a_window_of_steps():
     assert app.query_params["by"] == "week"
 
 
-AWAY = """
-import streamlit as st
-from dpviz.ui.pages.roads import page
-if not st.session_state.get("away"):
-    page()
-"""
-
-
 def test_a_window_is_found_again_by_who_comes_back_to_the_page():
-    app = AppTest.from_string(AWAY, default_timeout=PATIENCE)
+    app = app_to_leave("roads")
     app.query_params.update({"method": "dwork", "by": "week"})
     app.run().select_slider[0].set_range(2, 4).run()
-    app.session_state["away"] = True
-    app.run()
-    app.query_params.clear()  # as the navigation does
-    app.session_state["away"] = False
-    app.run()
+    there_and_back(app)
     assert app.select_slider[0].value == (2, 4)
     assert app.query_params["period"] == "Wed 00:00,Fri 00:00"
 
@@ -341,7 +287,6 @@ def test_the_address_holds_the_relation_and_the_parameters_of_both_methods():
     sets = {"set": "index:flat", "with": "gs", "with_set": "width:40"}
     asked = {"method": "event-histogram", "neighbours": "replace", **sets}
     app = opened(**asked)
-    assert not app.exception
     assert app.radio(key="roads.neighbours").value == "replace"
     assert app.selectbox(key="roads.event-histogram.index").value == "flat"
     assert app.number_input(key="roads.gs.width").value == 40
@@ -352,16 +297,10 @@ def test_the_address_holds_the_relation_and_the_parameters_of_both_methods():
 
 def test_a_price_to_replace_a_trip_is_what_the_ledger_counts():
     """The page named twice of it, and refused what would have been enough."""
-    app = opened_page("roads", data="files")
-    nodes, edges = b"node,x,y\na,0,0\nb,1,0\nc,2,0\n", b"edge,src,dst,length\n1,a,b,1\n2,b,c,1\n"
-    graph = [("nodes.csv", nodes, "text/csv"), ("edges.csv", edges, "text/csv")]
-    app.file_uploader(key="roads.graph").set_value(graph)
-    trips = ("walks.csv", b"trip,edge\n1,1\n1,2\n2,2\n", "text/csv")
-    app.file_uploader(key="roads.trips").set_value(trips).run()
+    app = with_trips(opened(data="files"), "walks.csv", "trip,edge\n1,1\n1,2\n2,2\n")
     app.radio(key="roads.neighbours").set_value("replace").run()
     assert price(app).label == "Publish: spend ε = 0.5"
     pay(app)
-    assert not app.exception
     (account,) = Ledger().accounts()
     assert account.spent == 0.5
     assert account.spends[0].charged == 0.5

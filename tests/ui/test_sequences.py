@@ -17,17 +17,12 @@ from dpviz.private.load.sequences import city_sequences
 from dpviz.render.numbers import percent
 from dpviz.ui.sequences import cells_form
 from dpviz.ui.sequences.source import COLUMN, MADE, WHEN, guessed
-from tests.ui.opening import opened_page, texts
+from tests.ui.files import bounded, exact_facts, uploaded
+from tests.ui.opening import named, opened_page, tables, texts
 from tests.ui.paying import pay
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "schema-2"
 opened = partial(opened_page, "sequences")
-
-
-def table(app, column):
-    """The first table that has a column."""
-    assert not app.exception
-    return next(each.value for each in app.dataframe if column in each.value)
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +35,7 @@ def test_it_works_out_of_the_box(release):
     names = release.alphabet.names
     pairs = [s for s, _ in release.model.top(400, 2) if len(s) == 2]
     wanted = [f"{names[a]} → {names[b]}" for a, b in pairs[:12]]
-    shown = table(app, "path")
+    shown = tables(app, "path")[0]
     assert sorted(shown["path"]) == sorted(wanted)
     times = [int(each.split(" ±")[0].replace(",", "")) for each in shown["times (noisy)"]]
     assert times == sorted(times, reverse=True)  # as written, 1,900 ± 500 stood above 1,910 ± 170
@@ -51,7 +46,7 @@ def test_it_works_out_of_the_box(release):
 
 def test_a_permalink_chooses_a_cell_and_tells_where_it_goes(release):
     app = opened(cell="3-6")
-    shown = table(app, "next")
+    shown = tables(app, "next")[0]
     names = [*release.alphabet.names, "(the end)"]
     chance = release.model.following([release.alphabet.names.index("3-6")])
     order = np.argsort(-chance)[: len(shown)]
@@ -63,7 +58,7 @@ def test_a_permalink_chooses_a_cell_and_tells_where_it_goes(release):
 
 def test_a_context_of_the_tree_changes_what_comes_next():
     app = opened(cell="2-4", epsilon="8", side="8")
-    tree = table(app, "came")
+    tree = tables(app, "came")[0]
     assert len(tree) > 3
     assert all(label.lstrip("\u2003").startswith("from") for label in tree["came"])
 
@@ -78,7 +73,6 @@ def test_leaves_of_a_release_are_the_cells(tmp_path, monkeypatch):
     app = opened()
     content = (tmp_path / "places.parquet").read_bytes()
     uploaded(app, "sequences.leaves", "places.parquet", content)
-    assert not app.exception
     assert not app.error
     view = app.session_state["sequences.view"][1]
     assert view.names == leaf_cells(places, 200).names
@@ -86,13 +80,11 @@ def test_leaves_of_a_release_are_the_cells(tmp_path, monkeypatch):
     assert "their ε add up" in texts(app)
     app.run()
     assert len(read) == 1  # not at every touch of the page
-    uploaded(app, "sequences.leaves", "places.parquet", b"no release")
-    assert "the file" in app.error[0].value
+    (error,) = uploaded(app, "sequences.leaves", "places.parquet", "no release").error
+    assert "the file" in error.value
     for kind in ("roads", "areas", "trips"):
         content = (GOLDEN / f"{kind}.parquet").read_bytes()
-        uploaded(app, "sequences.leaves", "places.parquet", content)
-        assert not app.exception
-        (error,) = app.error
+        (error,) = uploaded(app, "sequences.leaves", "places.parquet", content).error
         reason = "only places in 2" if kind == "trips" else f"the file is a release of {kind}"
         assert reason in error.value
 
@@ -106,7 +98,6 @@ def test_leaves_of_a_release_are_the_cells(tmp_path, monkeypatch):
 )
 def test_what_an_address_asks_for_in_vain_is_left_out(address, what):
     app = opened(**address)
-    assert not app.exception
     assert what not in app.query_params
 
 
@@ -120,11 +111,11 @@ def test_tables_of_moves_have_names_of_their_own_and_numbers_to_the_right():
 
 def test_frequent_paths_have_the_wanted_places_and_no_returns():
     app = opened(view="Frequent paths")
-    places = [row.split(" → ") for row in table(app, "path")["path"]]
+    places = [row.split(" → ") for row in tables(app, "path")[0]["path"]]
     assert len(places) == 20
     assert all(len(row) >= 3 and len(set(row)) == len(row) for row in places)
     app.toggle(key="sequences.returns").set_value(True).run()
-    again = [row.split(" → ") for row in table(app, "path")["path"]]
+    again = [row.split(" → ") for row in tables(app, "path")[0]["path"]]
     assert any(len(set(row)) < len(row) for row in again)
 
 
@@ -138,7 +129,6 @@ def test_a_path_that_is_chosen_belongs_to_its_release():
     app.run()
     assert f"Path {len(order)}:" in texts(app)
     app.select_slider(key="sequences.epsilon").set_value(1.0).run()
-    assert not app.exception
     assert len(app.session_state["sequences.drawn"][1]) < len(order)
     assert "Path " not in texts(app)
 
@@ -156,13 +146,12 @@ def test_a_context_that_is_chosen_belongs_to_its_release():
 def test_a_click_where_no_path_is_drawn_chooses_none():
     script = "from dpviz.ui.sequences.panel import path_clicked\npath_clicked('x', 'paths', 0)\n"
     app = AppTest.from_string(script).run()
-    assert not app.exception
     assert "x.path" not in app.session_state
 
 
 def test_lengths_of_public_data_stand_beside_the_exact_ones():
     app = opened(view="Synthetic trips")
-    shown = table(app, "share")
+    shown = tables(app, "share")[0]
     assert set(shown["of"]) == {"synthetic", "exact (public data)"}
     length = city_sequences(12)._sequences.length
     ones = shown[(shown["of"] == "exact (public data)") & (shown["places"] == 1)]["share"].item()
@@ -176,7 +165,6 @@ def test_every_method_is_shown_or_says_why_not(method):
     for view in (None, "Frequent paths", "Synthetic trips"):  # moves first
         if view is not None:
             app.segmented_control(key="sequences.show").set_value(view).run()
-        assert not app.exception
         assert not app.error
         refusal = "ranks strings and holds no counts" in texts(app)
         assert refusal == (not hasattr(model, "counts"))
@@ -186,13 +174,13 @@ def test_methods_are_compared_side_by_side():
     app = opened(side="6")
     app.session_state["sequences.compare"] = True
     app.run()
-    shown = table(app, "Exact (public data)")
+    shown = tables(app, "Exact (public data)")[0]
     assert {cls.title for cls in of_kind("sequences").values() if cls.guarantee != "none"} <= set(
         shown.columns
     )
     assert any("NOT PRIVATE" in title for title in shown.columns)
     assert len(shown) == 20
-    scores = table(app, "method")
+    scores = tables(app, "method")[0]
     assert len(scores) == len(of_kind("sequences"))
 
 
@@ -206,13 +194,12 @@ def test_sensitive_sequences_are_paid_for_and_nothing_exact_is_shown():
     assert "nothing is shown yet" in texts(app)
     assert not app.dataframe
     pay(app)
-    assert not app.exception
     (spend,) = dpviz.Ledger().account("city").spends
     assert (spend.epsilon, spend.what, spend.purpose) == (0.5, "markov", "page Sequences")
     view = app.session_state["sequences.view"][1]
     assert view.release.header.private
     assert view.release.header.unit == "one person with at most 3 sequences"
-    assert "exact" not in set(table(app, "share")["of"])
+    assert "exact" not in set(tables(app, "share")[0]["of"])
     assert "exact" not in texts(app.main).lower()
     app.session_state["sequences.compare"] = True
     app.run()
@@ -238,43 +225,36 @@ def test_a_permalink_restores_what_was_chosen():
         assert view.release.model.top(30) == wanted.model.top(30)
 
 
-def uploaded(app, key, name, content):
-    return app.file_uploader(key=key).set_value((name, content, "text/plain")).run()
+def of_symbols(content, alphabet, name="visits.txt", public=True):
+    """The page with a file of symbols, which are among these."""
+    app = opened(data="symbols")
+    assert "Choose a file to begin" in texts(app)
+    if public:
+        app.segmented_control(key="sequences.public.upload").set_value("public")
+    uploaded(app, "sequences.symbols", name, content)
+    assert ("Name the public symbols" in texts(app)) == name.endswith(".txt")  # has no columns
+    return app.text_area(key="sequences.alphabet").set_value(alphabet).run()
 
 
 def test_own_symbols_have_tables_and_charts_but_no_map():
-    app = opened(data="symbols")
-    assert "Choose a file to begin" in texts(app)
-    lines = "a b c\n" * 300 + "b c\n" * 200
-    app.segmented_control(key="sequences.public.upload").set_value("public")
-    uploaded(app, "sequences.symbols", "visits.txt", lines.encode())
-    assert "Name the public symbols" in texts(app)
-    app.text_area(key="sequences.alphabet").set_value("a, b, c").run()
-    assert not app.exception
-    assert table(app, "path")["path"][0] == "b → c"
-    chart = table(app, "symbol")
+    app = of_symbols("a b c\n" * 300 + "b c\n" * 200, "a, b, c")
+    assert tables(app, "path")[0]["path"][0] == "b → c"
+    chart = tables(app, "symbol")[0]
     assert set(chart["next"]) == {"a", "b", "c", "(the end)"}
 
 
 def test_a_table_of_symbols_asks_for_their_column():
-    app = opened(data="symbols")
-    app.segmented_control(key="sequences.public.upload").set_value("public")
     lines = "who,visits\n" + "1,a b c\n" * 300 + "2,b c\n" * 200
-    uploaded(app, "sequences.symbols", "visits.csv", lines.encode())
-    app.text_area(key="sequences.alphabet").set_value("a, b, c").run()
+    app = of_symbols(lines, "a, b, c", "visits.csv")
     assert "Choose the column that holds the symbols" in texts(app)
-    column = next(each for each in app.selectbox if each.label == COLUMN)
+    column = named(app.selectbox, COLUMN)
     assert column.options == ["who", "visits"]
     column.set_value("visits").run()
-    assert not app.exception
-    assert table(app, "path")["path"][0] == "b → c"
+    assert tables(app, "path")[0]["path"][0] == "b → c"
 
 
 def test_a_chart_of_the_most_frequent_symbols_says_that_there_are_more():
-    app = opened(data="symbols")
-    app.segmented_control(key="sequences.public.upload").set_value("public")
-    uploaded(app, "sequences.symbols", "visits.txt", b"1 2 3\n" * 50)
-    app.text_area(key="sequences.alphabet").set_value("1..17").run()
+    app = of_symbols("1 2 3\n" * 50, "1..17")
     assert "What follows what** (noisy)" in texts(app)
     app.text_area(key="sequences.alphabet").set_value("1..300").run()
     assert "(noisy, the 30 most frequent of 300 symbols)" in texts(app)
@@ -282,35 +262,17 @@ def test_a_chart_of_the_most_frequent_symbols_says_that_there_are_more():
     assert "choose a smaller alphabet, or lower l_top" in app.warning[0].value
 
 
-def test_a_public_symbol_outside_the_alphabet_is_one_clear_line():
-    app = opened(data="symbols")
-    app.segmented_control(key="sequences.public.upload").set_value("public")
-    uploaded(app, "sequences.symbols", "visits.txt", b"a b c\n")
-    app.text_area(key="sequences.alphabet").set_value("a").run()
-    assert not app.exception
-    assert "outside the alphabet" in app.error[0].value
-
-
-def test_an_alphabet_is_never_read_from_a_file_of_the_server():
-    app = opened(data="symbols")
-    app.segmented_control(key="sequences.public.upload").set_value("public")
-    uploaded(app, "sequences.symbols", "visits.txt", b"a b c\n")
-    app.text_area(key="sequences.alphabet").set_value(__file__).run()
-    assert not app.exception
-    assert "outside the alphabet" in app.error[0].value  # the path itself is the one symbol
+@pytest.mark.parametrize("alphabet", ["a", __file__], ids=["a letter", "a file of the server"])
+def test_a_public_symbol_outside_the_alphabet_is_one_clear_line(alphabet):
+    """No alphabet is read from a file of the server: its path itself is the one symbol."""
+    assert "outside the alphabet" in of_symbols("a b c\n", alphabet).error[0].value
 
 
 def test_confidential_sequences_say_nothing_of_their_symbols():
-    app = opened(data="symbols")
-    uploaded(app, "sequences.symbols", "visits.txt", b"a b c\n")
-    app.text_area(key="sequences.alphabet").set_value("a").run()
-    assert not app.exception
+    app = of_symbols("a b c\n", "a", public=False)
     assert not app.error
     assert "nothing is shown yet" in texts(app)
-    assert not app.table
-    app.button(key="sequences.check").click().run()
-    assert any("FOR THEIR OWNER'S EYES ONLY" in box.value for box in app.warning)
-    assert app.table[0].value["records"].to_dict() == {
+    assert exact_facts(app, "sequences") == {
         "records read": "1",
         "name what the public graph or alphabet lacks: dropped": "1",
         "kept": "0",
@@ -322,7 +284,7 @@ def places_file(people=60):
     for person in range(people):
         for hour, (lon, lat) in enumerate([(14.05, -23.95), (14.55, -23.45), (14.95, -23.05)]):
             rows.append(f"p{person},{3600 * hour},{lon},{lat}")
-    return "\n".join(rows).encode()
+    return "\n".join(rows)
 
 
 def test_own_places_become_sequences_of_cells():
@@ -330,19 +292,14 @@ def test_own_places_become_sequences_of_cells():
     assert "Choose a file first" in texts(app)
     app.segmented_control(key="sequences.public.upload").set_value("public")
     uploaded(app, "sequences.file", "places.csv", places_file())
-    for side, value in zip(("west", "south", "east", "north"), (14, -24, 15, -23), strict=True):
-        app.number_input(key=f"sequences.bounds.{side}").set_value(value)
     app.number_input(key="sequences.side").set_value(2)
-    app.run()
-    assert not app.exception
+    bounded(app, "sequences")
     assert not app.error
     view = app.session_state["sequences.view"][1]
     assert view.names == ("0-0", "0-1", "1-0", "1-1")
     assert view.visits[0] == pytest.approx(60, abs=60)
     assert re.search("per person|one person", view.release.header.unit)
-    app.button(key="sequences.check").click().run()
-    assert not app.exception
-    facts = app.table[0].value["records"].to_dict()
+    facts = exact_facts(app, "sequences")
     assert facts == {"records read": "180", "sequences made of them": "60", "kept": "60"}
 
 
@@ -353,7 +310,6 @@ def test_a_place_of_other_cells_is_not_chosen():
     app.number_input(key="sequences.gap").set_value(6.0).run()
     assert app.query_params["cell"] == "3-5"
     app.number_input(key="sequences.side").set_value(16).run()
-    assert not app.exception
     assert "cell" not in app.query_params
     assert "Busiest moves" in texts(app)
 

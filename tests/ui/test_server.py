@@ -20,7 +20,7 @@ from dpviz.errors import ParameterError
 from dpviz.ui import server
 from tests.browser.conftest import ROOT, serving
 from tests.leftovers import HEARING
-from tests.ui.loop import run
+from tests.ui.loop import answers, run
 
 README = ["-m", "streamlit", "run", str(ROOT / "app.py")]
 COMMAND = ["-m", "dpviz", "app"]
@@ -29,21 +29,11 @@ INSTALLED = ["-P", *COMMAND]
 
 def answer(headers, kind="http", path="/"):
     """Status and headers, or the code of a websocket's end, of a request through the guard."""
-    sent = []
 
     async def page(scope, receive, send):
         await send({"type": "http.response.start", "status": 200, "headers": []})
 
-    async def send(message):
-        sent.append(message)
-
-    scope = {
-        "type": kind,
-        "path": path,
-        "headers": [(k.encode(), v.encode()) for k, v in headers.items()],
-    }
-    run(server.Guard(page)(scope, None, send))
-    return sent[0]
+    return answers(server.Guard(page), headers, type=kind, path=path)[0]
 
 
 @pytest.fixture

@@ -5,10 +5,11 @@ import pytest
 
 import dpviz
 from tests.private.load.engines.cases import CASES
-from tests.ui.opening import app_of
+from tests.ui.opening import app_of, named, texts
 from tests.ui.paying import pay
 
 CASE = CASES["plane0"]
+GONE = "This table cannot be read at the moment."
 
 
 @pytest.fixture
@@ -28,51 +29,50 @@ def facts(tmp_path):
     }
 
 
-def opened(facts, name, page="", **address):
+def opened(section):
+    """The first page, without a map, of a server whose secrets have this section."""
     app = app_of()
-    app.secrets["dpviz"] = {"tables": {name: facts}}
-    app.query_params.update({"data": "Your own file", **address})  # no map until one is chosen
+    app.secrets["dpviz"] = section
+    app.query_params["data"] = "Your own file"
     return app.run()
 
 
+def with_table(facts, name):
+    return opened({"tables": {name: facts}})
+
+
 def offers(app):
-    [box] = [each for each in app.selectbox if each.label == "Data"]
-    return box.options
+    return named(app.selectbox, "Data").options
 
 
-def wording(app):
-    assert not app.exception
-    every = [*app.markdown, *app.caption, *app.info, *app.warning, *app.error]
-    return "\n".join(str(element.value) for element in every)
+def chosen(app, name):
+    return named(app.selectbox, "Data").set_value(name).run()
 
 
 def test_a_sensitive_table_is_offered_once_it_has_a_total_and_pays_under_the_owner_s_name(facts):
-    assert "Visits of the clinic" not in offers(opened(facts, "clinic-a"))
+    assert "Visits of the clinic" not in offers(with_table(facts, "clinic-a"))
     ledger = dpviz.Ledger()
     ledger.set_total("clinic-a", 0.5)
-    app = opened(facts, "clinic-a")
+    app = with_table(facts, "clinic-a")
     assert "Visits of the clinic" in offers(app)
-    [box] = [each for each in app.selectbox if each.label == "Data"]
-    app = box.set_value("clinic-a").run()
-    text = wording(app)
+    chosen(app, "clinic-a")
+    text = texts(app)
     assert "confidential. Privacy unit: one who with at most 3 records" in text
     labels = [each.label for each in (*app.text_input, *app.number_input, *app.segmented_control)]
     for chosen_by_the_owner in ("Name of the data set in the ledger", "These records are"):
         assert chosen_by_the_owner not in labels
     [button] = [each for each in app.button if "spend ε" in each.label]
     if not button.disabled:  # the page's first ε may be above the total
-        text += wording(pay(app))
+        text += texts(pay(app))
         assert ledger.account("clinic-a").spent > 0
     assert "hidden-place" not in text
     assert "duckdb:" not in text
 
 
 def test_a_public_table_is_public_because_its_owner_says_so(facts):
-    app = opened({**facts, "public": True}, "clinic-b")
-    [box] = [each for each in app.selectbox if each.label == "Data"]
-    app = box.set_value("clinic-b").run()
-    assert "A table of this server’s owner, already public." in wording(app)
-    assert "not private" in wording(app)
+    app = chosen(with_table({**facts, "public": True}, "clinic-b"), "clinic-b")
+    assert "A table of this server’s owner, already public." in texts(app)
+    assert "not private" in texts(app)
 
 
 def test_a_table_that_is_described_wrongly_is_not_offered(facts):
@@ -89,39 +89,27 @@ def test_a_table_that_is_described_wrongly_is_not_offered(facts):
     )
     for change in wrong_facts:
         wrong = {key: value for key, value in {**facts, **change}.items() if value is not None}
-        assert "Visits of the clinic" not in offers(opened(wrong, "clinic-c")), change
-    assert "Visits of the clinic" in offers(opened(facts, "clinic-c"))
+        assert "Visits of the clinic" not in offers(with_table(wrong, "clinic-c")), change
+    assert "Visits of the clinic" in offers(with_table(facts, "clinic-c"))
 
 
 @pytest.mark.parametrize("section", ["x", {"tables": "x"}, {"tables": ["x"]}, {"tables": {"a": 1}}])
 def test_secrets_that_hold_no_tables_offer_none_and_the_pages_still_open(section):
-    app = app_of()
-    app.secrets["dpviz"] = section
-    app.query_params["data"] = "Your own file"
-    app.run()
-    assert not app.exception
-    assert "Visits of the clinic" not in offers(app)
+    assert "Visits of the clinic" not in offers(opened(section))
 
 
 def test_a_table_that_is_gone_is_one_line(facts):
     dpviz.Ledger().set_total("clinic-d", 1.0)
-    app = opened({**facts, "url": "duckdb:///gone.duckdb"}, "clinic-d")
-    [box] = [each for each in app.selectbox if each.label == "Data"]
-    app = box.set_value("clinic-d").run()
-    assert not app.exception
-    assert [each.value for each in app.error] == ["This table cannot be read at the moment."]
+    app = chosen(with_table({**facts, "url": "duckdb:///gone.duckdb"}, "clinic-d"), "clinic-d")
+    assert [each.value for each in app.error] == [GONE]
 
 
 def test_a_table_that_its_owner_made_sensitive_is_so_at_once(facts):
     """What is kept of a table for a day is kept for what the secrets say of it."""
     dpviz.Ledger().set_total("clinic-e", 1.0)
     for public, word in ((True, "already public"), (False, "confidential")):
-        app = opened({**facts, "public": public}, "clinic-e")
-        [box] = [each for each in app.selectbox if each.label == "Data"]
-        app = box.set_value("clinic-e").run()
+        app = chosen(with_table({**facts, "public": public}, "clinic-e"), "clinic-e")
         if public:  # it has a total, so the ledger knows it as sensitive
-            assert [each.value for each in app.error] == [
-                "This table cannot be read at the moment."
-            ]
+            assert [each.value for each in app.error] == [GONE]
         else:
-            assert f"server’s owner, {word}" in wording(app)
+            assert f"server’s owner, {word}" in texts(app)

@@ -31,6 +31,13 @@ def few(monkeypatch):
     monkeypatch.setattr(turns, "_at_work", threading.BoundedSemaphore(1))
 
 
+def nobody_works():
+    free = turns._at_work.acquire(blocking=False)
+    if free:
+        turns._at_work.release()
+    return free
+
+
 def test_the_third_visitor_waits_until_one_leaves(few):
     visits = [AppTest.from_function(page, default_timeout=120).run() for _ in range(3)]
     assert [bool(each.markdown) for each in visits] == [True, True, False]
@@ -67,18 +74,16 @@ def test_one_works_at_a_time_and_a_rest_lets_others_work(few):
         with turns.resting():
             assert done.wait(30)
         assert seen == ["other"]
-        assert not turns._at_work.acquire(blocking=False)
+        assert not nobody_works()
     thread.join()
     with turns.resting():  # without a turn there is nothing to give
-        assert turns._at_work.acquire(blocking=False)
-        turns._at_work.release()
+        assert nobody_works()
 
 
 def test_a_page_that_fails_gives_its_turn_back(few):
     with pytest.raises(RuntimeError, match="odd"), turns.turn():
         raise RuntimeError("odd")
-    assert turns._at_work.acquire(blocking=False)
-    turns._at_work.release()
+    assert nobody_works()
 
 
 @pytest.mark.parametrize("given", ["0", "-1", "many", "1001", "²", ""])
@@ -107,8 +112,7 @@ def test_a_build_that_is_cancelled_while_it_waits_for_its_turn_never_begins(few)
     assert not begun
     assert isinstance(job.error, CancelledError)
     assert "nothing is spent" in str(job.error)
-    assert turns._at_work.acquire(blocking=False)
-    turns._at_work.release()
+    assert nobody_works()
 
 
 def test_a_page_that_is_asked_anew_as_its_turn_comes_gives_it_back(few, monkeypatch):

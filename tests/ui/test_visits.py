@@ -1,13 +1,14 @@
 """A browser that comes from elsewhere is known until it is closed; nobody else is given a name."""
 
 import re
+from types import SimpleNamespace
 
 import pytest
 from starlette.datastructures import Headers
 
 from dpviz.ui import visits
 from dpviz.ui.shared import releases
-from tests.ui.loop import run
+from tests.ui.loop import answers
 
 PAGE = {"accept": "text/html", "host": "maps.example.org"}
 RELAYED = {"accept": "text/html", "host": "localhost", "x-forwarded-for": "192.0.2.7"}
@@ -16,19 +17,14 @@ NAME = "0123456789abcdef" * 2
 
 def cookie(headers, *, address="127.0.0.1", known=False, path="/", kind="http", scheme="http"):
     """The cookie that comes with the answer to a request, and what it says of itself."""
-    sent = []
 
     async def page(scope, receive, send):
         headers = [(b"cache-control", b"no-cache")]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         await send({"type": "http.response.body", "body": b""})
 
-    async def send(message):
-        sent.append(message)
-
-    given = [(name.encode(), value.encode()) for name, value in headers.items()]
-    scope = {"type": kind, "headers": given, "scheme": scheme}
-    run(visits.Visits(page, lambda: address, lambda: known, lambda: path)(scope, None, send))
+    app = visits.Visits(page, lambda: address, lambda: known, lambda: path)
+    sent = answers(app, headers, type=kind, scheme=scheme)
     assert [each["type"] for each in sent] == ["http.response.start", "http.response.body"]
     answered = Headers(raw=sent[0]["headers"])
     cookies = answered.getlist("set-cookie")
@@ -76,13 +72,10 @@ def test_a_visit_follows_from_the_cookie_and_no_cookie_from_it(monkeypatch):
     monkeypatch.setattr(releases, "alone", lambda: False)
 
     def visitor(**cookies):
-        class Context:
-            pass
-
-        context, state = Context(), {}
-        context.cookies = {name.replace("_", "-"): value for name, value in cookies.items()}
+        named = {name.replace("_", "-"): value for name, value in cookies.items()}
+        context = SimpleNamespace(cookies=named)
         monkeypatch.setattr(releases.st, "context", context)
-        monkeypatch.setattr(releases.st, "session_state", state)
+        monkeypatch.setattr(releases.st, "session_state", {})
         first = releases.visitor()
         context.cookies = {}  # a page stays who it was, whatever becomes of the cookie
         assert releases.visitor() == first

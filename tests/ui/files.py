@@ -1,0 +1,41 @@
+"""Files of one's own, given to a page without a browser."""
+
+from tests.ui.opening import texts
+
+BOUNDS = (14, -24, 15, -23)
+NODES = "node,x,y\na,0,0\nb,1,0\nc,2,0\nd,3,1\n"
+EDGES = "edge,src,dst,length\n1,a,b,1\n2,b,c,1\n3,c,d,1\n"
+GRAPH = {"nodes.csv": NODES, "edges.csv": EDGES}
+"""Three streets on a plane of their own."""
+
+
+def as_bytes(content):
+    return content.encode() if isinstance(content, str) else content
+
+
+def uploaded(app, key, name, content):
+    """The page with a file, or text, in the uploader of this key."""
+    return app.file_uploader(key=key).set_value((name, as_bytes(content), "")).run()
+
+
+def bounded(app, page, bounds=BOUNDS):
+    """The page with these sides of the area typed, where it asks for them."""
+    for side, value in zip(("west", "south", "east", "north"), bounds, strict=True):
+        if any(box.key == f"{page}.bounds.{side}" for box in app.number_input):
+            app.number_input(key=f"{page}.bounds.{side}").set_value(value)
+    return app.run()
+
+
+def with_trips(app, name, trips, graph=GRAPH):
+    """Page Roads with files of streets, and one of what was counted on them."""
+    files = [(each, as_bytes(content), "") for each, content in graph.items()]
+    app.file_uploader(key="roads.graph").set_value(files)
+    return uploaded(app, "roads.trips", name, trips)
+
+
+def exact_facts(app, page):
+    """What a press tells of the records of an upload, below the words that say for whose eyes."""
+    assert not app.table
+    app.button(key=f"{page}.check").click().run()
+    assert "FOR THEIR OWNER'S EYES ONLY" in texts(app)
+    return app.table[0].value["records"].to_dict()
