@@ -133,6 +133,11 @@ def _query(
         raise DataError(f"{name}: a folder or a table must be in the CRS of the domain")
     named, others = _names(existing, domain, chosen, name)
     pick(existing, [*named, *others], name)
+    if unit is not None and Column(unit, "nested") in existing:
+        # Two of them may have one text, and two people would share a bound.
+        raise DataError(
+            f"column {shown(unit)} of {name} holds lists or structs: an id is a number or a text"
+        )
     clock = _clock(existing, domain, engine)
     query = CellQuery(domain, named, chosen.grid_bits(domain), unit, chosen.max_per_unit, clock)
     values = () if domain.values is None else (domain.values.column,)

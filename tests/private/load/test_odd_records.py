@@ -519,15 +519,30 @@ def test_a_uuid_decides_about_no_other(odd, tmp_path):
         assert counts == [1, 1]
 
 
+def unchecked(words):
+    """Bytes as texts."""
+    return pa.Array.from_buffers(pa.string(), len(words), pa.array(words, pa.binary()).buffers())
+
+
 @pytest.mark.parametrize("odd", [b"zo\xff", b"zo\xc3", b"\xed\xa0\x80"])
-def test_an_id_that_is_no_text_is_no_other_unit_of_a_folder(odd, tmp_path):
-    """Each such byte was a question mark: two people were one, and one more moved 2K records."""
+@pytest.mark.parametrize("first", [9, 99], ids=["two files", "one file"])
+@pytest.mark.parametrize("as_categories", [False, True], ids=["texts", "categories"])
+def test_an_id_that_is_no_text_is_no_other_unit_of_a_folder(odd, first, as_categories, tmp_path):
+    """Each such byte was a question mark: two people were one, and one more moved 2K records.
+
+    Of a folder of one file it still was: DuckDB measured its ids as they are stored.
+    """
 
     def folder(name, rows):
-        data = pa.array([who for who, _ in rows], pa.binary()).buffers()
-        place = pa.array([at for _, at in rows])
-        columns = {"who": pa.Array.from_buffers(pa.string(), len(rows), data), "x": place}
-        for part, some in (("a", slice(0, 9)), ("deep/b", slice(9, None))):
+        words, place = [who for who, _ in rows], pa.array([at for _, at in rows])
+        who = unchecked(words)
+        if as_categories:
+            places = pa.array([None if each is None else at for at, each in enumerate(words)])
+            who = pa.DictionaryArray.from_arrays(places, unchecked([each or b"" for each in words]))
+        columns = {"who": who, "x": place}
+        for part, some in (("a", slice(0, first)), ("deep/b", slice(first, None))):
+            if not len(place[some]):
+                continue
             file = tmp_path / name / f"{part}.parquet"
             file.parent.mkdir(parents=True, exist_ok=True)
             pq.write_table(pa.table({**columns, "y": place})[some], file)
@@ -539,6 +554,30 @@ def test_an_id_that_is_no_text_is_no_other_unit_of_a_folder(odd, tmp_path):
     check(read, (before, after), 0)
     facts, _ = check_points(after, BOX, unit="who", max_per_unit=3)
     assert [*facts.values()] == [15, 6, 5, 4]
+
+
+@pytest.mark.parametrize("odd", [b"zo\xff", b"\xed\xa0\x80"])
+def test_a_text_among_categories_refuses_no_other(odd, tmp_path):
+    """A file of Parquet could not be read because of one of them."""
+    tables = []
+    for words in ([b"ann", b"zoe"], [b"ann", b"zoe", odd]):
+        who = pa.DictionaryArray.from_arrays(pa.array(range(len(words))), unchecked(words))
+        tables.append(halves(who=who))
+    check(partial(dpviz.load, domain=BOX, unit="who", name="a"), files_of(tmp_path, *tables), 1)
+
+
+@pytest.mark.parametrize("kind", [pa.list_(pa.string()), pa.struct({"a": pa.string()})])
+def test_an_id_of_several_values_is_refused_wherever_it_is(kind, tmp_path):
+    """Two of them may have one text: in a folder, or a table of DuckDB, they were one unit."""
+    cell = [["a", "b"], {"a": "b"}][pa.types.is_struct(kind)]
+    table = halves(who=pa.array([cell] * 3, kind))
+    (path,) = files_of(tmp_path, table)
+    with duckdb.connect(str(tmp_path / "a.duckdb")) as db:
+        db.execute(f"CREATE TABLE visits AS SELECT * FROM read_parquet('{path}')")
+    tables = {path: None, path.parent: None, f"duckdb:///{tmp_path}/a.duckdb": "visits"}
+    for source, name in tables.items():
+        with pytest.raises(DataError, match="an id is a number or a text"):
+            dpviz.load(source, BOX, unit="who", table=name)
 
 
 def test_two_values_of_one_text_are_one_unit_of_a_table(tmp_path):
@@ -614,7 +653,7 @@ def test_bytes_that_are_no_text_in_a_folder(tmp_path):
     odd = [b"\xff\xfe", b"\xff", b"0.5\xff", b"7\xff"]
     good = [b"ann", b"bike", b"0.5", b"7"]
     tables = []
-    for rows in ([good], [good, odd], [good, [odd[0], odd[1], *good[2:]]]):
+    for rows in ([good], [good, odd], [good, [b"zoe", odd[1], *good[2:]]]):
         columns = [pa.array(column, pa.binary()) for column in zip(*rows, strict=True)]
         texts = [pa.Array.from_buffers(pa.string(), len(rows), each.buffers()) for each in columns]
         table = pa.table(dict(zip(("who", "kind", "x", "fare"), texts, strict=True)))

@@ -165,8 +165,10 @@ class Duck(Engine):
             if column.name.lower() in ("file_index", "file_row_number"):
                 raise DataError(f"column {shown(column.name)}: DuckDB needs its name, give another")
         name = exp.to_identifier(unit, quoted=True).sql(dialect=self.dialect)
+        # Not strlen: of a single file DuckDB gives that of the bytes as they are stored.
+        size = f"octet_length(encode({name}))"
         replaced, left_out = (
-            f"SELECT file_index AS file, file_row_number AS row, strlen({name}) AS size "
+            f"SELECT file_index AS file, file_row_number AS row, {size} AS size "
             f"FROM {each.sql(dialect=self.dialect)}"
             for each in (relation, _parquet("ignore"))
         )
@@ -297,7 +299,12 @@ def _kind(kind: str) -> Kind:
         return "time"
     if kind.partition("(")[0] in _NUMBERS:
         return "number"
+    if kind.endswith("]") or kind.startswith(_NESTED):
+        return "nested"
     return "text" if kind == "VARCHAR" or kind.startswith("ENUM") else "other"
+
+
+_NESTED = ("STRUCT", "MAP", "VARIANT")
 
 
 _NUMBERS = {

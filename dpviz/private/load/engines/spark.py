@@ -17,6 +17,9 @@ from dpviz.private.load.engines.base import NOT_NUMBERS, Engine, Rows, refused
 from dpviz.private.load.folder import files_of
 from dpviz.private.load.tables.base import Column
 
+_NESTED = ("array<", "struct<", "map<", "variant")
+"""How types of Spark begin whose texts are no ids."""
+
 _QUIET = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -78,7 +81,11 @@ class Spark(Engine):
         """The columns of a relation."""
         star = exp.select("*").from_(relation.copy()).limit(0).sql(dialect=self.dialect)
         with refused(self.title, "check the name of the table"):
-            return [Column(name, "other") for name in self._session.sql(star).columns]
+            declared = self._session.sql(star).dtypes
+        return [
+            Column(name, "nested" if kind.startswith(_NESTED) else "other")
+            for name, kind in declared
+        ]
 
     def rows(self, query: str) -> Rows:
         """Run a query that gives two columns of whole numbers; they come as Arrow columns."""

@@ -30,7 +30,7 @@ R = TypeVar("R")
 BLOCK_ROWS = 1 << 18
 """Records that are handed on at once by formats that count them."""
 
-Kind = Literal["number", "text", "time", "instant", "geometry", "list", "other"]
+Kind = Literal["number", "text", "time", "instant", "geometry", "list", "nested", "other"]
 
 
 @dataclass(frozen=True)

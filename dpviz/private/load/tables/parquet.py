@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpviz.files import limits
-from dpviz.lazy import pq
+from dpviz.lazy import pa, pq
 from dpviz.private.load.tables.base import (
     BLOCK_ROWS,
     Block,
@@ -35,8 +35,15 @@ class ParquetTable(Table):
         self.name = path.name
         with parsing(self.name, "Parquet"):
             self._size = path.stat().st_size
-            # As nanoseconds, times of the old type INT96 beyond 2262 are some of 1677 to 2262.
-            self._file = pq.ParquetFile(path, memory_map=True, coerce_int96_timestamp_unit="us")
+            self._file = pq.ParquetFile(
+                path,
+                memory_map=True,
+                # As nanoseconds, times of this old type beyond 2262 are some of 1677 to 2262.
+                coerce_int96_timestamp_unit="us",
+                # Texts that were written as categories, too: of those, one that is no UTF-8 would
+                # refuse the file.
+                binary_type=pa.large_binary(),
+            )
             schema = self._file.schema_arrow
             self.metadata: dict[bytes, bytes] = schema.metadata or {}
             refuse_release(self.metadata, self.name)
