@@ -16,10 +16,10 @@ from dpviz.releases.points.release import PointRelease
 from dpviz.render import Camera, Scene, cells, density_scale
 from dpviz.render.basemap import outlines
 from dpviz.render.numbers import percent
-from dpviz.ui.lessons.room import Room, axis, named
+from dpviz.ui.lessons.room import LIMIT, Room, axis, layer, named, rule
 from dpviz.ui.map import map_view
 from dpviz.ui.points.source_form import built_in
-from dpviz.ui.shared.charts import BLUE, GREY, ORANGE
+from dpviz.ui.shared.charts import BLUE, ORANGE
 from dpviz.ui.shared.text import cells_in_words
 
 TITLE, ORDER = "Published and broken", 8
@@ -170,22 +170,12 @@ def _losses(room: Room) -> None:
     ]
     y = axis("loss", "Loss of the splits")
     claim = 0.5 * room.epsilon
-    layers = [
-        {
-            "data": {"values": [{"loss": claim}]},
-            "mark": {"type": "rule", "strokeDash": [5, 4], "color": GREY, "strokeWidth": 2},
-            "encoding": {"y": y},
-        },
-        {
-            "mark": {"type": "line", "point": True},
-            "encoding": {
-                "x": axis(
-                    "levels", "Levels below the root", axis={"values": list(LEVELS), "grid": False}
-                ),
-                "y": y,
-                "color": named("tree", {titles[SHARED_THRESHOLD]: ORANGE, titles[SOUND]: BLUE}),
-            },
-        },
-    ]
+    line = layer(
+        "line",
+        {"point": True},
+        x=axis("levels", "Levels below the root", axis={"values": list(LEVELS), "grid": False}),
+        y=y,
+        color=named("tree", {titles[SHARED_THRESHOLD]: ORANGE, titles[SOUND]: BLUE}),
+    )
     caption = f"Loss against the depth of the tree (dashed: the {claim:g} that was paid)"
-    room.chart(caption, rows, {"layer": layers}, 180)
+    room.chart(caption, rows, 180, rule(LIMIT, [{"loss": claim}], y=y), line)

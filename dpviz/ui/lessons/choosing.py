@@ -11,7 +11,7 @@ from dpviz.evaluation.experiments import Experiment, run
 from dpviz.evaluation.plots import COLOURS
 from dpviz.methods import METHODS, names
 from dpviz.queries.workloads import workload
-from dpviz.ui.lessons.room import Room, axis, named
+from dpviz.ui.lessons.room import Room, axis, layer, named
 from dpviz.ui.points.source_form import built_in
 from dpviz.ui.shared.charts import DASHES, LINES, PERCENT
 
@@ -125,15 +125,9 @@ def _chart(room: Room, rows: list[dict[str, Any]], size: str) -> None:
     colour = named("method", dict(zip(map(_title, ON_OFFER), COLOURS, strict=False)))
     colour["legend"] = {**colour["legend"], "orient": "bottom", "columns": 2, **LINES}
     dash = colour | {"scale": colour["scale"] | {"range": DASHES[: len(ON_OFFER)]}}
-    encoding = {
-        "x": x,
-        "y": y,
-        "color": colour,
-        "strokeDash": dash,
-        "tooltip": [{"field": name} for name in rows[0]],
-    }
-    spec = {"mark": {"type": "line", "point": True}, "encoding": encoding}
-    room.chart(f"Mean relative error of questions of {size} of the area", rows, spec, 255)
+    tooltip = [{"field": name} for name in rows[0]]
+    line = layer("line", {"point": True}, x=x, y=y, color=colour, strokeDash=dash, tooltip=tooltip)
+    room.chart(f"Mean relative error of questions of {size} of the area", rows, 255, line)
 
 
 def _winners(rows: list[dict[str, Any]]) -> None:

@@ -9,7 +9,7 @@ import streamlit as st
 from dpviz.evaluation.lesson import IsolatedRecord, records
 from dpviz.render import Mark, boxes, points, with_noise
 from dpviz.render.numbers import odds
-from dpviz.ui.lessons.room import PERSON, Room, around, axis, named
+from dpviz.ui.lessons.room import PERSON, Room, around, axis, layer, named
 from dpviz.ui.shared.charts import BLUE, ORANGE
 
 TITLE, ORDER = "What leaks", 1
@@ -118,15 +118,16 @@ def _chart(room: Room, isolated: IsolatedRecord, noisy: list[float], metres: int
     ends = (*isolated.counts, *noisy)
     span = [math.floor(min(ends)) - 1, math.ceil(max(ends)) + 1]
     colours = {"exact": ORANGE, "private release": BLUE}
-    encoding = {
-        "x": axis(
+    line = layer(
+        "line",
+        {"interpolate": "step", "point": True},
+        x=axis(
             "metres",
             "Metres moved",
             scale={"domain": [0, len(isolated.counts) - 1]},
             axis={"tickMinStep": 1, "grid": False},
         ),
-        "y": axis("answer", "Count", scale={"domain": span}, axis={"tickMinStep": 1}),
-        "color": named("from", colours),
-    }
-    mark = {"type": "line", "interpolate": "step", "point": True}
-    room.chart("Count against the move", rows, {"mark": mark, "encoding": encoding}, 200)
+        y=axis("answer", "Count", scale={"domain": span}, axis={"tickMinStep": 1}),
+        color=named("from", colours),
+    )
+    room.chart("Count against the move", rows, 200, line)

@@ -13,8 +13,21 @@ from dpviz.evaluation.truth import exact_counts
 from dpviz.render import boxes, points
 from dpviz.render.numbers import odds, percent
 from dpviz.trees.lattice import Int
-from dpviz.ui.lessons.room import PERSON, WITH, WITHOUT, Rect, Room, around, axis, named, ratio_axis
-from dpviz.ui.shared.charts import BLUE, GREY, ORANGE
+from dpviz.ui.lessons.room import (
+    DASHED,
+    PERSON,
+    WITH,
+    WITHOUT,
+    Rect,
+    Room,
+    around,
+    axis,
+    layer,
+    named,
+    ordinal,
+    ratio_axis,
+)
+from dpviz.ui.shared.charts import BLUE, ORANGE
 
 TITLE, ORDER = "One person more", 7
 DO = (
@@ -103,18 +116,14 @@ def _chart(room: Room, seen: tuple[Int, Int], releases: int) -> None:
         for above, count in enumerate(counts)
     ]
     of_all = f"of {releases} releases" if releases > 1 else "of 1 release"
-    encoding = {
-        "x": {
-            "field": "answers above",
-            "type": "ordinal",
-            "axis": {"title": f"Answers above the smaller count, {of_all}", "labelAngle": 0},
-        },
-        "xOffset": {"field": "world", "sort": [WITHOUT, WITH]},
-        "y": axis("share", "Share of attackers"),
-        "color": named("world", {WITHOUT: BLUE, WITH: ORANGE}),
-    }
-    caption = f"What {ATTACKERS:,} attackers see in each world"
-    room.chart(caption, rows, {"mark": "bar", "encoding": encoding}, 175)
+    bars = layer(
+        "bar",
+        x=ordinal("answers above", f"Answers above the smaller count, {of_all}"),
+        xOffset={"field": "world", "sort": [WITHOUT, WITH]},
+        y=axis("share", "Share of attackers"),
+        color=named("world", {WITHOUT: BLUE, WITH: ORANGE}),
+    )
+    room.chart(f"What {ATTACKERS:,} attackers see in each world", rows, 175, bars)
 
 
 def _verdict(room: Room, seen: tuple[Int, Int], releases: int) -> None:
@@ -135,28 +144,18 @@ def _verdict(room: Room, seen: tuple[Int, Int], releases: int) -> None:
     sure = limit / (1 + limit)
     certainty = f"at most **{percent(sure, 1)}** sure" if sure < 0.9995 else "**all but certain**"
     if rows:
-        encoding = {
-            "x": axis(
-                "answers above",
-                "Answers above the smaller count",
-                scale={"domain": [0, releases], "padding": 8},
-                axis={"tickMinStep": 1, "format": "d", "grid": False},
-            ),
-            "y": ratio_axis("ratio", 1 / limit, limit, [row["ratio"] for row in rows]),
-        }
-        layers = [
-            {
-                "mark": {"type": "line", "color": GREY, "strokeDash": [5, 4]},
-                "encoding": {**encoding, "y": {**encoding["y"], "field": "exact"}},
-            },
-            {
-                "mark": {"type": "point", "filled": True, "size": 60, "color": ORANGE},
-                "encoding": encoding,
-            },
-        ]
+        x = axis(
+            "answers above",
+            "Answers above the smaller count",
+            scale={"domain": [0, releases], "padding": 8},
+            axis={"tickMinStep": 1, "format": "d", "grid": False},
+        )
+        y = ratio_axis("ratio", 1 / limit, limit, [row["ratio"] for row in rows])
+        line = layer("line", DASHED, x=x, y={**y, "field": "exact"})
+        dots = layer("point", {"filled": True, "size": 60, "color": ORANGE}, x=x, y=y)
         most = max(max(row["ratio"], 1 / row["ratio"]) for row in rows)
         bound = rf"limit $e^{{k\varepsilon}}$ = {odds(spent)}, but for luck"
-        room.chart(f"Measured ratio: up to {most:.3g}; {bound}", rows, {"layer": layers}, 145)
+        room.chart(f"Measured ratio: up to {most:.3g}; {bound}", rows, 145, line, dots)
     else:
         st.info(
             f"A ratio needs {ENOUGH} attackers in each world who saw the same, and these worlds "

@@ -19,6 +19,7 @@ from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.map.component import events
 from dpviz.ui.points.source_form import built_in
 from dpviz.ui.shared import permalink
+from dpviz.ui.shared.charts import GREY
 
 HEIGHT = 400
 LOOK: dict[str, Any] = {
@@ -47,6 +48,10 @@ LABEL = (
     " : format(max(datum.value, 1 / datum.value), '.2~e'))"
 )
 """Of a ratio on its axis: a small one as 1/2.72, a large one in full digits up to a million."""
+
+DASHED = {"strokeDash": [5, 4], "color": GREY}
+LIMIT = {**DASHED, "strokeWidth": 2}
+"""The looks of a rule, and of one that the eye should find first."""
 
 WITHOUT, WITH = "without the record", "with the record"
 Rect = tuple[float, float, float, float]
@@ -178,13 +183,13 @@ class Room:
         self,
         caption: str,
         rows: Sequence[Mapping[str, Any]],
-        spec: dict[str, Any],
         height: int,
+        *layers: Mapping[str, Any],
     ) -> None:
-        """A Vega-Lite chart under its caption, and its rows for the page's tables."""
+        """Layers of Vega-Lite under their caption, and the rows for the page's tables."""
         with st.container(gap="xsmall"):
             st.markdown(f"**{caption}**")
-            st.vega_lite_chart(list(rows), {**LOOK, **spec}, height=height)
+            st.vega_lite_chart(list(rows), {**LOOK, "layer": list(layers)}, height=height)
         self.tables[caption] = rows
 
     def aside(self) -> Any:
@@ -231,10 +236,25 @@ def around(isolated: IsolatedRecord, metres: float) -> Rect:
     return west - wide, south - high, east + wide, north + high
 
 
+def layer(mark: str, look: Mapping[str, Any] | None = None, **channels: Any) -> dict[str, Any]:
+    """A layer of a chart: all rows as marks of one kind, with their look and their channels."""
+    return {"mark": {"type": mark, **(look or {})}, "encoding": channels}
+
+
+def rule(look: Mapping[str, Any], values: Sequence[Mapping[str, Any]], **channels: Any) -> Any:
+    """A layer of lines across a chart, at values of their own."""
+    return {"data": {"values": values}, **layer("rule", look, **channels)}
+
+
 def axis(name: str, title: str, **more: Any) -> dict[str, Any]:
     """A quantitative channel; ``scale`` and ``axis`` are merged in."""
     look = {"title": title, "gridOpacity": 0.35, **more.pop("axis", {})}
     return {"field": name, "type": "quantitative", "axis": look, **more}
+
+
+def ordinal(name: str, title: str) -> dict[str, Any]:
+    """A channel with a place for each of a few whole numbers."""
+    return {"field": name, "type": "ordinal", "axis": {"title": title, "labelAngle": 0}}
 
 
 def ratio_axis(name: str, low: float, high: float, seen: Sequence[float]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from dpviz.evaluation.lesson import ErrorParts, error_parts
 from dpviz.queries.workloads import workload
-from dpviz.ui.lessons.room import Room, axis
+from dpviz.ui.lessons.room import Room, axis, layer, ordinal
 from dpviz.ui.points.source_form import built_in
 from dpviz.ui.shared.charts import BLUE, ORANGE
 
@@ -102,17 +102,9 @@ def _variants(data: str, epsilon: float, seed: int, height: int) -> dict[str, Er
 
 def _shares(room: Room, shares: list[float]) -> None:
     rows = [{"level": level, "ε": round(share, 4)} for level, share in enumerate(shares)]
-    encoding = {
-        "x": {
-            "field": "level",
-            "type": "ordinal",
-            "axis": {"title": "Level (root: 0)", "labelAngle": 0},
-        },
-        "y": axis("ε", "ε of the level"),
-    }
-    mark = {"type": "bar", "color": BLUE}
-    caption = f"How ε = {room.epsilon:g} is shared"
-    room.chart(caption, rows, {"mark": mark, "encoding": encoding}, 150)
+    x, y = ordinal("level", "Level (root: 0)"), axis("ε", "ε of the level")
+    bars = layer("bar", {"color": BLUE}, x=x, y=y)
+    room.chart(f"How ε = {room.epsilon:g} is shared", rows, 150, bars)
 
 
 def _errors(room: Room, variants: dict[str, ErrorParts], chosen: str) -> None:
@@ -121,20 +113,12 @@ def _errors(room: Room, variants: dict[str, ErrorParts], chosen: str) -> None:
         for name, options in variants.items()
     ]
     look = {"title": None, "labelLimit": 220}
-    x = axis("error", "Noise error (records)", axis={"format": ",~r"})
-    layers = [
-        {
-            "mark": "bar",
-            "encoding": {
-                "y": {"field": "tree", "type": "nominal", "sort": None, "axis": look},
-                "x": x,
-                "color": {
-                    "condition": {"test": "datum.chosen", "value": ORANGE},
-                    "value": BLUE,
-                },
-            },
-        },
-    ]
+    bars = layer(
+        "bar",
+        y={"field": "tree", "type": "nominal", "sort": None, "axis": look},
+        x=axis("error", "Noise error (records)", axis={"format": ",~r"}),
+        color={"condition": {"test": "datum.chosen", "value": ORANGE}, "value": BLUE},
+    )
     blur = next(iter(variants.values())).uniformity
     caption = f"Noise error of four such trees (of cut cells: {blur:,.0f} in each)"
-    room.chart(caption, rows, {"layer": layers}, 170)
+    room.chart(caption, rows, 170, bars)
