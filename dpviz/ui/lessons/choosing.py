@@ -45,26 +45,21 @@ def body(room: Room) -> None:
     """See the page."""
     left, right = st.columns([5, 6], gap="medium")
     with left:
-        name = str(
-            st.selectbox(
-                "Method on the map",
-                ON_OFFER,
-                format_func=_title,
-                key=room.control("map_of", ON_OFFER, ON_OFFER[0]),
-            )
+        name = room.choose(
+            st.selectbox, "Method on the map", "map_of", ON_OFFER, ON_OFFER[0], format_func=_title
         )
         release = room.release(name)
         room.show(room.scene(release=release, description=f"The city by {_title(name)}"))
         room.resample()
     with right:
-        size = str(
-            st.segmented_control(
-                "Size of the questions (share of the area)",
-                list(SIZES),
-                required=True,
-                format_func=lambda each: SIZES[each],
-                key=room.control("size", SIZES, "medium"),
-            )
+        size = room.choose(
+            st.segmented_control,
+            "Size of the questions (share of the area)",
+            "size",
+            list(SIZES),
+            "medium",
+            required=True,
+            format_func=SIZES.__getitem__,
         )
         _measure(room, size)
 

@@ -33,10 +33,7 @@ def body(room: Room) -> None:
     """See the page."""
     left, right = st.columns([5, 6], gap="medium")
     with right:
-        side = int(
-            st.select_slider("Cells per side", SIDES, key=room.control("side", SIDES, 128))
-            or SIDES[0]
-        )
+        side = room.choose(st.select_slider, "Cells per side", "side", SIDES, 128)
     with left:
         release = room.release(METHOD, cells=side)
         room.show(room.scene(release=release, description=f"A grid of {side} by {side} cells"))

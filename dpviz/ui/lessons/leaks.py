@@ -37,20 +37,13 @@ def body(room: Room) -> None:
     isolated = room.isolated
     left, right = st.columns([6, 5], gap="medium")
     with right:
-        noisy = st.segmented_control(
-            "Who answers?",
-            ANSWERERS,
-            required=True,
-            key=room.control("who", ANSWERERS, ANSWERERS[0]),
+        noisy = room.choose(
+            st.segmented_control, "Who answers?", "who", ANSWERERS, ANSWERERS[0], required=True
         )
-        metres = st.slider(
-            "Move the rectangle east (metres)",
-            0,
-            len(isolated.counts) - 1,
-            key=room.control("move", range(len(isolated.counts)), 0),
-        )
+        steps = range(len(isolated.counts))
+        metres = room.choose(st.slider, "Move the rectangle east (metres)", "move", steps, 0)
     release = room.release(METHOD)
-    answers = release.count([isolated.moved(step) for step in range(len(isolated.counts))])
+    answers = release.count([isolated.moved(step) for step in steps])
     private = noisy != ANSWERERS[0]
     rect = isolated.moved(metres)
     before = isolated.moved(max(metres - 1, 0))

@@ -85,8 +85,7 @@ def body(room: Room) -> None:
     exact = int(exact_counts(room.handle, isolated.rect)[0])
     inside = _holds(isolated.rect, at)
     with right:
-        key = room.control("releases", range(1, 11), 1)
-        releases = int(st.slider("Releases of the same data", 1, 10, key=key))
+        releases = room.choose(st.slider, "Releases of the same data", "releases", range(1, 11), 1)
         disc = "less** (the blue disc)" if removed else "more** (the orange disc)"
         st.markdown(
             f"The neighbouring data set has **one record {disc}. Exact count of the square: "

@@ -64,15 +64,12 @@ def body(room: Room) -> None:
             )
             st.latex(r"P(k) = \frac{1-a}{1+a}\,a^{|k|},\qquad a = e^{-\varepsilon}")
     with right:
-        draws = st.select_slider(
-            "Draws so far",
-            DRAWS,
-            key=room.control("draws", DRAWS, 1_000),
-            format_func=lambda n: f"{n:,}",
+        draws = room.choose(
+            st.select_slider, "Draws so far", "draws", DRAWS, 1_000, format_func="{:,}".format
         )
-        worlds = _worlds(count, room.epsilon, int(draws), room.seed)
-        _histograms(room, worlds, int(draws))
-        _ratios(room, worlds, int(draws))
+        worlds = _worlds(count, room.epsilon, draws, room.seed)
+        _histograms(room, worlds, draws)
+        _ratios(room, worlds, draws)
 
 
 _worlds = st.cache_data(max_entries=64, show_spinner=False)(two_worlds)

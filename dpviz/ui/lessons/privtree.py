@@ -48,14 +48,16 @@ def body(room: Room) -> None:
         step, replayed = st.columns(2)
         with step:
             at = _slider(room, len(grown) - 1)
-        other = replayed.select_slider(
+        other = room.choose(
+            replayed.select_slider,
             "Same random bits at ε′",
+            "other",
             EPSILONS,
-            key=room.control("other", EPSILONS, 0.1),
-            format_func=lambda value: f"{value:g}",
+            0.1,
+            format_func="{:g}".format,
         )
         _decision(grown[at], last=at == len(grown) - 1)
-    replay = steps(path, float(other))
+    replay = steps(path, other)
     with left:
         _map(room, path, at)
         room.resample()
@@ -67,7 +69,7 @@ def body(room: Room) -> None:
                 "noise. The other half of ε pays for the counts of the leaves."
             )
     with right:
-        _levels(room, grown, replay, float(other), at)
+        _levels(room, grown, replay, other, at)
         _losses(room)
 
 

@@ -125,9 +125,9 @@ class Room:
             **{"legend": legend, "description": "Map of the chapter", **options},
         )
 
-    def show(self, scene: Scene) -> None:
+    def show(self, scene: Scene, height: int = HEIGHT, **heard: Callable[[], None]) -> None:
         """The chapter's map."""
-        map_view(scene, key=self.map_key, height=HEIGHT, tiles=False)
+        map_view(scene, key=self.map_key, height=height, tiles=False, **heard)
 
     def show_pick(self, scene: Scene, clicked: Callable[[dict[str, Any]], None]) -> None:
         """The chapter's map; a click on a mark calls ``clicked`` before the page runs."""
@@ -137,7 +137,7 @@ class Room:
             if pick:
                 clicked(pick)
 
-        map_view(scene, key=self.map_key, height=HEIGHT, tiles=False, on_pick=picked)
+        self.show(scene, on_pick=picked)
 
     def show_rect(self, scene: Scene, start: Rect) -> Rect:
         """The chapter's map with a rectangle that can be drawn anew; where it is now."""
@@ -155,7 +155,7 @@ class Room:
             if shape and shape.rect and _meets(shape.rect, self.bounds):
                 st.session_state[place] = shape.rect
 
-        map_view(scene, key=self.map_key, height=HEIGHT, tiles=False, on_shape=drawn)
+        self.show(scene, on_shape=drawn)
         rect: Rect = st.session_state[place]
         map_overlay(self.map_key, shape=Shape(rect=rect))
         self.link["rect"] = permalink.joined(rect)
@@ -178,6 +178,19 @@ class Room:
         if st.session_state[key] != start:
             self.chosen[name] = str(st.session_state[key])
         return key
+
+    def choose(
+        self,
+        widget: Callable[..., Any],
+        label: str,
+        name: str,
+        offered: Sequence[Any],
+        start: Any,
+        **look: Any,
+    ) -> Any:
+        """What a control of some options, or a slider of whole numbers, is set to."""
+        options = (offered[0], offered[-1]) if widget is st.slider else (offered,)
+        return widget(label, *options, key=self.control(name, offered, start), **look)
 
     def chart(
         self,

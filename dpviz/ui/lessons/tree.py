@@ -35,23 +35,13 @@ def body(room: Room) -> None:
     """See the page."""
     left, right = st.columns([5, 6], gap="medium")
     with right, st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        height = st.slider(
-            "Height (levels)",
-            1,
-            HIGHEST,
-            key=room.control("height", range(1, HIGHEST + 1), 6),
-            width=150,
-        )
-        budget = st.segmented_control(
-            "Shares of ε",
-            BUDGETS,
-            required=True,
-            key=room.control("budget", BUDGETS, "geometric"),
+        heights = range(1, HIGHEST + 1)
+        height = room.choose(st.slider, "Height (levels)", "height", heights, 6, width=150)
+        budget = room.choose(
+            st.segmented_control, "Shares of ε", "budget", BUDGETS, "geometric", required=True
         )
         consistent = st.toggle("Consistency", key=room.control("consistent", (True, False), True))
-    release = room.release(
-        METHOD, height=height, budget=budget, consistency=bool(consistent), prune=0.0
-    )
+    release = room.release(METHOD, height=height, budget=budget, consistency=consistent, prune=0.0)
     with left:
         words = f"A quadtree of height {height}: {4**height:,} leaves of one size"
         room.show(room.scene(release=release, description=words))
@@ -66,7 +56,7 @@ def body(room: Room) -> None:
     with right:
         _shares(room, [float(row["epsilon"]) for row in release.header.budget])
         variants = _variants(room.data, room.epsilon, room.seed, height)
-        _errors(room, variants, _label(str(budget), bool(consistent)))
+        _errors(room, variants, _label(budget, consistent))
         st.caption(
             f"Root mean square over {QUERIES} random rectangles of 1–10 % of the area and "
             f"{RESAMPLES} releases of each tree. Consistency: least squares make every cell the "
