@@ -65,19 +65,13 @@ def body(room: Room) -> None:
 
     removed, at = edit["kind"] == "remove", edit["at"]
     with left:
-        marks = [
+        room.show_pick(
+            clicked,
             boxes("square", [isolated.rect], color=(213, 94, 0), width=3),
             points("people", people, color=PERSON, radius=6, pickable=True),
             points("edit", [at], color=(42, 128, 196) if removed else (213, 94, 0), radius=9),
-        ]
-        room.show_pick(
-            room.scene(
-                *marks,
-                camera=seen,
-                picks=True,
-                description="The people around one square of 200 metres",
-            ),
-            clicked,
+            camera=seen,
+            description="The people around one square of 200 metres",
         )
         room.resample()
         with room.aside():

@@ -17,7 +17,6 @@ from dpviz.ui.lessons.room import (
     Room,
     axis,
     layer,
-    middle,
     named,
     ratio_axis,
     rule,
@@ -48,12 +47,8 @@ def body(room: Room) -> None:
     left, right = st.columns([5, 6], gap="medium")
     with left:
         rect = room.show_rect(
-            room.scene(
-                release=room.release(METHOD),
-                tools=("rect",),
-                description="The city, and a rectangle whose count is published",
-            ),
-            middle(room.bounds),
+            release=room.release(METHOD),
+            description="The city, and a rectangle whose count is published",
         )
         room.resample()
         count = int(exact_counts(room.handle, rect)[0])

@@ -132,14 +132,11 @@ def _map(room: Room, path: Path, at: int) -> None:
     if at:
         marks.insert(0, boxes("path", rects[:-1], color=(240, 150, 60), width=1.5))
     room.show_pick(
-        room.scene(
-            *marks,
-            release=room.release(METHOD),
-            camera=rects[max(0, at - 2)],
-            picks=True,
-            description=f"The tree, and the path to one place down to depth {at}",
-        ),
         clicked,
+        *marks,
+        release=room.release(METHOD),
+        camera=rects[max(0, at - 2)],
+        description=f"The tree, and the path to one place down to depth {at}",
     )
 
 

@@ -47,13 +47,9 @@ def body(room: Room) -> None:
             boxes("snapped", [aligned(release, place, 1 << HEIGHT)], color=(0, 114, 178), width=3)
         ]
         drawn = room.show_rect(
-            room.scene(
-                *(marks if snap else []),
-                release=release,
-                tools=("rect",),
-                description="A quadtree's cells and a rectangle",
-            ),
-            middle(room.bounds),
+            *(marks if snap else []),
+            release=release,
+            description="A quadtree's cells and a rectangle",
         )
         room.resample()
     rect = aligned(release, drawn, 1 << HEIGHT) if snap else drawn

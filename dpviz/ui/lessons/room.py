@@ -129,7 +129,9 @@ class Room:
         """The chapter's map."""
         map_view(scene, key=self.map_key, height=height, tiles=False, **heard)
 
-    def show_pick(self, scene: Scene, clicked: Callable[[dict[str, Any]], None]) -> None:
+    def show_pick(
+        self, clicked: Callable[[dict[str, Any]], None], *marks: Mark, **options: Any
+    ) -> None:
         """The chapter's map; a click on a mark calls ``clicked`` before the page runs."""
 
         def picked() -> None:
@@ -137,15 +139,15 @@ class Room:
             if pick:
                 clicked(pick)
 
-        self.show(scene, on_pick=picked)
+        self.show(self.scene(*marks, picks=True, **options), on_pick=picked)
 
-    def show_rect(self, scene: Scene, start: Rect) -> Rect:
+    def show_rect(self, *marks: Mark, **options: Any) -> Rect:
         """The chapter's map with a rectangle that can be drawn anew; where it is now."""
         place = f"{self.key}.rect"
         if place not in st.session_state:
             west, south, east, north = permalink.number_list("rect", 4) or (0.0,) * 4
             good = west < east and south < north and _meets((west, south, east, north), self.bounds)
-            st.session_state[place] = (west, south, east, north) if good else start
+            st.session_state[place] = (west, south, east, north) if good else middle(self.bounds)
             if not good:
                 why = f"is not {permalink.RECT.form} of a part of this city. Draw one on the map."
                 permalink.refused("rect", permalink.parameter("rect"), why)
@@ -155,7 +157,7 @@ class Room:
             if shape and shape.rect and _meets(shape.rect, self.bounds):
                 st.session_state[place] = shape.rect
 
-        self.show(scene, on_shape=drawn)
+        self.show(self.scene(*marks, tools=("rect",), **options), on_shape=drawn)
         rect: Rect = st.session_state[place]
         map_overlay(self.map_key, shape=Shape(rect=rect))
         self.link["rect"] = permalink.joined(rect)
