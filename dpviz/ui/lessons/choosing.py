@@ -127,19 +127,14 @@ def _chart(room: Room, rows: list[dict[str, Any]], size: str) -> None:
 
 def _winners(rows: list[dict[str, Any]]) -> None:
     """Who has the least error where, in words that also fit a phone."""
+    import pandas as pd
+
+    table = pd.DataFrame(rows)
+    best = table.loc[table.groupby(["size", "ε"])["error"].idxmin()]
     lines = []
     for size in SIZES.values():
-        best = [
-            min(
-                (row for row in rows if row["size"] == size and row["ε"] == epsilon),
-                key=lambda row: float(row["error"]),
-            )["method"]
-            for epsilon in EPSILONS
-        ]
-        where: dict[str, list[str]] = {}
-        for name, epsilon in zip(best, EPSILONS, strict=True):
-            where.setdefault(str(name), []).append(f"{epsilon:g}")
-        words = (f"{name} ({', '.join(at)})" for name, at in where.items())
+        where = best[best["size"] == size].groupby("method", sort=False)["ε"]
+        words = (f"{name} ({', '.join(map('{:g}'.format, at))})" for name, at in where)
         lines.append(f"- **{size}**: {', '.join(words)}")
     st.markdown("Least error, and at which ε:\n" + "\n".join(lines))
     st.caption(

@@ -145,9 +145,9 @@ class Room:
         """The chapter's map with a rectangle that can be drawn anew; where it is now."""
         place = f"{self.key}.rect"
         if place not in st.session_state:
-            west, south, east, north = permalink.number_list("rect", 4) or (0.0,) * 4
-            good = west < east and south < north and _meets((west, south, east, north), self.bounds)
-            st.session_state[place] = (west, south, east, north) if good else middle(self.bounds)
+            asked = permalink.rectangle("rect")
+            good = asked is not None and _meets(asked, self.bounds)
+            st.session_state[place] = asked if good else middle(self.bounds)
             if not good:
                 why = f"is not {permalink.RECT.form} of a part of this city. Draw one on the map."
                 permalink.refused("rect", permalink.parameter("rect"), why)
@@ -294,7 +294,7 @@ def named(name: str, colours: Mapping[str, str]) -> dict[str, Any]:
     return {"field": name, "type": "nominal", "scale": scale, "legend": legend}
 
 
-def _meets(rect: Rect, bounds: Rect) -> bool:
+def _meets(rect: Sequence[float], bounds: Rect) -> bool:
     west, south, east, north = bounds
     return rect[0] < east and rect[2] > west and rect[1] < north and rect[3] > south
 
