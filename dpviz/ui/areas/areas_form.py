@@ -95,7 +95,6 @@ def _hexagons(prefix: str, domain: Domain) -> ChosenAreas:
     start = permalink.bounded(
         "resolution of hexagons", asked, _usual(domain), 0, FINEST, whole=True, heard=heard
     )
-    assert start is not None
     resolution = st.number_input(
         "Resolution of H3",
         0,

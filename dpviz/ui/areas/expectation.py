@@ -7,6 +7,7 @@ import streamlit as st
 
 from dpviz.build import build, from_points
 from dpviz.releases.answers import INTERVAL_SDS
+from dpviz.releases.areas.source import ChosenAreas
 from dpviz.render import half_width_words
 from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.method_form import Choice
@@ -22,30 +23,21 @@ def areas_expectation(choice: Choice, max_per_unit: int) -> None:
     chosen = choice.areas
     assert chosen is not None
     asked = (repr(choice), chosen.areas.domain, max_per_unit)
-    noise = remembered("areas.expected", asked, lambda: _noise(choice, max_per_unit))
-    st.dataframe(
-        [
-            {
-                "level": level,
-                "areas": part.stop - part.start,
-                "noise ± (95 %)": half_width_words(half),
-            }
-            for level, part, half in zip(
-                chosen.areas.levels, chosen.areas.slices, noise, strict=True
-            )
-        ],
-        hide_index=True,
-    )
+    noise = remembered("areas.expected", asked, lambda: _noise(choice, chosen, max_per_unit))
+    columns = {
+        "level": chosen.areas.levels,
+        "areas": [part.stop - part.start for part in chosen.areas.slices],
+        "noise ± (95 %)": list(map(half_width_words, noise)),
+    }
+    st.dataframe(columns, hide_index=True)
     st.caption(
         "Of a usual area of each level, before anything is paid: the noise of areas "
         "depends on ε, their levels and the bound per unit, and on no record."
     )
 
 
-def _noise(choice: Choice, max_per_unit: int) -> list[float]:
+def _noise(choice: Choice, chosen: ChosenAreas, max_per_unit: int) -> list[float]:
     """The 95 % interval's half-width of each level's middle area, from a release of no records."""
-    chosen = choice.areas
-    assert chosen is not None
     nothing = from_points(np.empty((0, 2)), chosen.areas.domain, public=True, name="nothing")
     release = build(
         nothing,

@@ -11,7 +11,7 @@ import streamlit as st
 from dpviz.evaluation.truth import exact_by_area
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.areas.release import AreaRelease
-from dpviz.render import Camera, Scene, with_noise
+from dpviz.render import Camera, with_noise
 from dpviz.render.areas import areas_scene
 from dpviz.render.cells import domain_bounds
 from dpviz.render.scene import Bounds
@@ -70,7 +70,10 @@ def _map(prefix: str, release: AreaRelease, source: PointSource, level: str) -> 
     left, right = st.columns([7, 3], gap="medium")
     rect: Bounds | None = st.session_state.get(f"{prefix}.rect")
     with left:
-        map_view(_scene(prefix, release, source, level), key=name, on_shape=partial(drawn, prefix))
+        camera = Camera(bounds=domain_bounds(release.domain), key=source.key)
+        draw = partial(areas_scene, release, level, camera=camera)
+        scene = remembered(f"{prefix}.areas", (level, release), draw)
+        map_view(scene, key=name, on_shape=partial(drawn, prefix))
     with right:
         with st.container():  # what is open below it stays so
             _answer(prefix, release, source, rect)
@@ -79,16 +82,6 @@ def _map(prefix: str, release: AreaRelease, source: PointSource, level: str) -> 
     map_overlay(name, shape=Shape(rect=rect) if rect else None)
     permalink.remember(prefix, (permalink.RECT,))
     ask(prefix, typed)
-
-
-def _scene(prefix: str, release: AreaRelease, source: PointSource, level: str) -> Scene:
-    """The picture; kept until the release or the level changes."""
-
-    def draw() -> Scene:
-        camera = Camera(bounds=domain_bounds(release.domain), key=source.key)
-        return areas_scene(release, level, camera=camera)
-
-    return remembered(f"{prefix}.areas", (level, release), draw)
 
 
 def _answer(prefix: str, release: AreaRelease, source: PointSource, rect: Bounds | None) -> None:

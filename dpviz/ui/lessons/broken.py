@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,13 +14,12 @@ from dpviz.evaluation.exact import structure_loss
 from dpviz.evaluation.search import FINAL
 from dpviz.methods import method
 from dpviz.releases.points.release import PointRelease
-from dpviz.render import Camera, Scene, cells, density_scale
-from dpviz.render.basemap import outlines
+from dpviz.render import Camera
 from dpviz.render.numbers import percent
-from dpviz.ui.lessons.room import Room, axis, named
-from dpviz.ui.map import map_view
+from dpviz.render.view import release_scene
+from dpviz.ui.lessons.room import LIMIT, Room, axis, layer, named, rule
 from dpviz.ui.points.source_form import built_in
-from dpviz.ui.shared.charts import BLUE, GREY, ORANGE
+from dpviz.ui.shared.charts import BLUE, ORANGE
 from dpviz.ui.shared.text import cells_in_words
 
 TITLE, ORDER = "Published and broken", 8
@@ -46,8 +46,7 @@ def body(room: Room) -> None:
     """See the page."""
     left, right = st.columns([6, 5], gap="medium")
     with right:
-        key = room.control("people", range(90, 111), 100)
-        people = int(st.slider("People at one place", 90, 110, key=key))
+        people = room.choose(st.slider, "People at one place", "people", range(90, 111), 100)
         releases = _pair(room.data, people, room.epsilon, room.seed)
     with left:
         _maps(room, people, releases)
@@ -89,31 +88,15 @@ def _pair(data: str, people: int, epsilon: float, seed: int) -> tuple[PointRelea
 
 
 def _maps(room: Room, people: int, releases: tuple[PointRelease, PointRelease]) -> None:
-    scale = density_scale(*releases)
     labels = [
         f"{people + more} people: {cells_in_words(int(each.nodes.leaf.sum()))}"
         for more, each in enumerate(releases)
     ]
-    sides = zip(releases, ("left", "right"), labels, strict=True)
-    map_view(
-        Scene(
-            marks=[
-                *(
-                    cells(each, scale=scale, id=f"cells-{side}", side=side, title=title)  # type: ignore[arg-type]
-                    for each, side, title in sides
-                ),
-                *outlines(room.bounds),
-            ],
-            camera=Camera(bounds=room.bounds, key=f"{room.key}.{room.data}"),
-            mode="side",
-            labels=labels,
-            domain=room.bounds,
-            description=f"{method(EXACT_SPLITS).title} on {labels[0]} and on {labels[1]}",
-        ),
-        key=room.map_key,
-        height=MAP_HEIGHT,
-        tiles=False,
-    )
+    camera = Camera(bounds=room.bounds, key=f"{room.key}.{room.data}")
+    description = f"{method(EXACT_SPLITS).title} on {labels[0]} and on {labels[1]}"
+    scene = release_scene(releases, labels, mode="side", camera=camera)
+    scene = replace(scene, legend=None, tools=(), description=description)
+    room.show(scene, height=MAP_HEIGHT)
 
 
 def _attack(room: Room, people: int) -> None:
@@ -170,22 +153,12 @@ def _losses(room: Room) -> None:
     ]
     y = axis("loss", "Loss of the splits")
     claim = 0.5 * room.epsilon
-    layers = [
-        {
-            "data": {"values": [{"loss": claim}]},
-            "mark": {"type": "rule", "strokeDash": [5, 4], "color": GREY, "strokeWidth": 2},
-            "encoding": {"y": y},
-        },
-        {
-            "mark": {"type": "line", "point": True},
-            "encoding": {
-                "x": axis(
-                    "levels", "Levels below the root", axis={"values": list(LEVELS), "grid": False}
-                ),
-                "y": y,
-                "color": named("tree", {titles[SHARED_THRESHOLD]: ORANGE, titles[SOUND]: BLUE}),
-            },
-        },
-    ]
+    line = layer(
+        "line",
+        {"point": True},
+        x=axis("levels", "Levels below the root", axis={"values": list(LEVELS), "grid": False}),
+        y=y,
+        color=named("tree", {titles[SHARED_THRESHOLD]: ORANGE, titles[SOUND]: BLUE}),
+    )
     caption = f"Loss against the depth of the tree (dashed: the {claim:g} that was paid)"
-    room.chart(caption, rows, {"layer": layers}, 180)
+    room.chart(caption, rows, 180, rule(LIMIT, [{"loss": claim}], y=y), line)

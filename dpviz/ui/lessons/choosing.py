@@ -11,7 +11,7 @@ from dpviz.evaluation.experiments import Experiment, run
 from dpviz.evaluation.plots import COLOURS
 from dpviz.methods import METHODS, names
 from dpviz.queries.workloads import workload
-from dpviz.ui.lessons.room import Room, axis, named
+from dpviz.ui.lessons.room import Room, axis, layer, named
 from dpviz.ui.points.source_form import built_in
 from dpviz.ui.shared.charts import DASHES, LINES, PERCENT
 
@@ -45,26 +45,21 @@ def body(room: Room) -> None:
     """See the page."""
     left, right = st.columns([5, 6], gap="medium")
     with left:
-        name = str(
-            st.selectbox(
-                "Method on the map",
-                ON_OFFER,
-                format_func=_title,
-                key=room.control("map_of", ON_OFFER, ON_OFFER[0]),
-            )
+        name = room.choose(
+            st.selectbox, "Method on the map", "map_of", ON_OFFER, ON_OFFER[0], format_func=_title
         )
         release = room.release(name)
         room.show(room.scene(release=release, description=f"The city by {_title(name)}"))
         room.resample()
     with right:
-        size = str(
-            st.segmented_control(
-                "Size of the questions (share of the area)",
-                list(SIZES),
-                required=True,
-                format_func=lambda each: SIZES[each],
-                key=room.control("size", SIZES, "medium"),
-            )
+        size = room.choose(
+            st.segmented_control,
+            "Size of the questions (share of the area)",
+            "size",
+            list(SIZES),
+            "medium",
+            required=True,
+            format_func=SIZES.__getitem__,
         )
         _measure(room, size)
 
@@ -125,32 +120,21 @@ def _chart(room: Room, rows: list[dict[str, Any]], size: str) -> None:
     colour = named("method", dict(zip(map(_title, ON_OFFER), COLOURS, strict=False)))
     colour["legend"] = {**colour["legend"], "orient": "bottom", "columns": 2, **LINES}
     dash = colour | {"scale": colour["scale"] | {"range": DASHES[: len(ON_OFFER)]}}
-    encoding = {
-        "x": x,
-        "y": y,
-        "color": colour,
-        "strokeDash": dash,
-        "tooltip": [{"field": name} for name in rows[0]],
-    }
-    spec = {"mark": {"type": "line", "point": True}, "encoding": encoding}
-    room.chart(f"Mean relative error of questions of {size} of the area", rows, spec, 255)
+    tooltip = [{"field": name} for name in rows[0]]
+    line = layer("line", {"point": True}, x=x, y=y, color=colour, strokeDash=dash, tooltip=tooltip)
+    room.chart(f"Mean relative error of questions of {size} of the area", rows, 255, line)
 
 
 def _winners(rows: list[dict[str, Any]]) -> None:
     """Who has the least error where, in words that also fit a phone."""
+    import pandas as pd
+
+    table = pd.DataFrame(rows)
+    best = table.loc[table.groupby(["size", "ε"])["error"].idxmin()]
     lines = []
     for size in SIZES.values():
-        best = [
-            min(
-                (row for row in rows if row["size"] == size and row["ε"] == epsilon),
-                key=lambda row: float(row["error"]),
-            )["method"]
-            for epsilon in EPSILONS
-        ]
-        where: dict[str, list[str]] = {}
-        for name, epsilon in zip(best, EPSILONS, strict=True):
-            where.setdefault(str(name), []).append(f"{epsilon:g}")
-        words = (f"{name} ({', '.join(at)})" for name, at in where.items())
+        where = best[best["size"] == size].groupby("method", sort=False)["ε"]
+        words = (f"{name} ({', '.join(map('{:g}'.format, at))})" for name, at in where)
         lines.append(f"- **{size}**: {', '.join(words)}")
     st.markdown("Least error, and at which ε:\n" + "\n".join(lines))
     st.caption(

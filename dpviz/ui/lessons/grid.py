@@ -10,7 +10,7 @@ from dpviz.evaluation.lesson import ErrorParts, error_parts
 from dpviz.evaluation.truth import exact_total
 from dpviz.methods import method
 from dpviz.queries.workloads import workload
-from dpviz.ui.lessons.room import Room, axis, named
+from dpviz.ui.lessons.room import Room, axis, layer, named, rule
 from dpviz.ui.points.source_form import built_in
 from dpviz.ui.shared.charts import BLUE, GREY, ORANGE
 
@@ -33,10 +33,7 @@ def body(room: Room) -> None:
     """See the page."""
     left, right = st.columns([5, 6], gap="medium")
     with right:
-        side = int(
-            st.select_slider("Cells per side", SIDES, key=room.control("side", SIDES, 128))
-            or SIDES[0]
-        )
+        side = room.choose(st.select_slider, "Cells per side", "side", SIDES, 128)
     with left:
         release = room.release(METHOD, cells=side)
         room.show(room.scene(release=release, description=f"A grid of {side} by {side} cells"))
@@ -91,22 +88,17 @@ def _chart(room: Room, errors: dict[int, ErrorParts], side: int) -> None:
         scale={"type": "log", "nice": False},
         axis={"values": [10.0**power for power in range(-3, 7)], "format": "~g"},
     )
-    encoding = {"x": x, "y": y, "color": named("part", names)}
-    layers = [
-        {
-            "data": {"values": [{"cells per side": side}]},
-            "mark": {"type": "rule", "strokeDash": [4, 4], "color": GREY},
-            "encoding": {"x": x},
-        },
+    room.chart(
+        "Error against the size of the cells (dots: measured)",
+        rows,
+        260,
+        rule({"strokeDash": [4, 4], "color": GREY}, [{"cells per side": side}], x=x),
         {
             "transform": [{"filter": "datum.part != 'measured'"}],
-            "mark": {"type": "line", "strokeWidth": 2.5},
-            "encoding": encoding,
+            **layer("line", {"strokeWidth": 2.5}, x=x, y=y, color=named("part", names)),
         },
         {
             "transform": [{"filter": "datum.part == 'measured'"}],
-            "mark": {"type": "point", "filled": True, "size": 60, "color": GREY},
-            "encoding": {"x": x, "y": y},
+            **layer("point", {"filled": True, "size": 60, "color": GREY}, x=x, y=y),
         },
-    ]
-    room.chart("Error against the size of the cells (dots: measured)", rows, {"layer": layers}, 260)
+    )

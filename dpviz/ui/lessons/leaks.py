@@ -9,7 +9,7 @@ import streamlit as st
 from dpviz.evaluation.lesson import IsolatedRecord, records
 from dpviz.render import Mark, boxes, points, with_noise
 from dpviz.render.numbers import odds
-from dpviz.ui.lessons.room import PERSON, Room, around, axis, named
+from dpviz.ui.lessons.room import PERSON, Room, around, axis, layer, named
 from dpviz.ui.shared.charts import BLUE, ORANGE
 
 TITLE, ORDER = "What leaks", 1
@@ -37,20 +37,13 @@ def body(room: Room) -> None:
     isolated = room.isolated
     left, right = st.columns([6, 5], gap="medium")
     with right:
-        noisy = st.segmented_control(
-            "Who answers?",
-            ANSWERERS,
-            required=True,
-            key=room.control("who", ANSWERERS, ANSWERERS[0]),
+        noisy = room.choose(
+            st.segmented_control, "Who answers?", "who", ANSWERERS, ANSWERERS[0], required=True
         )
-        metres = st.slider(
-            "Move the rectangle east (metres)",
-            0,
-            len(isolated.counts) - 1,
-            key=room.control("move", range(len(isolated.counts)), 0),
-        )
+        steps = range(len(isolated.counts))
+        metres = room.choose(st.slider, "Move the rectangle east (metres)", "move", steps, 0)
     release = room.release(METHOD)
-    answers = release.count([isolated.moved(step) for step in range(len(isolated.counts))])
+    answers = release.count([isolated.moved(step) for step in steps])
     private = noisy != ANSWERERS[0]
     rect = isolated.moved(metres)
     before = isolated.moved(max(metres - 1, 0))
@@ -118,15 +111,16 @@ def _chart(room: Room, isolated: IsolatedRecord, noisy: list[float], metres: int
     ends = (*isolated.counts, *noisy)
     span = [math.floor(min(ends)) - 1, math.ceil(max(ends)) + 1]
     colours = {"exact": ORANGE, "private release": BLUE}
-    encoding = {
-        "x": axis(
+    line = layer(
+        "line",
+        {"interpolate": "step", "point": True},
+        x=axis(
             "metres",
             "Metres moved",
             scale={"domain": [0, len(isolated.counts) - 1]},
             axis={"tickMinStep": 1, "grid": False},
         ),
-        "y": axis("answer", "Count", scale={"domain": span}, axis={"tickMinStep": 1}),
-        "color": named("from", colours),
-    }
-    mark = {"type": "line", "interpolate": "step", "point": True}
-    room.chart("Count against the move", rows, {"mark": mark, "encoding": encoding}, 200)
+        y=axis("answer", "Count", scale={"domain": span}, axis={"tickMinStep": 1}),
+        color=named("from", colours),
+    )
+    room.chart("Count against the move", rows, 200, line)

@@ -13,8 +13,21 @@ from dpviz.evaluation.truth import exact_counts
 from dpviz.render import boxes, points
 from dpviz.render.numbers import odds, percent
 from dpviz.trees.lattice import Int
-from dpviz.ui.lessons.room import PERSON, WITH, WITHOUT, Rect, Room, around, axis, named, ratio_axis
-from dpviz.ui.shared.charts import BLUE, GREY, ORANGE
+from dpviz.ui.lessons.room import (
+    DASHED,
+    PERSON,
+    WITH,
+    WITHOUT,
+    Rect,
+    Room,
+    around,
+    axis,
+    layer,
+    named,
+    ordinal,
+    ratio_axis,
+)
+from dpviz.ui.shared.charts import BLUE, ORANGE
 
 TITLE, ORDER = "One person more", 7
 DO = (
@@ -52,19 +65,13 @@ def body(room: Room) -> None:
 
     removed, at = edit["kind"] == "remove", edit["at"]
     with left:
-        marks = [
+        room.show_pick(
+            clicked,
             boxes("square", [isolated.rect], color=(213, 94, 0), width=3),
             points("people", people, color=PERSON, radius=6, pickable=True),
             points("edit", [at], color=(42, 128, 196) if removed else (213, 94, 0), radius=9),
-        ]
-        room.show_pick(
-            room.scene(
-                *marks,
-                camera=seen,
-                picks=True,
-                description="The people around one square of 200 metres",
-            ),
-            clicked,
+            camera=seen,
+            description="The people around one square of 200 metres",
         )
         room.resample()
         with room.aside():
@@ -72,8 +79,7 @@ def body(room: Room) -> None:
     exact = int(exact_counts(room.handle, isolated.rect)[0])
     inside = _holds(isolated.rect, at)
     with right:
-        key = room.control("releases", range(1, 11), 1)
-        releases = int(st.slider("Releases of the same data", 1, 10, key=key))
+        releases = room.choose(st.slider, "Releases of the same data", "releases", range(1, 11), 1)
         disc = "less** (the blue disc)" if removed else "more** (the orange disc)"
         st.markdown(
             f"The neighbouring data set has **one record {disc}. Exact count of the square: "
@@ -103,18 +109,14 @@ def _chart(room: Room, seen: tuple[Int, Int], releases: int) -> None:
         for above, count in enumerate(counts)
     ]
     of_all = f"of {releases} releases" if releases > 1 else "of 1 release"
-    encoding = {
-        "x": {
-            "field": "answers above",
-            "type": "ordinal",
-            "axis": {"title": f"Answers above the smaller count, {of_all}", "labelAngle": 0},
-        },
-        "xOffset": {"field": "world", "sort": [WITHOUT, WITH]},
-        "y": axis("share", "Share of attackers"),
-        "color": named("world", {WITHOUT: BLUE, WITH: ORANGE}),
-    }
-    caption = f"What {ATTACKERS:,} attackers see in each world"
-    room.chart(caption, rows, {"mark": "bar", "encoding": encoding}, 175)
+    bars = layer(
+        "bar",
+        x=ordinal("answers above", f"Answers above the smaller count, {of_all}"),
+        xOffset={"field": "world", "sort": [WITHOUT, WITH]},
+        y=axis("share", "Share of attackers"),
+        color=named("world", {WITHOUT: BLUE, WITH: ORANGE}),
+    )
+    room.chart(f"What {ATTACKERS:,} attackers see in each world", rows, 175, bars)
 
 
 def _verdict(room: Room, seen: tuple[Int, Int], releases: int) -> None:
@@ -135,28 +137,18 @@ def _verdict(room: Room, seen: tuple[Int, Int], releases: int) -> None:
     sure = limit / (1 + limit)
     certainty = f"at most **{percent(sure, 1)}** sure" if sure < 0.9995 else "**all but certain**"
     if rows:
-        encoding = {
-            "x": axis(
-                "answers above",
-                "Answers above the smaller count",
-                scale={"domain": [0, releases], "padding": 8},
-                axis={"tickMinStep": 1, "format": "d", "grid": False},
-            ),
-            "y": ratio_axis("ratio", 1 / limit, limit, [row["ratio"] for row in rows]),
-        }
-        layers = [
-            {
-                "mark": {"type": "line", "color": GREY, "strokeDash": [5, 4]},
-                "encoding": {**encoding, "y": {**encoding["y"], "field": "exact"}},
-            },
-            {
-                "mark": {"type": "point", "filled": True, "size": 60, "color": ORANGE},
-                "encoding": encoding,
-            },
-        ]
+        x = axis(
+            "answers above",
+            "Answers above the smaller count",
+            scale={"domain": [0, releases], "padding": 8},
+            axis={"tickMinStep": 1, "format": "d", "grid": False},
+        )
+        y = ratio_axis("ratio", 1 / limit, limit, [row["ratio"] for row in rows])
+        line = layer("line", DASHED, x=x, y={**y, "field": "exact"})
+        dots = layer("point", {"filled": True, "size": 60, "color": ORANGE}, x=x, y=y)
         most = max(max(row["ratio"], 1 / row["ratio"]) for row in rows)
         bound = rf"limit $e^{{k\varepsilon}}$ = {odds(spent)}, but for luck"
-        room.chart(f"Measured ratio: up to {most:.3g}; {bound}", rows, {"layer": layers}, 145)
+        room.chart(f"Measured ratio: up to {most:.3g}; {bound}", rows, 145, line, dots)
     else:
         st.info(
             f"A ratio needs {ENOUGH} attackers in each world who saw the same, and these worlds "

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import streamlit as st
 
 from dpviz.evaluation.lesson import Worlds, two_worlds
 from dpviz.evaluation.truth import exact_counts
-from dpviz.ui.lessons.room import WITH, WITHOUT, Room, axis, middle, named, ratio_axis
-from dpviz.ui.shared.charts import BLUE, GREY, ORANGE
+from dpviz.ui.lessons.room import (
+    LIMIT,
+    WITH,
+    WITHOUT,
+    Room,
+    axis,
+    layer,
+    named,
+    ratio_axis,
+    rule,
+)
+from dpviz.ui.shared.charts import BLUE, ORANGE
 
 TITLE, ORDER = "Noise", 2
 DO = (
@@ -36,12 +47,8 @@ def body(room: Room) -> None:
     left, right = st.columns([5, 6], gap="medium")
     with left:
         rect = room.show_rect(
-            room.scene(
-                release=room.release(METHOD),
-                tools=("rect",),
-                description="The city, and a rectangle whose count is published",
-            ),
-            middle(room.bounds),
+            release=room.release(METHOD),
+            description="The city, and a rectangle whose count is published",
         )
         room.resample()
         count = int(exact_counts(room.handle, rect)[0])
@@ -52,15 +59,12 @@ def body(room: Room) -> None:
             )
             st.latex(r"P(k) = \frac{1-a}{1+a}\,a^{|k|},\qquad a = e^{-\varepsilon}")
     with right:
-        draws = st.select_slider(
-            "Draws so far",
-            DRAWS,
-            key=room.control("draws", DRAWS, 1_000),
-            format_func=lambda n: f"{n:,}",
+        draws = room.choose(
+            st.select_slider, "Draws so far", "draws", DRAWS, 1_000, format_func="{:,}".format
         )
-        worlds = _worlds(count, room.epsilon, int(draws), room.seed)
-        _histograms(room, worlds, int(draws))
-        _ratios(room, worlds, int(draws))
+        worlds = _worlds(count, room.epsilon, draws, room.seed)
+        _histograms(room, worlds, draws)
+        _ratios(room, worlds, draws)
 
 
 _worlds = st.cache_data(max_entries=64, show_spinner=False)(two_worlds)
@@ -81,25 +85,25 @@ def _histograms(room: Room, worlds: Worlds, draws: int) -> None:
         for value, share, likely in zip(worlds.value, column, exact, strict=True)
     ]
     colour = named("world", {WITHOUT: BLUE, WITH: ORANGE})
-    x = axis(
-        "published count",
-        "Published count",
-        axis={"grid": False, "tickMinStep": 1, "format": ",d"},
-        scale={"zero": False},
+    x, y = _published(), axis("share of draws", "Share of draws")
+    steps = layer(
+        "area",
+        {"interpolate": "step", "opacity": 0.4},
+        x=x,
+        y={**y, "stack": None},
+        color=colour,
     )
-    y = axis("share of draws", "Share of draws")
-    bars = {
-        "mark": {"type": "area", "interpolate": "step", "opacity": 0.4},
-        "encoding": {"x": x, "y": {**y, "stack": None}, "color": colour},
-    }
-    line = {
-        "mark": {"type": "line", "interpolate": "step", "strokeWidth": 1.5},
-        "encoding": {"x": x, "y": {**y, "field": "exact probability"}, "color": colour},
-    }
+    lines = layer(
+        "line",
+        {"interpolate": "step", "strokeWidth": 1.5},
+        x=x,
+        y={**y, "field": "exact probability"},
+        color=colour,
+    )
     wide = f", in bins of {worlds.width}" if worlds.width > 1 else ""
     times = "1 draw" if draws == 1 else f"{draws:,} draws"
     caption = f"{times} in each world{wide} (lines: exact)"
-    room.chart(caption, rows, {"layer": [bars, line]}, 215)
+    room.chart(caption, rows, 215, steps, lines)
 
 
 def _ratios(room: Room, worlds: Worlds, draws: int) -> None:
@@ -117,27 +121,23 @@ def _ratios(room: Room, worlds: Worlds, draws: int) -> None:
         st.info(f"A ratio needs {ENOUGH} draws in a bin of both histograms: {remedy}.")
         return
     low, high = math.exp(-room.epsilon), math.exp(room.epsilon)
-    x = axis(
-        "published count",
-        "Published count",
-        axis={"grid": False, "tickMinStep": 1, "format": ",d"},
-        scale={"zero": False, "padding": 8},
-    )
     y = ratio_axis("ratio", low, high, [row["ratio"] for row in rows])
     limits = [
         {"ratio": low, "limit": f"e^−ε = {low:.3g}"},
         {"ratio": high, "limit": f"e^ε = {high:.3g}"},
     ]
-    layers = [
-        {
-            "data": {"values": limits},
-            "mark": {"type": "rule", "strokeDash": [5, 4], "color": GREY, "strokeWidth": 2},
-            "encoding": {"y": {**y, "field": "ratio"}, "tooltip": {"field": "limit"}},
-        },
-        {
-            "mark": {"type": "point", "filled": True, "size": 45, "color": ORANGE},
-            "encoding": {"x": x, "y": y},
-        },
-    ]
+    ends = rule(LIMIT, limits, y=y, tooltip={"field": "limit"})
+    dots = layer(
+        "point", {"filled": True, "size": 45, "color": ORANGE}, x=_published(padding=8), y=y
+    )
     caption = f"The ratio stays between 1/{high:.3g} and {high:.3g}, but for luck"
-    room.chart(caption, rows, {"layer": layers}, 170)
+    room.chart(caption, rows, 170, ends, dots)
+
+
+def _published(**scale: Any) -> dict[str, Any]:
+    return axis(
+        "published count",
+        "Published count",
+        axis={"grid": False, "tickMinStep": 1, "format": ",d"},
+        scale={"zero": False, **scale},
+    )

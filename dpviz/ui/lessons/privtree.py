@@ -9,10 +9,10 @@ import streamlit as st
 
 from dpviz.evaluation.privtree_trace import Path, Step, heap_losses, steps, trace
 from dpviz.render import boxes
-from dpviz.ui.lessons.room import Rect, Room, axis, named
+from dpviz.ui.lessons.room import DASHED, Rect, Room, axis, layer, named, ordinal, rule
 from dpviz.ui.points.source_form import built_in
 from dpviz.ui.shared import permalink
-from dpviz.ui.shared.charts import BLUE, GREY, ORANGE, SHORT
+from dpviz.ui.shared.charts import BLUE, ORANGE, SHORT
 from dpviz.ui.shared.method_form import EPSILONS
 
 TITLE, ORDER = "PrivTree, step by step", 5
@@ -48,14 +48,16 @@ def body(room: Room) -> None:
         step, replayed = st.columns(2)
         with step:
             at = _slider(room, len(grown) - 1)
-        other = replayed.select_slider(
+        other = room.choose(
+            replayed.select_slider,
             "Same random bits at ε′",
+            "other",
             EPSILONS,
-            key=room.control("other", EPSILONS, 0.1),
-            format_func=lambda value: f"{value:g}",
+            0.1,
+            format_func="{:g}".format,
         )
         _decision(grown[at], last=at == len(grown) - 1)
-    replay = steps(path, float(other))
+    replay = steps(path, other)
     with left:
         _map(room, path, at)
         room.resample()
@@ -67,7 +69,7 @@ def body(room: Room) -> None:
                 "noise. The other half of ε pays for the counts of the leaves."
             )
     with right:
-        _levels(room, grown, replay, float(other), at)
+        _levels(room, grown, replay, other, at)
         _losses(room)
 
 
@@ -130,14 +132,11 @@ def _map(room: Room, path: Path, at: int) -> None:
     if at:
         marks.insert(0, boxes("path", rects[:-1], color=(240, 150, 60), width=1.5))
     room.show_pick(
-        room.scene(
-            *marks,
-            release=room.release(METHOD),
-            camera=rects[max(0, at - 2)],
-            picks=True,
-            description=f"The tree, and the path to one place down to depth {at}",
-        ),
         clicked,
+        *marks,
+        release=room.release(METHOD),
+        camera=rects[max(0, at - 2)],
+        description=f"The tree, and the path to one place down to depth {at}",
     )
 
 
@@ -168,53 +167,33 @@ def _levels(room: Room, grown: list[Step], replay: list[Step], other: float, at:
         scale={"type": "symlog", "constant": 10, "nice": False},
         axis={"values": TICKS, "labelExpr": SHORT},
     )
-    encoding = {
-        "x": x,
-        "y": y,
-        "color": named("run", {here: ORANGE, there: BLUE}),
-        "shape": {
-            "field": "decision",
-            "scale": {"domain": ["split", "leaf"], "range": ["circle", "square"]},
-            "legend": None,
-        },
-        "tooltip": [{"field": name} for name in rows[0]],
+    line = {"x": x, "y": y, "color": named("run", {here: ORANGE, there: BLUE})}
+    shape = {
+        "field": "decision",
+        "scale": {"domain": ["split", "leaf"], "range": ["circle", "square"]},
+        "legend": None,
     }
-    layers = [
-        {
-            "data": {"values": [{"biased + noise": grown[0].threshold}]},
-            "mark": {"type": "rule", "strokeDash": [5, 4], "color": GREY},
-            "encoding": {"y": y},
-        },
-        {
-            "data": {"values": [{"depth": at}]},
-            "mark": {"type": "rule", "color": ORANGE, "opacity": 0.25, "strokeWidth": 12},
-            "encoding": {"x": x},
-        },
-        {
-            "mark": {"type": "line"},
-            "encoding": {name: encoding[name] for name in ("x", "y", "color")},
-        },
-        {"mark": {"type": "point", "filled": True, "size": 60}, "encoding": encoding},
-    ]
+    tooltip = [{"field": name} for name in rows[0]]
     depths = f"{len(grown) - 1} here, {len(replay) - 1} at ε′"
     room.chart(
         f"Decisions down the path (squares: leaves at depth {depths})",
         rows,
-        {"layer": layers},
         195,
+        rule(DASHED, [{"biased + noise": grown[0].threshold}], y=y),
+        rule({"color": ORANGE, "opacity": 0.25, "strokeWidth": 12}, [{"depth": at}], x=x),
+        layer("line", **line),
+        layer("point", {"filled": True, "size": 60}, **line, shape=shape, tooltip=tooltip),
     )
 
 
 def _losses(room: Room) -> None:
     losses = heap_losses(room.epsilon, HEAP)
     rows = [{"depth": depth, "loss": round(loss, 5)} for depth, loss in enumerate(losses)]
-    encoding = {
-        "x": {"field": "depth", "type": "ordinal", "axis": {"title": "Depth", "labelAngle": 0}},
-        "y": axis("loss", "Log ratio", axis={"tickCount": 3}),
-    }
+    y = axis("loss", "Log ratio", axis={"tickCount": 3})
+    bars = layer("bar", {"color": ORANGE}, x=ordinal("depth", "Depth"), y=y)
     total, most = sum(losses), 0.5 * room.epsilon
     caption = f"Why depth adds no further cost: {total:.3g} in all, at most ε/2 = {most:g}"
-    room.chart(caption, rows, {"mark": {"type": "bar", "color": ORANGE}, "encoding": encoding}, 115)
+    room.chart(caption, rows, 115, bars)
     st.caption(
         "A hard case, all records at one point. With every level up, the count is further above "
         "the threshold, and what one record changes is a quarter as large, or less. The worst "

@@ -11,9 +11,9 @@ from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.release import PointRelease
 from dpviz.render import boxes, half_width_words, with_noise
 from dpviz.render.numbers import percent
-from dpviz.ui.lessons.room import Room, axis, middle, named
+from dpviz.ui.lessons.room import LIMIT, Room, axis, layer, middle, named, rule
 from dpviz.ui.points.source_form import built_in
-from dpviz.ui.shared.charts import BLUE, GREY, ORANGE
+from dpviz.ui.shared.charts import BLUE, ORANGE
 from dpviz.ui.shared.text import cells_in_words
 
 TITLE, ORDER = "Reading an answer", 6
@@ -47,13 +47,9 @@ def body(room: Room) -> None:
             boxes("snapped", [aligned(release, place, 1 << HEIGHT)], color=(0, 114, 178), width=3)
         ]
         drawn = room.show_rect(
-            room.scene(
-                *(marks if snap else []),
-                release=release,
-                tools=("rect",),
-                description="A quadtree's cells and a rectangle",
-            ),
-            middle(room.bounds),
+            *(marks if snap else []),
+            release=release,
+            description="A quadtree's cells and a rectangle",
         )
         room.resample()
     rect = aligned(release, drawn, 1 << HEIGHT) if snap else drawn
@@ -94,20 +90,10 @@ def _coverage(room: Room, rect: Rect) -> None:
     y = axis("low", "Count", scale={"zero": False})
     x = axis("release", f"{RESAMPLES} releases, in order of their answer", axis={"grid": False})
     colour = named("interval", {names[True]: BLUE, names[False]: ORANGE})
-    layers = [
-        {
-            "mark": {"type": "rule", "strokeWidth": 1.5},
-            "encoding": {"x": x, "y": y, "y2": {"field": "high"}, "color": colour},
-        },
-        {
-            "data": {"values": [{"low": exact}]},
-            "mark": {"type": "rule", "strokeDash": [5, 4], "color": GREY, "strokeWidth": 2},
-            "encoding": {"y": y},
-        },
-    ]
+    intervals = layer("rule", {"strokeWidth": 1.5}, x=x, y=y, y2={"field": "high"}, color=colour)
     share = sum(hits) / len(hits)
     caption = f"{percent(share)} of {RESAMPLES} intervals hold the exact count (dashed)"
-    room.chart(caption, rows, {"layer": layers}, 280)
+    room.chart(caption, rows, 280, intervals, rule(LIMIT, [{"low": exact}], y=y))
     if share < 0.9:
         st.markdown(
             "The edge cuts cells, and the people in them are not spread evenly: all answers are "

@@ -19,6 +19,7 @@ from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.map.component import events
 from dpviz.ui.points.source_form import built_in
 from dpviz.ui.shared import permalink
+from dpviz.ui.shared.charts import GREY
 
 HEIGHT = 400
 LOOK: dict[str, Any] = {
@@ -47,6 +48,10 @@ LABEL = (
     " : format(max(datum.value, 1 / datum.value), '.2~e'))"
 )
 """Of a ratio on its axis: a small one as 1/2.72, a large one in full digits up to a million."""
+
+DASHED = {"strokeDash": [5, 4], "color": GREY}
+LIMIT = {**DASHED, "strokeWidth": 2}
+"""The looks of a rule, and of one that the eye should find first."""
 
 WITHOUT, WITH = "without the record", "with the record"
 Rect = tuple[float, float, float, float]
@@ -120,11 +125,13 @@ class Room:
             **{"legend": legend, "description": "Map of the chapter", **options},
         )
 
-    def show(self, scene: Scene) -> None:
+    def show(self, scene: Scene, height: int = HEIGHT, **heard: Callable[[], None]) -> None:
         """The chapter's map."""
-        map_view(scene, key=self.map_key, height=HEIGHT, tiles=False)
+        map_view(scene, key=self.map_key, height=height, tiles=False, **heard)
 
-    def show_pick(self, scene: Scene, clicked: Callable[[dict[str, Any]], None]) -> None:
+    def show_pick(
+        self, clicked: Callable[[dict[str, Any]], None], *marks: Mark, **options: Any
+    ) -> None:
         """The chapter's map; a click on a mark calls ``clicked`` before the page runs."""
 
         def picked() -> None:
@@ -132,15 +139,15 @@ class Room:
             if pick:
                 clicked(pick)
 
-        map_view(scene, key=self.map_key, height=HEIGHT, tiles=False, on_pick=picked)
+        self.show(self.scene(*marks, picks=True, **options), on_pick=picked)
 
-    def show_rect(self, scene: Scene, start: Rect) -> Rect:
+    def show_rect(self, *marks: Mark, **options: Any) -> Rect:
         """The chapter's map with a rectangle that can be drawn anew; where it is now."""
         place = f"{self.key}.rect"
         if place not in st.session_state:
-            west, south, east, north = permalink.number_list("rect", 4) or (0.0,) * 4
-            good = west < east and south < north and _meets((west, south, east, north), self.bounds)
-            st.session_state[place] = (west, south, east, north) if good else start
+            asked = permalink.rectangle("rect")
+            good = asked is not None and _meets(asked, self.bounds)
+            st.session_state[place] = asked if good else middle(self.bounds)
             if not good:
                 why = f"is not {permalink.RECT.form} of a part of this city. Draw one on the map."
                 permalink.refused("rect", permalink.parameter("rect"), why)
@@ -150,7 +157,7 @@ class Room:
             if shape and shape.rect and _meets(shape.rect, self.bounds):
                 st.session_state[place] = shape.rect
 
-        map_view(scene, key=self.map_key, height=HEIGHT, tiles=False, on_shape=drawn)
+        self.show(self.scene(*marks, tools=("rect",), **options), on_shape=drawn)
         rect: Rect = st.session_state[place]
         map_overlay(self.map_key, shape=Shape(rect=rect))
         self.link["rect"] = permalink.joined(rect)
@@ -174,17 +181,30 @@ class Room:
             self.chosen[name] = str(st.session_state[key])
         return key
 
+    def choose(
+        self,
+        widget: Callable[..., Any],
+        label: str,
+        name: str,
+        offered: Sequence[Any],
+        start: Any,
+        **look: Any,
+    ) -> Any:
+        """What a control of some options, or a slider of whole numbers, is set to."""
+        options = (offered[0], offered[-1]) if widget is st.slider else (offered,)
+        return widget(label, *options, key=self.control(name, offered, start), **look)
+
     def chart(
         self,
         caption: str,
         rows: Sequence[Mapping[str, Any]],
-        spec: dict[str, Any],
         height: int,
+        *layers: Mapping[str, Any],
     ) -> None:
-        """A Vega-Lite chart under its caption, and its rows for the page's tables."""
+        """Layers of Vega-Lite under their caption, and the rows for the page's tables."""
         with st.container(gap="xsmall"):
             st.markdown(f"**{caption}**")
-            st.vega_lite_chart(list(rows), {**LOOK, **spec}, height=height)
+            st.vega_lite_chart(list(rows), {**LOOK, "layer": list(layers)}, height=height)
         self.tables[caption] = rows
 
     def aside(self) -> Any:
@@ -231,10 +251,25 @@ def around(isolated: IsolatedRecord, metres: float) -> Rect:
     return west - wide, south - high, east + wide, north + high
 
 
+def layer(mark: str, look: Mapping[str, Any] | None = None, **channels: Any) -> dict[str, Any]:
+    """A layer of a chart: all rows as marks of one kind, with their look and their channels."""
+    return {"mark": {"type": mark, **(look or {})}, "encoding": channels}
+
+
+def rule(look: Mapping[str, Any], values: Sequence[Mapping[str, Any]], **channels: Any) -> Any:
+    """A layer of lines across a chart, at values of their own."""
+    return {"data": {"values": values}, **layer("rule", look, **channels)}
+
+
 def axis(name: str, title: str, **more: Any) -> dict[str, Any]:
     """A quantitative channel; ``scale`` and ``axis`` are merged in."""
     look = {"title": title, "gridOpacity": 0.35, **more.pop("axis", {})}
     return {"field": name, "type": "quantitative", "axis": look, **more}
+
+
+def ordinal(name: str, title: str) -> dict[str, Any]:
+    """A channel with a place for each of a few whole numbers."""
+    return {"field": name, "type": "ordinal", "axis": {"title": title, "labelAngle": 0}}
 
 
 def ratio_axis(name: str, low: float, high: float, seen: Sequence[float]) -> dict[str, Any]:
@@ -259,7 +294,7 @@ def named(name: str, colours: Mapping[str, str]) -> dict[str, Any]:
     return {"field": name, "type": "nominal", "scale": scale, "legend": legend}
 
 
-def _meets(rect: Rect, bounds: Rect) -> bool:
+def _meets(rect: Sequence[float], bounds: Rect) -> bool:
     west, south, east, north = bounds
     return rect[0] < east and rect[2] > west and rect[1] < north and rect[3] > south
 

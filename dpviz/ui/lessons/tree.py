@@ -8,7 +8,7 @@ import streamlit as st
 
 from dpviz.evaluation.lesson import ErrorParts, error_parts
 from dpviz.queries.workloads import workload
-from dpviz.ui.lessons.room import Room, axis
+from dpviz.ui.lessons.room import Room, axis, layer, ordinal
 from dpviz.ui.points.source_form import built_in
 from dpviz.ui.shared.charts import BLUE, ORANGE
 
@@ -35,23 +35,13 @@ def body(room: Room) -> None:
     """See the page."""
     left, right = st.columns([5, 6], gap="medium")
     with right, st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        height = st.slider(
-            "Height (levels)",
-            1,
-            HIGHEST,
-            key=room.control("height", range(1, HIGHEST + 1), 6),
-            width=150,
-        )
-        budget = st.segmented_control(
-            "Shares of ε",
-            BUDGETS,
-            required=True,
-            key=room.control("budget", BUDGETS, "geometric"),
+        heights = range(1, HIGHEST + 1)
+        height = room.choose(st.slider, "Height (levels)", "height", heights, 6, width=150)
+        budget = room.choose(
+            st.segmented_control, "Shares of ε", "budget", BUDGETS, "geometric", required=True
         )
         consistent = st.toggle("Consistency", key=room.control("consistent", (True, False), True))
-    release = room.release(
-        METHOD, height=height, budget=budget, consistency=bool(consistent), prune=0.0
-    )
+    release = room.release(METHOD, height=height, budget=budget, consistency=consistent, prune=0.0)
     with left:
         words = f"A quadtree of height {height}: {4**height:,} leaves of one size"
         room.show(room.scene(release=release, description=words))
@@ -66,7 +56,7 @@ def body(room: Room) -> None:
     with right:
         _shares(room, [float(row["epsilon"]) for row in release.header.budget])
         variants = _variants(room.data, room.epsilon, room.seed, height)
-        _errors(room, variants, _label(str(budget), bool(consistent)))
+        _errors(room, variants, _label(budget, consistent))
         st.caption(
             f"Root mean square over {QUERIES} random rectangles of 1–10 % of the area and "
             f"{RESAMPLES} releases of each tree. Consistency: least squares make every cell the "
@@ -102,17 +92,9 @@ def _variants(data: str, epsilon: float, seed: int, height: int) -> dict[str, Er
 
 def _shares(room: Room, shares: list[float]) -> None:
     rows = [{"level": level, "ε": round(share, 4)} for level, share in enumerate(shares)]
-    encoding = {
-        "x": {
-            "field": "level",
-            "type": "ordinal",
-            "axis": {"title": "Level (root: 0)", "labelAngle": 0},
-        },
-        "y": axis("ε", "ε of the level"),
-    }
-    mark = {"type": "bar", "color": BLUE}
-    caption = f"How ε = {room.epsilon:g} is shared"
-    room.chart(caption, rows, {"mark": mark, "encoding": encoding}, 150)
+    x, y = ordinal("level", "Level (root: 0)"), axis("ε", "ε of the level")
+    bars = layer("bar", {"color": BLUE}, x=x, y=y)
+    room.chart(f"How ε = {room.epsilon:g} is shared", rows, 150, bars)
 
 
 def _errors(room: Room, variants: dict[str, ErrorParts], chosen: str) -> None:
@@ -121,20 +103,12 @@ def _errors(room: Room, variants: dict[str, ErrorParts], chosen: str) -> None:
         for name, options in variants.items()
     ]
     look = {"title": None, "labelLimit": 220}
-    x = axis("error", "Noise error (records)", axis={"format": ",~r"})
-    layers = [
-        {
-            "mark": "bar",
-            "encoding": {
-                "y": {"field": "tree", "type": "nominal", "sort": None, "axis": look},
-                "x": x,
-                "color": {
-                    "condition": {"test": "datum.chosen", "value": ORANGE},
-                    "value": BLUE,
-                },
-            },
-        },
-    ]
+    bars = layer(
+        "bar",
+        y={"field": "tree", "type": "nominal", "sort": None, "axis": look},
+        x=axis("error", "Noise error (records)", axis={"format": ",~r"}),
+        color={"condition": {"test": "datum.chosen", "value": ORANGE}, "value": BLUE},
+    )
     blur = next(iter(variants.values())).uniformity
     caption = f"Noise error of four such trees (of cut cells: {blur:,.0f} in each)"
-    room.chart(caption, rows, {"layer": layers}, 170)
+    room.chart(caption, rows, 170, bars)

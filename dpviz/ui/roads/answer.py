@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import streamlit as st
 
@@ -108,21 +106,16 @@ def _one(release: RoadRelease, label: str, edges: Int) -> None:
 def _covering(release: RoadRelease, label: str, edges: Int) -> None:
     """The nodes of the shortest top-down answer, along the positions of their sub-domains."""
     with st.expander(f"Built from these cells {label}".strip(), icon=":material/account_tree:"):
-        nodes, domains = release.nodes, release.domains
-        covering = cover(release, edges)
-        rows: list[dict[str, Any]] = []
-        for node in covering[:LISTED].tolist():
-            sd = float(nodes.variance[node]) ** 0.5
-            first, last = int(nodes.lo[node, 0]), int(nodes.hi[node, 0])
-            rows.append(
-                {
-                    "sub-domain": int(domains.path[first]),
-                    "level": int(nodes.level[node]),
-                    "streets": last - first,
-                    "noisy count": with_noise(float(nodes.count[node]), INTERVAL_SDS * sd),
-                }
-            )
-        st.dataframe(rows, hide_index=True)
+        nodes, listed = release.nodes, cover(release, edges)[:LISTED]
+        first, last = nodes.lo[listed, 0], nodes.hi[listed, 0]
+        half = INTERVAL_SDS * np.sqrt(nodes.variance[listed])
+        columns = {
+            "sub-domain": release.domains.path[first],
+            "level": nodes.level[listed],
+            "streets": last - first,
+            "noisy count": list(map(with_noise, nodes.count[listed], half)),
+        }
+        st.dataframe(columns, hide_index=True)
         st.caption("Every number above is an estimate after least squares over the whole tree.")
 
 

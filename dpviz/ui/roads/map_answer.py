@@ -76,7 +76,7 @@ def show_graph(prefix: str, source: RoadSource) -> None:
 
 
 def _ends(prefix: str) -> Ends:
-    ends = [st.session_state.get(f"{prefix}.{field.name}") for field in FIELDS]
+    ends = [st.session_state.get(field.place(prefix)) for field in FIELDS]
     return tuple(end for end in ends if end)
 
 
@@ -96,7 +96,7 @@ def _refuse_unknown(prefix: str, graph: RoadGraph) -> None:
 
 def _choose_ends(prefix: str, ends: Ends) -> None:
     for field, end in zip(FIELDS, [*ends, None, None], strict=False):
-        st.session_state[f"{prefix}.{field.name}"] = end
+        st.session_state[field.place(prefix)] = end
 
 
 @fragment
@@ -117,7 +117,11 @@ def map_and_answer(
         drawn = _drawable(source.data.graph)
         if drawn:
             map_view(
-                _scene(prefix, releases, source, plan, view),
+                remembered(
+                    f"{prefix}.scene",
+                    (view, *releases),
+                    partial(_scene, releases, source, plan, view),
+                ),
                 key=f"{prefix}.map",
                 on_pick=partial(_picked, prefix, source.data.graph),
             )
@@ -152,15 +156,7 @@ def _picked(prefix: str, graph: RoadGraph) -> None:
         _choose_ends(prefix, (ends[0], chosen))
 
 
-def _scene(
-    prefix: str, releases: list[RoadRelease], source: RoadSource, plan: RoadChoice, view: str
-) -> Scene:
-    """The picture; kept until a release or the view changes."""
-    draw = lambda: _drawn(releases, source, plan, view)  # noqa: E731
-    return remembered(f"{prefix}.scene", (view, *releases), draw)
-
-
-def _drawn(releases: list[RoadRelease], source: RoadSource, plan: RoadChoice, view: str) -> Scene:
+def _scene(releases: list[RoadRelease], source: RoadSource, plan: RoadChoice, view: str) -> Scene:
     first, *others = releases
     top, records = max(map(top_count, releases)), first.records
     options: dict[str, Any] = {}

@@ -49,9 +49,7 @@ def cutting_form(prefix: str, public: bool) -> tuple[Cutting, Cells | None]:
     def saved(name: str, what: str, start: float, ends: tuple[float, float], **how: bool) -> float:
         heard = f"{prefix}.{name}" not in st.session_state
         asked = permalink.parameter(name)
-        taken = permalink.bounded(what, asked, start, *ends, heard=heard, **how)
-        assert taken is not None
-        return taken
+        return permalink.bounded(what, asked, start, *ends, heard=heard, **how)
 
     with st.expander("Cells and sequences", icon=":material/grid_on:"):
         side = st.number_input(
@@ -102,11 +100,8 @@ def _leaves_form(prefix: str) -> tuple[str, Cells | None]:
     if file is None:
         return "", None
     with ErrorsShown(RELEASE):
-        cells = remembered(
-            f"{prefix}.leaves.cells",
-            file.file_id,
-            lambda: read_upload(file, _leaves),
-        )
+        place = f"{prefix}.leaves.cells"
+        cells = remembered(place, file.file_id, lambda: read_upload(file, _leaves))
         st.caption(
             f"{len(cells)} cells of a release that says: {plain(cells.origin['guarantee'])}. Where "
             "both are about the same people, their ε add up."

@@ -189,9 +189,7 @@ def tables(view: MoveView) -> None:
         st.dataframe(
             {
                 "place": [view.names[row] for row in order.tolist()],
-                "visits (noisy)": [
-                    with_noise(float(view.visits[row]), float(half[row])) for row in order
-                ],
+                "visits (noisy)": list(map(with_noise, view.visits[order], half[order])),
             },
             hide_index=True,
             height=260,

@@ -210,10 +210,7 @@ def strings_table(view: MoveView, strings: Strings, **options: Any) -> None:
     columns: dict[str, Any] = {"path": [path_words(each, view.names) for each in strings.symbols]}
     if strings.count is not None:
         sd = np.zeros(len(strings)) if strings.sd is None else strings.sd
-        columns["times (noisy)"] = [
-            with_noise(count, INTERVAL_SDS * spread)
-            for count, spread in zip(strings.count.tolist(), sd.tolist(), strict=True)
-        ]
+        columns["times (noisy)"] = list(map(with_noise, strings.count, INTERVAL_SDS * sd))
     if "on_select" in options:
         options["selection_mode"] = "single-row"
     looks = of_numbers("times (noisy)")

@@ -11,13 +11,15 @@ import difflib
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import streamlit as st
 
 from dpviz.files import limits
 from dpviz.ui.shared.parts import in_part
 from dpviz.ui.shared.text import plain
+
+N = TypeVar("N", bound=float | None)
 
 STEP = "chapter"
 """The parameter whose change is a step of its own that the browser's Back takes back."""
@@ -200,13 +202,13 @@ def one_of(what: str, asked: str | None, offered: Collection[str], start: str, i
 def bounded(
     what: str,
     asked: str | None,
-    start: float | None,
+    start: N,
     low: float | None,
     high: float | None,
     *,
     whole: bool = False,
     heard: bool = True,
-) -> float | None:
+) -> float | N:
     """The number that is asked for, at the nearest end where it is beyond; ``start`` for no number.
 
     Args:
@@ -219,9 +221,8 @@ def bounded(
         heard: whether the visitor has chosen nothing here yet; then there is nothing to say.
     """
     values = numbers(asked, 1)
-    if values is None:
-        taken = start
-    else:
+    taken: float | N = start
+    if values is not None:
         taken = values[0] if low is None else max(values[0], low)
         taken = taken if high is None else min(taken, high)
         taken = float(int(taken)) if whole else taken
