@@ -5,6 +5,7 @@ what each shows; where these do not nest, boxes are halves of the domain, added 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from dpviz.releases.points.range_count import RangeAnswers
 from dpviz.releases.points.release import PointRelease
 from dpviz.render.basemap import outlines
 from dpviz.render.cells import ALWAYS, ZOOM_STEPS, adaptive, domain_bounds, home_zoom
-from dpviz.render.colors import LAND, MORE_A, MORE_B, Themed
+from dpviz.render.colors import LAND, MORE_A, MORE_B, PALETTES, Themed
 from dpviz.render.legend import Legend, Swatch, scale_labels
 from dpviz.render.marks import count_column
 from dpviz.render.projection import areas, to_degrees, world
@@ -224,8 +225,7 @@ def cell_layer(
 
 def one_palette(colors: Themed) -> dict[str, Any]:
     """The same colours under the name of every palette."""
-    themes = {"light": colors.light, "dark": colors.dark}
-    return dict.fromkeys(("tide", "ember", "grey"), themes)
+    return dict.fromkeys(PALETTES, colors.to_dict())
 
 
 def by_zoom(domain: Domain, columns: Callable[[float], Sequence[NDArray[Any]]]) -> list[Any]:
@@ -295,7 +295,7 @@ def _legend(scale: Scale, colors: Themed, labels: Sequence[str], least: float) -
         labels=["", *(f"−{word}" for word in reversed(words)), *words],
         blank=f"blank: no difference that stands out of the errors ({least:g} sd)",
         swatches=(
-            Swatch(f"more in A: {labels[0]}", Themed(MORE_A.light[2], MORE_A.dark[2])),
-            Swatch(f"more in B: {labels[1]}", Themed(MORE_B.light[2], MORE_B.dark[2])),
+            Swatch(f"more in A: {labels[0]}", MORE_A.map(itemgetter(2))),
+            Swatch(f"more in B: {labels[1]}", MORE_B.map(itemgetter(2))),
         ),
     )

@@ -28,7 +28,7 @@ OPAQUE, BLANK = 240, 1
 BORDERED = (8.0, 24.0)
 """Pixels across, of a middling district, over which borders come: before, ink is for counts."""
 
-HAIRLINE: dict[str, Any] = {"color": Themed((*LAND.light, 115), (*LAND.dark, 115)), "width": 0.5}
+HAIRLINE: dict[str, Any] = {"color": LAND.faint(115), "width": 0.5}
 """Between cells of a mesh, whose borders are nowhere on the ground; blank cells, which may lie on
 water, have none."""
 

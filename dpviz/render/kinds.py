@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -176,7 +177,7 @@ def overlay_scene(release: KindsRelease, *, camera: Camera | None = None) -> Sce
         colors=_grey(),
         labels=scale_labels(scale),
         blank=f"blank: under {scale_labels(scale)[0]}, or too few to tell from none",
-        swatches=(*swatches, Swatch(other, Themed(GREY.light[3], GREY.dark[3]))),
+        swatches=(*swatches, Swatch(other, GREY.map(itemgetter(3)))),
     )
     description = "Map of the kind that leads in each cell"
     return _scene(release, marks, legend, description, camera)
@@ -310,16 +311,13 @@ def _strengths(at: int, classes: int = STRENGTHS) -> Themed:
 
 
 def _grey() -> Themed:
-    return Themed(GREY.light[1 : 1 + STRENGTHS], GREY.dark[1 : 1 + STRENGTHS])
+    return GREY.map(itemgetter(slice(1, 1 + STRENGTHS)))
 
 
 def _share_colors() -> Themed:
     """The other kind strong to weak, then weak to strong."""
-    sides = (
-        (*(b[at] for at in (3, 2, 0)), *(a[at] for at in (0, 2, 3)))
-        for a, b in ((MORE_A.light, MORE_B.light), (MORE_A.dark, MORE_B.dark))
-    )
-    return Themed(*sides)
+    other, this = MORE_B.map(itemgetter(3, 2, 0)), MORE_A.map(itemgetter(0, 2, 3))
+    return Themed(other.light + this.light, other.dark + this.dark)
 
 
 def _scene(

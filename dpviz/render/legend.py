@@ -78,9 +78,8 @@ class Legend:
 
 
 def _both(color: Themed | Color | tuple[int, ...]) -> dict[str, list[int]]:
-    if isinstance(color, Themed):
-        return {"light": list(color.light), "dark": list(color.dark)}
-    return {"light": list(color), "dark": list(color)}
+    both = color if isinstance(color, Themed) else Themed(color, color)
+    return both.map(list).to_dict()
 
 
 def scale_labels(scale: Scale) -> list[str]:

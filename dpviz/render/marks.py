@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ NEGLIGIBLE = 0.01
 """Standard deviations of the noise by which a count may be off where it is shown: the last digit of
 one that is shown beside its noise is worth five times that at least."""
 
-MIDDLE = Themed(TIDE.light[5], TIDE.dark[5])
+MIDDLE = TIDE.map(itemgetter(5))
 
 
 def points(
@@ -58,7 +59,7 @@ def paths(
     ``color``.
     """
     if themed:
-        color = Themed((*TEXT.light, themed), (*TEXT.dark, themed))
+        color = TEXT.faint(themed)
     constants = {
         "width_units": "pixels",
         "joint_rounded": True,
