@@ -19,7 +19,7 @@ from dpviz.render.detail import NEVER, QUIET, Detail, detail
 from dpviz.render.legend import Legend, Swatch, compact, scale_labels
 from dpviz.render.marks import count_column
 from dpviz.render.numbers import percent
-from dpviz.render.projection import areas, beyond, to_degrees, world
+from dpviz.render.projection import areas, beyond, to_degrees, world, world_boxes
 from dpviz.render.scale import Scale, scale_of
 from dpviz.render.scene import Bounds, Mark, Side
 from dpviz.trees.lattice import Float
@@ -83,7 +83,7 @@ def adaptive(release: PointRelease) -> Detail:
 def _worked_out(release: PointRelease) -> Detail:
     domain_bounds(release.domain)  # raises where no map shows it
     bounds = node_bounds(release)
-    corners = np.hstack([world(bounds[:, :2]), world(bounds[:, 2:])])
+    corners = world_boxes(bounds)
     side = (corners[:, 2:] - corners[:, :2]).min(axis=1)
     return detail(release.nodes, areas(bounds), side, correlated=release.noise is not None)
 
@@ -179,8 +179,8 @@ def cells(
         title: first line of the tooltip.
     """
     nodes, bounds = release.nodes, node_bounds(release)
-    origin = world([bounds[0, :2], bounds[0, 2:]]).mean(axis=0)
-    offsets = np.hstack([world(bounds[:, :2]) - origin, world(bounds[:, 2:]) - origin])
+    origin = world(bounds[0].reshape(2, 2)).mean(axis=0)
+    offsets = world_boxes(bounds) - np.tile(origin, 2)
     scale = scale or density_scale(release)
     adapted, noise_sd = adaptive(release), np.sqrt(nodes.variance)
     table = pa.table(

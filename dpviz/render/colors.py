@@ -41,6 +41,10 @@ class Themed:
         """A colour seen through: red, green, blue and an opacity, 0–255."""
         return self.map(lambda color: (*color, alpha))
 
+    def rgb(self, theme: Theme, *alpha: float) -> tuple[float, ...]:
+        """A colour as Matplotlib has it, or seen through, with an opacity, 0–1."""
+        return (*(part / 255 for part in self.of(theme)[:3]), *alpha)
+
     def to_dict(self) -> dict[str, Any]:
         """JSON for the map."""
         return {"light": self.light, "dark": self.dark}

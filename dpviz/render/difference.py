@@ -24,7 +24,7 @@ from dpviz.render.cells import ALWAYS, ZOOM_STEPS, adaptive, domain_bounds, home
 from dpviz.render.colors import LAND, MORE_A, MORE_B, PALETTES, Themed
 from dpviz.render.legend import Legend, Swatch, scale_labels
 from dpviz.render.marks import count_column
-from dpviz.render.projection import areas, to_degrees, world
+from dpviz.render.projection import areas, to_degrees, world, world_boxes
 from dpviz.render.scale import Scale, scale_of
 from dpviz.render.scene import Camera, Mark, Row, Scene
 from dpviz.trees.lattice import Float, Int
@@ -256,7 +256,7 @@ def placed(domain: Domain, lo: Int, hi: Int) -> tuple[Float, Float, list[float]]
     whole = [[*domain.lower[:2], *domain.upper[:2]]]  # says on which side of 180° the others lie
     degrees = to_degrees(np.vstack([whole, np.hstack(corners)]), domain.crs)[1:]
     origin = world(np.reshape(domain_bounds(domain), (2, 2))).mean(axis=0)
-    offsets = np.hstack([world(degrees[:, :2]) - origin, world(degrees[:, 2:]) - origin])
+    offsets = world_boxes(degrees) - np.tile(origin, 2)
     return areas(degrees), offsets, origin.tolist()
 
 

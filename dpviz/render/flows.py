@@ -16,6 +16,7 @@ from dpviz.render.detail import STANDS, Mask
 from dpviz.render.flowlines import arrows, cell_side, centres, head, path_line
 from dpviz.render.marks import boxes, paths, points, polygons, trips
 from dpviz.render.numbers import rounded, with_noise
+from dpviz.render.projection import rings_of
 from dpviz.render.scale import Scale, between, line_colors
 from dpviz.render.scene import Bounds, Camera, Mark, Row, Scene
 from dpviz.sequences.moves import Strings
@@ -76,8 +77,9 @@ def visit_marks(
             extra["sd"] = sd
         for theme in (color.light, color.dark):
             theme[blank, 3] = 0
-    rings = list(places[:, [0, 1, 2, 1, 2, 3, 0, 3, 0, 1]].reshape(-1, 5, 2))
-    cells = polygons("visits", rings, color=color, title="Cell", rows=rows, extra=extra)
+    cells = polygons(
+        "visits", list(rings_of(places)), color=color, title="Cell", rows=rows, extra=extra
+    )
     return cells, grid
 
 

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpviz.files.arrow import lists, numbers, tuples
 from dpviz.render.colors import ACCENT, FRAME, TEXT, TIDE, Themed
+from dpviz.render.projection import rings_of
 from dpviz.render.scene import Mark, Row, Side
 
 NEGLIGIBLE = 0.01
@@ -75,8 +76,7 @@ def paths(
 def boxes(id: str, bounds: ArrayLike, **options: Any) -> Mark:  # noqa: A002
     """Outlines of boxes, west, south, east, north, shape (n, 4); options as for :func:`paths`."""
     bounds = np.asarray(bounds, dtype=np.float64).reshape(-1, 4)
-    rings = bounds[:, [0, 1, 2, 1, 2, 3, 0, 3, 0, 1]].reshape(-1, 5, 2)
-    return paths(id, list(rings), **options)
+    return paths(id, list(rings_of(bounds)), **options)
 
 
 def polygons(
