@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pydeck
 from numpy.typing import NDArray
 
 from dpviz.domain import Domain
@@ -19,14 +18,14 @@ from dpviz.files.arrow import numbers, tuples
 from dpviz.lazy import shapely
 from dpviz.releases.points.range_count import RangeAnswers
 from dpviz.releases.points.release import PointRelease
-from dpviz.render.basemap import outlines
-from dpviz.render.cells import ALWAYS, ZOOM_STEPS, adaptive, domain_bounds, home_zoom
+from dpviz.render.cells import adaptive, cell_layer, domain_bounds, home_zoom, tenths
 from dpviz.render.colors import LAND, MORE_A, MORE_B, PALETTES, Themed
 from dpviz.render.legend import Legend, Swatch, scale_labels
 from dpviz.render.marks import count_column
 from dpviz.render.projection import areas, to_degrees, world, world_boxes
 from dpviz.render.scale import Scale, scale_of
 from dpviz.render.scene import Camera, Mark, Row, Scene
+from dpviz.render.view import check, domain_scene
 from dpviz.trees.lattice import Float, Int
 
 CLEAR = 3.0
@@ -65,22 +64,13 @@ def difference_scene(
     Raises:
         ReleaseError: not two releases, not 2-D, or not of one domain.
     """
-    from dpviz.render.view import check
-
     check(releases, 2)
     if len(releases) != 2:
         raise ReleaseError("one release: a difference is of two")
-    bounds = domain_bounds(releases[0].domain)
     mark, legend = difference(releases, labels, shared)
-    return Scene(
-        marks=[mark, *outlines(bounds)],
-        camera=camera or Camera(bounds=bounds, key="domain"),
-        legend=legend,
-        tools=("rect",),
-        domain=bounds,
-        neutral=True,
-        description=f"Map of the difference {labels[0]} − {labels[1]}, blank within its errors",
-    )
+    description = f"Map of the difference {labels[0]} − {labels[1]}, blank within its errors"
+    domain = releases[0].domain
+    return domain_scene(domain, [mark], legend, description, camera=camera, neutral=True)
 
 
 def difference(
@@ -201,28 +191,6 @@ BOUND = {f"get{name.title()}": name for name in ("bounds", "density", "since", "
 """What a layer of cells reads of :func:`drawn_columns`."""
 
 
-def cell_layer(
-    id: str,  # noqa: A002
-    origin: Sequence[float],
-    bounds: Sequence[float],
-    palettes: Any,
-    **properties: Any,
-) -> pydeck.Layer:
-    """Cells with values of their own in classes, whatever palette densities have."""
-    return pydeck.Layer(
-        "CellLayer",
-        None,
-        id=id,
-        origin=origin,
-        bounds=list(bounds),
-        palettes=palettes,
-        palette=pydeck.types.String("tide"),
-        raw=False,
-        pickable=True,
-        **properties,
-    )
-
-
 def one_palette(colors: Themed) -> dict[str, Any]:
     """The same colours under the name of every palette."""
     return dict.fromkeys(PALETTES, colors.to_dict())
@@ -245,8 +213,8 @@ def drawn_columns(offsets: Float, density: Float, since: Float, until: Float) ->
     return {
         "bounds": tuples(offsets.astype(np.float32)),
         "density": numbers(density.astype(np.float32)),
-        "since": numbers(_tenths(since)),
-        "until": numbers(_tenths(until)),
+        "since": tenths(since),
+        "until": tenths(until),
     }
 
 
@@ -273,10 +241,6 @@ def _volume_around(others: tuple[Int, Int], boxes: tuple[Int, Int]) -> Int:
     volume = np.zeros(len(middle), dtype=np.int64)
     volume[asked] = _volumes(lo, hi)[around]
     return volume
-
-
-def _tenths(zoom: Float) -> NDArray[np.uint8]:
-    return np.clip(np.round(np.minimum(zoom, ALWAYS) * ZOOM_STEPS), 0, ALWAYS).astype(np.uint8)
 
 
 def _colors() -> Themed:

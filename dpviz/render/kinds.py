@@ -21,23 +21,22 @@ from dpviz.releases.points.kinds import KindsRelease
 from dpviz.releases.points.quotient import Quotients, quotients
 from dpviz.releases.points.range_count import box_count
 from dpviz.releases.points.release import PointRelease
-from dpviz.render.basemap import outlines
-from dpviz.render.cells import adaptive, domain_bounds
+from dpviz.render.cells import adaptive, cell_layer
 from dpviz.render.colors import FRAME, GREY, LAND, MORE_A, MORE_B, Themed, along, stops
 from dpviz.render.detail import QUIET, STANDS, stands
 from dpviz.render.difference import (
     BOUND,
     by_zoom,
-    cell_layer,
     drawn_columns,
     one_palette,
     placed,
 )
-from dpviz.render.legend import Legend, Swatch, scale_labels
+from dpviz.render.legend import Legend, Swatch, blank_words, scale_labels
 from dpviz.render.marks import count_column
 from dpviz.render.numbers import percent, percent_interval
 from dpviz.render.scale import scale_of
 from dpviz.render.scene import Camera, Mark, Row, Scene
+from dpviz.render.view import domain_scene
 from dpviz.trees.consistency import sum_up
 from dpviz.trees.lattice import Float, Int
 
@@ -176,7 +175,7 @@ def overlay_scene(release: KindsRelease, *, camera: Camera | None = None) -> Sce
         title="Leading kind; stronger: more records per km²",
         colors=_grey(),
         labels=scale_labels(scale),
-        blank=f"blank: under {scale_labels(scale)[0]}, or too few to tell from none",
+        blank=blank_words(scale),
         swatches=(*swatches, Swatch(other, GREY.map(itemgetter(3)))),
     )
     description = "Map of the kind that leads in each cell"
@@ -327,13 +326,6 @@ def _scene(
     description: str,
     camera: Camera | None,
 ) -> Scene:
-    bounds = domain_bounds(release.domain)
-    return Scene(
-        marks=[*marks, *outlines(bounds)],
-        camera=camera or Camera(bounds=bounds, key="domain"),
-        legend=legend,
-        tools=("rect", "polygon"),
-        domain=bounds,
-        neutral=True,
-        description=f"{description}: {release.header.standing[1]}",
-    )
+    said = f"{description}: {release.header.standing[1]}"
+    look: dict[str, Any] = {"tools": ("rect", "polygon"), "neutral": True}
+    return domain_scene(release.domain, marks, legend, said, camera=camera, **look)

@@ -91,6 +91,11 @@ def scale_labels(scale: Scale) -> list[str]:
     return [compact(bound) for bound in scale.bounds]
 
 
+def blank_words(scale: Scale) -> str:
+    """What blank means of densities in the classes of a scale."""
+    return f"blank: under {compact(scale.bounds[0])}, or too few to tell from none"
+
+
 def line_labels(scale: Scale) -> list[str]:
     """The same of lines, of which all under the second bound are the first class.
 
