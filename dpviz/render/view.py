@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -48,7 +47,8 @@ def release_scene(
     scene = series_scene(releases, labels, camera=camera)
     if len(releases) == 1:
         return scene
-    marks = [_beside(mark, at) for at, mark in enumerate(scene.marks[:2])]
+    pairs = zip(scene.marks[:2], SIDES, strict=True)
+    marks = [mark.with_layer(side=String(side)) for mark, side in pairs]
     return replace(scene, marks=[*marks, *scene.marks[2:]], mode=mode, labels=labels)
 
 
@@ -130,20 +130,9 @@ def film_scene(
         ReleaseError: see :func:`series_scene`.
     """
     scene = series_scene(releases, labels, camera=camera)
-    marks = []
-    for at, mark in enumerate(scene.marks):
-        layer = copy(mark.layer)
-        if at < len(releases):
-            layer.frame = at
-        marks.append(replace(mark, layer=layer))
-    return replace(scene, marks=marks, film=tuple(labels))
-
-
-def _beside(mark: Mark, at: int) -> Mark:
-    """The mark on one side of a comparison."""
-    layer = copy(mark.layer)
-    layer.side = String(SIDES[at])
-    return replace(mark, layer=layer)
+    many = len(releases)
+    frames = [mark.with_layer(frame=at) for at, mark in enumerate(scene.marks[:many])]
+    return replace(scene, marks=[*frames, *scene.marks[many:]], film=tuple(labels))
 
 
 def check(releases: Sequence[PointRelease | AreaRelease], most: int = MOST) -> None:
