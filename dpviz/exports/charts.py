@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 
 import numpy as np
@@ -11,7 +10,7 @@ from dpviz.lazy import mpl
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.release import PointRelease
 from dpviz.render.colors import PAIR
-from dpviz.render.fonts import legible
+from dpviz.render.fonts import drawn
 from dpviz.trees.lattice import Float
 
 SIZES = np.logspace(-4, 0, 13)
@@ -65,7 +64,4 @@ def error_svg(releases: Sequence[PointRelease], labels: Sequence[str]) -> bytes:
         panel.set_ylabel("± records (95 %)")
         panel.grid(alpha=0.3)
         panel.legend(fontsize=8, frameon=False)
-        legible(figure)
-        file = io.BytesIO()
-        figure.savefig(file, format="svg", metadata={"Date": None})
-    return file.getvalue()
+        return drawn(figure, "svg", metadata={"Date": None})

@@ -214,14 +214,12 @@ def replies(releases: Sequence[Mapped], labels: Sequence[str], rect: Bounds) -> 
     """
     inside = from_degrees(rect, releases[0].domain.crs)
     answers = []
-    rows: list[tuple[str, Mapped, str | None]] = []
-    for release, label in zip(releases, labels, strict=True):
-        rows.append((label, release, None))
-        if isinstance(release, KindsRelease) and len(releases) == 1:
-            rows[0] = ("all kinds", release, None)
-            rows += [(name, release, name) for name in release.names]
-    for label, release, kind in rows:
-        asked = release.of(kind) if kind and isinstance(release, KindsRelease) else release
+    rows: list[tuple[str, Mapped, Mapped, str | None]]
+    rows = [(name, each, each, None) for name, each in zip(labels, releases, strict=True)]
+    if len(releases) == 1 and isinstance(only := releases[0], KindsRelease):
+        rows = [("all kinds", only, only, None)]
+        rows += [(name, only, only.of(name), name) for name in only.names]
+    for label, release, asked, kind in rows:
         answer = asked.count(inside)
         low, high = interval_ends(float(answer.count[0]), float(answer.half_width[0]))
         spread = INTERVAL_SDS * float(answer.uniformity_sd[0])

@@ -73,26 +73,41 @@ def map_page(
         DomainError: a rectangle outside the domain.
     """
     packed = packed_map(releases, labels, rects=rects, title=title, camera=camera, basemap=basemap)
-    releases, names = packed.releases, packed.names
-    return (
-        environment()
-        .get_template("map.html")
-        .render(
-            title=title or default_title(releases),
-            facts=[facts(each, name) for each, name in zip(releases, names, strict=True)],
-            together=together(releases),
-            answers=[(rect, replies(releases, names, rect)) for rect in rects],
-            live=packed.live,
-            noun="area" if isinstance(releases[0], AreaRelease) else "cell",
-            chooser=packed.spec.get("chooser", ""),
-            areas=area_tables(releases[0]),
-            spec=packed.spec,
-            style=style(),
-            deck=base64_of(deck()),
-            columns=base64_of(compressed(packed.block)),
-            program=script("file.js"),
-        )
+    told = told_of(packed.releases, packed.names, rects, title)
+    live, chooser = packed.live, packed.spec["chooser"]
+    return viewer_page("map.html", packed.spec, packed.block, live=live, chooser=chooser, **told)
+
+
+def viewer_page(template: str, spec: dict[str, Any], block: bytes, **words: Any) -> str:
+    """A page with the viewer, what it shows, and other words of the template."""
+    return page(
+        template,
+        spec=spec,
+        style=style(),
+        deck=base64_of(deck()),
+        columns=base64_of(compressed(block)),
+        program=script("file.js"),
+        **words,
     )
+
+
+def page(template: str, **words: Any) -> str:
+    """A page of one of the templates."""
+    return environment().get_template(template).render(**words)
+
+
+def told_of(
+    releases: Sequence[Mapped], names: Sequence[str], rects: Sequence[Bounds], title: str
+) -> dict[str, Any]:
+    """What every page of releases says, as words of its template."""
+    return {
+        "title": title or default_title(releases),
+        "facts": [facts(each, name) for each, name in zip(releases, names, strict=True)],
+        "together": together(releases),
+        "answers": [(rect, replies(releases, names, rect)) for rect in rects],
+        "noun": "area" if isinstance(releases[0], AreaRelease) else "cell",
+        "areas": area_tables(releases[0]),
+    }
 
 
 @dataclass(frozen=True)
@@ -138,21 +153,27 @@ def packed_map(
     else:
         scene, content = _cells(points_of(releases), names, packer, live, seen)
     domain = first.domain
-    spec = scene.to_dict() | {
+    spec = viewer_spec(scene, packer, releases) | {
         "height": height,
         "tools": list(scene.tools) if live else [],
-        "trees": [],
-        "epsilons": [each.header.epsilon for each in releases],
-        "ends": [],
-        "contrast": None,
-        "columns": packer.index,
         "domainBox": {"lower": domain.lower, "upper": domain.upper},
         "side": domain.side,
-        "interval": INTERVAL_SDS,
         "rects": [list(on_map(rect, domain)) for rect in rects],
         **content,
     }
     return PackedMap(releases, names, live, spec, packer.block())
+
+
+def viewer_spec(scene: Scene, packer: Packer, releases: Sequence[Release]) -> dict[str, Any]:
+    """What the viewer reads of any map; one that is only looked at has no more."""
+    return scene.to_dict() | {
+        "height": HEIGHT,
+        "epsilons": [each.header.epsilon for each in releases],
+        "columns": packer.index,
+        "contrast": None,
+        "chooser": "",
+        **{key: [] for key in ("trees", "ends", "rects", "views")},
+    }
 
 
 def _cells(

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Sequence
 
 from dpviz.build import Account
 from dpviz.exports.charts import error_svg
 from dpviz.exports.data_use import data_use
-from dpviz.exports.facts import Mapped, facts, replies, together
-from dpviz.exports.html import area_tables, default_title, environment, labels_of, points_of
+from dpviz.exports.facts import Mapped
+from dpviz.exports.html import labels_of, page, points_of, told_of
+from dpviz.exports.pack import base64_of
 from dpviz.exports.views import maps_of
 from dpviz.render.picture import comparison_png
 from dpviz.render.scene import Bounds
@@ -43,7 +43,7 @@ def report_page(
     """
     names = labels_of(releases, labels)
     check(releases, 2)
-    answers = [(rect, replies(releases, names, rect)) for rect in rects]
+    told = told_of(releases, names, rects, title)
     points = points_of(releases)
     shown, titles = maps_of(points, names) if points else (releases, names)
     picture = comparison_png(
@@ -53,22 +53,14 @@ def report_page(
         size="report" if len(shown) == 1 else "screen",
     )
     chart = error_svg(points, names) if points else b""
-    return (
-        environment()
-        .get_template("report.html")
-        .render(
-            title=title or default_title(releases),
-            facts=[facts(each, name) for each, name in zip(releases, names, strict=True)],
-            together=together(releases),
-            answers=answers,
-            picture=base64.b64encode(picture).decode("ascii"),
-            chart=base64.b64encode(chart).decode("ascii"),
-            noun="cell" if points else "area",
-            areas=area_tables(releases[0]),
-            domain=releases[0].domain,
-            account=account,
-            statements=[_entry(each) for each in releases],
-        )
+    return page(
+        "report.html",
+        picture=base64_of(picture),
+        chart=base64_of(chart),
+        domain=releases[0].domain,
+        account=account,
+        statements=[_entry(each) for each in releases],
+        **told,
     )
 
 

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Any
 
 from dpviz.build import cells_of
 from dpviz.errors import DpvizError
 from dpviz.exports.facts import method_title, statement
-from dpviz.exports.html import HEIGHT, deck, default_title, environment
-from dpviz.exports.pack import Packer, base64_of, compressed
-from dpviz.releases.answers import INTERVAL_SDS
+from dpviz.exports.html import default_title, viewer_page, viewer_spec
+from dpviz.exports.pack import Packer
 from dpviz.releases.roads.release import RoadRelease
 from dpviz.releases.sequences.release import SequenceRelease
-from dpviz.render.client.assemble import script, style
 from dpviz.render.flow_legends import move_legend
 from dpviz.render.flows import move_marks, places_scene
 from dpviz.render.projection import to_degrees
@@ -39,17 +36,10 @@ def scene_page(release: RoadRelease | SequenceRelease) -> str:
     header = release.header
     kind, words = header.standing
     label = f"{method_title(header.method)} · ε = {header.epsilon:g}"
-    spec: dict[str, Any] = scene.to_dict() | {
-        "height": HEIGHT,
+    spec = viewer_spec(scene, packer, [release]) | {
         "names": [label],
-        "epsilons": [header.epsilon],
-        "columns": packer.index,
-        "interval": INTERVAL_SDS,
         "domainBox": {"lower": scene.domain and scene.domain[:2], "upper": []},
         "side": 1,
-        "contrast": None,
-        "chooser": "",
-        **{key: [] for key in ("trees", "ends", "rects", "views")},
     }
     facts = {
         "label": label,
@@ -58,19 +48,8 @@ def scene_page(release: RoadRelease | SequenceRelease) -> str:
         "standing": words,
         "statement": statement(header),
     }
-    return (
-        environment()
-        .get_template("scene.html")
-        .render(
-            title=default_title([release]),
-            facts=[facts],
-            spec=spec,
-            style=style(),
-            deck=base64_of(deck()),
-            columns=base64_of(compressed(packer.block())),
-            program=script("file.js"),
-        )
-    )
+    title = default_title([release])
+    return viewer_page("scene.html", spec, packer.block(), title=title, facts=[facts])
 
 
 def _streets(release: RoadRelease) -> Scene | None:

@@ -5,8 +5,7 @@ level; and the areas that answer a rectangle.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -79,12 +78,8 @@ def attribute_views(releases: Sequence[PointRelease]) -> list[View]:
 
 def _of_scene(name: str, scene: Scene, prefix: str) -> View:
     """The cells of a scene, under names of their own."""
-    marks = []
-    for mark in scene.marks:
-        if mark.layer.type == "CellLayer":
-            layer = copy(mark.layer)
-            layer.id = f"{prefix}-{mark.id}"
-            marks.append(replace(mark, layer=layer))
+    cells = [mark for mark in scene.marks if mark.layer.type == "CellLayer"]
+    marks = [mark.with_layer(id=f"{prefix}-{mark.id}") for mark in cells]
     assert scene.legend is not None
     return View(name, marks, scene.legend, scene.neutral)
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from dpviz.releases.answers import Answers
 from dpviz.releases.areas.release import AreaRelease
 from dpviz.releases.points.region_count import Regions
-from dpviz.render.basemap import outlines
-from dpviz.render.cells import domain_bounds
 from dpviz.render.districts import district_marks
 from dpviz.render.legend import Legend
 from dpviz.render.scene import Camera, Mark, Scene
+from dpviz.render.view import domain_scene
 
 
 def level_of(release: AreaRelease, level: str | None = None) -> tuple[Regions, Answers]:
@@ -61,19 +61,8 @@ def scene_of(
     release: AreaRelease,
     marks: Sequence[Mark],
     legend: Legend,
-    *,
-    camera: Camera | None = None,
-    base: Sequence[Mark] | None = None,
-    title: str = "",
+    **options: Any,
 ) -> Scene:
     """Marks of areas on the base map; see :func:`areas_scene`."""
-    bounds = domain_bounds(release.domain)
-    return Scene(
-        marks=[*marks, *(outlines(bounds) if base is None else base)],
-        camera=camera or Camera(bounds=bounds, key="domain"),
-        legend=legend,
-        title=title,
-        tools=("rect",),
-        domain=bounds,
-        description=f"Map of noisy density by area: {release.header.standing[1]}",
-    )
+    description = f"Map of noisy density by area: {release.header.standing[1]}"
+    return domain_scene(release.domain, marks, legend, description, **options)

@@ -17,6 +17,7 @@ from dpviz.render.basemap_file import basemap_marks
 from dpviz.render.colors import FRAME, LAND, ROAD, SHORE, WATER, Themed
 from dpviz.render.marks import paths, polygons
 from dpviz.render.names import places
+from dpviz.render.projection import rings_of
 from dpviz.render.scene import BUNDLED, Bounds, Mark
 from dpviz.trees.lattice import Float
 
@@ -66,7 +67,7 @@ def outlines(bounds: Bounds | None = None, source: str = "") -> tuple[Mark, ...]
                 lines = each["geometry"]["coordinates"]
                 rings = (line[0] if kind in FILLED else line for line in lines)
                 shapes[kind] += [np.array(ring) + np.array([turn, 0.0]) for ring in rings]
-    marks = [_ground(BUNDLED, [_box(_sea(wider))], WATER, fade=fade)]
+    marks = [_ground(BUNDLED, list(rings_of(np.array([_sea(wider)]))), WATER, fade=fade)]
     for kind, color in FILLED.items():
         if shapes[kind]:
             marks.append(_ground(kind, shapes[kind], color, fade=fade))
@@ -190,8 +191,3 @@ def _ground(name: str, rings: list[Any], color: Themed, **options: Any) -> Mark:
     if "fade" in options:
         options["fade"] = list(options["fade"])
     return polygons(name, rings, color=color, ground=True, **options)
-
-
-def _box(bounds: Bounds) -> Float:
-    west, south, east, north = bounds
-    return np.array([[west, south], [east, south], [east, north], [west, north], [west, south]])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -16,10 +17,10 @@ from dpviz.files.arrow import numbers, tuples
 from dpviz.releases.points.release import PointRelease
 from dpviz.render.colors import HATCH, every_palette
 from dpviz.render.detail import NEVER, QUIET, Detail, detail
-from dpviz.render.legend import Legend, Swatch, compact, scale_labels
+from dpviz.render.legend import Legend, Swatch, blank_words, scale_labels
 from dpviz.render.marks import count_column
 from dpviz.render.numbers import percent
-from dpviz.render.projection import areas, beyond, to_degrees, world
+from dpviz.render.projection import areas, beyond, to_degrees, world, world_boxes
 from dpviz.render.scale import Scale, scale_of
 from dpviz.render.scene import Bounds, Mark, Side
 from dpviz.trees.lattice import Float
@@ -83,7 +84,7 @@ def adaptive(release: PointRelease) -> Detail:
 def _worked_out(release: PointRelease) -> Detail:
     domain_bounds(release.domain)  # raises where no map shows it
     bounds = node_bounds(release)
-    corners = np.hstack([world(bounds[:, :2]), world(bounds[:, 2:])])
+    corners = world_boxes(bounds)
     side = (corners[:, 2:] - corners[:, :2]).min(axis=1)
     return detail(release.nodes, areas(bounds), side, correlated=release.noise is not None)
 
@@ -122,7 +123,7 @@ def density_legend(
 ) -> Legend:
     """The strip of density cells; of one release, it says how much is blank."""
     empty = bool(releases) and not any(_stands_out(each, scale) for each in releases)
-    blank = f"blank: under {compact(scale.bounds[0])}, or too few to tell from none"
+    blank = blank_words(scale)
     if empty:
         blank = "Nothing stands out of the noise" + (" at this ε" if len(releases) == 1 else "")
     elif len(releases) == 1:
@@ -179,8 +180,8 @@ def cells(
         title: first line of the tooltip.
     """
     nodes, bounds = release.nodes, node_bounds(release)
-    origin = world([bounds[0, :2], bounds[0, 2:]]).mean(axis=0)
-    offsets = np.hstack([world(bounds[:, :2]) - origin, world(bounds[:, 2:]) - origin])
+    origin = world(bounds[0].reshape(2, 2)).mean(axis=0)
+    offsets = world_boxes(bounds) - np.tile(origin, 2)
     scale = scale or density_scale(release)
     adapted, noise_sd = adaptive(release), np.sqrt(nodes.variance)
     table = pa.table(
@@ -194,42 +195,49 @@ def cells(
             **detail_columns(release, adapted),
         }
     )
-    layer = pydeck.Layer(
+    own = {"side": pydeck.types.String(side)} if side else {}
+    palettes, raw = every_palette(len(scale)), not tiles(release)
+    layer = cell_layer(id, origin.tolist(), scale.bounds, palettes, raw=raw, **own)
+    bind = {f"get{name.title().replace('_', '')}": name for name in table.column_names}
+    return Mark(layer=layer, table=table, bind=bind, title=title, levels=int(nodes.level.max()))
+
+
+def cell_layer(
+    id: str,  # noqa: A002
+    origin: Sequence[float],
+    bounds: Sequence[float],
+    palettes: Any,
+    **properties: Any,
+) -> pydeck.Layer:
+    """Cells with values in classes, which have colours in every palette."""
+    return pydeck.Layer(
         "CellLayer",
         None,
         id=id,
-        origin=origin.tolist(),
-        bounds=list(scale.bounds),
-        palettes=every_palette(len(scale)),
+        origin=origin,
+        bounds=list(bounds),
+        palettes=palettes,
         palette=pydeck.types.String("tide"),
-        raw=not tiles(release),
         pickable=True,
-        **({"side": pydeck.types.String(side)} if side else {}),
-    )
-    bind = {f"get{name.title().replace('_', '')}": name for name in table.column_names}
-    return Mark(
-        layer=layer,
-        table=table,
-        bind=bind,
-        title=title,
-        levels=int(nodes.level.max()),
+        **{"raw": False, **properties},
     )
 
 
 def detail_columns(release: PointRelease, adapted: Detail) -> dict[str, pa.Array]:
     """Adaptive detail as the map reads it: zooms in tenths, areas by their first node."""
-    since = np.clip(np.round(adapted.since * ZOOM_STEPS), 0, ALWAYS)
-    until = np.clip(np.round(adapted.until * ZOOM_STEPS), 0, ALWAYS)
-    until[adapted.until == np.inf] = ALWAYS
-    since[adapted.kind == NEVER] = ALWAYS
     return {
         "kind": numbers(adapted.kind),
-        "since": numbers(since.astype(np.uint8)),
-        "until": numbers(until.astype(np.uint8)),
+        "since": tenths(adapted.since),
+        "until": tenths(adapted.until),
         "group": numbers(adapted.group.astype(np.int32)),
         "group_sd": numbers(np.sqrt(adapted.variance).astype(np.float32)),
         "inside": numbers(_leaves_inside(release).astype(np.int32)),
     }
+
+
+def tenths(zoom: Float) -> pa.Array:
+    """Zooms as the map reads them; infinite ones never end, or never begin."""
+    return numbers(np.clip(np.round(zoom * ZOOM_STEPS), 0, ALWAYS).astype(np.uint8))
 
 
 def _leaves_inside(release: PointRelease) -> NDArray[np.int64]:

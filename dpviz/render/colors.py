@@ -8,6 +8,7 @@ monotone, in grey and under protanopia, deuteranopia and tritanopia, which a tes
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -31,6 +32,22 @@ class Themed:
     def of(self, theme: Theme) -> Any:
         """The value for a theme."""
         return self.light if theme == "light" else self.dark
+
+    def map(self, change: Callable[[Any], Any]) -> Themed:
+        """What a change makes of both."""
+        return Themed(change(self.light), change(self.dark))
+
+    def faint(self, alpha: int) -> Themed:
+        """A colour seen through: red, green, blue and an opacity, 0–255."""
+        return self.map(lambda color: (*color, alpha))
+
+    def rgb(self, theme: Theme, *alpha: float) -> tuple[float, ...]:
+        """A colour as Matplotlib has it, or seen through, with an opacity, 0–1."""
+        return (*(part / 255 for part in self.of(theme)[:3]), *alpha)
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON for the map."""
+        return {"light": self.light, "dark": self.dark}
 
 
 def stops(text: str) -> Stops:
@@ -60,8 +77,8 @@ MORE_A = Themed(stops("f2b97b d9823e ac521c 733216"), stops("6a3c20 ad602a e5944
 MORE_B = Themed(stops("c7b6e9 9d84d5 7155b7 422f87"), stops("483a7d 7d61c5 b29ae5 e3d7fb"))
 """The two sides of a difference, weak to strong."""
 
-ACCENT = Themed(stops("c2410c")[0], stops("ff7a2f")[0])
-COOL_ACCENT = Themed(stops("0073b0")[0], stops("38c6f4")[0])
+ACCENT = Themed(*stops("c2410c ff7a2f"))
+COOL_ACCENT = Themed(*stops("0073b0 38c6f4"))
 ACCENTS = {"tide": ACCENT, "ember": COOL_ACCENT, "grey": ACCENT}
 """What the visitor drew, and nothing else; far from every colour of its palette for every eye."""
 
@@ -69,15 +86,15 @@ PAIR = ("#127aa0", "#d2521a")
 """Of A and B in charts: a colour of the ramp and one like the accent, at least 3 : 1 on a light and
 on a dark page."""
 
-LAND = Themed(stops("f6f4ef")[0], stops("171b20")[0])
-WATER = Themed(stops("dbe4ea")[0], stops("0c0f13")[0])
-SHORE = Themed(stops("9fb1be")[0], stops("46525e")[0])
-ROAD = Themed(stops("dcd8ce")[0], stops("2a3037")[0])
-QUIET = Themed(stops("878a8c")[0], stops("636c76")[0])
-FRAME = Themed(stops("8b9199")[0], stops("6c747d")[0])
-TEXT = Themed(stops("2c3138")[0], stops("d5dae0")[0])
-HALO = Themed(stops("ffffff")[0], stops("101317")[0])
-HATCH = Themed(stops("7d61c5")[0], stops("b29ae5")[0])
+LAND = Themed(*stops("f6f4ef 171b20"))
+WATER = Themed(*stops("dbe4ea 0c0f13"))
+SHORE = Themed(*stops("9fb1be 46525e"))
+ROAD = Themed(*stops("dcd8ce 2a3037"))
+QUIET = Themed(*stops("878a8c 636c76"))
+FRAME = Themed(*stops("8b9199 6c747d"))
+TEXT = Themed(*stops("2c3138 d5dae0"))
+HALO = Themed(*stops("ffffff 101317"))
+HATCH = Themed(*stops("7d61c5 b29ae5"))
 """Ground, lines, words, and the hatch over raw cells whose noisy count is negative."""
 
 MAP_COLORS = {
@@ -133,13 +150,12 @@ def along(ramp: Stops, shares: ArrayLike) -> NDArray[np.uint8]:
 def classed(palette: str, k: int, first: float = FIRST) -> Themed:
     """The colours of k classes for both themes, as tuples of (red, green, blue)."""
     ramp, shares = PALETTES[palette], np.linspace(first, 1.0, k) if k > 1 else [0.7]
-    return Themed(*(_tuples(along(ramp.of(theme), shares)) for theme in ("light", "dark")))
+    return ramp.map(lambda stops: _tuples(along(stops, shares)))
 
 
 def every_palette(k: int) -> dict[str, dict[str, Any]]:
     """The colours of k classes by palette and theme, as JSON."""
-    made = {name: classed(name, k) for name in PALETTES}
-    return {name: {"light": each.light, "dark": each.dark} for name, each in made.items()}
+    return {name: classed(name, k).to_dict() for name in PALETTES}
 
 
 def _tuples(colors: NDArray[np.uint8]) -> Stops:

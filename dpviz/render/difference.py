@@ -5,11 +5,11 @@ what each shows; where these do not nest, boxes are halves of the domain, added 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pydeck
 from numpy.typing import NDArray
 
 from dpviz.domain import Domain
@@ -18,14 +18,14 @@ from dpviz.files.arrow import numbers, tuples
 from dpviz.lazy import shapely
 from dpviz.releases.points.range_count import RangeAnswers
 from dpviz.releases.points.release import PointRelease
-from dpviz.render.basemap import outlines
-from dpviz.render.cells import ALWAYS, ZOOM_STEPS, adaptive, domain_bounds, home_zoom
-from dpviz.render.colors import LAND, MORE_A, MORE_B, Themed
+from dpviz.render.cells import adaptive, cell_layer, domain_bounds, home_zoom, tenths
+from dpviz.render.colors import LAND, MORE_A, MORE_B, PALETTES, Themed
 from dpviz.render.legend import Legend, Swatch, scale_labels
 from dpviz.render.marks import count_column
-from dpviz.render.projection import areas, to_degrees, world
+from dpviz.render.projection import areas, to_degrees, world, world_boxes
 from dpviz.render.scale import Scale, scale_of
 from dpviz.render.scene import Camera, Mark, Row, Scene
+from dpviz.render.view import check, domain_scene
 from dpviz.trees.lattice import Float, Int
 
 CLEAR = 3.0
@@ -64,22 +64,13 @@ def difference_scene(
     Raises:
         ReleaseError: not two releases, not 2-D, or not of one domain.
     """
-    from dpviz.render.view import check
-
     check(releases, 2)
     if len(releases) != 2:
         raise ReleaseError("one release: a difference is of two")
-    bounds = domain_bounds(releases[0].domain)
     mark, legend = difference(releases, labels, shared)
-    return Scene(
-        marks=[mark, *outlines(bounds)],
-        camera=camera or Camera(bounds=bounds, key="domain"),
-        legend=legend,
-        tools=("rect",),
-        domain=bounds,
-        neutral=True,
-        description=f"Map of the difference {labels[0]} − {labels[1]}, blank within its errors",
-    )
+    description = f"Map of the difference {labels[0]} − {labels[1]}, blank within its errors"
+    domain = releases[0].domain
+    return domain_scene(domain, [mark], legend, description, camera=camera, neutral=True)
 
 
 def difference(
@@ -200,32 +191,9 @@ BOUND = {f"get{name.title()}": name for name in ("bounds", "density", "since", "
 """What a layer of cells reads of :func:`drawn_columns`."""
 
 
-def cell_layer(
-    id: str,  # noqa: A002
-    origin: Sequence[float],
-    bounds: Sequence[float],
-    palettes: Any,
-    **properties: Any,
-) -> pydeck.Layer:
-    """Cells with values of their own in classes, whatever palette densities have."""
-    return pydeck.Layer(
-        "CellLayer",
-        None,
-        id=id,
-        origin=origin,
-        bounds=list(bounds),
-        palettes=palettes,
-        palette=pydeck.types.String("tide"),
-        raw=False,
-        pickable=True,
-        **properties,
-    )
-
-
 def one_palette(colors: Themed) -> dict[str, Any]:
     """The same colours under the name of every palette."""
-    themes = {"light": colors.light, "dark": colors.dark}
-    return dict.fromkeys(("tide", "ember", "grey"), themes)
+    return dict.fromkeys(PALETTES, colors.to_dict())
 
 
 def by_zoom(domain: Domain, columns: Callable[[float], Sequence[NDArray[Any]]]) -> list[Any]:
@@ -245,8 +213,8 @@ def drawn_columns(offsets: Float, density: Float, since: Float, until: Float) ->
     return {
         "bounds": tuples(offsets.astype(np.float32)),
         "density": numbers(density.astype(np.float32)),
-        "since": numbers(_tenths(since)),
-        "until": numbers(_tenths(until)),
+        "since": tenths(since),
+        "until": tenths(until),
     }
 
 
@@ -256,7 +224,7 @@ def placed(domain: Domain, lo: Int, hi: Int) -> tuple[Float, Float, list[float]]
     whole = [[*domain.lower[:2], *domain.upper[:2]]]  # says on which side of 180° the others lie
     degrees = to_degrees(np.vstack([whole, np.hstack(corners)]), domain.crs)[1:]
     origin = world(np.reshape(domain_bounds(domain), (2, 2))).mean(axis=0)
-    offsets = np.hstack([world(degrees[:, :2]) - origin, world(degrees[:, 2:]) - origin])
+    offsets = world_boxes(degrees) - np.tile(origin, 2)
     return areas(degrees), offsets, origin.tolist()
 
 
@@ -275,10 +243,6 @@ def _volume_around(others: tuple[Int, Int], boxes: tuple[Int, Int]) -> Int:
     return volume
 
 
-def _tenths(zoom: Float) -> NDArray[np.uint8]:
-    return np.clip(np.round(np.minimum(zoom, ALWAYS) * ZOOM_STEPS), 0, ALWAYS).astype(np.uint8)
-
-
 def _colors() -> Themed:
     """B strong to weak, the ground, A weak to strong."""
     return Themed(
@@ -295,7 +259,7 @@ def _legend(scale: Scale, colors: Themed, labels: Sequence[str], least: float) -
         labels=["", *(f"−{word}" for word in reversed(words)), *words],
         blank=f"blank: no difference that stands out of the errors ({least:g} sd)",
         swatches=(
-            Swatch(f"more in A: {labels[0]}", Themed(MORE_A.light[2], MORE_A.dark[2])),
-            Swatch(f"more in B: {labels[1]}", Themed(MORE_B.light[2], MORE_B.dark[2])),
+            Swatch(f"more in A: {labels[0]}", MORE_A.map(itemgetter(2))),
+            Swatch(f"more in B: {labels[1]}", MORE_B.map(itemgetter(2))),
         ),
     )

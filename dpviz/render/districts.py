@@ -15,7 +15,7 @@ from dpviz.releases.answers import Answers
 from dpviz.releases.points.region_count import Regions, polygonal
 from dpviz.render.colors import LAND, Themed
 from dpviz.render.detail import STANDS
-from dpviz.render.legend import Legend, scale_labels
+from dpviz.render.legend import Legend, blank_words, scale_labels
 from dpviz.render.marks import paths, polygons
 from dpviz.render.projection import EARTH_RADIUS_KM, beyond, is_degrees, to_degrees, world
 from dpviz.render.scale import Scale, scale_of
@@ -28,7 +28,7 @@ OPAQUE, BLANK = 240, 1
 BORDERED = (8.0, 24.0)
 """Pixels across, of a middling district, over which borders come: before, ink is for counts."""
 
-HAIRLINE: dict[str, Any] = {"color": Themed((*LAND.light, 115), (*LAND.dark, 115)), "width": 0.5}
+HAIRLINE: dict[str, Any] = {"color": LAND.faint(115), "width": 0.5}
 """Between cells of a mesh, whose borders are nowhere on the ground; blank cells, which may lie on
 water, have none."""
 
@@ -94,7 +94,7 @@ def choropleth(
         title=f"Records per km² by {noun}",
         colors=scale.colors(),
         labels=scale_labels(scale),
-        blank=f"blank: under {scale_labels(scale)[0]}, or too few to tell from none",
+        blank=blank_words(scale),
     )
     blank = ~clear | (density < scale.bounds[0])
     return Choropleth(shapes, density, blank, scale, legend, mesh=not simplified)

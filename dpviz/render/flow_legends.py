@@ -52,6 +52,6 @@ def _visits(visited: float | None) -> tuple[Swatch, ...]:
     colors = scale.colors()
     labels = (f"cells with {first} visits or more", *others)
     return tuple(
-        Swatch(label, Themed((*light, BEHIND), (*dark, BEHIND)))
-        for label, light, dark in zip(labels, colors.light, colors.dark, strict=True)
+        Swatch(label, Themed(*both).faint(BEHIND))
+        for label, *both in zip(labels, colors.light, colors.dark, strict=True)
     )

@@ -26,18 +26,10 @@ def path_line(places: Float, string: Sequence[int], rank: int) -> Float:
     middle, side = centres(places), cell_side(places)
     turn = rank * 2.399963  # the golden angle: neighbours in the ranking lie apart
     shift = 0.2 * np.array([np.cos(turn), np.sin(turn)])
-    steps = [
-        _curve(middle[one] / side, middle[other] / side)[: None if last else -1]
-        for one, other, last in _steps(string)
-    ]
-    line = np.vstack(steps)
+    curves = [_curve(one / side, other / side) for one, other in pairwise(middle[list(string)])]
+    line = np.vstack([*(curve[:-1] for curve in curves), curves[-1][-1:]])
     drift = np.linspace(-0.06, 0.06, len(line))[:, None] * np.array([0.6, 1.0])
     return np.asarray((line + shift + drift) * side)
-
-
-def _steps(string: Sequence[int]) -> list[tuple[int, int, bool]]:
-    pairs = list(pairwise(string))
-    return [(one, other, at == len(pairs) - 1) for at, (one, other) in enumerate(pairs)]
 
 
 def head(line: Float, side: Float) -> Float:
@@ -60,10 +52,10 @@ def arrows(places: Float, source: Int, target: Int, width: Float) -> list[Float]
     """
     side = cell_side(places)
     middle = centres(places) / side  # in cells, so that arrows look alike in every direction
-    marks = []
-    for one, other, wide in zip(source.tolist(), target.tolist(), width.tolist(), strict=True):
-        marks.append(_arrow(middle[one], middle[other], wide) * side)
-    return marks
+    return [
+        _arrow(one, other, wide) * side
+        for one, other, wide in zip(middle[source], middle[target], width.tolist(), strict=True)
+    ]
 
 
 def _arrow(start: Float, stop: Float, width: float) -> Float:

@@ -16,6 +16,7 @@ from dpviz.render.detail import STANDS, Mask
 from dpviz.render.flowlines import arrows, cell_side, centres, head, path_line
 from dpviz.render.marks import boxes, paths, points, polygons, trips
 from dpviz.render.numbers import rounded, with_noise
+from dpviz.render.projection import rings_of
 from dpviz.render.scale import Scale, between, line_colors
 from dpviz.render.scene import Bounds, Camera, Mark, Row, Scene
 from dpviz.sequences.moves import Strings
@@ -76,8 +77,9 @@ def visit_marks(
             extra["sd"] = sd
         for theme in (color.light, color.dark):
             theme[blank, 3] = 0
-    rings = list(places[:, [0, 1, 2, 1, 2, 3, 0, 3, 0, 1]].reshape(-1, 5, 2))
-    cells = polygons("visits", rings, color=color, title="Cell", rows=rows, extra=extra)
+    cells = polygons(
+        "visits", list(rings_of(places)), color=color, title="Cell", rows=rows, extra=extra
+    )
     return cells, grid
 
 
@@ -145,7 +147,7 @@ def move_marks(
             polygons(
                 name,
                 rings,
-                color=_see_through(QUIET, 55 if faded else 110)
+                color=QUIET.faint(55 if faded else 110)
                 if name == "noise"
                 else by_share(share[rows], 70 if faded else 240),
                 title="Moves" if name == "moves" else "Moves: too few to tell from none",
@@ -208,11 +210,10 @@ def next_marks(
     clear = np.ones(len(targets), dtype=np.bool_)
     if sd is not None:
         clear = above_noise(chance[targets], sd[targets], len(names))
+    strong, weak = ACCENT.faint(235), QUIET.faint(110)
     color = Themed(
-        *(
-            np.where(clear[:, None], (*accent, 235), (*quiet, 110))
-            for accent, quiet in ((ACCENT.light, QUIET.light), (ACCENT.dark, QUIET.dark))
-        )
+        np.where(clear[:, None], strong.light, weak.light),
+        np.where(clear[:, None], strong.dark, weak.dark),
     )
     width = THIN + 0.008 + (0.24 - THIN) * np.sqrt(chance[targets])
     arrow = polygons(
@@ -286,7 +287,7 @@ def path_marks(
     if chosen is not None and chosen < len(lines):
         line = lines[chosen]
         marks += [
-            paths("path.rim", [line], color=_see_through(HALO, 200), width=6.5),
+            paths("path.rim", [line], color=HALO.faint(200), width=6.5),
             paths("path", [line], color=ACCENT, width=4.0, pickable=True),
             polygons("path.end", [head(line, cell_side(places))], color=ACCENT),
             points("path.start.rim", line[:1], color=HALO, radius=6.5),
@@ -333,7 +334,3 @@ def by_share(share: Float, alpha: int) -> Themed:
     """Colours of the five classes of lines at shares of the largest, RGBA (n, 4)."""
     even = Scale((0.0, 0.2, 0.4, 0.6, 0.8))
     return even.paint(share, line_colors(), alpha)
-
-
-def _see_through(color: Themed, alpha: int) -> Themed:
-    return Themed((*color.light, alpha), (*color.dark, alpha))

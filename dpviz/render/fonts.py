@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import io
 from functools import lru_cache
 from typing import Any
 
 BOX = "□"
 """Stands for a letter that no font has."""
+
+
+def drawn(figure: Any, kind: str, **options: Any) -> bytes:
+    """A figure, all texts of it legible, as a file of a kind."""
+    legible(figure)
+    file = io.BytesIO()
+    figure.savefig(file, format=kind, **options)
+    return file.getvalue()
 
 
 def legible(figure: Any) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -20,23 +21,22 @@ from dpviz.releases.points.kinds import KindsRelease
 from dpviz.releases.points.quotient import Quotients, quotients
 from dpviz.releases.points.range_count import box_count
 from dpviz.releases.points.release import PointRelease
-from dpviz.render.basemap import outlines
-from dpviz.render.cells import adaptive, domain_bounds
+from dpviz.render.cells import adaptive, cell_layer
 from dpviz.render.colors import FRAME, GREY, LAND, MORE_A, MORE_B, Themed, along, stops
 from dpviz.render.detail import QUIET, STANDS, stands
 from dpviz.render.difference import (
     BOUND,
     by_zoom,
-    cell_layer,
     drawn_columns,
     one_palette,
     placed,
 )
-from dpviz.render.legend import Legend, Swatch, scale_labels
+from dpviz.render.legend import Legend, Swatch, blank_words, scale_labels
 from dpviz.render.marks import count_column
 from dpviz.render.numbers import percent, percent_interval
 from dpviz.render.scale import scale_of
 from dpviz.render.scene import Camera, Mark, Row, Scene
+from dpviz.render.view import domain_scene
 from dpviz.trees.consistency import sum_up
 from dpviz.trees.lattice import Float, Int
 
@@ -175,8 +175,8 @@ def overlay_scene(release: KindsRelease, *, camera: Camera | None = None) -> Sce
         title="Leading kind; stronger: more records per km²",
         colors=_grey(),
         labels=scale_labels(scale),
-        blank=f"blank: under {scale_labels(scale)[0]}, or too few to tell from none",
-        swatches=(*swatches, Swatch(other, Themed(GREY.light[3], GREY.dark[3]))),
+        blank=blank_words(scale),
+        swatches=(*swatches, Swatch(other, GREY.map(itemgetter(3)))),
     )
     description = "Map of the kind that leads in each cell"
     return _scene(release, marks, legend, description, camera)
@@ -310,16 +310,13 @@ def _strengths(at: int, classes: int = STRENGTHS) -> Themed:
 
 
 def _grey() -> Themed:
-    return Themed(GREY.light[1 : 1 + STRENGTHS], GREY.dark[1 : 1 + STRENGTHS])
+    return GREY.map(itemgetter(slice(1, 1 + STRENGTHS)))
 
 
 def _share_colors() -> Themed:
     """The other kind strong to weak, then weak to strong."""
-    sides = (
-        (*(b[at] for at in (3, 2, 0)), *(a[at] for at in (0, 2, 3)))
-        for a, b in ((MORE_A.light, MORE_B.light), (MORE_A.dark, MORE_B.dark))
-    )
-    return Themed(*sides)
+    other, this = MORE_B.map(itemgetter(3, 2, 0)), MORE_A.map(itemgetter(0, 2, 3))
+    return Themed(other.light + this.light, other.dark + this.dark)
 
 
 def _scene(
@@ -329,13 +326,6 @@ def _scene(
     description: str,
     camera: Camera | None,
 ) -> Scene:
-    bounds = domain_bounds(release.domain)
-    return Scene(
-        marks=[*marks, *outlines(bounds)],
-        camera=camera or Camera(bounds=bounds, key="domain"),
-        legend=legend,
-        tools=("rect", "polygon"),
-        domain=bounds,
-        neutral=True,
-        description=f"{description}: {release.header.standing[1]}",
-    )
+    said = f"{description}: {release.header.standing[1]}"
+    look: dict[str, Any] = {"tools": ("rect", "polygon"), "neutral": True}
+    return domain_scene(release.domain, marks, legend, said, camera=camera, **look)

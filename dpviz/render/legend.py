@@ -78,9 +78,8 @@ class Legend:
 
 
 def _both(color: Themed | Color | tuple[int, ...]) -> dict[str, list[int]]:
-    if isinstance(color, Themed):
-        return {"light": list(color.light), "dark": list(color.dark)}
-    return {"light": list(color), "dark": list(color)}
+    both = color if isinstance(color, Themed) else Themed(color, color)
+    return both.map(list).to_dict()
 
 
 def scale_labels(scale: Scale) -> list[str]:
@@ -90,6 +89,11 @@ def scale_labels(scale: Scale) -> list[str]:
     ['0.5', '30', '10k']
     """
     return [compact(bound) for bound in scale.bounds]
+
+
+def blank_words(scale: Scale) -> str:
+    """What blank means of densities in the classes of a scale."""
+    return f"blank: under {compact(scale.bounds[0])}, or too few to tell from none"
 
 
 def line_labels(scale: Scale) -> list[str]:

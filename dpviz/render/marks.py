@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -18,13 +19,22 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpviz.files.arrow import lists, numbers, tuples
 from dpviz.render.colors import ACCENT, FRAME, TEXT, TIDE, Themed
+from dpviz.render.projection import rings_of
 from dpviz.render.scene import Mark, Row, Side
 
 NEGLIGIBLE = 0.01
 """Standard deviations of the noise by which a count may be off where it is shown: the last digit of
 one that is shown beside its noise is worth five times that at least."""
 
-MIDDLE = Themed(TIDE.light[5], TIDE.dark[5])
+LINES = {
+    "width_units": "pixels",
+    "joint_rounded": True,
+    "cap_rounded": True,
+    "_path_type": "open",
+}
+"""Properties of lines."""
+
+MIDDLE = TIDE.map(itemgetter(5))
 
 
 def points(
@@ -58,14 +68,8 @@ def paths(
     ``color``.
     """
     if themed:
-        color = Themed((*TEXT.light, themed), (*TEXT.dark, themed))
-    constants = {
-        "width_units": "pixels",
-        "joint_rounded": True,
-        "cap_rounded": True,
-        "_path_type": "open",
-    }
-    layer = _Layer({"path": _lines(lines)}, {"getPath": "path"}, constants, lines)
+        color = TEXT.faint(themed)
+    layer = _Layer({"path": _lines(lines)}, {"getPath": "path"}, {**LINES}, lines)
     layer.paint("getColor", "color", color)
     layer.either("getWidth", "width", _numbers(width))
     return layer.mark("PathLayer", id, **options)
@@ -74,8 +78,7 @@ def paths(
 def boxes(id: str, bounds: ArrayLike, **options: Any) -> Mark:  # noqa: A002
     """Outlines of boxes, west, south, east, north, shape (n, 4); options as for :func:`paths`."""
     bounds = np.asarray(bounds, dtype=np.float64).reshape(-1, 4)
-    rings = bounds[:, [0, 1, 2, 1, 2, 3, 0, 3, 0, 1]].reshape(-1, 5, 2)
-    return paths(id, list(rings), **options)
+    return paths(id, list(rings_of(bounds)), **options)
 
 
 def polygons(
@@ -128,19 +131,11 @@ def trips(
 
     ``trail`` is how long a trip stays visible behind its head, in the unit of ``times``.
     """
-    columns = {"path": _lines(lines), "time": _scalars(times)}
+    moments = numbers(_numbers(_joined(times, ())))
+    columns = {"path": _lines(lines), "time": lists(moments, _lengths(times))}
     bind = {"getPath": "path", "getTimestamps": "time"}
-    constants = {
-        "width_units": "pixels",
-        "get_width": width,
-        "trail_length": trail,
-        "current_time": 0,
-        "fade_trail": True,
-        "cap_rounded": True,
-        "joint_rounded": True,
-        "_path_type": "open",
-    }
-    layer = _Layer(columns, bind, constants, lines)
+    moving = {"get_width": width, "trail_length": trail, "current_time": 0, "fade_trail": True}
+    layer = _Layer(columns, bind, LINES | moving, lines)
     layer.paint("getColor", "color", color)
     return layer.mark("TripsLayer", id, **options)
 
@@ -244,20 +239,17 @@ def _pairs(positions: ArrayLike) -> pa.Array:
     return tuples(np.asarray(positions, dtype=np.float64).reshape(-1, 2))
 
 
+def _joined(lines: Sequence[ArrayLike], end: tuple[int, ...]) -> NDArray[Any]:
+    """All lines, one after the other, of shape (n, *end)."""
+    return np.concatenate([np.empty((0, *end)), *(np.reshape(each, (-1, *end)) for each in lines)])
+
+
 def _lengths(lines: Sequence[ArrayLike]) -> list[int]:
     return [len(np.asarray(line)) for line in lines]
 
 
 def _lines(lines: Sequence[ArrayLike]) -> pa.Array:
-    every = [np.asarray(line, dtype=np.float64).reshape(-1, 2) for line in lines]
-    flat = np.concatenate(every) if every else np.empty((0, 2))
-    return lists(_pairs(flat), _lengths(lines))
-
-
-def _scalars(lines: Sequence[ArrayLike]) -> pa.Array:
-    every = [np.asarray(line, dtype=np.float32).ravel() for line in lines]
-    flat = np.concatenate(every) if every else np.empty(0, dtype=np.float32)
-    return lists(numbers(flat), _lengths(lines))
+    return lists(_pairs(_joined(lines, (2,))), _lengths(lines))
 
 
 def _column(values: ArrayLike, noise_sd: ArrayLike | None) -> pa.Array:

@@ -11,9 +11,9 @@ from dpviz.releases.points.kinds import KindsRelease
 from dpviz.releases.points.quotient import Quotients
 from dpviz.releases.points.release import PointRelease
 from dpviz.releases.points.sums import added, box_sum, mean_of, values_of
-from dpviz.render.cells import adaptive
+from dpviz.render.cells import adaptive, cell_layer
 from dpviz.render.colors import every_palette
-from dpviz.render.difference import BOUND, by_zoom, cell_layer, drawn_columns, placed
+from dpviz.render.difference import BOUND, by_zoom, drawn_columns, placed
 from dpviz.render.legend import Legend
 from dpviz.render.numbers import short, with_interval
 from dpviz.render.scale import Scale

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -26,14 +25,13 @@ from dpviz.render.cells import (
 from dpviz.render.colors import ACCENT, CELL_ALPHA, HATCH, LAND, TEXT, Theme
 from dpviz.render.detail import QUIET
 from dpviz.render.districts import Choropleth, choropleth
-from dpviz.render.fonts import legible
+from dpviz.render.fonts import drawn
 from dpviz.render.legend import Legend
-from dpviz.render.projection import areas, world
+from dpviz.render.projection import areas, rings_of, world, world_boxes
 from dpviz.render.scale import Scale
 from dpviz.render.scene import Bounds, credit
 from dpviz.render.surround import VERBATIM, draw_ground, draw_scale_bar, draw_shores, opacity
-
-Rgb = tuple[float, float, float]
+from dpviz.trees.lattice import Float
 
 SIZES = {"screen": (1920, 1080), "print": (3508, 2480)}
 """Pixels: a slide, and A4 across at 300 dots an inch."""
@@ -43,6 +41,8 @@ IN_REPORT, IN_REPORT_UNIT = (1600, 1080), 2.0
 
 SMALL, SMALL_WIDE = 4, 180
 """Small maps in a row, and pixels of each: in all about as wide as a page shows them."""
+
+MADE_BY = {"Software": "dpviz"}
 
 PAPER = {"light": (1.0, 1.0, 1.0), "dark": (0.055, 0.067, 0.09)}
 
@@ -72,14 +72,14 @@ def comparison_png(
     first = releases[0]
     if isinstance(first, AreaRelease):
         simplified = first.areas.resolution is None
-        drawn = choropleth(*level_of(first), first.domain, "area", simplified=simplified)
-        classes: Scale | Choropleth = drawn
-        legend, raw = drawn.legend, False
+        shapes = choropleth(*level_of(first), first.domain, "area", simplified=simplified)
+        classes: Scale | Choropleth = shapes
+        legend, raw = shapes.legend, False
     else:
         points = [each for each in releases if not isinstance(each, AreaRelease)]
         classes = scale = density_scale(*points)
         legend, raw = density_legend(scale, points), not tiles(first)
-    ink = _rgb(TEXT.of(theme))
+    ink = TEXT.rgb(theme)
     place = _Place(wide / unit, high / unit)
     head = 128 if title else 84
     across = (place.wide - 96 - 32 * (len(releases) - 1)) / len(releases)
@@ -99,10 +99,7 @@ def comparison_png(
     source = " · ".join(filter(None, ("dpviz", credit(outlines(domain_bounds(first.domain))))))
     corner = place.at(place.wide - 48, place.high - 22)
     figure.text(*corner, source, fontsize=14 * point, ha="right", **look)
-    legible(figure)
-    file = io.BytesIO()
-    figure.savefig(file, format="png", metadata={"Software": "dpviz"})
-    return file.getvalue()
+    return drawn(figure, "png", metadata=MADE_BY)
 
 
 def small_multiples_png(
@@ -131,15 +128,12 @@ def small_multiples_png(
         left, top = wide * (at % across), high * (at // across)
         panel = figure.add_axes(place.box(left + 4, top + 26, wide - 8, high - 30))
         _draw(panel, release, scale, None, theme, unit, bar=at == 0)  # all are of one scale
-        look: dict[str, Any] = {"va": "center", "color": _rgb(TEXT.of(theme)), **VERBATIM}
+        look: dict[str, Any] = {"va": "center", "color": TEXT.rgb(theme), **VERBATIM}
         figure.text(*place.at(left + 4, top + 13), label, **look)
     legend = density_legend(scale, releases)
     page = _Place(size[0] / unit, size[1] / unit)
     _draw_legend(figure, page, legend, theme, not tiles(releases[0]), unit, left=4 / unit)
-    legible(figure)
-    file = io.BytesIO()
-    figure.savefig(file, format="png", dpi=200, metadata={"Software": "dpviz"})  # for fine screens
-    return file.getvalue()
+    return drawn(figure, "png", dpi=200, metadata=MADE_BY)  # for fine screens
 
 
 class _Place:
@@ -168,8 +162,6 @@ def _draw(
     bar: bool = True,
 ) -> None:
     """One map in Web Mercator world units, as on the screen; with its scale bar or without."""
-    from matplotlib.patches import Rectangle
-
     bounds = domain_bounds(release.domain)
     (west, south), (east, north) = world(bounds[:2]), world(bounds[2:])
     shape = panel.get_position()
@@ -180,7 +172,7 @@ def _draw(
     middle = np.array([west + east, south + north]) / 2
     low, high = middle - size / 2, middle + size / 2
     panel.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xticks=[], yticks=[])
-    panel.set_facecolor(_rgb(LAND.of(theme)))
+    panel.set_facecolor(LAND.rgb(theme))
     zoom = float(np.log2(pixels[0] / size[0] / unit))
     draw_ground(panel, bounds, zoom, theme)
     if isinstance(classes, Choropleth):
@@ -188,38 +180,29 @@ def _draw(
     elif not isinstance(release, AreaRelease):
         _draw_cells(panel, release, classes, theme, zoom)
     draw_shores(panel, bounds, zoom, theme, unit)
-    frame: dict[str, Any] = {
-        "fill": False,
-        "edgecolor": ink_of(theme, 0.6),
-        "linestyle": (0, (4, 3)),
-    }
-    panel.add_patch(
-        Rectangle((west, south), east - west, north - south, linewidth=0.75 * unit, **frame)
-    )
+    thin = 0.75 * unit
+    dashes = {"edgecolor": TEXT.rgb(theme, 0.6), "linestyle": (0, (4, 3))}
+    panel.add_patch(_outline(bounds, linewidth=thin, **dashes))
     if rect is not None:
         shown = on_map(rect, release.domain)
-        corner, other = world(shown[:2]), world(shown[2:])
-        extent = (corner, *(other - corner).tolist())
-        for color, width in ((PAPER[theme], 4.5), (_rgb(ACCENT.of(theme)), 2.2)):
-            line: dict[str, Any] = {
-                "fill": False,
-                "edgecolor": color,
-                "linewidth": width * unit * 0.72,
-            }
-            panel.add_patch(Rectangle(*extent, zorder=4, **line))
+        for color, width in ((PAPER[theme], 4.5), (ACCENT.rgb(theme), 2.2)):
+            line = {"edgecolor": color, "linewidth": width * unit * 0.72}
+            panel.add_patch(_outline(shown, zorder=4, **line))
     if bar:
         draw_scale_bar(panel, middle, zoom, theme, unit)
     for spine in panel.spines.values():
-        spine.set(color=ink_of(theme, 0.3), linewidth=0.75 * unit)
+        spine.set(color=TEXT.rgb(theme, 0.3), linewidth=thin)
 
 
-def ink_of(theme: Theme, alpha: float) -> tuple[float, float, float, float]:
-    """The colour of words, seen through."""
-    return (*_rgb(TEXT.of(theme)), alpha)
+def _outline(bounds: Bounds, **look: Any) -> Any:
+    from matplotlib.patches import Rectangle
+
+    (west, south), (east, north) = world(bounds[:2]).tolist(), world(bounds[2:]).tolist()
+    return Rectangle((west, south), east - west, north - south, fill=False, **look)
 
 
 def _draw_areas(panel: Any, drawn: Choropleth, theme: Theme, unit: float, zoom: float) -> None:
-    from matplotlib.collections import LineCollection, PolyCollection
+    from matplotlib.collections import LineCollection
 
     table = np.array(drawn.scale.colors().of(theme)) / 255
     at = np.maximum(drawn.scale.classes(drawn.density), 0)
@@ -227,20 +210,25 @@ def _draw_areas(panel: Any, drawn: Choropleth, theme: Theme, unit: float, zoom: 
     shown = ~drawn.blank[owner]
     corners = world(rings[shown].reshape(-1, 2)).reshape(-1, 4, 2)
     colors = np.column_stack([table[at[owner[shown]]], np.full(shown.sum(), CELL_ALPHA)])
-    fill = PolyCollection(list(corners), facecolors=colors, edgecolors="none", zorder=2)
-    fill.set_antialiased(False)
-    panel.add_collection(fill)
+    _fill(panel, corners, colors)
     lines = [world(line) for line in drawn.borders()]
-    ink = ink_of(theme, 0.65 * opacity(drawn.fade, zoom))
+    ink = TEXT.rgb(theme, 0.65 * opacity(drawn.fade, zoom))
     width = unit * 0.72
     panel.add_collection(LineCollection(lines, colors=[ink], linewidths=width, zorder=3))
 
 
-def _draw_cells(panel: Any, release: PointRelease, scale: Scale, theme: Theme, zoom: float) -> None:
+def _fill(panel: Any, rings: Float, colors: Float) -> None:
+    """Shapes beside each other, without a seam between them."""
     from matplotlib.collections import PolyCollection
 
+    shapes = PolyCollection(list(rings), facecolors=colors, edgecolors="none", zorder=2)
+    shapes.set_antialiased(False)
+    panel.add_collection(shapes)
+
+
+def _draw_cells(panel: Any, release: PointRelease, scale: Scale, theme: Theme, zoom: float) -> None:
     bounds, nodes, raw = node_bounds(release), release.nodes, not tiles(release)
-    corners = np.hstack([world(bounds[:, :2]), world(bounds[:, 2:])])
+    corners = world_boxes(bounds)
     if raw:
         drawn = np.asarray(nodes.leaf)
         density = nodes.count / areas(bounds)
@@ -255,15 +243,15 @@ def _draw_cells(panel: Any, release: PointRelease, scale: Scale, theme: Theme, z
     table = np.array(scale.colors().of(theme)) / 255
     shown = np.flatnonzero(drawn & (at >= 0))
     colors = np.column_stack([table[at[shown]], CELL_ALPHA * clear[shown]])
-    rings = corners[:, [0, 1, 2, 1, 2, 3, 0, 3]].reshape(-1, 4, 2)
-    cells = PolyCollection(list(rings[shown]), facecolors=colors, edgecolors="none", zorder=2)
-    cells.set_antialiased(False)
-    panel.add_collection(cells)
+    rings = rings_of(corners)[:, :4]
+    _fill(panel, rings[shown], colors)
     if raw:
+        from matplotlib.collections import PolyCollection
+
         side = (corners[:, 2:] - corners[:, :2]).min(axis=1) * 2**zoom
         below = np.flatnonzero(drawn & (nodes.count < 0) & (side >= 8))
         hatch = PolyCollection(list(rings[below]), facecolors="none", hatch="////", zorder=2)
-        hatch.set(edgecolor=(*_rgb(HATCH.of(theme)), 0.75), linewidth=0)
+        hatch.set(edgecolor=HATCH.rgb(theme, 0.75), linewidth=0)
         panel.add_collection(hatch)
 
 
@@ -279,7 +267,7 @@ def _draw_legend(
 ) -> None:
     from matplotlib.patches import Rectangle
 
-    ink = _rgb(TEXT.of(theme))
+    ink = TEXT.rgb(theme)
     words: dict[str, Any] = {"color": ink, "va": "center", **VERBATIM}
     top, x = place.high - 104.0, left
 
@@ -294,27 +282,22 @@ def _draw_legend(
     x += 30 + 10 * len(legend.title)
     empty = legend.empty and not raw
     if legend.blank and not raw and not empty:
-        patch(x, 52, facecolor=_rgb(LAND.of(theme)), edgecolor=ink_of(theme, 0.4))
+        patch(x, 52, facecolor=LAND.rgb(theme), edgecolor=TEXT.rgb(theme, 0.4))
         write(x, top + 40, "blank")
         x += 62
-    colors = legend.colors.of(theme) if legend.colors else ()
+    colors = np.array(legend.colors.of(theme)) / 255 if legend.colors else ()
     classes = [] if empty else list(zip(colors, legend.labels, strict=True))
     aside = 230 if raw and legend.swatches else 0
     step = min(76.0, (place.wide - 48 - aside - x) / max(len(classes), 1))
     for color, label in classes:
-        patch(x, step, facecolor=_rgb(color), edgecolor="none")
+        patch(x, step, facecolor=color, edgecolor="none")
         write(x, top + 40, label)
         x += step
     x += 28
     for swatch in legend.swatches:
         if raw and swatch.raw:
-            color = (*_rgb(HATCH.of(theme)), 0.75)
+            color = HATCH.rgb(theme, 0.75)
             patch(x, 36, facecolor="none", edgecolor=color, hatch="////", linewidth=0)
             write(x + 46, top + 12, swatch.label)
     if legend.blank:
         write(left, top + 72, "faint: within the noise" if raw else legend.blank, 14)
-
-
-def _rgb(color: Sequence[int]) -> Rgb:
-    red, green, blue = (each / 255 for each in color[:3])
-    return red, green, blue

@@ -26,6 +26,16 @@ def world(lon_lat: ArrayLike) -> Float:
     return np.stack([x, y], axis=-1)
 
 
+def world_boxes(boxes: Float) -> Float:
+    """The same of the two corners of boxes, (n, 4)."""
+    return world(boxes.reshape(-1, 2, 2)).reshape(-1, 4)
+
+
+def rings_of(boxes: Float) -> Float:
+    """Closed rings (n, 5, 2) around boxes (n, 4), from the lower left corner."""
+    return boxes[:, [0, 1, 2, 1, 2, 3, 0, 3, 0, 1]].reshape(-1, 5, 2)
+
+
 def is_degrees(crs: str) -> bool:
     """Whether the CRS is plain longitude and latitude, which needs no transformation."""
     return crs.upper() in {"EPSG:4326", "OGC:CRS84"}

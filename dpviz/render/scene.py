@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import pyarrow as pa
@@ -65,6 +66,13 @@ class Mark:
     def id(self) -> str:
         """The layer's id."""
         return str(self.layer.id)
+
+    def with_layer(self, **properties: Any) -> Mark:
+        """The same with other properties of its layer."""
+        layer = copy(self.layer)
+        for name, value in properties.items():
+            setattr(layer, name, value)
+        return replace(self, layer=layer)
 
 
 @dataclass(frozen=True)

@@ -54,8 +54,6 @@ def draw_shores(panel: Any, bounds: Bounds, zoom: float, theme: Theme, unit: flo
 
 
 def _draw_names(panel: Any, mark: Mark, zoom: float, theme: Theme, unit: float) -> None:
-    from matplotlib.patheffects import withStroke
-
     at = world(np.array(mark.table["position"].to_pylist()).reshape(-1, 2))
     rank, start = (np.array(mark.table[name].to_pylist()) for name in ("rank", "from"))
     (west, east), (south, north) = panel.get_xlim(), panel.get_ylim()
@@ -64,7 +62,7 @@ def _draw_names(panel: Any, mark: Mark, zoom: float, theme: Theme, unit: float) 
     pixel = (east - west) / (panel.get_position().width * figure.get_figwidth() * figure.dpi)
     corner = 190 * unit * pixel  # the scale bar's
     taken = [(east - corner, south, east, south + 0.25 * corner)]
-    halo = withStroke(linewidth=2.4 * unit, foreground=(*(c / 255 for c in HALO.of(theme)), 0.85))
+    words = _words(theme, 2.4 * unit)
     for row in np.flatnonzero(inside)[np.argsort(rank[inside], kind="stable")].tolist():
         name, size = mark.table["name"][row].as_py(), (20 if rank[row] <= 1 else 16) * unit
         half = np.array([0.3 * size * len(name) + 4 * unit, 0.7 * size]) * pixel
@@ -74,17 +72,18 @@ def _draw_names(panel: Any, mark: Mark, zoom: float, theme: Theme, unit: float) 
             continue
         taken.append(box)
         weight = "bold" if rank[row] <= 1 else "normal"
-        words: dict[str, Any] = {
-            "ha": "center",
-            "va": "center",
-            "zorder": 5,
-            "path_effects": [halo],
-            **VERBATIM,
-        }
-        color = tuple(c / 255 for c in TEXT.of(theme))
-        panel.text(*at[row], name, fontsize=size * 0.72, weight=weight, color=color, **words)
+        panel.text(*at[row], name, fontsize=size * 0.72, weight=weight, **words, **VERBATIM)
         if len(taken) >= NAMES:
             break
+
+
+def _words(theme: Theme, halo: float) -> dict[str, Any]:
+    """The look of words around their place, on a halo of some width."""
+    from matplotlib.patheffects import withStroke
+
+    around = withStroke(linewidth=halo, foreground=HALO.rgb(theme, 0.85))
+    look = {"color": TEXT.rgb(theme), "path_effects": [around], "zorder": 5}
+    return {"ha": "center", "va": "center", **look}
 
 
 def _touch(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
@@ -93,27 +92,18 @@ def _touch(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
 
 def draw_scale_bar(panel: Any, middle: Float, zoom: float, theme: Theme, unit: float) -> None:
     """A bar of 1, 2 or 5 times a power of ten metres, lower right."""
-    from matplotlib.patheffects import withStroke
-
     latitude = np.arctan(np.sinh(2 * np.pi * middle[1] / WORLD - np.pi))
     metres_per_unit = float(np.cos(latitude)) * METRES / WORLD
     (west, east), (south, _) = panel.get_xlim(), panel.get_ylim()
     pixel = 2.0**-zoom
     metres, words = scale_bar(metres_per_unit * min(pixel * 180, 0.45 * (east - west)))
     long, right, low = metres / metres_per_unit, east - 18 * pixel, south + 18 * pixel
-    halo = withStroke(linewidth=3.6 * unit, foreground=(*(c / 255 for c in HALO.of(theme)), 0.85))
-    color = tuple(c / 255 for c in TEXT.of(theme))
+    look = _words(theme, 3.6 * unit)
+    line = {name: look[name] for name in ("color", "path_effects", "zorder")}
     x = [right - long, right - long, right, right]
     y = [low + 8 * pixel, low, low, low + 8 * pixel]
-    panel.plot(x, y, color=color, linewidth=1.5 * unit, path_effects=[halo], zorder=5)
+    panel.plot(x, y, linewidth=1.5 * unit, **line)
     place = (right - long / 2, low + 14 * pixel)
-    look: dict[str, Any] = {
-        "ha": "center",
-        "va": "center",
-        "zorder": 5,
-        "path_effects": [halo],
-        "color": color,
-    }
     panel.text(*place, words, fontsize=15 * unit * 0.72, **look)
 
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 from pydeck.types import String
 
+from dpviz.domain import Domain
 from dpviz.domain.rectangles import listed
 from dpviz.errors import ReleaseError
 from dpviz.releases.areas.release import AreaRelease
 from dpviz.releases.points.release import PointRelease
 from dpviz.render.basemap import outlines
 from dpviz.render.cells import cells, density_legend, density_scale, domain_bounds
+from dpviz.render.legend import Legend
 from dpviz.render.scene import Camera, Mark, Scene, Side
 
 MOST = 12
@@ -46,7 +47,8 @@ def release_scene(
     scene = series_scene(releases, labels, camera=camera)
     if len(releases) == 1:
         return scene
-    marks = [_beside(mark, at) for at, mark in enumerate(scene.marks[:2])]
+    pairs = zip(scene.marks[:2], SIDES, strict=True)
+    marks = [mark.with_layer(side=String(side)) for mark, side in pairs]
     return replace(scene, marks=[*marks, *scene.marks[2:]], mode=mode, labels=labels)
 
 
@@ -74,7 +76,7 @@ def series_scene(
         ReleaseError: no release or too many, not 2-D, or not of one domain.
     """
     check(releases, most)
-    bounds, scale = domain_bounds(releases[0].domain), density_scale(*releases)
+    scale = density_scale(*releases)
     several = len(releases) > 1
     maps = [
         cells(release, scale=scale, id=f"cells-{at}", title=label)
@@ -86,14 +88,36 @@ def series_scene(
         f"{label}: {release.header.standing[1]}" if several else release.header.standing[1]
         for release, label in zip(releases, labels, strict=True)
     ]
-    return Scene(
-        marks=[*maps, *(outlines(bounds) if base is None else base)],
-        camera=camera or Camera(bounds=bounds, key="domain"),
-        legend=density_legend(scale, releases),
-        tools=("rect",),
-        domain=bounds,
+    return domain_scene(
+        releases[0].domain,
+        maps,
+        density_legend(scale, releases),
+        f"Map of noisy density: {'; '.join(texts)}",
+        camera=camera,
+        base=base,
         title=title,
-        description=f"Map of noisy density: {'; '.join(texts)}",
+    )
+
+
+def domain_scene(
+    domain: Domain,
+    marks: Sequence[Mark],
+    legend: Legend | None,
+    description: str,
+    *,
+    camera: Camera | None = None,
+    base: Sequence[Mark] | None = None,
+    **options: Any,
+) -> Scene:
+    """Marks of a domain on its ground, or on another ``base``; other ``options`` of the scene."""
+    bounds = domain_bounds(domain)
+    return Scene(
+        marks=[*marks, *(outlines(bounds) if base is None else base)],
+        camera=camera or Camera(bounds=bounds, key="domain"),
+        legend=legend,
+        domain=bounds,
+        description=description,
+        **{"tools": ("rect",), **options},
     )
 
 
@@ -106,20 +130,9 @@ def film_scene(
         ReleaseError: see :func:`series_scene`.
     """
     scene = series_scene(releases, labels, camera=camera)
-    marks = []
-    for at, mark in enumerate(scene.marks):
-        layer = copy(mark.layer)
-        if at < len(releases):
-            layer.frame = at
-        marks.append(replace(mark, layer=layer))
-    return replace(scene, marks=marks, film=tuple(labels))
-
-
-def _beside(mark: Mark, at: int) -> Mark:
-    """The mark on one side of a comparison."""
-    layer = copy(mark.layer)
-    layer.side = String(SIDES[at])
-    return replace(mark, layer=layer)
+    many = len(releases)
+    frames = [mark.with_layer(frame=at) for at, mark in enumerate(scene.marks[:many])]
+    return replace(scene, marks=[*frames, *scene.marks[many:]], film=tuple(labels))
 
 
 def check(releases: Sequence[PointRelease | AreaRelease], most: int = MOST) -> None:

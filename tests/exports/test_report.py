@@ -107,7 +107,7 @@ def test_words_of_small_maps_are_read_where_a_page_shows_them(sensitive, monkeyp
     style = (Path(server.__file__).parent / "style.css").read_text("utf-8")
     least = int(re.search(r"small-maps.* img \{min-width: (\d+)px;\}", style)[1])
     drawn = []
-    monkeypatch.setattr("dpviz.render.picture.legible", drawn.append)
+    monkeypatch.setattr("dpviz.render.fonts.legible", drawn.append)
     picture = small_multiples_png([sensitive] * 12, [f"2030-{at:02}-01" for at in range(1, 13)])
     (figure,) = drawn
     written = [text for text in figure.findobj(Text) if text.get_text()]
