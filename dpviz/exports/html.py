@@ -73,9 +73,9 @@ def map_page(
         DomainError: a rectangle outside the domain.
     """
     packed = packed_map(releases, labels, rects=rects, title=title, camera=camera, basemap=basemap)
-    told = told_of(packed.releases, packed.names, rects, title)
+    words = words_of_page(packed.releases, packed.names, rects, title)
     live, chooser = packed.live, packed.spec["chooser"]
-    return viewer_page("map.html", packed.spec, packed.block, live=live, chooser=chooser, **told)
+    return viewer_page("map.html", packed.spec, packed.block, live=live, chooser=chooser, **words)
 
 
 def viewer_page(template: str, spec: dict[str, Any], block: bytes, **words: Any) -> str:
@@ -96,7 +96,7 @@ def page(template: str, **words: Any) -> str:
     return environment().get_template(template).render(**words)
 
 
-def told_of(
+def words_of_page(
     releases: Sequence[Mapped], names: Sequence[str], rects: Sequence[Bounds], title: str
 ) -> dict[str, Any]:
     """What every page of releases says, as words of its template."""

@@ -9,7 +9,7 @@ from dpviz.build import Account
 from dpviz.exports.charts import error_svg
 from dpviz.exports.data_use import data_use
 from dpviz.exports.facts import Mapped
-from dpviz.exports.html import labels_of, page, points_of, told_of
+from dpviz.exports.html import labels_of, page, points_of, words_of_page
 from dpviz.exports.pack import base64_of
 from dpviz.exports.views import maps_of
 from dpviz.render.picture import comparison_png
@@ -43,7 +43,7 @@ def report_page(
     """
     names = labels_of(releases, labels)
     check(releases, 2)
-    told = told_of(releases, names, rects, title)
+    words = words_of_page(releases, names, rects, title)
     points = points_of(releases)
     shown, titles = maps_of(points, names) if points else (releases, names)
     picture = comparison_png(
@@ -60,7 +60,7 @@ def report_page(
         domain=releases[0].domain,
         account=account,
         statements=[_entry(each) for each in releases],
-        **told,
+        **words,
     )
 
 
