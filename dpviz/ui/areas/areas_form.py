@@ -18,7 +18,8 @@ from dpviz.ui.points.area_form import set_area
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.method_form import Choice, epsilon_slider, parameters_form
-from dpviz.ui.shared.text import level_title, plain
+from dpviz.ui.shared.panels import ErrorsShown, refuse
+from dpviz.ui.shared.text import level_title
 from dpviz.ui.shared.uploads import chosen_layer, upload_path
 
 METHOD = "areas"
@@ -67,13 +68,11 @@ def areas_choice(
         saved: parameters from a permalink, as text.
         fixed: whether the box cannot be moved, being that of built-in records.
     """
-    try:
+    areas = None
+    with ErrorsShown():
         areas = (
             _hexagons(prefix, domain) if counted == HEXAGONS else _polygons(prefix, domain, fixed)
         )
-    except DpvizError as error:
-        st.error(plain(error), icon=":material/error:")
-        return None
     if areas is None:
         return None
     sizes = [part.stop - part.start for part in areas.areas.slices]
@@ -150,7 +149,7 @@ def _polygons(prefix: str, domain: Domain, fixed: bool) -> ChosenAreas | None:
             lambda: _drawable(areas_of(path, domain, levels=levels)),
         )
     except DpvizError as error:
-        st.error(plain(_without(upload.name, error)), icon=":material/error:")
+        refuse(_without(upload.name, error))
         if not fixed and "reaches out of the bounds" in str(error):
             _extent_button(prefix, f"{upload}{layer}", upload.name, levels, domain)
         return None

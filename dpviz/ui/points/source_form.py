@@ -18,7 +18,7 @@ from dpviz.ui.points.area_form import checked_area, public_box
 from dpviz.ui.points.attributes_form import attributes_form
 from dpviz.ui.points.columns_form import columns_form, period_form
 from dpviz.ui.shared.account import dataset_name
-from dpviz.ui.shared.panels import ErrorsShown
+from dpviz.ui.shared.panels import ErrorsShown, refuse
 from dpviz.ui.shared.sources import DataSource
 from dpviz.ui.shared.tables import offered as offered_tables
 from dpviz.ui.shared.tables import table_handle
@@ -116,7 +116,7 @@ def _table(name: str, title: str) -> PointSource | None:
     try:
         handle = table_handle(name)
     except DpvizError:  # its words are for the owner, who gets them from dpviz build
-        st.error("This table cannot be read at the moment.", icon=":material/error:")
+        refuse("This table cannot be read at the moment.")
         return None
     kind = "already public" if handle.public else "confidential"
     st.caption(f"A table of this server’s owner, {kind}. Privacy unit: {plain(handle.unit)}.")

@@ -66,12 +66,16 @@ class ErrorsShown:
     def __exit__(self, _kind: object, error: object, _trace: object) -> bool:
         if not isinstance(error, DpvizError):
             return False
-        words = str(error).replace(self._name, "the file") if self._name else str(error)
-        refused = _refused.get()
-        if refused is not None:
-            refused.append(words)
-        say_refused(words)
+        refuse(str(error).replace(self._name, "the file") if self._name else str(error))
         return True
+
+
+def refuse(words: str) -> None:
+    """One line here, and one more for :func:`refusals`."""
+    refused = _refused.get()
+    if refused is not None:
+        refused.append(words)
+    say_refused(words)
 
 
 def say_refused(*refused: str) -> None:
