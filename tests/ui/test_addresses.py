@@ -56,7 +56,6 @@ def test_what_an_address_holds_in_vain_is_said_in_one_short_line_each(page, addr
 @pytest.mark.parametrize(
     ("page", "address", "wanted"),
     [
-        ("explore", {"epsilon": "0.3"}, ["ε = '0.3', which is no step of the slider. This is"]),
         (
             "explore",
             {"set": "threshold:nan;accounting:zzz;fan:4", "epsilon": "1e308"},
@@ -159,3 +158,26 @@ def test_a_rectangle_outside_the_area_is_told_with_the_remedy(page, name):
     assert line.endswith("give one that overlaps it.")
     assert "Noisy count" not in metrics(app)
     assert len(app.get("bidi_component")) >= 2  # the map is still there to draw a better one
+
+
+@pytest.mark.parametrize("page", ["explore", "sequences", "learn"])
+def test_an_epsilon_between_the_steps_is_one_while_the_page_is_open(page):
+    app = opened_page(page, epsilon="0.0281")
+    assert not any("The address" in line for line in said(app))
+    slider = app.select_slider(key=f"{page}.epsilon")
+    assert slider.value == 0.0281
+    assert app.query_params["epsilon"] == "0.0281"
+    slider.set_value(1.0).run()
+    slider = app.select_slider(key=f"{page}.epsilon")
+    assert (slider.value, app.query_params["epsilon"]) == (1.0, "1")
+    slider.set_value(0.0281).run()
+    assert app.select_slider(key=f"{page}.epsilon").value == 0.0281
+
+
+def test_compare_begins_at_an_epsilon_between_the_steps():
+    app = opened_page("compare", **{"a.epsilon": "0.3", "b.epsilon": "0.0281"})
+    assert said(app) == []
+    assert [app.select_slider(key=f"compare.{side}.epsilon").value for side in "ab"] == [
+        0.3,
+        0.0281,
+    ]

@@ -113,6 +113,9 @@ def _controls(names: list[str]) -> None:
     st.divider()
     st.selectbox("Data", _cities(), key=DATA, format_func=lambda name: DATASETS[name].title)
     st.select_slider(
-        "ε (privacy loss budget)", method_form.EPSILONS, key=EPSILON, format_func="{:g}".format
+        "ε (privacy loss budget)",
+        method_form.epsilon_steps(EPSILON),
+        key=EPSILON,
+        format_func="{:g}".format,
     )
     st.caption("The address of this page restores all that is chosen here: share it as it is.")

@@ -9,7 +9,7 @@ import streamlit as st
 
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
-from dpviz.ui.shared.method_form import Choice, linked_epsilon, method_form, nearest_epsilon
+from dpviz.ui.shared.method_form import EPSILONS, Choice, linked_epsilon, method_form
 from dpviz.ui.shared.skeleton import method_link
 
 STARTS = {"a": "privtree", "b": "ugrid"}
@@ -22,7 +22,9 @@ def _restore(prefix: str, explored: Mapping[str, Any]) -> None:
     first = None if named else permalink.numbers(explored.get("epsilon"), 1)
     for side in STARTS:
         st.session_state[f"{prefix}.{side}.epsilon"] = (
-            nearest_epsilon(first[0]) if first else linked_epsilon(f"{side}.epsilon")
+            min(max(first[0], EPSILONS[0]), EPSILONS[-1])
+            if first
+            else linked_epsilon(f"{side}.epsilon")
         )
     st.session_state[f"{prefix}.linked"] = asked["a"] == asked["b"]
 

@@ -18,6 +18,8 @@ STEPS = (1, 1.25, 1.6, 2, 2.5, 3.2, 4, 5, 6.3, 8)
 EPSILONS = (*(float(f"{step * ten:.3g}") for ten in (0.01, 0.1, 1) for step in STEPS), 10.0)
 """A log scale from 0.01 to 10, ten steps a decade."""
 
+USUAL = 1.0
+
 
 WIDE = 28
 """Letters that a selection box of the sidebar shows; a longer title stands below it once more."""
@@ -71,32 +73,34 @@ class Choice:
         return ":".join([self.name, *pairs])
 
 
-def nearest_epsilon(value: float | None) -> float:
-    """The step of the slider closest to a value; 1 for none."""
-    within = min(max(value or 1.0, EPSILONS[0]), EPSILONS[-1])
-    return min(EPSILONS, key=lambda step: abs(step - within))
-
-
 def linked_epsilon(name: str) -> float:
-    """The ε of the address, at a step of the slider; a value beyond its ends is reported."""
+    """The ε of the address; a value beyond the ends of the slider is reported."""
     text = permalink.parameter(name)
-    asked = permalink.bounded("ε =", text, nearest_epsilon(None), EPSILONS[0], EPSILONS[-1])
-    nearest = nearest_epsilon(asked)
-    if asked not in (None, nearest):
-        permalink.refused("ε =", text, f"is no step of the slider. This is ε = {nearest:g}.")
-    return nearest
+    asked = permalink.bounded("ε =", text, USUAL, EPSILONS[0], EPSILONS[-1])
+    return float(f"{asked:g}")
 
 
 EPSILON = permalink.Field("epsilon", linked_epsilon, "{:g}".format)
 
 
+def epsilon_steps(place: str) -> tuple[float, ...]:
+    """The steps of a slider with this key, and among them what a plan or an address gave it."""
+    value: float = st.session_state[place]
+    steps: tuple[float, ...] = st.session_state.get(f"{place}.steps", EPSILONS)
+    if value not in steps:
+        steps = tuple(sorted({*EPSILONS, value}))
+    st.session_state[f"{place}.steps"] = steps  # while it is shown: others would be a new slider
+    return steps
+
+
 def epsilon_slider(prefix: str) -> float:
     """The price of a release; its value is kept in the session under ``prefix.epsilon``."""
-    permalink.present(f"{prefix}.epsilon", nearest_epsilon(None))
+    place = f"{prefix}.epsilon"
+    permalink.present(place, USUAL)
     chosen = st.select_slider(
         "ε (privacy loss budget)",
-        EPSILONS,
-        key=f"{prefix}.epsilon",
+        epsilon_steps(place),
+        key=place,
         format_func=lambda value: f"{value:g}",
         help="Smaller is more private and noisier. The whole of ε is spent on this one release.",
     )
