@@ -204,7 +204,7 @@ def test_areas_beyond_the_box_offer_their_extent_and_hexagons_are_in_the_address
     assert app.query_params["areas"] == "h3:5"
     app.number_input(key="explore.resolution").set_value(15).run()
     for part in (app.main, app.sidebar):
-        assert "a page shows up to 20,000" in part.error[0].value
+        assert "00,000 areas, and a page shows up to 20,000" in part.error[0].value
 
 
 def test_kinds_one_a_line_may_hold_commas_and_are_shown_as_they_were_read():

@@ -201,8 +201,9 @@ def _drawable(areas: Areas) -> Areas:
 
 def _check_number(areas: float) -> None:
     if areas > MOST:
+        about = float(f"{areas:.2g}")
         raise DpvizError(
-            f"some {areas:,.0f} areas, and a page shows up to {MOST:,}: choose a coarser level, or "
+            f"some {about:,.0f} areas, and a page shows up to {MOST:,}: choose a coarser level, or "
             "build it on the command line"
         )
 
