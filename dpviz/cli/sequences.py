@@ -10,7 +10,7 @@ import typer
 import dpviz
 from dpviz.cli.building import Facts, build_release
 from dpviz.cli.groups import grouped
-from dpviz.cli.options import Order, Units
+from dpviz.cli.options import Order, TableName, Units
 from dpviz.cli.outputs import apart
 from dpviz.cli.root import Json, app, complain, emit, in_line
 from dpviz.cli.sources import Symbols
@@ -40,11 +40,14 @@ def build(
     symbols: Symbols,
     units: Units,
     method: Annotated[str, typer.Option(help="A registered name.")] = "markov",
+    table: TableName = None,
 ) -> None:
     """Spend epsilon on one model of sequences; the ledger pays unless they are public."""
 
     def load() -> SequenceData:
-        return symbols.load(source, **units.reading(), public=order.public, name=order.dataset)
+        return symbols.load(
+            source, **units.reading(), public=order.public, name=order.dataset, table=table
+        )
 
     def noted(release: SequenceRelease, data: SequenceData) -> Facts:
         # Said of what was built: a refusal is one line.
