@@ -9,7 +9,7 @@ import typer
 import dpviz
 from dpviz.cli.building import Facts, build_release
 from dpviz.cli.groups import grouped
-from dpviz.cli.options import Clock, Order, Units
+from dpviz.cli.options import Clock, Order, TableName, Units
 from dpviz.cli.outputs import apart, writable
 from dpviz.cli.root import (
     COUNT,
@@ -59,6 +59,7 @@ def build(
     drop_unknown: Annotated[
         bool, typer.Option("--drop-unknown", help="Leave out edges that the graph lacks.")
     ] = False,
+    table: TableName = None,
 ) -> None:
     """Spend epsilon on one event histogram of trips; the ledger pays unless they are public."""
     from dpviz.build import workload_of
@@ -75,6 +76,7 @@ def build(
             public=order.public,
             drop_unknown=drop_unknown,
             name=order.dataset,
+            table=table,
         ),
         described,
         lambda data: workload_of(workload, data.graph),

@@ -10,7 +10,7 @@ import typer
 import dpviz
 from dpviz.cli.building import Facts, build_release
 from dpviz.cli.groups import grouped
-from dpviz.cli.options import Order, Units
+from dpviz.cli.options import Order, TableName, Units
 from dpviz.cli.outputs import apart
 from dpviz.cli.root import Json, app, complain, emit, in_line
 from dpviz.cli.sources import Symbols
@@ -40,23 +40,29 @@ def build(
     symbols: Symbols,
     units: Units,
     method: Annotated[str, typer.Option(help="A registered name.")] = "markov",
+    table: TableName = None,
 ) -> None:
     """Spend epsilon on one model of sequences; the ledger pays unless they are public."""
 
     def load() -> SequenceData:
-        data = symbols.load(source, **units.reading(), public=order.public, name=order.dataset)
+        return symbols.load(
+            source, **units.reading(), public=order.public, name=order.dataset, table=table
+        )
+
+    def noted(release: SequenceRelease, data: SequenceData) -> Facts:
+        # Said of what was built: a refusal is one line.
         if of_lines and not order.as_json:
             complain(
                 f"note: {data.name!r} is read as a sequence per line, as .txt says, whatever it "
                 "holds: 'dpviz check' says how many lines were of use"
             )
-        return data
+        return described(release, data)
 
     ending = Path(source.lower().removesuffix(".gz")).suffix
     of_lines = ending == ".txt" and symbols.column is symbols.time is units.unit is None
 
     build_release(
-        "sequences", method, order, [source, symbols.alphabet, symbols.leaves], load, described
+        "sequences", method, order, [source, symbols.alphabet, symbols.leaves], load, noted
     )
 
 

@@ -66,6 +66,7 @@ class Streets:
             _not_built_in(
                 graph=self.graph,
                 dataset=how.pop("name", None),
+                table=how.pop("table", None),
                 crs=self.crs,
                 columns=self.columns,
                 components=self.components != "refuse",
@@ -176,6 +177,7 @@ class Symbols:
                 unit=unit,
                 max_per_unit=how["max_per_unit"] != 1,
                 dataset=how.get("name"),
+                table=how.get("table"),
             )
             city: SequenceData = dpviz.load(CITY, kind="sequences", **cutting)
             return city

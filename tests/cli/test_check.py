@@ -189,5 +189,6 @@ def test_a_build_says_which_columns_it_took(tmp_path):
     assert "read as places" not in named[2]
     (tmp_path / "track.txt").write_text("<gpx>\n</gpx>\n")  # no line of use, and nothing says so
     words = ("sequences", "build", tmp_path / "track.txt", "--alphabet=a,b", "-o")
-    note = run(*words, tmp_path / "t.parquet")[2].partition("\n")[0]
-    assert note.startswith("note: 'track' is read as a sequence per line, as .txt says, whatever")
+    note = "note: 'track' is read as a sequence per line, as .txt says, whatever"
+    assert note in run(*words, tmp_path / "t.parquet")[2]
+    refused(tmp_path, (*words, tmp_path / "u.parquet", "--epsilon=0"), "error: epsilon=0.0: give a")

@@ -1,12 +1,13 @@
 """An option that a source has no use for is refused: nobody pays for what is left aside."""
 
+import duckdb
 import geopandas
 import pyarrow.parquet as pq
 import pytest
 
 import dpviz
 from dpviz.errors import DataError
-from tests.commands import fails, refused
+from tests.commands import as_json, fails, refused
 
 PLACES = ("places.csv", "--bounds=0,0,1,1", "--time", "time", "--unit", "who")
 SYMBOLS = ("symbols.txt", "--alphabet", "a,b")
@@ -41,6 +42,7 @@ SYMBOLS = ("symbols.txt", "--alphabet", "a,b")
                 ("sequences", (["--alphabet", "a,"], ["--column", "x"], ["--time", "t"])),
                 ("sequences", (["--unit", "u"], ["--max-per-unit", "2"], ["--drop-unknown"])),
                 ("roads", (["--crs", "EPSG:4326"], ["--components", "all"])),
+                *((kind, (["--table", "rides"],)) for kind in ("roads", "sequences")),
                 ("roads", (["--unit", "u"], ["--max-per-unit", "2"], ["--drop-unknown"])),
             )
             for unfit in several
@@ -130,3 +132,23 @@ def test_counts_are_in_their_own_crs_and_nothing_is_paid(tmp_path, monkeypatch):
     assert both.names == ("points", "new")
     dpviz.save_counts(both, "both.SENSITIVE.parquet")
     assert pq.read_table("both.SENSITIVE.parquet")["n"].to_pylist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        ("roads", ("--graph=nodes.csv,edges.csv", "--workload=clustered:1")),
+        ("sequences", ("--alphabet=a,b", "--column=edges")),
+    ],
+)
+def test_one_table_of_a_database_is_built(kind, options, tmp_path, monkeypatch):
+    """Its refusal named an option that only builds of points had."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "nodes.csv").write_text("node,x,y\n1,0,0\n2,1,1\n")
+    (tmp_path / "edges.csv").write_text("edge,src,dst\na,1,2\n")
+    with duckdb.connect("city.duckdb") as database:
+        database.execute("CREATE TABLE rides AS SELECT ['a'] AS edges FROM range(9)")
+    words = (kind, "build", "duckdb:///city.duckdb", *options, "-o", "r.parquet")
+    assert "(--table)" in fails(*words)
+    as_json(*words, "--table=rides")
+    assert dpviz.read("r.parquet", kind).header.source == "rides"

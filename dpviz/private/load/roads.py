@@ -123,7 +123,7 @@ def read_trips(
     generated = re.fullmatch(r"generate:([0-9]{1,9})", named_by)
     if generated:
         given = {"unit": unit, "columns": columns, "crs": crs, "drop_unknown": drop_unknown or None}
-        given |= {"name": name}
+        given |= {"name": name, "table": table}
         for each, value in given.items():
             if value is not None:
                 raise DataError(f"{each}={value!r} is not for made-up trips: leave it out")
