@@ -47,6 +47,8 @@ def sql(
         "note: THE RESULT HOLDS EXACT COUNTS and is as sensitive as the table. Save it as CSV or "
         f"Parquet, and give it to 'dpviz build' with {shlex.join(again)}"
     )
+    if domain.time is not None:  # in many dialects a timestamp would be no number: outside
+        complain(f"note: column {domain.time!r} must hold seconds since 1970 UTC: else give a view")
     for name, kinds in query.declared(dialect).items():
         complain(f"note: {dialect} needs column {name!r} declared as {kinds}: else give a view")
     facts = {"sql": text, "dialect": dialect, "bits": query.bits}
