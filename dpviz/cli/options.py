@@ -58,11 +58,11 @@ class Places:
             return self.x, self.y
         return words(self.columns, "--columns")
 
-    def domain(self, source: str, *beside: Clock | Attributes) -> Domain | None:
+    def domain(self, source: str | None, *beside: Clock | Attributes) -> Domain | None:
         """The public domain; None leaves it to a source that states its own.
 
         Args:
-            source: of the records.
+            source: of the records; None where they are elsewhere.
             *beside: what the domain is made of beside the box.
 
         Raises:
@@ -74,7 +74,7 @@ class Places:
         for each in beside:
             axis |= each.axis()
         if self.bounds is None:
-            if stated_domain(source) is not None:
+            if source is not None and stated_domain(source) is not None:
                 if axis:
                     last = [*axis][-1].replace("_", "-")
                     raise ParameterError(f"--{last} is missing its box: give --bounds too")

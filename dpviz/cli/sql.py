@@ -11,7 +11,6 @@ import typer
 from dpviz.cli.groups import grouped
 from dpviz.cli.options import Attributes, Bits, Clock, Places, Units
 from dpviz.cli.root import Json, app, complain, emit
-from dpviz.errors import ParameterError
 
 
 @app.command()
@@ -30,9 +29,8 @@ def sql(
     from dpviz.build import CellQuery, checked_bits, checked_dialect
     from dpviz.build import quoted_table as quoted
 
-    domain = places.domain(table, clock, attributes.without_values())
-    if domain is None:
-        raise ParameterError("--bounds is missing: give the public box")
+    domain = places.domain(None, clock, attributes.without_values())
+    assert domain is not None
     dialect = checked_dialect(dialect, units.unit is not None)
     named = places.names or domain.place.columns
     query = CellQuery(domain, named, checked_bits(bits, domain), **units.reading())
@@ -49,6 +47,8 @@ def sql(
         "note: THE RESULT HOLDS EXACT COUNTS and is as sensitive as the table. Save it as CSV or "
         f"Parquet, and give it to 'dpviz build' with {shlex.join(again)}"
     )
+    if domain.time is not None:  # in many dialects a timestamp would be no number: outside
+        complain(f"note: column {domain.time!r} must hold seconds since 1970 UTC: else give a view")
     for name, kinds in query.declared(dialect).items():
         complain(f"note: {dialect} needs column {name!r} declared as {kinds}: else give a view")
     facts = {"sql": text, "dialect": dialect, "bits": query.bits}

@@ -19,7 +19,7 @@ import dpviz
 from dpviz.cli import main
 from dpviz.cli.rectangles import rectangles
 from dpviz.errors import DataError
-from tests.commands import as_json, fails, refused, run
+from tests.commands import as_json, fails, refused, run, seen
 from tests.headers import header_of, with_header
 
 BOUNDS = "-1,50,1,52"
@@ -404,11 +404,23 @@ def test_what_sql_says_of_the_build_after_it_is_a_command():
     words = ["--kind", "a kind", "--kinds", "x y,z", "--unit", "the person"]
     words += ["--time", "at", "--period", "2020-01-01,2020-02-01", "--hour-worth", "500m"]
     _, _, note = run("sql", "--table", "t", "--bounds=0,0,1,1", *words)
+    note, _, about_time = note.partition("\n")
     again = shlex.split(note.partition("'dpviz build' with ")[2])
     assert again[:2] == ["--bounds=0,0,1,1", "--bits"]
     assert dict(zip(again[3::2], again[4::2], strict=True)) == dict(
         zip(words[::2], words[1::2], strict=True)
     ) | {"--max-per-unit": "1"}
+    # A timestamp, no number in DuckDB, would be outside: an empty release is paid as any other.
+    assert about_time == "note: column 'at' must hold seconds since 1970 UTC: else give a view\n"
+
+
+def test_the_table_of_sql_is_no_file_nor_built_in():
+    """Its box is looked at as any other, and asked for where it is missing."""
+    for table in ("visits", "city-50k"):
+        code, out, err = seen("sql", "--table", table, "--bounds=52.3,13.1,52.7,13.8")
+        assert (code, out[:6]) == (0, "SELECT")
+        assert err.startswith("warning: bounds 52.3,13.1,52.7,13.8 hold no land")
+        assert "--bounds is missing: the public box" in fails("sql", "--table", table)
 
 
 def test_sql_says_what_columns_must_be_declared_as():
