@@ -19,7 +19,7 @@ EPSILONS = (*(float(f"{step * ten:.3g}") for ten in (0.01, 0.1, 1) for step in S
 """A log scale from 0.01 to 10, ten steps a decade."""
 
 USUAL = 1.0
-
+"""Where nothing else is asked for."""
 
 WIDE = 28
 """Letters that a selection box of the sidebar shows; a longer title stands below it once more."""
@@ -84,7 +84,7 @@ EPSILON = permalink.Field("epsilon", linked_epsilon, "{:g}".format)
 
 
 def epsilon_steps(place: str) -> tuple[float, ...]:
-    """The steps of a slider with this key, and among them what a plan or an address gave it."""
+    """The steps of a slider with this key, and among them what an address gave it."""
     value: float = st.session_state[place]
     steps: tuple[float, ...] = st.session_state.get(f"{place}.steps", EPSILONS)
     if value not in steps:
