@@ -102,6 +102,17 @@ def test_geojson_lines_join_at_equal_ends(tmp_path):
         read_graph(path)
 
 
+@pytest.mark.parametrize("value", [True, None, [1], "\ud800"])
+def test_an_id_that_is_no_text_is_refused(tmp_path, value):
+    """True was an edge called True; half a surrogate pair made the file "too intricate"."""
+    lines = [shapely.LineString([(at, 0), (at + 1, 0)]) for at in range(2)]
+    features = [feature(line, id=each) for line, each in zip(lines, (7, value), strict=True)]
+    path = tmp_path / "g.geojson"
+    path.write_text(collection(features))
+    with pytest.raises(DataError, match="'id' of a line is neither text nor number: give each an"):
+        read_graph(path)
+
+
 def test_trips_in_every_shape(odd, tmp_path):
     listed = [["ab1", "bc"], ["da"], ["da", "ab2", "bc"]]
     steps = [(t, edge) for t, each in enumerate(listed) for edge in each]

@@ -20,6 +20,7 @@ ID_FIELDS = ("edge", "id", "osmid", "fid")
 
 _BROKEN = (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError)
 """What damaged files make of the parsers."""
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def graph_from_lines(path: Path, directed: bool = False) -> RoadGraph:
@@ -84,15 +85,25 @@ def lines(place: str) -> Any:
             columns["length"] = [float(each.get("length", np.nan)) for each in properties]
         field = next((each for each in ID_FIELDS if each in properties[0]), None)
         if field is not None:
-            columns["edge"] = [str(each.get(field)) for each in properties]
+            columns["edge"] = [_identifier(each.get(field)) for each in properties]
     except (*_BROKEN, shapely.errors.GEOSException):
         raise DataError(f"{name} is no GeoJSON feature collection of lines") from None
     if not len(shapes) or any(shapely.get_type_id(each) != 1 for each in shapes):
         raise DataError(f"{name}: every feature must be a LineString, and there must be one")
     if shapely.is_empty(shapes).any():
         raise DataError(f"{name}: a LineString has no coordinates: leave it out")
+    if None in columns.get("edge", ()):
+        raise DataError(f"{name}: {field!r} of a line is neither text nor number: give each an id")
     limits.STREETS.check(len(shapes), name)
     return pa.table({"line": pa.array(shapely.to_wkb(shapes).tolist(), pa.binary()), **columns})
+
+
+def _identifier(value: object) -> str | None:
+    """An id as text; None for what is neither text (half a surrogate pair is none) nor a number."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return None
+    text = str(value)
+    return None if _SURROGATE.search(text) else text
 
 
 def network(place: str) -> Any:
