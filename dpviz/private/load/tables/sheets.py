@@ -18,6 +18,8 @@ from typing import IO
 from xml.etree.ElementTree import Element, fromstring, iterparse
 from xml.sax.saxutils import escape
 
+from dpviz.private.load.tables.letters import Marked, are_plain
+
 _PIECE = 1 << 20
 """Bytes of a sheet that are looked at at once."""
 _RELATIONS = "xl/_rels/workbook.xml.rels"
@@ -50,7 +52,8 @@ class Parts:
         if self.texts is None:
             return 0
         content = archive.read(self.texts)
-        return None if b"<!" in content else len(_TEXT.findall(content))
+        plain = b"<!" not in content and are_plain(content)
+        return len(_TEXT.findall(content)) if plain else None
 
     def filled(self, archive: zipfile.ZipFile) -> list[bool]:
         """Of each text, whether there is any letter in it."""
@@ -92,6 +95,8 @@ def is_usual(source: IO[bytes], texts: int) -> bool:
             width = max(_number(each.decode()) for each in _FIRST.findall(row))
             far = re.compile(rf'r="(?:{_beyond(_letters(max(WIDE, 2 * width)))})[0-9]'.encode())
         outside.append(usual.sub(partial(_noted, places), piece))
+        if not are_plain(piece, references=False):
+            return False
         if (far and far.search(piece)) or sum(map(len, outside)) > _PIECE:
             return False
     rest = b"".join(outside)
@@ -229,7 +234,7 @@ def rewritten(source: IO[bytes], texts: list[bool]) -> Iterator[bytes]:
 
 def _elements(source: IO[bytes], name: str) -> Iterator[Element]:
     """All elements of this name, each whole, and gone when the next is asked for."""
-    events = iterparse(source, ("start", "end"))
+    events = iterparse(Marked(source), ("start", "end"))
     _, root = next(events)
     many = 0
     for event, element in events:

@@ -14,6 +14,7 @@ from dpviz.files import limits
 from dpviz.private.load.columns import shown
 from dpviz.private.load.tables.base import Block, Column, Table, parsing, whole_rows
 from dpviz.private.load.tables.formats import Format
+from dpviz.private.load.tables.letters import MARK, Marked
 from dpviz.private.load.tables.sheets import Parts, is_usual, rewritten
 from dpviz.private.load.values import typed
 
@@ -58,8 +59,7 @@ class Workbook(Table):
             next(filter(_filled, rows), None)
             for whole, broken in whole_rows(rows):
                 columns: dict[str, Any] = {
-                    name: [None if row[at] == "" else row[at] for row in whole]
-                    for name, at in places.items()
+                    name: [_cell(row[at]) for row in whole] for name, at in places.items()
                 }
                 yield Block(len(whole), typed(columns, numeric), broken=broken)
 
@@ -79,6 +79,11 @@ class Workbook(Table):
             except BaseException:
                 row = None
             yield row
+
+
+def _cell(cell: Any) -> Any:
+    """A cell; none that is empty, or has a letter that XML lacks."""
+    return None if cell == "" or (isinstance(cell, str) and MARK in cell) else cell
 
 
 def _filled(row: list[Any] | None) -> bool:
@@ -105,7 +110,8 @@ def _book(path: Path) -> Any:
                     if name in odd:
                         target.writelines(rewritten(source, filled))
                     else:
-                        shutil.copyfileobj(source, target)
+                        marked = Marked(source) if name == parts.texts else source
+                        shutil.copyfileobj(marked, target)
     copy.seek(0)
     return CalamineWorkbook.from_filelike(copy)
 
