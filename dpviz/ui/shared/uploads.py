@@ -24,6 +24,7 @@ import streamlit as st
 
 from dpviz.build import source_columns, tables_in
 from dpviz.files.foreign import LAYER
+from dpviz.files.limits import COLUMNS
 from dpviz.files.writing import made_up
 from dpviz.releases.points.region_file import polygon_layers
 from dpviz.ui.shared.memory import remembered
@@ -50,12 +51,18 @@ def upload_path(place: str, file: Any) -> Path:
 
 
 def upload_columns(path: Path, table: str | None = None) -> Sequence[Any]:
-    """The columns of an upload, or of one of its tables, read from it once."""
+    """The columns of an upload, or of one of its tables, read from it once.
+
+    Raises:
+        DataError: it cannot be read, or has more of them than a form can offer.
+    """
     held: dict[str, _Held] = st.session_state.get(_KEY, {})
     for each in held.values():
         if each.path == path:
             if table not in each.columns:
-                each.columns[table] = source_columns(path, table)
+                columns = source_columns(path, table)
+                COLUMNS.check(len(columns), "the file")  # each choice lists all of them
+                each.columns[table] = columns
             return each.columns[table]
     return source_columns(path, table)
 
