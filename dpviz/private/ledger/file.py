@@ -240,6 +240,8 @@ def _errors(path: Path) -> Iterator[None]:
             reason = f"is damaged: {_REMEDY}"
         elif path.is_symlink() and not path.exists():
             reason = "is a link to no file: mend it, or name another"
+        elif path.is_dir():
+            reason = "is a folder: name a file in it"
         else:
             reason = (
                 "cannot be read or written (rights, or a full disk): mend that, or name another"
