@@ -223,6 +223,13 @@ def test_for_a_finger_every_door_is_wide_and_no_table_s_buttons_cover_anything(a
         assert box["y"] >= 0
         door.click()
         door.wait_for(state="hidden")
+    page.goto(f"{app}/learn?chapter=tree")
+    page.get_by_test_id("stExpandSidebarButton").click()
+    for choice in (
+        page.get_by_test_id("stRadioOption"),
+        page.locator("[data-testid=stCheckbox] label"),
+    ):
+        assert choice.first.bounding_box()["height"] >= 40
 
 
 def upper(element):
