@@ -2,7 +2,8 @@
 
 Every write goes to a temporary file beside the target that is then renamed, so that a failure
 leaves nothing half-written and nothing overwritten. What a killed process left is swept at the next
-write into the same folder, but for a whole release that was paid for.
+write into the same folder, but for a whole release that was paid for. Only what has a name that we
+make up is swept: somebody's own file may begin as ours do, and may be a ledger.
 """
 
 from __future__ import annotations
@@ -29,6 +30,10 @@ MAGIC = b"PAR1"
 
 PAID = re.compile(rb'"release_id": *"([\w-]*)')
 """The number of what was paid for, as far as a file's name can have it: a header may claim any."""
+
+TEMPORARY = re.compile(r"\.dpviz-[0-9a-f]{16}-[0-9a-f]{16}([.-].*)?", re.DOTALL)
+LOCK = re.compile(r"\.dpviz\.[0-9a-f]{16}\.lock")
+"""Names that we make up: of files under way, of what their writers put beside them, of claims."""
 
 LETTERS = 255
 """Most bytes of a file's name, as Linux has it."""
@@ -197,17 +202,22 @@ def csv_text(head: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
     return text.getvalue()
 
 
+def made_up(folder: Path, pattern: str, names: re.Pattern[str]) -> list[Path]:
+    """What stands in a folder under names of this form: nobody's own file has one."""
+    return [each for each in folder.glob(pattern) if names.fullmatch(each.name)]
+
+
 def _sweep(folder: Path) -> None:
     """Remove temporary files of processes that were killed here an hour ago or longer.
 
     A release that was paid for stays: :func:`recovered` names it.
     """
-    for stale in folder.glob(".dpviz-*"):
+    for stale in made_up(folder, ".dpviz-*", TEMPORARY):
         with suppress(OSError):
             old = stale.is_file() and time.time() - stale.lstat().st_mtime > HOUR
             if old and paid_for(stale) is None:
                 stale.unlink()
-    for stale in folder.glob(".dpviz.*.lock"):
+    for stale in made_up(folder, ".dpviz.*.lock", LOCK):
         with suppress(OSError):
             if stale.is_file() and time.time() - stale.lstat().st_mtime > HOUR:
                 _remove_free(stale)

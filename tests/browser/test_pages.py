@@ -198,3 +198,44 @@ def test_all_that_a_page_can_unfold_is_open_to_everyone_and_what_is_not_is_found
     unfold(page, 5)
     both_schemes_are_open_to_everyone(page)
     what_is_shown_is_written(page, open_file, tmp_path / "map.html", maps=1)
+
+
+def test_for_a_finger_every_door_is_wide_and_no_table_s_buttons_cover_anything(app, open_page):
+    """Nor is the top of a title cut off by the bar above it, whatever points."""
+    page = open_page(f"{app}/sequences", 390, 844)
+    bar, title = page.get_by_test_id("stHeader"), page.locator("h1")
+    assert lower(bar) <= upper(title)
+    touch = page.context.new_cdp_session(page)
+    touch.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
+    assert page.evaluate("matchMedia('(pointer: coarse)').matches")
+    table = page.get_by_test_id("stDataFrame").first
+    table.wait_for()
+    buttons = table.get_by_test_id("stElementToolbar")
+    assert lower(buttons) <= upper(table) + 1
+    above = page.get_by_text("Busiest moves", exact=True)
+    assert lower(above) <= upper(buttons)
+    below = page.get_by_text("Arrows on the map", exact=True)
+    assert lower(table) <= upper(below)
+    for name in ("Expand sidebar", "Collapse sidebar"):
+        door = page.get_by_role("button", name=name)
+        box = door.bounding_box()
+        assert min(box["width"], box["height"]) >= 44
+        assert box["y"] >= 0
+        door.click()
+        door.wait_for(state="hidden")
+    page.goto(f"{app}/learn?chapter=tree")
+    page.get_by_test_id("stExpandSidebarButton").click()
+    for choice in (
+        page.get_by_test_id("stRadioOption"),
+        page.locator("[data-testid=stCheckbox] label"),
+    ):
+        assert choice.first.bounding_box()["height"] >= 40
+
+
+def upper(element):
+    return element.bounding_box()["y"]
+
+
+def lower(element):
+    box = element.bounding_box()
+    return box["y"] + box["height"]

@@ -261,7 +261,7 @@ def test_a_figure_is_not_begun_where_nothing_can_be_written(folder, monkeypatch)
 
 def test_a_folder_or_a_link_to_nothing_in_place_of_the_ledger_has_its_name(folder):
     words = ("ledger", "show", "--ledger", ".")
-    refused(folder, words, "error: .: the ledger cannot be read")
+    refused(folder, words, "error: .: the ledger is a folder: name a file in it")
     (folder / "l.sqlite").symlink_to(folder / "none" / "l.sqlite")
     words = ("build", "points.csv", BOX, "--max-per-unit", "1", "-o", "o.parquet")
     words = (*words, "--ledger", "l.sqlite")

@@ -13,6 +13,7 @@ import pytest
 
 from dpviz import Ledger
 from dpviz.errors import BudgetError, LedgerError
+from dpviz.files.writing import write_bytes
 from dpviz.private.ledger import account_key, chain, file
 from dpviz.private.ledger.amounts import parsed
 from dpviz.private.ledger.entries import Entry, Head
@@ -317,15 +318,31 @@ def test_a_spend_takes_as_long_however_many_there_were(ledger):
 
 
 def test_left_over_files_of_killed_processes_are_swept(ledger):
-    stale = ledger.path.with_name(".ledger-stale")
+    stale = ledger.path.with_name(f".ledger-{'0' * 16}-stale")
     stale.touch()
     os.utime(stale, (0, 0))
     ledger.spend("people", 1, what="x")
     assert not stale.exists()
     stale.touch()  # beside a ledger that is there
-    busy = stale.with_name(".ledger-busy")
+    busy = stale.with_name(f".ledger-{'1' * 16}-busy")
     busy.touch()
     os.utime(stale, (0, 0))
     ledger.spend("people", 1, what="x")
     assert not stale.exists()
     assert busy.exists()
+
+
+@pytest.mark.parametrize(
+    "name", [".ledger-2026.sqlite", ".ledger-personal", ".dpviz-ledger.sqlite"]
+)
+def test_a_ledger_whose_name_begins_as_our_temporary_files_do_stays(tmp_path, name):
+    """It and its seal were swept an hour after the last spend: all could be spent once more."""
+    path, other = tmp_path / name, Ledger(tmp_path / "other.sqlite")
+    Ledger(path).set_total("people", 1)
+    Ledger(path).spend("people", 1, what="x")
+    for each in Ledger(path).files:
+        os.utime(each, (0, 0))
+    write_bytes(tmp_path / "a.csv", b"")
+    other.spend("others", 1, what="x")
+    with pytest.raises(BudgetError, match="0 of 1 is left"):
+        Ledger(path).spend("people", 1, what="x")

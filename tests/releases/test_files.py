@@ -184,12 +184,20 @@ def test_bad_targets(release, tmp_path):
 
 
 def test_left_over_files_of_killed_processes_are_swept(tmp_path):
-    stale, busy = tmp_path / ".dpviz-stale.parquet", tmp_path / ".dpviz-busy.parquet"
-    for each in (stale, busy):
+    """Not what somebody else called so: an hour later a ledger was gone, and its seal with it."""
+    made = []
+    files.write_file(tmp_path / "a.txt", lambda name: made.append(Path(name)) or made[0].touch())
+    stale, beside, busy = made[0], Path(f"{made[0]}-journal"), Path(str(made[0])[:-5] + "0.txt")
+    own = [
+        tmp_path / f".dpviz-{name}" for name in ("ledger.sqlite", "ledger.sqlite.seal", "a.lock")
+    ]
+    for each in (stale, beside, busy, *own):
         each.touch()
-    os.utime(stale, (0, 0))
+    for each in (stale, beside, *own):
+        os.utime(each, (0, 0))
     files.write_file(tmp_path / "a.txt", lambda name: Path(name).write_text("a"))
-    assert {each.name for each in tmp_path.iterdir()} == {busy.name, "a.txt"}
+    kept = {busy.name, "a.txt", *(each.name for each in own)}
+    assert {each.name for each in tmp_path.iterdir()} == kept
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")

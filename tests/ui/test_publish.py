@@ -219,6 +219,14 @@ def test_nothing_exact_of_an_upload_is_on_the_page():
         assert secret not in seen
 
 
+def test_a_file_of_more_columns_than_a_form_can_offer_is_one_clear_line():
+    """Seven choices among 100,000 columns each held a phone for half a minute."""
+    rows = ",".join(["lon", "lat", *(f"c{number}" for number in range(5_000))])
+    app = opened("Your own file")
+    (error,) = uploaded(app, "publish.file", "wide.csv", rows).error
+    assert "more than 4,096 columns" in error.value
+
+
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [

@@ -132,6 +132,13 @@ time.sleep(600)
 """
 
 
+def test_a_folder_of_somebody_s_own_is_not_swept(folder):
+    own = folder / "dpviz-private-data"
+    own.mkdir()
+    uploads.private_folder()
+    assert own.exists()
+
+
 def test_a_killed_server_leaves_nothing(tmp_path, folder):
     pytest.importorskip("fcntl")
     source = tmp_path / "records.csv"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import secrets
 import sqlite3
 import tempfile
 import time
@@ -13,7 +15,7 @@ from typing import Any
 from weakref import WeakSet
 
 from dpviz.errors import DpvizError, LedgerError
-from dpviz.files.writing import LEDGER_ID
+from dpviz.files.writing import LEDGER_ID, made_up
 from dpviz.private.ledger.entries import DamageError
 from dpviz.private.ledger.migration import migrate
 from dpviz.private.ledger.seal import seal_path
@@ -25,6 +27,8 @@ WAIT = 30.0
 """Seconds that a spend waits for another one to finish."""
 VARIABLE = "DPVIZ_LEDGER"
 HOUR = 3600.0
+UNFINISHED = re.compile(r"\.ledger-[0-9a-f]{16}-.*", re.DOTALL)
+"""Names of ledgers that are being made: one of somebody's own may begin as these do."""
 
 TABLES = """
 CREATE TABLE entry (
@@ -196,7 +200,7 @@ def _statements(script: str) -> list[str]:
 
 def _sweep(folder: Path) -> None:
     """Remove temporary files of processes that were killed here."""
-    for stale in folder.glob(".ledger-*"):
+    for stale in made_up(folder, ".ledger-*", UNFINISHED):
         with suppress(OSError):
             if time.time() - stale.lstat().st_mtime > HOUR:
                 stale.unlink()
@@ -206,7 +210,7 @@ def _create(path: Path) -> None:
     """A whole empty ledger appears at once, so that an empty file is never taken for one."""
     path.parent.mkdir(parents=True, exist_ok=True)
     _sweep(path.parent)
-    handle, name = tempfile.mkstemp(prefix=".ledger-", dir=path.parent)
+    handle, name = tempfile.mkstemp(prefix=f".ledger-{secrets.token_hex(8)}-", dir=path.parent)
     os.close(handle)
     try:
         with closing(sqlite3.connect(name, isolation_level=None)) as db:
@@ -236,6 +240,8 @@ def _errors(path: Path) -> Iterator[None]:
             reason = f"is damaged: {_REMEDY}"
         elif path.is_symlink() and not path.exists():
             reason = "is a link to no file: mend it, or name another"
+        elif path.is_dir():
+            reason = "is a folder: name a file in it"
         else:
             reason = (
                 "cannot be read or written (rights, or a full disk): mend that, or name another"

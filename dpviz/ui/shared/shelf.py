@@ -88,7 +88,7 @@ class Shelf:
         """
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile(dir=self.folder, prefix=".dpviz-") as probe:
+            with tempfile.TemporaryFile(dir=self.folder) as probe:
                 probe.write(b"\0" * 4096)
         except OSError as error:
             raise ReleaseError(

@@ -17,17 +17,21 @@ import weakref
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 import streamlit as st
 
 from dpviz.build import source_columns, tables_in
 from dpviz.files.foreign import LAYER
+from dpviz.files.limits import COLUMNS
+from dpviz.files.writing import made_up
 from dpviz.releases.points.region_file import polygon_layers
 from dpviz.ui.shared.memory import remembered
 
 IN_MEMORY = hasattr(os, "memfd_create") and Path("/proc/self/fd").is_dir()
 _PREFIX = "dpviz-private-"
+_NAMES = re.compile(rf"{_PREFIX}[0-9a-f]{{16}}-.*", re.DOTALL)
 _KEY = "uploads"
 
 
@@ -47,12 +51,18 @@ def upload_path(place: str, file: Any) -> Path:
 
 
 def upload_columns(path: Path, table: str | None = None) -> Sequence[Any]:
-    """The columns of an upload, or of one of its tables, read from it once."""
+    """The columns of an upload, or of one of its tables, read from it once.
+
+    Raises:
+        DataError: it cannot be read, or has more of them than a form can offer.
+    """
     held: dict[str, _Held] = st.session_state.get(_KEY, {})
     for each in held.values():
         if each.path == path:
             if table not in each.columns:
-                each.columns[table] = source_columns(path, table)
+                columns = source_columns(path, table)
+                COLUMNS.check(len(columns), "the file")  # each choice lists all of them
+                each.columns[table] = columns
             return each.columns[table]
     return source_columns(path, table)
 
@@ -132,10 +142,10 @@ def private_folder() -> Path:
     It stays locked while the process lives, so that another one's sweep tells the living.
     """
     shared = Path(tempfile.gettempdir())
-    for folder in shared.glob(f"{_PREFIX}*"):
+    for folder in made_up(shared, f"{_PREFIX}*", _NAMES):
         if _is_left(folder):
             shutil.rmtree(folder, ignore_errors=True)
-    folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=shared))  # 0700
+    folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{token_hex(8)}-", dir=shared))  # 0700
     _lock(folder)
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
