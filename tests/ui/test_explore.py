@@ -483,7 +483,9 @@ def test_a_year_has_a_window_an_answer_in_it_and_a_timeline():
     steps = table(app, "to", "95 % interval ±")
     cut = INTERVAL_SDS * release.timeline(RECT, every.value).uniformity_sd
     assert list(steps["cut cells ±"]) == [half_width_words(each) for each in cut]  # noise's alone
+    assert "The map as a table" in [each.label for each in app.expander]
     healthy(look(app).set_value("film").run())
+    assert "The whole period as a table" in [each.label for each in app.expander]
     assert "**Every window**" in texts(app)
     (every,) = [each.value for each in app.dataframe if {"from", "noisy count"} == {*each.value}]
     june = release.count(RECT, ("2030-06-01", "2030-07-01"))

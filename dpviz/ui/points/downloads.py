@@ -70,10 +70,14 @@ def file_buttons(prefix: str, release: Release, stem: str) -> list[str]:
     return list(formats)
 
 
-def table_of_cells(release: PointRelease) -> None:
+def table_of_cells(release: PointRelease, what: str = "map") -> None:
     """The map in words, folded away, for those who cannot see it: its densest cells.
 
     By the lower ends of their intervals: of the smallest cells a noisy 1 ± 6 is millions per km².
+
+    Args:
+        release: of the map, or of all that its maps show in turn.
+        what: which of these it is, as the table's title calls it.
     """
     leaves = np.flatnonzero(release.nodes.leaf)
     least = release.nodes.count - INTERVAL_SDS * np.sqrt(release.nodes.variance)
@@ -86,7 +90,7 @@ def table_of_cells(release: PointRelease) -> None:
     densities = shown["noisy count"] / km2[chosen], half / km2[chosen]
     columns["per km²"] = np.array(list(map(on_screen, *densities)))
     looks = sortable(*columns) | sortable(*SIDES, form="%.5f")
-    with st.expander("The map as a table", icon=":material/table:"):
+    with st.expander(f"The {what} as a table", icon=":material/table:"):
         st.dataframe(pa.table(columns), hide_index=True, column_config=looks)
         st.caption(rows_in_words(len(chosen), len(leaves), "cells", "most clearly dense"))
 

@@ -102,19 +102,17 @@ def points_map(
         map_and_answer(prefix, shown, records, look)
         table_of_cells(shown)
     else:
-        table_of_cells(map_in_time(prefix, shown, records, look))  # a window moves in this part
+        map_in_time(prefix, shown, records, look)  # a window moves in this part
     return shown, records
 
 
 def map_in_time(
     prefix: str, release: PointRelease, source: PointSource, kinds: Look | None = None
-) -> PointRelease:
-    """The map of a window, the answer beside it, and the timeline; a touch reruns this part.
+) -> None:
+    """The map of a window, the answer beside it, the timeline, and the cells in a table; a touch
+    reruns this part.
 
     ``kinds`` is a map of kinds together, which is of one window.
-
-    Returns:
-        The release of the window.
     """
     name = f"{prefix}.map"
     look = chosen_look(prefix) if kinds is None else "window"
@@ -164,7 +162,7 @@ def map_in_time(
     others = {"ring": None} if look == "difference" else {"ring": None, "windows": None}
     permalink.remember(prefix, (permalink.RECT, CAMERA, PERIOD, LOOK, WINDOWS), others)
     ask(prefix, typed)
-    return flat
+    table_of_cells(flat, "map" if look == "window" else "whole period")
 
 
 def _slider(prefix: str, domain: Domain) -> Window:
