@@ -82,7 +82,12 @@ class Nowhere(tzinfo):
 def test_odd_python_values_are_ids_of_their_own_or_none():
     """A span of time was the whole number 7, or refused the whole table, as such a zone did."""
     odd = [
-        *(np.timedelta64(7, "ns"), np.timedelta64(7, "s"), np.timedelta64("NaT"), timedelta(7)),
+        *(
+            np.timedelta64(7, "ns"),
+            np.timedelta64(7, "s"),
+            np.timedelta64("NaT", "s"),
+            timedelta(7),
+        ),
         *(datetime(2030, 1, 1, tzinfo=zone()) for zone in (tzinfo, Nowhere)),
         *(time(8, tzinfo=zone()) for zone in (tzinfo, Nowhere)),
     ]
