@@ -191,3 +191,12 @@ def test_a_sheet_that_is_no_xml_is_refused_whatever_its_other_rows_are(facts, tm
     check(lambda path: dpviz.load(path, BOX), paths, 0)
     with pytest.raises(DataError, match="damaged"):
         total(paths[0])
+
+
+@pytest.mark.parametrize("kind", ["str", "inlineStr", "s", "n"])
+def test_a_cell_without_a_value_writes_over_none(kind, tmp_path):
+    """It did where its sheet was written anew."""
+    who = f'zo</t></is></c><c r="A3" t="{kind}"/><c r="D3" t="inlineStr"><is><t>'.encode()
+    paths = both_ways(tmp_path, lambda odd: workbook(who, shared=False, odd=odd))
+    check(lambda path: dpviz.load(path, BOX, unit="who"), paths, 0)
+    assert total(paths[0], unit="who") == 2

@@ -290,8 +290,10 @@ def _value(cell: Element, texts: list[bool]) -> tuple[str, bool]:
     """Type and value of a cell as they are written, or nothing for one that has none: an error, a
     type that nobody knows, a number that is none. And whether there is anything in it.
     """
+    if not len(cell):
+        return NOTHING
     kind = cell.get("t")
-    inner = {_local(each.tag): each for each in cell[::-1]} if len(cell) else {}
+    inner = {_local(each.tag): each for each in cell[::-1]}
     word = (inner["v"].text or "") if "v" in inner else ""
     if kind in (None, "n"):
         if _DECIMAL.fullmatch(word):
