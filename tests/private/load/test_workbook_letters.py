@@ -2,10 +2,12 @@
 
 import io
 import zipfile
+from xml.etree.ElementTree import fromstring
 
 import pytest
 
 import dpviz
+from dpviz.errors import DataError
 from dpviz.private.load.tables.letters import MARK, Marked
 from tests.commands import as_json
 from tests.private.load.stability import BOX, MAIN, SPACE, check, packed, sheet
@@ -107,7 +109,94 @@ def test_a_reference_across_the_ends_of_pieces(size):
     assert Marked(Slow(text)).read().decode() == words
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "latin-1"])
-def test_a_part_of_another_encoding_stays_as_it_is(encoding):
-    text = f'<?xml version="1.0" encoding="{encoding}"?><a>\u00e9&#1;</a>'.encode(encoding)
-    assert Marked(io.BytesIO(text)).read() == text
+@pytest.mark.parametrize("before", [1, 2, 40, 90])
+@pytest.mark.parametrize("piece", [256, 1024, 1 << 20])
+@pytest.mark.parametrize("reference", ["&#%s1;", "&#x%s1F;", "&#9%s;"])
+def test_a_long_reference_across_the_ends_of_pieces(reference, piece, before):
+    """One cell with it refused the workbook."""
+    text = f"<a>{'x' * (piece - 3 - before)}{reference % ('0' * 90)}{'y' * 99}</a>"
+    assert fromstring(Marked(io.BytesIO(text.encode())).read()).text.count(MARK) == 1
+
+
+@pytest.mark.parametrize("size", range(1, 14))
+def test_an_end_of_letters_as_they_are_is_text_where_none_begin(size):
+    class Slow(io.BytesIO):
+        def read(self, many=-1):
+            return super().read(size)
+
+    text = b"<a>]]>x]]]><![CDATA[&#1;]]>]]]]><![CDATA[]]]]></a>"
+    assert fromstring(Marked(Slow(text)).read()).text == "]]>x]]]>&#1;]]]]>]]"
+
+
+ENCODINGS = ("utf8", "UTF-16", "ISO-8859-1", "windows-1252", "US-ASCII", "GB18030", "a new one")
+
+
+def declared(written, encoding):
+    """The same workbook, whose parts with cells say an encoding, and hold what it has."""
+    raw, page = io.BytesIO(), "utf-8" if encoding == "a new one" else encoding
+    head = f'<?xml version="1.0" encoding="{encoding}"?>'
+    with zipfile.ZipFile(io.BytesIO(written)) as given, zipfile.ZipFile(raw, "w") as archive:
+        for member in given.namelist():
+            content = given.read(member)
+            if member in ("xl/a.xml", "xl/sharedStrings.xml"):
+                text = content.decode().removeprefix('<?xml version="1.0"?>')
+                content = (head + text).encode(page, "xmlcharrefreplace")
+            archive.writestr(member, content)
+    return raw.getvalue()
+
+
+def both_ways(tmp_path, make):
+    """Files of a workbook whose sheet is read as it is, or written anew if that must be."""
+    paths = [tmp_path / way / "a.xlsx" for way in ("one", "two")]
+    for path, odd in zip(paths, (False, True), strict=True):
+        path.parent.mkdir()
+        path.write_bytes(make(odd))
+    return paths
+
+
+@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_parts_of_another_encoding(encoding, shared, tmp_path):
+    """An odd cell, or one with a letter that XML lacks, refused them."""
+    for number, (who, units) in enumerate([("zo\u00eb".encode(), 2), (b"zo&#1;", 1)]):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        paths = both_ways(
+            folder, lambda odd, who=who: declared(workbook(who, shared=shared, odd=odd), encoding)
+        )
+        check(lambda path: dpviz.load(path, BOX, unit="who"), paths, 0)
+        assert total(paths[0], unit="who") == units
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_an_end_of_letters_as_they_are_is_an_id(shared, tmp_path):
+    """A sheet with it was read, but refused as soon as another row was odd."""
+    paths = both_ways(tmp_path, lambda odd: workbook(b"zo]]>e", shared=shared, odd=odd))
+    check(lambda path: dpviz.load(path, BOX, unit="who"), paths, 0)
+    assert total(paths[0], unit="who") == 2
+
+
+@pytest.mark.parametrize("facts", [b'ht="1" ht="1"', b'x:dy="1"', b'1="1"'])
+def test_a_sheet_that_is_no_xml_is_refused_whatever_its_other_rows_are(facts, tmp_path):
+    def make(odd):
+        raw = io.BytesIO()
+        written = workbook(b"zo", shared=False, odd=odd)
+        with zipfile.ZipFile(io.BytesIO(written)) as given, zipfile.ZipFile(raw, "w") as archive:
+            for member in given.namelist():
+                content = given.read(member).replace(b'<row r="3"', b'<row r="3" ' + facts)
+                archive.writestr(member, content)
+        return raw.getvalue()
+
+    paths = both_ways(tmp_path, make)
+    check(lambda path: dpviz.load(path, BOX), paths, 0)
+    with pytest.raises(DataError, match="damaged"):
+        total(paths[0])
+
+
+@pytest.mark.parametrize("kind", ["str", "inlineStr", "s", "n"])
+def test_a_cell_without_a_value_writes_over_none(kind, tmp_path):
+    """It did where its sheet was written anew."""
+    who = f'zo</t></is></c><c r="A3" t="{kind}"/><c r="D3" t="inlineStr"><is><t>'.encode()
+    paths = both_ways(tmp_path, lambda odd: workbook(who, shared=False, odd=odd))
+    check(lambda path: dpviz.load(path, BOX, unit="who"), paths, 0)
+    assert total(paths[0], unit="who") == 2

@@ -6,7 +6,6 @@ So cells are taken from the bytes of the file, and bytes that differ stay differ
 
 from __future__ import annotations
 
-import codecs
 import re
 from contextlib import suppress
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpviz.lazy import pa, pc
+from dpviz.private.load.tables.letters import known_encoding
 
 _NO_MORE = 0x0D
 """What stands after the columns in the header of a .dbf."""
@@ -105,12 +105,8 @@ def code_page(path: Path) -> str | None:
         name = f"iso8859-{part[1]}"
     elif (number := re.fullmatch(r"(?:ansi|oem|cp)?[ _-]?(\d+)", name)) is not None:
         name = f"cp{number[1]}"
-    letters = bytes(range(128))
-    with suppress(LookupError, ValueError):
-        if letters.decode(name) == letters.decode("ascii"):
-            page = codecs.lookup(name).name.removesuffix("-sig")  # whose mark would be no letter
-            return None if page == "ascii" else page
-    return None
+    page = known_encoding(name)
+    return None if page in (None, "ascii") else page.removesuffix("-sig")  # a mark is no letter
 
 
 def decoded(text: Any, page: str | None) -> Any:

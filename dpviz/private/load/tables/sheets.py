@@ -18,7 +18,7 @@ from typing import IO
 from xml.etree.ElementTree import Element, fromstring, iterparse
 from xml.sax.saxutils import escape
 
-from dpviz.private.load.tables.letters import Marked, are_plain
+from dpviz.private.load.tables.letters import Marked, Plain
 
 _PIECE = 1 << 20
 """Bytes of a sheet that are looked at at once."""
@@ -52,7 +52,7 @@ class Parts:
         if self.texts is None:
             return 0
         content = archive.read(self.texts)
-        plain = b"<!" not in content and are_plain(content)
+        plain = b"<!" not in content and Plain().goes_on(content, last=True)
         return len(_TEXT.findall(content)) if plain else None
 
     def filled(self, archive: zipfile.ZipFile) -> list[bool]:
@@ -88,6 +88,7 @@ def is_usual(source: IO[bytes], texts: int) -> bool:
         texts: how many texts there are that cells name by their number.
     """
     usual, outside, far = _usual_row(texts), [b""], None
+    plain = Plain()
     places: list[int] = []
     for piece in _rows(source):
         if far is None and (first := _FIRST.search(piece)):
@@ -95,13 +96,14 @@ def is_usual(source: IO[bytes], texts: int) -> bool:
             width = max(_number(each.decode()) for each in _FIRST.findall(row))
             far = re.compile(rf'r="(?:{_beyond(_letters(max(WIDE, 2 * width)))})[0-9]'.encode())
         outside.append(usual.sub(partial(_noted, places), piece))
-        if not are_plain(piece, references=False):
+        if not plain.goes_on(piece):
             return False
         if (far and far.search(piece)) or sum(map(len, outside)) > _PIECE:
             return False
     rest = b"".join(outside)
     return (
-        places == list(range(places[0], places[0] + len(places)) if places else [])
+        plain.goes_on(b"", last=True)
+        and places == list(range(places[0], places[0] + len(places)) if places else [])
         and _ODD.search(rest) is None
         and rest.count(b"<?") == rest.startswith((b"<?xml", b"\xef\xbb\xbf<?xml"))
         and rest.count(b"sheetData") == 2
@@ -288,8 +290,10 @@ def _value(cell: Element, texts: list[bool]) -> tuple[str, bool]:
     """Type and value of a cell as they are written, or nothing for one that has none: an error, a
     type that nobody knows, a number that is none. And whether there is anything in it.
     """
+    if not len(cell):
+        return NOTHING
     kind = cell.get("t")
-    inner = {_local(each.tag): each for each in cell[::-1]} if len(cell) else {}
+    inner = {_local(each.tag): each for each in cell[::-1]}
     word = (inner["v"].text or "") if "v" in inner else ""
     if kind in (None, "n"):
         if _DECIMAL.fullmatch(word):
