@@ -120,7 +120,8 @@ def page(app):
     badge = next(each for each in marked if "badge[" in each)
     head = next(each for each in marked if "Draw a rectangle or" in each)
     steps = "".join(f"<p>{plain(each)}</p>" for each in marked if each.startswith(":material/"))
-    hint = next(each.value for each in app.caption if "Shift and drag" in each.value)
+    hints = [each.value for each in app.caption if each.value.startswith("Press ▭")]
+    ways = zip(("mouse", "finger"), hints, strict=True)
     learn = next(each.label for each in app.button if each.label.startswith("**Open Learn"))
     first, *others = page_modules()
     paths = [(each.TITLE, each.__name__.rsplit(".", 1)[-1]) for each in others]
@@ -132,7 +133,8 @@ def page(app):
         "welcome": plain(marked[0]),
         "steps": f'{steps}<a href="./learn">{plain(learn)}</a>',
         "badge": plain(re.search(r"\[(.+)\]", badge)[1]),
-        "hint": f"<p>{plain(head)}</p><p>{plain(hint)}</p>",
+        "hint": f"<p>{plain(head)}</p>"
+        + "".join(f'<p class="{pointer}">{plain(hint)}</p>' for pointer, hint in ways),
         "figures": "".join(
             f"<p>{plain(each.label)}<b>{plain(each.value)}</b></p>" for each in app.metric[:4]
         ),

@@ -37,7 +37,7 @@ DOORS = (
 """Files outside that may open them, whatever the kind of data."""
 
 CORRIDOR = (
-    ("errors", "lazy", "progress"),
+    ("errors", "harmless", "lazy", "progress"),
     ("arguments", "cores", "files", "lists"),
     ("trees",),
     ("domain",),

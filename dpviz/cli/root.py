@@ -17,6 +17,7 @@ import typer
 
 from dpviz.cli import interrupts
 from dpviz.errors import ParameterError
+from dpviz.harmless import harmless
 from dpviz.lists import number
 from dpviz.progress import Progress
 
@@ -31,9 +32,6 @@ NOISES = ("exact", "opendp", SIMULATED)
 
 LOGGED = 10.0
 """Seconds between two lines of progress where nobody watches: in a file, in a pipe."""
-
-STEERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-"""What steers a terminal, or turns the text around: names in a stranger's file may hold it."""
 
 app = typer.Typer(
     name="dpviz",
@@ -103,15 +101,6 @@ def emit(values: dict[str, Any], as_json: bool, text: str, *, made: str | None =
             raise ParameterError(
                 f"{stands}the answer cannot be written ({error.strerror}): write it elsewhere"
             ) from error
-
-
-def harmless(text: str) -> str:
-    r"""A text with its line breaks, and with escapes in place of what steers a terminal.
-
-    >>> harmless("Ward 1\x1b[2J\n")
-    'Ward 1\\x1b[2J\n'
-    """
-    return STEERS.sub(lambda match: ascii(match[0])[1:-1], text)
 
 
 def in_line(text: str) -> str:

@@ -12,7 +12,7 @@ from dpviz.errors import ReleaseError
 from dpviz.lazy import pa
 from dpviz.releases.areas import columns as areas
 from dpviz.releases.areas.release import AreaRelease
-from dpviz.releases.files import header_of, metadata_of, opened, reading
+from dpviz.releases.files import OLD_KEYS, header_of, metadata_of, opened, reading
 from dpviz.releases.header import Header
 from dpviz.releases.points import columns as points
 from dpviz.releases.points.kinds import release_of
@@ -68,9 +68,21 @@ def read(path: str | os.PathLike[str], kind: str | None = None) -> Release:
 def kind_in(path: str | os.PathLike[str]) -> str | None:
     """The kind of release that a file holds; None for any other file. Reads its header only."""
     try:
-        return header_of(metadata_of(path), Path(path).name)[0]
+        return stated_kind(path)
     except ReleaseError:
         return None
+
+
+def stated_kind(path: str | os.PathLike[str]) -> str | None:
+    """The same, for who must tell a release that cannot be read from what is none.
+
+    Raises:
+        ReleaseError: a header that is damaged, or of a newer schema.
+    """
+    metadata = metadata_of(path)
+    if not metadata.keys() & OLD_KEYS.keys():
+        return None
+    return header_of(metadata, Path(path).name)[0]
 
 
 @typed(ReleaseError)

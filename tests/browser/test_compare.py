@@ -10,7 +10,7 @@ from dpviz.evaluation.truth import exact_counts
 from dpviz.ui.points.source_form import built_in
 from tests.browser.conftest import PATIENCE, idle, segment
 from tests.browser.test_explore import at, sweep, the_map, what_is_shown_is_written
-from tests.browser.test_pages import settled
+from tests.browser.test_pages import lower, settled, upper
 
 pytestmark = pytest.mark.browser
 
@@ -31,6 +31,10 @@ def test_both_views_share_legend_and_rectangle_errors_are_measured_owners_compar
     the_map(page)
     expect(page.get_by_test_id("dpviz-swipe")).to_be_visible()
     expect(page.get_by_test_id("dpviz-legend")).to_have_count(1)
+    page.set_viewport_size({"width": 640, "height": 900})  # as at 200 %, where buttons are higher
+    label, button = page.locator(".label.side0"), page.get_by_test_id("dpviz-draw")
+    assert upper(label) >= lower(button)
+    page.set_viewport_size({"width": 1280, "height": 900})
     page.emulate_media(media="print")  # columns that break over two sheets overlap
     answers = page.get_by_test_id("stHorizontalBlock").filter(has_text="Built from").last
     assert answers.evaluate("e => getComputedStyle(e).breakInside") == "avoid"

@@ -366,6 +366,7 @@ def test_one_finger_scrolls_a_phone_s_page_buttons_fit_a_thumb_and_a_rectangle_i
     few = map_page(series[:1], rects=[RECT])  # cells, which are drawn at every move of a finger
     page = open_file(few, bypass_csp=True, **PHONE)
     map_view = the_map(page)
+    assert map_view.evaluate("e => e.querySelector('canvas').tabIndex") == -1  # the map has a name
     for button in page.get_by_test_id("dpviz-map").locator("button:visible").all():
         box = button.bounding_box()
         assert min(box["width"], box["height"]) >= 44
@@ -418,8 +419,9 @@ def test_one_finger_scrolls_a_phone_s_page_buttons_fit_a_thumb_and_a_rectangle_i
             "e => [e.offsetLeft, e.offsetParent.clientWidth - e.offsetLeft - e.offsetWidth]"
         )
         assert min(left, right) >= 7, across  # 8 but for parts of a pixel
-    page.get_by_test_id("dpviz-draw").tap()
+    page.get_by_title("Draw a rectangle", exact=True).tap()
     assert map_view.evaluate("e => e.__dpviz.tool") == "rect"
+    expect(page.get_by_text("Drag a finger over the map")).to_be_visible()
     page.keyboard.press("Escape")
     a_rectangle_drawn_in_the_file_is_answered_there(page, map_view, series[0])
 
@@ -443,6 +445,8 @@ def a_rectangle_drawn_in_the_file_is_answered_there(page, map_view, release):
     page.get_by_test_id("dpviz-clear").click()
     expect(box).to_have_count(0)
     expect(page.get_by_text("Ask the map")).to_be_visible()
+    expect(page.get_by_text("Move and zoom with two fingers")).to_be_visible()
+    expect(page.get_by_text("hold Shift")).to_be_hidden()
     page.mouse.move(*at(map_view, 0.5, 0.5))
     expect(page.get_by_test_id("dpviz-tooltip")).to_contain_text("per km²")
     before = map_view.evaluate("e => e.__dpviz.camera.zoom")

@@ -23,6 +23,10 @@ def test_what_no_page_takes_is_said_where_it_is_mended_and_an_upload_ends_with_i
 ):
     """One visit: a file that no page reads, one over the limit, an area the wrong way round."""
     page = open_page(f"{below}/publish")
+    page.emulate_media(forced_colors="active")  # which tells the step one is at by no colour
+    widths = [step.evaluate("e => getComputedStyle(e).borderWidth") for step in steps(page)]
+    assert widths == ["3px", "1px", "1px", "1px"]
+    page.emulate_media(forced_colors="none")
     a_file_that_no_page_reads_is_refused(page, tmp_path / "places.kml")
     held = lambda: len(list(below_folder.glob("dpviz-private-*/*/*.csv")))  # noqa: E731
     before = held()
@@ -31,6 +35,11 @@ def test_what_no_page_takes_is_said_where_it_is_mended_and_an_upload_ends_with_i
     an_area_inside_out_is_refused_where_it_is_typed(page)
     page.close()  # nobody else comes: it was kept until the next visitors had left
     until(lambda: not held())
+
+
+def steps(page):
+    names = ("1 Data", "2 Area", "3 Budget", "4 Publish")
+    return [page.get_by_role("button", name=name) for name in names]
 
 
 def a_file_that_no_page_reads_is_refused(page, path):

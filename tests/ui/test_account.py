@@ -238,6 +238,17 @@ def test_no_upload_takes_the_name_of_a_table_of_the_server_s_owner(public):
     assert "explore.scene" not in app.session_state
 
 
+def test_a_file_in_place_of_another_has_its_own_name_unless_one_was_typed():
+    """It paid from the account of the one before it, and its release was called so."""
+    app, rows = opened_upload("visits.csv"), "lon,lat\n14.5,-23.5\n"
+    field = lambda: app.text_input(key="explore.dataset")  # noqa: E731
+    uploaded(app, "explore.file", "others.csv", rows)
+    assert field().value == "others"
+    field().set_value("clinic").run()
+    uploaded(app, "explore.file", "visits.csv", rows)
+    assert field().value == "clinic"
+
+
 def test_a_name_that_is_refused_leaves_the_area_as_it_was_typed_and_gives_no_extent():
     app = opened_upload("visits.csv")
     dpviz.Ledger().spend("visits", 0.1, what="x")

@@ -5,12 +5,14 @@ import os
 from types import SimpleNamespace
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 from streamlit.testing.v1 import AppTest
 
 import dpviz
 from dpviz.errors import ReleaseError
 from dpviz.files.writing import mark
+from dpviz.releases.points.region_file import read_regions
 from dpviz.releases.store import kind_in
 from dpviz.ui.shared import releases, share
 from dpviz.ui.shared.shelf import LOST, Shelf, kept_release, read_any
@@ -266,6 +268,25 @@ def test_an_upload_that_is_no_release_is_called_the_file():
     order = [node.type for node in app.sidebar]
     assert order.index("error") < order.index("file_uploader")  # below it, it was out of sight
     assert "Open" not in [button.label for button in app.button]
+
+
+@pytest.mark.parametrize(
+    ("header", "why"),
+    [
+        (b'{"schema": 99, "kind": "points"}', "schema 99 is newer than this version reads"),
+        (b"{", "the header is damaged"),
+    ],
+)
+def test_a_release_that_cannot_be_read_is_called_one_and_is_no_file_of_districts(
+    header, why, release, tmp_path
+):
+    """It was called no release, and its cells were counted as districts."""
+    path = dpviz.save(release, tmp_path / "r.parquet")
+    pq.write_table(pq.read_table(path).replace_schema_metadata({"dpviz": header}), path)
+    with pytest.raises(ReleaseError, match=why):
+        read_any(path)
+    with pytest.raises(ReleaseError, match=why):
+        read_regions(path, release.domain)
 
 
 def test_other_files_are_told_from_releases(tmp_path):

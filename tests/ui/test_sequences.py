@@ -80,13 +80,16 @@ def test_leaves_of_a_release_are_the_cells(tmp_path, monkeypatch):
     assert "their ε add up" in texts(app)
     app.run()
     assert len(read) == 1  # not at every touch of the page
-    (error,) = uploaded(app, "sequences.leaves", "places.parquet", "no release").error
+    (error,) = uploaded(app, "sequences.leaves", "places.parquet", "no release").main.error
     assert "the file" in error.value
+    assert not app.get("bidi_component")  # nobody chose, or pays for, the grid
     for kind in ("roads", "areas", "trips"):
         content = (GOLDEN / f"{kind}.parquet").read_bytes()
-        (error,) = uploaded(app, "sequences.leaves", "places.parquet", content).error
+        (error,) = uploaded(app, "sequences.leaves", "places.parquet", content).main.error
         reason = "only places in 2" if kind == "trips" else f"the file is a release of {kind}"
         assert reason in error.value
+    app.file_uploader(key="sequences.leaves").set_value(None).run()
+    assert app.get("bidi_component")
 
 
 @pytest.mark.parametrize(

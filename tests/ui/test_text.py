@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpviz.errors import DomainError
+from dpviz.harmless import harmless
 from dpviz.ui.points.areas import box_of
 from dpviz.ui.shared.text import plain
 
@@ -23,7 +24,14 @@ def test_nothing_is_markup(text):
 
 @given(st.text())
 def test_no_letter_is_lost(text):
-    assert plain(text).replace("\\", "") == text.replace("\\", "")
+    assert plain(text).replace("\\", "") == harmless(text).replace("\\", "")
+
+
+def test_a_name_turns_no_words_around_and_hides_none():
+    shown = plain("plan\u202egpj.exe\x00 \u2066\u2069\u200c")
+    assert (
+        shown.replace("\\", "") == "planu202egpj.exex00 u2066u2069\u200c"
+    )  # Persian needs the last
 
 
 def test_no_page_renders_html_of_its_own():

@@ -32,7 +32,7 @@ from dpviz.files.sandbox import confined
 from dpviz.lazy import pa, pq, pyogrio, shapely
 from dpviz.releases.files import KEY
 from dpviz.releases.points.region_count import Regions, regions_of
-from dpviz.releases.store import kind_in
+from dpviz.releases.store import stated_kind
 
 Words = dict[str, list[Any]]
 """Properties of the regions by name."""
@@ -81,13 +81,14 @@ def parsed(task: str, path: str | os.PathLike[str], *arguments: Any) -> Any:
     Raises:
         DataError: no such file, a larger one than the limit, or a release of cells, whose shapes
             are no regions; or what the task raises.
+        ReleaseError: a release that cannot be read.
     """
     file, layer = file_of(path)
     if not file.is_file():
         raise DataError(f"no file {file.name or str(file)!r}: check the name")
     size = file.stat().st_size
     limits.FILE.check(size, file.name)
-    kind = kind_in(file)
+    kind = stated_kind(file)
     if kind not in (None, "areas"):
         raise DataError(f"{file.name} is a release of {kind}, not a file of regions: {_FORMATS}")
     needs = ("pyogrio.raw", "pyproj", "shapely")

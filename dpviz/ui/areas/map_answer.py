@@ -27,7 +27,7 @@ from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
 from dpviz.ui.shared.memory import remembered
-from dpviz.ui.shared.panels import hint, rows_in_words, show_promises, sortable
+from dpviz.ui.shared.panels import draw_hint, rows_in_words, show_promises, sortable
 from dpviz.ui.shared.text import level_title
 
 
@@ -86,11 +86,10 @@ def _map(prefix: str, release: AreaRelease, source: PointSource, level: str) -> 
 
 def _answer(prefix: str, release: AreaRelease, source: PointSource, rect: Bounds | None) -> None:
     if rect is None:
-        hint(
+        draw_hint(
             prefix,
-            "Press ▭ on the map, or D, or hold Shift and drag. Areas that it cuts count by the "
-            "share of their surface inside; the areas themselves are exact sums of each other.",
-            title="Draw a rectangle",
+            ". Areas that it cuts count by the share of their surface inside; the areas "
+            "themselves are exact sums of each other.",
         )
         return
     rectangle_answer(prefix, release, source, rect)

@@ -31,7 +31,7 @@ from dpviz.ui.points.area_form import SIDES
 from dpviz.ui.points.attributes import ALL, attribute_answers
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.method_form import title_of
-from dpviz.ui.shared.panels import file_button, hint
+from dpviz.ui.shared.panels import draw_hint, file_button
 from dpviz.ui.shared.text import cells_in_words, plain, small_share
 
 SHOWN_NODES = 2_000
@@ -55,12 +55,11 @@ def answer_panel(
 ) -> list[Mark]:
     """The answer to a rectangle in degrees, and the nodes it used as marks for the map."""
     if rect is None:
-        hint(
+        draw_hint(
             prefix,
-            "Press ▭ on the map, or D, or hold Shift and drag. By keyboard: D, then the arrow keys "
-            "and Enter at two corners. Or type its four sides below. A polygon ends with a double "
-            "click.",
+            ". Or type its four sides below. A polygon ends where its last corner is set twice.",
             title="Draw a rectangle or a polygon",
+            keys=". By keyboard: D, then the arrow keys and Enter at two corners",
         )
         return []
     inside = rectangle_answer(prefix, release, source, rect, outlined=True)

@@ -59,7 +59,7 @@ from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
 from dpviz.ui.shared.charts import time_form, timeline_chart
 from dpviz.ui.shared.memory import remembered
-from dpviz.ui.shared.panels import file_button, hint
+from dpviz.ui.shared.panels import draw_hint, file_button
 from dpviz.ui.shared.parts import in_part
 from dpviz.ui.shared.share import share_panel
 
@@ -243,11 +243,9 @@ def _answer(
 ) -> Bounds | None:
     """The answer to the rectangle in the window; the rectangle, if it can be answered."""
     if rect is None:
-        hint(
+        draw_hint(
             prefix,
-            "Press ▭ on the map, or D, or hold Shift and drag. Or type its four sides below. The "
-            "timeline is of the whole area until then.",
-            title="Draw a rectangle",
+            ". Or type its four sides below. The timeline is of the whole area until then.",
         )
         return None
     return rect if rectangle_answer(prefix, release, source, rect, window) else None

@@ -20,7 +20,7 @@ from dpviz.ui.points.map_answer import CAMERA, ask, drawn, keep_camera, kept_sce
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
-from dpviz.ui.shared.panels import file_button, hint
+from dpviz.ui.shared.panels import draw_hint, file_button
 from dpviz.ui.shared.share import share_panel
 from dpviz.ui.shared.text import badge
 
@@ -94,12 +94,7 @@ def maps_and_answers(
         rows: list[dict[str, Any]] = []
         with st.container():  # what is open below it stays so
             if rect is None:
-                hint(
-                    prefix,
-                    "Press ▭ on the map, or D, or hold Shift and drag: both maps answer it. "
-                    "Or type its four sides below.",
-                    title="Draw a rectangle",
-                )
+                draw_hint(prefix, ": both maps answer it. Or type its four sides below.")
             else:
                 rows = answer_columns(compared.releases, compared.labels, source, rect)
         typed = rectangle_form(prefix, rect, domain_bounds(compared.releases[0].domain))

@@ -70,9 +70,16 @@ def _invite(chosen: int) -> None:
             "Click two streets on the map: the ends nearest to the clicks are joined by the "
             "shortest path. Or type two nodes below.",
             title="Choose two places",
+            finger="Tap two streets on the map: the ends nearest to the taps are joined by the "
+            "shortest path. Or type two nodes below.",
         )
     else:
-        hint("roads", "Click another street on the map.", title="Now the second place")
+        hint(
+            "roads",
+            "Click another street on the map.",
+            title="Now the second place",
+            finger="Tap another street on the map.",
+        )
 
 
 def _one(release: RoadRelease, label: str, edges: Int) -> None:

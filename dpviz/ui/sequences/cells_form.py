@@ -43,8 +43,11 @@ class Cutting:
         }
 
 
-def cutting_form(prefix: str, public: bool) -> tuple[Cutting, Cells | None]:
-    """Cells, gap, cap: public parameters, chosen without looking at the data."""
+def cutting_form(prefix: str, public: bool) -> tuple[Cutting, Cells | None] | None:
+    """Cells, gap, cap: public parameters, chosen without looking at the data.
+
+    None while what was given in place of the grid cannot be it: nobody pays for a grid then.
+    """
 
     def saved(name: str, what: str, start: float, ends: tuple[float, float], **how: bool) -> float:
         heard = f"{prefix}.{name}" not in st.session_state
@@ -85,12 +88,17 @@ def cutting_form(prefix: str, public: bool) -> tuple[Cutting, Cells | None]:
                 key=f"{prefix}.cap",
                 help="The guarantee hides a person; noise grows with what each may add.",
             )
-        leaves, cells = _leaves_form(prefix)
+        chosen = _leaves_form(prefix)
+    if chosen is None:
+        return None
+    leaves, cells = chosen
     return Cutting(int(side), float(gap), bool(neighbours), int(bound), leaves), cells
 
 
-def _leaves_form(prefix: str) -> tuple[str, Cells | None]:
-    """Leaves of a release in place of the grid: its name and the cells; None for the grid."""
+def _leaves_form(prefix: str) -> tuple[str, Cells | None] | None:
+    """Leaves of a release in place of the grid: its name and the cells, both empty for the grid;
+    None where the file is refused.
+    """
     file = st.file_uploader(
         "In place of the grid: a release of places",
         key=f"{prefix}.leaves",
@@ -107,7 +115,7 @@ def _leaves_form(prefix: str) -> tuple[str, Cells | None]:
             "both are about the same people, their ε add up."
         )
         return str(file.file_id), cells
-    return "", None
+    return None
 
 
 def _leaves(path: Path) -> Cells:

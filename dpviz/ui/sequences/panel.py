@@ -32,13 +32,12 @@ def place_panel(prefix: str, view: MoveView, source: SequenceSource) -> list[Mar
     """The chosen place: its visits, where people go next, and what came before."""
     cell = _place_choice(prefix, view, source.places is not None)
     if cell is None:
-        hint(
-            prefix,
-            "Click a cell on the map to see where people go next from there."
-            + (NAMING if view.names[0] == "0-0" else "")
-            if source.places is not None
-            else "Choose a symbol to see what follows it.",
-        )
+        if source.places is not None:
+            then = "a cell on the map to see where people go next from there."
+            then += NAMING if view.names[0] == "0-0" else ""
+            hint(prefix, f"Click {then}", finger=f"Tap {then}")
+        else:
+            hint(prefix, "Choose a symbol to see what follows it.")
         title = "Busiest moves" if source.places is not None else "Most frequent pairs"
         st.markdown(f"**{title}**")
         strings_table(view, as_written(view.moves.first(12)), height=390, alt=title)
@@ -173,7 +172,11 @@ def path_panel(prefix: str, view: MoveView) -> tuple[Strings, int | None]:
         rows = st.session_state[table].selection.rows
         st.session_state[f"{prefix}.path"] = (table, rows[0]) if rows else None
 
-    hint(f"{prefix}-path", "Choose a row, or click a path on the map, to see it stand out.")
+    hint(
+        f"{prefix}-path",
+        "Choose a row, or click a path on the map, to see it stand out.",
+        finger="Choose a row, or tap a path on the map, to see it stand out.",
+    )
     strings_table(view, strings, key=table, on_select=take, height=425, alt="Frequent paths")
     remembered = st.session_state.get(f"{prefix}.path")
     chosen = remembered[1] if remembered and remembered[0] == table else None

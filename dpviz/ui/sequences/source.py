@@ -114,7 +114,10 @@ def sequence_source(prefix: str) -> SequenceSource | None:
 def _city(prefix: str) -> SequenceSource | None:
     st.caption("Invented people at home, at work, at leisure and between: nobody's real places.")
     public = public_switch(prefix, "built-in", permalink.parameter("sensitive") != "1")
-    cutting, cells = cutting_form(prefix, public)
+    cut = cutting_form(prefix, public)
+    if cut is None:
+        return None
+    cutting, cells = cut
     link = {"data": CITY, "sensitive": None if public else "1", **cutting.link()}
     key = f"{CITY}|{cutting}|{public}"
     with ErrorsShown():
@@ -145,11 +148,12 @@ def _places(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource 
     )
     extent = partial(public_extent, path, columns=columns, crs=crs, table=table)
     bounds = public_box(prefix, crs, extent if public else None)
-    cutting, cells = cutting_form(prefix, public)
-    if not public:
-        hides(str(person), cutting.bound, "sequence")
-    if bounds is None:
+    cut = cutting_form(prefix, public)
+    if cut is not None and not public:
+        hides(str(person), cut[0].bound, "sequence")
+    if cut is None or bounds is None:
         return None
+    cutting, cells = cut
     name = dataset_name(prefix, Path(file.name).stem, public=public)
     domain = Domain(bounds[:2], bounds[2:], columns or ("lon", "lat"), crs)
     checked_area(domain)

@@ -43,9 +43,11 @@ def dataset_name(prefix: str, suggestion: str, *, public: bool = False) -> str:
     """
     name = suggestion
     if not public:
-        name = st.text_input(
-            "Name of the data set in the ledger", suggestion, key=f"{prefix}.dataset", help=HELP
-        )
+        field, of = f"{prefix}.dataset", f"{prefix}.dataset.of"
+        if field not in st.session_state or st.session_state[field] == st.session_state.get(of):
+            st.session_state[field] = suggestion  # a name that was typed stays
+        st.session_state[of] = suggestion
+        name = st.text_input("Name of the data set in the ledger", key=field, help=HELP)
     name = name.strip() or suggestion
     if account_key(name) in {account_key(each) for each in reserved_names()}:
         raise DataError(

@@ -161,12 +161,41 @@ def read_upload(file: Any, read: Callable[[Path], T]) -> T:
         return read(path)
 
 
-def hint(prefix: str, words: str, title: str = "") -> None:
-    """A line that says what to do next; ``style.css`` leaves it out of a printed page."""
+def hint(prefix: str, words: str, title: str = "", *, finger: str = "") -> None:
+    """A line that says what to do next; ``style.css`` leaves it out of a printed page.
+
+    Args:
+        prefix: of its key.
+        words: the line.
+        title: above it.
+        finger: in its place where a finger points, as ``style.css`` finds out.
+    """
     with st.container(key=f"{prefix}-hint"):
         if title:
             st.markdown(f"**{title}**")
-        st.caption(words)
+        if not finger:
+            st.caption(words)
+            return
+        for pointer, line in (("mouse", words), ("finger", finger)):
+            with st.container(key=f"{prefix}-hint-{pointer}"):
+                st.caption(line)
+
+
+def draw_hint(prefix: str, then: str, title: str = "Draw a rectangle", keys: str = "") -> None:
+    """How a rectangle is drawn on a map, by a mouse or by a finger.
+
+    Args:
+        prefix: of its key.
+        then: after it, for both.
+        title: above it.
+        keys: for a mouse alone, how a keyboard does it.
+    """
+    hint(
+        prefix,
+        f"Press ▭ on the map, or D, or hold Shift and drag{keys}{then}",
+        title,
+        finger=f"Press ▭ on the map, then drag a finger over it{then}",
+    )
 
 
 def show_promises(release: PointRelease | AreaRelease) -> None:

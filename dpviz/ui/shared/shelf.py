@@ -21,7 +21,7 @@ from typing import Any
 from dpviz.build import Ledger
 from dpviz.errors import DpvizError, ReleaseError
 from dpviz.files.writing import recovered, write_bytes
-from dpviz.releases.store import RELEASES, kind_in, read
+from dpviz.releases.store import RELEASES, read, stated_kind
 
 VARIABLE = "DPVIZ_RELEASES"
 SHOWN = 200
@@ -211,9 +211,9 @@ def read_any(path: str | os.PathLike[str]) -> Any:
     """A release of any kind from a file.
 
     Raises:
-        ReleaseError: another file, or a damaged one.
+        ReleaseError: another file, a damaged one, or one of a newer version.
     """
-    if kind_in(path) is None:
+    if stated_kind(path) is None:
         raise ReleaseError(
             f"{Path(path).name}: no release: choose a .parquet file that dpviz wrote"
             if Path(path).is_file()

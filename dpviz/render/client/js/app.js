@@ -6,7 +6,7 @@
  * changes at every answer; it has its own mount so that the scene need not travel again.
  */
 import {Clock} from './clock.js';
-import {Controls} from './controls.js';
+import {Controls, hintOf} from './controls.js';
 import {h, isDark} from './dom.js';
 import {Film} from './film.js';
 import {flat} from './flat.js';
@@ -291,8 +291,7 @@ export class MapApp {
     this.tool = tool;
     this.keyboard.reset();
     this.pointer.ring = null;
-    this.status.textContent = tool === 'rect' ? 'Drag on the map, or move with the arrow keys and press Enter at two corners'
-      : tool === 'polygon' ? 'Click the corners; double-click or press Enter twice to end' : '';
+    this.status.textContent = tool ? hintOf(tool) : '';
     if (tool) this.root.focus({preventScroll: true});
     this.render();
     return true;
@@ -402,7 +401,7 @@ export class MapApp {
     this.film.drawn();
     // deck.gl's first pictures have the size of a new canvas, and would be scaled to the map's.
     const scaled = Math.abs(by.width - this.size().width) >= 1;
-    if (!scaled && !by.isFlat) by.canvas.style.opacity = '1';
+    if (!scaled && !by.isFlat) Object.assign(by.canvas, {tabIndex: -1}).style.opacity = '1'; // the map around it takes the keys
     if (scaled || by !== this.deck || !this.pending || !by.props.layers.every(layer => layer.isLoaded)) return;
     this.root.dataset.painted = this.counter; // by whichever of the two
     if (by.isFlat && !this.staysFlat) return;

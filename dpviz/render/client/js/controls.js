@@ -5,9 +5,15 @@ const HOME = 'M2 8 8 2.5 14 8M4 6.5v7h8v-7';
 const CORNERS = 'M2 6V2h4M10 2h4v4M14 10v4h-4M6 14H2v-4';
 const PENTAGON = 'M8 2 14 6.5 11.7 13.5H4.3L2 6.5Z';
 const TOOLS = {
-  rect: {text: '▭ Draw', title: 'Draw a rectangle (D, or Shift + drag)', test: 'dpviz-draw'},
-  polygon: {sign: PENTAGON, text: ' Polygon', title: 'Draw a polygon: click its corners, double-click to end (P)', test: 'dpviz-polygon'},
+  rect: {text: '▭ Draw', test: 'dpviz-draw', title: 'Draw a rectangle (D, or Shift + drag)', tap: 'Draw a rectangle',
+    hint: 'Drag on the map, or move with the arrow keys and press Enter at two corners', finger: 'Drag a finger over the map'},
+  polygon: {sign: PENTAGON, text: ' Polygon', test: 'dpviz-polygon', title: 'Draw a polygon: click its corners, double-click to end (P)', tap: 'Draw a polygon',
+    hint: 'Click the corners; double-click or press Enter twice to end', finger: 'Tap the corners; tap the last one again to end'},
 };
+const byFinger = () => matchMedia('(pointer: coarse)').matches;
+
+/** How a tool that was just chosen draws, in words for what points here. */
+export const hintOf = tool => byFinger() ? TOOLS[tool].finger : TOOLS[tool].hint;
 const PALETTE_NAMES = {tide: 'Tide', ember: 'Ember', grey: 'Grey'};
 const PANEL_OPEN = 960; // pixels from which there is room for the panel
 
@@ -37,8 +43,8 @@ export class Controls {
     this.key = key;
     const {app} = this;
     this.tools.replaceChildren(...(spec.tools ?? []).map(name => {
-      const {sign, text, title, test} = TOOLS[name];
-      return h('button', {type: 'button', title, 'aria-pressed': 'false', 'data-tool': name, 'data-testid': test,
+      const {sign, text, title, tap, test} = TOOLS[name];
+      return h('button', {type: 'button', title: byFinger() ? tap : title, 'aria-pressed': 'false', 'data-tool': name, 'data-testid': test,
         onclick: () => app.setTool(app.tool === name ? null : name)}, sign && icon(sign), text);
     }));
     if (spec.tools?.length) {
