@@ -196,8 +196,8 @@ def test_left_over_files_of_killed_processes_are_swept(tmp_path):
     for each in (stale, beside, *own):
         os.utime(each, (0, 0))
     files.write_file(tmp_path / "a.txt", lambda name: Path(name).write_text("a"))
-    kept = {busy.name, "a.txt", *(each.name for each in own)}
-    assert {each.name for each in tmp_path.iterdir()} == kept
+    stay = {busy.name, "a.txt", *(each.name for each in own)}
+    assert {each.name for each in tmp_path.iterdir()} == stay
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")

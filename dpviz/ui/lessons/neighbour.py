@@ -31,7 +31,7 @@ from dpviz.ui.shared.charts import BLUE, ORANGE
 
 TITLE, ORDER = "One person more", 7
 DO = (
-    "Click a person to take them out, or an empty place to add one. Then publish the count of the "
+    "Choose a person to take out, or an empty place to add one. Then publish the count of the "
     "square more than once, and watch the two worlds drift apart."
 )
 TAKEAWAY = (
@@ -89,7 +89,7 @@ def body(room: Room) -> None:
         if not inside:
             st.info(
                 "This record is outside the square, whose count is the same in both worlds: its "
-                "release tells nothing at all about it. Click inside the square.",
+                "release tells nothing at all about it. Choose a place inside it.",
                 icon=":material/crop_free:",
             )
             return

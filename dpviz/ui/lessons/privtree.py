@@ -17,7 +17,7 @@ from dpviz.ui.shared.method_form import EPSILONS
 
 TITLE, ORDER = "PrivTree, step by step", 5
 DO = (
-    "Walk down one path with the slider, forwards and backwards. Click the map for another place, "
+    "Walk down one path with the slider, forwards and backwards. Choose another place on the map, "
     "and replay the same random bits at another ε."
 )
 TAKEAWAY = (
@@ -82,7 +82,7 @@ def _place(room: Room) -> tuple[float, float]:
         inside = west <= asked[0] <= east and south <= asked[1] <= north
         st.session_state[key] = (asked[0], asked[1]) if inside else START
         if not inside:
-            why = "is not two numbers, longitude,latitude, in this city. Click the map for a place."
+            why = "is not two numbers, longitude,latitude, in this city. Choose a place on the map."
             permalink.refused("place", permalink.parameter("place"), why)
     place: tuple[float, float] = st.session_state[key]
     room.link["place"] = permalink.joined(place)

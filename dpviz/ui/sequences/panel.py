@@ -90,7 +90,7 @@ def _place_choice(prefix: str, view: MoveView, mapped: bool) -> int | None:
         index=None,
         key=widget,
         on_change=take,
-        placeholder="Click the map, or choose" if mapped else "Choose",
+        placeholder="Choose here, or on the map" if mapped else "Choose",
     )
     name = st.session_state[key]
     return None if name is None else view.names.index(name)
