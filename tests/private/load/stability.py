@@ -4,7 +4,6 @@ import csv
 import gzip
 import io
 import json
-import re
 import zipfile
 from collections import Counter
 from unittest.mock import patch
@@ -306,13 +305,9 @@ def text_rows(table):
     return "".join(f"<row>{''.join(map(cell, row))}</row>" for row in table)
 
 
-def sheet(rows, prefix=""):
-    """The text of a sheet of rows as they are written, perhaps with a prefix to all names."""
-    text = f'<worksheet xmlns="{MAIN}"><sheetData>{rows}</sheetData></worksheet>'
-    if not prefix:
-        return text
-    text = re.sub(r"<(/?)(?=[a-z])", rf"<\1{prefix}", text)
-    return text.replace("xmlns=", f"xmlns:{prefix[:-1]}=")
+def sheet(rows):
+    """The text of a sheet of rows as they are written."""
+    return f'<worksheet xmlns="{MAIN}"><sheetData>{rows}</sheetData></worksheet>'
 
 
 def packed(sheets, styles=""):

@@ -36,14 +36,11 @@ from tests.private.load.stability import (
     CELLS,
     EDGES,
     IDS,
-    LINES,
     TIMES,
     WEEK,
     YEAR,
     bounds,
-    broken,
     check,
-    check_files,
     database,
     delimited,
     distance,
@@ -51,14 +48,9 @@ from tests.private.load.stability import (
     moved,
     moved_sequences,
     moved_trips,
-    of_unit,
     often,
-    places,
     put,
-    rows,
     typed,
-    units,
-    without,
     write,
 )
 
@@ -67,7 +59,6 @@ FORMATS = (
     "words.parquet", "geoparquet", "geojson", "gpkg", "shp",
 )  # fmt: skip
 pytestmark = pytest.mark.usefixtures("one_key", "one_salt")
-SLOW_TO_WRITE = ("geoparquet", "gpkg", "shp", "duckdb", "folder")
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -115,69 +106,6 @@ def test_usual_names_and_wkt_are_taken_and_said(tmp_path, text, taken):
     assert handle.columns == taken
     assert handle._index.total == 1
     assert handle._index.cells.tolist() == [[1 << 25, 1 << 25]]
-
-
-@pytest.mark.parametrize("form", FORMATS)
-def test_points(form, folders):
-    @often(5 if form in SLOW_TO_WRITE else 10)
-    @given(rows, broken, units, bounds)
-    @example([(each, "0.5", "0.5") for each in IDS], [], "zed", 1)
-    @example([("1", "0.5", "0.5"), ("zed", "x", "0.5")], [], "zed", 1)
-    @example([("1", "0.5", "0.5")], [(line, "zed", "0.5") for line in LINES], "zed", 1)
-    def run(records, extra, unit, most):
-        how, most = of_unit(unit, most)
-        read = partial(dpviz.load, domain=BOX, **how)
-        check_files(form, folders, read, records, extra, unit, most)
-
-    run()
-
-
-moments = st.tuples(st.sampled_from(TIMES), *[st.sampled_from(("0.5", "0.25", "x"))] * 2)
-
-
-@pytest.mark.parametrize("form", ["csv", "jsonl", "xlsx", "parquet", "geojson", "gpkg"])
-def test_points_in_time(form, folders):
-    """The time is the column "who": what cannot be read, or is outside the period, is dropped."""
-
-    @often(10 if form in ("csv", "jsonl") else 2)
-    @given(st.lists(moments, max_size=10), broken, st.sampled_from([None, *TIMES]))
-    @example([(each, "0.5", "0.5") for each in TIMES], [], "soon")
-    @example([(each, "0.5", "0.5") for each in TIMES], [], None)
-    @example([("2024-06-01T08:00", "0.5", "0.5"), ("2024-06-01T08:00Z", "0.5", "0.5")], [], None)
-    def run(records, extra, gone):
-        most = 1 if gone is None else sum(each[0] == gone for each in records)
-        read = partial(dpviz.load, domain=YEAR)
-        check_files(form, folders, read, records, extra, gone, most)
-
-    run()
-    for domain in (WEEK, replace(YEAR, zone="Europe/Berlin")):
-        for gone in ("soon", TIMES[4]):
-            records = [(each, "0.5", "0.5") for each in TIMES]
-            check_files(form, folders, partial(dpviz.load, domain=domain), records, [], gone, 1)
-    records = [(each, "0.25", "0.5") for each in TIMES]
-    write("csv", folders[0] / "a.csv", records)
-    write(form, folders[1] / f"a.{form}", records)
-    text = dpviz.load(folders[0] / "a.csv", YEAR)._index
-    same = dpviz.load(folders[1] / f"a.{form}", YEAR)._index
-    assert text.total == 8
-    assert distance(text, same) == 0
-
-
-@given(st.lists(st.tuples(st.sampled_from(IDS[:4]), st.sampled_from(TIMES)), max_size=12),
-       st.sampled_from(IDS[:4]), bounds)  # fmt: skip
-@often(6)
-def test_units_in_time(folders, records, unit, most):
-    domain = dpviz.Domain.from_bounds([0, 0, 1, 1], ("x", "y"), period="2024-01-01,2025-01-01",
-                                       time="when")  # fmt: skip
-
-    def write(folder, each):
-        columns = list(zip(*each, strict=True)) or [(), ()]
-        who, when = (pa.array(column, pa.string()) for column in columns)
-        pq.write_table(halves(who=who, when=when), folder / "t.parquet")
-        return folder / "t.parquet"
-
-    paths = put(folders, records, unit, write)
-    check(lambda path: dpviz.load(path, domain, unit="who", max_per_unit=most), paths, most)
 
 
 @pytest.mark.parametrize("kind", ["us", "ns", "zoned", "zoned ns", "date", "seconds"])
@@ -278,68 +206,6 @@ def test_records_without_an_id_are_dropped_by_every_other_reader(folders):
     (here / "p.csv").write_text("who,x,y,when\n,0.5,0.5,1\nann,0.5,0.5,1\n")
     places = read_places(here / "p.csv", BOX, unit="who", time="when", side=3)
     assert len(places._sequences) == 1
-
-
-@pytest.mark.parametrize("kind", ["text", "whole", "words"])
-def test_a_table_of_duckdb_and_a_folder_of_parquet(kind, folders):
-    def write(folder, records):
-        table = typed(records, kind)
-        (folder / "parts").mkdir(exist_ok=True)
-        pq.write_table(table, folder / "parts" / "a.parquet")
-        return database(folder / "a.duckdb", visits=table), folder / "parts"
-
-    @often(2)
-    @given(rows, units, bounds)
-    @example([("1", "0.5", "0.5"), ("zed", "x", "0.5")], "zed", 1)
-    @example([("1", "0.5", "0.5"), ("zed", "nan", "0.5")], None, 1)
-    @example([("1", "0.5", "0.5"), ("zed", "1e999", "0.5")], None, 1)
-    def run(records, unit, most):
-        sources = put(folders, records, unit, write)
-        how, most = of_unit(unit, most)
-        check(lambda each: dpviz.load(each[0], BOX, table="visits", **how), sources, most)
-        check(lambda each: dpviz.load(each[1], BOX, **how), sources, most)
-
-    run()
-
-
-@given(rows, units, bounds)
-@often(12)
-def test_kept_counts(folders, records, unit, most):
-    how, most = of_unit(unit, most)
-
-    def write(folder, each):
-        (folder / "t.csv").write_text(delimited(each))
-        handle = dpviz.load(folder / "t.csv", BOX, **how)
-        return dpviz.save_counts(handle, folder / "t.SENSITIVE.parquet")
-
-    check(dpviz.load, put(folders, records, unit, write), most)
-
-
-@pytest.mark.parametrize("library", ["pandas", "objects", "pyarrow", "polars", "geopandas"])
-def test_tables_in_memory(library):
-    def frame(records):
-        table = typed(records)
-        if library == "polars":
-            return pytest.importorskip("polars").from_arrow(table)
-        if library == "geopandas":
-            return places(records)
-        if library == "objects":
-            made = table.to_pandas().astype(object)
-            for at, who in enumerate(made["who"]):  # cells of many types in one column
-                made.loc[at, "who"] = {"1": 1, "1.0": 1.0, "true": True, "": None}.get(who, who)
-            return made
-        return table if library == "pyarrow" else table.to_pandas()
-
-    @often(10)
-    @given(rows, units, bounds)
-    def run(records, unit, most):
-        if library == "objects":  # the number 1 and the text 1 are one id: so are their records
-            records = [each for each in records if each[0] not in ("1.0", "NaN")]
-        how, most = of_unit(unit, most)
-        tables = frame(records), frame(without(records, unit))
-        check(lambda each: dpviz.load(each, BOX, **how), tables, most)
-
-    run()
 
 
 GRAPH = road_graph(
