@@ -30,7 +30,7 @@ from dpviz.private.load.values import numbers, typed
 
 _NEEDS = ("pyarrow", "pyogrio.raw", "shapely")
 _ANY_SHAPE = "Unknown"
-"""Declared type of a layer of any geometry: shapes that are not points are dropped by themselves."""
+"""Declared type of a layer of any geometry, of which shapes that are not points are dropped."""
 _NO_CRS = ("LOCAL_CS", 'GEOGCS["Undefined', "ENGCRS")
 """How GDAL writes a CRS that the layer declares to be undefined."""
 
@@ -66,7 +66,7 @@ class VectorLayer(Table):
     def _blocks(
         self, names: Sequence[str], numeric: Sequence[str], geometry: bool
     ) -> Iterator[Block]:
-        """The features; times as the text that they are, as GDAL takes those without a zone for UTC."""
+        """The features; times are text, since GDAL takes those without a zone for UTC."""
         for name in numeric:
             if self._kinds[name] == "time":
                 numbers(pa.array([], pa.timestamp("ms")), name)  # refused by its declared type
