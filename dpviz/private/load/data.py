@@ -98,7 +98,7 @@ def load(
 
     Args:
         source: a path (CSV, also .gz or .zip; Parquet, GeoParquet, GeoJSON, GeoPackage, Shapefile,
-            also zipped; Excel; JSON, an array of objects or one per line), a table in memory
+            also zipped; workbooks; JSON, an array of objects or one per line), a table in memory
             (pandas, geopandas, polars, pyarrow), the URL of a database (with ``table``), or the
             name of a built-in data set: ``city`` for sequences and trips. Points also come from a
             folder of Parquet, and from a file of (cell, count) rows, of :func:`save_counts` or of
