@@ -175,7 +175,7 @@ def test_an_archive_does_not_make_gdal_open_other_files(name, tmp_path):
             dpviz.read_areas,
             lambda path: dpviz.load(path, DOMAIN, public=True),
         ):
-            with pytest.raises(DataError, match=r"no Shapefile|0 Shapefiles"):
+            with pytest.raises(DataError, match="no Shapefile"):
                 read(archive)
 
 

@@ -297,5 +297,5 @@ def test_what_is_no_workbook_is_called_damaged(name, tmp_path):
 def test_an_archive_of_something_else_is_named_as_such(name, tmp_path):
     with zipfile.ZipFile(tmp_path / name, "w") as archive:
         archive.writestr("other.xml", "<a/>")
-    with pytest.raises(DataError, match="is a zip archive without a CSV file or a Shapefile: zip"):
+    with pytest.raises(DataError, match="is a zip archive with no CSV file and no Shapefile: zip"):
         dpviz.load(tmp_path / name, BOX)

@@ -496,7 +496,7 @@ class TestZip:
 
         with pytest.raises(DataError, match="more than 1,000 members"):
             read_records(self.archive(tmp_path, fill), NYC)
-        with pytest.raises(DataError, match="without a CSV file or a Shapefile"):
+        with pytest.raises(DataError, match="no CSV file and no Shapefile"):
             read_records(self.archive(tmp_path, lambda _, members: members.clear()), NYC)
 
     def test_the_unpacked_files_are_removed(self, tmp_path, monkeypatch):

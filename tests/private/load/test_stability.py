@@ -10,10 +10,8 @@ import json
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from uuid import UUID
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -73,18 +71,6 @@ def test_every_format_gives_the_same_index(form, folders):
                     for each, end in zip(folders, ("csv", form), strict=True))  # fmt: skip
         assert one._index.total == two._index.total == total
         assert distance(one._index, two._index) == 0 or read == {"unit": "who"}
-
-
-def test_ids_stay_apart_whatever_else_the_column_holds(folders):
-    """One long id once turned a column into doubles, in which a thousand devices were forty."""
-    devices = [(str(10**17 + k), "0.5", "0.5") for k in range(1_000)]
-    for more in ([], [("99999999999999999999", "0.5", "0.5")], [("zed", "0.5", "0.5")]):
-        write("csv", folders[0] / "a.csv", devices + more)
-        index = dpviz.load(folders[0] / "a.csv", BOX, unit="who")._index
-        assert index.total == 1_000 + len(more)
-    same = [(each, "0.5", "0.5") for each in ("1", "01", "1.0", "1e0")]
-    write("csv", folders[0] / "a.csv", same)
-    assert dpviz.load(folders[0] / "a.csv", BOX, unit="who")._index.total == 4
 
 
 @pytest.mark.parametrize(
@@ -244,51 +230,6 @@ def test_trips(form, folders):
     run()
 
 
-NUMBERED = ("12000000000", "7", "9007199254740991")
-"""Edges whose names are numbers, as pandas makes floats of where one is missing."""
-
-
-@pytest.mark.parametrize("kind", ["float64", "Float64", "object"])
-@pytest.mark.parametrize("name", [*NUMBERED, ""])
-def test_a_missing_edge_renames_no_other(kind, name, tmp_path):
-    """pandas makes floats of all edges for one that is missing, and trips on them had no edge."""
-    graph = road_graph(
-        {"node": [*"abcd"], "x": [*range(4)], "y": [0] * 4},
-        {"edge": [*NUMBERED], "src": [*"abc"], "dst": [*"bcd"]},
-    )
-    here, there = tmp_path / "here.csv", tmp_path / "there.csv"
-    rows = "".join(f"{row},{edge}\n" for row, edge in enumerate(NUMBERED))
-    here.write_text(f"trip,edge\n{rows}")
-    there.write_text(f"trip,edge\n{rows}more,{name}\n")
-
-    def read(source):
-        return read_trips(source, graph, name="trips")
-
-    frames = [pd.read_csv(each) for each in (here, there)]
-    frames = [frames[0], frames[1].astype({"edge": kind})]
-    check(read, frames, 1, moved_trips)
-    check(read, [here, frames[0]], 0, moved_trips)
-    check(read, [there, frames[1]], 0, moved_trips)
-    assert len(read(here)._trips) == len(NUMBERED)
-
-
-class Unprintable:
-    def __repr__(self):
-        raise RecursionError("printed")
-
-
-def test_no_reader_prints_a_frame():
-    """To look for a word in it, one printed a whole frame, with columns that nobody reads."""
-    columns = {"who": ["ann"], "trip": ["1"], "edge": ["7"], "x": [0.5], "y": [0.5]}
-    frame = pd.DataFrame({**columns, "note": [Unprintable()]})
-    with pytest.raises(RecursionError):
-        str(frame)
-    assert len(read_trips(frame, GRAPH, unit="who")._trips) == 1
-    sequences = read_sequences(frame, Alphabet(("7",)), columns=["edge"], unit="who")
-    assert len(sequences._sequences) == 1
-    assert dpviz.load(frame, BOX, unit="who")._index.total == 1
-
-
 CLOCKS = (
     "1709510400", "2024-03-04T08:00", "2024-03-05", "2024-03-04T08:00+05:00", "noon", "", "nan",
     "inf", "1e999", "2025-01-01", "2024-03-31T02:30", "9" * 30, "\u0662",
@@ -344,28 +285,6 @@ def test_no_message_on_trips_names_a_node_or_a_number(tmp_path):
     table = pa.table({"nodes": pa.array(lists, pa.list_(pa.string()))})
     pq.write_table(table, tmp_path / "a.parquet")
     assert len(read_trips(tmp_path / "a.parquet", GRAPH)._trips) == 1
-
-
-def test_trips_of_uuids(tmp_path):
-    """As units, trips and edges, in a table and in a file of which some bytes are no text."""
-    names = [UUID(int=255 << 120 | each) for each in range(3)]
-    edges = [str(each) for each in names]
-    graph = road_graph({"node": [*"abcd"], "x": [0, 1, 1, 0], "y": [0, 0, 1, 1]},
-                       {"edge": edges, "src": [*"abc"], "dst": [*"bcd"]})  # fmt: skip
-
-    def ids(*places):
-        stored = pa.array([names[each].bytes for each in places], pa.binary(16))
-        return pa.ExtensionArray.from_storage(pa.uuid(), stored)
-
-    lists = pa.ListArray.from_arrays(pa.array([0, 2, 3], pa.int32()), ids(0, 1, 2))
-    tables = (
-        pa.table({"who": ids(0, 1), "edges": lists}),
-        pa.table({"who": ids(0, 0, 1), "trip": ids(0, 0, 1), "edge": ids(0, 1, 2)}),
-    )
-    for table in tables:
-        pq.write_table(table, tmp_path / "a.parquet")
-        for source in (table, tmp_path / "a.parquet"):
-            assert len(read_trips(source, graph, unit="who", max_per_unit=1, name="t")._trips) == 2
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet", "duckdb", "visits", "jsonl", "lines"])
@@ -474,15 +393,6 @@ def written(folder, records, form, names, lists):
 written_trips = partial(written, names=("who", "trip", "edge"), lists="edges")
 timed_trips = partial(written, names=("who", "trip", "edge", "when"), lists="edges")
 written_visits = partial(written, names=("who", "sequence", "symbol"), lists="visits")
-
-
-def test_the_measure_can_fail(tmp_path):
-    """One bit of sharing between units is seen: ids that collapse move more than K records."""
-    texts = [(str(10**18 + k), "0.5", "0.5") for k in range(50)]
-    (tmp_path / "a.csv").write_text(delimited(texts))
-    whole = dpviz.load(tmp_path / "a.csv", BOX, unit="who")._index
-    collapsed = typed([("1", x, y) for _, x, y in texts])
-    assert distance(whole, dpviz.load(collapsed, BOX, unit="who")._index) == 49
 
 
 COORDINATE = st.one_of(

@@ -97,7 +97,7 @@ def unpack_shapefile(path: Path, folder: Path) -> Path:
         shapes = [m for m in members if _suffix(m) == ".shp" and not _of_mac(m)]
         if not shapes:
             raise DataError(
-                f"{path.name} is a zip archive without a CSV file or a Shapefile: zip one of them "
+                f"{path.name} is a zip archive with no CSV file and no Shapefile: zip one of them "
                 "(.csv; or .shp, .shx, .dbf and .prj), or save it in another format"
             )
         if len(shapes) > 1:
