@@ -20,6 +20,7 @@ import dpviz
 from dpviz.errors import DataError
 from dpviz.files import sandbox
 from dpviz.private.load.tables.opening import open_table
+from tests.commands import refused
 from tests.private.load.stability import BOX, MAIN, check, packed, sheet
 
 pytestmark = pytest.mark.usefixtures("one_key", "in_this_process")
@@ -169,13 +170,11 @@ def test_a_multipoint_of_one_point_is_that_point(form, tmp_path):
     ("shape", "kind"),
     [(POINT.buffer(0.1), "Polygons"), (shapely.LineString([(0, 0), (1, 1)]), "LineStrings")],
 )
-def test_a_layer_that_declares_other_shapes_is_refused_with_what_would_work(
-    shape, kind, form, tmp_path
-):
+def test_a_layer_that_declares_other_shapes_is_refused_before_payment(shape, kind, form, tmp_path):
     path = layer(tmp_path / f"a.{form}", [shape])
-    words = rf"^a\.{form} holds {kind}: give points, or take their centroids first; areas=… "
-    with pytest.raises(DataError, match=words + r"\(--areas\) takes polygons$"):
-        dpviz.load(path, BOX)
+    line = f"a.{form} holds {kind}: give points, or take their centroids first; areas=… (--areas)"
+    words = ("build", path, "--bounds", "0,0,1,1", "-o", tmp_path / "out.parquet")
+    refused(tmp_path, words, f"{line} takes polygons")
 
 
 def test_of_a_layer_of_any_shapes_the_points_are_read(tmp_path):

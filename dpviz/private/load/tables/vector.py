@@ -29,6 +29,8 @@ from dpviz.private.load.tables.formats import Format
 from dpviz.private.load.values import numbers, typed
 
 _NEEDS = ("pyarrow", "pyogrio.raw", "shapely")
+_DRIVERS = {"GeoPackage": "GPKG", "Shapefile": "ESRI Shapefile"}
+"""GDAL's names; its driver of plain SQLite would take the types of columns from their first row."""
 _ANY_SHAPE = "Unknown"
 """Declared type of a layer of any geometry, of which shapes that are not points are dropped."""
 _NO_CRS = ("LOCAL_CS", 'GEOGCS["Undefined', "ENGCRS")
@@ -53,6 +55,8 @@ class VectorLayer(Table):
         with parsing(name, driver):
             self._layer = _point_layer(_layers(path), name, layer)
             info = pyogrio.read_info(self._file, layer=self._layer, force_feature_count=True)
+            if info["driver"] != _DRIVERS[driver]:
+                raise ValueError(info["driver"])
             stated = info["crs"]
             self.crs = None if stated is None or stated.startswith(_NO_CRS) else stated
             types = zip(map(str, info["fields"]), map(str, info["dtypes"]), strict=True)
