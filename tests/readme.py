@@ -1,7 +1,4 @@
-"""The generated parts of the pages under ``assets``, and the page on the API.
-
-``uv run python -m tests.readme`` writes them.
-"""
+"""Write the generated tables of the pages under ``assets``: ``uv run python -m tests.readme``."""
 
 from functools import partial
 from pathlib import Path
@@ -10,7 +7,6 @@ from dpviz.cli import commands
 from dpviz.files import limits
 from dpviz.methods import of_kind
 from dpviz.ui.shared.shell import summaries
-from tests import apidocs
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
@@ -89,4 +85,3 @@ if __name__ == "__main__":
     for name in TABLES:
         page = ROOT / "assets" / name
         page.write_text(with_tables(name, page.read_text()))
-    apidocs.PAGE.write_text(apidocs.page())
