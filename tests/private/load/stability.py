@@ -218,7 +218,8 @@ def places(records):
     xy = np.column_stack([table["x"].to_numpy(), table["y"].to_numpy()]).reshape(-1, 2)
     points = [shapely.Point(at) if np.isfinite(at).all() else None for at in xy]
     who = table["who"].to_pandas().astype("string")
-    return geopandas.GeoDataFrame({"who": who}, geometry=points, crs="EPSG:4326")
+    columns = {"who": who, "y": table["y"].to_pandas()}
+    return geopandas.GeoDataFrame(columns, geometry=points, crs="EPSG:4326")
 
 
 PARQUET = {"parquet": "text", "whole.parquet": "whole", "words.parquet": "words"}
