@@ -261,8 +261,10 @@ def write(form, path, records, extra=()):
         ]
         path.write_text(json.dumps({"type": "FeatureCollection", "features": features}))
     else:
-        layer = {"geometry_type": "Point", "engine": "pyogrio"}
-        places(records).to_file(path, **layer)
+        frame = places(records)
+        if form == "shp":  # whose columns have a width
+            frame["y"] = frame["y"].where(frame["y"].abs() < 1e9)
+        frame.to_file(path, geometry_type="Point", engine="pyogrio")
 
 
 def database(path, **tables):
