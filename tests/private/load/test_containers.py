@@ -281,20 +281,31 @@ def test_a_sheet_of_opendocument_is_read(tmp_path):
     assert dpviz.load(path, BOX)._index.total == 1
 
 
-@pytest.mark.parametrize("name", ["a.ods", "a.xlsx", "a.xls"])
-def test_what_is_no_workbook_is_called_damaged(name, tmp_path):
+ENCRYPTED = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504)
+"""How a workbook begins that a password protects, and every .xls."""
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("a.xls", ENCRYPTED, "cannot be read as a workbook: it is damaged"),
+        ("a.xlsx", ENCRYPTED, "is damaged, or protected by a password: save it without one"),
+        (
+            "a.ods",
+            b"x,y\n0.5,0.5\n",
+            "is not a workbook, as its name says: it looks like delimited",
+        ),
+        ("a.ods", None, "cannot be read as a workbook: it is damaged"),
+        ("a.zip", None, "is a zip archive with no CSV file and no Shapefile: zip one of them"),
+        ("a.docx", None, "is a zip archive with no CSV file and no Shapefile: zip one of them"),
+    ],
+)
+def test_a_file_that_is_something_else_is_named_as_such(name, content, words, tmp_path):
     path = tmp_path / name
-    path.write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(9))
-    if name != "a.xls":
+    if content is None:
         with zipfile.ZipFile(path, "w") as archive:
             archive.writestr("other.xml", "<a/>")
-    with pytest.raises(DataError, match=rf"^{name} cannot be read as a workbook: it is damaged"):
+    else:
+        path.write_bytes(content)
+    with pytest.raises(DataError, match=rf"^{name} {words}"):
         dpviz.load(path, BOX)
-
-
-@pytest.mark.parametrize("name", ["a.zip", "a.docx", "a.kmz"])
-def test_an_archive_of_something_else_is_named_as_such(name, tmp_path):
-    with zipfile.ZipFile(tmp_path / name, "w") as archive:
-        archive.writestr("other.xml", "<a/>")
-    with pytest.raises(DataError, match="is a zip archive with no CSV file and no Shapefile: zip"):
-        dpviz.load(tmp_path / name, BOX)

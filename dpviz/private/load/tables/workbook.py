@@ -83,7 +83,11 @@ def _book(path: Path) -> Any:
     """A workbook that unpacks to no more than it should."""
     from python_calamine import CalamineWorkbook
 
-    if zipfile.is_zipfile(path):  # .xls is none
+    if path.suffix.lower() != ".xls":  # which is no archive
+        if not zipfile.is_zipfile(path):
+            raise DataError(
+                f"{path.name} is damaged, or protected by a password: save it without one"
+            )
         with zipfile.ZipFile(path) as archive:
             file, size = path.stat().st_size, sum(each.file_size for each in archive.infolist())
         if size > min(MAX_UNPACKED, limits.unpacked(file), max(1 << 24, MAX_RATIO * file)):
