@@ -211,7 +211,6 @@ def test_no_circle_of_imports_between_files():
 
 
 TEMPORARY = (
-    "evaluation/file_audit.py",  # into a folder that ends with its block
     "evaluation/rowfile.py",  # appends whole tasks
     "private/ledger",  # a folder entry and a seal of its own
     "private/load/tables/archive.py",  # unpacks into a private folder

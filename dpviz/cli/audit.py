@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import io
-import subprocess
-import sys
-from collections.abc import Mapping, Sequence
-from contextlib import closing, redirect_stderr, redirect_stdout
+from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,7 +16,6 @@ from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
     from dpviz.evaluation.audit import Audit
-    from dpviz.evaluation.file_audit import FileAudit, Outcome
 
 PROCESSES = 2
 """Worker processes, where nobody says how many."""
@@ -31,7 +27,7 @@ def audit(
         str,
         typer.Argument(
             metavar="METHOD",
-            help="A name or alias; all, sequences, roads or extremes for many; files for builds.",
+            help="A name or alias; all, sequences, roads or extremes for many.",
         ),
     ],
     epsilon: Epsilon = 1.0,
@@ -39,7 +35,7 @@ def audit(
         int | None,
         typer.Option(
             help="Runs on each of two inputs, and ten at least on all that are tried; 40,000 by "
-            "default, 200 builds of files."
+            "default."
         ),
     ] = None,
     confidence: Annotated[
@@ -60,9 +56,6 @@ def audit(
     processes: Annotated[
         int | None, typer.Option(min=1, help="With all: worker processes; 2 by default.")
     ] = None,
-    own_process: Annotated[
-        bool, typer.Option("--own-process", help="With files: each build in a process of its own.")
-    ] = False,
     as_json: Json = False,
 ) -> None:
     """Bound a method's real epsilon from below, by runs on worst-case neighbouring inputs.
@@ -84,12 +77,8 @@ def audit(
             "--seed": seed,
             "--secure": secure,
             "--processes": processes,
-            "--own-process": own_process,
         },
     )
-    if method.lower() == "files":
-        _files(epsilon, trials, confidence, own_process, as_json)
-        return
     trials = 40_000 if trials is None else trials
     if group(method) is not None:
         workers = PROCESSES if processes is None else processes
@@ -119,9 +108,7 @@ def _check_fit(method: str, given: Mapping[str, object]) -> None:
     from dpviz.evaluation.audits import group
 
     name = method.lower()
-    if name == "files":
-        fitting, remedy = {"--own-process"}, "leave it out"
-    elif group(name) is None:
+    if group(name) is None:
         fitting, remedy = {"--set", "--seed", "--secure"}, "leave it out, or audit all"
     else:
         fitting, remedy = {"--output", "--seed", "--processes"}, "leave it out, or name one method"
@@ -134,7 +121,7 @@ def _check_fit(method: str, given: Mapping[str, object]) -> None:
         raise ParameterError("--seed repeats simulated noise, --secure is never repeated")
 
 
-def _lines(result: Audit | FileAudit, what: str, unit: str = "record") -> list[str]:
+def _lines(result: Audit, what: str) -> list[str]:
     """What one audit found, in words."""
     verdict = "VIOLATES" if result.violates else "not refuted at"
     more, fewer = result.probabilities
@@ -145,12 +132,11 @@ def _lines(result: Audit | FileAudit, what: str, unit: str = "record") -> list[s
         f"(confidence {result.confidence:g}, {result.trials:,} runs on each input)",
         f"inputs: {result.neighbours}",
         f"event: {result.event}",
-        f"it happens in {100 * more:.4f} % of the runs {result.more_likely} the {unit}, "
+        f"it happens in {100 * more:.4f} % of the runs {result.more_likely} the record, "
         f"in {100 * fewer:.4f} % {other} it",
     ]
-    structure = getattr(result, "structure_epsilon", None)
-    if structure is not None:
-        lines.append(f"exact loss of the tree's structure: {structure:.6g}")
+    if result.structure_epsilon is not None:
+        lines.append(f"exact loss of the tree's structure: {result.structure_epsilon:.6g}")
     return lines
 
 
@@ -200,57 +186,3 @@ def _all(
         for word, each in results
     ]
     emit(facts, as_json, "\n".join(lines))
-
-
-def _files(
-    epsilon: float, trials: int | None, confidence: float, own_process: bool, as_json: bool
-) -> None:
-    """Audit whole builds, from a file to a release, for each kind of data."""
-    from dpviz.evaluation.file_audit import TRIALS, audit_files
-
-    results = []
-    for each in audit_files(
-        run_outside if own_process else run_here,
-        epsilon,
-        trials=TRIALS if trials is None else trials,
-        confidence=confidence,
-        progress=progress(),
-    ):
-        results.append(each)
-        if not as_json:
-            emit({}, False, "\n".join(_lines(each, f"files of {each.kind}", "unit")))
-    if as_json:
-        audits = [{**dataclasses.asdict(each), "violates": each.violates} for each in results]
-        emit({"audits": audits}, True, "")
-
-
-def run_here(words: Sequence[str]) -> Outcome:
-    """A command in this process, as a shell would see it end."""
-    from dpviz.cli import INTERRUPTED, main
-    from dpviz.evaluation.file_audit import Outcome
-
-    before, sys.argv = sys.argv, ["dpviz", *words]
-    output, complaint = io.StringIO(), io.StringIO()
-    try:
-        with redirect_stdout(output), redirect_stderr(complaint):
-            main()
-        code = 0
-    except SystemExit as ended:
-        code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
-    except Exception as error:  # a traceback: what an interpreter makes of it
-        return Outcome(1, repr(error))
-    finally:
-        sys.argv = before
-    if code == INTERRUPTED:
-        raise KeyboardInterrupt
-    return Outcome(code, complaint.getvalue())
-
-
-def run_outside(words: Sequence[str]) -> Outcome:
-    """A command in a process of its own."""
-    from dpviz.evaluation.file_audit import Outcome
-
-    # Not from the current folder (-P), where a stranger's modules may be.
-    started = [sys.executable, "-P", "-c", "from dpviz.cli import main; main()", *words]
-    done = subprocess.run(started, capture_output=True, text=True, check=False)
-    return Outcome(done.returncode, done.stderr)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -28,6 +28,9 @@ LEAST = 7
 
 Of 100 trials, splits on exact counts are then caught by every seed; with five runs by none.
 """
+
+REPORT = 100
+"""Trials between two reports of progress."""
 
 
 class Named(Protocol):
@@ -73,9 +76,6 @@ class Bench(ABC, Generic[Case]):
         expected: runs on each of two neighbours that will be made in all.
     """
 
-    every: ClassVar[int] = 100
-    """Trials between two reports."""
-
     def __init__(self, trials: int, delta: float, progress: Progress | None) -> None:
         self.trials, self.expected, self.delta = trials, trials, delta
         self._done, self._progress = 0, progress or silent
@@ -96,7 +96,7 @@ class Bench(ABC, Generic[Case]):
             for data, table in zip(inputs, tables, strict=True):
                 table.append(self.features(case, data))
             self._done += 1
-            if self._done % self.every == 0:
+            if self._done % REPORT == 0:
                 self._progress(self._done / self.expected, "auditing")
         return np.array(tables[0]), np.array(tables[1])
 

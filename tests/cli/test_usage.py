@@ -115,16 +115,10 @@ def test_info_refuses_what_the_code_has_no_use_for(folder, words, line):
         *(
             (("audit", *words), line)
             for words, line in (
-                (("privtree", "--own-process"), "takes no --own-process: leave it out"),
                 (("privtree", "--processes", "3"), "takes no --processes: leave it out"),
-                (("all", "--own-process"), "audit all: takes no --own-process"),
                 (("extremes", "-o", "x.md"), "takes no --output: leave it out; --json prints"),
-                (("files", "--seed", "1"), "audit files: takes no --seed"),
-                (("files", "--seed", "0"), "audit files: takes no --seed"),
                 (("privtree", "--seed", "1", "--secure"), "--secure is never repeated"),
                 (("all", "-o", "audits.txt"), "output 'audits.txt': give a .md file"),
-                (("files", "--secure"), "audit files: takes no --secure"),
-                (("files", "--processes", "3"), "audit files: takes no --processes"),
             )
         ),
     ],

@@ -2,7 +2,6 @@
 
 import gzip
 import inspect
-import io
 import re
 import sqlite3
 import tracemalloc
@@ -176,7 +175,7 @@ def test_an_archive_does_not_make_gdal_open_other_files(name, tmp_path):
             dpviz.read_areas,
             lambda path: dpviz.load(path, DOMAIN, public=True),
         ):
-            with pytest.raises(DataError, match=r"no Shapefile|0 Shapefiles"):
+            with pytest.raises(DataError, match="no Shapefile"):
                 read(archive)
 
 
@@ -246,25 +245,11 @@ def test_parquet_of_long_trips_in_few_bytes(tmp_path):
 
 
 def test_a_workbook_with_one_cell_far_out(tmp_path, little_memory):
-    """Its reader asks for 550 GB at once, which aborts the process that it is in: a cell beyond all
-    names is left out before, and a row far below all others moves up. Of as many names and rows as
-    one file may have, it is one line.
-    """
+    """Its reader asks for 550 GB at once, which aborts the process that it is in."""
     far = '<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'
-    many = "".join(f'<row r="{at}"><c r="A{at}"><v>1</v></c></row>' for at in range(3, 50_000))
-    name = '<c r="XFD1" t="inlineStr"><is><t>far</t></is></c></row>'
-    path = tmp_path / "far.xlsx"
-
-    def loaded(rows, first):
-        whole = workbook({"lon": [11.0], "lat": [50.5]}, rows)
-        with zipfile.ZipFile(io.BytesIO(whole)) as old, zipfile.ZipFile(path, "w") as new:
-            for member in old.namelist():
-                new.writestr(member, old.read(member).decode().replace("</row>", first, 1))
-        return dpviz.load(path, DOMAIN)._index.total
-
-    assert loaded(far, "</row>") == loaded(far, name) == 1
+    (tmp_path / "far.xlsx").write_bytes(workbook({"lon": [11.0], "lat": [50.5]}, far))
     with in_one_line(DataError, r"^far\.xlsx cannot be read within"):
-        loaded(many, name)
+        dpviz.load(tmp_path / "far.xlsx", DOMAIN)
 
 
 @pytest.mark.parametrize("form", ["csv.gz", "zip"])

@@ -9,7 +9,7 @@ from dpviz.errors import BudgetError
 
 ENDINGS = (
     *(".csv", ".tsv", ".txt", ".json", ".jsonl", ".geojson", ".parquet", ".geoparquet", ".pq"),
-    *(".gpkg", ".shp", ".xlsx", ".duckdb", ".zip", ".gz", ".sensitive"),
+    *(".gpkg", ".shp", ".xlsx", ".xlsm", ".xls", ".ods", ".duckdb", ".zip", ".gz", ".sensitive"),
 )
 """Endings of files, which are no part of the name of what is in them."""
 

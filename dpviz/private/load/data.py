@@ -98,12 +98,12 @@ def load(
 
     Args:
         source: a path (CSV, also .gz or .zip; Parquet, GeoParquet, GeoJSON, GeoPackage, Shapefile,
-            also zipped; Excel; JSON, an array of objects or one per line), a table in memory
-            (pandas, geopandas, polars, pyarrow), the URL of a database (with ``table``), or the
-            name of a built-in data set: ``city`` for sequences and trips. Points also come from a
-            folder of Parquet, and from a file of (cell, count) rows, of :func:`save_counts` or of
-            ``dpviz sql``. A list of sources of points counts as one that has the records of all; NO
-            RECORD MAY BE IN TWO.
+            also zipped; workbooks, .xlsx, .xlsm, .xls and .ods; JSON, an array of objects or one
+            per line), a table in memory (pandas, geopandas, polars, pyarrow), the URL of a database
+            (with ``table``), or the name of a built-in data set: ``city`` for sequences and trips.
+            Points also come from a folder of Parquet, and from a file of (cell, count) rows, of
+            :func:`save_counts` or of ``dpviz sql``. A list of sources of points counts as one that
+            has the records of all; NO RECORD MAY BE IN TWO.
         domain: what a record may be, public and chosen without looking at the records: a
             :class:`Domain`, the box of points or places; an :class:`Alphabet`, of sequences of
             symbols; a :class:`RoadGraph`, of trips. A built-in data set has its own. Records

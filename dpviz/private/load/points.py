@@ -123,7 +123,9 @@ def layout(
         pick(table.columns, wanted, table.name, first_line=table.first_line)
     source_crs = (crs or domain.crs) if names else (table.crs or crs)
     if source_crs is None:
-        raise DataError(f"{table.name} does not state its CRS: name it, for example EPSG:4326")
+        raise DataError(
+            f"{table.name} does not state its CRS: name it with crs=… (--crs), such as EPSG:4326"
+        )
     if transformer(source_crs, domain.crs) is not None and domain.dims % 2:
         raise DataError(f"{domain.dims} dimensions cannot change their CRS: project them first")
     return replace(how, crs=source_crs)

@@ -5,26 +5,32 @@ exact indexes of all layers are: of counts and of sums, by kind.
 import random
 
 import pyarrow.parquet as pq
+import pytest
 
 import dpviz
 from tests.private.load.stability import (
     BOX,
     CELLS,
     IDS,
+    LINES,
     TIMES,
     WEEK,
     YEAR,
     database,
     layers_apart,
     outcome,
+    places,
     typed,
     write,
 )
 
 FORMATS = (
-    "csv", "tsv", "jsonl", "json", "geojson", "parquet", "words.parquet", "geoparquet", "gpkg",
-    "xlsx", "duckdb", "folder",
+    "csv", "tsv", "csv.gz", "csv.zip", "jsonl", "json", "geojson", "parquet", "words.parquet",
+    "geoparquet", "gpkg", "shp", "xlsx", "duckdb", "folder", "pandas", "objects", "polars",
+    "geopandas",
 )  # fmt: skip
+TEXT = ("csv", "tsv", "csv.gz", "csv.zip", "jsonl", "json")
+"""Formats of which a line may be no record at all."""
 
 ODD = (
     "None", "-inf", "1e308", "-1e308", "9" * 400, "½", "\t0.5", "0.5\x0b", "\ufeff0.5", "\u00a00.5",
@@ -50,11 +56,13 @@ UNIT = "zed"
 
 
 def cell(draw, form):
-    """A cell, odd or not; in a workbook without what its markup cannot hold."""
+    """A cell, odd or not, that a writer of the format can write as it is."""
     text = draw.choice((*ODD, *IDS, *CELLS, *TIMES))
     if draw.random() < 0.3:
         place = draw.randrange(len(text) + 1)
         text = text[:place] + draw.choice("0123456789eE+-.,:TZ\"'\t\x7fé\u0301") + text[place:]
+    if form == "shp":
+        return text[:80]
     return "".join(each for each in text if form != "xlsx" or each.isprintable())
 
 
@@ -72,26 +80,49 @@ def neighbours(form, role, seed, folder):
     others = [(draw.choice(usual), *draw.choices(CELLS[:8], k=2)) for _ in range(10)]
     others = [each for each in others if each[0] != UNIT]
     bound = draw.randint(1, 3) if ROLES[role][1] else None
-    rows = list(others)
+    rows, lines = list(others), []
     for _ in range(1 if bound is None else draw.randint(1, 6)):
         who = cell(draw, form) if bound is None else UNIT
+        if form in TEXT and draw.random() < 0.2:
+            lines.append((draw.choice(LINES), who, draw.choice(CELLS)))
+            continue
         odd = [cell(draw, form) if draw.random() < 0.5 else "0.5" for _ in "xy"]
         rows.insert(draw.randrange(len(rows) + 1), (who, *odd))
-    return [placed(form, folder / name, each) for name, each in (("a", others), ("b", rows))], bound
+    return [
+        placed(form, folder / "a", others, []),
+        placed(form, folder / "b", rows, lines),
+    ], bound
 
 
-def placed(form, folder, rows):
-    """What :func:`dpviz.load` takes for these rows."""
+def placed(form, folder, rows, lines):
+    """What :func:`dpviz.load` takes for these rows, and lines that are no record."""
+    if form in ("pandas", "objects", "polars", "geopandas"):
+        return framed(form, rows)
     inside = folder / "rides"
     inside.mkdir(parents=True)
     if form in ("duckdb", "folder"):
         pq.write_table(typed(rows, "words"), inside / "a.parquet")
     else:
-        write(form, inside / f"a.{form}", rows)
+        write(form, inside / f"a.{form}", rows, lines)
         return inside / f"a.{form}"
     if form == "folder":
         return inside
     return database(folder / "a.duckdb", rides=inside / "a.parquet")
+
+
+def framed(library, rows):
+    """The same as a table in memory; of objects, some are numbers and truth among texts."""
+    if library == "geopandas":
+        return places(rows)
+    table = typed(rows)
+    if library == "polars":
+        return pytest.importorskip("polars").from_arrow(table)
+    frame = table.to_pandas()
+    if library == "objects":
+        values = {"7": 7, "true": True, "": None, "0.5": 0.5}
+        frame = frame.astype(object)
+        frame["who"] = [values.get(who, who) for who in frame["who"]]
+    return frame
 
 
 def compare(form, role, seed, folder):

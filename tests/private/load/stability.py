@@ -4,7 +4,6 @@ import csv
 import gzip
 import io
 import json
-import re
 import zipfile
 from collections import Counter
 from unittest.mock import patch
@@ -219,7 +218,8 @@ def places(records):
     xy = np.column_stack([table["x"].to_numpy(), table["y"].to_numpy()]).reshape(-1, 2)
     points = [shapely.Point(at) if np.isfinite(at).all() else None for at in xy]
     who = table["who"].to_pandas().astype("string")
-    return geopandas.GeoDataFrame({"who": who}, geometry=points, crs="EPSG:4326")
+    columns = {"who": who, "y": table["y"].to_pandas()}
+    return geopandas.GeoDataFrame(columns, geometry=points, crs="EPSG:4326")
 
 
 PARQUET = {"parquet": "text", "whole.parquet": "whole", "words.parquet": "words"}
@@ -261,8 +261,10 @@ def write(form, path, records, extra=()):
         ]
         path.write_text(json.dumps({"type": "FeatureCollection", "features": features}))
     else:
-        layer = {"geometry_type": "Point", "engine": "pyogrio"}
-        places(records).to_file(path, **layer)
+        frame = places(records)
+        if form == "shp":  # whose columns have a width
+            frame["y"] = frame["y"].where(frame["y"].abs() < 1e9)
+        frame.to_file(path, geometry_type="Point", engine="pyogrio")
 
 
 def database(path, **tables):
@@ -306,13 +308,9 @@ def text_rows(table):
     return "".join(f"<row>{''.join(map(cell, row))}</row>" for row in table)
 
 
-def sheet(rows, prefix=""):
-    """The text of a sheet of rows as they are written, perhaps with a prefix to all names."""
-    text = f'<worksheet xmlns="{MAIN}"><sheetData>{rows}</sheetData></worksheet>'
-    if not prefix:
-        return text
-    text = re.sub(r"<(/?)(?=[a-z])", rf"<\1{prefix}", text)
-    return text.replace("xmlns=", f"xmlns:{prefix[:-1]}=")
+def sheet(rows):
+    """The text of a sheet of rows as they are written."""
+    return f'<worksheet xmlns="{MAIN}"><sheetData>{rows}</sheetData></worksheet>'
 
 
 def packed(sheets, styles=""):

@@ -32,16 +32,11 @@ from dpviz.private.load.tables.base import point_coordinates
 from dpviz.sequences.alphabet import Alphabet
 from tests.private.load.stability import (
     BOX,
-    MAIN,
     YEAR,
     check,
     halves,
     moved_sequences,
     outcome,
-    packed,
-    sheet,
-    text_rows,
-    workbook,
 )
 
 pytestmark = pytest.mark.usefixtures("one_key", "in_this_process")
@@ -260,182 +255,6 @@ def test_an_empty_point_of_a_frame():
     shapes = [shapely.Point(0.5, 0.5), shapely.Point(), None, shapely.MultiPoint([(0.5, 0.5)])]
     frame = geopandas.GeoDataFrame(geometry=shapes, crs="EPSG:4326")
     assert dpviz.load(frame, BOX)._index.total == 2
-
-
-@pytest.mark.parametrize("number", ["-1e308", "1e10", "nan"])
-def test_a_number_of_a_workbook_that_is_no_date(number, tmp_path):
-    """Its reader panics at a date that no calendar has; the next row is read all the same."""
-    table = [("who", "x", "y"), ("ann", "0.5", "0.5"), ("zed", "0.5", "0.5"), ("bob", "0.5", "0.5")]
-    paths = both(tmp_path, "a.xlsx", workbook(table[:2] + table[3:]), dated(table, "zed", number))
-    check(lambda path: dpviz.load(path, BOX, unit="who"), paths, 1)
-    assert dpviz.load(paths[1], BOX, unit="who")._index.total >= 2
-
-
-ODD_CELLS = {
-    "an error that is known": '<c r="A3" t="e"><v>#REF!</v></c>',
-    "an error that is not": '<c r="A3" t="e"><v>#SPILL!</v></c>',
-    "an error without words": '<c t="e" r="A3"/>',
-    "a text like an error": '<c r="A3" t="inlineStr"><is><t><![CDATA[<c t="e">]]></t></is></c>',
-    "a comment like an error": '<!-- <c t="e"> --><c r="A3" t="e"><v>#SPILL!</v></c>',
-    "an error in single quotes": "<c r='A3' t='e'><v>#SPILL!</v></c>",
-    "neither true nor false": '<c r="A3" t="b"><v>2</v></c>',
-    "a text that is not there": '<c r="A3" t="s"><v>99</v></c>',
-    "a type that is none": '<c r="A3" t="word"><v>1</v></c>',
-    "a number that is none": '<c r="A3" t="n"><v>one</v></c>',
-    "a place that is none": '<c r="A0"><v>1</v></c>',
-    "an extension": '<c r="A3"><v>1</v><extLst/></c>',
-    "a cell beyond the names": '<c r="A3"/><c r="D3"><v>1</v></c><c r="ZZ3" t="e"><v>#N/A</v></c>',
-}
-
-
-@pytest.mark.parametrize(
-    ("cell", "prefix"),
-    [*((cell, "") for cell in ODD_CELLS.values()), (ODD_CELLS["an error that is not"], "s:")],
-    ids=[*ODD_CELLS, "an error of another prefix"],
-)
-def test_a_cell_of_a_workbook_that_refuses_no_other(cell, prefix, tmp_path):
-    """The reader refuses all cells of a sheet for one error that it does not know."""
-    rows = ["ann", "bob", "cem"]
-    odd = cell + '<c r="B3"><v>0.5</v></c><c r="C3"><v>0.5</v></c>'
-    files = placed(rows, prefix=prefix), placed(rows, odd, prefix=prefix)
-    paths = both(tmp_path, "a.xlsx", *files)
-    who = int(any(each in cell for each in ("CDATA", "A0", "extLst")))  # an error is no name
-    check(lambda path: dpviz.load(path, BOX, unit="who"), paths, who)
-    check(lambda path: dpviz.load(path, BOX), paths, 1)
-    assert dpviz.load(paths[1], BOX)._index.total == 4
-
-
-INTRICATE = {
-    "digits": f'<c r="A3" t="n"><v>{"9" * 100_000}x</v></c>',
-    "cells with a space in their end": '<c r="A3"></c >' * 20_000,
-    "comments in a cell": f'<c r="A3" t="e">{"<!--a-->" * 20_000}</c>',
-    "rows in a comment": f"<!--{'<row><row>' * 20_000}-->",
-    "instructions like comments": "<?p <!-- ?>" * 20_000,
-    "values in a cell": f'<c r="A3" t="n">{"<v>a</v>" * 20_000}</c>',
-}
-
-
-@pytest.mark.parametrize("cells", INTRICATE.values(), ids=INTRICATE)
-def test_an_intricate_row_of_a_workbook_delays_no_other(cells, tmp_path):
-    """Expressions that look for the end of each anew would take minutes, or years."""
-    rows = ["ann", "bob", "cem"]
-    paths = both(tmp_path, "a.xlsx", placed(rows), placed(rows, cells + PLACE.format(3)))
-    check(lambda path: dpviz.load(path, BOX), paths, 1)
-    assert dpviz.load(paths[1], BOX)._index.total == 4
-
-
-RAW_ROWS = {
-    "a space in its end": '<row r="3"><c r="B4"><v>9</v></c ><c r="C4"><v>9</v></c ></row >',
-    "an attribute of other letters": '<row r="3"><c r="B4" é="1"><v>9</v></c></row>',
-    "another prefix": '<row r="3" xmlns:x-1="{0}"><x-1:c r="B4"><x-1:v>9</x-1:v></x-1:c></row>',
-    "a sheet in a row": '<row r="3"><sheetData/></row>',
-    "an end in a text": '<row r="3"><c t="inlineStr"><is><t><![CDATA[</row>]]></t></is></c></row>',
-    "an instruction": '<row r="3"><?p <!-- ?></row>',
-    "a row in a row": '<row r="3"><row r="4"/><c t="inlineStr"><is><t>eve</t></is></c></row>',
-    "a mark that is no end": '<row r="3"><c t="inlineStr"><is><t>:row></t></is></c></row>',
-    "an end of another": '<row r="3"><c r="A3" t="s"><v>0</v><v>99</v></c></row>',
-}
-
-
-@pytest.mark.parametrize("raw", RAW_ROWS.values(), ids=RAW_ROWS)
-def test_a_row_that_is_written_oddly_writes_over_no_other(raw, tmp_path):
-    """Whatever its markup is: each of these moved, merged or ended all others, in one reading."""
-    rows = [f"who{at}" for at in range(5)]
-    files = placed(rows), placed(rows, above=raw.format(MAIN), first=False)
-    paths = both(tmp_path, "a.xlsx", *files)
-    for how in ({}, {"unit": "who"}):
-        totals = [dpviz.load(each, BOX, **how)._index.total for each in paths]
-        assert totals == [5, 5]
-
-
-WAYS = {
-    "usual": '<c r="A{0}" t="inlineStr"><is><t>p{1}</t></is></c>',
-    "no type": '<c r="A{0}"><v>p{1}</v></c>',
-    "no type, a number": '<c r="A{0}"><v>1e{1}</v></c>',
-    "spaces": '<c r="A{0}"><v> {1} </v></c>',
-    "a type of numbers": '<c t="n" r="A{0}"><v>+{1}.50</v></c>',
-    "a formula": '<c r="A{0}" t="str"><f>B1</f><v>p{1}</v></c>',
-    "quotes": "<c r='A{0}' t='str'><v>p{1}</v></c>",
-    "no place": '<c t="str"><v>p{1}</v></c>',
-    "a date": '<c r="A{0}" t="d"><v>2030-01-{1}</v></c>',
-}
-
-
-@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
-@pytest.mark.parametrize("odd", ["a type that is none", "an extension", "a cell beyond the names"])
-def test_what_a_cell_of_a_workbook_is_follows_from_it_alone(way, odd, tmp_path):
-    """Ids that the reader had taken were gone where it refused a sheet for one odd cell."""
-    rows = [[way, who] for who in range(10, 15) for _ in range(3)]
-    files = placed(rows), placed(rows, ODD_CELLS[odd] + PLACE.format(3))
-    paths = both(tmp_path, "a.xlsx", *files)
-    totals = [dpviz.load(each, BOX, unit="who", max_per_unit=2)._index.total for each in paths]
-    assert totals[0] == 10
-    assert totals[0] <= totals[1] <= 12
-
-
-PLACE = '<c r="B{0}"><v>0.5</v></c><c r="C{0}"><v>0.5</v></c>'
-
-
-@pytest.mark.parametrize(
-    "more",
-    [
-        f'<row r="1048576">{PLACE.format(1_048_576)}</row>',
-        f'<row r="9999999">{PLACE.format(9_999_999)}</row>',
-        f'<row r="4">{PLACE.format(4)}</row>',
-        "".join(f'<c r="{letter}{at}"><v>9</v></c>' for letter in "BC" for at in range(4, 9)),
-        f'<row r="99">{"".join(PLACE.format(at).replace("0.5", "9") for at in range(4, 9))}</row>',
-    ],
-    ids=["the last row", "a row beyond all", "a row again", "in no row", "in other rows"],
-)
-def test_a_row_of_a_workbook_stands_for_itself_wherever_it_says_it_is(more, tmp_path):
-    """One far down took memory for all between; one could write over the places of others."""
-    paths = both(tmp_path, "a.xlsx", placed(["ann"] * 5), placed(["ann"] * 5, more=more))
-    totals = [dpviz.load(each, BOX)._index.total for each in paths]
-    assert totals[0] == 5
-    assert 5 <= totals[1] <= 6
-
-
-@pytest.mark.skipif(not CAN_FORK, reason="no child has a limit of memory")
-def test_a_cell_far_out_in_a_workbook(tmp_path, monkeypatch):
-    """The reader takes memory for all cells that are between, more than its child may have."""
-    monkeypatch.setattr("dpviz.files.sandbox.CAN_FORK", True)
-    path = tmp_path / "a.xlsx"
-    path.write_bytes(placed(["ann"] * 5000, '<c r="B3"><v>0.5</v></c><c r="XFD3"><v>7</v></c>'))
-    assert dpviz.load(path, BOX)._index.total == 5000
-
-
-@pytest.mark.parametrize("above", ['<c r="A1" s="1"/>', '<c r="A1" t="e"><v>#REF!</v></c>'])
-def test_names_below_an_empty_row_of_a_workbook_are_all_there(above, tmp_path):
-    """As in text; and cells that have a style alone, or an error, do not say where names end."""
-    path = tmp_path / "a.xlsx"
-    empty = f'<row r="1">{above}</row>'
-    path.write_bytes(placed(["ann"], ODD_CELLS["a cell beyond the names"], above=empty))
-    assert dpviz.load(path, BOX)._index.total == 1
-
-
-def placed(people, odd="", above="", prefix="", more="", first=True):
-    """A workbook whose cells say where they stand; the first record is odd, if there is one.
-
-    A name is one, or its cell and what stands in it; ``more`` stands behind all rows, and what is
-    ``above`` them stands below the names where it is not to be the first.
-    """
-    rows = [f'{above if first else ""}<row r="2">']
-    for letter, name in zip("ABC", ("who", "x", "y"), strict=True):
-        rows.append(f'<c r="{letter}2" t="inlineStr"><is><t>{name}</t></is></c>')
-    rows.append(f'</row><row r="3">{odd}</row>' if odd else "</row>")
-    rows.append("" if first else above)
-    for at, who in enumerate(people, 4):
-        cell, name = (WAYS["usual"].replace("p", ""), who) if isinstance(who, str) else who
-        rows.append(f'<row r="{at}">{cell.format(at, name)}{PLACE.format(at)}</row>')
-    return packed({"a": sheet("".join([*rows, more]), prefix)})
-
-
-def dated(table, who, number):
-    """A workbook in which the name of one is a number that is shown as a duration."""
-    cell = f'<c t="inlineStr"><is><t xml:space="preserve">{who}</t></is></c>'
-    rows = text_rows(table).replace(cell, f'<c s="1"><v>{number}</v></c>')
-    formats = '<cellXfs><xf numFmtId="0"/><xf numFmtId="46"/></cellXfs>'
-    return packed({"a": sheet(rows)}, f'<styleSheet xmlns="{MAIN}">{formats}</styleSheet>')
 
 
 @pytest.mark.parametrize("kind", [pa.string(), pa.binary(), pa.binary_view(), pa.large_string()])
@@ -691,21 +510,6 @@ def test_a_type_whose_values_duckdb_checks_is_refused_by_its_declaration(column,
     for pair in (paths[:2], paths[1:]):
         check(partial(dpviz.load, domain=BOX, unit="who"), pair, 0)
     assert dpviz.load(paths[2], BOX)._index.total == 2
-
-
-def test_the_only_record_of_a_shapefile_decides_nothing(tmp_path):
-    """With several columns, one without records was called damaged."""
-    domain = dpviz.Domain.from_bounds(BOX.bounds, ("x", "y"), kind="kind", kinds=("bike", "other"))
-    paths = []
-    for rows in (0, 1):
-        columns = {name: pd.array(["bike"] * rows, "string") for name in ("kind", "note", "who")}
-        frame = geopandas.GeoDataFrame(
-            columns, geometry=[shapely.Point(0.5, 0.5)] * rows, crs=BOX.crs
-        )
-        paths.append(tmp_path / str(rows) / "a.shp")
-        paths[-1].parent.mkdir()
-        frame.to_file(paths[-1], geometry_type="Point", engine="pyogrio")
-    check(lambda path: dpviz.load(path, domain, unit="who"), paths, 1)
 
 
 def test_a_byte_that_is_no_text_leaves_the_ids_of_others_as_they_are(tmp_path):

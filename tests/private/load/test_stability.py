@@ -10,10 +10,8 @@ import json
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from uuid import UUID
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -36,14 +34,11 @@ from tests.private.load.stability import (
     CELLS,
     EDGES,
     IDS,
-    LINES,
     TIMES,
     WEEK,
     YEAR,
     bounds,
-    broken,
     check,
-    check_files,
     database,
     delimited,
     distance,
@@ -51,14 +46,9 @@ from tests.private.load.stability import (
     moved,
     moved_sequences,
     moved_trips,
-    of_unit,
     often,
-    places,
     put,
-    rows,
     typed,
-    units,
-    without,
     write,
 )
 
@@ -67,7 +57,6 @@ FORMATS = (
     "words.parquet", "geoparquet", "geojson", "gpkg", "shp",
 )  # fmt: skip
 pytestmark = pytest.mark.usefixtures("one_key", "one_salt")
-SLOW_TO_WRITE = ("geoparquet", "gpkg", "shp", "duckdb", "folder")
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -82,18 +71,6 @@ def test_every_format_gives_the_same_index(form, folders):
                     for each, end in zip(folders, ("csv", form), strict=True))  # fmt: skip
         assert one._index.total == two._index.total == total
         assert distance(one._index, two._index) == 0 or read == {"unit": "who"}
-
-
-def test_ids_stay_apart_whatever_else_the_column_holds(folders):
-    """One long id once turned a column into doubles, in which a thousand devices were forty."""
-    devices = [(str(10**17 + k), "0.5", "0.5") for k in range(1_000)]
-    for more in ([], [("99999999999999999999", "0.5", "0.5")], [("zed", "0.5", "0.5")]):
-        write("csv", folders[0] / "a.csv", devices + more)
-        index = dpviz.load(folders[0] / "a.csv", BOX, unit="who")._index
-        assert index.total == 1_000 + len(more)
-    same = [(each, "0.5", "0.5") for each in ("1", "01", "1.0", "1e0")]
-    write("csv", folders[0] / "a.csv", same)
-    assert dpviz.load(folders[0] / "a.csv", BOX, unit="who")._index.total == 4
 
 
 @pytest.mark.parametrize(
@@ -115,69 +92,6 @@ def test_usual_names_and_wkt_are_taken_and_said(tmp_path, text, taken):
     assert handle.columns == taken
     assert handle._index.total == 1
     assert handle._index.cells.tolist() == [[1 << 25, 1 << 25]]
-
-
-@pytest.mark.parametrize("form", FORMATS)
-def test_points(form, folders):
-    @often(5 if form in SLOW_TO_WRITE else 10)
-    @given(rows, broken, units, bounds)
-    @example([(each, "0.5", "0.5") for each in IDS], [], "zed", 1)
-    @example([("1", "0.5", "0.5"), ("zed", "x", "0.5")], [], "zed", 1)
-    @example([("1", "0.5", "0.5")], [(line, "zed", "0.5") for line in LINES], "zed", 1)
-    def run(records, extra, unit, most):
-        how, most = of_unit(unit, most)
-        read = partial(dpviz.load, domain=BOX, **how)
-        check_files(form, folders, read, records, extra, unit, most)
-
-    run()
-
-
-moments = st.tuples(st.sampled_from(TIMES), *[st.sampled_from(("0.5", "0.25", "x"))] * 2)
-
-
-@pytest.mark.parametrize("form", ["csv", "jsonl", "xlsx", "parquet", "geojson", "gpkg"])
-def test_points_in_time(form, folders):
-    """The time is the column "who": what cannot be read, or is outside the period, is dropped."""
-
-    @often(10 if form in ("csv", "jsonl") else 2)
-    @given(st.lists(moments, max_size=10), broken, st.sampled_from([None, *TIMES]))
-    @example([(each, "0.5", "0.5") for each in TIMES], [], "soon")
-    @example([(each, "0.5", "0.5") for each in TIMES], [], None)
-    @example([("2024-06-01T08:00", "0.5", "0.5"), ("2024-06-01T08:00Z", "0.5", "0.5")], [], None)
-    def run(records, extra, gone):
-        most = 1 if gone is None else sum(each[0] == gone for each in records)
-        read = partial(dpviz.load, domain=YEAR)
-        check_files(form, folders, read, records, extra, gone, most)
-
-    run()
-    for domain in (WEEK, replace(YEAR, zone="Europe/Berlin")):
-        for gone in ("soon", TIMES[4]):
-            records = [(each, "0.5", "0.5") for each in TIMES]
-            check_files(form, folders, partial(dpviz.load, domain=domain), records, [], gone, 1)
-    records = [(each, "0.25", "0.5") for each in TIMES]
-    write("csv", folders[0] / "a.csv", records)
-    write(form, folders[1] / f"a.{form}", records)
-    text = dpviz.load(folders[0] / "a.csv", YEAR)._index
-    same = dpviz.load(folders[1] / f"a.{form}", YEAR)._index
-    assert text.total == 8
-    assert distance(text, same) == 0
-
-
-@given(st.lists(st.tuples(st.sampled_from(IDS[:4]), st.sampled_from(TIMES)), max_size=12),
-       st.sampled_from(IDS[:4]), bounds)  # fmt: skip
-@often(6)
-def test_units_in_time(folders, records, unit, most):
-    domain = dpviz.Domain.from_bounds([0, 0, 1, 1], ("x", "y"), period="2024-01-01,2025-01-01",
-                                       time="when")  # fmt: skip
-
-    def write(folder, each):
-        columns = list(zip(*each, strict=True)) or [(), ()]
-        who, when = (pa.array(column, pa.string()) for column in columns)
-        pq.write_table(halves(who=who, when=when), folder / "t.parquet")
-        return folder / "t.parquet"
-
-    paths = put(folders, records, unit, write)
-    check(lambda path: dpviz.load(path, domain, unit="who", max_per_unit=most), paths, most)
 
 
 @pytest.mark.parametrize("kind", ["us", "ns", "zoned", "zoned ns", "date", "seconds"])
@@ -280,68 +194,6 @@ def test_records_without_an_id_are_dropped_by_every_other_reader(folders):
     assert len(places._sequences) == 1
 
 
-@pytest.mark.parametrize("kind", ["text", "whole", "words"])
-def test_a_table_of_duckdb_and_a_folder_of_parquet(kind, folders):
-    def write(folder, records):
-        table = typed(records, kind)
-        (folder / "parts").mkdir(exist_ok=True)
-        pq.write_table(table, folder / "parts" / "a.parquet")
-        return database(folder / "a.duckdb", visits=table), folder / "parts"
-
-    @often(2)
-    @given(rows, units, bounds)
-    @example([("1", "0.5", "0.5"), ("zed", "x", "0.5")], "zed", 1)
-    @example([("1", "0.5", "0.5"), ("zed", "nan", "0.5")], None, 1)
-    @example([("1", "0.5", "0.5"), ("zed", "1e999", "0.5")], None, 1)
-    def run(records, unit, most):
-        sources = put(folders, records, unit, write)
-        how, most = of_unit(unit, most)
-        check(lambda each: dpviz.load(each[0], BOX, table="visits", **how), sources, most)
-        check(lambda each: dpviz.load(each[1], BOX, **how), sources, most)
-
-    run()
-
-
-@given(rows, units, bounds)
-@often(12)
-def test_kept_counts(folders, records, unit, most):
-    how, most = of_unit(unit, most)
-
-    def write(folder, each):
-        (folder / "t.csv").write_text(delimited(each))
-        handle = dpviz.load(folder / "t.csv", BOX, **how)
-        return dpviz.save_counts(handle, folder / "t.SENSITIVE.parquet")
-
-    check(dpviz.load, put(folders, records, unit, write), most)
-
-
-@pytest.mark.parametrize("library", ["pandas", "objects", "pyarrow", "polars", "geopandas"])
-def test_tables_in_memory(library):
-    def frame(records):
-        table = typed(records)
-        if library == "polars":
-            return pytest.importorskip("polars").from_arrow(table)
-        if library == "geopandas":
-            return places(records)
-        if library == "objects":
-            made = table.to_pandas().astype(object)
-            for at, who in enumerate(made["who"]):  # cells of many types in one column
-                made.loc[at, "who"] = {"1": 1, "1.0": 1.0, "true": True, "": None}.get(who, who)
-            return made
-        return table if library == "pyarrow" else table.to_pandas()
-
-    @often(10)
-    @given(rows, units, bounds)
-    def run(records, unit, most):
-        if library == "objects":  # the number 1 and the text 1 are one id: so are their records
-            records = [each for each in records if each[0] not in ("1.0", "NaN")]
-        how, most = of_unit(unit, most)
-        tables = frame(records), frame(without(records, unit))
-        check(lambda each: dpviz.load(each, BOX, **how), tables, most)
-
-    run()
-
-
 GRAPH = road_graph(
     {"node": ["1", "01", "caf\u00e9", "zed"], "x": [0, 1, 1, 0], "y": [0, 0, 1, 1]},
     {"edge": ["1", "01", "1.0", "7"], "src": ["1", "01", "caf\u00e9", "zed"],
@@ -376,51 +228,6 @@ def test_trips(form, folders):
         )  # fmt: skip
 
     run()
-
-
-NUMBERED = ("12000000000", "7", "9007199254740991")
-"""Edges whose names are numbers, as pandas makes floats of where one is missing."""
-
-
-@pytest.mark.parametrize("kind", ["float64", "Float64", "object"])
-@pytest.mark.parametrize("name", [*NUMBERED, ""])
-def test_a_missing_edge_renames_no_other(kind, name, tmp_path):
-    """pandas makes floats of all edges for one that is missing, and trips on them had no edge."""
-    graph = road_graph(
-        {"node": [*"abcd"], "x": [*range(4)], "y": [0] * 4},
-        {"edge": [*NUMBERED], "src": [*"abc"], "dst": [*"bcd"]},
-    )
-    here, there = tmp_path / "here.csv", tmp_path / "there.csv"
-    rows = "".join(f"{row},{edge}\n" for row, edge in enumerate(NUMBERED))
-    here.write_text(f"trip,edge\n{rows}")
-    there.write_text(f"trip,edge\n{rows}more,{name}\n")
-
-    def read(source):
-        return read_trips(source, graph, name="trips")
-
-    frames = [pd.read_csv(each) for each in (here, there)]
-    frames = [frames[0], frames[1].astype({"edge": kind})]
-    check(read, frames, 1, moved_trips)
-    check(read, [here, frames[0]], 0, moved_trips)
-    check(read, [there, frames[1]], 0, moved_trips)
-    assert len(read(here)._trips) == len(NUMBERED)
-
-
-class Unprintable:
-    def __repr__(self):
-        raise RecursionError("printed")
-
-
-def test_no_reader_prints_a_frame():
-    """To look for a word in it, one printed a whole frame, with columns that nobody reads."""
-    columns = {"who": ["ann"], "trip": ["1"], "edge": ["7"], "x": [0.5], "y": [0.5]}
-    frame = pd.DataFrame({**columns, "note": [Unprintable()]})
-    with pytest.raises(RecursionError):
-        str(frame)
-    assert len(read_trips(frame, GRAPH, unit="who")._trips) == 1
-    sequences = read_sequences(frame, Alphabet(("7",)), columns=["edge"], unit="who")
-    assert len(sequences._sequences) == 1
-    assert dpviz.load(frame, BOX, unit="who")._index.total == 1
 
 
 CLOCKS = (
@@ -478,28 +285,6 @@ def test_no_message_on_trips_names_a_node_or_a_number(tmp_path):
     table = pa.table({"nodes": pa.array(lists, pa.list_(pa.string()))})
     pq.write_table(table, tmp_path / "a.parquet")
     assert len(read_trips(tmp_path / "a.parquet", GRAPH)._trips) == 1
-
-
-def test_trips_of_uuids(tmp_path):
-    """As units, trips and edges, in a table and in a file of which some bytes are no text."""
-    names = [UUID(int=255 << 120 | each) for each in range(3)]
-    edges = [str(each) for each in names]
-    graph = road_graph({"node": [*"abcd"], "x": [0, 1, 1, 0], "y": [0, 0, 1, 1]},
-                       {"edge": edges, "src": [*"abc"], "dst": [*"bcd"]})  # fmt: skip
-
-    def ids(*places):
-        stored = pa.array([names[each].bytes for each in places], pa.binary(16))
-        return pa.ExtensionArray.from_storage(pa.uuid(), stored)
-
-    lists = pa.ListArray.from_arrays(pa.array([0, 2, 3], pa.int32()), ids(0, 1, 2))
-    tables = (
-        pa.table({"who": ids(0, 1), "edges": lists}),
-        pa.table({"who": ids(0, 0, 1), "trip": ids(0, 0, 1), "edge": ids(0, 1, 2)}),
-    )
-    for table in tables:
-        pq.write_table(table, tmp_path / "a.parquet")
-        for source in (table, tmp_path / "a.parquet"):
-            assert len(read_trips(source, graph, unit="who", max_per_unit=1, name="t")._trips) == 2
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet", "duckdb", "visits", "jsonl", "lines"])
@@ -608,15 +393,6 @@ def written(folder, records, form, names, lists):
 written_trips = partial(written, names=("who", "trip", "edge"), lists="edges")
 timed_trips = partial(written, names=("who", "trip", "edge", "when"), lists="edges")
 written_visits = partial(written, names=("who", "sequence", "symbol"), lists="visits")
-
-
-def test_the_measure_can_fail(tmp_path):
-    """One bit of sharing between units is seen: ids that collapse move more than K records."""
-    texts = [(str(10**18 + k), "0.5", "0.5") for k in range(50)]
-    (tmp_path / "a.csv").write_text(delimited(texts))
-    whole = dpviz.load(tmp_path / "a.csv", BOX, unit="who")._index
-    collapsed = typed([("1", x, y) for _, x, y in texts])
-    assert distance(whole, dpviz.load(collapsed, BOX, unit="who")._index) == 49
 
 
 COORDINATE = st.one_of(

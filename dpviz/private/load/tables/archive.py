@@ -95,11 +95,13 @@ def unpack_shapefile(path: Path, folder: Path) -> Path:
     with parsing(path.name, "a zip archive"), zipfile.ZipFile(path) as archive:
         members = _members(archive, path.name)
         shapes = [m for m in members if _suffix(m) == ".shp" and not _of_mac(m)]
-        if len(shapes) != 1:
+        if not shapes:
             raise DataError(
-                f"{path.name} holds {len(shapes)} Shapefiles: zip exactly one "
-                "(.shp, .shx, .dbf, .prj), or one CSV file"
+                f"{path.name} is a zip archive with no CSV file and no Shapefile: zip one of them "
+                "(.csv; or .shp, .shx, .dbf and .prj), or save it in another format"
             )
+        if len(shapes) > 1:
+            raise DataError(f"{path.name} holds {len(shapes)} Shapefiles: zip exactly one")
         stem = PurePosixPath(shapes[0].filename).with_suffix("")
         left = min(limits.FILE.most, _most(path))
         for member in members:

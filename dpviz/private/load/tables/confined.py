@@ -1,7 +1,7 @@
 """A file that a child process parses, as all of formats that are more than lines.
 
-A damaged footer of a Parquet file can abort the process that looks at it, and so can one cell far
-out in a workbook, whose reader takes memory for all that are before it.
+A damaged footer of a Parquet file can abort the process that looks at it. A cell far out in a
+workbook makes its reader take memory for all cells before it.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from datetime import date, datetime, time, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -66,11 +65,10 @@ class ConfinedTable(Table):
         """All records, read in one go by the child."""
         stream = self._asked("records", list(names), list(numeric), geometry)
         stated = json.loads(stream.schema.metadata[b"stated"])
-        hook = _moment if self._file[1] == "Excel" else None
         for batch in stream.to_batches(BLOCK_ROWS) or [no_rows(stream.schema)]:
             cells = dict(zip(names, batch.columns, strict=False))
             columns: dict[str, Any] = {
-                name: [_cell(cell, hook) for cell in column.to_pylist()]
+                name: [_cell(cell) for cell in column.to_pylist()]
                 if name in stated["json"]
                 else arrow.number_array(column)
                 if name in numeric
@@ -149,9 +147,7 @@ def records(
             cells = block.columns[each]
             if isinstance(cells, list):  # of values of any kind: each by itself
                 mixed.add(each)
-                cells = pa.array(
-                    [json.dumps(cell, default=_stated) for cell in cells], pa.large_string()
-                )
+                cells = pa.array([json.dumps(cell) for cell in cells], pa.large_string())
             columns.append(pa.array(cells) if isinstance(cells, np.ndarray) else cells)
         titles = list(names)
         if geometry and block.places is not None:
@@ -167,30 +163,12 @@ def records(
     return _stating(table, json=sorted(mixed), broken=broken)
 
 
-def _cell(text: str, hook: Any) -> Any:
+def _cell(text: str) -> Any:
     """A cell as the child has it; in this process, calls may stand too deep for a deep one."""
     try:
-        return json.loads(text, object_hook=hook)
+        return json.loads(text)
     except RecursionError:
-        return json.loads(shallow(text.encode()), object_hook=hook)
-
-
-_MOMENTS = {each.__name__: each for each in (datetime, date, time)}
-"""Types of cells of a workbook that JSON lacks."""
-
-
-def _stated(cell: Any) -> dict[str, Any]:
-    if isinstance(cell, timedelta):
-        return {"timedelta": cell.total_seconds()}
-    return {type(cell).__name__: cell.isoformat()}
-
-
-def _moment(stated: dict[str, Any]) -> Any:
-    """The inverse: cells of a workbook hold no objects of their own."""
-    ((kind, value),) = stated.items()
-    if kind == "timedelta":
-        return timedelta(seconds=value)
-    return _MOMENTS[kind].fromisoformat(value)
+        return json.loads(shallow(text.encode()))
 
 
 def _stating(table: Any, **facts: Any) -> Any:

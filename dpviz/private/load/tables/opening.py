@@ -164,7 +164,7 @@ def _kind_of_file(path: Path, header: bool) -> str:
     if promised == "GeoJSON" and looks == "text" and head.lstrip(BLANK)[:1] == b"[":
         looks = promised  # an array of objects
     of_record = (known and known.lines) or (promised == "text" and not header)
-    if of_record or (looks, promised) == ("zip", "Excel"):
+    if of_record or (looks, promised) == ("zip", "workbook"):
         looks = promised
     if looks != promised:
         raise DataError(
@@ -175,7 +175,7 @@ def _kind_of_file(path: Path, header: bool) -> str:
 
 
 def _called(kind: str) -> str:
-    names = {"text": "delimited text", "zip": "a zip archive", "Excel": "an Excel workbook"}
+    names = {"text": "delimited text", "zip": "a zip archive", "workbook": "a workbook"}
     return names.get(kind, kind)
 
 

@@ -1,24 +1,19 @@
-"""Layers of points whose layout GDAL (pyogrio) reads: what GeoPackage and Shapefile share.
+"""Layers of points in a GeoPackage or a Shapefile, as GDAL decodes them (through pyogrio).
 
-GDAL makes a 0, or the first day of 1970, of a cell that is no number or no time. So numbers and
-times are read from the cells as they are written, and GDAL says only what the layer declares.
+Types follow from what the layer declares. A cell of another kind than its column is what GDAL makes
+of it, such as 0 for a word in a column of numbers: of that row alone.
 """
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any, ClassVar
-
-import numpy as np
-from numpy.typing import NDArray
 
 from dpviz.errors import DataError
-from dpviz.files import arrow, limits
-from dpviz.files.foreign import readable
-from dpviz.lazy import pyogrio
+from dpviz.files import limits
+from dpviz.files.foreign import readable, refuse_computing
+from dpviz.lazy import pa, pyogrio
 from dpviz.private.load.columns import shown
 from dpviz.private.load.tables.base import (
     BLOCK_ROWS,
@@ -29,114 +24,114 @@ from dpviz.private.load.tables.base import (
     no_rows,
     parsing,
     point_coordinates,
-    refuse_other_types,
 )
 from dpviz.private.load.tables.formats import Format
-from dpviz.private.load.values import typed
+from dpviz.private.load.values import numbers, typed
 
-Reader = Callable[[str, Any, NDArray[np.int64]], Any]
-"""From a column's name, what GDAL reads of it (n,) and the keys of its rows (n,) to its cells."""
-
-
-def format_of_points(
-    title: str,
-    ending: str,
-    opened: Callable[[Path, str, str | None], Table],
-    tables: Callable[[Path], list[str]] | None = None,
-) -> Format:
-    """A format of this kind; arguments as of :class:`Format`."""
-    needs = ("pyarrow", "pyogrio.raw", "shapely")
-    return Format(
-        title=title, endings=(ending,), opened=opened, needs=needs, geometry=True, tables=tables
-    )
+_NEEDS = ("pyarrow", "pyogrio.raw", "shapely")
+_DRIVERS = {"GeoPackage": "GPKG", "Shapefile": "ESRI Shapefile"}
+"""GDAL's names; its driver of plain SQLite would take the types of columns from their first row."""
+_ANY_SHAPE = "Unknown"
+"""Declared type of a layer of any geometry, of which shapes that are not points are dropped."""
+_NO_CRS = ("LOCAL_CS", 'GEOGCS["Undefined', "ENGCRS")
+"""How GDAL writes a CRS that the layer declares to be undefined."""
 
 
-class VectorFile(Table):
-    """One layer of points of a file that GDAL reads.
+class VectorLayer(Table):
+    """One layer of points.
 
-    Attributes:
+    Args:
+        path: of the file.
         driver: what the format is called.
-        texts: whether GDAL is to give times as the text that they are.
+        name: in messages.
+        layer: of several.
     """
 
-    driver: ClassVar[str]
-    texts: ClassVar[bool]
-
-    def __init__(self, path: Path, name: str | None = None, layer: str | None = None) -> None:
-        self.name = name or path.name
-        self._path, self._file = path, readable(path)
-        with parsing(self.name, self.driver):
-            layers = [(str(each), str(kind)) for each, kind in pyogrio.list_layers(self._file)]
-            self._layer = _only_layer(layers, self.name, layer)
+    def __init__(self, path: Path, driver: str, name: str, layer: str | None = None) -> None:
+        self.name, self._driver = name, driver
+        if driver == "GeoPackage":
+            refuse_computing(path, name)
+        self._file = readable(path)
+        with parsing(name, driver):
+            self._layer = _point_layer(_layers(path), name, layer)
             info = pyogrio.read_info(self._file, layer=self._layer, force_feature_count=True)
-            self.crs, self._key = info["crs"], str(info["fid_column"])
-            fields = list(zip(map(str, info["fields"]), map(str, info["dtypes"]), strict=True))
-            self._types = dict(fields)
+            if info["driver"] != _DRIVERS[driver]:
+                raise ValueError(info["driver"])
+            stated = info["crs"]
+            self.crs = None if stated is None or stated.startswith(_NO_CRS) else stated
+            types = zip(map(str, info["fields"]), map(str, info["dtypes"]), strict=True)
+            self._kinds = {field: _kind(dtype) for field, dtype in types}
             self.columns = [
-                *(Column(field, _kind(dtype)) for field, dtype in fields),
+                *(Column(field, kind) for field, kind in self._kinds.items()),
                 Column("geometry", "geometry"),
             ]
-        limits.ROWS.check(info["features"], self.name)
+        limits.ROWS.check(info["features"], name)
 
     def _blocks(
         self, names: Sequence[str], numeric: Sequence[str], geometry: bool
     ) -> Iterator[Block]:
-        """The features, each with the key by which the format knows it."""
-        with parsing(self.name, self.driver):
-            as_written = self._reader(names, numeric)
+        """The features; times are text, since GDAL takes those without a zone for UTC."""
+        for name in numeric:
+            if self._kinds[name] == "time":
+                numbers(pa.array([], pa.timestamp("ms")), name)  # refused by its declared type
         with (
-            parsing(self.name, self.driver),
+            parsing(self.name, self._driver),
             pyogrio.raw.open_arrow(
                 self._file,
                 layer=self._layer,
                 columns=list(names),
                 read_geometry=geometry,
-                return_fids=True,
-                datetime_as_string=self.texts,
+                datetime_as_string=True,
                 batch_size=BLOCK_ROWS,
                 use_pyarrow=True,
             ) as (meta, reader),
         ):
-            key, place = meta["fid_column"] or "OGC_FID", meta["geometry_name"] or "wkb_geometry"
+            place = meta["geometry_name"] or "wkb_geometry"
             for batch in chain([no_rows(reader.schema)], reader):
-                keys = arrow.number_array(batch[key])
-                columns = {name: as_written(name, batch[name], keys) for name in names}
+                columns = typed({name: batch[name] for name in names}, numeric)
                 places = point_coordinates(batch[place]) if geometry else None
-                yield Block(batch.num_rows, typed(columns, numeric), places)
-
-    @abstractmethod
-    def _reader(self, names: Sequence[str], numeric: Sequence[str]) -> Reader:
-        """What makes cells of columns, some of them wanted as numbers."""
+                yield Block(batch.num_rows, columns, places)
 
 
-def layers_of_points(path: Path) -> list[str]:
-    """Names of the layers of a file that may hold points."""
-    layers = pyogrio.list_layers(readable(path))
-    return _of_points([(str(layer), str(kind)) for layer, kind in layers])
+def _layers(path: Path) -> dict[str, str]:
+    """Declared type of the geometry of each layer that has one, such as Point or Polygon."""
+    layers = pyogrio.list_layers(readable(path)).tolist()
+    return {layer: kind.split()[0] for layer, kind in layers if kind is not None}
 
 
-def _only_layer(layers: list[tuple[str, str]], name: str, wanted: str | None) -> str:
-    """The layer that may hold points."""
-    spatial = [(layer, kind) for layer, kind in layers if kind != "None"]
+def _point_layer(layers: dict[str, str], name: str, wanted: str | None) -> str:
+    """Name of the wanted layer, or of the only one that may hold points.
+
+    Raises:
+        DataError: there is none, or there are several.
+    """
     if wanted is not None:
-        kinds = [kind for layer, kind in spatial if layer == wanted]
-        if not kinds:
-            several = ", ".join(shown(layer) for layer, _ in spatial[:5])
-            raise DataError(f"no layer {shown(wanted)} in {name}: it has {several}")
-        spatial = [(wanted, kinds[0])]
-    points = _of_points(spatial)
+        if wanted not in layers:
+            raise DataError(f"no layer {shown(wanted)} in {name}: it has {_listed(layers)}")
+        layers = {wanted: layers[wanted]}
+    points = _of_points(layers)
     if len(points) > 1:
-        several = ", ".join(shown(layer) for layer in points[:5])
-        raise DataError(f"{name} has several layers of points: name one as its table ({several})")
-    if not points:
-        refuse_other_types(name, {kind for _, kind in spatial})
+        raise DataError(
+            f"{name} has several layers of points: name one as its table ({_listed(points)})"
+        )
+    if points:
+        return points[0]
+    if not layers:
         raise DataError(f"{name} has no layer with geometry: give one with points")
-    return points[0]
+    held = ", ".join(sorted({f"{kind}s" for kind in layers.values()}))
+    raise DataError(
+        f"{name} holds {held}: give points, or take their centroids first; "
+        "areas=… (--areas) takes polygons"
+    )
 
 
-def _of_points(layers: list[tuple[str, str]]) -> list[str]:
-    points = [layer for layer, kind in layers if kind.split()[:1] == ["Point"]]
-    return points or [layer for layer, kind in layers if kind.startswith("Unknown")]
+def _of_points(layers: dict[str, str]) -> list[str]:
+    points = [layer for layer, kind in layers.items() if kind in ("Point", "MultiPoint")]
+    return points or [layer for layer, kind in layers.items() if kind == _ANY_SHAPE]
+
+
+def _listed(layers: Iterable[str]) -> str:
+    return ", ".join(shown(layer) for layer in [*layers][:5])
 
 
 def _kind(dtype: str) -> Kind:
@@ -145,3 +140,27 @@ def _kind(dtype: str) -> Kind:
     if dtype.startswith("datetime"):
         return "time"
     return "text" if dtype == "object" else "other"
+
+
+def _shapefile(path: Path, name: str, layer: str | None) -> VectorLayer:
+    if not any(path.with_suffix(ending).exists() for ending in (".shx", ".SHX")):
+        raise DataError(f"{name} is one of a Shapefile's files: zip its .shp, .shx, .dbf and .prj")
+    return VectorLayer(path, "Shapefile", name, layer)
+
+
+def _geopackage_tables(path: Path) -> list[str]:
+    refuse_computing(path, path.name)
+    return _of_points(_layers(path))
+
+
+FORMATS = (
+    Format(
+        title="GeoPackage",
+        endings=(".gpkg",),
+        opened=lambda path, name, layer: VectorLayer(path, "GeoPackage", name, layer),
+        needs=_NEEDS,
+        geometry=True,
+        tables=_geopackage_tables,
+    ),
+    Format(title="Shapefile", endings=(".shp",), opened=_shapefile, needs=_NEEDS, geometry=True),
+)

@@ -1,22 +1,24 @@
-"""Excel workbooks (.xlsx): one sheet whose first row that is not empty holds the names."""
+"""Workbooks (Excel, OpenDocument): one sheet, as calamine decodes it.
+
+The first row that is not empty holds the names. Each cell has a type of its own, so no column has
+one. A workbook that calamine refuses, also for one cell, is refused as a whole.
+"""
 
 from __future__ import annotations
 
-import io
-import shutil
 import zipfile
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from dpviz.errors import DataError
 from dpviz.files import limits
 from dpviz.private.load.columns import shown
-from dpviz.private.load.tables.base import Block, Column, Table, parsing, whole_rows
+from dpviz.private.load.tables.base import BLOCK_ROWS, Block, Column, Table, parsing
 from dpviz.private.load.tables.formats import Format
-from dpviz.private.load.tables.letters import MARK, Marked
-from dpviz.private.load.tables.sheets import Parts, is_usual, rewritten
-from dpviz.private.load.values import typed
+from dpviz.private.load.values import numbers
+from dpviz.private.load.words import texts
 
 MAX_UNPACKED = 1 << 30
 """Bytes that a workbook may unpack to."""
@@ -25,13 +27,13 @@ MAX_RATIO = 200
 
 
 class Workbook(Table):
-    """A sheet, each cell of which has a type of its own."""
+    """One sheet of a workbook."""
 
     first_line = True
 
     def __init__(self, path: Path, sheet: str | None = None) -> None:
         self.name = path.name
-        with parsing(self.name, "an Excel workbook"):
+        with parsing(self.name, "a workbook"):
             book = _book(path)
             sheets = list(book.sheet_names)
             several = ", ".join(map(shown, sheets[:5]))
@@ -42,93 +44,64 @@ class Workbook(Table):
             if sheet is not None and sheet not in sheets:
                 raise DataError(f"no sheet {shown(sheet)} in {self.name}: it has {several}")
             self._sheet = book.get_sheet_by_name(sheet or sheets[0])
-            header = next(filter(_filled, self._rows()), None) or []
+            header = next(filter(_filled, self._rows()), [])
         if any(isinstance(cell, (int, float)) and not isinstance(cell, bool) for cell in header):
             raise DataError(f"{self.name} begins with numbers, not with names: add a row of names")
         self._names = [str(cell) for cell in header]
-        # A row may be longer than the first.
-        self.columns = [Column(name, "text") for name in self._names if name]
+        self.columns = [Column(name, "text") for name in self._names if name]  # rows may be longer
 
     def _blocks(
         self, names: Sequence[str], numeric: Sequence[str], geometry: bool
     ) -> Iterator[Block]:
-        """The rows below the first."""
+        """The rows below the names; a cell that is not a number is missing where one is wanted."""
         places = {name: self._names.index(name) for name in names}
-        with parsing(self.name, "an Excel workbook"):
+        with parsing(self.name, "a workbook"):
             rows = self._rows()
             next(filter(_filled, rows), None)
-            for whole, broken in whole_rows(rows):
-                columns: dict[str, Any] = {
-                    name: [_cell(row[at]) for row in whole] for name, at in places.items()
-                }
-                yield Block(len(whole), typed(columns, numeric), broken=broken)
+            while block := list(islice(rows, BLOCK_ROWS)):
+                columns: dict[str, Any] = {}
+                for name, at in places.items():
+                    cells = [row[at] for row in block]
+                    columns[name] = (numbers if name in numeric else texts)(cells, name)
+                yield Block(len(block), columns)
 
-    def _rows(self) -> Iterator[list[Any] | None]:
-        """The rows; None for one with a number in a format of dates that is no date.
-
-        The library panics there, which is no `Exception`, and goes on with the next row.
-        """
-        rows = iter(self._sheet.iter_rows())
-        while True:
-            try:
-                row = next(rows)
-            except StopIteration:
-                return
-            except (KeyboardInterrupt, SystemExit, MemoryError):
-                raise
-            except BaseException:
-                row = None
-            yield row
+    def _rows(self) -> Iterator[list[Any]]:
+        """Decode the rows; the panic at a duration beyond all bounds is not an `Exception`."""
+        try:
+            yield from self._sheet.iter_rows()
+        except BaseException as error:
+            if type(error).__name__ == "PanicException":
+                raise ValueError("a cell cannot be decoded") from None
+            raise
 
 
-def _cell(cell: Any) -> Any:
-    """A cell; none that is empty, or has a letter that XML lacks."""
-    return None if cell == "" or (isinstance(cell, str) and MARK in cell) else cell
-
-
-def _filled(row: list[Any] | None) -> bool:
-    return row is not None and any(cell != "" for cell in row)
+def _filled(row: list[Any]) -> bool:
+    return any(cell != "" for cell in row)
 
 
 def _book(path: Path) -> Any:
-    """A workbook that unpacks to no more than it should, each row of which stands for itself."""
+    """A workbook that unpacks to no more than it should."""
     from python_calamine import CalamineWorkbook
 
-    with zipfile.ZipFile(path) as archive:
-        file, size = path.stat().st_size, sum(each.file_size for each in archive.infolist())
+    if path.suffix.lower() != ".xls":  # which is no archive
+        if not zipfile.is_zipfile(path):
+            raise DataError(
+                f"{path.name} is damaged, or protected by a password: save it without one"
+            )
+        with zipfile.ZipFile(path) as archive:
+            file, size = path.stat().st_size, sum(each.file_size for each in archive.infolist())
         if size > min(MAX_UNPACKED, limits.unpacked(file), max(1 << 24, MAX_RATIO * file)):
             raise DataError(f"{path.name} unpacks to far more than it should: give CSV")
-        parts = Parts(archive)
-        texts = parts.counted(archive)
-        odd = [each for each in parts.sheets if not _is_usual(archive, each, texts)]
-        if not odd:
-            return CalamineWorkbook.from_path(str(path))
-        filled, copy = parts.filled(archive), io.BytesIO()
-        with zipfile.ZipFile(copy, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as stream:
-            for name in archive.namelist():
-                with archive.open(name) as source, stream.open(name, "w") as target:
-                    if name in odd:
-                        target.writelines(rewritten(source, filled))
-                    else:
-                        marked = Marked(source) if name == parts.texts else source
-                        shutil.copyfileobj(marked, target)
-    copy.seek(0)
-    return CalamineWorkbook.from_filelike(copy)
-
-
-def _is_usual(archive: zipfile.ZipFile, sheet: str, texts: int | None) -> bool:
-    if texts is None:
-        return False
-    with archive.open(sheet) as source:
-        return is_usual(source, texts)
+    return CalamineWorkbook.from_path(str(path))
 
 
 FORMATS = (
     Format(
-        title="Excel",
-        endings=(".xlsx",),
+        title="workbook",
+        endings=(".xlsx", ".xlsm", ".xls", ".ods"),
         opened=lambda path, name, layer: Workbook(path, layer),
         needs=("pyarrow", "python_calamine"),
+        magic=b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
         packed=True,
         tables=lambda path: list(_book(path).sheet_names),
     ),
