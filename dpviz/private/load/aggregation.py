@@ -20,7 +20,7 @@ from dpviz.errors import DataError
 from dpviz.private.index import Layers, PointIndex
 from dpviz.private.load.cellquery import CellQuery, Fate
 from dpviz.private.load.columns import shown
-from dpviz.private.load.dialects import DECLARED_NUMBERS, parts_of
+from dpviz.private.load.dialects import parts_of
 from dpviz.private.load.engines import connected
 from dpviz.private.load.engines.base import Engine, Rows, watched
 from dpviz.private.load.folder import Footers, size_of
@@ -237,9 +237,8 @@ def _refuse_other_types(existing: Sequence[Column], named: Sequence[str], engine
     """Raise where a column of numbers is declared to hold none: all records would be dropped."""
     if engine.dialect == "spark":  # which says of no column what it holds
         return
-    able = ("number",) if engine.dialect in DECLARED_NUMBERS else ("number", "text")
     for column in existing:
-        if column.name in named and column.kind not in able:
+        if column.name in named and column.kind != "number":
             raise DataError(
                 f"column {shown(column.name)} is not declared as a number in {engine.title}: "
                 "choose another, or write it as one"

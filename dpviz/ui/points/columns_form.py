@@ -80,6 +80,12 @@ def columns_form(
     return crs, chosen, names
 
 
+def source_crs(path: Path, table: str | None, columns: Any, crs: str) -> str | None:
+    """The CRS to read a file with: None where its geometry is read and states its own."""
+    stated = columns is None and any(each.crs for each in upload_columns(path, table))
+    return None if stated else crs
+
+
 TRIP_STEPS = ["1h", "6h", "1d", "1w"]
 """On offer for trips, each of which is counted in the step of its start."""
 

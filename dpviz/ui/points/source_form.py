@@ -16,7 +16,7 @@ from dpviz.domain import Domain
 from dpviz.errors import DpvizError
 from dpviz.ui.points.area_form import checked_area, public_box
 from dpviz.ui.points.attributes_form import attributes_form
-from dpviz.ui.points.columns_form import columns_form, period_form
+from dpviz.ui.points.columns_form import columns_form, period_form, source_crs
 from dpviz.ui.shared.account import dataset_name
 from dpviz.ui.shared.panels import ErrorsShown, refuse
 from dpviz.ui.shared.sources import DataSource
@@ -171,7 +171,8 @@ def _described(
     with pane, ErrorsShown(path.name):
         domain = Domain.from_bounds(both, chosen or ("lon", "lat"), crs, **clock, **beside)
         checked_area(domain)
-        how: dict[str, Any] = {"columns": chosen, "crs": crs, "table": table}
+        how: dict[str, Any] = {"columns": chosen, "table": table}
+        how |= {"crs": source_crs(path, table, chosen, crs)}
         how |= {"unit": unit, "max_per_unit": bound}
         key = f"{file.file_id}|{bounds}|{clock}|{beside}|{how}|{public}|{name}"
         handle = read_once(

@@ -14,7 +14,7 @@ from dpviz.render.roads import bounds
 from dpviz.roads.generate import START
 from dpviz.roads.graph import COMPONENTS, RoadGraph
 from dpviz.roads.paths import COLUMNS, trip_columns
-from dpviz.ui.points.columns_form import columns_form, period_form
+from dpviz.ui.points.columns_form import columns_form, period_form, source_crs
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.account import dataset_name
 from dpviz.ui.shared.panels import ErrorsShown
@@ -185,7 +185,8 @@ def _trips_table(prefix: str, file: Any) -> tuple[str | None, list[str], dict[st
             coordinates = columns_form(f"{prefix}.events", path, table, file.file_id, 2)
             if coordinates is not None:
                 crs, chosen, _ = coordinates
-                return table, names, {"columns": chosen, "crs": crs}
+                crs_of_file = source_crs(path, table, chosen, crs)
+                return table, names, {"columns": chosen, "crs": crs_of_file}
     return None
 
 

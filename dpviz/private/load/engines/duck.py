@@ -16,12 +16,14 @@ from urllib.parse import unquote
 
 import numpy as np
 
+from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.files import limits
 from dpviz.files.sandbox import confined
 from dpviz.lazy import duckdb, exp, pa, sqlglot
 from dpviz.private.load.columns import shown
 from dpviz.private.load.engines.base import NOT_NUMBERS, Engine, Rows, refused
+from dpviz.private.load.projection import crs_name, same_crs
 from dpviz.private.load.tables.base import Column, Kind
 
 NOT_A_DATABASE = "is this its database file, and no other program writes it?"
@@ -202,6 +204,23 @@ class Duck(Engine):
         with refused(self.title, "check the name of the table, or that the files are whole"):
             described = self._engine.execute(f"DESCRIBE {star}").fetchall()
         return [Column(str(name), _kind(str(kind))) for name, kind, *_ in described]
+
+    def check_points(self, relation: Any, column: str, domain: Domain) -> None:
+        """Raise unless the column is of geometry, in the CRS of the domain if it states one."""
+        star = exp.select("*").from_(relation.copy()).sql(dialect=self.dialect)
+        described = self._engine.execute(f"DESCRIBE {star}").fetchall()
+        (kind,) = (str(kind) for name, kind, *_ in described if name == column)
+        if not kind.startswith("GEOMETRY"):
+            raise DataError(
+                f"column {shown(column)} is not declared as GEOMETRY in DuckDB: name two columns "
+                "of numbers, or write it as one"
+            )
+        crs = kind.removeprefix("GEOMETRY").removeprefix("('").removesuffix("')").replace("''", "'")
+        if crs and not same_crs(crs, domain.crs):
+            raise DataError(
+                f"column {shown(column)} is in {crs_name(crs)}, the domain in {domain.crs}: give "
+                f"the bounds in {crs_name(crs)} (crs, --crs)"
+            )
 
     def partitions(self, relation: Any) -> int:
         """One where rows are few. They are counted up to the limit, and no column is read."""
