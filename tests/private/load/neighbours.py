@@ -22,7 +22,7 @@ from tests.private.load.stability import (
 )
 
 FORMATS = (
-    "csv", "tsv", "jsonl", "json", "geojson", "parquet", "words.parquet", "geoparquet", "gpkg",
+    "csv", "tsv", "jsonl", "json", "geojson", "parquet", "geoparquet", "gpkg",
     "xlsx", "duckdb", "folder",
 )  # fmt: skip
 
