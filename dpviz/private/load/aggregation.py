@@ -9,7 +9,6 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -58,13 +57,11 @@ def table_name(table: str) -> str:
 
 
 @contextmanager
-def folder_relation(
-    folder: Path, footers: Footers, domain: Domain, chosen: Selection
-) -> Iterator[Counted]:
+def folder_relation(folder: Path, footers: Footers) -> Iterator[Counted]:
     """All Parquet files in a folder, in DuckDB.
 
     Raises:
-        DataError: no such columns, one of several types, or one that DuckDB checks.
+        DataError: a column is of several types.
     """
     from dpviz.private.load.engines.duck import Duck
 
@@ -72,13 +69,6 @@ def folder_relation(
         raise DataError(footers.mixed)
     with closing(Duck(size=size_of(footers.files))) as engine:
         relation = engine.parquet(footers.files)
-        existing = engine.columns(relation)
-        for name in chain(*_names(existing, domain, chosen, folder.name)):
-            for path, why in footers.strict.items():
-                if f"{path}.".startswith(f"{name.lower()}."):  # a value would refuse the folder
-                    raise DataError(f"column {shown(name)} of {folder.name} holds {why}")
-        if chosen.unit is not None and Column(chosen.unit, "text") in existing:
-            relation = engine.without_odd_ids(relation, chosen.unit)
         yield engine, relation, folder.name
 
 
