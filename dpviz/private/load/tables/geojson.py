@@ -4,7 +4,6 @@ text it is given.
 
 from __future__ import annotations
 
-import codecs
 import json
 import re
 from collections.abc import Iterator, Sequence
@@ -36,14 +35,14 @@ class GeoJson(Table):
     def __init__(self, path: Path) -> None:
         self.name = path.name
         with parsing(self.name, "GeoJSON"):
-            content = _decodable(path.read_bytes())
-        limits.JSON_OBJECTS.check(content.count(b"{"), self.name)
-        limits.JSON_VALUES.check(content.count(b",") + content.count(b":"), self.name)
+            text = _text(path.read_bytes())
+        limits.JSON_OBJECTS.check(text.count("{"), self.name)
+        limits.JSON_VALUES.check(text.count(",") + text.count(":"), self.name)
         with parsing(self.name, "GeoJSON"):
             try:
-                document = json_value(content)
+                document = json_value(text)
             except RecursionError:  # one feature is nested so deep: it alone loses what is
-                document = json_value(shallow(content))
+                document = json_value(shallow(text.encode("utf-8", "surrogatepass")))
             of_objects = isinstance(document, list)
             self._features = _objects(document) if of_objects else _features(document, self.name)
         if not of_objects:
@@ -66,7 +65,7 @@ class GeoJson(Table):
             yield Block(len(rows), columns, places, broken)
 
 
-def json_value(text: bytes) -> Any:
+def json_value(text: bytes | str) -> Any:
     """A JSON value whose numbers stay the text that they are written as.
 
     A tab or a line break may stand in a text, though the format forbids it: it is one record's.
@@ -76,39 +75,11 @@ def json_value(text: bytes) -> Any:
     return json.loads(text, strict=False, parse_int=str, parse_float=str, parse_constant=none)
 
 
-def _decodable(content: bytes) -> bytes:
-    """UTF-8 of any encoding, an unpaired surrogate for each byte that is none: one record's costs
-    no other's.
-
-    The three bytes of a surrogate are that one, whatever else the file holds: else an id that is
-    written so would be another person's where some record has a byte that is no text.
-    """
+def _text(content: bytes) -> str:
+    """JSON as text; a byte that is not UTF-8 is a surrogate in its record, and costs no other."""
     encoding = json.detect_encoding(content)
-    if not encoding.startswith("utf-8"):
-        return content.decode(encoding, "surrogatepass").encode("utf-8", "surrogatepass")
-    try:
-        content.decode(encoding)
-    except UnicodeDecodeError:
-        return content.decode(encoding, _EACH).encode("utf-8", "surrogatepass")
-    return content
-
-
-def _each_by_itself(error: UnicodeError) -> tuple[str, int]:
-    """A surrogate by its three bytes; one for each byte that is no text, a row of them at once."""
-    assert isinstance(error, UnicodeDecodeError)
-    start = error.start
-    if surrogate := _SURROGATE.match(error.object, start):
-        return surrogate[0].decode("utf-8", "surrogatepass"), start + 3
-    never = _NEVER.match(error.object, start)
-    some = error.object[start : start + 1] if never is None else never[0]
-    return some.decode("ascii", "surrogateescape"), start + len(some)
-
-
-_SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]")
-_NEVER = re.compile(rb"[\x80-\xc1\xf5-\xff]+")
-"""Bytes with which no letter begins."""
-_EACH = "dpviz.each-by-itself"
-codecs.register_error(_EACH, _each_by_itself)
+    utf8 = encoding.startswith("utf-8")
+    return content.decode(encoding, "surrogateescape" if utf8 else "surrogatepass")
 
 
 MOST_LEVELS = limits.JSON_DEPTH.most
