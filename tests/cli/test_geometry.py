@@ -191,6 +191,9 @@ def test_a_table_of_duckdb_in_another_crs_than_the_bounds_is_refused(tmp_path):
 
 
 def areas(path):
+    if path.name == "days":
+        path.mkdir()
+        path /= "a.parquet"
     geopandas.GeoDataFrame(geometry=[shapely.box(0, 0, 1, 1)], crs="EPSG:4326").to_parquet(path)
 
 
@@ -200,6 +203,7 @@ def unknown_crs(path):
 
 USELESS = {
     "areas": ("a.parquet", areas, [], "a.parquet holds Polygon: only points can be read"),
+    "a folder of areas": ("days", areas, [], "days holds Polygon: only points can be read"),
     "an unknown CRS": ("a.parquet", unknown_crs, [], "a.parquet does not state its CRS"),
     "text in place of numbers": (
         "a.parquet",

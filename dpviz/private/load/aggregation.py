@@ -25,7 +25,7 @@ from dpviz.private.load.engines.base import Engine, Rows, watched
 from dpviz.private.load.folder import Footers, size_of
 from dpviz.private.load.names import recognised_columns
 from dpviz.private.load.selection import Selection
-from dpviz.private.load.tables.base import Column, listed, pick
+from dpviz.private.load.tables.base import Column, listed, pick, refuse_other_types
 from dpviz.private.load.tally import Fact, Tally
 from dpviz.trees.lattice import morton
 
@@ -57,11 +57,13 @@ def table_name(table: str) -> str:
 
 
 @contextmanager
-def folder_relation(folder: Path, footers: Footers) -> Iterator[Counted]:
+def folder_relation(
+    folder: Path, footers: Footers, domain: Domain, chosen: Selection
+) -> Iterator[Counted]:
     """All Parquet files in a folder, in DuckDB.
 
     Raises:
-        DataError: a column is of several types.
+        DataError: a column is of several types, or of geometry without points.
     """
     from dpviz.private.load.engines.duck import Duck
 
@@ -69,6 +71,9 @@ def folder_relation(folder: Path, footers: Footers) -> Iterator[Counted]:
         raise DataError(footers.mixed)
     with closing(Duck(size=size_of(footers.files))) as engine:
         relation = engine.parquet(footers.files)
+        existing = engine.columns(relation)
+        for name in _columns(existing, chosen.columns, domain.place, folder.name):
+            refuse_other_types(folder.name, {*footers.shapes.get(name, ())})
         yield engine, relation, folder.name
 
 

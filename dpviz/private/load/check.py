@@ -63,7 +63,7 @@ def check_points(
     if path.is_dir():
         footers = folder_footers(path)
         _refuse_counts(path, columns, columns_of(footers.columns))
-        with folder_relation(path, footers) as relation:
+        with folder_relation(path, footers, domain, chosen) as relation:
             return _fates(relation, domain, chosen)
     opened = open_table(source, table)
     _refuse_counts(path, columns, counts.result_columns(path, opened))

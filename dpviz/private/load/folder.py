@@ -16,6 +16,7 @@ from dpviz.files.sandbox import confined
 from dpviz.lazy import pa, pq
 from dpviz.private.load.columns import shown
 from dpviz.private.load.tables.base import parsing, refuse_release
+from dpviz.private.load.tables.geometry import declared_geometries
 
 
 @dataclass(frozen=True)
@@ -25,12 +26,14 @@ class Footers:
     Attributes:
         files: each of them once.
         columns: names of those of the first file.
+        shapes: of the columns of geometry that hold no points in any file, what they hold.
         mixed: what to say of a column that has another type in another file, which an engine would
             cast; or nothing.
     """
 
     files: list[Path]
     columns: tuple[str, ...]
+    shapes: dict[str, list[str]]
     mixed: str
 
 
@@ -45,7 +48,7 @@ def folder_footers(folder: Path) -> Footers:
     places, name = [str(path.absolute()) for path in files], folder.name or str(folder)
     declared = confined(task, name, places, where=name, size=size_of(files), needs=needs)
     stated = json.loads(declared.schema.metadata[b"stated"])
-    return Footers(files, tuple(stated["columns"]), stated["mixed"])
+    return Footers(files, tuple(stated["columns"]), stated["shapes"], stated["mixed"])
 
 
 def size_of(files: Sequence[Path]) -> int:
@@ -107,13 +110,15 @@ def footers(folder: str, places: list[str]) -> Any:
 
     DuckDB takes columns for one whose names differ in the size of letters alone.
     """
-    types = dict[str, str]()
+    types, shapes = dict[str, str](), dict[str, list[frozenset[str]]]()
     first: list[str] | None = None
     mixed = ""
     for path in map(Path, places):
         with parsing(path.name, "Parquet"), pq.ParquetFile(path) as file:
             schema = file.schema_arrow
             refuse_release(schema.metadata or {}, path.name)
+            for each in declared_geometries(schema, file.metadata.metadata):
+                shapes.setdefault(each.name, []).append(each.others)
         first = schema.names if first is None else first
         for column in schema:
             kind = str(column.type).removeprefix("large_")
@@ -123,5 +128,6 @@ def footers(folder: str, places: list[str]) -> Any:
                     f"column {shown(column.name)} is {usual} in one file of {folder} and {kind} "
                     "in another: write them with one type"
                 )
-    stated = {"columns": first or [], "mixed": mixed}
+    others = {name: sorted(frozenset().union(*each)) for name, each in shapes.items() if all(each)}
+    stated = {"columns": first or [], "shapes": others, "mixed": mixed}
     return pa.table({}).replace_schema_metadata({"stated": json.dumps(stated)})

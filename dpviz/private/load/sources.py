@@ -110,7 +110,7 @@ def _of_folder(folder: Path, chosen: Selection) -> DataHandle:
     if result is not None:
         return counts.result(folder, map(open_table, footers.files), result, chosen)
     domain = chosen.box(folder.name)
-    with folder_relation(folder, footers) as relation:
+    with folder_relation(folder, footers, domain, chosen) as relation:
         layers = engine_layers(*relation, domain, chosen)
     return chosen.handle(layers, folder.name, counts.part_of(str(folder), chosen.table))
 

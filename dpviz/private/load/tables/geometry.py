@@ -18,7 +18,6 @@ from dpviz.private.load.tables.base import (
     Kind,
     kind_of,
     point_coordinates,
-    refuse_other_types,
 )
 from dpviz.private.load.values import numbers
 
@@ -42,12 +41,12 @@ class Geometry:
     encoding: str = "WKB"
     types: frozenset[str] = frozenset()
 
-    def refuse_other_shapes(self, source: str) -> None:
-        """Raise if it is declared to hold no points."""
+    @property
+    def others(self) -> frozenset[str]:
+        """What it is declared to hold where that is no points; empty where it may hold some."""
         if self.encoding not in ("WKB", "point"):
-            refuse_other_types(source, {self.encoding})
-        if self.types.isdisjoint(("Point", "MultiPoint")):
-            refuse_other_types(source, {*self.types})
+            return frozenset([self.encoding])
+        return self.types if self.types.isdisjoint(("Point", "MultiPoint")) else frozenset()
 
     def points(self, column: Any) -> NDArray[np.float64]:
         """Coordinates (n, 2) of some of its cells; NaN for what is no point."""

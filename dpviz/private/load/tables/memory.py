@@ -22,6 +22,7 @@ from dpviz.private.load.tables.base import (
     Table,
     kind_of,
     parsing,
+    refuse_other_types,
 )
 from dpviz.private.load.tables.geometry import Geometry, declared_geometries, typed_columns
 from dpviz.private.load.values import numbers, typed
@@ -53,7 +54,7 @@ class MemoryTable(Table):
         """The rows, in blocks."""
         place = self._geometry if geometry else None
         if place is not None:
-            place.refuse_other_shapes(self.name)
+            refuse_other_types(self.name, {*place.others})
         for start in range(0, max(self._rows, 1), BLOCK_ROWS):
             rows = slice(start, min(start + BLOCK_ROWS, self._rows))
             columns = {name: self._columns[name][rows] for name in names}

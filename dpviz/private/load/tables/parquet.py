@@ -18,6 +18,7 @@ from dpviz.private.load.tables.base import (
     Table,
     no_rows,
     parsing,
+    refuse_other_types,
     refuse_release,
 )
 from dpviz.private.load.tables.formats import Format
@@ -58,7 +59,7 @@ class ParquetTable(Table):
         place = self._geometry if geometry else None
         wanted = [*dict.fromkeys([*names, *([place.name] if place else [])])]
         if place is not None:
-            place.refuse_other_shapes(self.name)
+            refuse_other_types(self.name, {*place.others})
         with parsing(self.name, "Parquet"):
             refuse_bombs(self._file.metadata, wanted, self._size, self.name)
             rows = self._file.iter_batches(BLOCK_ROWS, columns=wanted)
