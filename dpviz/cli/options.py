@@ -41,7 +41,9 @@ class Places:
     )
     x: str | None = option("--x", help="The x (longitude) column, with --y.")
     y: str | None = option("--y", help="The y (latitude) column, with --x.")
-    crs: str | None = option("--crs", help="CRS of the bounds, and of plain coordinate columns.")
+    crs: str | None = option(
+        "--crs", help="CRS of the bounds, and of coordinates whose file states none."
+    )
 
     @property
     def names(self) -> tuple[str, ...]:

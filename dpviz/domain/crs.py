@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpviz.domain.cuts import CutOrder
-from dpviz.domain.frame import Domain
+from dpviz.domain.frame import Domain, default_columns
 from dpviz.errors import DomainError
 from dpviz.lazy import pyproj
 from dpviz.trees.lattice import Float
@@ -35,6 +35,15 @@ def known_crs(name: str) -> pyproj.CRS:
         raise DomainError(
             f"CRS {name[:60]!r} is unknown: give a code such as {DEGREES} or EPSG:32631"
         ) from error
+
+
+def axis_names(domain: Domain) -> tuple[str, ...]:
+    """Names of the axes: x and y in place of the usual lon and lat where the CRS is projected."""
+    usual = domain.place.columns == default_columns(domain.place.dims)
+    if not usual or not known_crs(domain.crs).is_projected:
+        return domain.columns
+    named = [name.replace("lon", "x").replace("lat", "y") for name in domain.place.columns]
+    return (*named, *domain.columns[len(named) :])
 
 
 def transformation(source: str, target: str) -> pyproj.Transformer:

@@ -11,6 +11,7 @@ import re
 import unicodedata
 from typing import Any
 
+from dpviz.domain.crs import axis_names
 from dpviz.domain.rectangles import listed
 from dpviz.exports.facts import relation, statement
 from dpviz.methods import METHODS
@@ -137,7 +138,7 @@ def _domain(release: Release) -> str:
     domain = getattr(release, "domain", None)
     if domain is None:
         return f"Any records of {release.kind}, of the public alphabet or network of the release."
-    columns = ", ".join(domain.columns)
+    columns = ", ".join(axis_names(domain))
     return f"Any records of {columns} inside the public box; others are left out."
 
 

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from dpviz.arguments import typed
-from dpviz.domain.crs import DEGREES, known_crs
+from dpviz.domain import Domain
+from dpviz.domain.crs import DEGREES, axis_names, known_crs
 from dpviz.errors import DomainError, ReleaseError
 from dpviz.files.writing import write_file
 from dpviz.lazy import geopandas, pa, pd, pq, pv, pyogrio, pyproj, shapely
@@ -190,7 +191,13 @@ def _in_degrees(frame: Any) -> Any:
     """
     with suppress(pyproj.exceptions.ProjError):
         moved = frame.to_crs(DEGREES)
-        if not len(moved) or np.isfinite(moved.total_bounds).all():
+        west, _, east, _ = bounds = moved.total_bounds
+        if np.isfinite(bounds).all() and east - west > 360:
+            raise DomainError(
+                f"longitudes from {west:.6g} to {east:.6g} are more than the globe has, which "
+                "GeoJSON cannot hold: write a GeoPackage"
+            )
+        if not len(moved) or np.isfinite(bounds).all():
             return cut(moved, frame)
     raise DomainError(
         "some of these coordinates have no longitude and latitude, which GeoJSON is in: "
@@ -218,11 +225,16 @@ def _plain_frame(release: PointRelease) -> Any:
     columns: dict[str, Any] = {
         f"{name}_{end}": each[:, axis]
         for end, each in ends.items()
-        for axis, name in enumerate(domain.place.columns)
+        for axis, name in enumerate(axis_names(domain)[: domain.place.dims])
     }
     columns |= times(domain, nodes) | named_kinds(domain, kind)
     columns |= {"level": nodes.level, "count": nodes.count, "noise_sd": np.sqrt(nodes.variance)}
-    return pd.DataFrame(columns | sum_columns(sums))
+    return pd.DataFrame(columns | sum_columns(sums) | _stated_crs(domain))
+
+
+def _stated_crs(domain: Domain) -> dict[str, str]:
+    """A column with the CRS, of a format that has no place for it, where it is not of degrees."""
+    return {} if domain.crs == DEGREES else {"crs": domain.crs}
 
 
 def save_sample(
@@ -244,7 +256,10 @@ def save_sample(
         raise ReleaseError(f"{ending} holds 2-D points only: use .parquet or .csv")
     points = release.sample(n, seed)
     if ending == ".csv":
-        write_file(path, lambda temporary: pv.write_csv(_table(release, points), temporary))
+        rows = _table(release, points)
+        for name, crs in _stated_crs(release.domain).items():
+            rows = rows.append_column(name, pa.repeat(crs, len(rows)))
+        write_file(path, lambda temporary: pv.write_csv(rows, temporary))
     elif ending == ".parquet":
         table = _table(release, points)
         write_file(path, lambda temporary: pq.write_table(table, temporary, compression="zstd"))
@@ -258,7 +273,7 @@ def save_sample(
 
 def _table(release: PointRelease, points: Float) -> pa.Table:
     columns: dict[str, Any] = {
-        name: points[:, axis] for axis, name in enumerate(release.domain.columns)
+        name: points[:, axis] for axis, name in enumerate(axis_names(release.domain))
     }
     if release.domain.time is not None:
         columns[release.domain.time] = on_axis(points[:, -1], release.domain.cycle)

@@ -1,5 +1,7 @@
 """Explore without a browser: forms that follow from the registry, permalinks, bad input, modes."""
 
+import json
+
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -347,6 +349,17 @@ def test_a_bad_file_is_one_clear_line_without_a_path_or_a_value():
         assert [box.value for box in app.main.error] == lines  # the sidebar's may be out of sight
         for private in ("/tmp", "Ada", "Traceback"):
             assert private not in lines[0], case
+
+
+def test_an_upload_in_another_crs_than_the_area_is_put_there():
+    """The form's CRS is that of the area, and contradicts no file that states its own."""
+    features = [
+        {"type": "Feature", "geometry": {"type": "Point", "coordinates": [500_000, 5_538_630]}}
+    ] * 50
+    crs = {"type": "name", "properties": {"name": "EPSG:25832"}}
+    content = json.dumps({"type": "FeatureCollection", "crs": crs, "features": features})
+    app = opened_upload("a.geojson", content, public=True, bounds=(8.9, 49.9, 9.1, 50.1))
+    assert metrics(healthy(app))["Exact total (public data)"] == "50"
 
 
 def test_a_rectangle_inside_out_is_one_clear_line_and_one_of_nobody_a_release_of_noise():

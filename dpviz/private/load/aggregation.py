@@ -9,7 +9,6 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,13 +19,13 @@ from dpviz.errors import DataError
 from dpviz.private.index import Layers, PointIndex
 from dpviz.private.load.cellquery import CellQuery, Fate
 from dpviz.private.load.columns import shown
-from dpviz.private.load.dialects import DECLARED_NUMBERS, parts_of
+from dpviz.private.load.dialects import parts_of
 from dpviz.private.load.engines import connected
 from dpviz.private.load.engines.base import Engine, Rows, watched
 from dpviz.private.load.folder import Footers, size_of
 from dpviz.private.load.names import recognised_columns
 from dpviz.private.load.selection import Selection
-from dpviz.private.load.tables.base import Column, listed, pick
+from dpviz.private.load.tables.base import Column, listed, pick, refuse_other_types
 from dpviz.private.load.tally import Fact, Tally
 from dpviz.trees.lattice import morton
 
@@ -64,7 +63,7 @@ def folder_relation(
     """All Parquet files in a folder, in DuckDB.
 
     Raises:
-        DataError: no such columns, one of several types, or one that DuckDB checks.
+        DataError: a column is of several types, or of geometry without points.
     """
     from dpviz.private.load.engines.duck import Duck
 
@@ -73,12 +72,8 @@ def folder_relation(
     with closing(Duck(size=size_of(footers.files))) as engine:
         relation = engine.parquet(footers.files)
         existing = engine.columns(relation)
-        for name in chain(*_names(existing, domain, chosen, folder.name)):
-            for path, why in footers.strict.items():
-                if f"{path}.".startswith(f"{name.lower()}."):  # a value would refuse the folder
-                    raise DataError(f"column {shown(name)} of {folder.name} holds {why}")
-        if chosen.unit is not None and Column(chosen.unit, "text") in existing:
-            relation = engine.without_odd_ids(relation, chosen.unit)
+        for name in _columns(existing, chosen.columns, domain.place, folder.name):
+            refuse_other_types(folder.name, {*footers.shapes.get(name, ())})
         yield engine, relation, folder.name
 
 
@@ -237,9 +232,8 @@ def _refuse_other_types(existing: Sequence[Column], named: Sequence[str], engine
     """Raise where a column of numbers is declared to hold none: all records would be dropped."""
     if engine.dialect == "spark":  # which says of no column what it holds
         return
-    able = ("number",) if engine.dialect in DECLARED_NUMBERS else ("number", "text")
     for column in existing:
-        if column.name in named and column.kind not in able:
+        if column.name in named and column.kind != "number":
             raise DataError(
                 f"column {shown(column.name)} is not declared as a number in {engine.title}: "
                 "choose another, or write it as one"

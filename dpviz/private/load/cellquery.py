@@ -55,6 +55,7 @@ from dpviz.private.load.dialects import (
     as_seconds,
     as_text,
     as_unit,
+    point_axes,
 )
 from dpviz.private.load.selection import checked_bits, checked_bound
 
@@ -85,7 +86,7 @@ class CellQuery:
     Attributes:
         domain: the public box, in the CRS of the columns.
         columns: the coordinates in the domain's order; or, in 2-D, one column of points, which the
-            engine takes apart by ST_X and ST_Y. The column of the time is the domain's.
+            engine takes apart. The column of the time is the domain's.
         bits: grid bits per axis.
         unit: column of the privacy unit; None if a record is the unit.
         max_per_unit: with ``unit``, max contributions per unit.
@@ -238,7 +239,9 @@ class CellQuery:
     def _coordinates(self, dialect: str) -> list[Any]:
         """Each coordinate as a double."""
         values = [as_column(name) for name in self.columns]
-        if self.of_geometry:
+        if self.of_geometry and dialect == "duckdb":
+            values = [as_number(each, dialect) for each in point_axes(values[0])]
+        elif self.of_geometry:
             place = exp.cast(values[0], "geometry") if dialect == "postgres" else values[0]
             values = [exp.func(name, place.copy()) for name in ("ST_X", "ST_Y")]
             if dialect == "postgres":  # ST_X of anything but a point is an error

@@ -98,27 +98,28 @@ def load(
 
     Args:
         source: a path (CSV, also .gz or .zip; Parquet, GeoParquet, GeoJSON, GeoPackage, Shapefile,
-            also zipped; workbooks, .xlsx, .xlsm, .xls and .ods; JSON, an array of objects or one
-            per line), a table in memory (pandas, geopandas, polars, pyarrow), the URL of a database
-            (with ``table``), or the name of a built-in data set: ``city`` for sequences and trips.
-            Points also come from a folder of Parquet, and from a file of (cell, count) rows, of
-            :func:`save_counts` or of ``dpviz sql``. A list of sources of points counts as one that
-            has the records of all; NO RECORD MAY BE IN TWO.
+            also zipped; workbooks, .xlsx, .xlsm, .xls and .ods; JSON, an array of objects, or one
+            object or feature per line), a table in memory (pandas, geopandas, polars, pyarrow), the
+            URL of a database (with ``table``), or the name of a built-in data set: ``city`` for
+            sequences and trips. Points also come from a folder of Parquet, and from a file of
+            (cell, count) rows, of :func:`save_counts` or of ``dpviz sql``. A list of sources of
+            points counts as one that has the records of all; NO RECORD MAY BE IN TWO.
         domain: what a record may be, public and chosen without looking at the records: a
             :class:`Domain`, the box of points or places; an :class:`Alphabet`, of sequences of
             symbols; a :class:`RoadGraph`, of trips. A built-in data set has its own. Records
             outside are dropped.
         kind: of data, "points", "sequences" or "roads": the domain's by default. With
             "sequences" and a box, each unit's places in time become sequences of cells.
-        columns: coordinate columns in the domain's order, or in 2-D one column of WKT; the geometry
-            or columns of usual names otherwise, as ``handle.columns`` then says. JSON declares
-            none: name them here, or in the domain. Of symbols, the one column of lists; by default
-            the only one, or a row for each symbol with the columns ``sequence`` and ``symbol``, or
-            text with a sequence a line. Trips have the columns ``trip`` and ``edge``, or a list
-            column ``edges`` or ``nodes``; or records are events at places, as points are, and each
-            counts on the street that is nearest.
+        columns: coordinate columns in the domain's order, or in 2-D one column of WKT or WKB; the
+            geometry or columns of usual names otherwise, as ``handle.columns`` then says. JSON
+            declares none: name them here, or in the domain. Of symbols, the one column of lists; by
+            default the only one, or a row for each symbol with the columns ``sequence`` and
+            ``symbol``, or text with a sequence a line. Trips have the columns ``trip`` and
+            ``edge``, or a list column ``edges`` or ``nodes``; or records are events at places, as
+            points are, and each counts on the street that is nearest.
         crs: CRS of plain coordinate columns, and of geometry whose file does not state one; the
-            domain's by default for columns, the graph's for those of events.
+            domain's by default for columns, the graph's for those of events. Another than the
+            file states is an error.
         unit: column that names the privacy unit (a person), and records without an id in it are
             dropped; by default a record is the unit.
         max_per_unit: with ``unit``, at most this many records of each are kept, chosen at random.

@@ -73,6 +73,9 @@ RAISE_ON_UNDERFLOW = ("materialize", "postgres", "redshift", "risingwave")
 FIRST_EXPONENT = 1e16
 """From here on whole floats are written with an exponent, in files as in DuckDB."""
 
+_POINT_TEXT = r"^(?:MULTI)?POINT (?:Z |M |ZM )?\(([^ ,()]+) ([^ ,()]+)[^,()]*\)$"
+"""A point as DuckDB writes it."""
+
 LARGEST, SMALLEST = "1e300", "1e-300"
 """What a decimal may be so that a cast to a double cannot fail."""
 
@@ -189,6 +192,22 @@ def _without_exponent(text: Any, dialect: str) -> Any:
     )
     digits = exp.cast(exp.cast(number.copy(), "bigint"), "varchar")
     return exp.case().when(whole, digits).else_(short)
+
+
+def point_axes(geometry: Any) -> list[Any]:
+    """The texts of x and y of a point in DuckDB, or of a multipoint of one; else nothing.
+
+    Its ST_X is in an extension that is fetched from elsewhere.
+    """
+    text = exp.Anonymous(this="ST_ASTEXT", expressions=[geometry])
+    pattern = exp.Literal.string(_POINT_TEXT)
+    return [
+        exp.Anonymous(
+            this="REGEXP_EXTRACT",
+            expressions=[text.copy(), pattern.copy(), exp.Literal.number(group)],
+        )
+        for group in (1, 2)
+    ]
 
 
 def _tried(value: Any, kind: str) -> Any:

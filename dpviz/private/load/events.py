@@ -66,7 +66,7 @@ def read_events(
     Raises:
         DataError: no places, or no way from their CRS to that of the graph.
     """
-    stated = opened.crs or crs
+    stated = crs if columns else opened.crs or crs
     if stated and not graph.crs:
         raise DataError(
             f"{opened.name}: places in {stated}, and a road graph in a plane of its own: name the "

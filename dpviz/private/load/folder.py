@@ -1,7 +1,6 @@
 """The files of a folder, each once, and what they say of themselves.
 
-A record in two of them would cost twice its ε; a column of two types, or a value of a type that is
-checked, would let one record decide about others.
+A record in two of them would cost twice its ε; a column of two types would be cast.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ from dpviz.files.sandbox import confined
 from dpviz.lazy import pa, pq
 from dpviz.private.load.columns import shown
 from dpviz.private.load.tables.base import parsing, refuse_release
+from dpviz.private.load.tables.geometry import declared_geometries
 
 
 @dataclass(frozen=True)
@@ -26,15 +26,14 @@ class Footers:
     Attributes:
         files: each of them once.
         columns: names of those of the first file.
-        strict: leaves of a type whose values are checked as they are read, by their paths in small
-            letters, and what to do instead; a path begins with the name of its column.
+        shapes: of the columns of geometry that hold no points in any file, what they hold.
         mixed: what to say of a column that has another type in another file, which an engine would
             cast; or nothing.
     """
 
     files: list[Path]
     columns: tuple[str, ...]
-    strict: dict[str, str]
+    shapes: dict[str, list[str]]
     mixed: str
 
 
@@ -49,7 +48,7 @@ def folder_footers(folder: Path) -> Footers:
     places, name = [str(path.absolute()) for path in files], folder.name or str(folder)
     declared = confined(task, name, places, where=name, size=size_of(files), needs=needs)
     stated = json.loads(declared.schema.metadata[b"stated"])
-    return Footers(files, tuple(stated["columns"]), stated["strict"], stated["mixed"])
+    return Footers(files, tuple(stated["columns"]), stated["shapes"], stated["mixed"])
 
 
 def size_of(files: Sequence[Path]) -> int:
@@ -106,33 +105,20 @@ def _require_each_once(files: Sequence[Path], folder: Path) -> None:
             )
 
 
-_STRICT = {
-    "TIME": "times of day: write it as text",
-    "JSON": "JSON: write it as plain text",
-    "TIMESTAMP": "times in milliseconds: write it in microseconds",
-    "INT96": "times of the old type INT96: write it in microseconds",
-}
-"""By logical type, or by the physical one, which alone says INT96."""
-
-
 def footers(folder: str, places: list[str]) -> Any:
     """In the child: an empty table that states :class:`Footers`.
 
     DuckDB takes columns for one whose names differ in the size of letters alone.
     """
-    types, strict = dict[str, str](), dict[str, str]()
+    types, shapes = dict[str, str](), dict[str, list[frozenset[str]]]()
     first: list[str] | None = None
     mixed = ""
     for path in map(Path, places):
         with parsing(path.name, "Parquet"), pq.ParquetFile(path) as file:
             schema = file.schema_arrow
             refuse_release(schema.metadata or {}, path.name)
-            for leaf in map(file.schema.column, range(len(file.schema.names))):
-                logical = leaf.logical_type
-                exact = logical.type == "TIMESTAMP" and "milliseconds" not in logical.to_json()
-                for kind in (logical.type, leaf.physical_type):
-                    if kind in _STRICT and not exact:
-                        strict[leaf.path.lower()] = _STRICT[kind]
+            for each in declared_geometries(schema, file.metadata.metadata):
+                shapes.setdefault(each.name, []).append(each.others)
         first = schema.names if first is None else first
         for column in schema:
             kind = str(column.type).removeprefix("large_")
@@ -142,5 +128,6 @@ def footers(folder: str, places: list[str]) -> Any:
                     f"column {shown(column.name)} is {usual} in one file of {folder} and {kind} "
                     "in another: write them with one type"
                 )
-    stated = {"columns": first or [], "strict": strict, "mixed": mixed}
+    others = {name: sorted(frozenset().union(*each)) for name, each in shapes.items() if all(each)}
+    stated = {"columns": first or [], "shapes": others, "mixed": mixed}
     return pa.table({}).replace_schema_metadata({"stated": json.dumps(stated)})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dpviz.domain import Domain
-from dpviz.private.load.tables.base import Column
+from dpviz.private.load.tables.base import TEXTS, Column
 
 _PLACES: tuple[tuple[str, str], ...] = (
     ("lon", "lat"),
@@ -67,7 +67,7 @@ FAMILIES: tuple[tuple[str, ...], ...] = (
 )
 """Names of coordinates that are recognised, in order of preference, whatever their case."""
 
-_WKT = ("wkt", "the_geom", "geom", "geometry", "point", "location", "shape")
+_SHAPES = ("wkt", "wkb", "the_geom", "geom", "geometry", "point", "location", "shape")
 
 
 def recognised_columns(existing: Sequence[Column], domain: Domain) -> tuple[str, ...] | None:
@@ -92,6 +92,7 @@ def is_coordinate(name: str, domain: Domain) -> bool:
 
 
 def wkt_column(existing: Sequence[Column]) -> str | None:
-    """The column of text that usually holds points as WKT."""
-    by_name = {each.name.strip().casefold(): each.name for each in existing if each.kind == "text"}
-    return next((by_name[name] for name in _WKT if name in by_name), None)
+    """The column of text or bytes whose name is usual for points as WKT or WKB."""
+    cells = [each.name for each in existing if each.kind in TEXTS]
+    by_name = {name.strip().casefold(): name for name in cells}
+    return next((by_name[name] for name in _SHAPES if name in by_name), None)

@@ -21,10 +21,16 @@ from dpviz.errors import DataError
 from dpviz.files import arrow
 from dpviz.private.index import Layers, PointIndex
 from dpviz.private.load.bounding import bounded, numbered
+from dpviz.private.load.columns import shown
 from dpviz.private.load.dialects import LARGEST
 from dpviz.private.load.names import is_coordinate, recognised_columns, wkt_column
-from dpviz.private.load.projection import finite_rows, in_crs, transformer
-from dpviz.private.load.tables.base import Column, Table, listed, pick
+from dpviz.private.load.projection import (
+    finite_rows,
+    in_crs,
+    srid_of,
+    transformer,
+)
+from dpviz.private.load.tables.base import TEXTS, Column, Table, listed, pick
 from dpviz.private.load.tables.opening import open_table
 from dpviz.private.load.tally import Fact, Tally
 from dpviz.private.load.values import numbers, times, wkt_points
@@ -92,7 +98,11 @@ def columns(path: str | Path, table: str | None = None) -> Sequence[Column]:
     Raises:
         DataError: the file cannot be read.
     """
-    return open_table(path, table).columns
+    opened = open_table(path, table)
+    return [
+        replace(each, crs=opened.crs) if each.kind == "geometry" else each
+        for each in opened.columns
+    ]
 
 
 def layout(
@@ -103,24 +113,26 @@ def layout(
     crs: str | None = None,
     unit: str | None = None,
     time: str | None = None,
+    public: bool = False,
 ) -> Layout:
     """What to read of a table, from its schema.
 
     Raises:
-        DataError: no such column, no coordinates among them, or a CRS that nobody knows.
+        DataError: no such column, no coordinates among them, or an unknown CRS.
     """
     domain, time = domain.place, domain.time or time
-    names = tuple(columns) if columns is not None else _coordinate_names(table, domain)
+    names = tuple(columns) if columns is not None else _coordinate_names(table, domain, public)
     alone = domain.dims == 2 and len(names) == 1 and not is_coordinate(names[0], domain)
     if len(names) not in (0, domain.dims) and not alone:
         raise DataError(f"{len(names)} columns for {domain.dims} dimensions: name one for each")
     geometry = [each.name for each in table.columns if each.kind == "geometry"]
-    if len(names) == 1 and domain.dims == 2 and names[0] in geometry:
+    if alone and names[0] in (*geometry, *(["geometry"] if table.guesses_geometry else [])):
         names = ()
     how = Layout(names, "", unit, time, domain.kinds, domain.values)
     if table.declares and table.columns:
         wanted = [*names, *how.extra]
         pick(table.columns, wanted, table.name, first_line=table.first_line)
+        _refuse_other_kinds(table, names, how, alone)
     source_crs = (crs or domain.crs) if names else (table.crs or crs)
     if source_crs is None:
         raise DataError(
@@ -129,6 +141,25 @@ def layout(
     if transformer(source_crs, domain.crs) is not None and domain.dims % 2:
         raise DataError(f"{domain.dims} dimensions cannot change their CRS: project them first")
     return replace(how, crs=source_crs)
+
+
+def _refuse_other_kinds(table: Table, names: Sequence[str], how: Layout, alone: bool) -> None:
+    """Raise where a declared type holds neither what is expected nor text to parse it from."""
+    kinds = {each.name: each.kind for each in table.columns}
+    if alone:
+        if names and kinds[names[0]] not in TEXTS:
+            raise DataError(
+                f"column {shown(names[0])} of {table.name} holds no points: name two columns of "
+                "numbers, or one of WKT or WKB"
+            )
+        names = ()
+    value = () if how.values is None else (how.values.column,)
+    for name in (*names, *value):
+        if kinds[name] in ("string", "binary"):
+            raise DataError(
+                f"column {shown(name)} of {table.name} is declared as text, not as numbers: choose "
+                "another, or write it as numbers"
+            )
 
 
 @dataclass(frozen=True, repr=False)
@@ -151,6 +182,7 @@ def located(table: Table, how: Layout, domain: Domain, counts: Tally) -> Iterato
     planar = how.columns if len(how.columns) == domain.place.dims else ()
     wkt = how.columns[0] if len(how.columns) == 1 and not planar else None
     kinds, values = how.kinds, how.values
+    srid = srid_of(how.crs) if wkt is not None else None
     names = [*dict.fromkeys([*planar, *([] if wkt is None else [wkt]), *how.extra])]
     for block in table.blocks(names, planar, geometry=not how.columns):
         counts.add(Fact.READ, block.rows + block.broken)
@@ -158,7 +190,7 @@ def located(table: Table, how: Layout, domain: Domain, counts: Tally) -> Iterato
         if block.places is not None:
             points = block.places
         elif wkt is not None:
-            points = wkt_points(block.columns[wkt], wkt)
+            points = wkt_points(block.columns[wkt], wkt, srid)
         else:
             points = np.stack([block.columns[name] for name in planar]).T  # each axis in one piece
         given = points
@@ -227,7 +259,7 @@ def read_records(
         DataError: one line that names the thing and the remedy, and quotes no record.
     """
     opened = open_table(source, table)
-    how = layout(opened, domain, columns=columns, crs=crs, unit=unit, time=time)
+    how = layout(opened, domain, columns=columns, crs=crs, unit=unit, time=time, public=public)
     counts = Tally() if counts is None else counts
     blocks = list(located(opened, how, domain, counts))
     if public:
@@ -333,16 +365,21 @@ def kind_numbers(column: Any, kinds: Kinds) -> NDArray[np.int64]:
     return number
 
 
-def _coordinate_names(table: Table, domain: Domain) -> tuple[str, ...]:
-    """Columns of the coordinates; none for the geometry."""
+def _coordinate_names(table: Table, domain: Domain, public: bool) -> tuple[str, ...]:
+    """Columns of the coordinates; none for the geometry.
+
+    Of JSON lines only the ending, or the first line of public ones, says that they are features.
+    """
     existing = table.columns
-    if domain.dims == 2 and any(column.kind == "geometry" for column in existing):
+    declared = public or not table.guesses_geometry
+    if domain.dims == 2 and declared and any(column.kind == "geometry" for column in existing):
         return ()
     if not table.declares:  # no record decides what the columns are
         if domain.columns == default_columns(domain.dims):  # named by nobody: a guess has its price
             raise DataError(
                 f"{table.name} does not say beforehand which columns it has: name those of the "
-                f"coordinates with columns=… (--columns), such as {', '.join(domain.columns)}"
+                f"coordinates with columns=… (--columns), such as {', '.join(domain.columns)}, or "
+                "geometry, if it holds features"
             )
         return domain.columns
     names = recognised_columns(existing, domain)

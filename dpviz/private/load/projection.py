@@ -47,6 +47,29 @@ def transformer(source: str, target: str) -> Any:
     return None if same else change
 
 
+def same_crs(first: str, second: str) -> bool:
+    """Whether two CRS are the same, whatever their order of axes.
+
+    >>> same_crs("OGC:CRS84", "EPSG:4326"), same_crs("EPSG:3857", "EPSG:4326")
+    (True, False)
+    """
+    return transformer(first, second) is None
+
+
+def crs_name(crs: str) -> str:
+    """A known CRS for a message: its code, or else its name."""
+    known = pyproj.CRS.from_user_input(crs)
+    return ":".join(known.to_authority() or (known.name[:60],))
+
+
+def srid_of(crs: str | None) -> int | None:
+    """The number of a CRS in EPSG, by which WKT and WKB state it; None where it has none."""
+    if crs is None:
+        return None
+    number = 4326 if same_crs(crs, "EPSG:4326") else pyproj.CRS.from_user_input(crs).to_epsg()
+    return None if number is None else int(number)
+
+
 def in_crs(points: NDArray[np.float64], source: str, target: str) -> NDArray[np.float64]:
     """Points (n, d) from one CRS to another, each by itself and each pair of columns as (x, y)."""
     change = transformer(source, target)

@@ -215,7 +215,8 @@ def _of_events(table: Table) -> bool:
     Where no columns are declared, as in GeoJSON, by the geometry: no record decides.
     """
     if not table.declares:
-        return any(column.kind == "geometry" for column in table.columns)
+        features = any(column.kind == "geometry" for column in table.columns)
+        return features and not table.guesses_geometry
     names = [column.name for column in table.columns]
     return not trip_columns(names) and names_places(table.columns)
 

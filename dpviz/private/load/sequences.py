@@ -26,7 +26,7 @@ from dpviz.private.load.items import Form, bounded_items, read_items, some_rows
 from dpviz.private.load.points import read_records
 from dpviz.private.load.selection import checked_bound
 from dpviz.private.load.tables.archive import zipped_text
-from dpviz.private.load.tables.base import Table, pick
+from dpviz.private.load.tables.base import TEXTS, Table, pick
 from dpviz.private.load.tables.delimited import DelimitedText
 from dpviz.private.load.tables.opening import named, open_table
 from dpviz.private.load.tally import Fact, Tally
@@ -183,7 +183,7 @@ def _form(table: Table, column: str | None, unit: str | None) -> Form:
         pick(table.columns, wanted, table.name, first_line=table.first_line)
     if column is not None:
         kind = next((each.kind for each in table.columns if each.name == column), "list")
-        if kind not in ("list", "text"):
+        if kind not in ("list", *TEXTS):
             raise DataError(
                 f"column {shown(column)} of {table.name} holds no lists: choose another"
             )

@@ -22,6 +22,7 @@ from dpviz.errors import DataError
 from dpviz.files import arrow
 from dpviz.lazy import pa, pc
 from dpviz.private.load.columns import is_text, plain, shown
+from dpviz.private.load.tables.base import point_coordinates
 from dpviz.private.load.words import texts
 from dpviz.trees.lattice import Float
 
@@ -50,9 +51,10 @@ Moment = tuple[float, bool]
 """Seconds since 1970, and whether of UTC; else of the clocks of a zone that is not stated."""
 _NO_TIME: Moment = (math.nan, True)
 _WKT = (
-    r"(?i)^\s*(?:SRID=[0-9]+;)?\s*POINT\s*(?:Z|M|ZM)?\s*\(\s*"
-    r"(?P<x>[-+0-9.eE]+)\s+(?P<y>[-+0-9.eE]+)(?:\s+[-+0-9.eE]+){0,2}\s*\)\s*$"
+    r"(?i)^\s*(?:SRID=(?P<srid>[0-9]+);)?\s*(?:MULTI)?POINT\s*(?:Z|M|ZM)?\s*\(\s*(?:\(\s*)?"
+    r"(?P<x>[-+0-9.eE]+)\s+(?P<y>[-+0-9.eE]+)(?:\s+[-+0-9.eE]+){0,2}\s*(?:\)\s*)?\)\s*$"
 )
+"""A point, or a multipoint of one, perhaps with an SRID (EWKT)."""
 
 
 def numbers(column: Any, name: str) -> Float:
@@ -116,19 +118,31 @@ def times(column: Any, name: str, zone: str = ZONE) -> Float:
     return numbers(column, name)
 
 
-def wkt_points(column: Any, name: str) -> Float:
-    """Points (n, 2) of a column of WKT, stability 1: what is no point is NaN.
+def wkt_points(column: Any, name: str, srid: int | None = None) -> Float:
+    """Points (n, 2) of a column of WKT or WKB, stability 1: what is no point is NaN.
 
-    Raises:
-        DataError: the declared type is no text.
+    Each cell is WKT, WKB, or WKB in hexadecimal letters. One that states an SRID (EWKT, EWKB) is
+    read where that is the column's, and is else no point.
+
+    Args:
+        column: of text or bytes.
+        name: of the column.
+        srid: of the column's CRS, if it has one.
     """
     column = texts(column, name) if isinstance(column, list) else plain(column)
-    if not is_text(column.type):
-        raise DataError(
-            f"column {shown(name)} holds {column.type}: name two columns of numbers, or one of WKT"
-        )
-    matched = pc.extract_regex(pc.cast(column, pa.large_binary()), _WKT)
-    return np.column_stack([_parsed(pc.struct_field(matched, axis)) for axis in ("x", "y")])
+    if not is_text(column.type):  # of no rows, or of missing ones alone
+        return np.full((len(column), 2), np.nan)
+    cells = pc.cast(column, pa.large_binary())
+    matched = pc.extract_regex(cells, _WKT)
+    allowed = pa.array([b"", b"0", str(srid or 0).encode()], pa.large_binary())
+    allowed = pc.is_in(pc.struct_field(matched, "srid"), allowed)
+    points = np.column_stack(
+        [_parsed(pc.if_else(allowed, pc.struct_field(matched, axis), None)) for axis in ("x", "y")]
+    )
+    rest = arrow.number_array(pc.and_(cells.is_valid(), pc.invert(matched.is_valid())))
+    if rest.any():
+        points[rest] = point_coordinates(cells.filter(arrow.numbers(rest)), srid)
+    return points
 
 
 def _number(cell: Any) -> float:

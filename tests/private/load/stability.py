@@ -190,15 +190,13 @@ def delimited(records, extra=(), mark=","):
 
 
 def typed(records, kind="text"):
-    """The same as columns: ids as text or as whole numbers, coordinates as doubles or text."""
+    """The same as columns: ids as text or as whole numbers, coordinates as doubles."""
     who = [each[0] for each in records]
     ids = pa.array(who, pa.string())
     if kind == "whole":
         ids = pa.array([IDS.index(each) if each else None for each in who], pa.int64())
     numbers = [[number_of(each[axis]) for each in records] for axis in (1, 2)]
     xy = [pa.array(column, pa.float64()) for column in numbers]
-    if kind == "words":
-        xy = [pa.array([each[axis] or None for each in records], pa.string()) for axis in (1, 2)]
     return pa.table({"who": ids, "x": xy[0], "y": xy[1]})
 
 
@@ -222,7 +220,7 @@ def places(records):
     return geopandas.GeoDataFrame(columns, geometry=points, crs="EPSG:4326")
 
 
-PARQUET = {"parquet": "text", "whole.parquet": "whole", "words.parquet": "words"}
+PARQUET = {"parquet": "text", "whole.parquet": "whole"}
 """What columns are in files of Parquet that hold no geometry."""
 
 

@@ -54,7 +54,7 @@ from tests.private.load.stability import (
 
 FORMATS = (
     "csv", "tsv", "csv.gz", "csv.zip", "jsonl", "json", "xlsx", "parquet", "whole.parquet",
-    "words.parquet", "geoparquet", "geojson", "gpkg", "shp",
+    "geoparquet", "geojson", "gpkg", "shp",
 )  # fmt: skip
 pytestmark = pytest.mark.usefixtures("one_key", "one_salt")
 

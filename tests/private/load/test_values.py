@@ -5,12 +5,9 @@ import re
 from datetime import datetime, tzinfo
 from decimal import Decimal
 
-import geopandas
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
-import shapely
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -147,14 +144,6 @@ def test_numbers_of_delimited_text(tmp_path_factory, cells):
     same(apart(read, cells, "zed"), [number_of(cell) for cell in cells])
 
 
-def test_a_parquet_column_of_text_is_parsed_cell_by_cell(tmp_path):
-    """Its declared type holds numbers as any text file does, so it is no mistake of the schema."""
-    table = pa.table({"name": ["0.5", "0,25", "here", None], "y": [0.5] * 4})
-    pq.write_table(table, tmp_path / "a.parquet")
-    handle = dpviz.load(tmp_path / "a.parquet", BOX, columns=("name", "y"))
-    assert handle._index.total == 2
-
-
 FEATURE = (
     b'{"type":"Feature","properties":{"who":"%s"},'
     b'"geometry":{"type":"Point","coordinates":[0.5,0.5]}}'
@@ -167,14 +156,6 @@ def test_one_feature_with_odd_bytes_costs_no_other(tmp_path, who):
     features = b",".join(FEATURE % each for each in (b"ann", b"zo\xc3\xab", who))
     path.write_bytes(b'{"type":"FeatureCollection","features":[' + features + b"]}")
     assert dpviz.load(path, BOX, unit="who")._index.total == 3
-
-
-def test_what_a_writer_found_in_the_records_refuses_nothing(tmp_path):
-    """A GeoParquet file of areas was refused, and read as soon as one record was a point."""
-    for extra in ([], [shapely.Point(0.5, 0.5)]):
-        frame = geopandas.GeoDataFrame(geometry=[shapely.box(0, 0, 1, 1), *extra], crs="EPSG:4326")
-        frame.to_parquet(tmp_path / "a.parquet")
-        assert dpviz.load(tmp_path / "a.parquet", BOX)._index.total == len(extra)
 
 
 def test_a_row_longer_than_the_first_is_not_told(tmp_path):

@@ -127,7 +127,7 @@ def refused(title: str, why: str) -> Iterator[None]:
         raise DataError(f"{title} refused ({kind}): {_EXHAUSTED.get(kind, why)}") from None
 
 
-NOT_NUMBERS = "check that the named columns hold numbers and may be read"
+NOT_NUMBERS = "check that the named columns hold numbers, or text in UTF-8, and may be read"
 _NO_ROOM = "it ran out of memory, or of disk for temporary files: give fewer bits per axis"
 _EXHAUSTED = dict.fromkeys(("OutOfMemoryException", "DiskFull", "OutOfMemory"), _NO_ROOM)
 _EXHAUSTED["InterruptException"] = (

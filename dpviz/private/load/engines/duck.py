@@ -16,12 +16,14 @@ from urllib.parse import unquote
 
 import numpy as np
 
+from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.files import limits
 from dpviz.files.sandbox import confined
-from dpviz.lazy import duckdb, exp, pa, sqlglot
+from dpviz.lazy import duckdb, exp, pa
 from dpviz.private.load.columns import shown
 from dpviz.private.load.engines.base import NOT_NUMBERS, Engine, Rows, refused
+from dpviz.private.load.projection import crs_name, same_crs
 from dpviz.private.load.tables.base import Column, Kind
 
 NOT_A_DATABASE = "is this its database file, and no other program writes it?"
@@ -35,7 +37,7 @@ of them are kept depends on them alone, so that the number of batches changes no
 _POLL = 0.1
 """Seconds between two interrupts of a connection whose time is over."""
 
-_FILES, _PART, _ODD = "dpviz_files", "dpviz_part", "dpviz_odd"
+_FILES, _PART = "dpviz_files", "dpviz_part"
 
 
 class Duck(Engine):
@@ -138,63 +140,14 @@ class Duck(Engine):
         return quoted
 
     def parquet(self, files: Sequence[Path]) -> Any:
-        """Parquet files as a relation, by a variable of the connection: there may be many.
-
-        Each byte of a text that is no UTF-8 is a question mark: it would refuse all. Of ids see
-        :meth:`without_odd_ids`.
-        """
+        """Parquet files as a relation, by a variable of the connection: there may be many."""
         patterns = exp.array(*(exp.Literal.string(glob.escape(str(each))) for each in files))
         with refused(self.title, "give a folder of fewer files"):
             self._engine.execute(f"SET VARIABLE {_FILES} = {patterns.sql(dialect=self.dialect)}")
-        return _parquet("replace")
-
-    def without_odd_ids(self, relation: Any, unit: str) -> Any:
-        """The same files, in which an id with bytes that are no UTF-8 is missing.
-
-        As question marks they would make two people one, whose bound would not hold for both. Where
-        such bytes are left out in place of replaced, a text is shorter.
-
-        Args:
-            relation: of :meth:`parquet`.
-            unit: its column of ids, declared as texts.
-
-        Raises:
-            DataError: a column that has the name of what DuckDB numbers files and rows by.
-        """
-        for column in self.columns(relation):
-            if column.name.lower() in ("file_index", "file_row_number"):
-                raise DataError(f"column {shown(column.name)}: DuckDB needs its name, give another")
-        name = exp.to_identifier(unit, quoted=True).sql(dialect=self.dialect)
-        # Not strlen: of a single file DuckDB gives that of the bytes as they are stored.
-        size = f"octet_length(encode({name}))"
-        replaced, left_out = (
-            f"SELECT file_index AS file, file_row_number AS row, {size} AS size "
-            f"FROM {each.sql(dialect=self.dialect)}"
-            for each in (relation, _parquet("ignore"))
-        )
-        whole, short = (
-            f"(SELECT file, sum(size) AS size FROM ({each}) GROUP BY file)"
-            for each in (replaced, left_out)
-        )
-        with refused(self.title, "check that the files are whole"):
-            files = self._engine.execute(
-                f"SELECT file FROM {whole} AS a JOIN {short} AS b USING (file) "
-                "WHERE a.size > b.size"
-            ).fetchall()
-            if not files:
-                return relation
-            numbers = ", ".join(str(number) for (number,) in files)
-            self._engine.execute(
-                f"CREATE TEMP TABLE {_ODD} AS SELECT file, row FROM ({replaced}) AS a "
-                f"JOIN ({left_out}) AS b USING (file, row) "
-                f"WHERE file IN ({numbers}) AND a.size > b.size"
-            )
-        query = (
-            f"SELECT files.* REPLACE (CASE WHEN odd.row IS NULL THEN files.{name} END AS {name}) "
-            f"FROM {relation.sql(dialect=self.dialect)} AS files LEFT JOIN {_ODD} AS odd "
-            "ON odd.file = files.file_index AND odd.row = files.file_row_number"
-        )
-        return sqlglot.parse_one(query, read=self.dialect).subquery()
+        given = exp.Anonymous(this="getvariable", expressions=[exp.Literal.string(_FILES)])
+        # Names of folders are no columns: their types would be guessed from all of them.
+        plain = exp.EQ(this=exp.to_identifier("hive_partitioning"), expression=exp.false())
+        return exp.Table(this=exp.func("read_parquet", given, plain))
 
     def columns(self, relation: Any) -> Sequence[Column]:
         """The columns of a relation."""
@@ -202,6 +155,23 @@ class Duck(Engine):
         with refused(self.title, "check the name of the table, or that the files are whole"):
             described = self._engine.execute(f"DESCRIBE {star}").fetchall()
         return [Column(str(name), _kind(str(kind))) for name, kind, *_ in described]
+
+    def check_points(self, relation: Any, column: str, domain: Domain) -> None:
+        """Raise unless the column is of geometry, in the CRS of the domain if it states one."""
+        star = exp.select("*").from_(relation.copy()).sql(dialect=self.dialect)
+        described = self._engine.execute(f"DESCRIBE {star}").fetchall()
+        (kind,) = (str(kind) for name, kind, *_ in described if name == column)
+        if not kind.startswith("GEOMETRY"):
+            raise DataError(
+                f"column {shown(column)} is not declared as GEOMETRY in DuckDB: name two columns "
+                "of numbers, or write it as one"
+            )
+        crs = kind.removeprefix("GEOMETRY").removeprefix("('").removesuffix("')").replace("''", "'")
+        if crs and not same_crs(crs, domain.crs):
+            raise DataError(
+                f"column {shown(column)} is in {crs_name(crs)}, the domain in {domain.crs}: give "
+                f"the bounds in {crs_name(crs)} (crs, --crs)"
+            )
 
     def partitions(self, relation: Any) -> int:
         """One where rows are few. They are counted up to the limit, and no column is read."""
@@ -256,16 +226,6 @@ class Duck(Engine):
     def _remove_spilled(self) -> None:
         if self._spill is not None:
             self._spill.cleanup()
-
-
-def _parquet(odd_bytes: str) -> Any:
-    """The files of the variable as a relation; bytes that are no UTF-8 are replaced, or ignored."""
-    given = exp.Anonymous(this="getvariable", expressions=[exp.Literal.string(_FILES)])
-    # Names of folders are no columns: their types would be guessed from all of them.
-    plain = exp.EQ(this=exp.to_identifier("hive_partitioning"), expression=exp.false())
-    utf8 = exp.to_identifier("utf8_validation")
-    utf8 = exp.EQ(this=utf8, expression=exp.Literal.string(odd_bytes))
-    return exp.Table(this=exp.func("read_parquet", given, plain, utf8))
 
 
 @cache

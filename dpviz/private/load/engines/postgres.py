@@ -9,9 +9,9 @@ import numpy as np
 
 from dpviz.domain import Domain
 from dpviz.errors import DataError
-from dpviz.lazy import pyproj
 from dpviz.private.load.columns import shown
 from dpviz.private.load.engines.base import NOT_NUMBERS, Engine, Rows, refused
+from dpviz.private.load.projection import same_crs
 from dpviz.private.load.tables.base import Column, Kind
 
 _NUMBERS = ("int2", "int4", "int8", "float4", "float8", "numeric")
@@ -65,7 +65,7 @@ class Postgres(Engine):
         if not str(shape).upper().startswith(("POINT", "GEOMETRY")):
             raise DataError(f"column {shown(column)} holds {shape}: only points can be counted")
         srid = int(srid) or (4326 if kind == "geography" else 0)
-        if srid and not _same_crs(f"EPSG:{srid}", domain.crs):
+        if srid and not same_crs(f"EPSG:{srid}", domain.crs):
             raise DataError(
                 f"column {shown(column)} is in EPSG:{srid}, the domain in {domain.crs}: "
                 f"give the domain in EPSG:{srid}"
@@ -120,10 +120,3 @@ def _kind(kind: str) -> Kind:
     if kind in _TIMES:
         return "instant" if kind == "timestamptz" else "time"
     return "number" if kind in _NUMBERS else "other"
-
-
-def _same_crs(first: str, second: str) -> bool:
-    try:
-        return bool(pyproj.CRS(first).equals(pyproj.CRS(second), ignore_axis_order=True))
-    except pyproj.exceptions.ProjError:
-        return False

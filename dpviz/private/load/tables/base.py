@@ -30,18 +30,31 @@ R = TypeVar("R")
 BLOCK_ROWS = 1 << 18
 """Records that are handed on at once by formats that count them."""
 
-Kind = Literal["number", "text", "time", "instant", "geometry", "list", "nested", "other"]
+# fmt: off
+Kind = Literal[
+    "number", "text", "string", "binary", "time", "instant", "geometry", "list", "nested", "other"
+]
+# fmt: on
+"""Declared types of columns. ``text`` declares none, as in CSV: each cell is parsed; ``string`` is
+text by its schema, so that no number is expected in it. Of the geometry columns of a file, the one
+that is read is ``geometry``, and the others are ``other``."""
+
+
+TEXTS = ("text", "string", "binary")
+"""Kinds of columns whose cells may be parsed, as WKT or as lists."""
 
 
 @dataclass(frozen=True)
 class Column:
     """A column's name and what its declared type holds, for a form that maps columns.
 
-    An instant is a time with its zone; only engines tell them apart.
+    An instant is a time with its zone; only engines tell them apart. The CRS is that which the file
+    states of its geometry.
     """
 
     name: str
     kind: Kind
+    crs: str | None = None
 
 
 @dataclass(frozen=True, repr=False)
@@ -73,6 +86,7 @@ class Table(ABC):
         crs: of the geometry, if the file states one.
         declares: whether the file says which columns it has; without, a record may lack any.
         first_line: whether the names are its first line, a record where nobody wrote a header.
+        guesses_geometry: whether only its first record says that its records are features.
     """
 
     name: str
@@ -80,6 +94,7 @@ class Table(ABC):
     crs: str | None = None
     declares = True
     first_line = False
+    guesses_geometry = False
 
     def blocks(
         self, names: Sequence[str], numeric: Sequence[str] = (), *, geometry: bool = False
@@ -95,7 +110,7 @@ class Table(ABC):
             DataError: no such column, no places, a damaged file, or one that is too large.
         """
         plain = [column for column in self.columns if column.kind != "geometry"]
-        if geometry and len(plain) == len(self.columns):
+        if geometry and len(plain) == len(self.columns) and not self.guesses_geometry:
             raise DataError(f"{self.name} has no geometry: name the columns of the coordinates")
         if self.declares and not self.columns:
             return
@@ -161,7 +176,7 @@ MOST_OF_A_POINT = 128
 height and a measure in each they are 54 bytes."""
 
 
-def point_coordinates(wkb: Any) -> NDArray[np.float64]:
+def point_coordinates(wkb: Any, srid: int | None = None) -> NDArray[np.float64]:
     """Coordinates (n, 2) of geometries in WKB, each by itself; NaN for what is no point.
 
     A multipoint of one point is that point. What is longer is not parsed: a shape that is nested
@@ -169,6 +184,7 @@ def point_coordinates(wkb: Any) -> NDArray[np.float64]:
 
     Args:
         wkb: a pyarrow array of bytes or of text (n,), or a NumPy array of objects.
+        srid: of the column's CRS, if it has one; a geometry that states another is no point.
     """
     column = pa.array(wkb, pa.binary()) if isinstance(wkb, np.ndarray) else wkb
     if pa.types.is_dictionary(column.type):
@@ -185,6 +201,7 @@ def point_coordinates(wkb: Any) -> NDArray[np.float64]:
         geometry = np.where(single, shapely.get_geometry(geometry, 0), geometry)
         kinds = shapely.get_type_id(geometry)
     points = (kinds == 0) & ~shapely.is_empty(geometry)
+    points &= np.isin(shapely.get_srid(geometry), (0, srid or 0))
     xy = np.full((len(geometry), 2), np.nan)
     xy[points] = shapely.get_coordinates(geometry[points])
     return xy
@@ -259,8 +276,12 @@ def kind_of(arrow_type: Any) -> Kind:
         or types.is_decimal(arrow_type)
     ):
         return "number"
+    if types.is_null(arrow_type):
+        return "text"  # of missing cells alone, any type would do
     if types.is_temporal(arrow_type):
         return "time"
     if types.is_list(arrow_type) or types.is_large_list(arrow_type):
         return "list"
-    return "text" if is_text(arrow_type) else "other"
+    if not is_text(arrow_type):
+        return "other"
+    return "binary" if "binary" in str(arrow_type) else "string"

@@ -8,14 +8,8 @@ from itertools import chain
 from typing import Any
 
 from dpviz.lazy import exp
-from dpviz.private.load.tables.base import (
-    BLOCK_ROWS,
-    Block,
-    Column,
-    Table,
-    kind_of,
-    no_rows,
-)
+from dpviz.private.load.tables.base import BLOCK_ROWS, Block, Table, no_rows
+from dpviz.private.load.tables.geometry import declared_geometries, typed_columns
 from dpviz.private.load.values import typed
 
 
@@ -27,7 +21,11 @@ class DatabaseTable(Table):
 
         self.name = table_name(table)
         self._url, self._table = url, table
-        self.columns = [Column(field.name, kind_of(field.type)) for field in self._schema()]
+        schema = self._schema()
+        declared = declared_geometries(schema, None)
+        self._geometry = declared[0] if declared else None
+        self.crs = self._geometry.crs if self._geometry else None
+        self.columns = typed_columns(schema, declared)
 
     def _blocks(
         self, names: Sequence[str], numeric: Sequence[str], geometry: bool
@@ -37,14 +35,17 @@ class DatabaseTable(Table):
         from dpviz.private.load.engines.duck import Duck
 
         with closing(Duck.of_url(self._url)) as engine:
-            wanted = [exp.column(exp.to_identifier(name, quoted=True)) for name in names]
+            place = self._geometry if geometry else None
+            read = dict.fromkeys([*names, *([place.name] if place else [])])
+            wanted = [exp.column(exp.to_identifier(name, quoted=True)) for name in read]
             query = exp.select(*(wanted or [exp.Literal.number(1)]))
             text = query.from_(engine.relation(self._table)).sql(dialect="duckdb")
             with refused(engine.title, "the table cannot be read"):
                 reader = engine.batches(text, BLOCK_ROWS)
                 for batch in chain([no_rows(reader.schema)], reader):
                     columns = {name: batch[name] for name in names}
-                    yield Block(batch.num_rows, typed(columns, numeric))
+                    places = place.points(batch[place.name]) if place else None
+                    yield Block(batch.num_rows, typed(columns, numeric), places)
 
     def _schema(self) -> Sequence[Any]:
         from dpviz.private.load.engines.base import refused

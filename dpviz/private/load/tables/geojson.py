@@ -4,7 +4,6 @@ text it is given.
 
 from __future__ import annotations
 
-import codecs
 import json
 import re
 from collections.abc import Iterator, Sequence
@@ -24,7 +23,8 @@ from dpviz.private.load.values import number_of, typed
 
 class GeoJson(Table):
     """A FeatureCollection, a Feature or a geometry (RFC 7946; also the older `crs` member); or an
-    array of objects without geometry, as many services answer.
+    array of objects without geometry, as many services answer. A feature that states another CRS
+    than the file has no place.
 
     It declares no columns: a feature may lack any, and those of the first one are for a form.
     Numbers stay the text that they are written as.
@@ -35,19 +35,18 @@ class GeoJson(Table):
     def __init__(self, path: Path) -> None:
         self.name = path.name
         with parsing(self.name, "GeoJSON"):
-            content = _decodable(path.read_bytes())
-        limits.JSON_OBJECTS.check(content.count(b"{"), self.name)
-        limits.JSON_VALUES.check(content.count(b",") + content.count(b":"), self.name)
+            text = _text(path.read_bytes())
+        limits.JSON_OBJECTS.check(text.count("{"), self.name)
+        limits.JSON_VALUES.check(text.count(",") + text.count(":"), self.name)
         with parsing(self.name, "GeoJSON"):
             try:
-                document = json_value(content)
+                document = json_value(text)
             except RecursionError:  # one feature is nested so deep: it alone loses what is
-                document = json_value(shallow(content))
+                document = json_value(shallow(text.encode("utf-8", "surrogatepass")))
             of_objects = isinstance(document, list)
             self._features = _objects(document) if of_objects else _features(document, self.name)
-            if not of_objects:
-                crs = document.get("crs") or {}
-                self.crs = str(crs.get("properties", {}).get("name", "OGC:CRS84"))
+        if not of_objects:
+            self.crs = stated_crs(document, self.name)
         first = next(map(_properties, self._features), {})
         named = columns_of_first(first)
         self.columns = named if of_objects else [*named, Column("geometry", "geometry")]
@@ -62,12 +61,11 @@ class GeoJson(Table):
             columns = columns_of_objects(rows, names, numeric)
             places = None
             if geometry:
-                xy = [_place(each.get("geometry")) for each in features]
-                places = np.array(xy, dtype=np.float64).reshape(-1, 2)
+                places = feature_places(features, self.crs)
             yield Block(len(rows), columns, places, broken)
 
 
-def json_value(text: bytes) -> Any:
+def json_value(text: bytes | str) -> Any:
     """A JSON value whose numbers stay the text that they are written as.
 
     A tab or a line break may stand in a text, though the format forbids it: it is one record's.
@@ -77,39 +75,11 @@ def json_value(text: bytes) -> Any:
     return json.loads(text, strict=False, parse_int=str, parse_float=str, parse_constant=none)
 
 
-def _decodable(content: bytes) -> bytes:
-    """UTF-8 of any encoding, an unpaired surrogate for each byte that is none: one record's costs
-    no other's.
-
-    The three bytes of a surrogate are that one, whatever else the file holds: else an id that is
-    written so would be another person's where some record has a byte that is no text.
-    """
+def _text(content: bytes) -> str:
+    """JSON as text; a byte that is not UTF-8 is a surrogate in its record, and costs no other."""
     encoding = json.detect_encoding(content)
-    if not encoding.startswith("utf-8"):
-        return content.decode(encoding, "surrogatepass").encode("utf-8", "surrogatepass")
-    try:
-        content.decode(encoding)
-    except UnicodeDecodeError:
-        return content.decode(encoding, _EACH).encode("utf-8", "surrogatepass")
-    return content
-
-
-def _each_by_itself(error: UnicodeError) -> tuple[str, int]:
-    """A surrogate by its three bytes; one for each byte that is no text, a row of them at once."""
-    assert isinstance(error, UnicodeDecodeError)
-    start = error.start
-    if surrogate := _SURROGATE.match(error.object, start):
-        return surrogate[0].decode("utf-8", "surrogatepass"), start + 3
-    never = _NEVER.match(error.object, start)
-    some = error.object[start : start + 1] if never is None else never[0]
-    return some.decode("ascii", "surrogateescape"), start + len(some)
-
-
-_SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]")
-_NEVER = re.compile(rb"[\x80-\xc1\xf5-\xff]+")
-"""Bytes with which no letter begins."""
-_EACH = "dpviz.each-by-itself"
-codecs.register_error(_EACH, _each_by_itself)
+    utf8 = encoding.startswith("utf-8")
+    return content.decode(encoding, "surrogateescape" if utf8 else "surrogatepass")
 
 
 MOST_LEVELS = limits.JSON_DEPTH.most
@@ -196,10 +166,49 @@ def _properties(feature: Any) -> dict[str, Any]:
     return properties if isinstance(properties, dict) else {}
 
 
-def _place(geometry: Any) -> tuple[float, float]:
-    """A point, or a multipoint of one; NaN for anything else."""
+def stated_crs(document: Any, name: str) -> str | None:
+    """The CRS of a GeoJSON document: WGS 84 where it states none, None where it is null.
+
+    Raises:
+        DataError: it is stated in another way than by its name or by its number in EPSG.
+    """
+    if "crs" in document and document["crs"] is None:
+        return None
+    crs = _named_crs(document)
+    if crs is None:
+        raise DataError(
+            f"{name} states its CRS in a way that is not read, such as by a link: state its name, "
+            '"crs": {"type": "name", "properties": {"name": "EPSG:4326"}}'
+        )
+    return crs
+
+
+def _named_crs(item: Any) -> str | None:
+    """The CRS that a `crs` member names; None where it names none."""
+    crs = item.get("crs", _DEFAULT_CRS)
+    kind = crs.get("type") if isinstance(crs, dict) else None
+    properties = crs.get("properties") if isinstance(crs, dict) else None
+    if not isinstance(properties, dict):
+        return None
+    if isinstance(kind, str) and kind.lower() == "name":
+        named = properties.get("name")
+        return named if isinstance(named, str) and named else None
+    code = properties.get("code")
+    return f"EPSG:{code}" if kind == "EPSG" and isinstance(code, str) else None
+
+
+def feature_places(features: Sequence[Any], crs: str | None) -> NDArray[np.float64]:
+    """Coordinates (n, 2) of features of a file in this CRS; NaN for what is no point in it."""
+    xy = [_place(each.get("geometry"), each, crs) for each in features]
+    return np.array(xy, dtype=np.float64).reshape(-1, 2)
+
+
+def _place(geometry: Any, feature: Any, crs: str | None) -> tuple[float, float]:
+    """A point, or a multipoint of one; NaN for anything else, and for one of another CRS."""
     nowhere = (np.nan, np.nan)
     if not isinstance(geometry, dict):
+        return nowhere
+    if any("crs" in each and not _is_of(each, crs) for each in (feature, geometry)):
         return nowhere
     at = geometry.get("coordinates")
     if geometry.get("type") == "MultiPoint" and isinstance(at, list) and len(at) == 1:
@@ -210,6 +219,26 @@ def _place(geometry: Any) -> tuple[float, float]:
         return nowhere
     x, y = (number_of(each) if isinstance(each, str) else np.nan for each in at[:2])
     return x, y
+
+
+def _is_of(item: Any, crs: str | None) -> bool:
+    """Whether the CRS that an item states is that of its file: by its code, with no look-up."""
+    named = _named_crs(item)
+    return named is not None and crs is not None and _code(named) == _code(crs)
+
+
+def _code(crs: str) -> str:
+    """The code of a CRS in the usual ways of writing it.
+
+    >>> _code("urn:ogc:def:crs:OGC:1.3:CRS84"), _code("EPSG:25832")
+    ('EPSG:4326', 'EPSG:25832')
+    """
+    parts = re.split("[:/]+", re.split("DEF[:/]CRS[:/]", crs.upper())[-1])
+    code = f"{parts[0]}:{parts[-1]}"
+    return "EPSG:4326" if code == "OGC:CRS84" else code
+
+
+_DEFAULT_CRS = {"type": "name", "properties": {"name": "OGC:CRS84"}}
 
 
 FORMATS = (

@@ -18,11 +18,13 @@ from dpviz.private.load.tables.base import (
     BLOCK_ROWS,
     Block,
     Column,
+    Kind,
     Table,
     kind_of,
     parsing,
-    point_coordinates,
+    refuse_other_types,
 )
+from dpviz.private.load.tables.geometry import Geometry, declared_geometries, typed_columns
 from dpviz.private.load.values import numbers, typed
 
 
@@ -33,23 +35,30 @@ class MemoryTable(Table):
         self.name = name
         self._rows = len(frame)
         with parsing(name, "a table"):
-            self._columns, self._wkb = _columns(frame)
-            if self._wkb is not None:
-                self.crs = None if frame.crs is None else str(frame.crs.to_wkt())
-        named = [
-            Column(name, "text" if isinstance(cells, list) else kind_of(cells.type))
-            for name, cells in self._columns.items()
+            self._columns = _columns(frame)
+            declared = _geometries(frame)
+            self._geometry = declared[0] if declared else None
+            self.crs = self._geometry.crs if self._geometry else None
+            if isinstance(frame, pa.Table):
+                self.columns = typed_columns(frame.schema, declared)
+                return
+        kinds: dict[str, Kind] = {each.name: "other" for each in declared}
+        kinds.update({each.name: "geometry" for each in declared[:1]})
+        self.columns = [
+            Column(name, kinds.get(name) or _kind(cells)) for name, cells in self._columns.items()
         ]
-        self.columns = [*named, *([] if self._wkb is None else [Column("geometry", "geometry")])]
 
     def _blocks(
         self, names: Sequence[str], numeric: Sequence[str], geometry: bool
     ) -> Iterator[Block]:
         """The rows, in blocks."""
+        place = self._geometry if geometry else None
+        if place is not None:
+            refuse_other_types(self.name, {*place.others})
         for start in range(0, max(self._rows, 1), BLOCK_ROWS):
             rows = slice(start, min(start + BLOCK_ROWS, self._rows))
             columns = {name: self._columns[name][rows] for name in names}
-            places = point_coordinates(self._wkb[rows]) if geometry else None
+            places = place.points(self._columns[place.name][rows]) if place else None
             yield Block(rows.stop - rows.start, typed(columns, numeric), places)
 
 
@@ -95,8 +104,8 @@ def is_frame(value: Any) -> bool:
     return hasattr(value, "columns") and hasattr(value, "shape")
 
 
-def _columns(frame: Any) -> tuple[dict[str, Any], Any]:
-    """Columns as pyarrow arrays, or lists of Python values; and the places as WKB, if any."""
+def _columns(frame: Any) -> dict[str, Any]:
+    """Columns as pyarrow arrays, or lists of Python values; geometry of geopandas as WKB."""
     polars = hasattr(frame, "get_columns")
     if not (isinstance(frame, pa.Table) or polars or hasattr(frame, "loc")):
         raise DataError("give a pandas, geopandas or polars data frame, or a pyarrow table")
@@ -104,19 +113,40 @@ def _columns(frame: Any) -> tuple[dict[str, Any], Any]:
     if len(set(map(str, names))) < len(names):
         raise DataError("the table has two columns of one name: give them distinct names")
     if isinstance(frame, pa.Table):
-        return dict(zip(names, map(plain, frame.columns), strict=True)), None
+        return dict(zip(names, map(plain, frame.columns), strict=True))
     if polars:
-        return {each.name: _cells(each, each.to_arrow) for each in frame.get_columns()}, None
-    wkb = None
-    place = getattr(frame, "_geometry_column_name", None)
-    if place is not None and place in frame.columns:
-        wkb = np.asarray(frame[place].to_wkb(), dtype=object)
+        return {each.name: _cells(each, each.to_arrow) for each in frame.get_columns()}
     columns = {}
     for at, name in enumerate(names):
-        if name != place or wkb is None:
-            series = frame.iloc[:, at]
+        series = frame.iloc[:, at]
+        if str(series.dtype) == "geometry":
+            wkb = np.asarray(series.to_wkb(include_srid=True), dtype=object)
+            columns[str(name)] = pa.array(wkb, pa.large_binary())
+        else:
             columns[str(name)] = _cells(series, partial(pa.Array.from_pandas, series))
-    return columns, wkb
+    return columns
+
+
+def _geometries(frame: Any) -> list[Geometry]:
+    """The columns of a table that are declared as geometry; that to read is the first."""
+    if isinstance(frame, pa.Table):
+        return declared_geometries(frame.schema, frame.schema.metadata)
+    if hasattr(frame, "get_columns"):
+        return []
+    active = getattr(frame, "_geometry_column_name", None)
+    every = [name for name in frame.columns if str(frame[name].dtype) == "geometry"]
+    every.sort(key=lambda name: bool(name != active))
+    crs = [frame[name].crs for name in every]
+    return [
+        Geometry(str(name), None if each is None else str(each.to_wkt()))
+        for name, each in zip(every, crs, strict=True)
+    ]
+
+
+def _kind(cells: Any) -> Kind:
+    """The kind of a column; pandas calls one text by a look at its cells, which declares none."""
+    kind = "text" if isinstance(cells, list) else kind_of(cells.type)
+    return "text" if kind == "string" else kind
 
 
 def _cells(series: Any, declared: Callable[[], Any]) -> Any:
@@ -129,7 +159,7 @@ def _cells(series: Any, declared: Callable[[], Any]) -> Any:
     if str(series.dtype) == "category":
         categories = series.cat.categories.to_list()
         return [categories[code] if code >= 0 else None for code in series.cat.codes.to_list()]
-    if str(series.dtype) not in ("object", "geometry", "Object"):
+    if str(series.dtype) not in ("object", "Object"):
         with suppress(Exception):
             return declared()
     return series.to_list()

@@ -97,8 +97,9 @@ def open_table(source: Any, table: str | None = None, *, header: bool = True) ->
     if kind == "gzip":
         if Path(path.stem).suffix.lower() in (".json", ".geojson"):
             raise DataError(f"{path.name} is compressed GeoJSON: unpack it first")
-        lines = format_of(Path(path.stem)) is formats()["JSON lines"]
-        return (JsonLines if lines else text)(path, opened=partial(opened_gzip, path))
+        inside = format_of(Path(path.stem))
+        opened = JsonLines if inside and inside.lines else text
+        return opened(path, opened=partial(opened_gzip, path))
     if known is None or kind == "text":
         return text(path)
     return known.opened(path, path.name, table)
@@ -167,6 +168,8 @@ def _kind_of_file(path: Path, header: bool) -> str:
     if of_record or (looks, promised) == ("zip", "workbook"):
         looks = promised
     if looks != promised:
+        if not head.strip(BLANK):
+            raise DataError(f"{path.name} is empty, so not {_called(promised)}: write it again")
         raise DataError(
             f"{path.name} is not {_called(promised)}, as its name says: "
             f"it looks like {_called(looks)}"

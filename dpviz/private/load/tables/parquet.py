@@ -1,35 +1,33 @@
-"""Parquet and GeoParquet: only the needed columns are read, row group by row group."""
+"""Parquet and GeoParquet: only the needed columns are read, row group by row group.
+
+A column of bytes that no schema declares as geometry is WKB where it is named as the place.
+"""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from dpviz.files import limits
 from dpviz.lazy import pa, pq
 from dpviz.private.load.tables.base import (
     BLOCK_ROWS,
     Block,
-    Column,
     Table,
-    kind_of,
     no_rows,
     parsing,
-    point_coordinates,
+    refuse_other_types,
     refuse_release,
 )
 from dpviz.private.load.tables.formats import Format
-from dpviz.private.load.values import numbers, typed
+from dpviz.private.load.tables.geometry import declared_geometries, typed_columns
+from dpviz.private.load.values import typed
 
 
 class ParquetTable(Table):
-    """A Parquet file; one with `geo` metadata has a geometry column."""
+    """A Parquet file; of several columns of geometry, the primary or first one is read."""
 
     def __init__(self, path: Path) -> None:
         self.name = path.name
@@ -47,37 +45,28 @@ class ParquetTable(Table):
             schema = self._file.schema_arrow
             self.metadata: dict[bytes, bytes] = schema.metadata or {}
             refuse_release(self.metadata, self.name)
-            self._geometry, self.crs, self._encoding = _geo(self._file.metadata.metadata)
-            self.columns = [
-                Column(
-                    field.name,
-                    "geometry" if field.name == self._geometry else kind_of(field.type),
-                )
-                for field in schema
-            ]
+            leaves = map(self._file.schema.column, range(len(self._file.schema.names)))
+            declared = declared_geometries(schema, self._file.metadata.metadata, leaves)
+            self._geometry = declared[0] if declared else None
+            self.crs = self._geometry.crs if self._geometry else None
+            self.columns = typed_columns(schema, declared)
         limits.ROWS.check(self._file.metadata.num_rows, self.name)
 
     def _blocks(
         self, names: Sequence[str], numeric: Sequence[str], geometry: bool
     ) -> Iterator[Block]:
         """The rows, a quarter of a million at a time."""
-        wanted = [*names]
-        if geometry and self._geometry is not None:
-            wanted = [*dict.fromkeys([*names, self._geometry])]
+        place = self._geometry if geometry else None
+        wanted = [*dict.fromkeys([*names, *([place.name] if place else [])])]
+        if place is not None:
+            refuse_other_types(self.name, {*place.others})
         with parsing(self.name, "Parquet"):
             refuse_bombs(self._file.metadata, wanted, self._size, self.name)
             rows = self._file.iter_batches(BLOCK_ROWS, columns=wanted)
             for batch in chain([no_rows(self._file.schema_arrow)], rows):
                 columns = typed({name: batch[name] for name in names}, numeric)
-                places = self._places(batch[self._geometry]) if geometry else None
+                places = place.points(batch[place.name]) if place else None
                 yield Block(batch.num_rows, columns, places)
-
-    def _places(self, column: Any) -> NDArray[np.float64]:
-        if self._encoding == "point":
-            xy = np.column_stack([numbers(column.field(axis), axis) for axis in ("x", "y")])
-            xy[np.asarray(column.is_null())] = np.nan
-            return xy
-        return point_coordinates(column)
 
 
 _WIDTHS = {"BOOLEAN": 1, "INT32": 4, "FLOAT": 4, "INT96": 12}
@@ -109,23 +98,6 @@ def refuse_bombs(metadata: Any, names: Sequence[str], size: int, name: str) -> N
                     width += 16
                 decoded += values * width
     limits.decoded(decoded, size, name)
-
-
-def _geo(
-    metadata: dict[bytes, bytes] | None,
-) -> tuple[str | None, str | None, str]:
-    """Geometry column, CRS and encoding from GeoParquet metadata.
-
-    Its types of geometry are what writers found in the records, so they decide nothing here.
-    """
-    if not metadata or b"geo" not in metadata:
-        return None, None, ""
-    geo = json.loads(metadata[b"geo"])
-    name = geo["primary_column"]
-    column = geo["columns"][name]
-    crs = column.get("crs", "OGC:CRS84")  # absent means longitude and latitude, null means unknown
-    encoding = column.get("encoding", "WKB")
-    return name, json.dumps(crs) if isinstance(crs, dict) else crs, encoding
 
 
 FORMATS = (

@@ -1,0 +1,101 @@
+"""Columns that a schema declares as geometry: by the metadata of GeoParquet, the logical type
+GEOMETRY of Parquet, or the extension type of GeoArrow, which DuckDB gives its GEOMETRY.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpviz.lazy import pa
+from dpviz.private.load.projection import srid_of
+from dpviz.private.load.tables.base import (
+    Column,
+    Kind,
+    kind_of,
+    point_coordinates,
+)
+from dpviz.private.load.values import numbers
+
+LON_LAT = "OGC:CRS84"
+"""The CRS of geometry in Parquet that states none."""
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """A declared column of geometry.
+
+    Attributes:
+        name: of the column.
+        crs: as text that pyproj reads; None where it is unknown.
+        encoding: by its name in GeoParquet.
+        types: of the shapes, as declared; empty where there may be any.
+    """
+
+    name: str
+    crs: str | None
+    encoding: str = "WKB"
+    types: frozenset[str] = frozenset()
+
+    @property
+    def others(self) -> frozenset[str]:
+        """What it is declared to hold where that is no points; empty where it may hold some."""
+        if self.encoding not in ("WKB", "point"):
+            return frozenset([self.encoding])
+        return self.types if self.types.isdisjoint(("Point", "MultiPoint")) else frozenset()
+
+    def points(self, column: Any) -> NDArray[np.float64]:
+        """Coordinates (n, 2) of some of its cells; NaN for what is no point."""
+        if not pa.types.is_struct(column.type):
+            return point_coordinates(column, srid_of(self.crs))
+        xy = np.column_stack([numbers(column.field(axis), axis) for axis in ("x", "y")])
+        xy[np.asarray(column.is_null())] = np.nan
+        return xy
+
+
+def declared_geometries(schema: Any, metadata: Any, leaves: Any = ()) -> list[Geometry]:
+    """The columns that a schema declares as geometry; that to read is the first.
+
+    Args:
+        schema: of pyarrow.
+        metadata: of the file or table, which may be that of GeoParquet.
+        leaves: columns of the Parquet file, with their logical types.
+    """
+    geo = json.loads((metadata or {}).get(b"geo", "{}"))
+    stated = geo.get("columns", {})
+    columns = [
+        Geometry(
+            name,
+            _text(stated[name].get("crs", LON_LAT)),  # null means unknown
+            stated[name].get("encoding", "WKB"),
+            frozenset(each.split()[0] for each in stated[name].get("geometry_types", ())),
+        )
+        for name in sorted(stated, key=lambda name: bool(name != geo["primary_column"]))
+    ]
+    for leaf in leaves:
+        if leaf.logical_type.type in ("GEOMETRY", "GEOGRAPHY"):
+            crs = json.loads(leaf.logical_type.to_json()).get("crs")
+            columns.append(Geometry(leaf.path, crs or LON_LAT))
+    for field in schema:
+        extension = field.metadata or {}
+        if extension.get(b"ARROW:extension:name") in (b"geoarrow.wkb", b"ogc.wkb"):
+            facts = json.loads(extension.get(b"ARROW:extension:metadata") or b"{}")
+            columns.append(Geometry(field.name, _text(facts.get("crs"))))
+    first = {each.name: each for each in reversed(columns)}
+    return [first[name] for name in dict.fromkeys(each.name for each in columns)]
+
+
+def typed_columns(schema: Any, declared: list[Geometry]) -> list[Column]:
+    """Columns with what their types hold; of several geometries, one can be read."""
+    kinds: dict[str, Kind] = {each.name: "other" for each in declared}
+    kinds.update({each.name: "geometry" for each in declared[:1]})
+    return [Column(field.name, kinds.get(field.name) or kind_of(field.type)) for field in schema]
+
+
+def _text(crs: Any) -> str | None:
+    """A stated CRS, which may be PROJJSON, as text."""
+    return json.dumps(crs) if isinstance(crs, dict) else crs
