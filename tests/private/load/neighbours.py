@@ -25,7 +25,7 @@ from tests.private.load.stability import (
 )
 
 FORMATS = (
-    "csv", "tsv", "csv.gz", "csv.zip", "jsonl", "json", "geojson", "parquet", "words.parquet",
+    "csv", "tsv", "csv.gz", "csv.zip", "jsonl", "json", "geojson", "parquet",
     "geoparquet", "gpkg", "shp", "xlsx", "duckdb", "folder", "pandas", "objects", "polars",
     "geopandas",
 )  # fmt: skip

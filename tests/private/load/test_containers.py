@@ -168,13 +168,13 @@ def test_a_multipoint_of_one_point_is_that_point(form, tmp_path):
 @pytest.mark.parametrize("form", ["gpkg", "shp"])
 @pytest.mark.parametrize(
     ("shape", "kind"),
-    [(POINT.buffer(0.1), "Polygons"), (shapely.LineString([(0, 0), (1, 1)]), "LineStrings")],
+    [(POINT.buffer(0.1), "Polygon"), (shapely.LineString([(0, 0), (1, 1)]), "LineString")],
 )
 def test_a_layer_that_declares_other_shapes_is_refused_before_payment(shape, kind, form, tmp_path):
     path = layer(tmp_path / f"a.{form}", [shape])
-    line = f"a.{form} holds {kind}: give points, or take their centroids first; areas=… (--areas)"
+    line = f"a.{form} holds {kind}: only points can be read; take centroids, or give polygons"
     words = ("build", path, "--bounds", "0,0,1,1", "-o", tmp_path / "out.parquet")
-    refused(tmp_path, words, f"{line} takes polygons")
+    refused(tmp_path, words, f"{line} as areas=… (--areas)")
 
 
 def test_of_a_layer_of_any_shapes_the_points_are_read(tmp_path):

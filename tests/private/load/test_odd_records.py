@@ -441,19 +441,6 @@ def test_a_folder_that_duckdb_refuses_is_refused_in_one_line(odd, tmp_path):
     assert dpviz.load(file.parent, BOX)._index.total == 2
 
 
-def test_a_byte_that_is_no_text_leaves_the_ids_of_others_as_they_are(tmp_path):
-    """A surrogate by its bytes and by its escape were one id, or two where some byte was odd."""
-    one = [b'{"u":"%d\xed\xa0\x80","x":0.1,"y":0.1}' % each for each in range(20)] * 3
-    two = [b'{"u":"%d\\ud800","x":0.9,"y":0.9}' % each for each in range(20)] * 3
-    odd, totals = b'{"u":"\xe9\xed\xa0","x":0.5,"y":0.5}', []
-    for name, records in (("as.json", [*one, *two]), ("odd.json", [*one, *two, odd])):
-        (tmp_path / name).write_bytes(b"[" + b",".join(records) + b"]")
-        box = dpviz.Domain((0, 0), (1, 1))
-        how = {"columns": ("x", "y"), "unit": "u", "max_per_unit": 5}
-        totals.append(dpviz.load(tmp_path / name, box, **how)._index.total)
-    assert totals == [100, 101]
-
-
 def test_json_of_another_encoding_is_read_as_it_is_in_utf_8(tmp_path):
     """A letter whose byte is a bracket made a record that is nested too deep cost all others."""
     one = '{"u":"\N{CJK UNIFIED IDEOGRAPH-5B40}","x":0.5,"y":0.5}'

@@ -221,6 +221,15 @@ def _shapes(wkb: NDArray[Any]) -> NDArray[Any]:
         return np.concatenate([_shapes(wkb[:half]), _shapes(wkb[half:])])
 
 
+def refuse_other_types(name: str, types: set[str]) -> None:
+    """Raise if the schema declares shapes, all of them other than points."""
+    if types:
+        raise DataError(
+            f"{name} holds {', '.join(sorted(types))}: only points can be read; take centroids, or "
+            "give polygons as areas=… (--areas)"
+        )
+
+
 def refuse_release(stated: Container[Any], name: str) -> None:
     """Raise if a file states the header of a release: its rows are answers, not records.
 

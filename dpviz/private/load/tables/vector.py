@@ -24,6 +24,7 @@ from dpviz.private.load.tables.base import (
     no_rows,
     parsing,
     point_coordinates,
+    refuse_other_types,
 )
 from dpviz.private.load.tables.formats import Format
 from dpviz.private.load.values import numbers, typed
@@ -118,11 +119,8 @@ def _point_layer(layers: dict[str, str], name: str, wanted: str | None) -> str:
         return points[0]
     if not layers:
         raise DataError(f"{name} has no layer with geometry: give one with points")
-    held = ", ".join(sorted({f"{kind}s" for kind in layers.values()}))
-    raise DataError(
-        f"{name} holds {held}: give points, or take their centroids first; "
-        "areas=… (--areas) takes polygons"
-    )
+    refuse_other_types(name, {*layers.values()})
+    raise DataError(f"{name} has no layer of points: give one")
 
 
 def _of_points(layers: dict[str, str]) -> list[str]:
