@@ -26,7 +26,7 @@ from dpviz.private.load.graphs import read_graph
 from dpviz.private.load.roads import read_trips
 from dpviz.private.load.sequences import alphabet_of, read_sequences
 from dpviz.releases.points.region_file import polygon_layers, read_regions
-from dpviz.roads.graph import road_graph
+from dpviz.roads.tables import road_graph
 from dpviz.sequences.alphabet import Alphabet
 from tests.fuzz.inputs import GRAPHML, workbook
 from tests.geojson import collection, feature

@@ -6,8 +6,8 @@ import pytest
 
 from dpviz.private.roads import RoadData
 from dpviz.roads.generate import clustered_workload, commuter_trips
-from dpviz.roads.graph import road_graph
 from dpviz.roads.paths import Paths, require_paths
+from dpviz.roads.tables import road_graph
 
 
 def grid(side):

@@ -18,10 +18,10 @@ from dpviz.private.mechanisms.noise import SimulatedNoise
 from dpviz.private.roads import RoadData
 from dpviz.roads.decompose import Subdomains, chains
 from dpviz.roads.generate import clustered_workload, commuter_trips
-from dpviz.roads.graph import road_graph
 from dpviz.roads.paths import Paths
 from dpviz.roads.smoothing import neighbours
 from dpviz.roads.streets import street_costs, streets, use_classes
+from dpviz.roads.tables import road_graph
 
 from .conftest import grid
 

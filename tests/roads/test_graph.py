@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from dpviz.errors import DataError
-from dpviz.roads.graph import as_ids, road_graph
+from dpviz.roads.graph import as_ids
+from dpviz.roads.tables import road_graph
 
 NODES = {"node": [1, 2, 3, 4], "x": [0, 1, 2, 3], "y": [0, 0, 0, 0]}
 

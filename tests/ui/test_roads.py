@@ -247,7 +247,7 @@ def test_the_built_in_city_is_on_its_own_ground(release):
 
 @pytest.fixture
 def odd_plane():
-    from dpviz.roads.graph import road_graph
+    from dpviz.roads.tables import road_graph
 
     nodes = {"node": [1, 2, 3], "x": [0, 2000, 1000], "y": [0, 0, 1000]}
     return road_graph(nodes, {"src": [1, 2], "dst": [2, 3]})

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dpviz.domain import Domain
-from dpviz.domain.crs import metres_per_unit
 from dpviz.domain.zones import ZONE
 from dpviz.errors import DataError
 from dpviz.lazy import shapely
@@ -18,6 +17,7 @@ from dpviz.private.load.points import layout, read_records
 from dpviz.private.load.tables.base import Column, Table
 from dpviz.private.load.tally import Tally
 from dpviz.roads.graph import Float, Int, RoadGraph
+from dpviz.roads.ground import local_plane
 from dpviz.roads.steps import Steps
 from dpviz.trees.lattice import STRIP
 
@@ -92,30 +92,27 @@ def surroundings(graph: RoadGraph, steps: Steps | None = None) -> Domain:
 
 
 def nearest_edges(graph: RoadGraph, points: Float) -> Int:
-    """The row of the edge that is nearest to each point (n, 2), in metres where the graph's CRS has
-    any: int64 (n,), of edges that are as near the first one.
+    """The row of the edge that is nearest on the ground to each point (n, 2), int64 (n,): of edges
+    that are as near the first one.
 
-    >>> from dpviz.roads.graph import road_graph
+    >>> from dpviz.roads.tables import road_graph
     >>> cross = road_graph({"node": [0, 1, 2], "x": [0, 1, 1], "y": [0, 0, 1]},
     ...                    {"src": [0, 1], "dst": [1, 2]})
     >>> nearest_edges(cross, np.array([[0.5, 0.1], [0.9, 0.5], [2.0, -1.0]])).tolist()
     [0, 1, 0]
     """
-    scale, tree = graph.remembered("streets by place", lambda: _by_place(graph))
+    plane, tree = graph.remembered("streets by place", lambda: _by_place(graph))
     edge = np.full(len(points), len(graph), dtype=np.int64)
     for start in range(0, len(points), STRIP):
-        places = shapely.points(points[start : start + STRIP] * scale)
+        places = shapely.points(plane(points[start : start + STRIP]))
         place, nearest = tree.query_nearest(places)  # all that are as near, in any order
         np.minimum.at(edge, start + place, nearest)
     return edge
 
 
-def _by_place(graph: RoadGraph) -> tuple[Float, STRtree]:
-    """What makes the graph's coordinates comparable, and its lines in these."""
-    scale = np.ones(2)
-    if graph.crs:
-        middle = (graph.line_xy[:, 1].min() + graph.line_xy[:, 1].max()) / 2
-        scale = np.array([float(each) for each in metres_per_unit(graph.crs, middle)])
+def _by_place(graph: RoadGraph) -> tuple[Callable[[Float], Float], STRtree]:
+    """A map to the plane in which distances compare, and the graph's lines there."""
+    plane = local_plane(graph.line_xy, graph.crs)
     owner = np.repeat(np.arange(len(graph)), np.diff(graph.line_start))
-    lines = shapely.linestrings(graph.line_xy * scale, indices=owner)
-    return scale, shapely.STRtree(lines, node_capacity=4)  # half again as fast as 10, shapely's own
+    lines = shapely.linestrings(plane(graph.line_xy), indices=owner)
+    return plane, shapely.STRtree(lines, node_capacity=4)  # half again as fast as 10, shapely's own

@@ -16,9 +16,9 @@ from dpviz.errors import DataError
 from dpviz.private.load.check import check_trips
 from dpviz.private.load.events import nearest_edges, surroundings
 from dpviz.private.load.roads import read_trips
-from dpviz.roads.graph import road_graph
 from dpviz.roads.paths import Paths
 from dpviz.roads.steps import Steps
+from dpviz.roads.tables import road_graph
 from tests.commands import fails, run
 from tests.geojson import lines
 from tests.private.load.stability import (
