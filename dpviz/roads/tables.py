@@ -157,11 +157,12 @@ def agreed_crs(given: str, stated: str, what: str) -> str:
     if not stated:
         return given
     known = known_crs(stated)
+    degrees = known.equals(known_crs(DEGREES), ignore_axis_order=True)
+    name = DEGREES if degrees else known.to_string()
     plane = given.strip().lower() == PLANE
     if plane or (given and not known.equals(known_crs(given), ignore_axis_order=True)):
-        raise DataError(f"{what} is in {stated[:60]}, not in {given}: leave it out")
-    degrees = known.equals(known_crs(DEGREES), ignore_axis_order=True)
-    return DEGREES if degrees else known.to_string()
+        raise DataError(f"{what} is in {name[:60]}, not in {given}: leave it out")
+    return name
 
 
 def _crs_of(crs: str, nodes: Container[str]) -> str:

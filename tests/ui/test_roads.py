@@ -62,12 +62,12 @@ def test_streets_in_metres_that_are_called_degrees_are_refused(tmp_path):
     app = with_trips(
         opened(data="files"), "t.csv", "trip,edge\n1,0\n", {"streets.geojson": content}
     )
-    words = "streets lie nowhere on the Earth in EPSG:4326"
+    words = "the road graph lies nowhere on the Earth in EPSG:4326: name its CRS"
     assert words in app.main.error[0].value.replace("\\", "")
-    # Neither is a map of such a release drawn, wherever it was built.
-    (tmp_path / "streets.geojson").write_bytes(content)
+    # Neither is a map drawn of a release whose streets have lengths.
+    (tmp_path / "streets.geojson").write_bytes(content.replace(b"{}", b'{"length": 100}'))
     graph = read_graph(tmp_path / "streets.geojson")
-    with pytest.raises(DomainError, match=words):
+    with pytest.raises(DomainError, match="nowhere on the Earth in EPSG:4326"):
         ground(graph, "streets")
 
 

@@ -110,8 +110,7 @@ def lines(place: str) -> Any:
         limits.STREETS.check(len(shapes), path.name)
         if not len(shapes):
             raise DataError(f"{path.name} has no lines: give at least one street")
-        wkb = pa.array(shapely.to_wkb(shapes).tolist(), pa.binary())
-        return _row({NODE: nodes, EDGE: words}, crs, wkb)
+        return _row({NODE: nodes, EDGE: words}, crs, shapely.to_wkb(shapes).tolist())
 
 
 def _layers(path: Path) -> dict[str, str]:
