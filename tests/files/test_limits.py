@@ -377,7 +377,11 @@ def test_streets_of_a_stranger_are_parsed_in_the_child(tmp_path, monkeypatch):
         ("a.graphml", b"<graphml>" + b"<a/>" * 4_000_001, "4,000,000 elements"),
         ("a.graphml", b'<!DOCTYPE a [<!ENTITY b "c">]><graphml/>', "declares entities"),
         ("a.geojson", b'{"features": [' + b"{}," * 4_000_001 + b"{}]}", "4,000,000 objects"),
-        ("a.geojson", b'{"features": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", "cannot be read as lines"),
+        (
+            "a.geojson",
+            b'{"features": ' + b"[" * 100_000 + b"]" * 100_000 + b"}",
+            "cannot be read as lines",
+        ),
     ],
 )
 def test_streets_beyond_the_limits(name, content, words, tmp_path, little_memory):

@@ -14,7 +14,7 @@ import numpy as np
 from dpviz.arguments import typed
 from dpviz.datasets import city_graph
 from dpviz.datasets.geography import CITY
-from dpviz.domain.crs import DEGREES, known_crs
+from dpviz.domain.crs import DEGREES
 from dpviz.errors import DataError, ParameterError
 from dpviz.private.load.streets import graph_tables, table_columns
 from dpviz.roads.generate import clustered_workload, corridor_workload
@@ -48,13 +48,10 @@ def read_graph(
         DataError: a file that cannot be read as a road graph.
         DomainError: nobody knows the CRS, in which no release could be kept.
     """
-    elsewhere = bool(crs) and known_crs(crs) != known_crs(DEGREES)
     if len(sources) == 1 and str(sources[0]) == CITY:
-        if directed or elsewhere:
-            what = (
-                "go both ways: leave out directed" if directed else f"are in {DEGREES}, not {crs}"
-            )
-            raise DataError(f"the built-in city's streets {what}")
+        agreed_crs(crs, DEGREES, "the built-in city")
+        if directed:
+            raise DataError("the built-in city's streets go both ways: leave out directed")
         return city()
     paths = [_existing(source) for source in sources]
     nodes: Any

@@ -220,7 +220,9 @@ def _from_gdal(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         layer = _layer(pyogrio.list_layers(file).tolist(), path.name, wanted)
-        meta, _, wkb, values = pyogrio.raw.read(file, layer=layer, max_features=most.most + 1)
+        info = pyogrio.read_info(file, layer=layer, force_feature_count=True)
+        most.check(info["features"], path.name)
+        meta, _, wkb, values = pyogrio.raw.read(file, layer=layer)
     if kind == "GeoPackage" and layer is not None:
         types = zip(map(str, meta["fields"]), map(str, meta["dtypes"]), strict=True)
         refuse_texts(path, layer, [each for each, of in types if of.startswith(_NUMBERS)])

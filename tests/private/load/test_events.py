@@ -73,7 +73,8 @@ def test_the_nearest_street_is_that_of_shapely_the_first_of_several_in_metres():
     nearest = nearest_edges(graph, places)
     np.testing.assert_allclose(apart[np.arange(500), nearest], apart.min(axis=1), rtol=1e-12)
     twice = road_graph(
-        {"node": [0, 1], "x": [0, 1], "y": [0, 0]}, {"src": [0, 1, 0], "dst": [1, 0, 1], "length": [1, 2, 3]}
+        {"node": [0, 1], "x": [0, 1], "y": [0, 0]},
+        {"src": [0, 1, 0], "dst": [1, 0, 1], "length": [1, 2, 3]},
     )
     assert nearest_edges(twice, places).tolist() == [0] * 500
     # At 60° a degree across is half as long: 0.015° east of one street, 0.01° south of the other.
