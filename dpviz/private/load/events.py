@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpviz.domain import Domain
+from dpviz.domain.crs import DEGREES, known_crs
 from dpviz.domain.zones import ZONE
 from dpviz.errors import DataError
 from dpviz.lazy import shapely
@@ -30,6 +31,13 @@ def names_places(columns: Sequence[Column]) -> bool:
     if any(each.kind == "geometry" for each in columns) or wkt_column(columns) is not None:
         return True
     return recognised_columns(columns, Domain((0, 0), (1, 1))) is not None
+
+
+def _are_degrees(table: Table, columns: Sequence[str] | None) -> bool:
+    """Whether places stand in columns of longitude and latitude, by their names."""
+    if columns is None and not any(each.kind == "geometry" for each in table.columns):
+        columns = recognised_columns(table.columns, Domain((0, 0), (1, 1)))
+    return columns is not None and len(columns) == 2 and columns[-1].strip().casefold().startswith("lat")
 
 
 def read_events(
@@ -56,7 +64,8 @@ def read_events(
         opened: for what its schema says.
         graph: the public streets.
         columns: of the coordinates, or one of WKT; None takes the geometry or usual names.
-        crs: of plain columns, and of geometry that states none; the graph's by default.
+        crs: of plain columns, and of geometry that states none; the graph's by default, but
+            EPSG:4326 of columns of longitude and latitude where the graph is in no degrees.
         unit: column of the privacy unit.
         public: whether the data are public, so that axes that look swapped may be reported.
         table: of a database or a file of several.
@@ -66,6 +75,8 @@ def read_events(
     Raises:
         DataError: no places, or no way from their CRS to that of the graph.
     """
+    if crs is None and _are_degrees(opened, columns):
+        crs = graph.crs if graph.crs and known_crs(graph.crs).is_geographic else DEGREES
     stated = opened.crs or crs
     if stated and not graph.crs:
         raise DataError(

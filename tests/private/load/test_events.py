@@ -7,6 +7,7 @@ from functools import partial
 import geopandas as gpd
 import numpy as np
 import pandas as pd
+import pyproj
 import pytest
 import shapely
 from hypothesis import given
@@ -241,3 +242,13 @@ def test_the_command_reads_events_and_its_release_says_so(tmp_path, monkeypatch)
     assert "read as events, each on its nearest street: lon, lat" in checked[1]
     city = fails("roads", "build", "city", "--columns", "lon,lat", "-o", "c.parquet")
     assert "--columns is not for the built-in data" in city
+
+
+def test_columns_of_longitude_and_latitude_are_degrees_whatever_the_crs_of_the_streets():
+    """They were read as metres of the graph's CRS, and all of them were dropped."""
+    x, y = pyproj.Transformer.from_crs(4326, 32629, always_xy=True).transform(*LISBON.xy.T)
+    edges = {"edge": ["across", "along"], "src": [0, 1], "dst": [1, 2]}
+    metres = road_graph({"node": [0, 1, 2], "x": x, "y": y}, edges, crs="EPSG:32629")
+    assert sorted(edges_of(read_trips(EVENTS, metres, name="e"))) == ["across", "along", "along"]
+    plane = road_graph({"node": [0, 1, 2], "x": x, "y": y}, edges)
+    assert "name the CRS of the graph" in refused(graph=plane)
