@@ -173,6 +173,20 @@ def test_events_in_a_plane_of_its_own_need_no_crs_and_a_wrong_one_is_said():
     assert "is unknown" in app.error[0].value
 
 
+def test_the_crs_of_streets_is_asked_for_where_no_file_states_it():
+    edges, trips = "edge,src,dst\n1,a,b\n2,b,c\n", "trip,edge\n1,1\n1,2\n"
+    graph = {"nodes.csv": "node,x,y\na,10,60\nb,10.01,60\nc,10.02,60\n", "edges.csv": edges}
+    app = with_trips(opened(data="files"), "walks.csv", trips, graph)
+    assert app.session_state["roads.upload"][1].graph.crs == ""
+    app.text_input(key="roads.graph_crs").set_value("EPSG:4326").run()
+    told = app.session_state["roads.upload"][1].graph
+    assert (told.crs, told.length.round().tolist()) == ("EPSG:4326", [558.0, 558.0])
+    graph["nodes.csv"] = graph["nodes.csv"].replace("x,y", "lon,lat")
+    with_trips(app, "walks.csv", trips, graph)
+    assert not any(box.key == "roads.graph_crs" for box in app.text_input)
+    assert app.session_state["roads.upload"][1].graph.crs == "EPSG:4326"
+
+
 @pytest.mark.parametrize("form", ["csv", "jsonl"])
 def test_the_owner_s_exact_facts_of_own_files_stand_behind_a_press(form):
     trips = b"trip,edge\n1,1\n1,2\n2,moon\n"
