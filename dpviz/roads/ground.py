@@ -72,8 +72,9 @@ def local_plane(xy: Float, crs: str) -> Callable[[Float], Float]:
 
 
 def _geodetic(crs: str) -> Any:
-    """Longitude and latitude of the same datum; None where a CRS has none."""
-    return known_crs(crs).to_2d().geodetic_crs if crs else None
+    """Longitude and latitude in degrees of the same datum; None where a CRS has none."""
+    base = known_crs(crs).to_2d().geodetic_crs if crs else None
+    return None if base is None else pyproj.crs.GeographicCRS(datum=base.datum)
 
 
 def _degrees(xy: Float, crs: str, base: Any) -> Float:

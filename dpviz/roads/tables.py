@@ -41,8 +41,8 @@ def road_graph(
 ) -> RoadGraph:
     """A road graph from a table of nodes and one of edges.
 
-    Edges of the same ends, course and length are one street of an undirected graph: the later ones
-    are further ids of the first.
+    Edges of the same ends and course, straight ones of the same length too, are one street of an
+    undirected graph: the later ones are further ids of the first.
 
     Args:
         nodes: columns ``node`` (or ``osmid``), and ``x, y``, or ``lon, lat``, which are in
@@ -185,11 +185,9 @@ def _edge_ids(edges: Mapping[str, ArrayLike]) -> Ids:
         first = next((edges[each] for each in edge_columns(edges) if each in edges), ())
         return np.arange(len(np.asarray(first)))
     ids = [_ids(edges, each, "edge") for each in columns]
-    return (
-        ids[0]
-        if len(ids) == 1
-        else as_objects(map("-".join, zip(*(map(str, each) for each in ids), strict=True)))
-    )
+    if len(ids) == 1:
+        return ids[0]
+    return as_objects("-".join(map(str, each)) for each in zip(*ids, strict=True))
 
 
 def _ids(table: Mapping[str, ArrayLike], name: str, what: str) -> Ids:
@@ -284,7 +282,10 @@ def _courses(
 
 
 def _streets(ends: Int, length: Float, start: Int, line_xy: Float) -> Int:
-    """Row of the first edge of the same ends, course and length, in any direction, int64 (m,)."""
+    """Row of the first edge of the same ends and course, in any direction, int64 (m,).
+
+    Straight edges of two lengths are two streets: their courses may not be known.
+    """
     street = np.arange(len(ends))
     low, high = np.sort(ends, axis=1).T
     _, pair, times = np.unique(
@@ -294,7 +295,8 @@ def _streets(ends: Int, length: Float, start: Int, line_xy: Float) -> Int:
     for row in np.flatnonzero(times[pair] > 1).tolist():
         line = line_xy[start[row] : start[row + 1]]
         course = min(line.tobytes(), line[::-1].tobytes())
-        street[row] = first.setdefault((int(pair[row]), course, f"{length[row]:.6g}"), row)
+        metres = f"{length[row]:.6g}" if len(line) == 2 else ""
+        street[row] = first.setdefault((int(pair[row]), course, metres), row)
     return street
 
 

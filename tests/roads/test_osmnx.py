@@ -234,9 +234,10 @@ def test_a_column_of_geometry_is_read_as_wkt_wkb_or_hexadecimal_and_refused_else
 
 
 def test_parallel_streets_of_another_course_or_length_are_two(tmp_path):
-    edges = [(101, 102, 0, {}, BENT), (102, 101, 0, {}, None), (102, 101, 1, {}, BENT[::-1])]
+    edges = [(101, 102, 0, {"length": 1340}, BENT), (102, 101, 0, {"length": 1115}, None)]
+    edges += [(102, 101, 1, {"length": 1341}, BENT[::-1]), (102, 101, 2, {"length": 1200}, None)]
     graph = dpviz.read_graph(graphml(tmp_path / "g.graphml", edges=edges, crs="epsg:4326"))
-    assert graph.edge_id.tolist() == ["101-102-0", "102-101-0"]
+    assert graph.edge_id.tolist() == ["101-102-0", "102-101-0", "102-101-2"]
     assert graph.twins == {"102-101-1": 0}
     trips = read_trips(pd.DataFrame({"edges": [["102-101-1"], ["102-101-0"]]}), graph, name="t")
     assert trips._trips.edge.tolist() == [0, 1]

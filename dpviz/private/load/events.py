@@ -37,7 +37,11 @@ def _are_degrees(table: Table, columns: Sequence[str] | None) -> bool:
     """Whether places stand in columns of longitude and latitude, by their names."""
     if columns is None and not any(each.kind == "geometry" for each in table.columns):
         columns = recognised_columns(table.columns, Domain((0, 0), (1, 1)))
-    return columns is not None and len(columns) == 2 and columns[-1].strip().casefold().startswith("lat")
+    return (
+        columns is not None
+        and len(columns) == 2
+        and columns[-1].strip().casefold().startswith("lat")
+    )
 
 
 def read_events(

@@ -22,13 +22,11 @@ Columns = dict[str, list[Any]]
 NODE, EDGE = "node", "edge"
 """The tables of a graph."""
 
-NAMES = {
-    NODE: ("osmid", "x", "y", "lon", "lat"),
-    EDGE: ("edge", "id", "osmid", "fid", "u", "v", "key", "src", "dst", "length", "geometry"),
-}
-"""Columns that are read of each."""
-
-_OWN_FORMATS = ("GeoJSON", "GeoPackage", "Shapefile", "zip")
+NAMES = (
+    *("node", "osmid", "x", "y", "lon", "lat"),
+    *("edge", "id", "fid", "u", "v", "key", "src", "dst", "length"),
+)
+"""Columns that are read, beside the geometry."""
 
 
 def graph_tables(path: Path) -> tuple[Columns | None, Columns, str]:
@@ -76,11 +74,9 @@ def table_columns(
     Raises:
         DataError: a missing column, or a file that is no table.
     """
-    if _head(path) in _OWN_FORMATS:
-        _, edges, crs = graph_tables(path)
-        return edges, crs
-    table = open_table(path)
-    if any(column.kind == "geometry" for column in table.columns):
+    shapes = _head(path) in ("GeoJSON", "GeoPackage", "Shapefile")
+    table = None if shapes else open_table(path)
+    if table is None or any(column.kind == "geometry" for column in table.columns):
         _, edges, crs = graph_tables(path)
         return edges, crs
     wanted = list(dict.fromkeys(needed([column.name for column in table.columns])))
@@ -139,10 +135,10 @@ def network(place: str) -> Any:
         of_nodes, of_edges = (
             {
                 each: [row[-1].get(each) for row in rows]
-                for each in NAMES[what]
+                for each in (*NAMES, "geometry")
                 if any(each in row[-1] for row in rows)
             }
-            for what, rows in ((NODE, nodes), (EDGE, edges))
+            for rows in (nodes, edges)
         )
         of_nodes["node"] = [row[0] for row in nodes]
         of_edges |= {
@@ -158,7 +154,7 @@ def _row(tables: dict[str, Columns], crs: Any, geometry: Any) -> Any:
         f"{what} {name}": pa.array([[_text(cell) for cell in cells]])
         for what, table in tables.items()
         for name, cells in table.items()
-        if name in (what, *NAMES[what])
+        if name in NAMES
     }
     if geometry is not None:
         columns[f"{EDGE} geometry"] = pa.array([geometry])
