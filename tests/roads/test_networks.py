@@ -157,7 +157,7 @@ def test_lengths_paths_counts_and_nearest_streets_are_those_of_networkx_and_pypr
         np.testing.assert_allclose(graph.length[graph.edge_rows(path)].sum(), length, rtol=1e-7)
         assert answer["count"] == sum(counted.count(name) for name in path)
 
-    points = network._drawn(network.random.uniform(-2_000, 2_000, (25, 2)))
+    points = network._drawn(network.random.uniform(-2_000, 2_000, (12, 2)))
     apart = network.apart(points)
     chosen = graph.edge_id[nearest_edges(graph, points)].tolist()
     names = [*network.edges]
