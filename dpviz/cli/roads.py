@@ -54,21 +54,22 @@ def build(
         str, typer.Option(help="A name, or a combination such as min+opt+tru.")
     ] = "event-histogram",
     workload: Annotated[
-        str, typer.Option(help="Public queries: clustered:LENGTH, corridor, or a file.")
-    ] = "clustered:10",
+        str | None,
+        typer.Option(
+            help="Public queries: clustered:LENGTH (clustered:10 by default), corridor, or a file."
+        ),
+    ] = None,
     drop_unknown: Annotated[
         bool, typer.Option("--drop-unknown", help="Leave out edges that the graph lacks.")
     ] = False,
     table: TableName = None,
 ) -> None:
     """Spend epsilon on one event histogram of trips; the ledger pays unless they are public."""
-    from dpviz.build import workload_of
-
     build_release(
         "roads",
         method,
         order,
-        [source, workload, *words(streets.graph, "--graph")],
+        [source, *([workload] if workload else []), *words(streets.graph, "--graph")],
         lambda: streets.load(
             source,
             **units.reading(),
@@ -79,7 +80,7 @@ def build(
             table=table,
         ),
         described,
-        lambda data: workload_of(workload, data.graph),
+        lambda _: workload,
     )
 
 

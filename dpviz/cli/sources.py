@@ -24,7 +24,7 @@ class Streets:
     """The public road graph of trips."""
 
     graph: str | None = option(
-        help="Public graph: NODES,EDGES tables, or one GeoJSON or GraphML file."
+        help="Public graph: NODES,EDGES tables, or one GraphML, GeoPackage or GeoJSON file."
     )
     components: str = option(
         "--components",
@@ -32,7 +32,11 @@ class Streets:
         default="refuse",
         help="A disconnected graph: refuse it, keep largest or all.",
     )
-    crs: str = option(default="", help="CRS of plain node tables; none for a plane of its own.")
+    crs: str = option(
+        default="",
+        help="CRS of a graph whose file states none and whose columns are not lon and lat; none "
+        "for a plane of its own.",
+    )
     directed: bool = option(
         "--directed", default=False, help="Edges are one-way, from src to dst or as drawn."
     )
@@ -50,10 +54,9 @@ class Streets:
         """
         if self.graph is None:
             raise ParameterError("--graph is missing: give NODES,EDGES tables, or one file")
-        crs = "" if self.crs.strip().lower() == "none" else self.crs
         names = words(self.graph, "--graph")
         graph = dpviz.read_graph(
-            *names, crs=crs, components=self.components, directed=self.directed
+            *names, crs=self.crs, components=self.components, directed=self.directed
         )
         _check_places(graph)
         return graph

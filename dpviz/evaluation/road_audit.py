@@ -16,8 +16,9 @@ import numpy as np
 from dpviz.evaluation.audit import MethodBench
 from dpviz.evaluation.search import Pair
 from dpviz.methods.roads.base import Measured, RoadMethod, RoadTask
-from dpviz.roads.graph import RoadGraph, road_graph
+from dpviz.roads.graph import RoadGraph
 from dpviz.roads.paths import Paths
+from dpviz.roads.tables import road_graph
 
 EDGES = 4
 

@@ -62,7 +62,6 @@ class Method:
         paper: authors, title, venue, year.
         presets: other names for settings of it, with their parameters; names of papers are here.
         advice: when not to use it.
-        queries: whether it takes a public workload: "none", "optional" or "needed".
         dims: the dimensions of points that it can do; none for other kinds of data.
         tiny: parameters that make a build on a handful of records fast, for audits and tests.
     """
@@ -74,7 +73,6 @@ class Method:
     paper: ClassVar[str] = ""
     presets: ClassVar[dict[str, dict[str, Any]]] = {}
     advice: ClassVar[str] = ""
-    queries: ClassVar[str] = "none"
     dims: ClassVar[tuple[int, ...]] = ()
     tiny: ClassVar[dict[str, Any]] = {}
 

@@ -16,7 +16,7 @@ from dpviz.methods.points.declared import Declared
 from dpviz.methods.registry import Method, method_with
 from dpviz.private.areas import AreaData
 from dpviz.private.handle import DataHandle, Handle
-from dpviz.private.load.graphs import workload_of
+from dpviz.private.load.graphs import WORKLOAD, workload_of
 from dpviz.private.roads import RoadData
 from dpviz.queries.wishes import parse_all
 from dpviz.releases.areas.partition import Areas
@@ -116,12 +116,11 @@ def promises(data: Handle[Any], wishes: Iterable[str]) -> dict[str, list[str]]:
 
 def _paths(data: Handle[Any], method: Method, workload: Any) -> Paths:
     """The queries of a workload, each a path of the data's graph; none where none are given."""
-    if workload is None:
-        if method.queries == "needed":
-            raise ParameterError(f"method {method.name} needs a workload: give public queries")
-        return Paths.of([])
     if not isinstance(data, RoadData):
-        raise ParameterError(f"method {method.name} takes no workload: leave it out")
+        if workload is not None:
+            raise ParameterError(f"method {method.name} takes no workload: leave it out")
+        return Paths.of([])
+    workload = WORKLOAD if workload is None else workload
     given = workload_of(workload, data.graph) if isinstance(workload, str) else workload
     paths: Paths = fitting(given, Paths, "workload", ParameterError)
     require_workload(paths)

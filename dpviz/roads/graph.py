@@ -1,15 +1,17 @@
 """RoadGraph: the public network on which sequences run, as frozen columns.
 
 Everything here is public: nodes, edges with their geometry and length. Edges are known by their id,
-so that parallel edges and self-loops are ordinary. Roads go both ways unless the graph is directed.
+so that parallel edges and self-loops are ordinary. Roads go both ways unless the graph is directed;
+then one street that a file lists in both directions is one edge, under either id.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Hashable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -18,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from dpviz.errors import DataError
 from dpviz.files import limits
 from dpviz.lazy import scipy
+from dpviz.roads.ground import FARTHEST
 
 Int = NDArray[np.int64]
 Float = NDArray[np.float64]
@@ -25,9 +28,9 @@ Ids = NDArray[Any]
 """Whole numbers (int64), or texts (objects): one long name must not set the width of all others."""
 Made = TypeVar("Made")
 
+_WHOLE = re.compile("0|-?[1-9][0-9]{0,17}")
+
 MOST_REMEMBERED = 32
-FARTHEST = 1e12
-"""Of a coordinate: in any unit far beyond the Earth, and its square is still a number."""
 COMPONENTS = ("refuse", "largest", "all")
 FLOATS = ("xy", "length", "line_xy")
 
@@ -41,11 +44,14 @@ class RoadGraph:
         xy: (n, 2) coordinates in the units of ``crs``.
         edge_id: (m,) distinct whole numbers or strings.
         ends: (m, 2) row numbers of the two end nodes, int64; equal for a self-loop.
-        length: (m,) positive lengths in any unit, float64; shortest paths use them.
+        length: (m,) positive lengths, float64, metres on the ground unless the file states others;
+            shortest paths use them.
         line_start: (m + 1,) offsets into ``line_xy``, int64.
         line_xy: (k, 2) geometry of the edges one after another, from the first end to the second.
         crs: the coordinate reference system, "" for a plane of its own.
         directed: whether an edge is passed from its first end to its second only.
+        twins: further ids, as text, of streets that a file lists more than once, and the row number
+            of the edge of each.
 
     Raises:
         DataError: a column of the wrong shape, an id given twice, an end that is no node, or a
@@ -61,6 +67,7 @@ class RoadGraph:
     line_xy: Float
     crs: str = ""
     directed: bool = False
+    twins: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         try:
@@ -76,6 +83,7 @@ class RoadGraph:
         for name, column in columns.items():
             column.flags.writeable = False
             object.__setattr__(self, name, column)
+        object.__setattr__(self, "twins", MappingProxyType({**self.twins}))
         self._check()
 
     def _check(self) -> None:
@@ -95,7 +103,8 @@ class RoadGraph:
                 raise DataError(
                     f"road graph: {name} has shape {getattr(self, name).shape}, expected {shape}"
                 )
-        for what, ids in (("node", self.node_id), ("edge", self.edge_id)):
+        names = as_objects(self.edge_names) if self.twins else self.edge_id
+        for what, ids in (("node", self.node_id), ("edge", names)):
             values, times = np.unique(ids, return_counts=True)
             if len(values) < len(ids):
                 raise DataError(
@@ -103,6 +112,9 @@ class RoadGraph:
                 )
         if (self.ends < 0).any() or (self.ends >= n).any():
             raise DataError("an edge ends at a node that does not exist")
+        if not all(0 <= edge < m for edge in self.twins.values()):
+            raise DataError("a second id is of an edge that does not exist")
+        limits.NAME.check(max(map(len, self.twins), default=0), "an edge")
         require_places(self.xy)
         require_places(self.line_xy)
         wrong = ~(np.isfinite(self.length) & (self.length > 0))
@@ -158,9 +170,19 @@ class RoadGraph:
         """Points (k, 2) of one edge row."""
         return self.line_xy[self.line_start[edge] : self.line_start[edge + 1]]
 
+    @property
+    def edge_names(self) -> list[str]:
+        """Ids of the edges as text, then those of their twins."""
+        return [*map(str, self.edge_id.tolist()), *self.twins]
+
+    @property
+    def named_edges(self) -> Int:
+        """Row number of the edge that each of :attr:`edge_names` names."""
+        return np.array([*range(len(self)), *self.twins.values()], dtype=np.int64)
+
     def edge_rows(self, ids: ArrayLike) -> Int:
         """Row numbers of edge ids, −1 where the graph has no such edge; int64 of the same shape."""
-        return _rows_of(self._edge_place, ids)
+        return rows_of(self._edge_place, ids)
 
     def node_row(self, name: object) -> int:
         """Row number of one node id.
@@ -168,7 +190,7 @@ class RoadGraph:
         Raises:
             DataError: the graph has no such node.
         """
-        row = int(_rows_of(self._node_place, [str(name)])[0])
+        row = int(rows_of(self._node_place, [str(name)])[0])
         if row < 0:
             raise DataError(
                 f"node {str(name)[:40]} is not in the road graph: choose one of its nodes"
@@ -189,12 +211,12 @@ class RoadGraph:
         return {}
 
     @cached_property
-    def _edge_place(self) -> dict[Any, int]:
-        return {name: row for row, name in enumerate(self.edge_id.tolist())}
+    def _edge_place(self) -> dict[str, int]:
+        return {**places_of(self.edge_id), **self.twins}
 
     @cached_property
-    def _node_place(self) -> dict[Any, int]:
-        return {name: row for row, name in enumerate(self.node_id.tolist())}
+    def _node_place(self) -> dict[str, int]:
+        return places_of(self.node_id)
 
     def keep(self, edges: ArrayLike) -> RoadGraph:
         """The graph of the edges where the mask (m,) is true, and the nodes that they touch."""
@@ -203,6 +225,7 @@ class RoadGraph:
         position = np.full(len(self.node_id), -1, dtype=np.int64)
         position[touched] = np.arange(len(touched))
         points, start = ragged_take(self.line_start, rows)
+        row = {edge: at for at, edge in enumerate(rows.tolist())}
         return RoadGraph(
             self.node_id[touched],
             self.xy[touched],
@@ -213,6 +236,7 @@ class RoadGraph:
             self.line_xy[points],
             self.crs,
             self.directed,
+            {name: row[edge] for name, edge in self.twins.items() if edge in row},
         )
 
     def connected(self, components: str = "refuse") -> RoadGraph:
@@ -241,72 +265,6 @@ class RoadGraph:
         return self.keep(edge_part == np.argmax(sizes))
 
 
-def road_graph(
-    nodes: dict[str, ArrayLike],
-    edges: dict[str, ArrayLike],
-    *,
-    crs: str = "",
-    components: str = "refuse",
-    directed: bool = False,
-) -> RoadGraph:
-    """A road graph from two tables, with straight edges.
-
-    Args:
-        nodes: columns ``node, x, y`` (or ``lon, lat``).
-        edges: columns ``src, dst``; ``edge`` (the id, row numbers by default) and ``length``
-            (straight-line distance by default).
-        crs: the coordinate reference system, "" for a plane of its own.
-        components: what to do with a disconnected graph; see :meth:`RoadGraph.connected`.
-        directed: whether edges run from ``src`` to ``dst`` only.
-
-    Raises:
-        DataError: a missing column, an edge that names a missing node, or see :class:`RoadGraph`.
-
-    >>> square = road_graph({"node": [1, 2, 3], "x": [0, 1, 1], "y": [0, 0, 1]},
-    ...                     {"edge": ["a", "b"], "src": [1, 2], "dst": [2, 3]})
-    >>> square.ends.tolist(), square.length.tolist()
-    ([[0, 1], [1, 2]], [1.0, 1.0])
-    """
-    _, x, y = needed = node_columns(nodes)
-    for what, table, columns in (("node", nodes, needed), ("edge", edges, edge_columns(edges))):
-        missing = [name for name in columns if name not in table]
-        if missing:
-            listed = ", ".join(map(repr, table)) or "none"
-            raise DataError(f"the {what} table has no column {missing[0]!r}: it has {listed}")
-    node_id = as_ids(nodes["node"])
-    try:
-        xy = np.column_stack([np.asarray(nodes[name], dtype=np.float64) for name in (x, y)])
-    except (TypeError, ValueError):
-        raise DataError(f"columns {x!r} and {y!r} of the nodes must be numbers, one each") from None
-    require_places(xy)
-    source = as_ids(edges["src"])
-    edge_id = as_ids(edges["edge"]) if "edge" in edges else np.arange(len(source))
-    place = {name: row for row, name in enumerate(node_id.tolist())}
-    ends = np.column_stack([_rows_of(place, each) for each in (source, as_ids(edges["dst"]))])
-    if len(edge_id) != len(ends):
-        raise DataError(f"{len(edge_id)} edge ids for {len(ends)} edges: give one each")
-    lost = (ends < 0).any(axis=1)
-    if lost.any():
-        row = int(np.argmax(lost))
-        column = "src" if ends[row, 0] < 0 else "dst"
-        named = as_ids(edges[column])[row]
-        raise DataError(
-            f"edge {edge_id[row]} names node {named}, which the node table lacks: "
-            "add the node or drop the edge"
-        )
-    lines = xy[ends]
-    if "length" in edges:
-        length = np.asarray(edges["length"], dtype=np.float64)
-    else:
-        length = np.hypot(*(lines[:, 1] - lines[:, 0]).T)
-        # Two nodes at one place, or a self-loop, still need a positive length.
-        length = np.maximum(length, 1e-9 * max(float(length.max(initial=0.0)), 1e-300))
-    start = np.arange(0, 2 * len(ends) + 1, 2)
-    points = lines.reshape(-1, 2)
-    graph = RoadGraph(node_id, xy, edge_id, ends, length, start, points, crs, directed)
-    return graph.connected(components)
-
-
 def require_places(xy: Float) -> None:
     """Refuse coordinates that nothing can be computed with.
 
@@ -319,28 +277,14 @@ def require_places(xy: Float) -> None:
         )
 
 
-def node_columns(names: Container[str]) -> tuple[str, str, str]:
-    """What a table of nodes must have, of the columns that it has: the id and the coordinates.
-
-    >>> node_columns(["node", "lon", "lat"]), node_columns(["id"])
-    (('node', 'lon', 'lat'), ('node', 'x', 'y'))
-    """
-    return ("node", "lon", "lat") if "lon" in names and "x" not in names else ("node", "x", "y")
-
-
-def edge_columns(_names: Container[str]) -> tuple[str, str]:
-    """What a table of edges must have: the ids of both ends."""
-    return "src", "dst"
-
-
 def as_ids(values: ArrayLike | Iterable[object]) -> Ids:
-    """Ids as int64 where all are whole numbers, else as texts.
+    """Ids as int64 where all are whole numbers, also as texts write them; else as texts.
 
     Raises:
         DataError: a text that is longer than a name may be.
 
-    >>> as_ids(["1", "b"]).tolist(), as_ids([1.0, 2.0]).tolist()
-    (['1', 'b'], [1, 2])
+    >>> as_ids(["1", "b"]).tolist(), as_ids([1.0, 2.0]).tolist(), as_ids(["1", "02"]).tolist()
+    (['1', 'b'], [1, 2], ['1', '02'])
     """
     array = values if isinstance(values, np.ndarray) else as_objects(values)
     if array.dtype.kind in "iuf" and (np.abs(array) < 2**63).all() and (array == array // 1).all():
@@ -366,6 +310,8 @@ def as_objects(values: Any) -> NDArray[Any]:
 
 
 def _is_whole(value: object) -> bool:
+    if isinstance(value, str):
+        return _WHOLE.fullmatch(value) is not None
     if isinstance(value, float):
         return value.is_integer() and abs(value) < 2**63
     return isinstance(value, (int, np.integer)) and abs(int(value)) < 2**63
@@ -380,13 +326,13 @@ def ragged_take(start: Int, rows: Int) -> tuple[Int, Int]:
     return places, offsets
 
 
-def _rows_of(place: dict[Any, int], wanted: ArrayLike | Iterable[object]) -> Int:
-    """Row of each wanted id, −1 where there is none; numbers written as text are understood."""
+def places_of(ids: Ids) -> dict[str, int]:
+    """Row of each id, by its text."""
+    return {str(name): row for row, name in enumerate(ids.tolist())}
+
+
+def rows_of(place: dict[str, int], wanted: ArrayLike | Iterable[object]) -> Int:
+    """Row of each wanted id, −1 where there is none."""
     asked = as_ids(wanted)
-    items = asked.ravel().tolist()
-    if place and isinstance(next(iter(place)), str):
-        items = [str(each) for each in items]
-    elif asked.dtype.kind == "O":
-        items = [int(each) if re.fullmatch(r"-?[0-9]{1,17}", each) else None for each in items]
-    rows = np.fromiter((place.get(each, -1) for each in items), np.int64, len(items))
+    rows = np.fromiter((place.get(str(each), -1) for each in asked.ravel().tolist()), np.int64)
     return rows.reshape(asked.shape)

@@ -22,7 +22,8 @@ from dpviz.evaluation.truth import exact_visits
 from dpviz.private.load.graphs import read_graph
 from dpviz.private.roads import RoadData
 from dpviz.roads.generate import clustered_workload, commuter_trips, corridor_workload
-from dpviz.roads.graph import RoadGraph, road_graph
+from dpviz.roads.graph import RoadGraph
+from dpviz.roads.tables import road_graph
 
 METHODS = ("min+best+tru", "basic", "flows")
 EPSILONS = (1.0, 0.1)

@@ -55,7 +55,7 @@ def files(tmp_path, monkeypatch):
 UNIT = ("--unit", "who", "--max-per-unit", "2")
 PLACES = ("build", "places.csv", BOX)
 GRAPH = ("--graph", "nodes.csv,edges.csv", "--crs", "none")
-AROUND = ("--graph", "around.csv,edges.csv", "--crs", "none")
+AROUND = ("--graph", "around.csv,edges.csv", "--crs", "EPSG:4326")
 ROADS = ("roads", "build", "walks.csv", *GRAPH, "--workload", "clustered:1")
 EVENTS = ("roads", "build", "places.csv", *AROUND, "--workload", "clustered:1")
 SYMBOLS = ("sequences", "build", "visits.csv", "--alphabet", "a1,b2")

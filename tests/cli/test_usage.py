@@ -236,7 +236,7 @@ def test_who_matches_is_told_where_data_are_declared_public(folder):
     ],
 )
 def test_a_graph_is_doubted_as_bounds_are(folder, far, line):
-    (folder / "nodes.csv").write_text(f"node,lon,lat\na,0,0\nb,{far},1\n")
+    (folder / "nodes.csv").write_text(f"node,x,y\na,0,0\nb,{far},1\n")
     (folder / "edges.csv").write_text("edge,src,dst,length\n1,a,b,1\n")
     (folder / "walks.csv").write_text("trip,edge\n1,1\n")
     words = ("roads", "build", "walks.csv", "--graph", "nodes.csv,edges.csv", "-o", "out.parquet")

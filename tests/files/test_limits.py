@@ -25,7 +25,7 @@ from dpviz.private.load.graphs import read_graph
 from dpviz.private.load.roads import read_trips
 from dpviz.private.load.sequences import alphabet_of, read_sequences
 from dpviz.releases.points.region_file import polygon_layers, read_regions
-from dpviz.roads.graph import road_graph
+from dpviz.roads.tables import road_graph
 from dpviz.sequences.alphabet import Alphabet
 from tests.fuzz.inputs import GRAPHML, workbook
 from tests.geojson import collection, feature
@@ -362,7 +362,11 @@ def test_streets_of_a_stranger_are_parsed_in_the_child(tmp_path, monkeypatch):
         ("a.graphml", b"<graphml>" + b"<a/>" * 4_000_001, "4,000,000 elements"),
         ("a.graphml", b'<!DOCTYPE a [<!ENTITY b "c">]><graphml/>', "declares entities"),
         ("a.geojson", b'{"features": [' + b"{}," * 4_000_001 + b"{}]}", "4,000,000 objects"),
-        ("a.geojson", b'{"features": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", "no GeoJSON"),
+        (
+            "a.geojson",
+            b'{"features": ' + b"[" * 100_000 + b"]" * 100_000 + b"}",
+            "cannot be read as lines",
+        ),
     ],
 )
 def test_streets_beyond_the_limits(name, content, words, tmp_path, little_memory):

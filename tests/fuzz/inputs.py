@@ -19,7 +19,7 @@ from dpviz.private.load.roads import read_trips
 from dpviz.private.load.sequences import alphabet_of, read_sequences
 from dpviz.queries import workloads
 from dpviz.releases.points.region_file import read_regions
-from dpviz.roads.graph import road_graph
+from dpviz.roads.tables import road_graph
 from dpviz.sequences.alphabet import Alphabet
 from tests.fuzz import mutants
 from tests.geojson import collection, feature

@@ -20,8 +20,8 @@ from dpviz.releases.areas.release import AreaRelease
 from dpviz.releases.header import SCHEMA
 from dpviz.releases.roads.release import RoadRelease
 from dpviz.releases.sequences.release import SequenceRelease
-from dpviz.roads.graph import road_graph
 from dpviz.roads.paths import Paths
+from dpviz.roads.tables import road_graph
 from dpviz.sequences.grams import Ranking
 
 HERE = Path(__file__).parent

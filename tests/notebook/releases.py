@@ -5,8 +5,8 @@ import pyarrow as pa
 import dpviz
 from dpviz.build import RoadData
 from dpviz.roads.generate import clustered_workload
-from dpviz.roads.graph import road_graph
 from dpviz.roads.paths import Paths
+from dpviz.roads.tables import road_graph
 
 
 def streets():

@@ -23,8 +23,8 @@ import dpviz
 from dpviz import Ledger
 from dpviz.private.roads import RoadData
 from dpviz.private.sequences import SequenceData, Sequences
-from dpviz.roads.graph import road_graph
 from dpviz.roads.paths import Paths
+from dpviz.roads.tables import road_graph
 from dpviz.sequences.alphabet import Alphabet
 from tests.strategies import UNIT_SQUARE
 

@@ -6,8 +6,8 @@ import pytest
 
 from dpviz.private.roads import RoadData
 from dpviz.roads.generate import clustered_workload, commuter_trips
-from dpviz.roads.graph import road_graph
 from dpviz.roads.paths import Paths, require_paths
+from dpviz.roads.tables import road_graph
 
 
 def grid(side):
@@ -22,9 +22,12 @@ def grid(side):
 
 
 def joined(ends, **how):
-    """Five nodes, and an edge for each of these pairs: parallel ones and loops among them."""
+    """Five nodes, and an edge for each of these pairs: parallel ones and loops among them, which
+    differ in length.
+    """
     nodes = {"node": range(5), "x": range(5), "y": [0, 1, 0, 1, 0]}
     edges = {"src": [a for a, _ in ends], "dst": [b for _, b in ends]}
+    edges["length"] = np.linspace(1.0, 2.0, len(ends))
     return road_graph(nodes, edges, components="all", **how)
 
 

@@ -16,9 +16,9 @@ from dpviz.private.roads import RoadData, exact_visits
 from dpviz.releases.store import from_arrow
 from dpviz.roads.decompose import min_cut, random_pairs
 from dpviz.roads.generate import clustered_workload, commuter_trips, corridor_workload
-from dpviz.roads.graph import road_graph
 from dpviz.roads.paths import Paths, require_paths, walk_nodes
 from dpviz.roads.routing import Router, shortest_path
+from dpviz.roads.tables import road_graph
 from tests.commands import as_json, fails
 from tests.geojson import lines
 

@@ -18,10 +18,10 @@ from dpviz.private.mechanisms.noise import SimulatedNoise
 from dpviz.private.roads import RoadData
 from dpviz.roads.decompose import Subdomains, chains
 from dpviz.roads.generate import clustered_workload, commuter_trips
-from dpviz.roads.graph import road_graph
 from dpviz.roads.paths import Paths
 from dpviz.roads.smoothing import neighbours
 from dpviz.roads.streets import street_costs, streets, use_classes
+from dpviz.roads.tables import road_graph
 
 from .conftest import grid
 
@@ -277,6 +277,7 @@ def test_odd_networks_and_odd_trips_are_measured(odd, directed):
     }
     ends = np.concatenate([odd.node_id[odd.ends], [["e", "f"]]])
     edges = {"edge": [*odd.edge_id, "ef"], "src": ends[:, 0], "dst": ends[:, 1]}
+    edges["length"] = np.arange(1.0, len(ends) + 1)
     graph = road_graph(nodes, edges, components="all", directed=directed)
     trips = Paths.of([[0, 1, 0], [5, 5, 5], [6], [], [0, 2, 3, 4, 1, 2], [6, 0, 3]] * 5)
     data = RoadData("odd", graph, trips, public=True)

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from dpviz.errors import DataError
-from dpviz.roads.graph import as_ids, road_graph
+from dpviz.roads.graph import as_ids
+from dpviz.roads.tables import road_graph
 
 NODES = {"node": [1, 2, 3, 4], "x": [0, 1, 2, 3], "y": [0, 0, 0, 0]}
 
@@ -15,7 +16,7 @@ def test_an_edge_that_names_a_missing_node_is_named():
 
 
 def test_a_disconnected_graph_needs_a_decision():
-    edges = {"edge": [1, 2, 3], "src": [1, 3, 3], "dst": [2, 4, 4]}
+    edges = {"edge": [1, 2, 3], "src": [1, 3, 3], "dst": [2, 4, 4], "length": [1, 1, 2]}
     with pytest.raises(DataError, match=r"falls into 2 parts \(2, 1 edges\).*components=largest"):
         road_graph(NODES, edges)
     assert road_graph(NODES, edges, components="all").edge_id.tolist() == [1, 2, 3]

@@ -62,12 +62,12 @@ def test_streets_in_metres_that_are_called_degrees_are_refused(tmp_path):
     app = with_trips(
         opened(data="files"), "t.csv", "trip,edge\n1,0\n", {"streets.geojson": content}
     )
-    words = "streets lie nowhere on the Earth in EPSG:4326"
+    words = "the road graph lies nowhere on the Earth in EPSG:4326: name its CRS"
     assert words in app.main.error[0].value.replace("\\", "")
-    # Neither is a map of such a release drawn, wherever it was built.
-    (tmp_path / "streets.geojson").write_bytes(content)
+    # Neither is a map drawn of a release whose streets have lengths.
+    (tmp_path / "streets.geojson").write_bytes(content.replace(b"{}", b'{"length": 100}'))
     graph = read_graph(tmp_path / "streets.geojson")
-    with pytest.raises(DomainError, match=words):
+    with pytest.raises(DomainError, match="nowhere on the Earth in EPSG:4326"):
         ground(graph, "streets")
 
 
@@ -173,6 +173,20 @@ def test_events_in_a_plane_of_its_own_need_no_crs_and_a_wrong_one_is_said():
     assert "is unknown" in app.error[0].value
 
 
+def test_the_crs_of_streets_is_asked_for_where_no_file_states_it():
+    edges, trips = "edge,src,dst\n1,a,b\n2,b,c\n", "trip,edge\n1,1\n1,2\n"
+    graph = {"nodes.csv": "node,x,y\na,10,60\nb,10.01,60\nc,10.02,60\n", "edges.csv": edges}
+    app = with_trips(opened(data="files"), "walks.csv", trips, graph)
+    assert app.session_state["roads.upload"][1].graph.crs == ""
+    app.text_input(key="roads.graph_crs").set_value("EPSG:4326").run()
+    told = app.session_state["roads.upload"][1].graph
+    assert (told.crs, told.length.round().tolist()) == ("EPSG:4326", [558.0, 558.0])
+    graph["nodes.csv"] = graph["nodes.csv"].replace("x,y", "lon,lat")
+    with_trips(app, "walks.csv", trips, graph)
+    assert not any(box.key == "roads.graph_crs" for box in app.text_input)
+    assert app.session_state["roads.upload"][1].graph.crs == "EPSG:4326"
+
+
 @pytest.mark.parametrize("form", ["csv", "jsonl"])
 def test_the_owner_s_exact_facts_of_own_files_stand_behind_a_press(form):
     trips = b"trip,edge\n1,1\n1,2\n2,moon\n"
@@ -247,7 +261,7 @@ def test_the_built_in_city_is_on_its_own_ground(release):
 
 @pytest.fixture
 def odd_plane():
-    from dpviz.roads.graph import road_graph
+    from dpviz.roads.tables import road_graph
 
     nodes = {"node": [1, 2, 3], "x": [0, 2000, 1000], "y": [0, 0, 1000]}
     return road_graph(nodes, {"src": [1, 2], "dst": [2, 3]})

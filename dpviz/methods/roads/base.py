@@ -60,7 +60,6 @@ class RoadMethod(Method):
     """Base of every road method."""
 
     kind: ClassVar[str] = "roads"
-    queries: ClassVar[str] = "optional"
 
     def build(self, task: RoadTask) -> Measured:
         """Spend the budget on a histogram of edges. Whatever is not in the result is forgotten."""

@@ -52,7 +52,6 @@ class Flows(RoadMethod):
     title: ClassVar[str] = "Flows of streets between crossings"
     paper: ClassVar[str] = f"Ours; truncation after: {PAPER}"
     advice: ClassVar[str] = "How edges of one street differ is hidden while the noise is larger."
-    queries: ClassVar[str] = "needed"
     tiny: ClassVar[dict[str, object]] = {"max_length": 4}
 
     max_length: int = parameter(

@@ -78,7 +78,6 @@ class EventHistogram(RoadMethod):
     title: ClassVar[str] = "Event histogram on trees over paths"
     paper: ClassVar[str] = PAPER
     advice: ClassVar[str] = "ε near 0.01: the noise exceeds the answers, whatever the setting."
-    queries: ClassVar[str] = "needed"
     presets: ClassVar[dict[str, dict[str, Any]]] = {
         "dwork": {"truncation": "off", "decomposition": "edges", "index": "flat"},
         "basic": {"truncation": "workload", "decomposition": "edges", "index": "flat"},

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dpviz.domain import Domain
-from dpviz.domain.crs import metres_per_unit
+from dpviz.domain.crs import DEGREES, known_crs
 from dpviz.domain.zones import ZONE
 from dpviz.errors import DataError
 from dpviz.lazy import shapely
@@ -18,6 +18,7 @@ from dpviz.private.load.points import layout, read_records
 from dpviz.private.load.tables.base import Column, Table
 from dpviz.private.load.tally import Tally
 from dpviz.roads.graph import Float, Int, RoadGraph
+from dpviz.roads.ground import local_plane
 from dpviz.roads.steps import Steps
 from dpviz.trees.lattice import STRIP
 
@@ -30,6 +31,17 @@ def names_places(columns: Sequence[Column]) -> bool:
     if any(each.kind == "geometry" for each in columns) or wkt_column(columns) is not None:
         return True
     return recognised_columns(columns, Domain((0, 0), (1, 1))) is not None
+
+
+def _are_degrees(table: Table, columns: Sequence[str] | None) -> bool:
+    """Whether places stand in columns of longitude and latitude, by their names."""
+    if columns is None and not any(each.kind == "geometry" for each in table.columns):
+        columns = recognised_columns(table.columns, Domain((0, 0), (1, 1)))
+    return (
+        columns is not None
+        and len(columns) == 2
+        and columns[-1].strip().casefold().startswith("lat")
+    )
 
 
 def read_events(
@@ -56,7 +68,8 @@ def read_events(
         opened: for what its schema says.
         graph: the public streets.
         columns: of the coordinates, or one of WKT; None takes the geometry or usual names.
-        crs: of plain columns, and of geometry that states none; the graph's by default.
+        crs: of plain columns, and of geometry that states none; the graph's by default, but
+            EPSG:4326 of columns of longitude and latitude where the graph is in no degrees.
         unit: column of the privacy unit.
         public: whether the data are public, so that axes that look swapped may be reported.
         table: of a database or a file of several.
@@ -66,6 +79,8 @@ def read_events(
     Raises:
         DataError: no places, or no way from their CRS to that of the graph.
     """
+    if crs is None and _are_degrees(opened, columns):
+        crs = graph.crs if graph.crs and known_crs(graph.crs).is_geographic else DEGREES
     stated = crs if columns else opened.crs or crs
     if stated and not graph.crs:
         raise DataError(
@@ -92,30 +107,27 @@ def surroundings(graph: RoadGraph, steps: Steps | None = None) -> Domain:
 
 
 def nearest_edges(graph: RoadGraph, points: Float) -> Int:
-    """The row of the edge that is nearest to each point (n, 2), in metres where the graph's CRS has
-    any: int64 (n,), of edges that are as near the first one.
+    """The row of the edge that is nearest on the ground to each point (n, 2), int64 (n,): of edges
+    that are as near the first one.
 
-    >>> from dpviz.roads.graph import road_graph
+    >>> from dpviz.roads.tables import road_graph
     >>> cross = road_graph({"node": [0, 1, 2], "x": [0, 1, 1], "y": [0, 0, 1]},
     ...                    {"src": [0, 1], "dst": [1, 2]})
     >>> nearest_edges(cross, np.array([[0.5, 0.1], [0.9, 0.5], [2.0, -1.0]])).tolist()
     [0, 1, 0]
     """
-    scale, tree = graph.remembered("streets by place", lambda: _by_place(graph))
+    plane, tree = graph.remembered("streets by place", lambda: _by_place(graph))
     edge = np.full(len(points), len(graph), dtype=np.int64)
     for start in range(0, len(points), STRIP):
-        places = shapely.points(points[start : start + STRIP] * scale)
+        places = shapely.points(plane(points[start : start + STRIP]))
         place, nearest = tree.query_nearest(places)  # all that are as near, in any order
         np.minimum.at(edge, start + place, nearest)
     return edge
 
 
-def _by_place(graph: RoadGraph) -> tuple[Float, STRtree]:
-    """What makes the graph's coordinates comparable, and its lines in these."""
-    scale = np.ones(2)
-    if graph.crs:
-        middle = (graph.line_xy[:, 1].min() + graph.line_xy[:, 1].max()) / 2
-        scale = np.array([float(each) for each in metres_per_unit(graph.crs, middle)])
+def _by_place(graph: RoadGraph) -> tuple[Callable[[Float], Float], STRtree]:
+    """A map to the plane in which distances compare, and the graph's lines there."""
+    plane = local_plane(graph.line_xy, graph.crs)
     owner = np.repeat(np.arange(len(graph)), np.diff(graph.line_start))
-    lines = shapely.linestrings(graph.line_xy * scale, indices=owner)
-    return scale, shapely.STRtree(lines, node_capacity=4)  # half again as fast as 10, shapely's own
+    lines = shapely.linestrings(plane(graph.line_xy), indices=owner)
+    return plane, shapely.STRtree(lines, node_capacity=4)  # half again as fast as 10, shapely's own

@@ -3,33 +3,27 @@
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpviz.arguments import typed
 from dpviz.datasets import city_graph
 from dpviz.datasets.geography import CITY
-from dpviz.domain.crs import DEGREES, known_crs
+from dpviz.domain.crs import DEGREES
 from dpviz.errors import DataError, ParameterError
-from dpviz.private.load.streets import graph_from_graphml, graph_from_lines
-from dpviz.private.load.tables.base import pick
-from dpviz.private.load.tables.opening import open_table
-from dpviz.private.load.values import number_of
-from dpviz.private.load.words import texts
+from dpviz.private.load.streets import graph_tables, table_columns
 from dpviz.roads.generate import clustered_workload, corridor_workload
-from dpviz.roads.graph import RoadGraph, edge_columns, node_columns, road_graph
+from dpviz.roads.graph import RoadGraph
 from dpviz.roads.paths import Paths, paths_from_ids
+from dpviz.roads.tables import agreed_crs, edge_columns, node_columns, road_graph
 
-_IDS = ("node", "edge", "src", "dst", "query")
-_NUMBERS = ("x", "y", "lon", "lat", "length")
-_WHOLE = re.compile(rb"0|-?[1-9][0-9]{0,17}")
+WORKLOAD = "clustered:10"
+"""Public queries that a release on roads serves where none are named."""
 
 
 @typed(DataError)
@@ -42,10 +36,11 @@ def read_graph(
     """A public road graph.
 
     Args:
-        *sources: a table of nodes and a table of edges (CSV or Parquet; columns as in
-            :func:`dpviz.roads.graph.road_graph`), or one GeoJSON file of lines, or one GraphML
-            file (nodes with x and y, or lon and lat), or "city".
-        crs: CRS of plain tables and GraphML, "" for a plane of its own; GeoJSON is in EPSG:4326.
+        *sources: a table of nodes and a table of edges (columns as in
+            :func:`dpviz.roads.tables.road_graph`), or one file: GraphML or GeoPackage, as of OSMnx,
+            or lines in GeoJSON, GeoPackage, Shapefile or GeoParquet; or "city".
+        crs: of coordinates whose file states none; by default EPSG:4326 of longitude and latitude,
+            and else, as by "none", a plane of their own.
         components: what to do with a disconnected graph; see :meth:`RoadGraph.connected`.
         directed: whether edges run from ``src`` to ``dst`` only, or as their lines are drawn.
 
@@ -53,31 +48,26 @@ def read_graph(
         DataError: a file that cannot be read as a road graph.
         DomainError: nobody knows the CRS, in which no release could be kept.
     """
-    elsewhere = bool(crs) and known_crs(crs) != known_crs(DEGREES)
     if len(sources) == 1 and str(sources[0]) == CITY:
-        if directed or elsewhere:
-            what = (
-                "go both ways: leave out directed" if directed else f"are in {DEGREES}, not {crs}"
-            )
-            raise DataError(f"the built-in city's streets {what}")
+        agreed_crs(crs, DEGREES, "the built-in city")
+        if directed:
+            raise DataError("the built-in city's streets go both ways: leave out directed")
         return city()
     paths = [_existing(source) for source in sources]
-    if len(paths) == 2:
-        nodes = public_columns(paths[0], node_columns)
-        edges = public_columns(paths[1], edge_columns)
-        return road_graph(nodes, edges, crs=crs, components=components, directed=directed)
-    if len(paths) != 1:
+    nodes: Any
+    if len(paths) == 1:
+        nodes, edges, stated = graph_tables(paths[0])
+        crs = agreed_crs(crs, stated, paths[0].name)
+    elif len(paths) == 2:
+        (nodes, first), (edges, second) = (
+            table_columns(path, needed)
+            for path, needed in zip(paths, (node_columns, edge_columns), strict=True)
+        )
+        for path, stated in zip(paths, (first, second), strict=True):
+            crs = agreed_crs(crs, stated, path.name)
+    else:
         raise DataError(f"{len(paths)} files for a road graph: give nodes and edges, or one file")
-    ending = paths[0].suffix.lower()
-    if ending in {".geojson", ".json"}:
-        if elsewhere:
-            raise DataError(f"{paths[0].name}: GeoJSON is in {DEGREES}, not in {crs}: leave it out")
-        return graph_from_lines(paths[0], directed).connected(components)
-    if ending == ".graphml":
-        return graph_from_graphml(paths[0], crs, directed).connected(components)
-    raise DataError(
-        f"{paths[0].name}: one file must be .geojson or .graphml; give two tables, nodes then edges"
-    )
+    return road_graph(nodes, edges, crs=crs, components=components, directed=directed)
 
 
 @lru_cache(maxsize=1)
@@ -109,9 +99,7 @@ def workload_of(text: str, graph: RoadGraph) -> Paths:
         raise ParameterError(
             f"workload {text!r}: give clustered:LENGTH, corridor, or a file of query and edge"
         )
-    table = public_columns(Path(text))
-    if "query" not in table or "edge" not in table:
-        raise DataError(f"{Path(text).name}: a workload needs the columns query and edge")
+    table, _ = table_columns(Path(text), lambda _: ("query", "edge"))
     _, number_of = np.unique(table["query"], return_inverse=True)
     order = np.argsort(number_of, kind="stable")
     cuts = np.flatnonzero(np.diff(number_of[order])) + 1
@@ -124,42 +112,3 @@ def _existing(source: str | os.PathLike[str]) -> Path:
     if not path.is_file():
         raise DataError(f"no file {path.name or os.fspath(source)!r}: check the name")
     return path
-
-
-def public_columns(
-    path: Path, needed: Callable[[Container[str]], Sequence[str]] = lambda _: ()
-) -> dict[str, Any]:
-    """The columns of a PUBLIC table of a road graph or of queries.
-
-    Ids are whole numbers where each is written as one, else text, so that no two of them meet.
-
-    Args:
-        path: of the table.
-        needed: says of the names of its columns which ones it must have.
-
-    Raises:
-        DataError: a missing column or value, numbers that are none, or a file that is no table.
-    """
-    table = open_table(path)
-    names = [column.name for column in table.columns]
-    wanted = [name for name in names if name in (*_IDS, *_NUMBERS)]
-    pick(table.columns, [*needed(names), *wanted], table.name)
-    cells: dict[str, list[bytes | None]] = {name: [] for name in wanted}
-    for block in table.blocks(wanted):
-        for name in wanted:
-            cells[name] += texts(block.columns[name], name).to_pylist()
-    for name in wanted:
-        if not all(cells[name]):
-            raise DataError(f"{path.name}: column {name!r} has missing values: fill or drop them")
-    return {name: _public_column([each or b"" for each in cells[name]], name) for name in wanted}
-
-
-def _public_column(cells: list[bytes], name: str) -> NDArray[Any]:
-    if name in _NUMBERS:
-        numbers = np.array([number_of(cell) for cell in cells], dtype=np.float64)
-        if np.isnan(numbers).any():
-            raise DataError(f"column {name!r} must hold numbers, one each")
-        return numbers
-    if all(map(_WHOLE.fullmatch, cells)):
-        return np.array([int(cell) for cell in cells], dtype=np.int64)
-    return np.array([cell.decode(errors="replace") for cell in cells], dtype=np.str_)

@@ -180,9 +180,12 @@ def _listed(
     others = [unit, None if steps is None else steps.column]
     form = _form(table, form, [each for each in others if each is not None])
     of_nodes = form.item == NODES
-    names = [str(each) for each in (graph.node_id if of_nodes else graph.edge_id).tolist()]
+    names = [*map(str, graph.node_id.tolist())] if of_nodes else graph.edge_names
     time = None if steps is None else (steps.column, steps.zone)
     items = read_items(table, form, names, unit, counts, time)
+    if not of_nodes:
+        edges = np.where(items.item < 0, -1, graph.named_edges[items.item])
+        items = replace(items, item=edges)
     lost = np.bincount(items.owner, items.item < 0, minlength=len(items)) > 0
     if of_nodes:
         items, lost = _matched(graph, items)

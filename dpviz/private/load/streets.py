@@ -1,140 +1,168 @@
-"""Public road graphs from one file: GeoJSON lines, GraphML. A child process parses them."""
+"""Columns of public road graphs from any file. A child process parses what is more than lines."""
 
 from __future__ import annotations
 
-import json
-import re
+from collections.abc import Callable, Container, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from dpviz.errors import DataError
 from dpviz.files import limits
+from dpviz.files.foreign import readable, recognised, refuse_computing
 from dpviz.files.sandbox import confined
-from dpviz.lazy import nx, pa, shapely
-from dpviz.roads.graph import RoadGraph, as_ids, require_places, road_graph
+from dpviz.lazy import nx, pa, pyogrio, shapely
+from dpviz.private.load.tables.base import parsing, pick
+from dpviz.private.load.tables.opening import open_table
+from dpviz.private.load.words import texts
+from dpviz.releases.points.region_file import shapes_of
 
-ID_FIELDS = ("edge", "id", "osmid", "fid")
-"""Properties that may hold the id of an edge, the first one that is there."""
+Columns = dict[str, list[Any]]
+"""Cells by the name of their column: text, WKB, or None for a missing one."""
 
-_BROKEN = (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError)
-"""What damaged files make of the parsers."""
-_SURROGATE = re.compile("[\ud800-\udfff]")
+NODE, EDGE = "node", "edge"
+"""The tables of a graph."""
 
-
-def graph_from_lines(path: Path, directed: bool = False) -> RoadGraph:
-    """A graph from GeoJSON lines: ends at the same coordinates are one node.
-
-    Raises:
-        DataError: no lines, features that are not lines, or more than the limits.
-    """
-    table = _asked("lines", path, "shapely")
-    lines = shapely.from_wkb(table["line"].to_pylist())
-    xy, owner = shapely.get_coordinates(lines, return_index=True)
-    require_places(xy)
-    start = np.searchsorted(owner, np.arange(len(lines) + 1))
-    ends_xy = np.concatenate([xy[start[:-1]], xy[start[1:] - 1]])
-    node_xy, rows = np.unique(ends_xy, axis=0, return_inverse=True)
-    ends = rows.reshape(2, -1).T
-    length = np.maximum(shapely.length(lines), 1e-12)
-    if "length" in table.column_names:
-        length = table["length"].to_numpy()
-    edge_id: Any = np.arange(len(lines))
-    if "edge" in table.column_names:
-        ids = table["edge"].to_pylist()
-        whole = all(re.fullmatch("[0-9]{1,17}", each) for each in ids)
-        edge_id = as_ids([int(each) for each in ids] if whole else ids)
-    names = np.arange(len(node_xy))
-    return RoadGraph(names, node_xy, edge_id, ends, length, start, xy, "EPSG:4326", directed)
+NAMES = (
+    *("node", "osmid", "x", "y", "lon", "lat"),
+    *("edge", "id", "fid", "u", "v", "key", "src", "dst", "length"),
+)
+"""Columns that are read, beside the geometry."""
 
 
-def graph_from_graphml(path: Path, crs: str = "", directed: bool = False) -> RoadGraph:
-    """A graph from GraphML; every edge of a multigraph is one edge.
+def graph_tables(path: Path) -> tuple[Columns | None, Columns, str]:
+    """Nodes, edges and the CRS of one file; None where the ends of lines are the nodes.
 
-    Its own word on directions is ignored: ``directed`` decides, and takes sources and targets.
+    The CRS is "" where the file states none.
 
     Raises:
-        DataError: not GraphML, nodes without coordinates, or more than the limits.
+        DataError: no graph, nodes without coordinates, or more than the limits.
     """
-    columns = _asked("network", path, "networkx").to_pylist()[0]
-    nodes = {name: columns[name] for name in ("node", "x", "y", "lon", "lat") if name in columns}
-    edges = {name: columns[name] for name in ("src", "dst", "edge", "length") if name in columns}
-    return road_graph(nodes, edges, crs=crs, components="all", directed=directed)
-
-
-def _asked(task: str, path: Path, library: str) -> Any:
     size = path.stat().st_size
     limits.FILE.check(size, path.name)
-    needs = ("pyarrow", library)
-    place = str(path.absolute())
-    return confined(f"{__name__}:{task}", place, where=path.name, size=size, needs=needs)
+    task, library = ("lines", "shapely")
+    if path.suffix.lower() == ".graphml":
+        task, library = "network", "networkx"
+    elif _head(path) == "text":
+        raise DataError(
+            f"{path.name}: one file must be GraphML, GeoJSON, GeoPackage, Shapefile or GeoParquet; "
+            "give two tables, nodes then edges"
+        )
+    needs = ("pyarrow", "pyogrio.raw", library)
+    call, place = f"{__name__}:{task}", str(path.absolute())
+    table = confined(call, place, where=path.name, size=size, needs=needs)
+    (row,) = table.to_pylist()
+    nodes, edges = (
+        {
+            name.partition(" ")[2]: cells
+            for name, cells in row.items()
+            if name.startswith(f"{what} ")
+        }
+        for what in (NODE, EDGE)
+    )
+    return nodes or None, edges, table.schema.metadata[b"crs"].decode()
+
+
+def table_columns(
+    path: Path, needed: Callable[[Container[str]], Sequence[str]]
+) -> tuple[Columns, str]:
+    """The needed columns of a PUBLIC table, and the CRS that it states, "" for none.
+
+    Args:
+        path: of a plain table, or of lines.
+        needed: gives the columns to read, of the names of those that there are.
+
+    Raises:
+        DataError: a missing column, or a file that is no table.
+    """
+    shapes = _head(path) in ("GeoJSON", "GeoPackage", "Shapefile")
+    table = None if shapes else open_table(path)
+    if table is None or any(column.kind == "geometry" for column in table.columns):
+        _, edges, crs = graph_tables(path)
+        return edges, crs
+    wanted = list(dict.fromkeys(needed([column.name for column in table.columns])))
+    pick(table.columns, wanted, table.name)
+    columns: Columns = {name: [] for name in wanted}
+    for block in table.blocks(wanted):
+        for name in wanted:
+            cells = texts(block.columns[name], name).to_pylist()
+            if name != "geometry":
+                cells = [each and each.decode(errors="replace") for each in cells]
+            columns[name] += cells
+    return columns, ""
+
+
+def _head(path: Path) -> str:
+    with path.open("rb") as file:
+        return recognised(file.read(1024))
 
 
 def lines(place: str) -> Any:
-    """In the child: lines as WKB, with their ids and lengths where the file has them."""
-    name, content = Path(place).name, Path(place).read_bytes()
-    limits.JSON_OBJECTS.check(content.count(b"{"), name)
-    limits.JSON_VALUES.check(content.count(b",") + content.count(b":"), name)
-    try:
-        features = json.loads(content.decode("utf-8"))["features"]
-        shapes = shapely.from_geojson([json.dumps(each["geometry"]) for each in features])
-        properties = [each.get("properties") or {} for each in features]
-        columns: dict[str, Any] = {}
-        if "length" in properties[0]:
-            columns["length"] = [float(each.get("length", np.nan)) for each in properties]
-        field = next((each for each in ID_FIELDS if each in properties[0]), None)
-        if field is not None:
-            columns["edge"] = [_identifier(each.get(field)) for each in properties]
-    except (*_BROKEN, shapely.errors.GEOSException):
-        raise DataError(f"{name} is no GeoJSON feature collection of lines") from None
-    if not len(shapes) or any(shapely.get_type_id(each) != 1 for each in shapes):
-        raise DataError(f"{name}: every feature must be a LineString, and there must be one")
-    if shapely.is_empty(shapes).any():
-        raise DataError(f"{name}: a LineString has no coordinates: leave it out")
-    if None in columns.get("edge", ()):
-        raise DataError(f"{name}: {field!r} of a line is neither text nor number: give each an id")
-    limits.STREETS.check(len(shapes), name)
-    return pa.table({"line": pa.array(shapely.to_wkb(shapes).tolist(), pa.binary()), **columns})
+    """In the child: a row of lists, the columns of lines, and of nodes where a layer has them."""
+    path = Path(place)
+    with parsing(path.name, "lines of streets"):
+        layers = _layers(path)
+        shapes, words, crs = shapes_of(path, layers.get(EDGE), limits.STREETS)
+        nodes = shapes_of(path, layers[NODE], limits.STREETS)[1] if NODE in layers else {}
+        limits.STREETS.check(len(shapes), path.name)
+        if not len(shapes):
+            raise DataError(f"{path.name} has no lines: give at least one street")
+        return _row({NODE: nodes, EDGE: words}, crs, shapely.to_wkb(shapes).tolist())
 
 
-def _identifier(value: object) -> str | None:
-    """An id as text; None for what is neither text (half a surrogate pair is none) nor a number."""
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        return None
-    text = str(value)
-    return None if _SURROGATE.search(text) else text
+def _layers(path: Path) -> dict[str, str]:
+    """The layer of edges of a GeoPackage, and that of their nodes, if any."""
+    if _head(path) != "GeoPackage":
+        return {}
+    refuse_computing(path, path.name)
+    layers = dict(pyogrio.list_layers(readable(path)).tolist())
+    of_lines = [layer for layer, kind in layers.items() if "Point" not in str(kind)]
+    edges = ["edges"] if "edges" in layers else of_lines
+    if len(edges) != 1:
+        raise DataError(f"{path.name} has {len(edges)} layers of lines: call the one meant 'edges'")
+    nodes = {NODE: "nodes"} if "nodes" in layers and edges == ["edges"] else {}
+    return {EDGE: edges[0], **nodes}
 
 
 def network(place: str) -> Any:
-    """In the child: one row with lists of nodes, their coordinates, and edges."""
-    import xml.etree.ElementTree as ET
-
+    """In the child: a row of lists, the columns of the nodes and edges of GraphML."""
     name, content = Path(place).name, Path(place).read_bytes()
     limits.XML_ELEMENTS.check(content.count(b"<") - content.count(b"</"), name)
     if b"<!ENTITY" in content:
         raise DataError(f"{name} declares entities, which compute: write plain GraphML")
-    try:
+    with parsing(name, "GraphML"):
         graph: Any = nx.read_graphml(place, force_multigraph=True)
-    except (*_BROKEN, ET.ParseError, nx.NetworkXError):
-        raise DataError(f"{name} cannot be read as GraphML") from None
-    data = [graph.nodes[node] for node in graph.nodes]
-    x, y = ("lon", "lat") if data and "lon" in data[0] else ("x", "y")
-    try:
-        columns: dict[str, Any] = {axis: [float(each[axis]) for each in data] for axis in (x, y)}
-    except (KeyError, TypeError, ValueError):
-        raise DataError(f"{name}: a node lacks coordinates: give x and y, or lon and lat") from None
-    columns["node"] = [str(node) for node in graph.nodes]
-    listed = list(graph.edges(keys=True, data=True))
-    columns["src"] = [str(each[0]) for each in listed]
-    columns["dst"] = [str(each[1]) for each in listed]
-    field = next((each for each in ID_FIELDS if listed and each in listed[0][3]), None)
-    identifiers = [str(each[3].get(field)) if field else str(each[2]) for each in listed]
-    if len(set(identifiers)) == len(identifiers):
-        columns["edge"] = identifiers
-    if listed and all("length" in each[3] for each in listed):
-        try:
-            columns["length"] = [float(each[3]["length"]) for each in listed]
-        except (TypeError, ValueError):
-            raise DataError(f"{name}: a length is no number: give numbers") from None
-    return pa.table({each: pa.array([values]) for each, values in columns.items()})
+        nodes, edges = list(graph.nodes(data=True)), list(graph.edges(keys=True, data=True))
+        of_nodes, of_edges = (
+            {
+                each: [row[-1].get(each) for row in rows]
+                for each in (*NAMES, "geometry")
+                if any(each in row[-1] for row in rows)
+            }
+            for rows in (nodes, edges)
+        )
+        of_nodes["node"] = [row[0] for row in nodes]
+        of_edges |= {
+            each: [row[at] for row in edges] for at, each in enumerate(("src", "dst", "key"))
+        }
+        wkt = of_edges.pop("geometry", None)
+        return _row({NODE: of_nodes, EDGE: of_edges}, graph.graph.get("crs"), wkt)
+
+
+def _row(tables: dict[str, Columns], crs: Any, geometry: Any) -> Any:
+    """One row of lists of text, and the geometry as it is."""
+    columns: dict[str, Any] = {
+        f"{what} {name}": pa.array([[_text(cell) for cell in cells]])
+        for what, table in tables.items()
+        for name, cells in table.items()
+        if name in NAMES
+    }
+    if geometry is not None:
+        columns[f"{EDGE} geometry"] = pa.array([geometry])
+    return pa.table(columns).replace_schema_metadata({"crs": str(crs or "")})
+
+
+def _text(value: Any) -> str | None:
+    """A cell as text: formats write whole numbers as floats where one of a column is missing."""
+    if value is None or value != value:
+        return None
+    return str(int(value) if isinstance(value, float) and value.is_integer() else value)

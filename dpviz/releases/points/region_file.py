@@ -181,7 +181,9 @@ def _reading(name: str) -> Iterator[None]:
         ) from None
 
 
-def shapes_of(path: Path, layer: str | None = None) -> tuple[Any, Words, str | None]:
+def shapes_of(
+    path: Path, layer: str | None = None, most: limits.Limit = limits.REGIONS
+) -> tuple[Any, Words, str | None]:
     """In a child: shapes, properties by name, and the CRS that the file states.
 
     Raises:
@@ -190,10 +192,10 @@ def shapes_of(path: Path, layer: str | None = None) -> tuple[Any, Words, str | N
     """
     kind = _kind(path)
     if kind not in _READERS:
-        return _from_gdal(path, kind, layer)
+        return _from_gdal(path, kind, layer, most)
     if layer is not None:
         raise DataError(f"{path.name} has no layers: leave out {LAYER + layer!r}")
-    return _READERS[kind](path)
+    return _READERS[kind](path, most)
 
 
 def _kind(path: Path) -> str:
@@ -211,14 +213,16 @@ def _for_gdal(path: Path, kind: str) -> Path | bytes:
     return shapefiles(path) if kind == "zip" else readable(path)
 
 
-def _from_gdal(path: Path, kind: str, wanted: str | None) -> tuple[Any, Words, str | None]:
+def _from_gdal(
+    path: Path, kind: str, wanted: str | None, most: limits.Limit
+) -> tuple[Any, Words, str | None]:
     file = _for_gdal(path, kind)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         layer = _layer(pyogrio.list_layers(file).tolist(), path.name, wanted)
-        meta, _, wkb, values = pyogrio.raw.read(
-            file, layer=layer, max_features=limits.REGIONS.most + 1
-        )
+        info = pyogrio.read_info(file, layer=layer, force_feature_count=True)
+        most.check(info["features"], path.name)
+        meta, _, wkb, values = pyogrio.raw.read(file, layer=layer)
     if kind == "GeoPackage" and layer is not None:
         types = zip(map(str, meta["fields"]), map(str, meta["dtypes"]), strict=True)
         refuse_texts(path, layer, [each for each, of in types if of.startswith(_NUMBERS)])
@@ -255,11 +259,11 @@ def _several(layers: list[str]) -> str:
     return ", ".join(repr(layer[:40]) for layer in layers[:5]) + (", …" if layers[5:] else "")
 
 
-def _from_parquet(path: Path) -> tuple[Any, Words, str | None]:
+def _from_parquet(path: Path, most: limits.Limit) -> tuple[Any, Words, str | None]:
     file = pq.ParquetFile(path)
     metadata = file.metadata
     size = sum(metadata.row_group(row).total_byte_size for row in range(metadata.num_row_groups))
-    limits.REGIONS.check(metadata.num_rows, path.name)
+    most.check(metadata.num_rows, path.name)
     limits.decoded(size, path.stat().st_size, path.name)
     geo = json.loads(metadata.metadata[b"geo"])
     column = geo["primary_column"]
@@ -272,7 +276,7 @@ def _from_parquet(path: Path) -> tuple[Any, Words, str | None]:
     return shapes, table, json.dumps(stated) if isinstance(stated, dict) else stated
 
 
-def _from_json(path: Path) -> tuple[Any, Words, str | None]:
+def _from_json(path: Path, _most: limits.Limit) -> tuple[Any, Words, str | None]:
     """By the standard parser, which opens nothing else than the text that it is given."""
     content = path.read_bytes()
     limits.JSON_OBJECTS.check(content.count(b"{"), path.name)

@@ -34,8 +34,9 @@ from dpviz.trees.decomposition import Decomposition
 
 EDGE = ("geometry", "edge", "src", "dst", "length", "position")
 NODE = ("lo", "hi", "parent", "measured")
-NEEDED = ("kind", "subdomain", "count", "variance", "step", *EDGE, *NODE)
-"""Columns that reading needs, the step where there is time."""
+TWINS = "twins"
+NEEDED = ("kind", "subdomain", "count", "variance", "step", TWINS, *EDGE, *NODE)
+"""Columns that reading needs: the step where there is time, twins where edges have further ids."""
 
 Trees = tuple[Subdomains, Decomposition, NDArray[np.float64]]
 """Of one step: paths, nodes, and the variance that each node was measured with."""
@@ -90,6 +91,10 @@ def _block(estimates: RoadEstimates) -> dict[str, Any]:
         return column(values.tolist(), None, kind)
 
     i64, f64 = pa.int64(), pa.float64()
+    twins: list[list[str]] = [[] for _ in range(m if graph.twins else 0)]
+    for name, edge in graph.twins.items():
+        twins[edge].append(name)
+    further = {TWINS: column(twins, None, pa.list_(pa.string()))} if twins else {}
     return {
         "geometry": column(_lines_wkb(graph), None, pa.binary()),
         "kind": column(["edge"] * m, ["node"] * n, pa.string()),
@@ -105,6 +110,7 @@ def _block(estimates: RoadEstimates) -> dict[str, Any]:
         "count": column(estimates.edge_count, nodes.count, f64),
         "variance": column(estimates.edge_noise_sd**2, nodes.variance, f64),
         "measured": column(None, estimates.measured, f64),
+        **further,
     }
 
 
@@ -183,7 +189,9 @@ def _graph(edges: pa.Table, crs: str, directed: bool) -> RoadGraph:
     node_xy[rows[:, 0]] = xy[start[:-1]]
     node_xy[rows[:, 1]] = xy[start[1:] - 1]
     length = numbers(edges, "length")
-    return RoadGraph(node_id, node_xy, edge_id, rows, length, start, xy, crs, directed)
+    further = edges[TWINS].to_pylist() if TWINS in edges.column_names else []
+    twins = {name: edge for edge, names in enumerate(further) for name in names}
+    return RoadGraph(node_id, node_xy, edge_id, rows, length, start, xy, crs, directed, twins)
 
 
 def _domains(position: Int, path: Int) -> Subdomains:

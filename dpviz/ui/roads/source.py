@@ -17,6 +17,7 @@ from dpviz.roads.paths import COLUMNS, trip_columns
 from dpviz.ui.points.columns_form import columns_form, period_form
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.account import dataset_name
+from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.panels import ErrorsShown
 from dpviz.ui.shared.releases import Opened
 from dpviz.ui.shared.sources import DataSource, NoRecords
@@ -96,8 +97,8 @@ def _upload(prefix: str) -> RoadSource | None:
         "Public road graph",
         accept_multiple_files=True,
         key=f"{prefix}.graph",
-        help="One GeoJSON file of lines, one GraphML file, or two tables: nodes (node, x, y) and "
-        "edges (edge, src, dst, length).",
+        help="One GraphML, GeoPackage or GeoJSON file, or two tables: nodes (node, x, y) and edges "
+        "(edge, src, dst, length).",
     )
     trips_file = st.file_uploader(
         "Trips or events",
@@ -123,10 +124,21 @@ def _upload(prefix: str) -> RoadSource | None:
             "Choose a road graph, and trips or events, to begin.", icon=":material/upload_file:"
         )
         return None
+    with ErrorsShown():
+        graph = _graph(prefix, graph_files, components=components, directed=directed)
+        return _trips(prefix, graph, graph_files, trips_file, public)
+    return None
+
+
+def _trips(
+    prefix: str, graph: RoadGraph, graph_files: list[Any], trips_file: Any, public: bool
+) -> RoadSource | None:
     described = _trips_table(prefix, trips_file)
     if described is None:
         return None
     table, names, place = described
+    if "crs" in place and not graph.crs:
+        place["crs"] = None
     unit, bound = None, 1
     clock = period_form(prefix, names, trips_file.file_id, trips=True)
     if clock is None:
@@ -138,25 +150,17 @@ def _upload(prefix: str) -> RoadSource | None:
     files = [*graph_files, trips_file]
     how: dict[str, Any] = {"unit": unit, "max_per_unit": bound, "table": table, **place}
 
-    def fitting(graph: RoadGraph) -> dict[str, Any]:
-        own_plane = {"crs": None} if "crs" in place and not graph.crs else {}
-        return {**how, **own_plane}
-
     def read() -> RoadData:
-        graph = _graph(prefix, graph_files, components=components, directed=directed)
-        return load(path, graph, public=public, name=name, **fitting(graph), **clock)
+        return load(path, graph, public=public, name=name, **how, **clock)
 
     def check(data: RoadData) -> tuple[dict[str, int], str]:
-        return check_trips(path, data.graph, steps=data.steps, **fitting(data.graph))
+        return check_trips(path, data.graph, steps=data.steps, **how)
 
-    with ErrorsShown():
-        name = dataset_name(prefix, Path(trips_file.name).stem, public=public)
-        key = "|".join(
-            [*(file.file_id for file in files), f"{components, directed, public, how, clock}", name]
-        )
-        path = upload_path(f"{prefix}.trips", trips_file)
-        return RoadSource(data=read_once(prefix, key, read, check), key=key)
-    return None
+    name = dataset_name(prefix, Path(trips_file.name).stem, public=public)
+    streets = f"{graph.crs, len(graph), graph.directed}"
+    key = "|".join([*(file.file_id for file in files), streets, f"{public, how, clock}", name])
+    path = upload_path(f"{prefix}.trips", trips_file)
+    return RoadSource(data=read_once(prefix, key, read, check), key=key)
 
 
 def _trips_table(prefix: str, file: Any) -> tuple[str | None, list[str], dict[str, Any]] | None:
@@ -189,12 +193,23 @@ def _trips_table(prefix: str, file: Any) -> tuple[str | None, list[str], dict[st
     return None
 
 
-def _graph(prefix: str, files: list[Any], *, components: str, directed: bool) -> RoadGraph:
-    """Nodes come before edges."""
-    ordered = sorted(files, key=lambda file: "node" not in file.name.lower())
+def _graph(prefix: str, files: list[Any], **how: Any) -> RoadGraph:
+    """The uploaded graph; its CRS is asked for where the files state none."""
+    ordered = sorted(files, key=lambda file: "node" not in file.name.lower())  # nodes before edges
     roles = ("nodes", "edges", "more") if files[1:] else ("graph",)  # their names in messages
     places = (f"{prefix}.{role}" for role in roles)
     paths = [upload_path(place, file) for place, file in zip(places, ordered, strict=False)]
-    graph = read_graph(*paths, components=components, directed=directed)
+    asked = [[file.file_id for file in files], how]
+    graph = remembered(f"{prefix}.streets", asked, lambda: read_graph(*paths, **how))
+    if not graph.crs:
+        crs = st.text_input(
+            "CRS of the streets",
+            key=f"{prefix}.graph_crs",
+            placeholder="none: a plane of its own",
+            help="Such as EPSG:4326. The files do not state it.",
+        ).strip()
+        if crs:
+            told = f"{prefix}.streets.crs"
+            graph = remembered(told, [*asked, crs], lambda: read_graph(*paths, crs=crs, **how))
     bounds(graph)  # raises where no map shows it
     return graph

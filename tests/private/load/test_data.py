@@ -6,8 +6,8 @@ import pytest
 
 import dpviz
 from dpviz.errors import DataError
-from dpviz.roads.graph import road_graph
 from dpviz.roads.paths import Paths
+from dpviz.roads.tables import road_graph
 
 BOX = dpviz.Domain((0, 0), (1, 1), columns=("x", "y"))
 ABC = dpviz.Alphabet(("a", "b", "c"))

@@ -7,6 +7,7 @@ from functools import partial
 import geopandas as gpd
 import numpy as np
 import pandas as pd
+import pyproj
 import pytest
 import shapely
 from hypothesis import given
@@ -16,9 +17,9 @@ from dpviz.errors import DataError
 from dpviz.private.load.check import check_trips
 from dpviz.private.load.events import nearest_edges, surroundings
 from dpviz.private.load.roads import read_trips
-from dpviz.roads.graph import road_graph
 from dpviz.roads.paths import Paths
 from dpviz.roads.steps import Steps
+from dpviz.roads.tables import road_graph
 from tests.commands import fails, run
 from tests.geojson import lines
 from tests.private.load.stability import (
@@ -62,7 +63,7 @@ def test_the_nearest_street_is_that_of_shapely_the_first_of_several_in_metres():
     rng = np.random.default_rng(7)
     nodes, ends = rng.random((40, 2)), rng.integers(0, 40, (60, 2))
     ends = np.concatenate([ends[ends[:, 0] != ends[:, 1]], [[3, 3]]])  # and a loop of no extent
-    table = {"src": ends[:, 0], "dst": ends[:, 1]}
+    table = {"src": ends[:, 0], "dst": ends[:, 1], "length": np.arange(1, len(ends) + 1)}
     graph = road_graph(
         {"node": np.arange(40), "x": nodes[:, 0], "y": nodes[:, 1]}, table, components="all"
     )
@@ -73,7 +74,8 @@ def test_the_nearest_street_is_that_of_shapely_the_first_of_several_in_metres():
     nearest = nearest_edges(graph, places)
     np.testing.assert_allclose(apart[np.arange(500), nearest], apart.min(axis=1), rtol=1e-12)
     twice = road_graph(
-        {"node": [0, 1], "x": [0, 1], "y": [0, 0]}, {"src": [0, 1, 0], "dst": [1, 0, 1]}
+        {"node": [0, 1], "x": [0, 1], "y": [0, 0]},
+        {"src": [0, 1, 0], "dst": [1, 0, 1], "length": [1, 2, 3]},
     )
     assert nearest_edges(twice, places).tolist() == [0] * 500
     # At 60° a degree across is half as long: 0.015° east of one street, 0.01° south of the other.
@@ -240,3 +242,13 @@ def test_the_command_reads_events_and_its_release_says_so(tmp_path, monkeypatch)
     assert "read as events, each on its nearest street: lon, lat" in checked[1]
     city = fails("roads", "build", "city", "--columns", "lon,lat", "-o", "c.parquet")
     assert "--columns is not for the built-in data" in city
+
+
+def test_columns_of_longitude_and_latitude_are_degrees_whatever_the_crs_of_the_streets():
+    """They were read as metres of the graph's CRS, and all of them were dropped."""
+    x, y = pyproj.Transformer.from_crs(4326, 32629, always_xy=True).transform(*LISBON.xy.T)
+    edges = {"edge": ["across", "along"], "src": [0, 1], "dst": [1, 2]}
+    metres = road_graph({"node": [0, 1, 2], "x": x, "y": y}, edges, crs="EPSG:32629")
+    assert sorted(edges_of(read_trips(EVENTS, metres, name="e"))) == ["across", "along", "along"]
+    plane = road_graph({"node": [0, 1, 2], "x": x, "y": y}, edges)
+    assert "name the CRS of the graph" in refused(graph=plane)

@@ -26,8 +26,8 @@ from dpviz.private.load.roads import read_trips
 from dpviz.private.load.sequences import read_places, read_sequences
 from dpviz.private.load.tables.memory import MemoryTable
 from dpviz.private.load.tally import Tally
-from dpviz.roads.graph import road_graph
 from dpviz.roads.steps import Steps
+from dpviz.roads.tables import road_graph
 from dpviz.sequences.alphabet import Alphabet
 from tests.private.load.stability import (
     BOX,
