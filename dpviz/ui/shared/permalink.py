@@ -1,4 +1,6 @@
-"""The address of a page restores it: data set, method, epsilon, rectangle, camera.
+"""The address of a page restores its choices: data set, method, epsilon, rectangle, camera.
+
+Uploaded files are not in it: they have to be chosen again.
 
 Streamlit can bind a widget to a parameter by itself, but then the parameter is named after the
 widget's key, may not be written by the page, and a value that is not on offer is dropped silently.
