@@ -1,8 +1,9 @@
-"""What Streamlit owes a browser that asked for it, kept when a page runs again.
+"""A patch of Streamlit: a new run of a page keeps the answer to a browser that uploads a file.
 
-A new run of a page empties the queue of what the last one had still to say. Among it can be the
-answer to a browser that asked where to send a file: without it the file that a person has just
-chosen is never sent, and nobody learns of it. It sees messages to a browser, never records.
+A run that is interrupted empties the queue of messages to the browser. Where the queue holds the
+address for a file that was just chosen, the file is never sent and nobody is told. Streamlit
+mended the same loss of toasts in https://github.com/streamlit/streamlit/issues/7740, and not yet
+this one. A test says when the patch is no longer needed.
 """
 
 from __future__ import annotations
@@ -10,27 +11,22 @@ from __future__ import annotations
 from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 
 ANSWERS = ("file_urls_response", "backend_operation_response")
-"""Messages that answer a question of the browser, whatever the page does meanwhile."""
+"""Types of messages that answer a question of the browser."""
+
+_clear = ForwardMsgQueue.clear
+
+
+def _clear_but_answers(
+    self: ForwardMsgQueue,
+    retain_lifecycle_msgs: bool = False,
+    fragment_ids_this_run: list[str] | None = None,
+) -> None:
+    before = list(self._queue) if retain_lifecycle_msgs else []
+    _clear(self, retain_lifecycle_msgs, fragment_ids_this_run)
+    answers = (each for each in before if each.WhichOneof("type") in ANSWERS)
+    self._queue += [each for each in answers if each not in self._queue]
 
 
 def keep_answers() -> None:
     """Let every queue of this process keep its answers when it is cleared for a new run."""
-    if getattr(ForwardMsgQueue.clear, "keeps_answers", False):
-        return
-    clear_all = ForwardMsgQueue.clear
-
-    def clear(
-        self: ForwardMsgQueue,
-        retain_lifecycle_msgs: bool = False,
-        fragment_ids_this_run: list[str] | None = None,
-    ) -> None:
-        before = list(self._queue) if retain_lifecycle_msgs else []
-        clear_all(self, retain_lifecycle_msgs, fragment_ids_this_run)
-        self._queue += [
-            message
-            for message in before
-            if message.WhichOneof("type") in ANSWERS and message not in self._queue
-        ]
-
-    clear.keeps_answers = True  # type: ignore[attr-defined]
-    ForwardMsgQueue.clear = clear  # type: ignore[method-assign]
+    ForwardMsgQueue.clear = _clear_but_answers  # type: ignore[method-assign]

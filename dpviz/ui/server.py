@@ -7,6 +7,8 @@ nothing outside. It sees requests, never records.
 from __future__ import annotations
 
 import asyncio
+import gc
+import importlib
 import logging
 import os
 import sys
@@ -14,30 +16,29 @@ import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from threading import Thread
 from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.formparsers import MultiPartParser
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from streamlit import App, cli_util, config, net_util
+from streamlit import App, cli_util, config
 from streamlit.web.server import server_util
 
 from dpviz import Ledger
 from dpviz.errors import DpvizError, ParameterError
-from dpviz.files import limits, sandbox
+from dpviz.files import sandbox
 from dpviz.render import basemap
 from dpviz.ui.answers import keep_answers
 from dpviz.ui.first_paint import FirstPaint
 from dpviz.ui.map.component import bundle_url
 from dpviz.ui.shared import log
 from dpviz.ui.shared.access import FAILED, LOGIN, has_login
-from dpviz.ui.shared.garbage import forget_ended
 from dpviz.ui.shared.navigation import base_path
 from dpviz.ui.shared.shelf import Shelf
 from dpviz.ui.shared.uploads import private_folder
-from dpviz.ui.shared.warm import compile_apart, preload
-from dpviz.ui.strangers import BoundedUploads, keep_caches
+from dpviz.ui.upload_limit import UploadLimit
 from dpviz.ui.visits import Visits, is_here
 
 SCRIPT = Path(__file__).parent / "shared" / "script.py"
@@ -178,7 +179,7 @@ def shows_demo(path: str) -> bool:
 
 MIDDLEWARE = [
     Middleware(Guard),
-    Middleware(BoundedUploads),
+    Middleware(UploadLimit),
     Middleware(
         Visits,
         address=lambda: config.get_option("server.address"),
@@ -193,7 +194,6 @@ def check_settings() -> None:
     """End in one line where a setting would fail, or lose something, once somebody is here."""
     ground = os.environ.get(basemap.VARIABLE)
     try:
-        limits.visitors()
         str(Ledger().path)
         Shelf()
         if ground and not Path(ground).is_file():
@@ -205,30 +205,29 @@ def check_settings() -> None:
 
 @asynccontextmanager
 async def lifespan(_app: App) -> AsyncIterator[dict[str, Any]]:
-    """What is done once, before the first visitor and after the last."""
+    """Prepare the process before the first visitor."""
     log.redact()
     keep_answers()
-    keep_caches()
-    # Streamlit asks an outside service for this machine's address when it meets an unknown origin.
-    net_util.get_external_ip = lambda: None
     os.environ["PROJ_NETWORK"] = "OFF"  # PROJ would ask one for grids of where places lie
     # Streamlit's parser of uploads writes what is over 1 MB to the temporary folder.
     MultiPartParser.spool_max_size = 2**40
-    # At every run of a page it looks up every module that is loaded, where requests are answered.
-    if not config.is_manually_set("server.fileWatcherType"):
-        config.set_option("server.fileWatcherType", "none")
     tempfile.tempdir = str(private_folder())  # archives that are unpacked, what DuckDB spills
-    preload()
+    Thread(target=_preload, daemon=True).start()
     await asyncio.to_thread(sandbox.warm)
     address = config.get_option("server.address")
     if not is_here(address) and not has_login():
         logging.getLogger(__name__).warning(OPEN, address or "every address of this machine")
     if not config.get_option("server.headless"):
         cli_util.open_browser(server_util.get_url(config.get_option("browser.serverAddress")))
-    apart = compile_apart()
-    forgetting = asyncio.create_task(forget_ended())
     yield {}
-    forgetting.cancel()
-    if apart is not None:
-        apart.kill()
-        apart.wait()
+
+
+def _preload() -> None:
+    """Import the pages and what the first map needs, while the first browser starts.
+
+    All that is loaded by then is left out of the garbage collection that Streamlit runs after every
+    page: a quarter of a second in which no visitor is answered.
+    """
+    for name in ("dpviz.ui.shared.shell", "scipy.spatial", "scipy.sparse.csgraph"):
+        importlib.import_module(name)
+    gc.freeze()

@@ -11,7 +11,6 @@ from dpviz.ui.shared.login_tabs import same_login
 from dpviz.ui.shared.navigation import page_modules, page_of
 from dpviz.ui.shared.permalink import messages_here, one_step_a_page, refuse_unknown
 from dpviz.ui.shared.releases import login_digest, open_given
-from dpviz.ui.shared.turns import admitted, turn, wait_for_place
 
 
 def summaries() -> dict[str, str]:
@@ -40,11 +39,7 @@ def run() -> None:
     st.title(page.title, anchor=False)
     if not gate():
         return
-    if not admitted():
-        wait_for_place()
-        return
-    with turn():
-        messages_here()
-        open_given()
-        refuse_unknown()
-        page.run()
+    messages_here()
+    open_given()
+    refuse_unknown()
+    page.run()
