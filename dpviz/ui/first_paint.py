@@ -1,14 +1,15 @@
-"""What a browser shows before Streamlit runs in it: the style sheet, the first look, deck.gl.
+"""What a browser shows before Streamlit runs in it: the style sheet, a sketch, deck.gl.
 
 Streamlit sends its own page for every address and styles parts once they have loaded, so that all
 of it moves at every visit. This room puts three things into that page: the app's style, so that
-parts are laid out once; grey shapes where they will be, or all of the demo where that is what will
-come; and the map's drawing library, which loads while Streamlit starts.
+parts are laid out once; grey shapes where they will be, with a picture of the demo's map where that
+is what will come; and the map's drawing library, which loads while Streamlit starts.
 """
 
 from __future__ import annotations
 
 import re
+from base64 import b64encode
 from collections.abc import Callable
 from functools import cache, lru_cache
 from pathlib import Path
@@ -17,34 +18,32 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from dpviz.render.client.assemble import script
-from dpviz.render.client.assemble import style as map_style
+HERE = Path(__file__).parent
 
-DEMO = Path(__file__).parent / "first_page.html"
-"""The demo with its map, as a newcomer finds it: written from the app itself, see the tests."""
-
-SKETCH = """<div class="dpviz-first sketch" aria-hidden="true"><nav></nav>
-<main><i class="title"></i><i class="map"></i></main></div>
+SKETCH = """<div class="dpviz-first" aria-hidden="true"><nav></nav>
+<main><i class="title"></i><i class="map">%s</i></main></div>
 <script>
 (() => {
   const sketch = document.querySelector(".dpviz-first");
   const all = (selectors) => [...document.querySelectorAll(selectors)];
   const below = "#root [data-testid=stMain] [data-testid=stElementContainer]";
+  const shown = (part) => part.offsetHeight && !part.querySelector("h1");
+  const painted = (part) => part.shadowRoot?.querySelector(".map")?.dataset.painted;
   const look = () => {
-    const titled = all("#root h1").length > 0;
+    const title = all("#root h1")[0]?.textContent;
     sketch.classList.toggle("beside", all("#root [data-testid=stSidebarNavLink]").length > 0);
-    sketch.classList.toggle("titled", titled);
-    const shown = (part) => part.offsetHeight && !part.querySelector("h1");
-    const more = titled && all(below).some(shown);
+    sketch.classList.toggle("titled", Boolean(title));
+    const demo = sketch.querySelector("picture") && title === "Explore";
+    const more = demo ? all("[data-testid=stBidiComponentIsolated]").some(painted)
+      : title && all(below).some(shown);
     if (!more && !all("#root [data-testid=stException], [role=dialog]").length) return;
-    watch.disconnect();
+    clearInterval(watch);
     sketch.remove();
   };
-  const watch = new MutationObserver(look);
-  watch.observe(document.body, {childList: true, subtree: true});
+  const watch = setInterval(look, 50);
 })();
 </script>"""
-"""Grey shapes above Streamlit's page until more than its title is there: it begins empty."""
+"""Grey shapes above Streamlit's page until more than its title, or the demo's map, is there."""
 FACE = """@font-face {font-family: "Source Sans"; font-weight: 200 900; font-display: block;
   src: url("%s") format("woff2");}
 """
@@ -56,44 +55,42 @@ ANEW = (b"accept-encoding", b"if-none-match", b"if-modified-since", b"range")
 @cache
 def style() -> str:
     """The app's style sheet."""
-    return (Path(__file__).parent / "style.css").read_text(encoding="utf-8")
+    return (HERE / "style.css").read_text(encoding="utf-8")
 
 
 @cache
 def demo() -> str:
-    """The demo's page, and the program that draws its map."""
-    page = DEMO.read_text(encoding="utf-8")
-    looks = {"style": map_style(), "page-style": DEMO.with_suffix(".css").read_text("utf-8")}
-    carried = "".join(
-        f'<script type="text/plain" id="dpviz-first-{name}">{text}</script>\n'
-        for name, text in looks.items()
+    """A picture of the demo's map; ``python -m tests.browser.first_map`` takes it."""
+    light, dark = (
+        f"data:image/webp;base64,{b64encode((HERE / f'{name}.webp').read_bytes()).decode()}"
+        for name in ("first_map", "first_map_dark")
     )
-    return f"{page}{carried}<script>(() => {{\n{script('first.js')}\n}})();</script>"
+    source = f'<source media="(prefers-color-scheme: dark)" srcset="{dark}">'
+    return f'<picture>{source}<img alt="" src="{light}"></picture>'
 
 
 @lru_cache(maxsize=4)
-def painted(page: str, deck: str, whole: bool = False) -> str:
+def painted(page: str, deck: str, with_demo: bool = False) -> str:
     """Streamlit's page with what is shown first.
 
     Args:
         page: as Streamlit has it.
         deck: the address of deck.gl.
-        whole: the demo with its map, in place of grey shapes.
+        with_demo: with a picture of the demo's map among the grey shapes.
     """
-    asked = f'<script async data-dpviz-deck onerror="this.remove()" src="{deck}"></script>'
+    script = f'<script async data-dpviz-deck onerror="this.remove()" src="{deck}"></script>'
     font = re.search(r'href="(\./static/media/SourceSansVF-Upright[^"]*)"', page)
     face = FACE % font[1] if font else ""  # Streamlit declares it once its program runs
-    head = f"<style>\n{face}{style()}</style>\n{asked}\n"
+    head = f"<style>\n{face}{style()}</style>\n{script}\n"
     page = page.replace("<title>Streamlit</title>", "<title>dpviz</title>")
     page = page.replace("</head>", f"{head}</head>", 1)
-    return page.replace(ROOT, f"{demo() if whole else SKETCH}\n{ROOT}", 1)
+    return page.replace(ROOT, f"{SKETCH % (demo() if with_demo else '')}\n{ROOT}", 1)
 
 
 class FirstPaint:
     """Paints every page that a browser navigates to; hands on all else untouched.
 
-    The first page has no name of its own in Streamlit: its name leads to it. It is the demo for
-    whoever asks for nothing else.
+    The first page has no name of its own in Streamlit: its name leads to it.
 
     Args:
         app: that answers.

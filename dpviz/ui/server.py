@@ -34,7 +34,7 @@ from dpviz.ui.answers import keep_answers
 from dpviz.ui.first_paint import FirstPaint
 from dpviz.ui.map.component import bundle_url
 from dpviz.ui.shared import log
-from dpviz.ui.shared.access import FAILED, LOGIN, has_login
+from dpviz.ui.shared.access import has_login
 from dpviz.ui.shared.navigation import base_path
 from dpviz.ui.shared.shelf import Shelf
 from dpviz.ui.shared.uploads import private_folder
@@ -89,9 +89,6 @@ MEASURED = "/_stcore/metrics"
 the exact number of confidential records.
 """
 
-BACK = [(b"location", f"../?{LOGIN}={FAILED}".encode())]
-"""In place of Streamlit's bare page where the login provider does not answer."""
-
 
 class Guard:
     """Refuses strangers' requests before Streamlit sees them, and adds the headers to all answers.
@@ -120,8 +117,6 @@ class Guard:
 
         async def answer(message: Message) -> None:
             if message["type"] == "http.response.start":
-                if message["status"] == 400 and scope["path"].endswith("/auth/login"):
-                    message = {**message, "status": 303, "headers": BACK}
                 message = {**message, "headers": _with_headers(message.get("headers", []))}
             await send(message)
 

@@ -15,7 +15,6 @@ OFFERED = {
     "overlay.js": ["export default function ({data}) {"],
     "preload.js": ["export default function ({data}) {"],
     "file.js": [],
-    "first.js": [],
     "widget.js": ["export default {render};"],
 }
 

@@ -38,9 +38,6 @@ WORDS: dict[str, tuple[str, ...]] = {
 BY = " · by "
 """Between a spend's purpose and its user's name."""
 
-LOGIN, FAILED = "login", "failed"
-"""The address's parameter and its value after a login that the provider did not answer."""
-
 
 @dataclass(frozen=True)
 class Access:
@@ -187,7 +184,6 @@ def gate() -> bool:
             st.caption(f"Logged in as {plain(mine.name)}")
             st.button("Log out", icon=":material/logout:", on_click=st.logout, key="access.out")
     else:
-        _say_if_it_failed()
         with st.sidebar if mine.look else st.container():
             st.button("Log in", icon=":material/login:", on_click=st.login, key="access.in")
     if mine.look:
@@ -221,18 +217,6 @@ def fragment(draw: Callable[P, T], run_every: float | None = None) -> Callable[P
         return st.stop()
 
     return st.fragment(checked, run_every=run_every)
-
-
-def _say_if_it_failed() -> None:
-    """What stands above the way in after a login that the provider did not answer."""
-    if st.query_params.get(LOGIN) == FAILED:
-        st.session_state["access.failed"] = True
-        del st.query_params[LOGIN]
-    if st.session_state.get("access.failed"):
-        st.error(
-            "The login provider does not answer. Try again, or ask the owner of this server.",
-            icon=":material/error:",
-        )
 
 
 def may_publish() -> bool:

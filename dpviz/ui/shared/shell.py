@@ -6,11 +6,10 @@ import streamlit as st
 
 from dpviz.ui.map.component import preload
 from dpviz.ui.shared import log
-from dpviz.ui.shared.access import access, gate, has_login
-from dpviz.ui.shared.login_tabs import same_login
+from dpviz.ui.shared.access import access, gate
 from dpviz.ui.shared.navigation import page_modules, page_of
 from dpviz.ui.shared.permalink import messages_here, one_step_a_page, refuse_unknown
-from dpviz.ui.shared.releases import login_digest, open_given
+from dpviz.ui.shared.releases import open_given
 
 
 def summaries() -> dict[str, str]:
@@ -33,8 +32,6 @@ def run() -> None:
     page = st.navigation([page_of(first, default=True), *map(page_of, others)])
     st.set_page_config(page_title=f"{page.title} · dpviz")
     one_step_a_page()
-    if has_login():
-        same_login(login_digest())
     preload()
     st.title(page.title, anchor=False)
     if not gate():
