@@ -195,4 +195,4 @@ def test_every_part_that_runs_alone_asks_the_rules():
         for path in Path(dpviz.ui.__path__[0]).rglob("*.py")
         if re.search(r"\bst\.fragment\b", path.read_text())
     }
-    assert plain == {"access.py", "turns.py"}  # who waits for a place sees nothing yet
+    assert plain == {"access.py"}
