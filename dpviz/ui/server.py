@@ -22,6 +22,8 @@ from urllib.parse import urlsplit
 
 from starlette.formparsers import MultiPartParser
 from starlette.middleware import Middleware
+from starlette.routing import Mount
+from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import App, cli_util, config
 from streamlit.web.server import server_util
@@ -32,7 +34,7 @@ from dpviz.files import sandbox
 from dpviz.render import basemap
 from dpviz.ui.answers import keep_answers
 from dpviz.ui.first_paint import FirstPaint
-from dpviz.ui.map.component import bundle_url
+from dpviz.ui.map.component import DECK, bundle_url
 from dpviz.ui.shared import log
 from dpviz.ui.shared.access import has_login
 from dpviz.ui.shared.navigation import base_path
@@ -183,6 +185,11 @@ MIDDLEWARE = [
     ),
     Middleware(FirstPaint, deck=bundle_url, home=HOME, plain=shows_demo),
 ]
+
+
+def routes() -> list[Mount]:
+    """What this server answers besides Streamlit: deck.gl."""
+    return [Mount(f"{base_path()}deck", StaticFiles(directory=DECK))]
 
 
 def check_settings() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dpviz.ui.map.component import preload
 from dpviz.ui.shared import log
 from dpviz.ui.shared.access import access, gate
 from dpviz.ui.shared.navigation import page_modules, page_of
@@ -32,7 +31,6 @@ def run() -> None:
     page = st.navigation([page_of(first, default=True), *map(page_of, others)])
     st.set_page_config(page_title=f"{page.title} · dpviz")
     one_step_a_page()
-    preload()
     st.title(page.title, anchor=False)
     if not gate():
         return
