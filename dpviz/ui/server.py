@@ -34,6 +34,7 @@ from dpviz.files import sandbox
 from dpviz.render import basemap
 from dpviz.ui.answers import keep_answers
 from dpviz.ui.first_paint import FirstPaint
+from dpviz.ui.local import is_here
 from dpviz.ui.map.component import DECK, bundle_url
 from dpviz.ui.shared import log
 from dpviz.ui.shared.access import has_login
@@ -41,7 +42,6 @@ from dpviz.ui.shared.navigation import base_path
 from dpviz.ui.shared.shelf import Shelf
 from dpviz.ui.shared.uploads import private_folder
 from dpviz.ui.upload_limit import UploadLimit
-from dpviz.ui.visits import Visits, is_here
 
 SCRIPT = Path(__file__).parent / "shared" / "script.py"
 
@@ -81,9 +81,8 @@ HEADERS = {
 }
 
 OPEN = (
-    "dpviz answers the network at %s without a log-in: whoever reaches it can read what it shows, "
-    "spend epsilon and set lifetime budgets. Set one up, see assets/hosting.md, or put it behind "
-    "your own authentication and TLS."
+    "dpviz answers the network at %s without a login: whoever reaches it can read what it shows, "
+    "and upload files; nobody can publish. Set a login up, see assets/hosting.md."
 )
 
 MEASURED = "/_stcore/metrics"
@@ -177,12 +176,6 @@ def shows_demo(path: str) -> bool:
 MIDDLEWARE = [
     Middleware(Guard),
     Middleware(UploadLimit),
-    Middleware(
-        Visits,
-        address=lambda: config.get_option("server.address"),
-        known=has_login,
-        path=base_path,
-    ),
     Middleware(FirstPaint, deck=bundle_url, home=HOME, plain=shows_demo),
 ]
 

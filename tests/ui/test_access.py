@@ -163,7 +163,7 @@ def test_a_spend_carries_the_name_and_owners_see_it(monkeypatch):
 
 
 def test_users_see_their_own_releases_and_a_proxy_does_not_make_them_the_owner(monkeypatch):
-    monkeypatch.setattr(releases, "has_login", lambda: True)
+    monkeypatch.setattr(access, "has_login", lambda: True)
     names = []
     for claims in (ANN, {**ANN, "sub": "18"}, {**ANN, "iss": "https://other.example"}):
         monkeypatch.setattr(releases, "user", lambda claims=claims: claims)
