@@ -2,7 +2,8 @@
 
 The login is Streamlit's (OpenID Connect): the section ``[auth]`` of the server's secrets. The rules
 stand beside it in ``[dpviz.access]``, never on a page. Without a login whoever reaches the app may
-look, and only the person at this computer may publish. This room sees what a provider says of a user, never a record.
+look, and only the person at this computer may publish. This room sees what a provider says of a
+user, never a record.
 """
 
 from __future__ import annotations
