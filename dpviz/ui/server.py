@@ -20,7 +20,6 @@ from threading import Thread
 from typing import Any
 from urllib.parse import urlsplit
 
-from starlette.formparsers import MultiPartParser
 from starlette.middleware import Middleware
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
@@ -32,7 +31,7 @@ from dpviz import Ledger
 from dpviz.errors import DpvizError, ParameterError
 from dpviz.files import sandbox
 from dpviz.render import basemap
-from dpviz.ui.answers import keep_answers
+from dpviz.ui import patches
 from dpviz.ui.first_paint import FirstPaint
 from dpviz.ui.local import is_here
 from dpviz.ui.map.component import DECK, bundle_url
@@ -202,10 +201,8 @@ def check_settings() -> None:
 async def lifespan(_app: App) -> AsyncIterator[dict[str, Any]]:
     """Prepare the process before the first visitor."""
     log.redact()
-    keep_answers()
+    patches.apply()
     os.environ["PROJ_NETWORK"] = "OFF"  # PROJ would ask one for grids of where places lie
-    # Streamlit's parser of uploads writes what is over 1 MB to the temporary folder.
-    MultiPartParser.spool_max_size = 2**40
     tempfile.tempdir = str(private_folder())  # archives that are unpacked, what DuckDB spills
     Thread(target=_preload, daemon=True).start()
     await asyncio.to_thread(sandbox.warm)
