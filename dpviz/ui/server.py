@@ -21,7 +21,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.middleware import Middleware
-from starlette.routing import Mount
+from starlette.routing import BaseRoute, Mount
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import App, cli_util, config
@@ -32,7 +32,7 @@ from dpviz.errors import DpvizError, ParameterError
 from dpviz.files import sandbox
 from dpviz.render import basemap
 from dpviz.ui import patches
-from dpviz.ui.first_paint import FirstPaint
+from dpviz.ui.first_paint import pages
 from dpviz.ui.local import is_here
 from dpviz.ui.map.component import DECK, bundle_url
 from dpviz.ui.shared import log
@@ -166,22 +166,21 @@ async def _refuse(
     await send({"type": "http.response.body", "body": words})
 
 
-def shows_demo(path: str) -> bool:
-    """Whether a newcomer finds the demo, as it comes with the app, at this path."""
-    newcomer = not (has_login() or os.environ.get(OPENED) or os.environ.get(basemap.VARIABLE))
-    return path == base_path() and newcomer
+def shows_demo() -> bool:
+    """Whether a newcomer finds the demo, as it comes with the app."""
+    return not (has_login() or os.environ.get(OPENED) or os.environ.get(basemap.VARIABLE))
 
 
-MIDDLEWARE = [
-    Middleware(Guard),
-    Middleware(UploadLimit),
-    Middleware(FirstPaint, deck=bundle_url, home=HOME, plain=shows_demo),
-]
+MIDDLEWARE = [Middleware(Guard), Middleware(UploadLimit)]
 
 
-def routes() -> list[Mount]:
-    """What this server answers besides Streamlit: deck.gl."""
-    return [Mount(f"{base_path()}deck", StaticFiles(directory=DECK))]
+def routes() -> list[BaseRoute]:
+    """What this server answers before Streamlit: its pages' HTML, and deck.gl."""
+    base = base_path()
+    return [
+        Mount(f"{base}deck", StaticFiles(directory=DECK)),
+        pages(base, bundle_url(), HOME, shows_demo),
+    ]
 
 
 def check_settings() -> None:
