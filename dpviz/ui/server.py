@@ -217,7 +217,7 @@ def _preload() -> None:
     """Import the pages and what the first map needs, while the first browser starts.
 
     All that is loaded by then is left out of the garbage collection that Streamlit runs after every
-    page: a quarter of a second in which no visitor is answered.
+    page, in the process that answers everybody: it takes 0.02 s in place of 0.07.
     """
     for name in ("dpviz.ui.shared.shell", "scipy.spatial", "scipy.sparse.csgraph"):
         importlib.import_module(name)
