@@ -5,4 +5,9 @@ from streamlit import App
 from dpviz.ui import server
 
 server.check_settings()
-app = App(server.SCRIPT, middleware=server.MIDDLEWARE, lifespan=server.lifespan)
+app = App(
+    server.SCRIPT,
+    middleware=server.MIDDLEWARE,
+    lifespan=server.lifespan,
+    routes=server.routes(),
+)

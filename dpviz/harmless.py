@@ -1,15 +1,25 @@
-"""Words of a stranger, shown so that they steer nothing."""
+"""Escape untrusted text, so that it steers neither a terminal nor a page."""
 
 import re
 
-_STEERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-"""What steers a terminal, or turns the text around: names in a stranger's file may hold it."""
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""Control characters, and those that turn the text around them."""
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>$:~^=&])")
 
 
 def harmless(text: str) -> str:
-    r"""A text with its line breaks, and with escapes in place of what steers a terminal or a page.
+    r"""A text with its line breaks, and with escapes in place of control characters.
 
     >>> harmless("Ward 1\x1b[2J\n")
     'Ward 1\\x1b[2J\n'
     """
-    return _STEERS.sub(lambda match: ascii(match[0])[1:-1], text)
+    return _CONTROL.sub(lambda match: ascii(match[0])[1:-1], text)
+
+
+def markdown(text: object) -> str:
+    r"""A text that Markdown and HTML show as it is, with escapes for control characters.
+
+    >>> print(markdown("plan\u202egpj.exe"))
+    plan\\u202egpj\.exe
+    """
+    return _MARKDOWN.sub(r"\\\1", harmless(str(text)))

@@ -18,7 +18,13 @@ from importlib import import_module
 from itertools import accumulate
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+import dpviz
+from dpviz.evaluation.truth import exact_counts
+from dpviz.releases.points.range_count import BULK
+from dpviz.roads.search import best_tree, optimise, run_variance
 
 HERE = Path(__file__).parent
 LONG = frozenset((HERE / "slow.txt").read_text(encoding="utf-8").splitlines())
@@ -47,9 +53,26 @@ def compile_part(number, workers):
     for place in range(len(LIBRARIES)):
         import_module(LIBRARIES[(number + place) % len(LIBRARIES)])
     if number == workers - 1:
-        import_module("dpviz.ui.shared.warm").loops()
+        compile_counting()
     if number == 0:
-        import_module("dpviz.ui.shared.warm").road_loops()
+        compile_search()
+
+
+def compile_counting():
+    """Runs both loops that count boxes."""
+    domain = dpviz.Domain((0.0, 0.0), (1.0, 1.0))
+    empty = dpviz.from_points(np.zeros((0, 2)), domain, public=True)
+    boxes = np.tile(domain.bounds, (BULK, 1))
+    exact_counts(empty, boxes)
+    dpviz.build(empty, epsilon=1.0, seed=0, ledger=None).count(boxes)
+
+
+def compile_search():
+    """Runs every loop of the search for trees over paths."""
+    runs = np.array([0]), np.array([2]), np.array([1.0])
+    bounds, size, levels = best_tree(2, np.array([2]), *runs)
+    optimise(bounds, size, *runs)
+    run_variance(bounds, size, levels.astype(np.float64), *runs)
 
 
 def rotated(number, workers):

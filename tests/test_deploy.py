@@ -167,7 +167,7 @@ def test_the_container_serves_pages_on_a_read_only_file_system(container):
     script += ["--server.address", "127.0.0.1", "--server.port"]
     check = json.loads(dict(instructions())["HEALTHCHECK"].partition("CMD ")[2])
     path, below = {"STREAMLIT_SERVER_BASE_URL_PATH": "maps"}, ("--server.baseUrlPath", "maps")
-    with serving(None, *below, command=script, DPVIZ_VISITORS="20", **inside, **path) as app:
+    with serving(None, *below, command=script, **inside, **path) as app:
         with urllib.request.urlopen(app, timeout=30) as answer:
             assert answer.headers["content-security-policy"]
         counts = {"runs": 0}

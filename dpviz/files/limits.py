@@ -7,7 +7,6 @@ number of records is private.
 
 from __future__ import annotations
 
-import os
 from typing import NamedTuple
 
 from dpviz.errors import DataError
@@ -64,23 +63,7 @@ CHILD_MEMORY = Limit(700 * MEBI, "bytes of memory to read a small file", CHILD_S
 ENGINE_SECONDS = Limit(120, "seconds of counting in DuckDB", "give Parquet files of records only")
 ENGINE_SPEED = Limit(MEBI, "bytes for each further second", ENGINE_SECONDS.remedy)
 
-VISITORS = Limit(50, "visitors at a time", "wait")
 UPLOADS = Limit(4, "of the largest uploads in one visit", "remove a file, or reload the page")
-AT_WORK = Limit((os.cpu_count() or 2) + 2, "pages at work at a time", "wait")
-
-
-def visitors() -> Limit:
-    """How many visitors a server takes: :data:`VISITORS`, or ``$DPVIZ_VISITORS`` of them.
-
-    Raises:
-        DataError: that is no whole number from 1 to 1,000.
-    """
-    given = os.environ.get("DPVIZ_VISITORS")
-    if given is None:
-        return VISITORS
-    if not (given.isascii() and given.isdigit() and 1 <= int(given) <= 1_000):
-        raise DataError(f"DPVIZ_VISITORS={given[:20]!r}: give a whole number from 1 to 1,000")
-    return VISITORS._replace(most=int(given))
 
 
 def decoded(size: int, file: int, where: str) -> None:
@@ -115,7 +98,7 @@ def page() -> str:
     rows = [
         f"| `{name}` | {limit.most:,} | {limit.what} | {limit.remedy} |"
         for name, limit in globals().items()
-        if isinstance(limit, Limit) and limit is not AT_WORK
+        if isinstance(limit, Limit)
     ]
     head = ["| limit | at most | of | beyond it |", "|---|---|---|---|"]
     return "\n".join([*head, *rows]) + "\n"

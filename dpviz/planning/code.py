@@ -7,8 +7,10 @@ import shlex
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from textwrap import indent
 from typing import Any
 
+from dpviz.harmless import harmless, markdown
 from dpviz.lists import listed
 
 FILE, WORKLOAD = "FILE", "WORKLOAD"
@@ -101,8 +103,9 @@ class Code(ABC):
             title: its heading.
             sentences: below it.
         """
-        heading = "\n\n".join([f"# {title}", *sentences])
-        shell = f"On the command line:\n\n```sh\n{self.command()}\n```"
+        heading = "\n\n".join([f"# {markdown(title)}", *map(markdown, sentences)])
+        # Indented: no text in the command can end the block, as it could a fence.
+        shell = f"On the command line:\n\n{indent(harmless(self.command()), '    ')}"
         cells = [
             ("markdown", f"{heading}\n\n{shell}"),
             ("code", "\n".join(["import dpviz", "", *self._lines()])),

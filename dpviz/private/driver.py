@@ -168,6 +168,13 @@ def delta_for(method: Claimant, delta: float | None) -> float:
     return value
 
 
+def _of_unit(theorem: str, steps: int) -> str:
+    """The reason for a price of one record, extended to all records of a privacy unit."""
+    if steps == 1:
+        return theorem
+    return f"one record: {theorem}; {steps:,} records: {steps:,} times ε (group privacy)"
+
+
 def header_of(
     data: Handle[Any], method: Claimant, source: Noise, budget: Budget, price: Price, **fields: Any
 ) -> Header:
@@ -195,6 +202,7 @@ def header_of(
         {
             **dataclasses.asdict(row),
             "epsilon": row.epsilon * price.steps,
+            "theorem": _of_unit(row.theorem, price.steps),
             "delta": row.delta * growth if row.delta else 0.0,
         }
         for row in budget.rows

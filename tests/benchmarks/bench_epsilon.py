@@ -30,7 +30,12 @@ def real(place, source, choice, seed, build):
     return seeded(place, source, choice, seed, lambda *asked, seed: build(*asked))
 
 skeleton.public_release = real
-app = App(server.SCRIPT, middleware=server.MIDDLEWARE, lifespan=server.lifespan)
+app = App(
+    server.SCRIPT,
+    middleware=server.MIDDLEWARE,
+    lifespan=server.lifespan,
+    routes=server.routes(),
+)
 """
 """The app, whose public maps have no seed: noise as of a release."""
 

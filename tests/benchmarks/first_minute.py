@@ -4,8 +4,8 @@ In a real Chromium without a GPU, from the visitor's act:
 
 *seen* — the page stands: its title is there, every map on it is drawn, with its legend, and nothing
 in the window is a grey placeholder. A map counts once what is drawn is the release itself, by
-whatever draws it: the demo's picture in the first page is the release that the app shows (a test
-compares them), and a flat map is drawn from the cells that the server sent. A page without a map:
+whatever draws it: the first page has a picture of the demo's map, and a flat map is drawn from the
+cells that the server sent. A page without a map:
 its script has ended.
 
 *moved* — deck.gl has taken over the map, so that it is dragged and has tooltips. Before that its
@@ -51,8 +51,8 @@ SHIFTED = """() => window.shifts.map(entry => ({
 }))"""
 
 SEEN = """title => {
-  const first = window.dpvizFirst;
-  if (first) return first.page === title && Boolean(first.app?.root.dataset.painted);
+  const first = document.querySelector('.dpviz-first img');
+  if (first) return title === 'Explore' && first.complete;
   const painted = host => host.shadowRoot.querySelector('.map').dataset.painted;
   if (document.querySelector('[data-testid=stMain] h1')?.textContent !== title) return false;
   const inSight = ({top, bottom, width}) => width && bottom > 0 && top < innerHeight;

@@ -8,4 +8,9 @@ from dpviz.ui import server
 
 SCRIPT = Path(__file__).with_name("failing.py")
 
-app = App(SCRIPT, middleware=server.MIDDLEWARE, lifespan=server.lifespan)
+app = App(
+    SCRIPT,
+    middleware=server.MIDDLEWARE,
+    lifespan=server.lifespan,
+    routes=server.routes(),
+)

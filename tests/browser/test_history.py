@@ -16,17 +16,6 @@ from tests.browser.test_pages import (
 
 pytestmark = pytest.mark.browser
 
-BACK_AND_NEXT = """() => {
-  const next = [...document.querySelectorAll("button")].find(b => /Next/.test(b.innerText));
-  addEventListener("popstate", function heard(event) {
-    if (event.isTrusted) return next.click();
-    window.heardAgain = true;
-    removeEventListener("popstate", heard);
-  });
-  history.back();
-}"""
-"""The browser goes back while Learn is still sending that its button was pressed."""
-
 
 def visit(page, title):
     page.get_by_test_id("stSidebarNav").get_by_role("link", name=title, exact=True).click()
@@ -58,7 +47,6 @@ def test_back_walks_through_all_pages_and_turns_a_chapter_of_learn_back(app, ope
             page.get_by_role("button", name="Next").click()
             expect(chapter).not_to_have_text(first)
             settled(page)
-    back_is_heard_though_the_page_before_was_still_sending(page)
     for title in reversed(titles[:-1]):
         page.go_back()
         shown(page, title)
@@ -73,12 +61,3 @@ def test_back_walks_through_all_pages_and_turns_a_chapter_of_learn_back(app, ope
     assert page.evaluate("history.length") <= before  # not a step of its own
     page.go_back()
     assert page.url == "about:blank"
-
-
-def back_is_heard_though_the_page_before_was_still_sending(page):
-    visit(page, "Learn")
-    page.get_by_role("button", name="Next").wait_for()
-    page.evaluate(BACK_AND_NEXT)
-    # Heard again, or at once: on a slow machine Learn may not have begun to send.
-    page.wait_for_function("window.heardAgain || document.title.startsWith('Help')")
-    shown(page, "Help")

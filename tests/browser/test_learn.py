@@ -30,7 +30,7 @@ def test_all_chapters_are_walked_by_keyboard_suit_a_phone_and_are_open_to_everyo
     page = open_page("about:blank", scheme="dark")
     page.add_init_script(LAID_OUT_TOO_EARLY)
     page.goto(f"{app}/learn?epsilon=0.5", wait_until="commit")
-    a_key_that_comes_too_early_is_heard(page)
+    settled(page)
     a_printed_chapter_is_of_words_and_maps_alone(page)
     looks_as_it_did_and_is_open_to_everyone(page, "learn")
     looks = [suits_a_dark_phone, suits_a_light_screen]
@@ -100,17 +100,6 @@ LAID_OUT_TOO_EARLY = """{
 }"""
 """Whether a map's style is read, which lays it out, before its height is known: Chromium then may
 leave its place as high as that."""
-
-
-def a_key_that_comes_too_early_is_heard(page):
-    page.wait_for_function("window.dpvizAddress")  # the earliest that a page can know of a key
-    first, second = list(chapters().values())[:2]
-    page.keyboard.press("n")
-    expect(heading(page, second)).to_be_visible()
-    settled(page)
-    page.keyboard.press("b")
-    expect(heading(page, first)).to_be_visible()
-    settled(page)
 
 
 def a_printed_chapter_is_of_words_and_maps_alone(page):

@@ -37,6 +37,8 @@ def test_a_group_of_records_costs_the_delta_that_was_asked_for(group):
     header = dpviz.build(data, "kdtree", 1.0, delta=1e-5, seed=0, **SMOOTH).header
     assert math.fsum(row["epsilon"] for row in header.budget) == pytest.approx(1.0)
     assert math.fsum(row["delta"] for row in header.budget) == pytest.approx(1e-5)
+    of_all = f"; {group} records: {group} times ε (group privacy)"
+    assert all(row["theorem"].endswith(of_all) == (group > 1) for row in header.budget)
 
 
 @pytest.mark.parametrize(("epsilon", "group"), [(0.5, 1), (0.1, 4), (2.0, 7)])

@@ -8,6 +8,7 @@ import geopandas
 import numpy as np
 import pandas as pd
 import pytest
+from markdown_it import MarkdownIt
 from shapely import box
 
 import dpviz
@@ -128,6 +129,22 @@ def test_command_python_and_notebook_make_the_same_release(folder, words):
         if cell["cell_type"] == "code":
             exec("".join(cell["source"]), space)
     same(dpviz.read("release.parquet"), first)
+
+
+def test_text_of_a_header_is_inert_in_a_notebook(folder):
+    release = dpviz.build(dpviz.load("persons"), "ugrid", 1.0, seed=7, cells=2)
+    odd = "x\n\n# owned\n```\n<img src=x onerror=alert(1)> [go](http://evil.example)\x1b[2J"
+    header = dataclasses.replace(release.header, unit=odd, guarantee=odd)
+    dataclasses.replace(release, header=header).save("odd.parquet")
+    _, notebook, _ = run("info", "odd.parquet", "--code", "notebook")
+    cell = json.loads(notebook)["cells"][0]
+    shown = MarkdownIt("commonmark").enable("table").parse("".join(cell["source"]))
+    blocks = [token.tag for token in shown if token.nesting == 1 or token.type == "code_block"]
+    assert blocks[0] == "h1"
+    assert set(blocks[1:]) == {"p", "code"}
+    children = [each for token in shown for each in token.children or ()]
+    assert {each.type for each in children} <= {"text", "text_special", "softbreak"}
+    assert "\x1b" not in "".join(cell["source"])
 
 
 @pytest.mark.parametrize(

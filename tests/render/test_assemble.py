@@ -13,9 +13,7 @@ OFFERED = {
         "export default function ({data, parentElement, setStateValue, setTriggerValue}) {"
     ],
     "overlay.js": ["export default function ({data}) {"],
-    "preload.js": ["export default function ({data}) {"],
     "file.js": [],
-    "first.js": [],
     "widget.js": ["export default {render};"],
 }
 
@@ -47,10 +45,9 @@ def test_top_level_names_do_not_clash(entry):
     assert len(names) == len(set(names))
 
 
-@pytest.mark.parametrize("entry", ["overlay.js", "preload.js"])
-def test_what_comes_beside_a_map_is_small(entry):
+def test_what_comes_beside_a_map_is_small():
     """Streamlit sends a program with every message of it: 139 kB with each rectangle's answer."""
-    assert len(script(entry)) < 5_000
+    assert len(script("overlay.js")) < 5_000
 
 
 @hosts

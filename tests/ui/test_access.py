@@ -163,7 +163,7 @@ def test_a_spend_carries_the_name_and_owners_see_it(monkeypatch):
 
 
 def test_users_see_their_own_releases_and_a_proxy_does_not_make_them_the_owner(monkeypatch):
-    monkeypatch.setattr(releases, "has_login", lambda: True)
+    monkeypatch.setattr(access, "has_login", lambda: True)
     names = []
     for claims in (ANN, {**ANN, "sub": "18"}, {**ANN, "iss": "https://other.example"}):
         monkeypatch.setattr(releases, "user", lambda claims=claims: claims)
@@ -195,4 +195,4 @@ def test_every_part_that_runs_alone_asks_the_rules():
         for path in Path(dpviz.ui.__path__[0]).rglob("*.py")
         if re.search(r"\bst\.fragment\b", path.read_text())
     }
-    assert plain == {"access.py", "turns.py"}  # who waits for a place sees nothing yet
+    assert plain == {"access.py"}

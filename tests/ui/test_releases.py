@@ -14,7 +14,7 @@ from dpviz.errors import ReleaseError
 from dpviz.files.writing import mark
 from dpviz.releases.points.region_file import read_regions
 from dpviz.releases.store import kind_in
-from dpviz.ui.shared import releases, share
+from dpviz.ui.shared import access, releases, share
 from dpviz.ui.shared.shelf import LOST, Shelf, kept_release, read_any
 from tests.ui.files import uploaded
 from tests.ui.opening import opened_page, texts
@@ -237,12 +237,12 @@ def test_the_file_that_the_server_was_given_gives_way_to_a_link(release, tmp_pat
         assert [button.key for button in app.button].count("explore.close") == shown
 
 
-def test_the_list_belongs_to_the_visit_where_the_server_is_shared(release, monkeypatch):
+def test_the_list_is_of_the_one_person_of_a_server_without_a_login(release, monkeypatch):
     script = "from dpviz.ui.shared.releases import your_releases\nyour_releases('x')\n"
     Shelf().keep(release, "here", "Mine alone")
     monkeypatch.setattr(releases, "alone", lambda: False)
     shared = AppTest.from_string(script, default_timeout=60).run()
-    assert "no login: the list is of this browser" in texts(shared)
+    assert "no login: looking is open to you, publishing is not" in texts(shared)
     assert not shared.selectbox
     monkeypatch.setattr(releases, "alone", lambda: True)
     alone = AppTest.from_string(script, default_timeout=60).run()
@@ -308,12 +308,12 @@ def test_other_files_are_told_from_releases(tmp_path):
         ("127.0.0.1", {"Host": "localhost", "X-Forwarded-For": "10.0.0.1"}, False),
     ],
 )
-def test_one_person_s_server_is_one_that_nobody_else_reaches(
+def test_one_person_s_server_is_one_that_nobody_else_reaches_and_others_publish_nothing(
     address, headers, expected, monkeypatch
 ):
-    monkeypatch.setattr(releases.st, "context", SimpleNamespace(headers=headers))
-    monkeypatch.setattr(releases.st, "get_option", lambda name: address)
-    assert releases.alone() is expected
+    monkeypatch.setattr(access.st, "context", SimpleNamespace(headers=headers))
+    monkeypatch.setattr(access.st, "get_option", lambda name: address)
+    assert releases.alone() is access.access().publish is expected
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from dpviz.errors import ParameterError
 from dpviz.ui import server
 from tests.browser.conftest import ROOT, serving
 from tests.leftovers import HEARING
-from tests.ui.loop import answers, run
+from tests.ui.loop import answers
 
 README = ["-m", "streamlit", "run", str(ROOT / "app.py")]
 COMMAND = ["-m", "dpviz", "app"]
@@ -39,7 +39,7 @@ def answer(headers, kind="http", path="/"):
 @pytest.fixture
 def options():
     """Options of Streamlit's configuration, put back afterwards."""
-    names = ("address", "allowedHosts", "corsAllowedOrigins", "fileWatcherType", "headless")
+    names = ("address", "allowedHosts", "corsAllowedOrigins")
     names = tuple(f"server.{name}" for name in names)
     before = {name: config.get_option(name) for name in names}
     config.set_option("server.address", "127.0.0.1")
@@ -149,7 +149,6 @@ def test_a_port_or_an_address_that_cannot_be_is_one_line():
 @pytest.mark.parametrize(
     ("name", "value", "line"),
     [
-        ("DPVIZ_VISITORS", "0", "DPVIZ_VISITORS='0': give a whole number from 1 to 1,000"),
         ("DPVIZ_LEDGER", "l.sqlite", "DPVIZ_LEDGER=l.sqlite: in each folder this would be a"),
         ("DPVIZ_RELEASES", "mine", "DPVIZ_RELEASES=mine: what is published here would not be in"),
         ("DPVIZ_BASEMAP", "none.geojson", "DPVIZ_BASEMAP=none.geojson: no such file"),
@@ -275,27 +274,5 @@ def test_what_calls_outside_comes_to_the_trap(trap):
 def test_the_settings_that_keep_it_at_home():
     settings = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())
     assert settings["server"]["address"] == "127.0.0.1"
+    assert settings["server"]["fileWatcherType"] == "none"  # it would hold up all requests
     assert settings["browser"] == {"serverAddress": "127.0.0.1", "gatherUsageStats": False}
-
-
-def test_requests_do_not_wait_for_a_watch_on_files(monkeypatch, tmp_path, options):
-    """Streamlit's would look up every loaded module at each run of a page, in the server's loop."""
-    options("server.headless", True)
-    monkeypatch.setattr(server.sandbox, "warm", lambda: None)
-    monkeypatch.setattr(server, "private_folder", lambda: tmp_path)
-    for place, name in (
-        (server.tempfile, "tempdir"),
-        (server.MultiPartParser, "spool_max_size"),
-        (server.net_util, "get_external_ip"),
-    ):
-        monkeypatch.setattr(place, name, getattr(place, name))
-
-    async def watcher():
-        async with server.lifespan(None):
-            return config.get_option("server.fileWatcherType")
-
-    monkeypatch.setattr(config, "is_manually_set", lambda name: False)
-    assert run(watcher()) == "none"
-    options("server.fileWatcherType", "poll")
-    monkeypatch.setattr(config, "is_manually_set", lambda name: True)
-    assert run(watcher()) == "poll"

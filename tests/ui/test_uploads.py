@@ -122,43 +122,28 @@ from pathlib import Path
 from types import SimpleNamespace
 from dpviz.ui.shared import uploads
 uploads.st.session_state = {}
-source, *places = sys.argv[1:]
-content = memoryview(Path(source).read_bytes())
-for where in places:
-    uploads.IN_MEMORY = where == "memory"
-    file = SimpleNamespace(name="records.csv", file_id="1", getbuffer=lambda: content)
-    print(uploads.upload_path(where, file), flush=True)
+content = memoryview(Path(sys.argv[1]).read_bytes())
+file = SimpleNamespace(name="records.csv", file_id="1", getbuffer=lambda: content)
+print(uploads.upload_path("place", file), flush=True)
 time.sleep(600)
 """
 
 
-def test_a_folder_of_somebody_s_own_is_not_swept(folder):
-    own = folder / "dpviz-private-data"
-    own.mkdir()
-    uploads.private_folder()
-    assert own.exists()
-
-
-def test_a_killed_server_leaves_nothing(tmp_path, folder):
-    pytest.importorskip("fcntl")
+@linux
+def test_a_killed_server_leaves_no_upload(tmp_path, folder):
     source = tmp_path / "records.csv"
     source.write_text("lon,lat\n" + "10.5,50.5\n" * 100_000)
-    places = ["memory", "folder"] if uploads.IN_MEMORY else ["folder"]
     process = subprocess.Popen(
-        [sys.executable, "-c", DYING, str(source), *places],
+        [sys.executable, "-c", DYING, str(source)],
         stdout=subprocess.PIPE,
         text=True,
         env={**os.environ, "TMPDIR": str(folder)},
     )
     try:
-        paths = {where: Path(process.stdout.readline().strip()) for where in places}
-        assert all(path.stat().st_size == source.stat().st_size for path in paths.values())
-        uploads.private_folder()  # another server starts: it leaves the living alone
-        assert all(path.exists() for path in paths.values())
+        path = Path(process.stdout.readline().strip())
+        assert path.stat().st_size == source.stat().st_size
     finally:
         process.kill()
         process.wait(120)
         process.stdout.close()
-    assert [where for where in places if paths[where].exists()] == ["folder"]
-    uploads.private_folder()
-    assert not any(path.parent.parent.exists() for path in paths.values())
+    assert not path.exists()

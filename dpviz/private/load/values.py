@@ -154,7 +154,7 @@ def _number(cell: Any) -> float:
     try:
         number = float(cell)
         return number if math.isfinite(number) else math.nan
-    except (TypeError, ValueError, OverflowError):
+    except Exception:  # any cell's own __float__ may fail in any way
         return math.nan
 
 

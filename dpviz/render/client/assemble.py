@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 FOLDER = Path(__file__).parent / "js"
-ENTRIES = ("streamlit.js", "overlay.js", "preload.js", "file.js", "widget.js", "first.js")
+ENTRIES = ("streamlit.js", "overlay.js", "file.js", "widget.js")
 """One per host, and in Streamlit one for each part of a map."""
 
 IMPORT = re.compile(r"^import \{[^}]*\} from '\./([\w.]+)';\n", re.MULTILINE)

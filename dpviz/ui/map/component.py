@@ -21,6 +21,9 @@ from dpviz.render.legend import Legend
 from dpviz.render.scene import Bounds, Mark, Scene, layers_json, tables
 from dpviz.ui.shared.navigation import base_path
 
+DECK = Path(pydeck.__file__).parent / "nbextension" / "static"
+"""The folder of deck.gl, which the server hands out at ``deck``."""
+
 TILES = {
     "url": "https://tile.openstreetmap.org/{z}/{x}/{y}.png",
     "attribution": "© OpenStreetMap contributors",
@@ -80,28 +83,9 @@ def _part(name: str) -> Callable[..., Any]:
     return st.components.v2.component(f"dpviz_{name}", js=script(f"{name}.js"), html="")
 
 
-@cache
-def _bundle() -> str:
-    """The address of deck.gl on this server, without the base path; served from now on."""
-    from streamlit import runtime
-    from streamlit.components.v1.custom_component import CustomComponent
-
-    folder = Path(pydeck.__file__).parent / "nbextension" / "static"
-    component = CustomComponent("dpviz.deckgl", path=str(folder))
-    if runtime.exists():  # as declare_component does it, but from a page's script alone
-        runtime.get_instance().component_registry.register_component(component)
-    return f"component/{component.name}/index.js?{pydeck.__version__}"
-
-
 def bundle_url() -> str:
-    """The address of deck.gl on this server, below its base URL path."""
-    return f"{base_path()}{_bundle()}"
-
-
-def preload() -> None:
-    """Let the browser fetch deck.gl while Python still reads data; call first on every page."""
-    with st.container(key="dpviz-preload"):
-        _part("preload")(data={"spec": {"bundle": bundle_url()}}, key="preload")
+    """The address of deck.gl on this server, below its base URL path; see :data:`DECK`."""
+    return f"{base_path()}deck/index.js?{pydeck.__version__}"
 
 
 def map_view(

@@ -8,7 +8,6 @@ from dpviz.datasets import DATASETS
 from dpviz.ui.lessons.room import Room
 from dpviz.ui.lessons.turning import chapters, headline
 from dpviz.ui.shared import method_form, permalink
-from dpviz.ui.shared.warm import warm
 
 TITLE, ICON, ORDER = "Learn", ":material/school:", 6
 KEY = "learn"
@@ -45,7 +44,6 @@ def page() -> None:
     st.session_state[WRITTEN] = slug
     chosen = ";".join(f"{name}:{value}" for name, value in room.chosen.items())
     permalink.remember(KEY, FIELDS, {"at": chosen, "rect": None, "place": None, **room.link})
-    warm()
 
 
 def _restore(names: list[str]) -> bool:

@@ -1,8 +1,9 @@
 """Who may look, who may publish and who owns the server, where it has a login.
 
 The login is Streamlit's (OpenID Connect): the section ``[auth]`` of the server's secrets. The rules
-stand beside it in ``[dpviz.access]``, never on a page. Without a login the app is as open as the
-address that it listens on. This room sees what a provider says of a user, never a record.
+stand beside it in ``[dpviz.access]``, never on a page. Without a login whoever reaches the app may
+look, and only the person at this computer may publish. This room sees what a provider says of a
+user, never a record.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import streamlit as st
 from streamlit.config import get_option
 from streamlit.errors import StreamlitSecretNotFoundError
 
+from dpviz.ui.local import from_here
 from dpviz.ui.shared.panels import ErrorsShown
 from dpviz.ui.shared.text import plain
 
@@ -37,9 +39,6 @@ WORDS: dict[str, tuple[str, ...]] = {
 
 BY = " · by "
 """Between a spend's purpose and its user's name."""
-
-LOGIN, FAILED = "login", "failed"
-"""The address's parameter and its value after a login that the provider did not answer."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +66,16 @@ def has_login() -> bool:
     return _guarded(_secrets())
 
 
+def alone() -> bool:
+    """Whether only this computer reaches the server, so that its one person is the visitor.
+
+    A server with a login is for others, wherever it listens: a proxy may stand on this computer.
+    """
+    if has_login():
+        return False
+    return from_here(st.get_option("server.address"), st.context.headers)
+
+
 def user() -> Mapping[str, Any]:
     """What the provider says of who has logged in; nothing of anybody else."""
     claims = st.user.to_dict()
@@ -77,7 +86,7 @@ def access() -> Access:
     """What the visitor of this run may do; rules that cannot be read let nobody in."""
     secrets = _secrets()
     if not _guarded(secrets):
-        return Access()
+        return Access(publish=alone())
     rules = _section(secrets, "dpviz").get("access", {})
     problem = _problem(secrets, rules)
     if problem:
@@ -187,7 +196,6 @@ def gate() -> bool:
             st.caption(f"Logged in as {plain(mine.name)}")
             st.button("Log out", icon=":material/logout:", on_click=st.logout, key="access.out")
     else:
-        _say_if_it_failed()
         with st.sidebar if mine.look else st.container():
             st.button("Log in", icon=":material/login:", on_click=st.login, key="access.in")
     if mine.look:
@@ -223,25 +231,16 @@ def fragment(draw: Callable[P, T], run_every: float | None = None) -> Callable[P
     return st.fragment(checked, run_every=run_every)
 
 
-def _say_if_it_failed() -> None:
-    """What stands above the way in after a login that the provider did not answer."""
-    if st.query_params.get(LOGIN) == FAILED:
-        st.session_state["access.failed"] = True
-        del st.query_params[LOGIN]
-    if st.session_state.get("access.failed"):
-        st.error(
-            "The login provider does not answer. Try again, or ask the owner of this server.",
-            icon=":material/error:",
-        )
-
-
 def may_publish() -> bool:
     """Whether the visitor may spend; says so where not."""
     if access().publish:
         return True
     st.info(
         "Looking is open to you; publishing and setting budgets are not. Ask the owner of this "
-        "server.",
+        "server."
+        if has_login()
+        else "Publishing and setting budgets need a login where others reach the server, and this "
+        "one has none: use the app on your own computer, or ask the owner of this server.",
         icon=":material/lock:",
     )
     return False

@@ -18,7 +18,6 @@ from dpviz.ui.shared.making import making
 from dpviz.ui.shared.releases import visitor
 from dpviz.ui.shared.tables import reserved_names
 from dpviz.ui.shared.text import plain
-from dpviz.ui.shared.turns import in_turn, resting
 
 Made = TypeVar("Made")
 Data = TypeVar("Data", bound=Any)
@@ -143,16 +142,11 @@ class Job(Generic[Made]):
 
     def _run(self) -> None:
         try:
-            with making(self._owner), in_turn(self._heed):
+            with making(self._owner):
                 self.made = self._make(self._report)
         except Exception as error:  # raised again on the page that waits
             paid = isinstance(error.__context__, CancelledError)  # which the payment has renamed
             self.error = CancelledError(CANCELLED) if paid else error
-
-    def _heed(self) -> None:
-        """While it waits for its turn: nothing is paid yet."""
-        if self.cancelled:
-            raise CancelledError("Cancelled before the build began: nothing is spent.")
 
     def _report(self, fraction: float, what: str) -> None:
         if self.cancelled:
@@ -302,10 +296,9 @@ def _wait(prefix: str, job: Job[Made]) -> None:
     bar = st.progress(0.0, "Publishing …")
     if st.button("Cancel (what is paid stays paid)", key=f"{prefix}.cancel"):
         job.cancelled = True
-    with resting():
-        while job.thread.is_alive():
-            bar.progress(job.fraction, f"{job.what} …")
-            job.thread.join(0.1)
+    while job.thread.is_alive():
+        bar.progress(job.fraction, f"{job.what} …")
+        job.thread.join(0.1)
     st.rerun()
 
 

@@ -1,4 +1,6 @@
-"""The address of a page restores it: data set, method, epsilon, rectangle, camera.
+"""The address of a page restores its choices: data set, method, epsilon, rectangle, camera.
+
+Uploaded files are not in it: they have to be chosen again.
 
 Streamlit can bind a widget to a parameter by itself, but then the parameter is named after the
 widget's key, may not be written by the page, and a value that is not on offer is dropped silently.
@@ -57,47 +59,15 @@ SCRIPT = f"""<script>
   window.dpvizAddress = true;
   const push = history.pushState.bind(history), replace = history.replaceState.bind(history);
   const step = (place) => new URLSearchParams(place.search).get("{STEP}");
-  let target = null;
-  addEventListener("popstate", (event) => {{ if (event.isTrusted) target = location.href; }});
-  for (const touch of ["pointerdown", "keydown"])
-    addEventListener(touch, () => {{ target = null; }}, true);
   history.pushState = (state, title, url) => {{
     const to = new URL(url, location.href);
     const same = to.pathname === location.pathname;
-    if (target && to.pathname !== new URL(target).pathname) {{
-      replace(null, "", target);
-      setTimeout(() => dispatchEvent(new PopStateEvent("popstate")));
-      return;
-    }}
     (same && (!step(location) || step(to) === step(location)) ? replace : push)(state, title, url);
   }};
-  const turns = {{n: "next", b: "back"}};
-  let pending = null;
-  const turn = () => {{
-    const button = pending && document.querySelector(`.st-key-learn-${{pending}} button`);
-    if (!button) return;
-    if (!button.disabled) button.click();
-    else if (!document.querySelector("[data-test-script-state=notRunning]")) return;
-    pending = null;
-  }};
-  addEventListener("keydown", (event) => {{
-    const word = turns[event.key?.toLowerCase()];
-    const typing = event.composedPath()[0].closest?.("input, textarea, [contenteditable]");
-    const chord = event.ctrlKey || event.metaKey || event.altKey;
-    if (!word || typing || chord || !location.pathname.endsWith("/learn")) return;
-    event.stopImmediatePropagation();
-    pending = word;
-    turn();
-  }}, true);
-  new MutationObserver(turn).observe(document.body, {{childList: true, subtree: true}});
 }})();
 </script>"""
-"""Streamlit makes a new step of the browser's history out of every parameter that is written, so
-that Back would never leave a page. A page is one step, whatever its address has held meanwhile.
-What the page before was still sending when Back was pressed runs that page once more, and Streamlit
-would go back to it: then Back is heard again.
-Keys that turn a chapter are kept until the page can hear them: Streamlit's own shortcut of a button
-loses those that come before the button is there."""
+"""Streamlit adds a step to the browser's history for every parameter that is written, so that Back
+would never leave a page. With this, a page is one step, whatever its address has held meanwhile."""
 
 
 def one_step_a_page() -> None:

@@ -1,7 +1,7 @@
 """Open a release: of your list, by upload, by path or by link; and the list of what you paid for.
 
 Who sees which list: the user that the server's login names; on a server that only this computer can
-reach, its one person; on any other, this browser until it is closed, and the page says so.
+reach, its one person. Nobody else can publish.
 """
 
 from __future__ import annotations
@@ -24,14 +24,13 @@ from dpviz.releases.store import kind_in
 from dpviz.render.cells import domain_bounds
 from dpviz.ui.server import OPENED
 from dpviz.ui.shared import permalink
-from dpviz.ui.shared.access import has_login, user
+from dpviz.ui.shared.access import alone, has_login, user
 from dpviz.ui.shared.making import builds_of
 from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.navigation import base_path, page_of
 from dpviz.ui.shared.panels import RELEASE, ErrorsShown, as_json, file_button, read_upload
 from dpviz.ui.shared.shelf import LOST, Shelf, Stored, read_any
 from dpviz.ui.shared.text import plain
-from dpviz.ui.visits import from_here, visit_of
 
 PARAMETER = "release"
 """Of an address: the id of a release that is kept here."""
@@ -60,16 +59,6 @@ class Opened:
         return "explore" if kind in ("points", "areas") else kind
 
 
-def alone() -> bool:
-    """Whether only this computer reaches the server, so that its one person is the visitor.
-
-    A server with a login is for others, wherever it listens: a proxy may stand on this computer.
-    """
-    if has_login():
-        return False
-    return from_here(st.get_option("server.address"), st.context.headers)
-
-
 def login_digest() -> str:
     """A digest of the user that the login names; empty for who has not logged in."""
     claims = user()
@@ -85,10 +74,7 @@ def visitor() -> str:
         return f"user:{digest}"
     if alone():
         return "here"
-    if "releases.visit" not in st.session_state:
-        # Where the browser takes no cookie, what it does is forgotten with the page.
-        st.session_state["releases.visit"] = visit_of(st.context.cookies) or uuid.uuid4().hex
-    return f"visit:{st.session_state['releases.visit']}"
+    return f"visit:{st.session_state.setdefault('releases.visit', uuid.uuid4().hex)}"
 
 
 def opened(page: str, fields: Sequence[permalink.Field]) -> Opened | None:
@@ -231,8 +217,7 @@ def your_releases(prefix: str) -> None:
         st.caption(
             "You are not logged in: your releases are in the list once you are."
             if has_login()
-            else "This server has no login: the list is of this browser, until it is closed. Keep "
-            "the link of a release, or download it."
+            else "This server has no login: looking is open to you, publishing is not."
         )
     if builds_of(visitor()):
         st.info(

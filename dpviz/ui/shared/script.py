@@ -1,10 +1,6 @@
-"""What every visitor's touch runs: the page that they are on."""
+"""The script that Streamlit runs for every page."""
 
-from dpviz.ui.shared.garbage import sweep_if_due
 from dpviz.ui.shared.shell import run
 
-if __name__ == "__main__":  # as Streamlit runs it, and not whoever imports it
-    try:
-        run()
-    finally:
-        sweep_if_due()
+if __name__ == "__main__":
+    run()

@@ -48,7 +48,8 @@ def share_panel(
         st.caption(
             "One file with the map inside: it opens from a USB stick, without network or server, "
             "and answers rectangles by itself; or a page to print. They hold the release only, "
-            "never a record or an exact count. The address of this page restores the page itself."
+            "never a record or an exact count. The address of this page restores your choices; an "
+            "uploaded file has to be chosen again."
         )
         title = _title(prefix)
         names = list(labels) or labels_of(releases)

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dpviz.ui.map.component import preload
 from dpviz.ui.shared import log
-from dpviz.ui.shared.access import access, gate, has_login
-from dpviz.ui.shared.login_tabs import same_login
+from dpviz.ui.shared.access import access, gate
 from dpviz.ui.shared.navigation import page_modules, page_of
 from dpviz.ui.shared.permalink import messages_here, one_step_a_page, refuse_unknown
-from dpviz.ui.shared.releases import login_digest, open_given
-from dpviz.ui.shared.turns import admitted, turn, wait_for_place
+from dpviz.ui.shared.releases import open_given
 
 
 def summaries() -> dict[str, str]:
@@ -34,17 +31,10 @@ def run() -> None:
     page = st.navigation([page_of(first, default=True), *map(page_of, others)])
     st.set_page_config(page_title=f"{page.title} · dpviz")
     one_step_a_page()
-    if has_login():
-        same_login(login_digest())
-    preload()
     st.title(page.title, anchor=False)
     if not gate():
         return
-    if not admitted():
-        wait_for_place()
-        return
-    with turn():
-        messages_here()
-        open_given()
-        refuse_unknown()
-        page.run()
+    messages_here()
+    open_given()
+    refuse_unknown()
+    page.run()

@@ -5,20 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from dpviz.harmless import harmless
+from dpviz.harmless import markdown
 from dpviz.releases.header import Header
 from dpviz.render.numbers import percent
 
-
-def plain(text: object) -> str:
-    r"""Text with every Markdown and HTML sign escaped, for words that come from data or errors.
-
-    What turns the words around it, or cannot be seen, becomes an escape:
-
-    >>> print(plain("plan\u202egpj.exe"))
-    plan\\u202egpj\.exe
-    """
-    return re.sub(r"([\\`*_{}\[\]()#+\-.!|<>$:~^=&])", r"\\\1", harmless(str(text)))
+plain = markdown
+"""Text from data or errors, as the screen shows it unchanged."""
 
 
 def quoted(names: Iterable[str]) -> str:

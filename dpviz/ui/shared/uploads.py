@@ -1,8 +1,8 @@
-"""Files that visitors upload: kept in memory, under a name of ours, gone with their visit.
+"""Files that visitors upload: kept in memory, under a name of ours, gone with their session.
 
 On Linux an upload is a nameless file in memory, which ends with this process, however it ends.
-Elsewhere it is a file in a private folder, which only this user may read, swept at start and at
-exit. The visitor's own name for the file never becomes a path.
+Elsewhere it is a file in a private folder, which only this user may read, removed at exit. The
+visitor's own name for the file never becomes a path.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ import weakref
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
-from secrets import token_hex
 from typing import Any
 
 import streamlit as st
@@ -25,13 +24,10 @@ import streamlit as st
 from dpviz.build import source_columns, tables_in
 from dpviz.files.foreign import LAYER
 from dpviz.files.limits import COLUMNS
-from dpviz.files.writing import made_up
 from dpviz.releases.points.region_file import polygon_layers
 from dpviz.ui.shared.memory import remembered
 
 IN_MEMORY = hasattr(os, "memfd_create") and Path("/proc/self/fd").is_dir()
-_PREFIX = "dpviz-private-"
-_NAMES = re.compile(rf"{_PREFIX}[0-9a-f]{{16}}-.*", re.DOTALL)
 _KEY = "uploads"
 
 
@@ -137,47 +133,7 @@ def _close(folder: Path, descriptor: int | None) -> None:
 
 @cache
 def private_folder() -> Path:
-    """This process's folder for what must be a file: of this user alone, and swept of the dead.
-
-    It stays locked while the process lives, so that another one's sweep tells the living.
-    """
-    shared = Path(tempfile.gettempdir())
-    for folder in made_up(shared, f"{_PREFIX}*", _NAMES):
-        if _is_left(folder):
-            shutil.rmtree(folder, ignore_errors=True)
-    folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{token_hex(8)}-", dir=shared))  # 0700
-    _lock(folder)
+    """This process's folder for what must be a file: of this user alone, removed at its end."""
+    folder = Path(tempfile.mkdtemp(prefix="dpviz-private-"))  # 0700
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
-
-
-def _lock(folder: Path) -> int | None:
-    """A lock on a folder that ends with this process; None where another one holds it."""
-    try:
-        import fcntl
-    except ImportError:  # Windows: a folder is swept by its own process alone
-        return None
-    try:
-        descriptor = os.open(folder, os.O_RDONLY)
-    except OSError:
-        return None
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(descriptor)
-        return None
-    return descriptor
-
-
-def _is_left(folder: Path) -> bool:
-    """Whether a folder is this user's and its process has ended."""
-    try:
-        if folder.is_symlink() or not folder.is_dir() or folder.stat().st_uid != os.getuid():
-            return False
-    except (OSError, AttributeError):
-        return False
-    lock = _lock(folder)
-    if lock is None:
-        return False
-    os.close(lock)
-    return True

@@ -6,6 +6,7 @@ from datetime import datetime, tzinfo
 from decimal import Decimal
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from hypothesis import example, given, settings
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 import dpviz
 from dpviz.errors import DataError
+from dpviz.evaluation.truth import exact_counts
 from dpviz.private.load import values
 from dpviz.private.load.sequences import alphabet_of, read_sequences
 from dpviz.private.load.tables.delimited import DelimitedText
@@ -204,6 +206,16 @@ def test_a_decimal_is_the_nearest_number_to_it(digits, scale):
     column = pa.array([*cells, None], pa.decimal128(digits + 6 if digits < 30 else 38, scale))
     assert numbers(column, "x")[:-1].tolist() == [float(each) for each in cells]
     assert np.isnan(numbers(column, "x")[-1])
+
+
+def test_a_cell_that_fails_as_a_number_is_a_missing_value():
+    class Odd:
+        def __float__(self):
+            raise RuntimeError("odd")
+
+    table = pd.DataFrame({"x": [0.5, Odd()], "y": [0.5, 0.5]}, dtype=object)
+    data = dpviz.load(table, BOX, columns=("x", "y"), name="odd", public=True)
+    assert exact_counts(data, np.array([BOX.bounds])) == [1]
 
 
 def test_a_zone_that_does_not_say_how_far_it_is_ahead_refuses_no_other_time():

@@ -105,22 +105,6 @@ export class MapApp {
     this.frame.style.setProperty('--map-share', pixels / USUAL);
   }
 
-  /** Goes on where a visitor is on another map of the same. */
-  resume({sight, shape, tool, view, root}) {
-    Object.assign(this.view, view);
-    if (sight.touched) {
-      this.sight.moved(sight.camera);
-      this.sight.touched = true;
-    }
-    if (shape) {
-      this.shapeSeq ??= 0;
-      this.setShape(shape);
-    }
-    if (tool) this.setTool(tool);
-    else if (root.getRootNode().activeElement === root) this.root.focus({preventScroll: true});
-    this.dress();
-  }
-
   /** Stays flat, and says why: the flat picture is the last one. */
   stayFlat() {
     this.staysFlat = true;

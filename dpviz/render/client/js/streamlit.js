@@ -30,7 +30,6 @@ export default function ({data, parentElement, setStateValue, setTriggerValue}) 
     app.showScene(data.spec, columns(data));
     showOverlay(key);
   }
-  window.dpvizFirst?.met(key, app);
   mount.deck ??= new Promise(atRest).then(async () => {
     const gl = await prepared(() => loadDeck(bundle));
     if (mount.gone) return;

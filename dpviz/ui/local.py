@@ -1,0 +1,36 @@
+"""Whether a server, and who asks it, are on this computer alone."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Mapping
+
+RELAYED = ("x-forwarded-", "x-real-ip", "forwarded", "via")
+"""How headers begin that only a proxy adds, whatever host the sender claims."""
+
+
+def is_here(address: str | None) -> bool:
+    """Whether an address is this machine alone.
+
+    >>> is_here("127.0.0.1"), is_here("localhost"), is_here("0.0.0.0"), is_here(None)
+    (True, True, False, False)
+    """
+    if address is None or address == "localhost":
+        return address is not None
+    try:
+        return ipaddress.ip_address(address.strip("[]")).is_loopback
+    except ValueError:
+        return address.startswith("unix:")
+
+
+def from_here(address: str | None, headers: Mapping[str, str]) -> bool:
+    """Whether only this computer reaches a server at the address, and asks it without a proxy.
+
+    >>> from_here("127.0.0.1", {"Host": "localhost:8501"})
+    True
+    """
+    given = {name.lower(): value for name, value in headers.items()}
+    host = given.get("host", "localhost").rsplit(":", 1)[0].strip("[]")
+    return (
+        is_here(address) and is_here(host) and not any(name.startswith(RELAYED) for name in given)
+    )

@@ -1,0 +1,33 @@
+"""Two patches of the web server, each with a test that says when it is no longer needed."""
+
+from __future__ import annotations
+
+from starlette.formparsers import MultiPartParser
+from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
+
+ANSWERS = ("file_urls_response", "backend_operation_response")
+"""Types of messages that answer a question of the browser."""
+
+_clear = ForwardMsgQueue.clear
+
+
+def apply() -> None:
+    """Keep the answer to a browser that uploads a file, and keep uploads in memory."""
+    # A run that is interrupted empties the queue of messages to the browser. Where the queue holds
+    # the address for a file that was just chosen, the file is never sent and nobody is told.
+    # Mended for toasts only: https://github.com/streamlit/streamlit/issues/7740
+    ForwardMsgQueue.clear = _clear_but_answers  # type: ignore[method-assign]
+    # The parser of uploads writes what is over 1 MB to the temporary folder. To be a parameter:
+    # https://github.com/Kludex/starlette/pull/3190
+    MultiPartParser.spool_max_size = 2**40
+
+
+def _clear_but_answers(
+    self: ForwardMsgQueue,
+    retain_lifecycle_msgs: bool = False,
+    fragment_ids_this_run: list[str] | None = None,
+) -> None:
+    before = list(self._queue) if retain_lifecycle_msgs else []
+    _clear(self, retain_lifecycle_msgs, fragment_ids_this_run)
+    answers = (each for each in before if each.WhichOneof("type") in ANSWERS)
+    self._queue += [each for each in answers if each not in self._queue]

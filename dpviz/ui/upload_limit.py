@@ -1,0 +1,54 @@
+"""A limit on the files that one session holds: Streamlit limits the size of each, not their sum."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from starlette.datastructures import Headers
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+from streamlit import config
+from streamlit.runtime import get_instance
+
+from dpviz.files import limits
+
+UPLOAD = "/_stcore/upload_file/"
+"""The path that a browser sends a file to; its session and the file's name follow."""
+
+
+class UploadLimit:
+    """Refuse an upload of unstated length, and one beyond what a session may hold."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._coming: Counter[str] = Counter()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or hand it on."""
+        if scope["type"] != "http" or scope["method"] != "PUT" or UPLOAD not in scope["path"]:
+            await self._app(scope, receive, send)
+            return
+        session = scope["path"].rpartition(UPLOAD)[2].partition("/")[0]
+        headers = Headers(scope=scope)
+        text = headers.get("content-length", "")
+        # In chunks the body may be longer than any length that is stated beside them.
+        if "transfer-encoding" in headers or not (text.isascii() and text.isdigit()):
+            await PlainTextResponse("state a Content-Length", 411)(scope, receive, send)
+            return
+        size = int(text[:16])
+        most = limits.UPLOADS.most * config.get_option("server.maxUploadSize") * limits.MEBI
+        if self._held(session) + size > most:
+            words = f"more than {limits.UPLOADS}: {limits.UPLOADS.remedy}"
+            await PlainTextResponse(words, 413)(scope, receive, send)
+            return
+        self._coming[session] += size
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            self._coming -= Counter({session: size})
+
+    def _held(self, session: str) -> int:
+        """Bytes of a session's files, with those that are on their way."""
+        files = get_instance().uploaded_file_mgr.file_storage  # type: ignore[attr-defined]
+        held = list(files.get(session, {}).values())
+        return sum(len(file.data) for file in held) + self._coming[session]
