@@ -31,6 +31,8 @@ from dpviz.private.ledger import Ledger as Ledger
 from dpviz.private.ledger import Spend as Spend
 from dpviz.private.ledger import account_key as account_key
 from dpviz.private.ledger.entries import NEIGHBOURS as NEIGHBOURS
+from dpviz.private.ledger.names import checked_name
+from dpviz.private.ledger.names import clean_name as clean_name
 from dpviz.private.load import check, dialects
 from dpviz.private.load import points as files_of_points
 from dpviz.private.load.cellquery import CellQuery as CellQuery
@@ -98,6 +100,7 @@ def from_points(
     """
     if hasattr(points, "columns"):
         raise DataError("a table in memory is no array: give it to dpviz.load(frame, domain)")
+    name = checked_name(name)
     places = array_points(points, domain)
     if domain.cycle is not None:
         places = np.column_stack([places[:, :-1], domain.on_axis(places[:, -1])])

@@ -167,7 +167,7 @@ def _facts(metadata: dict[bytes, bytes], name: str) -> Facts | None:
             most,
             facts["public"] is True,
             tuple(map(str, facts["parts"])),
-            tuple(map(str, facts.get("names", ()))),
+            tuple(map(str, facts["names"])),
         )
 
 
@@ -194,11 +194,6 @@ def from_counts_file(path: Path, table: Table, facts: Facts, chosen: Selection) 
             raise DataError(f"{path.name} holds counts per cell, with {what} of its own: {remedy}")
     if chosen.public and not facts.public:
         raise DataError(f"{path.name} is marked SENSITIVE: count the sources again as public")
-    if not facts.names and chosen.name is None and not facts.public:
-        raise DataError(
-            f"{path.name} does not say under which names in the ledger its records are: name the "
-            "data set (name, --dataset)"
-        )
     names = dict.fromkeys([*facts.names, *([chosen.name] if chosen.name else [])])
     rows = read_rows([table], "cell", "n", path.name)
     layers = checked_layers(rows, facts.domain, facts.bits, path.name)

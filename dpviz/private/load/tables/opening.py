@@ -14,6 +14,7 @@ from dpviz.arguments import PATH, fitting
 from dpviz.errors import DataError
 from dpviz.files import limits
 from dpviz.files.foreign import BLANK, LAYER
+from dpviz.private.ledger.names import stem
 from dpviz.private.load.columns import shown
 from dpviz.private.load.tables.archive import (
     opened_gzip,
@@ -127,12 +128,7 @@ def named(source: Any, table: str | None = None) -> str:
         from dpviz.private.load.dialects import parts_of
 
         return parts_of(table or "table")[-1]
-    return stem(Path(source))
-
-
-def stem(path: Path) -> str:
-    """A file's name without its endings: ``days`` of ``days.csv.gz``."""
-    return Path(path.stem).stem if path.suffix.lower() in (".gz", ".zip") else path.stem
+    return stem(Path(source).name)
 
 
 def _kind_of_file(path: Path, header: bool) -> str:
