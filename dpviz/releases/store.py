@@ -12,7 +12,7 @@ from dpviz.errors import ReleaseError
 from dpviz.lazy import pa
 from dpviz.releases.areas import columns as areas
 from dpviz.releases.areas.release import AreaRelease
-from dpviz.releases.files import OLD_KEYS, header_of, metadata_of, opened, reading
+from dpviz.releases.files import KEY, header_of, metadata_of, opened, reading
 from dpviz.releases.header import Header
 from dpviz.releases.points import columns as points
 from dpviz.releases.points.kinds import release_of
@@ -48,11 +48,11 @@ def read(path: str | os.PathLike[str], kind: str | None = None) -> Release:
     """Read a release.
 
     Args:
-        path: of a file that any version so far wrote.
+        path: of a file that :func:`save` wrote.
         kind: that it must be of: "points", "sequences", "roads" or "areas"; any by default.
 
     Raises:
-        ReleaseError: not a release, damaged, too large, of a newer schema, or of another kind.
+        ReleaseError: not a release, damaged, too large, of another schema, or of another kind.
     """
     if kind not in (None, *ROOMS):
         raise ReleaseError(f"kind={kind!r}: give one of {', '.join(ROOMS)}")
@@ -77,10 +77,10 @@ def stated_kind(path: str | os.PathLike[str]) -> str | None:
     """The same, for who must tell a release that cannot be read from what is none.
 
     Raises:
-        ReleaseError: a header that is damaged, or of a newer schema.
+        ReleaseError: a header that is damaged, or of another schema.
     """
     metadata = metadata_of(path)
-    if not metadata.keys() & OLD_KEYS.keys():
+    if KEY not in metadata:
         return None
     return header_of(metadata, Path(path).name)[0]
 

@@ -104,7 +104,7 @@ class Ledger:
 
     def spend(
         self,
-        dataset: str | Sequence[str],
+        dataset: str | list[str] | tuple[str, ...],
         epsilon: float,
         delta: float = 0.0,
         *,
@@ -139,7 +139,7 @@ class Ledger:
         """
         if neighbours not in NEIGHBOURS:
             raise BudgetError(f"neighbours={neighbours!r}: choose one of {', '.join(NEIGHBOURS)}")
-        names = [dataset] if isinstance(dataset, str) else list(dataset)
+        names = list(dataset) if isinstance(dataset, list | tuple) else [dataset]
         if not names:
             raise BudgetError("no data set: name the one that pays")
         release = release or new_release()
