@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
-from dpviz.arguments import fitting
+from dpviz.checks import flag
 from dpviz.domain import Domain
 from dpviz.errors import DataError, PrivacyError
 from dpviz.private.index import Layers, PointIndex
@@ -100,7 +100,7 @@ class Handle(ABC, Generic[R]):
             raise DataError(f"name={name!r}: give a text")
         self.name = clean_name(name)
         self.names = names or (self.name,)
-        self.public = bool(fitting(public, bool | None, "public", DataError))  # not said is no
+        self.public = public is not None and flag(public, "public", DataError)
         self.unit = unit
         self.max_per_unit = checked_most(max_per_unit, self.records)
         self.facts: dict[str, Any] = {}

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal, overload
 
-from dpviz.arguments import typed
+from dpviz.checks import require, require_path
 from dpviz.errors import ReleaseError
 from dpviz.lazy import pa
 from dpviz.releases.areas import columns as areas
@@ -43,7 +43,6 @@ def read(path: str | os.PathLike[str], kind: Literal["sequences"]) -> SequenceRe
 def read(path: str | os.PathLike[str], kind: Literal["areas"]) -> AreaRelease: ...
 @overload
 def read(path: str | os.PathLike[str], kind: None = None) -> Any: ...
-@typed(ReleaseError)
 def read(path: str | os.PathLike[str], kind: str | None = None) -> Release:
     """Read a release.
 
@@ -54,7 +53,8 @@ def read(path: str | os.PathLike[str], kind: str | None = None) -> Release:
     Raises:
         ReleaseError: not a release, damaged, too large, of another schema, or of another kind.
     """
-    if kind not in (None, *ROOMS):
+    require_path(path, ReleaseError)
+    if kind is not None and kind not in tuple(ROOMS):
         raise ReleaseError(f"kind={kind!r}: give one of {', '.join(ROOMS)}")
     needed = {each: room.NEEDED for each, room in ROOMS.items()}
     release: Release = from_arrow(opened(path, needed), Path(path).name)
@@ -85,13 +85,13 @@ def stated_kind(path: str | os.PathLike[str]) -> str | None:
     return header_of(metadata, Path(path).name)[0]
 
 
-@typed(ReleaseError)
 def save(release: Release, path: str | os.PathLike[str]) -> Path:
     """Write a release as a Parquet file that :func:`read` reads.
 
     Raises:
         ReleaseError: it cannot be written, or another release that was paid for is there.
     """
+    require(release, Release, "release", ReleaseError)
     return release.save(path)
 
 

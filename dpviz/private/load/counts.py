@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz.arguments import typed
+from dpviz.checks import require, require_path
 from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.files import arrow
@@ -63,7 +63,6 @@ class Facts:
     names: tuple[str, ...] = ()
 
 
-@typed(DataError)
 def save_counts(handle: DataHandle, path: str | os.PathLike[str]) -> Path:
     """Keep a data set as EXACT COUNTS per cell: a SENSITIVE file, for its owner's folder only.
 
@@ -76,6 +75,8 @@ def save_counts(handle: DataHandle, path: str | os.PathLike[str]) -> Path:
     Raises:
         DataError: another kind of name.
     """
+    require(handle, DataHandle, "handle", DataError)
+    require_path(path, DataError)
     path = Path(path)
     if path.suffix.lower() != ".parquet" or not (handle.public or "SENSITIVE" in path.name):
         raise DataError(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import tzinfo
 from itertools import chain
 from typing import Any, Literal, cast, overload
 
-from dpviz.arguments import typed
+import numpy as np
+
+from dpviz.checks import USUAL, flag, require, texts
 from dpviz.datasets.geography import CITY
 from dpviz.domain import Domain
 from dpviz.errors import DataError
@@ -69,7 +71,7 @@ def load(
 def load(
     source: Any, domain: Domain | None = None, *, kind: Literal["points"] = ..., **options: Any
 ) -> DataHandle: ...
-@typed(DataError)  # type: ignore[misc]
+@np.errstate(**USUAL)  # type: ignore[misc]
 def load(
     source: Any,
     domain: Domain | Alphabet | RoadGraph | None = None,
@@ -155,7 +157,15 @@ def load(
     >>> load("city", kind="roads")
     RoadData('city', public, 11,105 edges)
     """
+    columns = None if columns is None else texts(columns, "columns", DataError)
+    for label, word in {"unit": unit, "crs": crs, "table": table, "time": time}.items():
+        require(word, str | None, label, DataError)
+    for label, yes in {"public": public, "drop_unknown": drop_unknown}.items():
+        _ = yes is None or flag(yes, label, DataError)
+    require(cells, Cells | None, "cells", DataError)
+    require(progress, Callable | None, "progress", DataError)
     given = dict(locals())  # the arguments, by their names
+    require(domain, Domain | Alphabet | RoadGraph | None, "domain", DataError)
     form = _form(domain, kind)
     source = checked_source(source, many=form == "points")
     if name is not None:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz.arguments import typed
+from dpviz.checks import flag, require, require_path
 from dpviz.datasets import city_graph
 from dpviz.datasets.geography import CITY
 from dpviz.domain.crs import DEGREES, known_crs
@@ -32,7 +32,6 @@ _NUMBERS = ("x", "y", "lon", "lat", "length")
 _WHOLE = re.compile(rb"0|-?[1-9][0-9]{0,17}")
 
 
-@typed(DataError)
 def read_graph(
     *sources: str | os.PathLike[str],
     crs: str = "",
@@ -53,6 +52,10 @@ def read_graph(
         DataError: a file that cannot be read as a road graph.
         DomainError: nobody knows the CRS, in which no release could be kept.
     """
+    for each in sources:
+        require_path(each, DataError, "source")
+    require(crs, str, "crs", DataError)
+    directed = flag(directed, "directed", DataError)
     elsewhere = bool(crs) and known_crs(crs) != known_crs(DEGREES)
     if len(sources) == 1 and str(sources[0]) == CITY:
         if directed or elsewhere:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.arguments import described
+from dpviz.checks import described
 from dpviz.datasets import DATASETS
 from dpviz.datasets.geography import CITY
 from dpviz.domain import Domain

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from dpviz.arguments import PATH, fitting
+from dpviz.checks import require_path
 from dpviz.errors import DataError
 from dpviz.files import limits
 from dpviz.files.foreign import BLANK, LAYER
@@ -57,7 +57,8 @@ def checked_source(source: Any, *, many: bool = False) -> Any:
             f"source of type {type(source).__name__}: give a path, the URL of a database, or a "
             "table in memory (an array of coordinates: to dpviz.from_points)"
         )
-    return fitting(source, PATH, "source", DataError)
+    require_path(source, DataError, "source")
+    return source
 
 
 def open_table(source: Any, table: str | None = None, *, header: bool = True) -> Table:
