@@ -26,7 +26,6 @@ from dpviz.errors import BudgetError, DpvizError, LedgerError
 from dpviz.private.ledger import account_key, book, file
 from dpviz.private.ledger.chain import seal_path
 from dpviz.private.ledger.names import checked_name, clean_name
-from tests.private.kills import KINDS
 from tests.private.test_payment import handle
 
 
@@ -315,7 +314,7 @@ elif step == "save":
     import dpviz.releases.files
     dpviz.releases.files.Path.replace = die
 from dpviz import Ledger
-from tests.private.kills import KINDS
+from tests.private.forks import KINDS
 data, method, queries = KINDS[kind]()
 release = dpviz.build(data, method, 0.4, workload=queries, ledger=Ledger(path))
 dpviz.save(release, out)
@@ -356,21 +355,6 @@ def test_a_kill_at_any_step_never_gives_an_unpaid_release(forked, ledger, tmp_pa
     assert ledger.account(kind).left == pytest.approx(1 - 0.4 * paid)
     unit = {"points": "one record", "roads": "one trip", "sequences": "one sequence"}[kind]
     ledger.spend(kind, 0.6, what="x", unit=unit)
-
-
-KILLS = """
-import sys
-from tests.private.kills import main
-main(int(sys.argv[1]))
-"""
-
-
-@pytest.mark.parametrize("kills", [2, pytest.param(300, marks=pytest.mark.campaign)])
-def test_a_kill_at_any_moment_of_a_build_leaves_the_ledger_right(forked, kills):
-    code, out = forked(KILLS, kills)
-    assert code == 0
-    came = json.loads(out)
-    assert {kind: sum(came[kind].values()) for kind in came} == dict.fromkeys(KINDS, kills)
 
 
 def test_the_row_is_on_disk_before_noise_is_drawn_and_a_fault_after_it_quotes_nothing(
@@ -424,7 +408,7 @@ import resource, signal, sys
 import dpviz
 from dpviz import Ledger
 from dpviz.errors import LedgerError
-from tests.private.kills import points
+from tests.private.forks import points
 import dpviz.methods.points.ugrid as method
 method.UniformGrid.build = lambda *_: print("NOISE WAS DRAWN")
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
