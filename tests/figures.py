@@ -1,8 +1,8 @@
 """The table of attacks in the documentation.
 
 ``uv run python -m tests.figures SECONDS [VISITORS [SEED]]``: mutants of every input format and kind
-of release, from a seed on, and busy visitors of the app. Each goes on for about so many seconds, and
-the command ends at the first that succeeds.
+of release, from a seed on, and busy visitors of the app. Each goes on for about so many seconds,
+and the command ends at the first that succeeds.
 """
 
 import sys

@@ -7,6 +7,7 @@ releases and a ledger, and tells features of what came out: of the release, or o
 
 from __future__ import annotations
 
+import re
 import tempfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
@@ -140,7 +141,12 @@ class FileBench(Bench[FileCase]):
         done = self.command(
             [
                 *(*command, "build", str(data / case.file), *words, "-o", str(output)),
-                *("--epsilon", repr(self.epsilon), "--dataset", f"{case.kind}: {case.name}"),
+                *(
+                    "--epsilon",
+                    repr(self.epsilon),
+                    "--dataset",
+                    re.sub(r"\W+", " ", f"{case.kind} {case.name}"),
+                ),
                 *("--ledger", str(self.folder / "ledger.sqlite"), "--json"),
             ]
         )

@@ -36,7 +36,7 @@ def checked_name(dataset: str) -> str:
     other = next((each for each in name if not _allowed(each)), None)
     if other is not None:
         raise BudgetError(
-            f"data set name {ascii(dataset)[1:-1]!r} has U+{ord(other):04X}: name it with letters, "
+            f"data set name {dataset!a} has U+{ord(other):04X}: name it with letters, "
             "digits, spaces and . _ - only"
         )
     if not 1 <= len(name) <= LONGEST:
