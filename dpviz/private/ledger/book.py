@@ -57,9 +57,9 @@ class Ledger:
         Args:
             dataset: any spelling of its name.
         """
-        empty = Balance(checked_name(dataset))
+        key, empty = account_key(dataset), Balance(checked_name(dataset))
         rows = self._rows()
-        return balances(rows).get(account_key(dataset), empty).account(_outcomes(rows))
+        return balances(rows, {key}).get(key, empty).account(_outcomes(rows))
 
     def accounts(self) -> tuple[Account, ...]:
         """All data sets, by name."""
@@ -70,7 +70,8 @@ class Ledger:
     def sensitive(self, names: Sequence[str]) -> tuple[str, ...]:
         """Those of the names that are known as sensitive: with a total, or with a spend."""
         keys = {name: account_key(name) for name in names}
-        known = {key for key, each in balances(self._rows()).items() if each.sensitive}
+        matches = balances(self._rows(), keys.values())
+        known = {key for key, each in matches.items() if each.sensitive}
         return tuple(name for name, key in keys.items() if key in known)
 
     def declare_public(self, names: Sequence[str]) -> None:
@@ -88,7 +89,7 @@ class Ledger:
         name, key = checked_name(dataset), account_key(dataset)
         total, total_delta = amount(epsilon, "epsilon"), probability(delta)
         with self._writing() as (rows, add):
-            before = balances(rows).get(key, Balance(name))
+            before = balances(rows, {key}).get(key, Balance(name))
             if before.total is not None:
                 raise BudgetError(
                     f"data set {before.name!r} has its total, epsilon={float(before.total):g}: "
@@ -150,7 +151,7 @@ class Ledger:
         bought = {**price, **texts, "neighbours": neighbours}
         payers = {account_key(name): checked_name(name) for name in reversed(names)}
         with self._writing() as (rows, add):
-            accounts = balances(rows)
+            accounts = balances(rows, payers)
             for key, name in reversed(payers.items()):
                 entry = Entry(kind="spend", at=_now(), account=key, name=name, **bought)
                 accounts.get(key, Balance(name)).require_room(entry)

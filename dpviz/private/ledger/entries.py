@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -192,11 +192,11 @@ class Balance:
         )
 
 
-def balances(entries: Iterable[Entry]) -> dict[str, Balance]:
-    """Every account by its key, under the name that it first had."""
+def balances(entries: Iterable[Entry], keys: Container[str] | None = None) -> dict[str, Balance]:
+    """Accounts by their keys (default: all), each under the name that it first had."""
     by_key: dict[str, Balance] = {}
     for entry in entries:
-        if entry.account:
+        if entry.account and (keys is None or entry.account in keys):
             by_key.setdefault(entry.account, Balance(entry.name)).add(entry)
     return by_key
 
