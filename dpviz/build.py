@@ -8,7 +8,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpviz.arguments import typed
+from dpviz.checks import USUAL, flag, require, texts, whole
 from dpviz.datasets.geography import CITY as CITY
 from dpviz.domain import Domain
 from dpviz.errors import DataError, ParameterError
@@ -31,6 +31,8 @@ from dpviz.private.ledger import Ledger as Ledger
 from dpviz.private.ledger import Spend as Spend
 from dpviz.private.ledger import account_key as account_key
 from dpviz.private.ledger.entries import NEIGHBOURS as NEIGHBOURS
+from dpviz.private.ledger.names import checked_name
+from dpviz.private.ledger.names import clean_name as clean_name
 from dpviz.private.load import check, dialects
 from dpviz.private.load import points as files_of_points
 from dpviz.private.load.cellquery import CellQuery as CellQuery
@@ -84,7 +86,7 @@ Result = tuple[Callable[[Header], Release], dict[str, Any]]
 """What a method gave: how it becomes a release, and what the header says of it."""
 
 
-@typed(DataError)
+@np.errstate(**USUAL)
 def from_points(
     points: ArrayLike, domain: Domain, *, public: bool = False, name: str = "points"
 ) -> DataHandle:
@@ -96,8 +98,11 @@ def from_points(
     Raises:
         DataError: no array of numbers, or of another number of columns; a domain that is none.
     """
+    require(domain, Domain, "domain", DataError)
+    public = flag(public, "public", DataError)
     if hasattr(points, "columns"):
         raise DataError("a table in memory is no array: give it to dpviz.load(frame, domain)")
+    name = checked_name(name)
     places = array_points(points, domain)
     if domain.cycle is not None:
         places = np.column_stack([places[:, :-1], domain.on_axis(places[:, -1])])
@@ -122,7 +127,7 @@ def build(
     areas: None = None,
     **options: Any,
 ) -> R: ...
-@typed(ParameterError)
+@np.errstate(**USUAL)
 def build(
     data: Handle[Any],
     method: str | Method | None = None,
@@ -189,6 +194,15 @@ def build(
         BudgetError: the ledger has not enough left. Nothing was spent.
         LedgerError: the ledger cannot be read or written. Nothing was spent.
     """
+    require(data, Handle, "data", ParameterError)
+    require(method, str | Method | None, "method", ParameterError)
+    require(areas, Areas | str | None, "areas", ParameterError)
+    require(ledger, Ledger | None, "ledger", ParameterError)
+    require(progress, Callable | None, "progress", ParameterError)
+    simulate = flag(simulate, "simulate", ParameterError)
+    declare_public = flag(declare_public, "declare_public", ParameterError)
+    seed = None if seed is None else whole(seed, "seed", ParameterError)
+    wishes = texts(wishes, "wishes", ParameterError)
     if areas is not None:
         data = by_area(data, areas)
     chosen, queries, declared = chosen_method(data, method, workload, parameters)

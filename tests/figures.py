@@ -1,12 +1,10 @@
 """The table of attacks in the documentation.
 
 ``uv run python -m tests.figures SECONDS [VISITORS [SEED]]``: mutants of every input format and kind
-of release, from a seed on, kills of builds, and busy visitors of the app. Each goes on for about so
-many seconds, and the command ends at the first that succeeds.
+of release, from a seed on, and busy visitors of the app. Each goes on for about so many seconds,
+and the command ends at the first that succeeds.
 """
 
-import json
-import subprocess
 import sys
 import tempfile
 import time
@@ -15,7 +13,6 @@ from pathlib import Path
 from dpviz.errors import DpvizError
 from tests.benchmarks import visitors
 from tests.fuzz import test_inputs as inputs
-from tests.private import kills
 from tests.releases import test_fuzz as releases
 
 PAGE = Path(__file__).parents[1] / "assets" / "results" / "attacks.md"
@@ -30,13 +27,7 @@ otherwise.
 
 | files | mutants | read | refused | slowest, ms |
 |---|---|---|---|---|
-{mutants}
-Builds were killed at random moments. No release was there that was not paid, every release that
-was made is recorded as released, and the total spent is that of the rows.
-
-| data | kills | before it was paid | while it was made | before it was saved | later |
-|---|---|---|---|---|---|
-{kills}"""
+{mutants}"""
 
 VISITS = """
 Visitors opened the app and moved ε as fast as it answered. Memory is the server's: before, at
@@ -83,24 +74,14 @@ def release_row(family: str, until: float, folder: Path, first: int = 0) -> str:
     return row(f"release of {family}", most, most - refused, refused, round(1000 * max(spent)))
 
 
-def kill_rows(each: int) -> list[str]:
-    """So many kills of builds of each kind of data, in a process of their own, since they fork."""
-    command = [sys.executable, "-m", "tests.private.kills", str(each)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-    came = json.loads(done.stdout)
-    return [row(kind, each, *(came[kind].get(k, 0) for k in kills.MOMENTS)) for kind in came]
-
-
 def main(seconds: float, visiting: int, first: int) -> None:
-    """Write the page: so many seconds of mutants and of each visit, half as many kills."""
+    """Write the page: so many seconds of mutants and of each visit."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         share = seconds / (len(inputs.FORMATS) + len(releases.FAMILIES))
         rows = [input_row(k, time.monotonic() + share, folder, first) for k in inputs.FORMATS]
         rows += [release_row(k, time.monotonic() + share, folder, first) for k in releases.FAMILIES]
-    killed = kill_rows(max(int(seconds) // 2, 2))
-    tables = {"mutants": "".join(rows), "kills": "".join(killed)}
-    page = HEAD.format(asked=" ".join(sys.argv[1:]), **tables)
+    page = HEAD.format(asked=" ".join(sys.argv[1:]), mutants="".join(rows))
     if visiting:
         page += VISITS + row(*visitors.measured(visiting, seconds).values())
     PAGE.write_text(page)

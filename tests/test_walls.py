@@ -38,7 +38,7 @@ DOORS = (
 
 CORRIDOR = (
     ("errors", "harmless", "lazy", "progress"),
-    ("arguments", "cores", "files", "lists"),
+    ("checks", "cores", "files", "lists"),
     ("trees",),
     ("domain",),
     ("datasets", "queries", "roads", "sequences"),

@@ -83,8 +83,6 @@ def main() -> None:
         line = system_line(ended) if isinstance(ended, OSError) else str(ended)
         complain(f"error: {' '.join(line.split())}")
         sys.exit(2)
-    finally:
-        interrupts.came()
 
 
 def program() -> None:

@@ -46,7 +46,7 @@ def system_line(error: OSError) -> str:
     >>> system_line(OSError(28, "No space left on device", "rows.csv"))
     "path='rows.csv': No space left on device: make room and try again, or give another"
     """
-    from dpviz.arguments import described
+    from dpviz.checks import described
 
     reason = error.strerror or type(error).__name__
     if error.filename is None:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpviz.arguments import check_fields, fitting
+from dpviz.checks import require, texts
 from dpviz.domain.rectangles import numbers_of
 from dpviz.errors import DomainError
 
@@ -41,7 +41,8 @@ class Kinds:
     names: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        check_fields(self, DomainError)
+        require(self.column, str, "column", DomainError)
+        object.__setattr__(self, "names", texts(self.names, "kinds", DomainError))
         if not self.column:
             raise DomainError("a list of kinds without their column: name it")
         if not 1 <= len(self.names) <= MOST_KINDS:
@@ -82,7 +83,7 @@ class Kinds:
             return None
         if column is None or names is None:
             raise DomainError("a column of kinds and their public list go together: give both")
-        return cls(column, fitting(names, Iterable[str], "kinds", DomainError))
+        return cls(column, texts(names, "kinds", DomainError))
 
 
 MOST_STEPS = 1 << 20
@@ -113,10 +114,13 @@ class Values:
     grid: float = 0.0
 
     def __post_init__(self) -> None:
-        check_fields(self, DomainError)
+        require(self.column, str, "column", DomainError)
         if not self.column:
             raise DomainError("a clip without the column of its values: name it")
-        low, high, grid = float(self.low), float(self.high), float(self.grid)
+        low, high, grid = (
+            float(numbers_of(getattr(self, name), name, "give a number"))
+            for name in ("low", "high", "grid")
+        )
         farther = max(abs(low), abs(high))
         if not low < high < math.inf or low == -math.inf:
             raise DomainError(f"clip {low:g} to {high:g}: give finite limits, the lower one first")

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpviz.arguments import check_fields, typed
+from dpviz.checks import require, texts
 from dpviz.domain import calendar
 from dpviz.domain.attributes import Kinds, Values
 from dpviz.domain.calendar import Calendar, written
@@ -74,12 +74,15 @@ class Domain:
     hour_worth: float | None = None
 
     def __post_init__(self) -> None:
-        check_fields(self, DomainError)
+        for name in ("crs", "zone", "cycle"):
+            require(getattr(self, name), str | None, name, DomainError)
+        require(self.kinds, Kinds | None, "kinds", DomainError)
+        require(self.values, Values | None, "values", DomainError)
         lower, upper = (
             tuple(numbers_of(each, "bounds", "give numbers, one per dimension").ravel().tolist())
             for each in (self.lower, self.upper)
         )
-        columns = self.columns or default_columns(len(lower))
+        columns = texts(self.columns, "columns", DomainError) or default_columns(len(lower))
         object.__setattr__(self, "lower", lower)
         object.__setattr__(self, "upper", upper)
         object.__setattr__(self, "columns", columns)
@@ -109,7 +112,6 @@ class Domain:
         return Calendar(self.zone, self.cycle)
 
     @classmethod
-    @typed(DomainError)
     def from_bounds(
         cls,
         bounds: ArrayLike,
@@ -155,6 +157,9 @@ class Domain:
         >>> Domain.from_bounds([-74.30, 40.45, -73.60, 41.00]).upper
         (-73.6, 41.0)
         """
+        columns = texts(columns, "columns", DomainError)
+        for name, word in (("time", time), ("every", every), ("cycle", cycle)):
+            require(word, str | None, name, DomainError)
         remedy = "give all lower limits, then all upper limits (2-D: west,south,east,north)"
         flat = numbers_of(bounds, "bounds", remedy).ravel()
         if flat.size % 2 or flat.size // 2 not in LATTICE_BITS:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.arguments import described
+from dpviz.checks import described
 from dpviz.errors import DomainError
 from dpviz.trees.lattice import Float
 

@@ -28,15 +28,6 @@ TYPES: dict[str, Any] = {"str": str, "int": int, "float": float}
 FORMAT = "dpviz evaluation plan"
 """What a plan says that it is."""
 
-UNMARKED = (
-    {"source", "bounds", "queries", "checksum", "seed", "sanity"},
-    {"source", "symbols", "tops", "l_top", "samples", "seed"},
-)
-"""What the plans of earlier versions hold, which do not say what they are."""
-
-IMPLIED = {"places": False}
-"""What the plans of earlier versions leave out, and mean."""
-
 MOST_BYTES = 1_000_000
 """Of a plan. A larger file is none, and may be records."""
 
@@ -86,7 +77,7 @@ class RowFile(Generic[R]):
                     f"{self._side.name} is missing, which says what the rows of {self.path.name} "
                     "are about: choose another output"
                 )
-            self.compare({**IMPLIED, **there[1]}, about)
+            self.compare(there[1], about)
             self._plan = self.merged(there[1], about)
         head = there[0].partition("\n")[0].strip()
         # Above no rows, the columns are what the next command says.
@@ -102,10 +93,7 @@ class RowFile(Generic[R]):
             self._there = (whole, there[1])
 
     def compare(self, there: dict[str, Any], here: dict[str, Any]) -> None:
-        """Refuse the file where it holds another experiment's rows.
-
-        What the plan of an earlier version does not say contradicts nothing.
-        """
+        """Refuse the file where it holds another experiment's rows."""
         for key, value in here.items():
             if key in there and there[key] != value:
                 differ = f"{key} {there[key]}, here {value}"
@@ -186,10 +174,7 @@ def plan_in(side: Path) -> dict[str, Any] | None:
         plain = side.is_file() and side.stat().st_size <= MOST_BYTES  # a pipe may never end
         text = side.read_bytes() if plain else b"null"
         plan = json.loads(text) if text else None
-        ours = not text or (
-            isinstance(plan, dict)
-            and (plan.get("format") == FORMAT or any(each <= plan.keys() for each in UNMARKED))
-        )
+        ours = not text or (isinstance(plan, dict) and plan.get("format") == FORMAT)
     except (OSError, ValueError, RecursionError):
         ours = False
     if not ours:

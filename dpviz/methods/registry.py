@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
-from dpviz.arguments import typed
+from dpviz.checks import require
 from dpviz.errors import ParameterError
 from dpviz.lists import number as number_of
 
@@ -159,7 +159,6 @@ def names(kind: str | None = None) -> dict[str, tuple[str, dict[str, Any]]]:
     return words
 
 
-@typed(ParameterError)
 def method(name: str, kind: str | None = None, **parameters: Any) -> Any:
     """The method of this name (or alias) with these parameters: the one look-up.
 
@@ -175,6 +174,7 @@ def method(name: str, kind: str | None = None, **parameters: Any) -> Any:
     >>> method("quad-opt").budget, method("min+opt+tru", "roads").index
     ('geometric', 'opt')
     """
+    require(name, str, "name", ParameterError)
     return method_with(name, kind, parameters)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from numbers import Number
 from typing import Any
 
-from dpviz.arguments import fitting
+from dpviz.checks import require
 from dpviz.domain.crs import known_crs
 from dpviz.errors import ParameterError
 from dpviz.methods.points.declared import Declared
@@ -122,7 +122,8 @@ def _paths(data: Handle[Any], method: Method, workload: Any) -> Paths:
         return Paths.of([])
     workload = WORKLOAD if workload is None else workload
     given = workload_of(workload, data.graph) if isinstance(workload, str) else workload
-    paths: Paths = fitting(given, Paths, "workload", ParameterError)
+    require(given, Paths, "workload", ParameterError)
+    paths: Paths = given
     require_workload(paths)
     require_paths(data.graph, paths)
     return paths

@@ -11,7 +11,7 @@ from typing import Any
 import anywidget
 import traitlets
 
-from dpviz.arguments import fitting
+from dpviz.checks import require
 from dpviz.domain.rectangles import numbers_of
 from dpviz.errors import DomainError, ReleaseError
 from dpviz.exports.html import deck, environment, packed_map
@@ -80,7 +80,7 @@ class Map(anywidget.AnyWidget):  # type: ignore[misc]
             DomainError: the rectangle is none, or outside the domain.
         """
         for each in releases:
-            fitting(each, Release, "release", ReleaseError)
+            require(each, Release, "release", ReleaseError)
             if each.kind not in ("points", "areas"):
                 raise ReleaseError(
                     f"dpviz.Map shows releases of points and areas, this is one of {each.kind}: "

@@ -246,13 +246,13 @@ def dataset_of(header: Header, source: str | None) -> str | None:
 
     By the file's they would be paid for from an account of their own, once more.
     """
-    from dpviz.build import account_key
+    from dpviz.build import account_key, clean_name
 
     if source is None or not header.source:
         return None
     file = PurePath(source).name
-    same = file and account_key(file) == account_key(header.source)
-    return None if same else header.source
+    keys = {account_key(clean_name(each)) for each in (file, header.source)}
+    return None if file and len(keys) == 1 else header.source
 
 
 def unit_of(header: Header) -> dict[str, Any]:

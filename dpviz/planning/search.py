@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from dpviz.arguments import typed
 from dpviz.build import DataHandle
+from dpviz.checks import require, texts
 from dpviz.domain import Domain
 from dpviz.errors import DomainError, ParameterError
 from dpviz.evaluation.synthetic_proxy import MOST as MANY
@@ -88,7 +88,6 @@ class Plan:
         return asdict(self)
 
 
-@typed(ParameterError)
 def plan(
     domain: Domain,
     wishes: Iterable[str],
@@ -139,6 +138,8 @@ def plan(
     >>> planned.epsilon < 0.1
     True
     """
+    require(domain, Domain, "domain", ParameterError)
+    wishes = texts(wishes, "wishes", ParameterError)
     if not LEAST <= at_most <= CEILING:
         raise ParameterError(f"at most epsilon={at_most:g}: give {LEAST:g} or more, to {CEILING:g}")
     if repeats == 1 or repeats < 0:

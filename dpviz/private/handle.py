@@ -7,10 +7,11 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
-from dpviz.arguments import fitting
+from dpviz.checks import flag
 from dpviz.domain import Domain
 from dpviz.errors import DataError, PrivacyError
 from dpviz.private.index import Layers, PointIndex
+from dpviz.private.ledger.names import clean_name
 from dpviz.releases.points.release import PointRelease
 
 R = TypeVar("R")
@@ -69,7 +70,7 @@ class Handle(ABC, Generic[R]):
     Attributes:
         kind: of data: "points", "sequences", "roads" or "areas".
         records: what one of the data is called, in the plural.
-        name: the public name of the data set.
+        name: the public name of the data set, as the ledger takes names.
         names: every name in the ledger that a build of these records is charged to: those of all
             sources that are in them.
         public: whether its owner declares every record public.
@@ -97,9 +98,9 @@ class Handle(ABC, Generic[R]):
     ) -> None:
         if not isinstance(name, str):
             raise DataError(f"name={name!r}: give a text")
-        self.name = name
-        self.names = names or (name,)
-        self.public = bool(fitting(public, bool | None, "public", DataError))  # not said is no
+        self.name = clean_name(name)
+        self.names = names or (self.name,)
+        self.public = public is not None and flag(public, "public", DataError)
         self.unit = unit
         self.max_per_unit = checked_most(max_per_unit, self.records)
         self.facts: dict[str, Any] = {}

@@ -50,7 +50,6 @@ class RoadData(Handle[RoadRelease]):
         public: bool = False,
         unit: str = "one trip",
         max_per_unit: int = 1,
-        names: tuple[str, ...] = (),
         steps: Steps | None = None,
         step: Int | None = None,
         placed: str = "",
@@ -60,7 +59,7 @@ class RoadData(Handle[RoadRelease]):
             raise DataError("a trip names an edge that the road graph lacks: use its edges")
         if placed:
             self.records = EVENTS
-        super().__init__(name, public=public, unit=unit, max_per_unit=max_per_unit, names=names)
+        super().__init__(name, public=public, unit=unit, max_per_unit=max_per_unit)
         self.graph, self.steps, self.placed = graph, steps, placed
         self.longest = 1 if placed else None
         self.facts = dict(facts or {}) | ({"counted": EVENTS} if placed else {})

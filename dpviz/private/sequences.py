@@ -79,7 +79,6 @@ class SequenceData(Handle[SequenceRelease]):
         public: bool = False,
         unit: str = "one sequence",
         max_per_unit: int = 1,
-        names: tuple[str, ...] = (),
         facts: dict[str, Any] | None = None,
         lines: tuple[Int, Float] | None = None,
     ) -> None:
@@ -91,7 +90,7 @@ class SequenceData(Handle[SequenceRelease]):
                 "a sequence holds a symbol outside the alphabet: add it to the public alphabet, or "
                 "leave such symbols out"
             )
-        super().__init__(name, public=public, unit=unit, max_per_unit=max_per_unit, names=names)
+        super().__init__(name, public=public, unit=unit, max_per_unit=max_per_unit)
         self.alphabet = alphabet
         self.facts = dict(facts or {})
         self.__sequences = _truncated(sequences, alphabet.follows)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.arguments import typed
+from dpviz.checks import require, require_path
 from dpviz.domain import Domain
 from dpviz.domain.crs import DEGREES, axis_names, known_crs
 from dpviz.errors import DomainError, ReleaseError
@@ -37,7 +37,6 @@ MARK = b"dpviz-synthetic"
 """Metadata of a Parquet file of synthetic points: the guarantee of the release behind them."""
 
 
-@typed(ReleaseError)
 def export(release: Release, path: str | os.PathLike[str], *, leaves: bool = True) -> Path:
     """Write the cells, areas or edges of a release, by the file's ending: GeoJSON, GeoPackage, CSV.
 
@@ -53,6 +52,8 @@ def export(release: Release, path: str | os.PathLike[str], *, leaves: bool = Tru
     Raises:
         ReleaseError: another ending, or a release that has no place on a map.
     """
+    require(release, Release, "release", ReleaseError)
+    require_path(path, ReleaseError)
     ending = _ending(path)
     plain, header = ending == ".csv", release.header.to_dict()
     if isinstance(release, AreaRelease):

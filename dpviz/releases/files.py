@@ -27,8 +27,7 @@ from dpviz.lazy import pa, pc, pq, pyproj
 from dpviz.releases.header import SCHEMA, Header
 
 KEY = b"dpviz"
-OLD_KEYS = {b"dpviz_roads": "roads", b"dpviz_sequences": "sequences", KEY: "points"}
-"""Keys of the headers of schema 1, which said the kind of release by the key."""
+"""Key of a release's header in the metadata of its table."""
 
 ROW_GROUP = 1 << 20
 """Rows that are written at once, and make one group of a file."""
@@ -163,9 +162,8 @@ def spare(path: str | os.PathLike[str], paid: bytes | None = None) -> None:
 
 
 def _paid(metadata: dict[bytes, bytes]) -> bytes | None:
-    """The number that a ledger gave to what it paid for; in a header of whatever schema."""
-    headers = (metadata.get(key, b"") for key in OLD_KEYS)
-    match = next(filter(None, map(PAID.search, headers)), None)
+    """The number that a ledger gave to what it paid for; in a header of any schema."""
+    match = PAID.search(metadata.get(KEY, b""))
     return None if match is None else match[1]
 
 
@@ -233,15 +231,14 @@ def _check_size(metadata: Any, name: str) -> None:
 
 
 def header_of(metadata: dict[bytes, bytes] | None, name: str) -> tuple[str, dict[str, Any]]:
-    """The kind of a release and its typed header, of any schema that this version reads.
+    """The kind of a release and its typed header.
 
     Raises:
-        ReleaseError: no header, a damaged one, or one of a newer schema.
+        ReleaseError: no header, a damaged one, or one of another schema.
     """
-    key = next((key for key in OLD_KEYS if key in (metadata or {})), None)
-    if metadata is None or key is None:
+    packed = (metadata or {}).get(KEY)
+    if packed is None:
         raise ReleaseError(f"{name}: not a release: a Parquet file without its header")
-    packed = metadata[key]
     if len(packed) > MOST_HEADER_BYTES:
         raise ReleaseError(
             f"{name}: a header of {len(packed):,} bytes: up to {MOST_HEADER_BYTES:,}"
@@ -249,7 +246,7 @@ def header_of(metadata: dict[bytes, bytes] | None, name: str) -> tuple[str, dict
     try:
         stated = json.loads(packed)
         schema = stated["schema"]
-        if type(schema) is not int or schema < 1:
+        if type(schema) is not int:
             raise ValueError(schema)
     except (ValueError, TypeError, KeyError) as error:
         raise ReleaseError(
@@ -258,12 +255,9 @@ def header_of(metadata: dict[bytes, bytes] | None, name: str) -> tuple[str, dict
     except RecursionError:
         raise ReleaseError(f"{name}: the header is damaged: {_DEEP}") from None
     _check_values(stated, name)
-    if schema > SCHEMA:
-        raise ReleaseError(
-            f"{name}: schema {schema} is newer than this version reads ({SCHEMA}): update dpviz"
-        )
-    if schema == 1:
-        stated["kind"] = OLD_KEYS[key]
+    if schema != SCHEMA:
+        remedy = "update dpviz" if schema > SCHEMA else "build it again"
+        raise ReleaseError(f"{name}: schema {schema}, this version reads {SCHEMA}: {remedy}")
     from dpviz.releases.schema import checked
 
     return checked(stated, name)

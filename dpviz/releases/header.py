@@ -8,7 +8,7 @@ from typing import Any
 from dpviz.errors import ReleaseError
 
 SCHEMA = 2
-"""Version of the header and columns; a reader refuses a newer one and reads every older one."""
+"""Version of the header and columns; a reader refuses any other one."""
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar
 
-from dpviz.arguments import typed
+from dpviz.checks import require_path
 from dpviz.errors import ReleaseError
 from dpviz.lazy import pa
 from dpviz.releases import files
@@ -49,7 +49,6 @@ class Release(ABC):
     def to_arrow(self) -> pa.Table:
         """The table that :meth:`save` writes, with the header in its metadata."""
 
-    @typed(ReleaseError)
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write a Parquet file that :func:`dpviz.read` reads; nothing is left half-written.
 
@@ -57,6 +56,7 @@ class Release(ABC):
             ReleaseError: it cannot be written, another release that was paid for is there, or the
                 file's ending is of another format.
         """
+        require_path(path, ReleaseError)
         ending = Path(path).suffix.lower()
         if ending in EXPORTS:
             raise ReleaseError(

@@ -203,7 +203,7 @@ class RoadHeader(Common):
     time: RoadTime | None = None
     crs: Text = ""
     extra: RoadExtra = RoadExtra()
-    directed: bool = False  # files before directed graphs say nothing
+    directed: bool
 
 
 class SessionEntry(Strict):
@@ -228,7 +228,7 @@ class SequenceHeader(Common):
     kind: Literal["sequences"]
     alphabet: Annotated[list[Word], Field(min_length=1, max_length=MOST_SYMBOLS)]
     follows: str | None = None
-    model: Literal["contexts", "trips", "grams", "ranking"] = "contexts"  # all older files hold
+    model: Literal["contexts", "trips", "grams", "ranking"]
     lengths: Annotated[list[Lengths], Field(max_length=LONGEST)] = []  # of trips
     ruled: bool = False
     variance: NotNegative = 0.0

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal, overload
 
-from dpviz.arguments import typed
+from dpviz.checks import require, require_path
 from dpviz.errors import ReleaseError
 from dpviz.lazy import pa
 from dpviz.releases.areas import columns as areas
 from dpviz.releases.areas.release import AreaRelease
-from dpviz.releases.files import OLD_KEYS, header_of, metadata_of, opened, reading
+from dpviz.releases.files import KEY, header_of, metadata_of, opened, reading
 from dpviz.releases.header import Header
 from dpviz.releases.points import columns as points
 from dpviz.releases.points.kinds import release_of
@@ -43,18 +43,18 @@ def read(path: str | os.PathLike[str], kind: Literal["sequences"]) -> SequenceRe
 def read(path: str | os.PathLike[str], kind: Literal["areas"]) -> AreaRelease: ...
 @overload
 def read(path: str | os.PathLike[str], kind: None = None) -> Any: ...
-@typed(ReleaseError)
 def read(path: str | os.PathLike[str], kind: str | None = None) -> Release:
     """Read a release.
 
     Args:
-        path: of a file that any version so far wrote.
+        path: of a file that :func:`save` wrote.
         kind: that it must be of: "points", "sequences", "roads" or "areas"; any by default.
 
     Raises:
-        ReleaseError: not a release, damaged, too large, of a newer schema, or of another kind.
+        ReleaseError: not a release, damaged, too large, of another schema, or of another kind.
     """
-    if kind not in (None, *ROOMS):
+    require_path(path, ReleaseError)
+    if kind is not None and kind not in tuple(ROOMS):
         raise ReleaseError(f"kind={kind!r}: give one of {', '.join(ROOMS)}")
     needed = {each: room.NEEDED for each, room in ROOMS.items()}
     release: Release = from_arrow(opened(path, needed), Path(path).name)
@@ -77,21 +77,21 @@ def stated_kind(path: str | os.PathLike[str]) -> str | None:
     """The same, for who must tell a release that cannot be read from what is none.
 
     Raises:
-        ReleaseError: a header that is damaged, or of a newer schema.
+        ReleaseError: a header that is damaged, or of another schema.
     """
     metadata = metadata_of(path)
-    if not metadata.keys() & OLD_KEYS.keys():
+    if KEY not in metadata:
         return None
     return header_of(metadata, Path(path).name)[0]
 
 
-@typed(ReleaseError)
 def save(release: Release, path: str | os.PathLike[str]) -> Path:
     """Write a release as a Parquet file that :func:`read` reads.
 
     Raises:
         ReleaseError: it cannot be written, or another release that was paid for is there.
     """
+    require(release, Release, "release", ReleaseError)
     return release.save(path)
 
 

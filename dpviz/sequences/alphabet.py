@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz.arguments import check_fields
+from dpviz.checks import require, texts
 from dpviz.errors import ParameterError
 from dpviz.files import limits
 from dpviz.trees.lattice import Int
@@ -37,7 +37,8 @@ class Alphabet:
     follows: NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
-        check_fields(self, ParameterError)
+        object.__setattr__(self, "names", texts(self.names, "names", ParameterError))
+        require(self.follows, np.ndarray | None, "follows", ParameterError)
         size = len(self.names)
         if not 1 <= size <= MOST_SYMBOLS:
             raise ParameterError(

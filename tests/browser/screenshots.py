@@ -44,7 +44,7 @@ SIZES = {"notebook": (1280, 620), "owner": (1280, 620)}
 COLOURS = 256
 DRAWN = """() => [...document.querySelectorAll('[data-testid=stBidiComponentIsolated]')]
   .some(each => each.shadowRoot?.querySelector('.map')?.dataset.rendered)"""
-TOTALS = {"clinic": 2.0, "uploads/user:0123456789ab/taxi pickups": 1.0}
+TOTALS = {"clinic": 2.0, "uploads.user.0123456789ab.taxi pickups": 1.0}
 PAID = (("clinic", 0.5, "ann"), ("clinic", 0.25, "bob"), ([*TOTALS][1], 0.7, "bob"))
 """Of the owner's page: account, ε, and who spent it."""
 

@@ -5,9 +5,7 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
-import types
 
 import pytest
 
@@ -35,13 +33,7 @@ IGNORING = ("sh", "-c", "trap '' INT; exec \"$@\"", "sh")
 @pytest.fixture
 def alone(monkeypatch):
     """Interrupts of one test, which no other hears of."""
-    monkeypatch.setattr(interrupts, "_interrupted", threading.Event())
-    signs = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
-    before = {each: signal.getsignal(each) for each in signs}
-    yield
-    interrupts.came()  # or it would be raised again, in the next test
-    for each, handler in before.items():
-        signal.signal(each, handler)
+    monkeypatch.setattr(interrupts, "_came", False)
 
 
 @pytest.fixture
@@ -157,34 +149,6 @@ def test_audits_by_several_processes_end_at_once(tmp_path, interrupted):
     assert names(tmp_path) in ([], ["audit.md"])
 
 
-def test_nothing_is_written_of_an_interrupt_that_a_destructor_swallowed():
-    """It is raised again, wherever the work has come to; other errors there are written."""
-    code = """
-import os, signal, sys, time, typer
-from dpviz import cli
-cli.app = typer.Typer()
-class Loud:
-    def __del__(self):
-        raise ValueError("written")
-class Held:
-    def __del__(self):
-        os.kill(os.getpid(), signal.SIGINT)
-        time.sleep(0.01)
-@cli.app.command()
-def work():
-    Loud()
-    Held()
-    print("held", flush=True)
-    time.sleep(1000)
-cli.program()
-"""
-    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=PATIENCE)
-    assert (ended.returncode, ended.stdout) == (130, b"held\n")
-    lines = ended.stderr.decode().splitlines()
-    assert lines[-2:] == ["ValueError: written", "cancelled"]
-    assert b"KeyboardInterrupt" not in ended.stderr
-
-
 @pytest.mark.parametrize(
     ("terminal", "lines"),
     [
@@ -232,67 +196,6 @@ def test_an_interrupt_that_a_library_swallowed_is_raised_again():
         progress()
 
 
-@pytest.mark.usefixtures("alone")
-def test_an_interrupt_amid_the_dropping_of_another_waits_for_the_next():
-    dropping = types.SimpleNamespace(f_code=interrupts._lost.__code__)
-    interrupts.interrupt(signal.SIGINT, dropping)  # raises nothing that Python would write of
-    with pytest.raises(KeyboardInterrupt):
-        interrupts.check()
-
-
-@pytest.mark.usefixtures("alone")
-def test_an_interrupt_that_is_lost_comes_again_and_never_into_what_it_ends():
-    """A library loses the first; the next one, 0.05 s later, ends the work and is let clean up."""
-    cleaned = False
-    interrupts.listen()
-    try:
-        try:
-            os.kill(os.getpid(), signal.SIGINT)
-            time.sleep(PATIENCE)
-        except KeyboardInterrupt:
-            pass  # the library
-        time.sleep(PATIENCE)
-    except KeyboardInterrupt:
-        time.sleep(5 * interrupts.AGAIN)  # as a ledger that notes what became of a price
-        cleaned = interrupts.came()
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        time.sleep(2 * interrupts.AGAIN)
-    assert cleaned
-
-
-@pytest.mark.usefixtures("alone")
-def test_a_signal_that_another_thread_gets_wakes_the_main_one():
-    """As the system may decide; the main thread waits in a system call and would not hear of it."""
-    idle = threading.Event()
-    other = threading.Thread(target=idle.wait)
-    other.start()
-
-    interrupts.listen()
-    sender = threading.Timer(0.1, signal.pthread_kill, [other.ident, signal.SIGINT])
-    sender.start()
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            time.sleep(PATIENCE)
-    finally:
-        assert interrupts.came()
-        idle.set()
-        sender.join()
-        other.join()
-
-
-@pytest.mark.usefixtures("alone")
-def test_a_signal_that_is_read_late_is_of_the_work_that_has_ended():
-    """Each time that one is raised again is a signal too: what was left of them hit the next."""
-    heard, woken = os.pipe()
-    ended = threading.Event()
-    ended.set()
-    os.write(woken, bytes([signal.SIGINT]) * 3)
-    os.close(woken)
-    interrupts.listen()
-    interrupts._watch(heard, ended)
-    assert not interrupts.came()
-
-
 def test_sigterm_ends_a_command_as_ctrl_c_does_and_nohup_lets_it_go_on():
     """It is how systems and containers end one; a child that a library forked dies of it."""
     code = (
@@ -307,7 +210,6 @@ def test_sigterm_ends_a_command_as_ctrl_c_does_and_nohup_lets_it_go_on():
         "    os.kill(os.getpid(), signal.SIGTERM)\n"
         "    time.sleep(300)\n"
         "assert os.WTERMSIG(os.waitpid(child, 0)[1]) == signal.SIGTERM\n"
-        "time.sleep(6 * interrupts.AGAIN)\n"  # what the child was sent is not its parent's
         "try:\n"
         "    os.kill(os.getpid(), signal.SIGTERM)\n"
         "    time.sleep(300)\n"

@@ -10,7 +10,7 @@ from dpviz.evaluation import metrics
 from dpviz.evaluation.experiments import ErrorRow, Experiment, run
 from dpviz.evaluation.plots import error_figure
 from dpviz.evaluation.results import CONTRACT, OPTIONAL, Results, about, summary
-from dpviz.evaluation.rowfile import rows_in
+from dpviz.evaluation.rowfile import FORMAT, rows_in
 from dpviz.evaluation.truth import exact_counts, nonempty, public_records
 from dpviz.queries.workloads import workload
 from tests.commands import as_json, fails
@@ -305,7 +305,9 @@ def test_neither_a_folder_nor_a_plan_of_unknown_queries_is_resumed(handle, tmp_p
         Results(tmp_path / "folder.csv", about(handle, plan_of()), absolute=False)
     output, facts = tmp_path / "errors.csv", about(handle, plan_of())
     with_rows(output, handle)
-    (tmp_path / "errors.plan.json").write_text(json.dumps({**facts, "checksum": None}))
+    (tmp_path / "errors.plan.json").write_text(
+        json.dumps({"format": FORMAT, **facts, "checksum": None})
+    )
     with pytest.raises(ParameterError, match="unknown queries"):
         Results(output, facts, absolute=False)
     (tmp_path / "errors.plan.json").unlink()

@@ -121,26 +121,6 @@ def test_another_bound_on_a_unit_is_another_experiment(output):
         opened(output, plan_of(), handle)
 
 
-def earlier(output, **changes):
-    """Make the plan beside a file one of an earlier version."""
-    side = output.with_suffix(".plan.json")
-    plan = {key: each for key, each in json.loads(side.read_text()).items() if key not in LATER}
-    side.write_text(json.dumps({**plan, **changes}))
-
-
-def test_rows_of_earlier_versions_are_resumed_where_nothing_contradicts(output):
-    measured(output, plan_of())
-    earlier(output)
-    with pytest.raises(ParameterError, match=r"\(seed 7, here 8\)"):
-        opened(output, plan_of(seed=8))
-    assert len(measured(output, plan_of(repeats=2)).rows) == 2
-    with pytest.raises(ParameterError, match="other records"):  # from here on they are known
-        opened(output, plan_of(), data(POINTS[1:]))
-    earlier(output, checksum={"medium": "0"}, queries={"medium": 9})  # as they forgot the others
-    with pytest.raises(ParameterError, match="holds answers to unknown small queries"):
-        opened(output, plan_of())
-
-
 def test_nothing_is_written_before_the_first_rows(output):
     results = opened(output, plan_of())
     assert contents(output.parent) == {}

@@ -1,10 +1,9 @@
-"""Small releases of every kind, and the files of them that every later version must read.
+"""Small releases of every kind, and files of them in the present schema.
 
-A schema has one folder here, written once by ``uv run python -m tests.golden.make`` and never
-again: that is what makes its files golden.
+``uv run python -m tests.golden.make`` writes them when the schema is a new one; what changes in
+numbers between two versions shows ``tests.harness``.
 """
 
-import dataclasses
 import json
 from pathlib import Path
 
@@ -18,11 +17,9 @@ from dpviz.private.roads import RoadData
 from dpviz.private.sequences import SequenceData, Sequences
 from dpviz.releases.areas.release import AreaRelease
 from dpviz.releases.header import SCHEMA
-from dpviz.releases.roads.release import RoadRelease
 from dpviz.releases.sequences.release import SequenceRelease
 from dpviz.roads.paths import Paths
 from dpviz.roads.tables import road_graph
-from dpviz.sequences.grams import Ranking
 
 HERE = Path(__file__).parent
 
@@ -78,7 +75,7 @@ MADE = {
     "wavelets": wavelets,
     "trips": trips,
     "roads": roads,
-    "visits": visits,  # schema 1: written before there were other models than contexts
+    "visits": visits,
     "contexts": visits,
     "grams": lambda: visits("ngram"),
     "ranking": lambda: visits("topk_em"),
@@ -120,38 +117,6 @@ def model_facts(model):
         "values": [float(each @ np.arange(1, len(each) + 1)) for each in values],
         "variance": getattr(model, "variance", 0.0),
     }
-
-
-def answers(release):
-    """What a release answers to fixed questions, as plain values."""
-    if isinstance(release, SequenceRelease):
-        return model_answers(release.model)
-    if isinstance(release, RoadRelease):
-        paths = release.count(Paths.of([np.array(path) for path in ([0, 1], [1], [0, 1, 2])]))
-        return columns(paths)
-    low, high = (np.array(side) for side in (release.domain.lower, release.domain.upper))
-    side = high - low
-    shares = ((0, 1), (0.1, 0.6), (0.33, 0.34), (0.5, 0.9))
-    facts = columns(release.count([[*(low + side * a), *(low + side * b)] for a, b in shares]))
-    if release.domain.dims == 2:
-        corners = low + side * np.array([[0.1, 0.1], [0.8, 0.3], [0.4, 0.9]])
-        region = release.count_regions([shapely.Polygon(corners)])
-        named = ("count", "noise_sd", "uniformity_sd")
-        facts["region"] = [float(getattr(region, name)[0]) for name in named]
-    return facts
-
-
-def columns(answer):
-    return {name: column.tolist() for name, column in dataclasses.asdict(answer).items()}
-
-
-def model_answers(model):
-    facts = {"top": [[list(string), count] for string, count in model.top(3, 4)]}
-    if not isinstance(model, Ranking):
-        facts["count"] = [model.count(string) for string in ([0], [1, 3], [2, 3, 1])]
-        facts["next"] = [model.following(context).tolist() for context in ([], [0], [3, 1])]
-        facts["sample"] = [row.tolist() for row in model.sample(3, seed=5)]
-    return facts
 
 
 def write(folder):

@@ -112,7 +112,7 @@ def test_areas_streets_and_moves_are_maps_that_need_no_network(kind, city):
 def _sensitive_line():
     """One dimension has no map."""
     line = dpviz.Domain((0,), (1,), columns=(EVIL,))
-    return dpviz.from_points(np.full((9, 1), 0.5), line, name=EVIL)
+    return dpviz.from_points(np.full((9, 1), 0.5), line, name="line")
 
 
 def test_a_release_with_time_is_a_series_of_its_parts():

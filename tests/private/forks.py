@@ -7,10 +7,55 @@ import json
 import os
 import sys
 import tempfile
+import traceback
 from pathlib import Path
 
+import numpy as np
+
 import dpviz
-from tests.private.kills import KINDS, forked
+from dpviz.private.roads import RoadData
+from dpviz.private.sequences import SequenceData, Sequences
+from dpviz.roads.graph import road_graph
+from dpviz.roads.paths import Paths
+from dpviz.sequences.alphabet import Alphabet
+from tests.strategies import UNIT_SQUARE
+
+
+def points():
+    return dpviz.from_points(np.full((100, 2), 0.5), UNIT_SQUARE, name="points"), "ugrid", None
+
+
+def roads():
+    nodes = {"node": [1, 2, 3, 4], "x": [0, 1, 1, 0], "y": [0, 0, 1, 1]}
+    streets = road_graph(nodes, {"src": [1, 2, 3], "dst": [2, 3, 4]})
+    trips = RoadData("roads", streets, Paths.of([[0, 1], [1, 2]] * 50))
+    return trips, "event-histogram", Paths.of([[0, 1]])
+
+
+def sequences():
+    rows = Sequences.of([[0, 1], [1]] * 50)
+    return SequenceData("sequences", Alphabet(("a", "b")), rows), "markov", None
+
+
+KINDS = {"points": points, "roads": roads, "sequences": sequences}
+"""Data of each kind, a method and the workload that it needs."""
+
+
+def forked(run):
+    """A child that is given one end of a pipe; its id, and the other end."""
+    ours, theirs = os.pipe()
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            run(theirs)
+            status = 0
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(status)
+    os.close(theirs)
+    return child, ours
 
 
 def load():

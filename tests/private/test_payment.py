@@ -3,11 +3,12 @@
 import os
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import dpviz
 from dpviz import Ledger
-from dpviz.errors import PrivacyError, ReleaseError
+from dpviz.errors import BudgetError, PrivacyError, ReleaseError
 from tests.strategies import UNIT_SQUARE
 
 POINTS = np.random.default_rng(0).random((500, 2))
@@ -25,6 +26,18 @@ def test_a_sensitive_build_pays_from_the_user_s_ledger_unless_told_otherwise():
     free = dpviz.build(handle(), "ugrid", 0.5, ledger=None)
     assert free.header.extra == {"ledger": "not entered in a ledger"}
     assert Ledger().account("people").spent == 0.5
+
+
+def test_an_account_is_for_one_privacy_unit_whatever_its_bound():
+    table = pa.table({"x": POINTS[:, 0], "y": POINTS[:, 1], "user": np.arange(500) // 5})
+    for most in (1, 3):
+        data = dpviz.load(table, UNIT_SQUARE, unit="user", max_per_unit=most, name="people")
+        dpviz.build(data, "ugrid", 0.25)
+    account = Ledger().account("people")
+    assert {row.unit for row in account.spends} == {"one user"}
+    assert account.spent == 0.5  # the price for a person
+    with pytest.raises(BudgetError, match="accounted for one user"):
+        dpviz.build(handle(), "ugrid", 0.25)
 
 
 def test_a_release_of_public_records_says_who_declared_them_so():

@@ -1,6 +1,5 @@
 """The experiments on sequences: measures against brute force, resuming, the command."""
 
-import json
 import math
 
 import numpy as np
@@ -125,12 +124,6 @@ def test_rows_on_other_sequences_of_one_name_are_refused(tmp_path):
     for other in ([*ROWS, [0]], [[2, 1, 0], *ROWS[1:]], [[0], [1, 2], *ROWS[1:]]):
         with pytest.raises(ParameterError, match="other records than test has here"):
             RowFile(output, about(public(other), plan), MeasureRow)
-    side = tmp_path / "rows.plan.json"
-    earlier = json.loads(side.read_text())
-    for each in ("format", "records", "max_per_unit", "places"):
-        del earlier[each]
-    side.write_text(json.dumps(earlier))
-    assert RowFile(output, about(data, plan), MeasureRow).rows
     with pytest.raises(ParameterError, match="places False, here True"):
         RowFile(output, {**about(data, plan), "places": True}, MeasureRow)
 

@@ -303,14 +303,6 @@ def test_a_release_comes_back_identical(release, tmp_path):
     assert same(again.model, release.model)
 
 
-def test_a_file_of_before_the_other_models_holds_contexts():
-    release = build(public([[0, 1]] * 30), "markov", 2.0, seed=1)
-    table = release.to_arrow()
-    header = header_of(table)
-    assert header.pop("model") == "contexts"
-    assert same(from_arrow(with_header(table, header)).model, release.model)
-
-
 @pytest.mark.parametrize(
     ("columns", "message"),
     [

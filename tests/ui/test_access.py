@@ -146,7 +146,7 @@ def test_a_spend_carries_the_name_and_owners_see_it(monkeypatch):
     ledger = dpviz.Ledger()
     ledger.set_total("clinic", 2.0)
     ledger.spend("clinic", 0.5, what="privtree", purpose=purpose)
-    ledger.spend("uploads/user:0123456789ab/taxi", 0.25, what="ugrid", purpose="page Explore")
+    ledger.spend("uploads.user.0123456789ab.taxi", 0.25, what="ugrid", purpose="page Explore")
     for claims, shown in ((ANN, True), ({**ANN, "email": "eve@example.org"}, False)):
         app = visit(monkeypatch, claims, rules, "owner").run()
         assert bool(app.dataframe) == shown

@@ -226,7 +226,7 @@ def test_built_in_records_that_count_as_confidential_are_the_visitor_s_own(page,
     pay(app)
     assert dpviz.Ledger().account(data).spent == 0
     (account,) = dpviz.Ledger().accounts()
-    assert account.dataset == f"uploads/visit:0123456789a/{data}"
+    assert account.dataset == f"uploads.visit.0123456789a.{data}"
     assert account.spent == 1.0
 
 

@@ -6,13 +6,13 @@ was not paid for; what a crashed build had paid stays paid. Entries are only eve
 exact: an amount counts as the decimal number that was typed.
 
 A data set is what its owner calls by one name; a hash of the file would be a fact about records.
-The owner must use one name for all files about the same people, and keep the file: WHO GIVES THE
-SAME RECORDS A SECOND NAME, OR COPIES A LEDGER ELSEWHERE, STARTS A NEW ACCOUNT.
+The owner must use one name for all files about the same people, and keep the file: A SECOND NAME
+FOR THE SAME RECORDS, OR A COPY OF THE LEDGER ELSEWHERE, STARTS A NEW ACCOUNT.
 
 Each entry carries a hash of itself and of the one before it, and the last hash seen stands in a
 small file beside the ledger. So flipped bits, edited or missing entries, an older copy and another
-file under the same name are noticed. The hash has no key: whoever may write both files and sets
-out to deceive can compute it anew. It protects from accidents and careless hands, not from them.
+file under the same name are noticed. The hash has no key: it protects from accidents and careless
+hands, not from somebody who may write both files and sets out to deceive.
 """
 
 from dpviz.private.ledger.book import Ledger, new_release

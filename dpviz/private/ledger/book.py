@@ -8,25 +8,26 @@ import unicodedata
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from datetime import UTC, datetime
+from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
-from dpviz.arguments import typed
 from dpviz.errors import BudgetError, LedgerError
-from dpviz.private.ledger import amounts, chain
+from dpviz.private.ledger import chain
+from dpviz.private.ledger.chain import Head, seal, seal_path, sealed
 from dpviz.private.ledger.entries import (
     NEIGHBOURS,
     Account,
+    Balance,
     DamageError,
     Entry,
-    Head,
-    State,
-    charge,
+    amount,
+    balances,
+    probability,
 )
 from dpviz.private.ledger.file import default_path, located, opened
 from dpviz.private.ledger.names import account_key, checked_name
-from dpviz.private.ledger.seal import seal, seal_path, sealed
 
 
 class Ledger:
@@ -35,13 +36,14 @@ class Ledger:
     Every operation opens the file anew, so that one object serves all threads.
     """
 
-    @typed(LedgerError)
     def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
+        if not isinstance(path, str | os.PathLike | None):
+            raise LedgerError(f"path={path!r}: give the ledger's file")
         self._path = None if path is None else located(path)
 
     @property
     def path(self) -> Path:
-        """Of the file; that of this user where none was named."""
+        """Path of the file (default: this user's)."""
         return default_path() if self._path is None else self._path
 
     @property
@@ -49,45 +51,35 @@ class Ledger:
         """The ledger's file and its seal: nothing else may be written there."""
         return self.path, seal_path(self.path)
 
-    @typed(LedgerError)
-    def account(self, dataset: str, *, history: bool = True) -> Account:
+    def account(self, dataset: str) -> Account:
         """What a data set has spent; an unknown one has spent nothing.
 
         Args:
             dataset: any spelling of its name.
-            history: with its spends; without them the answer takes as long however many there are.
         """
-        name, key = checked_name(dataset), account_key(dataset)
-        with self._reading() as db:
-            return State(name).account() if db is None else _account(db, key, name, history)
+        key, empty = account_key(dataset), Balance(checked_name(dataset))
+        rows = self._rows()
+        return balances(rows, {key}).get(key, empty).account(_outcomes(rows))
 
     def accounts(self) -> tuple[Account, ...]:
         """All data sets, by name."""
-        with self._reading() as db:
-            if db is None:
-                return ()
-            keys = [key for (key,) in db.execute("SELECT key FROM account ORDER BY key")]
-            return tuple(_account(db, key, key, True) for key in keys)
+        rows = self._rows()
+        outcomes = _outcomes(rows)
+        return tuple(each.account(outcomes) for _, each in sorted(balances(rows).items()))
 
-    @typed(LedgerError)
     def sensitive(self, names: Sequence[str]) -> tuple[str, ...]:
         """Those of the names that are known as sensitive: with a total, or with a spend."""
-        with self._reading() as db:
-            if db is None:
-                return ()
-            states = [(name, chain.state_of(db, account_key(name))) for name in names]
-            return tuple(name for name, state in states if state is not None and state.sensitive)
+        keys = {name: account_key(name) for name in names}
+        matches = balances(self._rows(), keys.values())
+        known = {key for key, each in matches.items() if each.sensitive}
+        return tuple(name for name, key in keys.items() if key in known)
 
-    @typed(LedgerError)
     def declare_public(self, names: Sequence[str]) -> None:
         """Record that their owner declares these data public after all."""
-        with self._writing() as (db, head):
+        with self._writing() as (_, add):
             for name in names:
-                state = chain.state_of(db, account_key(name))
-                entry = Entry("public", _now(), account_key(name), checked_name(name))
-                head = chain.append(db, head, replace(entry, state=entry.applied(state)))
+                add("public", account=account_key(name), name=checked_name(name))
 
-    @typed(BudgetError)
     def set_total(self, dataset: str, epsilon: float, delta: float = 0.0) -> Account:
         """Set the total of a data set, to add or remove one of its units, permanently.
 
@@ -95,32 +87,25 @@ class Ledger:
             BudgetError: it was set before, more than that is spent already, or no amounts.
         """
         name, key = checked_name(dataset), account_key(dataset)
-        total = amounts.amount(epsilon, "epsilon")
-        total_delta = amounts.probability(delta)
-        with self._writing() as (db, head):
-            state = chain.state_of(db, key) or State(name)
-            before = state.account()
+        total, total_delta = amount(epsilon, "epsilon"), probability(delta)
+        with self._writing() as (rows, add):
+            before = balances(rows, {key}).get(key, Balance(name))
             if before.total is not None:
                 raise BudgetError(
-                    f"data set {before.dataset!r} has its total, epsilon={before.total:g}: "
+                    f"data set {before.name!r} has its total, epsilon={float(before.total):g}: "
                     "it is set once and cannot be changed"
                 )
-            if (
-                amounts.parsed(state.spent) > total
-                or amounts.parsed(state.spent_delta) > total_delta
-            ):
+            if before.spent > Fraction(total) or before.spent_delta > Fraction(total_delta):
                 raise BudgetError(
-                    f"data set {before.dataset!r} has spent epsilon={before.spent:g}, "
-                    f"delta={before.spent_delta:g} already: give a total that covers it"
+                    f"data set {before.name!r} has spent epsilon={float(before.spent):g}, "
+                    f"delta={float(before.spent_delta):g} already: give a total that covers it"
                 )
-            entry = Entry("total", _now(), key, name, str(total), str(total_delta))
-            chain.append(db, head, replace(entry, state=entry.applied(state)))
+            add("total", account=key, name=name, epsilon=total, delta=total_delta)
         return self.account(dataset)
 
-    @typed(BudgetError)
     def spend(
         self,
-        dataset: str | Sequence[str],
+        dataset: str | list[str] | tuple[str, ...],
         epsilon: float,
         delta: float = 0.0,
         *,
@@ -155,42 +140,24 @@ class Ledger:
         """
         if neighbours not in NEIGHBOURS:
             raise BudgetError(f"neighbours={neighbours!r}: choose one of {', '.join(NEIGHBOURS)}")
-        names = [dataset] if isinstance(dataset, str) else list(dataset)
+        names = list(dataset) if isinstance(dataset, list | tuple) else [dataset]
         if not names:
-            raise BudgetError("a data set needs a name of 1 to 200 printable characters")
+            raise BudgetError("no data set: name the one that pays")
+        release = release or new_release()
+        price = {"epsilon": amount(epsilon, "epsilon"), "delta": probability(delta)}
         texts = {"what": what, "purpose": purpose, "unit": unit, "release": release}
-        for field, text in texts.items():  # anything else would not read back as it was sealed
-            if not isinstance(text, str):
-                raise BudgetError(f"{field}={text!r}: give a text")
-        if purpose.encode(errors="ignore").decode() != purpose:
-            raise BudgetError("the purpose is no Unicode text: write it in UTF-8")
-        if any(unicodedata.category(letter) in ("Cc", "Zl", "Zp") for letter in purpose):
-            raise BudgetError("the purpose holds line breaks or control characters: give one line")
+        for field, text in texts.items():
+            _require_line(field, text)
+        bought = {**price, **texts, "neighbours": neighbours}
         payers = {account_key(name): checked_name(name) for name in reversed(names)}
-        price = amounts.amount(epsilon, "epsilon")
-        price_delta = amounts.probability(delta)
-        release, now = release or new_release(), _now()
-        with self._writing() as (db, head):
+        with self._writing() as (rows, add):
+            accounts = balances(rows, payers)
             for key, name in reversed(payers.items()):
-                state = chain.state_of(db, key)
-                entry = Entry(
-                    "spend",
-                    now,
-                    key,
-                    name,
-                    str(price),
-                    str(price_delta),
-                    neighbours,
-                    unit,
-                    what,
-                    purpose,
-                    release,
-                )
-                _require_room(entry, state or State(name))
-                head = chain.append(db, head, replace(entry, state=entry.applied(state)))
+                entry = Entry(kind="spend", at=_now(), account=key, name=name, **bought)
+                accounts.get(key, Balance(name)).require_room(entry)
+                add("spend", account=key, name=name, **bought)
         return release
 
-    @typed(LedgerError)
     def conclude(self, release: str, *, failed: bool = False, lost: bool = False) -> None:
         """Note the outcome of a build that was paid for; the spend stays either way.
 
@@ -202,24 +169,17 @@ class Ledger:
             lost: it was made, and could not be written anywhere.
         """
         outcome = "failed" if failed else "lost" if lost else "released"
-        with suppress(LedgerError), self._writing() as (db, head):
-            before = chain.outcome(db, release)
+        with suppress(LedgerError), self._writing() as (rows, add):
+            before = _outcome(rows, release)
             if before == "paid" or (lost and before == "released"):
-                chain.append(db, head, Entry("outcome", _now(), release=release, outcome=outcome))
+                add("outcome", release=release, outcome=outcome)
 
-    @typed(LedgerError)
     def outcome(self, release: str) -> str | None:
-        """How a build went that was paid for: ``paid`` until it is known; None where none was.
+        """The outcome of a build that was paid for, ``paid`` until it is known; None of others."""
+        return _outcome(self._rows(), release)
 
-        Args:
-            release: its id.
-        """
-        with self._reading() as db:
-            return None if db is None else chain.outcome(db, release)
-
-    @typed(LedgerError)
     def verify(self, *, accept: bool = False) -> int:
-        """Check every page, entry, sum and account, and the seal.
+        """Check every page and entry, and the seal.
 
         Args:
             accept: go on with a restored, older or new ledger in place of the one that was sealed;
@@ -233,43 +193,43 @@ class Ledger:
         """
         path = self.path
         before = sealed(path)
-        if accept and not path.exists():
+        if accept and not (path.exists() and path.stat().st_size):
             seal_path(path).unlink(missing_ok=True)
         with opened(path, write=accept) as db:
             if db is None:
                 return 0
-            head = chain.verify(db)
-            if not accept:
-                chain.checked_head(db, before)
-            elif before is not None and (
-                before.id > head.id or chain.hash_of(db, before.id) != before.hash
-            ):
-                entry = Entry("accepted", _now(), what=f"in place of {before.id} {before.hash}")
-                head = chain.append(db, head, entry)
+            if db.execute("PRAGMA integrity_check(1)").fetchone()[0] != b"ok":
+                raise DamageError("integrity check failed")
+            _, head = chain.checked_entries(db, None if accept else before)
+            if accept and before is not None and before.id and before != _head_at(db, before.id):
+                what = f"in place of {before.id} {before.hash}"
+                head = chain.append(db, head, Entry(kind="accepted", at=_now(), what=what))
         seal(path, head, back=accept)
         return head.id
 
-    @contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection | None]:
-        """A checked connection for reading; None where there is no ledger yet."""
+    def _rows(self) -> list[Entry]:
+        """All entries, checked; none where there is no ledger yet."""
         path = self.path
         with opened(path) as db:
-            if db is not None:
-                head = chain.checked_head(db, sealed(path))
-                yield db
-            else:
-                yield None
-        if db is not None:
-            seal(path, head)
+            if db is None:
+                return []
+            rows, head = chain.checked_entries(db, sealed(path))
+        seal(path, head)
+        return rows
 
     @contextmanager
-    def _writing(self) -> Iterator[tuple[sqlite3.Connection, Head]]:
-        """A checked connection in an exclusive transaction, durable once it is left."""
+    def _writing(self) -> Iterator[tuple[list[Entry], Any]]:
+        """All entries in an exclusive transaction, and a function that adds one."""
         path = self.path
         with opened(path, write=True) as db:
             assert db is not None
-            yield db, chain.checked_head(db, sealed(path))
-            head = chain.head(db)
+            rows, head = chain.checked_entries(db, sealed(path))
+
+            def add(kind: str, **fields: str) -> None:
+                nonlocal head
+                head = chain.append(db, head, Entry(kind=kind, at=_now(), **fields))
+
+            yield rows, add
         seal(path, head)
 
 
@@ -278,47 +238,35 @@ def new_release() -> str:
     return uuid.uuid4().hex
 
 
-def _account(db: sqlite3.Connection, key: str, name: str, history: bool) -> Account:
-    state = chain.state_of(db, key)
-    if state is None:
-        return State(name).account()
-    if not history:
-        return state.account()
-    bought = [entry for entry in chain.entries_of(db, key) if entry.kind == "spend"]
-    if len(bought) != state.spends:
-        raise DamageError("an entry is missing")
-    ended = chain.outcomes_of(db, key)
-    spends = tuple(entry.spend(ended.get(entry.release, "paid")) for entry in bought)
-    return state.account(spends)
+def _outcomes(rows: Sequence[Entry]) -> dict[str, str]:
+    """The last outcome of each release that has one."""
+    return {entry.release: entry.outcome for entry in rows if entry.kind == "outcome"}
 
 
-def _require_room(entry: Entry, state: State) -> None:
-    """A spend fits into its account.
+def _outcome(rows: Sequence[Entry], release: str) -> str | None:
+    paid = any(entry.kind == "spend" and entry.release == release for entry in rows)
+    return _outcomes(rows).get(release, "paid") if paid else None
+
+
+def _head_at(db: sqlite3.Connection, number: int) -> Head | None:
+    row = db.execute("SELECT hash FROM entry WHERE id = ?", (number,)).fetchone()
+    return None if row is None else Head(number, row[0].decode())
+
+
+def _require_line(field: str, text: Any) -> None:
+    """Refuse what would not read back as one line of text.
 
     Raises:
-        BudgetError: it does not, or it is for another privacy unit.
+        BudgetError: no text, no Unicode, or line breaks and control characters.
     """
-    if state.unit is not None and state.unit != entry.unit:
+    if not isinstance(text, str):
+        raise BudgetError(f"{field}={text!r}: give a text")
+    if any(unicodedata.category(letter) in ("Cc", "Cs", "Zl", "Zp") for letter in text):
         raise BudgetError(
-            f"data set {state.name!r} is accounted for {state.unit}, not {entry.unit}: "
-            "prices for different privacy units do not add up, keep to one"
+            f"the {field} holds line breaks, control characters or no Unicode text: give one line"
         )
-    epsilon = charge(amounts.parsed(entry.epsilon), entry.neighbours)
-    for name, price, spent, total in (
-        ("epsilon", epsilon, state.spent, state.total),
-        ("delta", amounts.parsed(entry.delta), state.spent_delta, state.total_delta),
-    ):
-        if total is None:
-            continue
-        left = amounts.left(amounts.parsed(total), amounts.parsed(spent))
-        if price > left:
-            asked = "" if entry.neighbours == "add-remove" else " (half the price to replace)"
-            raise BudgetError(
-                f"cannot spend {name}={float(price):g}{asked} on data set {state.name!r}: "
-                f"{float(left):g} of {float(amounts.parsed(total)):g} is left"
-            )
 
 
 def _now() -> str:
-    """For the reader only: order and sums never depend on the clock."""
+    """Time for the reader only: order and sums never depend on the clock."""
     return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,34 +1,27 @@
-"""What stands in the ledger: entries, the hash that chains them, and the accounts they add up to.
-
-An entry is the JSON of :class:`Entry`. It holds the account as it stands after it, so that the last
-entry of an account says all that a spend must know; whoever verifies adds everything up anew.
-"""
+"""Entries of the ledger, and the accounts that they add up to."""
 
 from __future__ import annotations
 
-import hashlib
 import json
-from dataclasses import dataclass, field, replace
-from decimal import Decimal
+import math
+from collections.abc import Container, Iterable
+from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
-from dpviz.private.ledger import amounts
+from dpviz.errors import BudgetError
 
-GENESIS = "0" * 64
-"""The hash before the first entry."""
-
-KINDS = ("total", "spend", "outcome", "public", "accepted")
 NEIGHBOURS = {"add-remove": 1, "replace": 2}
 """Neighbouring relations, and how many steps of add or remove lead from one to the other."""
 
 
 class DamageError(Exception):
-    """What the ledger holds is not what was written; says where, and never a name."""
+    """What the ledger holds is not what was written; states the place, and never a name."""
 
 
 @dataclass(frozen=True)
 class Spend:
-    """What was bought, for how much of the data set, when and what for.
+    """One purchase: its price, time and purpose.
 
     Attributes:
         epsilon, delta: the price as the release states it, under ``neighbours``.
@@ -70,50 +63,12 @@ class Account:
     public: bool = False
 
 
-@dataclass(frozen=True)
-class State:
-    """An account after an entry: its first spelling, exact amounts as text, its privacy unit."""
-
-    name: str
-    total: str | None = None
-    total_delta: str | None = None
-    spent: str = "0"
-    spent_delta: str = "0"
-    unit: str | None = None
-    spends: int = 0
-    public: bool = False
-
-    @property
-    def sensitive(self) -> bool:
-        """Whether a total or a spend says so, and no declaration of its owner since."""
-        return not self.public and (self.spends > 0 or self.total is not None)
-
-    def account(self, spends: tuple[Spend, ...] = ()) -> Account:
-        """The account in words and plain numbers."""
-        spent, spent_delta = amounts.parsed(self.spent), amounts.parsed(self.spent_delta)
-        totals = self.total, self.total_delta
-        limits = [None if each is None else amounts.parsed(each) for each in totals]
-        left = [
-            None if limit is None else float(amounts.left(limit, amount))
-            for limit, amount in zip(limits, (spent, spent_delta), strict=True)
-        ]
-        return Account(
-            self.name,
-            None if limits[0] is None else float(limits[0]),
-            None if limits[1] is None else float(limits[1]),
-            float(spent),
-            float(spent_delta),
-            left[0],
-            left[1],
-            spends,
-            f"add or remove {self.unit or 'one privacy unit'}",
-            self.public,
-        )
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Entry:
-    """One entry; an outcome and an acceptance belong to no account and carry no state."""
+    """One entry: a total, a spend, its outcome, a declaration "public", or an older copy accepted.
+
+    Amounts are the shortest decimals of what was typed. Outcomes and acceptances have no account.
+    """
 
     kind: str
     at: str
@@ -127,94 +82,151 @@ class Entry:
     purpose: str = ""
     release: str = ""
     outcome: str = ""
-    state: State | None = None
 
-    def applied(self, before: State | None) -> State | None:
-        """The account after this entry; a first one opens it.
+    @property
+    def charged(self) -> Fraction:
+        """The ε that a price counts for adding or removing one unit.
 
-        Raises:
-            ValueError: an amount is no number, or the kind is none.
+        To replace a unit is to remove one and to add another, and every driver here buys it so: at
+        half the ε, or for twice the sensitivity, of each of the two steps. So a price to replace,
+        ε, is ε/2 to add or remove. (That is a fact about these mechanisms: a method that only held
+        the number of units fixed would promise nothing about adding one, and must never be entered
+        as "replace".)
         """
-        if self.kind not in KINDS:
-            raise ValueError(f"entries are {', '.join(KINDS)}")
-        if self.kind in {"outcome", "accepted"}:
-            return None
-        state = before or State(self.name)
-        if self.kind == "public":
-            return replace(state, public=True)
-        epsilon, delta = amounts.parsed(self.epsilon), amounts.parsed(self.delta)
-        if self.kind == "total":
-            return replace(state, total=self.epsilon, total_delta=self.delta, public=False)
-        spent = amounts.total(amounts.parsed(state.spent), charge(epsilon, self.neighbours))
-        spent_delta = amounts.total(amounts.parsed(state.spent_delta), delta)
-        return replace(
-            state,
-            spent=str(spent),
-            spent_delta=str(spent_delta),
-            unit=state.unit or self.unit,
-            spends=state.spends + 1,
-            public=False,
-        )
-
-    def spend(self, outcome: str) -> Spend:
-        """The spend that this entry is."""
-        epsilon = amounts.parsed(self.epsilon)
-        return Spend(
-            self.name if self.state is None else self.state.name,
-            self.what,
-            self.unit,
-            float(epsilon),
-            float(amounts.parsed(self.delta)),
-            self.at,
-            self.purpose,
-            self.release,
-            outcome,
-            self.neighbours,
-            float(charge(epsilon, self.neighbours)),
-        )
+        return Fraction(self.epsilon) / NEIGHBOURS[self.neighbours]
 
     def body(self) -> str:
         """The text that is written and hashed."""
-        return json.dumps(vars(self), default=vars, ensure_ascii=False, sort_keys=True)
+        return json.dumps(vars(self), ensure_ascii=False, sort_keys=True)
 
     @classmethod
-    def of(cls, body: str) -> Entry:
+    def of(cls, body: bytes) -> Entry:
         """The inverse of :meth:`body`.
 
         Raises:
-            ValueError, TypeError, KeyError: no entry.
+            ValueError, TypeError: no entry.
         """
-        values: dict[str, Any] = json.loads(body)
-        state = values.pop("state")
-        entry = cls(**values, state=None if state is None else State(**state))
-        if entry.kind not in KINDS or (state is None) != (entry.kind in {"outcome", "accepted"}):
-            raise ValueError("no entry of a ledger")
-        return entry
+        return cls(**json.loads(body))
 
 
-@dataclass(frozen=True)
-class Head:
-    """The last entry of a chain: its number and its hash; before the first one (0, zeros)."""
+@dataclass
+class Balance:
+    """What the entries of one account add up to, in exact amounts."""
 
-    id: int = 0
-    hash: str = field(default=GENESIS)
+    name: str
+    total: Fraction | None = None
+    total_delta: Fraction | None = None
+    spent: Fraction = Fraction(0)
+    spent_delta: Fraction = Fraction(0)
+    unit: str | None = None
+    public: bool = False
+    spends: list[Entry] = field(default_factory=list)
 
-    def after(self, body: str) -> Head:
-        """The head once an entry with this body follows."""
-        return Head(self.id + 1, hashlib.sha256(f"{self.hash}\n{body}".encode()).hexdigest())
+    @property
+    def sensitive(self) -> bool:
+        """Whether a total or a spend says so, and no declaration of its owner since."""
+        return not self.public and (bool(self.spends) or self.total is not None)
+
+    def add(self, entry: Entry) -> None:
+        """Count an entry of this account."""
+        self.public = entry.kind == "public"
+        if entry.kind == "total":
+            self.total, self.total_delta = Fraction(entry.epsilon), Fraction(entry.delta)
+        elif entry.kind == "spend":
+            self.spent += entry.charged
+            self.spent_delta += Fraction(entry.delta)
+            self.unit = self.unit or entry.unit
+            self.spends.append(entry)
+
+    def require_room(self, entry: Entry) -> None:
+        """Refuse a spend that does not fit.
+
+        Raises:
+            BudgetError: more than is left, or for another privacy unit.
+        """
+        if self.unit is not None and self.unit != entry.unit:
+            raise BudgetError(
+                f"data set {self.name!r} is accounted for {self.unit}, not {entry.unit}: "
+                "prices for different privacy units do not add up, keep to one"
+            )
+        for what, price, spent, total in (
+            ("epsilon", entry.charged, self.spent, self.total),
+            ("delta", Fraction(entry.delta), self.spent_delta, self.total_delta),
+        ):
+            if total is not None and spent + price > total:
+                asked = "" if NEIGHBOURS[entry.neighbours] == 1 else " (half the price to replace)"
+                raise BudgetError(
+                    f"cannot spend {what}={float(price):g}{asked} on data set {self.name!r}: "
+                    f"{float(total - spent):g} of {float(total):g} is left"
+                )
+
+    def account(self, outcomes: dict[str, str]) -> Account:
+        """The account in plain numbers, with the outcomes of its releases."""
+        total, delta = self.total, self.total_delta
+        return Account(
+            dataset=self.name,
+            total=None if total is None else float(total),
+            total_delta=None if delta is None else float(delta),
+            spent=float(self.spent),
+            spent_delta=float(self.spent_delta),
+            left=None if total is None else float(total - self.spent),
+            left_delta=None if delta is None else float(delta - self.spent_delta),
+            spends=tuple(self._spend(each, outcomes) for each in self.spends),
+            relation=f"add or remove {self.unit or 'one privacy unit'}",
+            public=self.public,
+        )
+
+    def _spend(self, entry: Entry, outcomes: dict[str, str]) -> Spend:
+        return Spend(
+            dataset=self.name,
+            what=entry.what,
+            unit=entry.unit,
+            epsilon=float(entry.epsilon),
+            delta=float(entry.delta),
+            at=entry.at,
+            purpose=entry.purpose,
+            release=entry.release,
+            outcome=outcomes.get(entry.release, "paid"),
+            neighbours=entry.neighbours,
+            charged=float(entry.charged),
+        )
 
 
-def charge(epsilon: Decimal, neighbours: str) -> Decimal:
-    """What a price counts for adding or removing one unit.
+def balances(entries: Iterable[Entry], keys: Container[str] | None = None) -> dict[str, Balance]:
+    """Accounts by their keys (default: all), each under the name that it first had."""
+    by_key: dict[str, Balance] = {}
+    for entry in entries:
+        if entry.account and (keys is None or entry.account in keys):
+            by_key.setdefault(entry.account, Balance(entry.name)).add(entry)
+    return by_key
 
-    To replace a unit is to remove one and to add another, and every driver here buys it so: at half
-    the ε, or for twice the sensitivity, of each of the two steps. So a price to replace, ε, is ε/2
-    to add or remove. (That is a fact about these mechanisms: a method that only held the number of
-    units fixed would promise nothing about adding one, and must never be entered as "replace".)
+
+def amount(value: Any, name: str) -> str:
+    """An amount as its shortest decimal: 0.1 ten times is 1, as whoever typed it means.
 
     Raises:
-        ValueError: an unknown relation.
+        BudgetError: no number, not positive, or not finite.
     """
-    if neighbours not in NEIGHBOURS:
-        raise ValueError(f"neighbours={neighbours!r}: choose one of {', '.join(NEIGHBOURS)}")
-    return amounts.half(epsilon) if NEIGHBOURS[neighbours] == 2 else epsilon
+    number = _number(value)
+    if not (math.isfinite(number) and number > 0):
+        raise BudgetError(f"{name}={value!r:.60}: give a positive, finite number such as 1")
+    return repr(number)
+
+
+def probability(value: Any) -> str:
+    """A delta as its shortest decimal.
+
+    Raises:
+        BudgetError: no number from 0 to below 1.
+    """
+    number = _number(value)
+    if not 0 <= number < 1:
+        raise BudgetError(f"delta={value!r:.60}: give a number from 0 to below 1, such as 1e-6")
+    return repr(number)
+
+
+def _number(value: Any) -> float:
+    try:
+        return math.nan if isinstance(value, bool) else float(value)
+    except (OverflowError, TypeError, ValueError):
+        return math.nan

@@ -1,68 +1,87 @@
-"""Names of accounts: all spellings that people take for one name are one account."""
+"""Names of data sets in the ledger: visible characters only, and one account for all spellings.
+
+A name holds letters, digits, spaces and ``. _ -``. Letters of other scripts that look like Latin
+ones are other letters: the owner names the accounts, and the ledger lists them.
+"""
 
 from __future__ import annotations
 
 import unicodedata
-from functools import cache
+from itertools import groupby
 
 from dpviz.errors import BudgetError
 
+LONGEST = 200
+MARKS = " ._-"
+SHAPELESS = {"FILLER", "BLANK"}
+"""Words in the Unicode names of letters that show nothing."""
+
 ENDINGS = (
-    *(".csv", ".tsv", ".txt", ".json", ".jsonl", ".geojson", ".parquet", ".geoparquet", ".pq"),
-    *(".gpkg", ".shp", ".xlsx", ".xlsm", ".xls", ".ods", ".duckdb", ".zip", ".gz", ".sensitive"),
+    *(".csv", ".tsv", ".txt", ".tab", ".json", ".jsonl", ".ndjson", ".geojson", ".geojsonl"),
+    *(".geojsons", ".parquet", ".geoparquet", ".pq", ".gpkg", ".shp", ".xlsx", ".xlsm", ".xls"),
+    *(".ods", ".duckdb", ".zip", ".gz", ".sensitive"),
 )
 """Endings of files, which are no part of the name of what is in them."""
 
 
 def checked_name(dataset: str) -> str:
-    """A name as it is shown.
+    """A typed name as it is shown: in Unicode's compatible form (NFKC), with single spaces.
 
     Raises:
-        BudgetError: no name, a long one, or one with characters that cannot be seen.
+        BudgetError: no text, no name, a long one, or one with other characters.
     """
-    if not dataset.strip() or len(dataset) > 200 or not dataset.isprintable():
-        raise BudgetError("a data set needs a name of 1 to 200 printable characters")
-    return dataset.strip()
+    if not isinstance(dataset, str):
+        raise BudgetError(f"data set name {dataset!r}: give a text")
+    name = _normal(dataset)
+    other = next((each for each in name if not _allowed(each)), None)
+    if other is not None:
+        raise BudgetError(
+            f"data set name {dataset!a} has U+{ord(other):04X}: name it with letters, "
+            "digits, spaces and . _ - only"
+        )
+    if not 1 <= len(name) <= LONGEST:
+        raise BudgetError(f"data set name {name[:20]!r}: give 1 to {LONGEST} characters")
+    return name
+
+
+def clean_name(text: str) -> str:
+    """A name from a file's or a table's: a run of other characters becomes ``_``.
+
+    >>> clean_name("visits (3)"), clean_name("")
+    ('visits _3_', 'unnamed')
+    """
+    runs = groupby(_normal(text), _allowed)
+    return "".join("".join(run) if fine else "_" for fine, run in runs)[:LONGEST] or "unnamed"
+
+
+def stem(file: str) -> str:
+    """The name of a file without its endings, of which only known ones are cut off.
+
+    >>> stem("days.csv.gz"), stem("days.2030.ZIP"), stem(".csv")
+    ('days', 'days.2030', '.csv')
+    """
+    for ending in ENDINGS:
+        bare = file[: -len(ending)].rstrip()
+        if bare and file.casefold().endswith(ending):
+            return stem(bare)
+    return file
 
 
 def account_key(dataset: str) -> str:
-    """What the spellings of a name have in common: two names with one key are one account.
-
-    Compatible forms of a character (full width, ligatures), upper and lower case, runs of spaces
-    and endings of files do not count; a letter that looks like a Latin one counts as that
-    (https://www.unicode.org/reports/tr39/#Confusable_Detection).
+    """The account of a name: case, width, runs of spaces and endings of files do not count.
 
     >>> account_key(" Visits.CSV") == account_key("ｖｉｓｉｔｓ") == "visits"
     True
     """
-    folded = _folded(" ".join(checked_name(dataset).split()))
-    while True:
-        ending = next((each for each in ENDINGS if folded.endswith(each)), "")
-        bare = folded[: len(folded) - len(ending)].rstrip()
-        if not ending or not bare:
-            return folded
-        folded = bare
+    # Case folding may bring forth characters that are composed differently, hence twice.
+    return stem(_normal(_normal(checked_name(dataset).casefold()).casefold()))
 
 
-def _folded(text: str) -> str:
-    # Case folding may bring forth characters that are composed differently, hence thrice.
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    folded = unicodedata.normalize("NFKC", folded)
-    if folded.isascii():
-        return folded
-    return unicodedata.normalize("NFKC", "".join(map(_latin, folded)).casefold())
+def _normal(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", text).split())
 
 
-@cache
-def _latin(letter: str) -> str:
-    """The ASCII letter, digit or dash that a letter or its capital looks like, or itself."""
+def _allowed(letter: str) -> bool:
     if letter.isascii():
-        return letter
-    from confusable_homoglyphs.confusables import confusables_data
-
-    for form in (letter, letter.upper()):
-        for twin in confusables_data.get(form, ()):
-            alike: str = twin["c"]
-            if len(alike) == 1 and alike.isascii() and (alike.isalnum() or alike == "-"):
-                return alike.lower()
-    return letter
+        return letter.isalnum() or letter in MARKS
+    return letter.isalnum() and SHAPELESS.isdisjoint(unicodedata.name(letter, "").split())

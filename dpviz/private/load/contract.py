@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.arguments import typed
+from dpviz.checks import require, texts
 from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.files import arrow
@@ -29,7 +29,6 @@ from dpviz.private.load.selection import Selection, checked_bits, checked_bound
 TITLE = "a table of cells and counts"
 
 
-@typed(DataError)
 def cell_sql(
     relation: str,
     domain: Domain,
@@ -56,6 +55,9 @@ def cell_sql(
     Raises:
         DpvizError: a name, dialect, bits or bound that cannot be.
     """
+    require(domain, Domain, "domain", DataError)
+    require(unit, str | None, "unit", DataError)
+    columns = None if columns is None else texts(columns, "columns", DataError)
     query = CellQuery(
         domain,
         tuple(columns or domain.place.columns),
@@ -67,7 +69,6 @@ def cell_sql(
     return query.sql(table(relation), dialect, secrets.token_hex(16))
 
 
-@typed(DataError)
 def cell_counts(
     frame: Any,
     domain: Domain,
@@ -96,6 +97,9 @@ def cell_counts(
     Raises:
         DataError: see :func:`dpviz.load`; or a domain with values.
     """
+    require(domain, Domain, "domain", DataError)
+    require(unit, str | None, "unit", DataError)
+    columns = None if columns is None else texts(columns, "columns", DataError)
     if domain.values is not None:
         raise DataError("counts per cell hold no sums: leave the values out")
     bits = checked_bits(bits, domain)
@@ -113,7 +117,6 @@ def cell_counts(
     return pa.table({"cell": arrow.numbers(cell), query.count_column: arrow.numbers(weights)})
 
 
-@typed(DataError)
 def from_counts(
     tables: Any,
     domain: Domain,
@@ -153,6 +156,8 @@ def from_counts(
     >>> from_counts([cell_counts(day, box) for day in days], box, name="visits")
     DataHandle('visits', sensitive, 2-D)
     """
+    require(domain, Domain, "domain", DataError)
+    require(unit, str | None, "unit", DataError)
     chosen = Selection(
         domain, unit=unit, max_per_unit=max_per_unit, public=public, name=name, bits=bits
     )

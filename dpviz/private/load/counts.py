@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz.arguments import typed
+from dpviz.checks import require, require_path
 from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.files import arrow
@@ -63,7 +63,6 @@ class Facts:
     names: tuple[str, ...] = ()
 
 
-@typed(DataError)
 def save_counts(handle: DataHandle, path: str | os.PathLike[str]) -> Path:
     """Keep a data set as EXACT COUNTS per cell: a SENSITIVE file, for its owner's folder only.
 
@@ -76,6 +75,8 @@ def save_counts(handle: DataHandle, path: str | os.PathLike[str]) -> Path:
     Raises:
         DataError: another kind of name.
     """
+    require(handle, DataHandle, "handle", DataError)
+    require_path(path, DataError)
     path = Path(path)
     if path.suffix.lower() != ".parquet" or not (handle.public or "SENSITIVE" in path.name):
         raise DataError(
@@ -167,7 +168,7 @@ def _facts(metadata: dict[bytes, bytes], name: str) -> Facts | None:
             most,
             facts["public"] is True,
             tuple(map(str, facts["parts"])),
-            tuple(map(str, facts.get("names", ()))),
+            tuple(map(str, facts["names"])),
         )
 
 
@@ -194,11 +195,6 @@ def from_counts_file(path: Path, table: Table, facts: Facts, chosen: Selection) 
             raise DataError(f"{path.name} holds counts per cell, with {what} of its own: {remedy}")
     if chosen.public and not facts.public:
         raise DataError(f"{path.name} is marked SENSITIVE: count the sources again as public")
-    if not facts.names and chosen.name is None and not facts.public:
-        raise DataError(
-            f"{path.name} does not say under which names in the ledger its records are: name the "
-            "data set (name, --dataset)"
-        )
     names = dict.fromkeys([*facts.names, *([chosen.name] if chosen.name else [])])
     rows = read_rows([table], "cell", "n", path.name)
     layers = checked_layers(rows, facts.domain, facts.bits, path.name)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import tzinfo
 from itertools import chain
 from typing import Any, Literal, cast, overload
 
-from dpviz.arguments import typed
+import numpy as np
+
+from dpviz.checks import USUAL, flag, require, texts
 from dpviz.datasets.geography import CITY
 from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.private.handle import DataHandle, Handle
+from dpviz.private.ledger.names import checked_name
 from dpviz.private.load.cells import Cells
 from dpviz.private.load.roads import city_trips, city_trips_in, read_trips
 from dpviz.private.load.selection import Selection
@@ -68,7 +71,7 @@ def load(
 def load(
     source: Any, domain: Domain | None = None, *, kind: Literal["points"] = ..., **options: Any
 ) -> DataHandle: ...
-@typed(DataError)  # type: ignore[misc]
+@np.errstate(**USUAL)  # type: ignore[misc]
 def load(
     source: Any,
     domain: Domain | Alphabet | RoadGraph | None = None,
@@ -124,8 +127,8 @@ def load(
             dropped; by default a record is the unit.
         max_per_unit: with ``unit``, at most this many records of each are kept, chosen at random.
         public: whether the owner declares every record public; false for files by default.
-        name: public name of the data set; the file's name without its ending, or the table's, by
-            default.
+        name: public name of the data set, of letters, digits, spaces and ``. _ -``; by default the
+            file's name without its ending, or the table's, with ``_`` for other characters.
         table: with a URL (``postgresql://…``, ``duckdb:///FILE``, ``spark://…``), the table; or a
             layer of a GeoPackage, a sheet of a workbook.
         bits: points are moved to a public grid of 2^bits steps per axis. Folders and tables always
@@ -146,6 +149,7 @@ def load(
 
     Raises:
         DataError: the source cannot be read as this kind of data, or an argument is of another.
+        BudgetError: the name is none of a data set in the ledger.
 
     >>> import pyarrow as pa
     >>> walks = pa.table({"walk": [["home", "work"], ["home", "shop"]]})
@@ -154,11 +158,19 @@ def load(
     >>> load("city", kind="roads")
     RoadData('city', public, 11,105 edges)
     """
+    columns = None if columns is None else texts(columns, "columns", DataError)
+    for label, word in {"unit": unit, "crs": crs, "table": table, "time": time}.items():
+        require(word, str | None, label, DataError)
+    for label, yes in {"public": public, "drop_unknown": drop_unknown}.items():
+        _ = yes is None or flag(yes, label, DataError)
+    require(cells, Cells | None, "cells", DataError)
+    require(progress, Callable | None, "progress", DataError)
     given = dict(locals())  # the arguments, by their names
+    require(domain, Domain | Alphabet | RoadGraph | None, "domain", DataError)
     form = _form(domain, kind)
     source = checked_source(source, many=form == "points")
-    if name is not None and not name.strip():  # the file's name would pay
-        raise DataError(f"name={name!r}: name the data set, or leave the name out")
+    if name is not None:
+        name = checked_name(name)
     options: dict[str, Any] = {
         each: value for each, value in given.items() if each in PARTICULAR and value is not None
     }

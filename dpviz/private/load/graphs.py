@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.arguments import typed
+from dpviz.checks import flag, require, require_path
 from dpviz.datasets import city_graph
 from dpviz.datasets.geography import CITY
 from dpviz.domain.crs import DEGREES
@@ -26,7 +26,6 @@ WORKLOAD = "clustered:10"
 """Public queries that a release on roads serves where none are named."""
 
 
-@typed(DataError)
 def read_graph(
     *sources: str | os.PathLike[str],
     crs: str = "",
@@ -48,6 +47,10 @@ def read_graph(
         DataError: a file that cannot be read as a road graph.
         DomainError: nobody knows the CRS, in which no release could be kept.
     """
+    for each in sources:
+        require_path(each, DataError, "source")
+    require(crs, str, "crs", DataError)
+    directed = flag(directed, "directed", DataError)
     if len(sources) == 1 and str(sources[0]) == CITY:
         agreed_crs(crs, DEGREES, "the built-in city")
         if directed:

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from dpviz.datasets.geography import CITY
 from dpviz.errors import DataError
 from dpviz.private.handle import unit_in_words
-from dpviz.private.load.accounts import accounts_of
 from dpviz.private.load.events import names_places, read_events
 from dpviz.private.load.graphs import city
 from dpviz.private.load.items import Form, Items, bounded_items, read_items
@@ -155,7 +154,6 @@ def read_trips(
         named(source, table) if name is None else name,
         graph,
         Paths(items.start, items.item),
-        names=accounts_of(source, table) if name is None else (),
         public=public,
         unit=unit_in_words(unit, max_per_unit, record + "s"),
         max_per_unit=max_per_unit,

@@ -99,10 +99,7 @@ def checked_bound(unit: str | None, most: int) -> int:
 
 
 def bounded(unit: str, most: int) -> str:
-    """A privacy unit in words with its bound, which goes without saying for one record.
-
-    Earlier versions wrote a column called "record" into files of counts as if there was no unit.
-    """
+    """A privacy unit in words with its bound, which goes without saying for one record."""
     if unit != unit_named(None, "records"):
         return unit + within(most, "records")
     return unit if most == 1 else unit_in_words("record", most, "records")

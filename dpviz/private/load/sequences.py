@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.arguments import described
+from dpviz.checks import described
 from dpviz.datasets import DATASETS
 from dpviz.datasets.geography import CITY
 from dpviz.domain import Domain
@@ -18,7 +18,6 @@ from dpviz.errors import DataError, ParameterError
 from dpviz.files import arrow, limits
 from dpviz.lists import words
 from dpviz.private.handle import unit_in_words
-from dpviz.private.load.accounts import accounts_of
 from dpviz.private.load.bounding import bounded, numbered
 from dpviz.private.load.cells import Cells, cell_sequences, grid_cells, place_lines
 from dpviz.private.load.columns import shown
@@ -143,7 +142,6 @@ def read_sequences(
         named(source, table) if name is None else name,
         alphabet,
         Sequences(items.start, items.item),
-        names=accounts_of(source, table) if name is None else (),
         public=public,
         unit=unit_in_words(unit, max_per_unit, "sequences"),
         max_per_unit=max_per_unit,
@@ -282,7 +280,6 @@ def read_places(
         named(source, table) if name is None else name,
         cells.alphabet(neighbours=neighbours),
         Sequences.of([sequences[row] for row in rows.tolist()]),
-        names=accounts_of(source, table) if name is None else (),
         public=public,
         unit=unit_in_words(unit, max_per_unit, "sequences"),
         max_per_unit=max_per_unit,

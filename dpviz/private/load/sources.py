@@ -15,8 +15,8 @@ from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.lazy import pa
 from dpviz.private.handle import DataHandle
+from dpviz.private.ledger.names import stem
 from dpviz.private.load import counts
-from dpviz.private.load.accounts import accounts_of
 from dpviz.private.load.aggregation import (
     engine_layers,
     folder_relation,
@@ -30,7 +30,7 @@ from dpviz.private.load.points import layout, located, read_layers
 from dpviz.private.load.selection import Selection
 from dpviz.private.load.tables.base import Table
 from dpviz.private.load.tables.memory import MemoryTable, is_frame
-from dpviz.private.load.tables.opening import open_table, stem
+from dpviz.private.load.tables.opening import open_table
 from dpviz.private.load.tally import Tally
 
 
@@ -100,7 +100,7 @@ def _one(source: str, chosen: Selection) -> DataHandle:
     result = None if chosen.columns is not None else counts.result_columns(path, opened)
     if result is not None:
         return counts.result(path, [opened], result, chosen)
-    return _of_table(opened, stem(path), chosen, path)
+    return _of_table(opened, stem(path.name), chosen, path)
 
 
 def _of_folder(folder: Path, chosen: Selection) -> DataHandle:
@@ -188,7 +188,6 @@ def _of_table(
         dropped=facts.dropped if public else None,
         bits=chosen.bits,
         digests=() if source is None else counts.part_of(str(source), chosen.table),
-        names=accounts_of(source) if source is not None and chosen.name is None else (),
     )
     handle.columns = how.words
     return handle

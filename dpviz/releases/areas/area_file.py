@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.arguments import typed
+from dpviz.checks import require, require_path, texts
 from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.files import limits
@@ -37,7 +37,6 @@ BEYOND = 0.01
 """The most of an area that may lie outside the box."""
 
 
-@typed(DataError)
 def read_areas(
     path: str | os.PathLike[str],
     domain: Domain | None = None,
@@ -62,6 +61,10 @@ def read_areas(
         DataError: the file cannot be read, has no such column, or an area that is invalid, empty,
             of an earlier one's name, outside the box, or overlaps another by more than 1 % of it.
     """
+    require_path(path, DataError)
+    require(domain, Domain | None, "domain", DataError)
+    require(name_column, str | None, "name_column", DataError)
+    levels = texts(levels, "levels", DataError)
     if levels and name_column is not None:
         raise DataError(f"levels name the areas by {levels[-1]!r}: leave out {name_column!r}")
     if len(levels) > MOST_LEVELS or len(set(levels)) != len(levels):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz.arguments import typed
+from dpviz.checks import require, whole
 from dpviz.domain import Domain
 from dpviz.domain.crs import DEGREES
 from dpviz.errors import ParameterError
@@ -39,7 +39,6 @@ STEPS = 64
 """A box's border is followed in so many steps a side, for cells that only reach into it."""
 
 
-@typed(ParameterError)
 def hexagons(resolution: int, domain: Domain) -> Areas:
     """The cells of H3 that a box touches, cut to it, and their parents.
 
@@ -53,6 +52,8 @@ def hexagons(resolution: int, domain: Domain) -> Areas:
     Raises:
         ParameterError: another resolution, or more cells than the limits allow.
     """
+    resolution = whole(resolution, "resolution", ParameterError)
+    require(domain, Domain, "domain", ParameterError)
     if not 0 <= resolution <= FINEST:
         raise ParameterError(f"areas h3:{resolution}: give a resolution from 0 to {FINEST}")
     if domain.dims != 2:

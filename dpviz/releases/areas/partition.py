@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz.arguments import check_fields
+from dpviz.checks import require, texts
 from dpviz.domain import Domain
 from dpviz.errors import DataError, ReleaseError
 from dpviz.files import limits
@@ -54,7 +54,11 @@ class Areas:
     resolution: int | None = None
 
     def __post_init__(self) -> None:
-        check_fields(self, ReleaseError)
+        require(self.domain, Domain, "domain", ReleaseError)
+        for name in ("levels", "names"):
+            object.__setattr__(self, name, texts(getattr(self, name), name, ReleaseError))
+        for name in ("parent", "shapes"):
+            require(getattr(self, name), np.ndarray, name, ReleaseError)
         n = len(self.names)
         if not 1 <= len(self.levels) <= MOST_LEVELS:
             raise ReleaseError(f"{len(self.levels)} levels of areas: give 1 to {MOST_LEVELS}")

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpviz.arguments import typed
 from dpviz.domain import Domain
 from dpviz.errors import ReleaseError
 from dpviz.lazy import geopandas, pa, shapely
@@ -114,7 +113,6 @@ class AreaRelease(Release):
     def _tree(self) -> Any:
         return shapely.STRtree(self.areas.shapes)
 
-    @typed(ReleaseError)
     def to_geopandas(self, level: str | None = None) -> geopandas.GeoDataFrame:
         """One row per area of a level, the finest by default: polygon, level, name, parent, count,
         sd of its noise, and its 95 % interval.

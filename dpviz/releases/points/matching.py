@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.arguments import typed
+from dpviz.checks import require
 from dpviz.domain import Domain
 from dpviz.domain.rectangles import listed, numbers_of
 from dpviz.errors import ParameterError
@@ -118,7 +118,6 @@ class Matching:
         )
 
 
-@typed(ParameterError)
 def match(
     release_a: PointRelease,
     release_b: PointRelease,
@@ -147,6 +146,8 @@ def match(
         ParameterError: releases of other kinds or domains, a distance that is negative or of the
             wrong length, an unknown metric or padding, or more pairs than the public cap.
     """
+    for name, release in (("release_a", release_a), ("release_b", release_b)):
+        require(release, PointRelease, name, ParameterError)
     steps = lattice_steps(_same_domain(release_a, release_b), within)
     if metric not in METRICS:
         raise ParameterError(f"metric {metric!r}: choose one of {', '.join(METRICS)}")

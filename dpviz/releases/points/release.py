@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
 
-from dpviz.arguments import typed
 from dpviz.domain import Domain
 from dpviz.errors import DomainError, ReleaseError
 from dpviz.lazy import geopandas, pa
@@ -60,7 +59,6 @@ class PointRelease(Release):
         """The exact noise of sums of nodes, where the header states one."""
         return HaarNoise.stated(self.header.noise, self.domain.side, self.nodes.lo, self.nodes.hi)
 
-    @typed(DomainError)
     def count(
         self, queries: ArrayLike, period: Any = None, kind: str | None = None
     ) -> RangeAnswers:
@@ -95,7 +93,6 @@ class PointRelease(Release):
         """
         return less(self.count(queries, period), self.count(queries, other))
 
-    @typed(DomainError)
     def sum(self, queries: ArrayLike, period: Any = None, kind: str | None = None) -> SumAnswers:
         """Estimated sums of the clipped values in rectangles; arguments as for :meth:`count`.
 
@@ -106,7 +103,6 @@ class PointRelease(Release):
         assert self.sums is not None
         return box_sum(self.nodes, self.sums, *self._boxes(queries, period, kind))
 
-    @typed(DomainError)
     def mean(self, queries: ArrayLike, period: Any = None, kind: str | None = None) -> Quotients:
         """Estimated means of the clipped values in rectangles, with Fieller's 95 % intervals.
 
@@ -129,7 +125,6 @@ class PointRelease(Release):
             queries = self.domain.over(queries, period)
         return self.domain.boxes(queries)
 
-    @typed(DomainError)
     def timeline(
         self, rect: ArrayLike | None = None, every: str | None = None, period: Any = None
     ) -> Timeline:
@@ -146,7 +141,6 @@ class PointRelease(Release):
         """
         return timeline(self.domain, self.nodes, self.noise, rect, every, period)
 
-    @typed(DomainError)
     def count_boxes(self, lo: Int, hi: Int) -> RangeAnswers:
         """Estimated records in lattice boxes [lo, hi), int64 of shape (q, dims) each."""
         return box_count(self.nodes, self.noise, lo, hi)

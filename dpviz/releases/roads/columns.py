@@ -122,7 +122,7 @@ def from_columns(
     Raises:
         ReleaseError: a column that is missing, of another type, or no trees over a road graph.
     """
-    crs, directed = stated.pop("crs", ""), stated.pop("directed", False)
+    crs, directed = stated.pop("crs", ""), stated.pop("directed")
     time = stated.pop("time", None)
     steps = None if time is None else Steps.from_dict(time)
     blocks = [table] if steps is None else _by_step(table, len(steps))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from dpviz.arguments import typed
+from dpviz.checks import require
 from dpviz.errors import DomainError, ParameterError
 from dpviz.lazy import geopandas, pa
 from dpviz.releases.header import Header
@@ -43,7 +43,6 @@ class RoadRelease(RoadEstimates, Release):
         limit: int | None = self.header.extra.get("limit")
         return limit
 
-    @typed(ParameterError)
     def count(self, queries: Paths, period: Any = None) -> PathAnswers:
         """Totals of trips over the edges of paths; an edge used twice counts twice.
 
@@ -56,6 +55,7 @@ class RoadRelease(RoadEstimates, Release):
             DataError: a sequence that is empty or not a path.
             DomainError: a period, of a release without time or not of whole steps.
         """
+        require(queries, Paths, "queries", ParameterError)
         return path_count(self if period is None else self.during(period), queries)
 
     def during(self, period: Any) -> RoadRelease:

@@ -1,7 +1,6 @@
 """Columns of a release of sequences: one row per context or string.
 
-The header says which model the rows are of: ``contexts`` (also where it says nothing, as in older
-files), ``trips``, ``grams`` or ``ranking``.
+The header names the model of the rows: ``contexts``, ``trips``, ``grams`` or ``ranking``.
 """
 
 from __future__ import annotations
@@ -74,7 +73,7 @@ def from_columns(table: pa.Table, stated: dict[str, Any]) -> tuple[Alphabet, Mod
     """
     names = tuple(stated.pop("alphabet"))
     alphabet = Alphabet(names, _unpacked(stated.pop("follows", None), len(names)))
-    kind, size = stated.pop("model", "contexts"), len(alphabet)
+    kind, size = stated.pop("model"), len(alphabet)
     lengths, beside = stated.pop("lengths", []), stated.pop("root_variance", None)
     beside = None if beside is None else float(beside)
     variance, ruled = float(stated.pop("variance", 0.0)), stated.pop("ruled", False)

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpviz.arguments import typed
+from dpviz.checks import whole
 from dpviz.errors import ParameterError, ReleaseError
 from dpviz.lazy import pa
 from dpviz.releases.answers import Answers
@@ -40,7 +40,6 @@ class SequenceRelease(Release):
                 f"a model of {self.model.size:,} symbols over an alphabet of {len(self.alphabet):,}"
             )
 
-    @typed(ParameterError)
     def count(self, queries: Sequence[Sequence[str]]) -> Answers:
         """Estimated occurrences of strings.
 
@@ -61,23 +60,23 @@ class SequenceRelease(Release):
         """P(symbol | context) of each symbol, then of the end; float64 (|I| + 1,)."""
         return self.model.following(self.codes(context))
 
-    @typed(ParameterError)
     def top(
         self, k: int = 20, longest: int = LONGEST
     ) -> list[tuple[tuple[str, ...], float | None]]:
         """The k most frequent strings, with their counts where the release has them."""
+        k, longest = whole(k, "k", ParameterError), whole(longest, "longest", ParameterError)
         names = self.alphabet.names
         return [
             (tuple(names[symbol] for symbol in string), count)
             for string, count in self.model.top(k, longest)
         ]
 
-    @typed(ParameterError)
     def sample(
         self, n: int = 1_000, seed: int | None = None, longest: int = LONGEST
     ) -> list[tuple[str, ...]]:
         """Synthetic sequences, so many as no release says a total: free of charge."""
-        if seed is not None and seed < 0:
+        n, longest = whole(n, "n", ParameterError), whole(longest, "longest", ParameterError)
+        if seed is not None and whole(seed, "seed", ParameterError) < 0:
             raise ParameterError(f"seed={seed}: give a whole number from 0")
         names = self.alphabet.names
         rows: list[Int] = self.model.sample(n, seed, longest)

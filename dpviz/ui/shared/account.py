@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -10,7 +11,7 @@ from typing import Any, Generic, TypeVar
 
 import streamlit as st
 
-from dpviz.build import Account, Ledger, account_key
+from dpviz.build import Account, Ledger, account_key, clean_name
 from dpviz.errors import DataError, DpvizError, PrivacyError
 from dpviz.progress import Progress
 from dpviz.ui.shared.access import may_publish
@@ -28,8 +29,11 @@ HELP = (
 )
 
 
-UPLOADS = "uploads/"
-"""Accounts of what visitors upload; their names stand after it and the visitor's."""
+UPLOADS = "uploads."
+"""Accounts of what visitors upload: ``uploads.user.DIGEST.NAME``, or ``visit`` for ``user``."""
+
+
+_UPLOADED = re.compile(r"^uploads\.(user|visit)\.[^.]+\.")
 
 
 def dataset_name(prefix: str, suggestion: str, *, public: bool = False) -> str:
@@ -40,7 +44,7 @@ def dataset_name(prefix: str, suggestion: str, *, public: bool = False) -> str:
         PrivacyError: records declared public that the ledger knows as sensitive, under this name or
             another one that a file of this name had in this visit.
     """
-    name = suggestion
+    name = suggestion = clean_name(suggestion)
     if not public:
         field, of = f"{prefix}.dataset", f"{prefix}.dataset.of"
         if field not in st.session_state or st.session_state[field] == st.session_state.get(of):
@@ -77,12 +81,12 @@ def charge_visitor(data: Data) -> Data:
 
 def _account_name(name: str) -> str:
     who = visitor()
-    return name if who == "here" else f"{UPLOADS}{who[:17]}/{name}"
+    return name if who == "here" else f"{UPLOADS}{who[:17].replace(':', '.')}.{name}"
 
 
 def shown_name(account: str) -> str:
     """A name as its owner gave it."""
-    return account.split("/", 2)[2] if account.startswith(UPLOADS) else account
+    return _UPLOADED.sub("", account)
 
 
 def noise_seed(prefix: str) -> int:
@@ -198,7 +202,7 @@ def paid_build(
         st.session_state[f"{prefix}.paid"] = (_offer(prefix)[0] + 1, time.monotonic())
         job.counted = True
     with pane or st.sidebar:
-        account = ledger.account(dataset, history=False)
+        account = ledger.account(dataset)
         offer = (_offer(prefix)[0], f"{subject}|{terms}", epsilon)
         runs = _agreed(prefix, account, offer) if job is None else not over
         _ask(prefix, account, offer, place, runs)

@@ -36,7 +36,7 @@ def offered(dims: int, *, sensitive: bool = False) -> dict[str, str]:
     for name, facts in _configured().items():
         try:
             stated = _stated(name, facts)
-            account = Ledger().account(name, history=False)
+            account = Ledger().account(name)
             ready = not sensitive if stated["public"] else account.total is not None
         except DpvizError:
             continue  # nothing that a visitor could mend

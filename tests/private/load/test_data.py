@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 import dpviz
-from dpviz.errors import DataError
+from dpviz.errors import BudgetError, DataError
 from dpviz.roads.paths import Paths
 from dpviz.roads.tables import road_graph
 
@@ -87,16 +87,16 @@ def test_built_in_data_of_every_kind_need_no_domain():
         (PLACES, (0, 0, 1, 1), {}, "domain of type tuple: give a dpviz.Domain, such as"),
         (PLACES, BOX, {"public": "no"}, "public='no': give True or False"),
         (WALKS, ABC, {"public": "no"}, "public='no': give True or False"),
-        (PLACES, BOX, {"name": 5}, "name=5: give a text"),
+        (PLACES, BOX, {"name": 5}, "data set name 5: give a text"),
         (
             PLACES,
             BOX,
             {"unit": "who", "max_per_unit": 1.5},
-            "max_per_unit=1.5: give a whole number",
+            "at most 1.5 records per unit: give a whole number",
         ),
     ],
 )
 def test_what_does_not_go_together_is_one_line(source, domain, options, message):
-    with pytest.raises(DataError, match=message) as caught:
+    with pytest.raises((DataError, BudgetError), match=message) as caught:
         dpviz.load(source, domain, **options)
     assert "\n" not in str(caught.value)

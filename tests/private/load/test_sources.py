@@ -10,11 +10,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpviz
-from dpviz.errors import BudgetError, DataError
+from dpviz.errors import DataError
 from dpviz.files import sandbox
 from dpviz.planning.script import unit_of
 from dpviz.private.ledger import account_key
-from dpviz.private.load.accounts import accounts_of
+from dpviz.private.ledger.names import stem
 from dpviz.private.load.counts import KEY
 from dpviz.private.load.tables.formats import formats
 from dpviz.private.load.tables.opening import open_table
@@ -171,27 +171,13 @@ def test_files_of_a_folder_are_looked_at_by_a_child(taxi, tmp_path):
         dpviz.load(tmp_path, NYC, columns=["cell", "n"])
 
 
-def test_a_total_under_the_name_of_a_file_is_kept_whatever_its_ending(tmp_path):
+def test_a_total_under_the_name_of_a_file_is_kept_whatever_its_ending():
     """A total of visits.ndjson, or of visits.2030.zip, limited nothing."""
     endings = {each for form in formats().values() for each in form.endings}
-    names = [f"visits{each}" for each in endings] + ["visits.2030.csv.gz", "visits.2030.zip"]
-    for name in names:
-        keys = [account_key(each) for each in accounts_of(tmp_path / name)]
-        assert account_key(name) in keys, name
-        assert account_key(Path(name).name.partition(".")[0]) in keys or "2030" in name, name
-
-
-def test_both_names_of_a_file_pay(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    Path("visits.ndjson").write_text('{"x": 0.5, "y": 0.5}\n')
-    ledger = dpviz.Ledger(tmp_path / "ledger.db")
-    ledger.set_total("visits.ndjson", 1.0)
-    data = dpviz.load("visits.ndjson", dpviz.Domain((0, 0), (1, 1)), columns=("x", "y"))
-    with pytest.raises(BudgetError, match="1 of 1 is left"):
-        dpviz.build(data, "ugrid", 3.0, ledger=ledger)
-    assert ledger.account("visits").spent == 0
-    dpviz.build(data, "ugrid", 0.5, ledger=ledger)
-    assert [ledger.account(name).spent for name in ("visits", "visits.ndjson")] == [0.5, 0.5]
+    for ending in [*endings, ".csv.gz", ".SENSITIVE.parquet"]:
+        assert stem(f"visits{ending}") == account_key(f"visits{ending}") == "visits"
+    for name in ("visits.2030.zip", "visits.2030", ".csv"):
+        assert account_key(stem(name)) == account_key(name) != "visits"
 
 
 def test_a_column_called_record_is_a_unit_with_its_bound(tmp_path):

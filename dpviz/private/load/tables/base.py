@@ -23,7 +23,7 @@ from dpviz.errors import DataError
 from dpviz.files import limits
 from dpviz.lazy import pa, pc, shapely
 from dpviz.private.load.columns import is_text, shown
-from dpviz.releases.files import OLD_KEYS
+from dpviz.releases.files import KEY
 
 R = TypeVar("R")
 
@@ -240,7 +240,7 @@ def refuse_release(stated: Container[Any], name: str) -> None:
     Raises:
         DataError: it does.
     """
-    if any(key in stated or key.decode() in stated for key in OLD_KEYS):
+    if KEY in stated or KEY.decode() in stated:
         raise DataError(
             f"{name} is a release, which holds no records: give the file of the records"
         )

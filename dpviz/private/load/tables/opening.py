@@ -10,10 +10,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from dpviz.arguments import PATH, fitting
+from dpviz.checks import require_path
 from dpviz.errors import DataError
 from dpviz.files import limits
 from dpviz.files.foreign import BLANK, LAYER
+from dpviz.private.ledger.names import stem
 from dpviz.private.load.columns import shown
 from dpviz.private.load.tables.archive import (
     opened_gzip,
@@ -56,7 +57,8 @@ def checked_source(source: Any, *, many: bool = False) -> Any:
             f"source of type {type(source).__name__}: give a path, the URL of a database, or a "
             "table in memory (an array of coordinates: to dpviz.from_points)"
         )
-    return fitting(source, PATH, "source", DataError)
+    require_path(source, DataError, "source")
+    return source
 
 
 def open_table(source: Any, table: str | None = None, *, header: bool = True) -> Table:
@@ -128,12 +130,7 @@ def named(source: Any, table: str | None = None) -> str:
         from dpviz.private.load.dialects import parts_of
 
         return parts_of(table or "table")[-1]
-    return stem(Path(source))
-
-
-def stem(path: Path) -> str:
-    """A file's name without its endings: ``days`` of ``days.csv.gz``."""
-    return Path(path.stem).stem if path.suffix.lower() in (".gz", ".zip") else path.stem
+    return stem(Path(source).name)
 
 
 def _kind_of_file(path: Path, header: bool) -> str:

@@ -1,0 +1,123 @@
+"""Checks at the doors of the package: one line with the argument, the value and the remedy.
+
+Only what would be misread in silence is checked here: a text in place of a list of texts, a word in
+place of True or False, another object than the one that is meant. The rest fails where it is used.
+A value that may hold records is never shown, but its type.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Set
+from numbers import Integral, Number
+from types import NoneType
+from typing import Any
+
+from dpviz.errors import DpvizError
+
+USUAL: dict[str, Any] = {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"}
+"""NumPy's own handling of what a double cannot hold, whatever a notebook has set: with another, a
+build would fail after it was paid, depending on exact counts."""
+
+SHOWN = 60
+"""Characters of a value in an error."""
+
+LONGEST_NAME = 255
+"""Bytes of a name in a folder, on every usual file system."""
+
+REMEDIES = {
+    "str": "give a text",
+    "ndarray": "give a NumPy array",
+    "Areas": "give dpviz.read_areas(FILE)",
+    "Callable": "give a function of (fraction, what)",
+    "Cells": "give dpviz.build.leaf_cells(RELEASE)",
+    "DataHandle": "load them first, with dpviz.load",
+    "Domain": "give a dpviz.Domain, such as Domain.from_bounds([west, south, east, north])",
+    "Handle": "load them first, with dpviz.load",
+    "Ledger": "give dpviz.Ledger(FILE)",
+    "Method": "give a name, or dpviz.method(NAME)",
+    "Paths": "give dpviz.Paths.of([[0, 1]]), or dpviz.workload_of('corridor', graph)",
+    "PointRelease": "give a release of points, from dpviz.build or dpviz.read",
+    "Release": "give a release, from dpviz.build or dpviz.read",
+}
+
+
+def require(value: Any, kind: Any, name: str, error: type[DpvizError]) -> None:
+    """Refuse a value that is not of a class, or of one of a union of classes.
+
+    Raises:
+        DpvizError: of the class ``error``.
+    """
+    if not isinstance(value, kind):
+        kinds = [each for each in getattr(kind, "__args__", (kind,)) if each is not NoneType]
+        remedies = [REMEDIES.get(each.__name__, f"give a {each.__name__}") for each in kinds]
+        if len(remedies) > 1 and REMEDIES["str"] in remedies:  # the other one says of what
+            remedies.remove(REMEDIES["str"])
+        raise error(f"{described(name, value)}: {' or '.join(remedies)}")
+
+
+def texts(value: Any, name: str, error: type[DpvizError]) -> tuple[str, ...]:
+    """A list of texts as a tuple.
+
+    Raises:
+        DpvizError: of the class ``error``: one text, or no list of texts.
+    """
+    if isinstance(value, Iterable) and not isinstance(value, str | bytes | Set | Mapping):
+        items = tuple(value)
+        if all(isinstance(each, str) for each in items):
+            return items
+    raise error(f"{described(name, value)}: give a list of texts")
+
+
+def flag(value: Any, name: str, error: type[DpvizError]) -> bool:
+    """True or False, as Python or NumPy has them.
+
+    Raises:
+        DpvizError: of the class ``error``: another value, such as a word.
+    """
+    if type(value).__name__ not in ("bool", "bool_"):
+        raise error(f"{described(name, value)}: give True or False")
+    return bool(value)
+
+
+def whole(value: Any, name: str, error: type[DpvizError]) -> int:
+    """A whole number.
+
+    Raises:
+        DpvizError: of the class ``error``: another value, True and 1.0 too.
+    """
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise error(f"{described(name, value)}: give a whole number")
+    return int(value)
+
+
+def require_path(value: Any, error: type[DpvizError], name: str = "path") -> None:
+    """Refuse what can name no file.
+
+    Raises:
+        DpvizError: of the class ``error``.
+    """
+    try:
+        given = b"" if isinstance(value, bytes) else os.fsencode(value)
+    except (TypeError, UnicodeEncodeError):
+        given = b""
+    longest = max(map(len, given.split(os.sep.encode())))
+    if not given.strip() or b"\0" in given or longest > LONGEST_NAME:
+        raise error(
+            f"{described(name, value)}: give the path of a file, with names of up to "
+            f"{LONGEST_NAME} bytes"
+        )
+
+
+def described(name: str, value: Any) -> str:
+    """An argument for an error: a plain value cut, of any other its type.
+
+    >>> described("columns", 5), described("domain", [[1.0, 2.0]])
+    ('columns=5', 'domain of type list')
+    """
+    short = isinstance(value, int) and abs(value) < 10**SHOWN
+    of_numpy = isinstance(value, Number) and type(value).__module__ == "numpy"
+    if not (short or of_numpy or isinstance(value, (NoneType, str, float))):
+        return f"{name} of type {type(value).__name__}"
+    text = repr(value)
+    return f"{name}={text if len(text) <= SHOWN else text[: SHOWN - 1] + '…'}"
