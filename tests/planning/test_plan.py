@@ -263,7 +263,7 @@ def test_a_public_table_stands_in_unless_the_ledger_knows_it(tmp_path):
     """Others of the population then have what was planned, to a hundredth: a few towns vary."""
     wish = "any 25 km2 +-150"
     census = tmp_path / "census.parquet"
-    words = ["plan", f"--bounds={BOUNDS}", "--like", census, "--repeats", 1, "--want", wish]
+    words = ["plan", f"--bounds={BOUNDS}", "--like", census, "--want", wish]
     for seed in range(2, 5):
         random = np.random.default_rng(seed)
         towns = random.uniform([2.1, 48.1], [2.9, 48.9], (8, 2))
@@ -272,7 +272,7 @@ def test_a_public_table_stands_in_unless_the_ledger_knows_it(tmp_path):
         planned = as_json(*words)
         assert "spread as, the records of the public table" in planned["assumed"][0]
         handle = dpviz.from_points(others, DOMAIN, public=True)
-        truth = Trial([handle], parse_all([wish]), repeats=2, seed=seed, caution=Caution(0.0))
+        truth = Trial([handle], parse_all([wish]), repeats=8, seed=seed, caution=Caution(0.0))
         chosen = Candidate(planned["method"], planned["parameters"])
         assert truth.probabilities(chosen, planned["epsilon"])[0] > 0.94
     dpviz.Ledger().spend("census", 0.1, what="ugrid", purpose="before")
