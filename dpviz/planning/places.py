@@ -50,13 +50,11 @@ class PlacedWish:
 
     def probability(self, odds: Float, caution: Caution) -> float:
         """That of the wish, from those of its answers in several builds, shape (builds, q)."""
-        if self.wish.square:  # a sample of places, and of builds, whose squares err together
-            limits = (lower_limit(odds.mean(axis=axis), caution.sure) for axis in (0, 1))
-            return float(min(limits))
-        limit = lower_limit(odds, caution.sure)
+        if self.wish.square:  # a sample of places, and of builds
+            return float(lower_limit(odds.mean(axis=0), caution.sure))
         if not self.moved:
-            return worst(self.wish, limit)[0]
-        return float(min(limit[0], np.quantile(limit[1:], ELSEWHERE)))
+            return worst(self.wish, lower_limit(odds, caution.sure))[0]
+        return float(min(odds[:, 0].mean(), np.quantile(odds[:, 1:], ELSEWHERE)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -47,8 +47,11 @@ ANYWHERE = (
     "rectangle."
 )
 
-DRAWS = 8
-"""Of a cascade, whose sums vary widely from draw to draw."""
+DRAWS = 2
+"""Of a cascade, whose sums vary widely from draw to draw, so many are made for one that is used."""
+
+Group = tuple[DataHandle, ...]
+"""Draws of one scene: a plan needs what it asks for on average over them."""
 
 QUARTERS = np.array([(0, 0), (0, 1), (1, 0), (1, 1)], dtype=np.bool_)
 
@@ -85,9 +88,9 @@ def clumped(
 
 
 def as_clumped_as(
-    domain: Domain, records: int, size: float, about: float, fine: float, seed: int
-) -> DataHandle:
-    """Synthetic records of which a square around one holds about so many.
+    domain: Domain, records: int, size: float, about: float, fine: float, seed: int, draws: int = 4
+) -> list[DataHandle]:
+    """Draws of synthetic records of which a square around one holds about so many.
 
     Args:
         domain: public, 2-D.
@@ -95,7 +98,8 @@ def as_clumped_as(
         size: of the squares, km².
         about: records in one, on average over records.
         fine: weight of the cascade's levels below the size of a square.
-        seed: of the draws, of which the closest is taken.
+        seed: of the draws.
+        draws: how many; the closest of :data:`DRAWS` times as many.
     """
     low, high = np.array([domain.lower]), np.array([domain.upper])
     [square] = squares(domain, (low + high) / 2, size)
@@ -105,12 +109,12 @@ def as_clumped_as(
     weight = 50.0 if pairs <= 0.26 else (1.0 - pairs) / (4.0 * pairs - 1.0)
     weights = (*(weight,) * levels, *(fine,) * 6)
     drawn = []
-    for row in range(DRAWS):
+    for row in range(DRAWS * draws):
         handle = clumped(domain, low, high, np.array([records]), weights, seed + row)
         places = places_of_records(handle, 300, seed)
         mean = float(exact_counts(handle, squares(domain, places, size)).mean())
         drawn.append((abs(math.log(mean / about)), row, handle))
-    return min(drawn)[2]
+    return [handle for _, _, handle in sorted(drawn)[:draws]]
 
 
 def with_spots(handle: DataHandle, each: float, seed: int) -> DataHandle:
@@ -130,8 +134,8 @@ def with_spots(handle: DataHandle, each: float, seed: int) -> DataHandle:
 
 
 def _synthetic(
-    domain: Domain, records: int, wishes: Sequence[Wish], seed: int
-) -> tuple[tuple[DataHandle, ...], int]:
+    domain: Domain, records: int, wishes: Sequence[Wish], seed: int, draws: int
+) -> tuple[tuple[Group, ...], int]:
     """Synthetic proxies, and how many records each of theirs stands for.
 
     How clumped records are decides what a square needs: where wishes say how many one holds, the
@@ -141,26 +145,25 @@ def _synthetic(
     places, times = places_for(records)
     guesses = dict.fromkeys((wish.square, wish.about) for wish in wishes if wish.about)
     if guesses:
-        scenes = [
-            with_spots(
-                as_clumped_as(domain, places, size, about / times, fine, seed + DRAWS * row),
-                PER_SPOT * about / times,
-                seed,
-            )
+        scenes = (
+            (as_clumped_as(domain, places, size, about / times, fine, seed, draws), about / times)
             for size, about in guesses
-            for row, fine in enumerate(FINE)
-        ]
-        return tuple(scenes), times
-    low, high = np.array([domain.lower]), np.array([domain.upper])
-    towns = (
-        with_spots(
-            clumped(domain, low, high, np.array([places]), weights, seed + row),
-            OF_ALL * places,
-            seed,
+            for fine in FINE
         )
-        for row, weights in enumerate(TOWNS)
+        return tuple(
+            tuple(with_spots(each, PER_SPOT * about, seed) for each in group)
+            for group, about in scenes
+        ), times
+    low, high = np.array([domain.lower]), np.array([domain.upper])
+    held, seeds = np.array([places]), range(seed, seed + draws)
+    towns = (
+        tuple(
+            with_spots(clumped(domain, low, high, held, weights, each), OF_ALL * places, each)
+            for each in seeds
+        )
+        for weights in TOWNS
     )
-    return (*towns, synthetic_proxy(domain, places, seed)), times
+    return (*towns, (synthetic_proxy(domain, places, seed),)), times
 
 
 def places_for(records: int) -> tuple[int, int]:
@@ -193,10 +196,11 @@ def proxy_records(
     like: DataHandle | PointRelease | None,
     seed: int,
     wishes: Sequence[Wish] = (),
-) -> tuple[tuple[DataHandle, ...], int, tuple[str, ...]]:
-    """Public handles, the records that each of theirs stands for, and what they assume.
+    draws: int = 4,
+) -> tuple[tuple[Group, ...], int, tuple[str, ...]]:
+    """Groups of public handles, the records that each of theirs stands for, and what they assume.
 
-    A plan takes the worst of the handles.
+    A plan takes the worst of the groups.
 
     Args:
         domain: of the release that is planned, 2-D.
@@ -204,6 +208,7 @@ def proxy_records(
         like: public records, or an earlier release; None: synthetic records.
         seed: of samples.
         wishes: what is asked: squares may tell how clumped the records are.
+        draws: of each synthetic scene.
 
     Raises:
         DomainError: another domain than ``like`` has.
@@ -220,7 +225,7 @@ def proxy_records(
             for wish in wishes
             if wish.about
         )
-        return *_synthetic(domain, records, wishes, seed), (
+        return *_synthetic(domain, records, wishes, seed, draws), (
             f"There are about {records:,} records: a guess.",
             *(guesses or (ANYWHERE,)),
             "A public table that is spread as they are gives a sharper figure.",
@@ -230,7 +235,7 @@ def proxy_records(
     if isinstance(like, PointRelease):
         handle, times = _inside_cells(like, records, seed)
         return (
-            (handle,),
+            ((handle,),),
             times,
             (
                 *scaled,
@@ -244,7 +249,7 @@ def proxy_records(
         )
     if records is None and exact_total(like) <= MOST:
         whole = "They are as many, and spread as, the records of the public table."
-        return (like,), 1, (whole,)
+        return ((like,),), 1, (whole,)
     places, times = places_for(exact_total(like) if records is None else records)
     handle = from_points(places_of_records(like, places, seed), domain, public=True)
-    return (handle,), times, (*scaled, "They are spread as those of the public table.")
+    return ((handle,),), times, (*scaled, "They are spread as those of the public table.")

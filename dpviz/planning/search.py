@@ -146,7 +146,7 @@ def plan(
             f"a plan is for places in two dimensions, the domain has {domain.dims}: give W,S,E,N"
         )
     asked = parse_all(wishes)
-    proxies, times, assumed = proxy_records(domain, records, like, seed, asked)
+    proxies, times, assumed = proxy_records(domain, records, like, seed, asked, repeats)
     trial = Trial(
         proxies,
         asked,
@@ -243,7 +243,7 @@ def caution_of(like: DataHandle | PointRelease | None) -> Caution:
 def _candidates(trial: Trial) -> Sequence[Candidate]:
     if trial.areas is not None:
         return (BY_AREA,)
-    return candidates_for(trial.proxies[0].domain, trial.wishes)
+    return candidates_for(trial.proxies[0][0].domain, trial.wishes)
 
 
 def _first(trial: Trial, candidate: Candidate, grid: Sequence[float]) -> int:

@@ -21,7 +21,7 @@ from dpviz.trees.lattice import Float
 CEILING = 1_000.0
 """The largest ε that is tried, or may be spent."""
 
-FAR_BELOW, FAR_ABOVE = 0.1, 5.0
+FAR_BELOW, FAR_ABOVE = 0.15, 10.0
 """One build that is so much less likely than wished, or fails so many times less, is enough."""
 
 
@@ -38,13 +38,15 @@ class Trial:
     """Wishes put to simulated releases of a proxy: public records in place of the owner's.
 
     Args:
-        proxies: public records; of several, a wish is as likely as on the worst.
+        proxies: groups of public records, one or several draws of each; a wish is as likely as on
+            average over a group, and on the worst of the groups.
         wishes: what is asked.
         times: the owner's records for each of a proxy's. As many times more records, at a price
             and with errors that many times smaller and larger, is the same trial: what counts is ε
             times the records (scale-epsilon exchangeability: M. Hay et al., SIGMOD 2016).
         max_per_unit: records of one privacy unit: each is paid with its part of ε.
-        repeats: builds at a price. The same noise is drawn at every price.
+        repeats: builds of each group at a price, one after another of its draws. The same noise is
+            drawn at every price.
         seed: of places and noise.
         caution: how far the records may lie otherwise than the proxy's.
         anywhere: the proxy's towns are not where the owner's are, so that a rectangle is also asked
@@ -54,7 +56,7 @@ class Trial:
 
     def __init__(
         self,
-        proxies: Sequence[DataHandle],
+        proxies: Sequence[Sequence[DataHandle]],
         wishes: Sequence[Wish],
         *,
         times: float = 1.0,
@@ -72,10 +74,13 @@ class Trial:
         self.max_per_unit = max_per_unit
         self.repeats = repeats
         self.seed = seed
-        self.areas, self.no_areas = (None, "") if as_map else _partition(proxies[0], wishes)
+        self.areas, self.no_areas = (None, "") if as_map else _partition(proxies[0][0], wishes)
         self.asked = [
-            [placed(proxy, wish, seed, anywhere, self.areas is not None) for wish in wishes]
-            for proxy in proxies
+            [
+                [placed(draw, wish, seed, anywhere, self.areas is not None) for wish in wishes]
+                for draw in group
+            ]
+            for group in proxies
         ]
         self._answers: dict[tuple[str, float, int, int], list[Answered]] = {}
 
@@ -86,7 +91,7 @@ class Trial:
     def release(self, candidate: Candidate, epsilon: float, repeat: int = 0, proxy: int = 0) -> Any:
         """A simulated release of a proxy: of points, or of areas where the candidate is of them."""
         return build(
-            self.proxies[proxy],
+            self.proxies[proxy][repeat % len(self.proxies[proxy])],
             candidate.name,
             self.price(epsilon),
             areas=self.areas if candidate.areas else None,
@@ -147,7 +152,8 @@ class Trial:
                     _noise_only(wish.tolerance(self.times * each[number].exact), sd)[None],
                     self.caution,
                 )
-                for each in self.asked
+                for group in self.asked
+                for each in group
             )
             odds.append(min(likely))
         return odds
@@ -156,7 +162,7 @@ class Trial:
     def _least_by_area(self) -> Float:
         """The fewest records of any proxy in each of the areas."""
         assert self.areas is not None
-        counts = [exact_by_area(proxy, self.areas) for proxy in self.proxies]
+        counts = [exact_by_area(each, self.areas) for group in self.proxies for each in group]
         fewest = np.asarray(np.min(counts, axis=0), dtype=np.float64)
         return self.times * np.maximum(fewest - np.sqrt(self.caution.variance * fewest), 0.0)
 
@@ -169,14 +175,17 @@ class Trial:
         builds: int | None,
     ) -> list[float]:
         """The probability of every wish on one proxy."""
+        group, odds = self.asked[proxy], []
         rows = range(builds or self.repeats)
-        tried = [self._answered(candidate, epsilon, proxy, at) for at in rows]
-        odds = []
+        tried = [self._answered(candidate, epsilon, proxy, row) for row in rows]
         for number, wish in enumerate(wishes):
-            asked = self.asked[proxy][number]
-            tolerance = wish.tolerance(self.times * asked.exact) / self.times
-            columns = [each[number].odds(tolerance) for each in tried]
-            odds.append(asked.probability(np.stack(columns), self.caution))
+            columns = []
+            for row, answers in enumerate(tried):
+                exact = group[row % len(group)][number].exact
+                columns.append(
+                    answers[number].odds(wish.tolerance(self.times * exact) / self.times)
+                )
+            odds.append(group[0][number].probability(np.stack(columns), self.caution))
         return odds
 
     def _answered(
@@ -186,7 +195,8 @@ class Trial:
         key = repr(candidate), epsilon, proxy, repeat
         if key not in self._answers:
             release = self.release(candidate, epsilon, repeat, proxy)
-            handle, wishes = self.proxies[proxy], self.asked[proxy]
+            draw = repeat % len(self.proxies[proxy])
+            handle, wishes = self.proxies[proxy][draw], self.asked[proxy][draw]
             self._answers[key] = [answered(handle, release, each) for each in wishes]
         return self._answers[key]
 

@@ -117,13 +117,13 @@ def case(folder, name, kind, number):
     asked = parse_all(wishes_of(kind, others, number))
     like = others if kind.endswith("table") else None
     count = exact_total(records) if like is None else None
-    proxies, times, _ = proxy_records(others.domain, count, like, number, asked)
+    proxies, times, _ = proxy_records(others.domain, count, like, number, asked, REPEATS)
     row = dict.fromkeys(COLUMNS, "")
     row |= {"data": name, "half": "tuned" if name in TUNED else "held out", "kind": kind}
     row |= {"wish": "; ".join(str(wish) for wish in asked)}
     options = {"caution": caution_of(like), "anywhere": like is None, "as_map": True}
     grid = prices(AT_MOST)
-    truth = Trial([records], asked, repeats=BUILDS, seed=1_000, caution=KNOWN, as_map=True)
+    truth = Trial([[records]], asked, repeats=BUILDS, seed=1_000, caution=KNOWN, as_map=True)
     row["oracle"] = least(truth, grid)[1]
     trial = Trial(proxies, asked, times=times, repeats=REPEATS, seed=number, **options)
     try:
@@ -131,7 +131,7 @@ def case(folder, name, kind, number):
     except ParameterError:
         return row | {"method": "refused"}
     row |= {"epsilon": epsilon, "method": words(candidate)}
-    fresh = Trial([records], asked, repeats=BUILDS, seed=2_000, caution=KNOWN, as_map=True)
+    fresh = Trial([[records]], asked, repeats=BUILDS, seed=2_000, caution=KNOWN, as_map=True)
     row["kept"] = round(fresh.probabilities(candidate, epsilon)[-1], 4)
     if len(asked) > 1:
         total = exact_total(records)

@@ -60,7 +60,7 @@ def built(planned, records):
 def test_the_least_price_is_least_and_is_that_of_the_theory(handle):
     """A whole box is one sum of all leaf counts; of a grid of 16 cells a side, 256 of them."""
     wishes = parse_all(["rect=2,48,3,49 ±300"])
-    trial = Trial([handle], wishes, repeats=2, as_map=True)
+    trial = Trial([[handle]], wishes, repeats=2, as_map=True)
     grid = prices(10)
     candidate, epsilon = least(trial, grid)
     assert trial.holds(candidate, epsilon)
@@ -228,8 +228,7 @@ def test_a_square_is_planned_for_what_it_holds_and_says_so():
     """By the owner's guess, beside a rectangle, too."""
     stated, whole = "any 400 km2 of about 1000 ±600", "rect=2,48,3,49 ±2000"
     assert str(parse_all([stated])[0]) == "any 400 km² of about 1000 ±600 at 95%"
-    places = [as_clumped_as(DOMAIN, 4_000, 400.0, 1_000.0, fine, 0) for fine in proxy.FINE]
-    for records in places:
+    for records in as_clumped_as(DOMAIN, 4_000, 400.0, 1_000.0, proxy.FINE[0], 0, draws=3):
         rects = squares(DOMAIN, places_of_records(records, 500, 1), 400.0)
         assert exact_counts(records, rects).mean() == pytest.approx(1_000, rel=0.5)
     guessed = dpviz.plan(DOMAIN, [whole, stated], records=20_000, repeats=1)
@@ -272,7 +271,7 @@ def test_a_public_table_stands_in_unless_the_ledger_knows_it(tmp_path):
         planned = as_json(*words)
         assert "spread as, the records of the public table" in planned["assumed"][0]
         handle = dpviz.from_points(others, DOMAIN, public=True)
-        truth = Trial([handle], parse_all([wish]), repeats=8, seed=seed, caution=Caution(0.0))
+        truth = Trial([[handle]], parse_all([wish]), repeats=8, seed=seed, caution=Caution(0.0))
         chosen = Candidate(planned["method"], planned["parameters"])
         assert truth.probabilities(chosen, planned["epsilon"])[0] > 0.94
     dpviz.Ledger().spend("census", 0.1, what="ugrid", purpose="before")
