@@ -33,8 +33,8 @@ class Caution:
 SYNTHETIC = Caution()
 """Nothing is known of the records."""
 
-SAMPLED = Caution(2.0 * SURE, 2.0)
-"""They are others of one population: two samples, each of its own standard error."""
+SAMPLED = Caution(math.sqrt(2.0) * SURE, 2.0)
+"""They are others of one population: two samples, whose standard errors add up in squares."""
 
 SMOOTHED = Caution(2.0 * SURE, 3.0)
 """The proxy is of a release."""

@@ -32,7 +32,7 @@ INSIDE = (2.0,) * 6
 FINE = (0.3, 1.0)
 """Weights of the cascades below the size of a square: places that many share, and hardly any."""
 
-IN_SPOTS = 0.3
+IN_SPOTS = 0.15
 """Share of synthetic records that stand at places which many share: stations, shops, blocks."""
 
 PER_SPOT = 0.1

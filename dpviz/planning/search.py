@@ -39,6 +39,9 @@ UNITS = 1_000_000_000
 STEP = 1.1
 """From one ε to the next."""
 
+CLEARLY = 2
+"""Steps by which a further candidate must be cheaper than the best one before it."""
+
 ALONE = (
     "The places of the wishes are counted by themselves, and nothing between them: --map plans a "
     "map of cells, in which any other place can be asked too."
@@ -211,7 +214,8 @@ def least(
 ) -> tuple[Candidate, float]:
     """The candidate that needs the least ε, and how much.
 
-    A candidate is looked at more closely only where it does better than the best one before it.
+    A candidate is looked at more closely only where it does clearly better than the best one before
+    it: the least of several guesses is more likely too small than one of them.
 
     Args:
         trial: the wishes.
@@ -225,8 +229,9 @@ def least(
     best, row, candidates = None, len(grid), _candidates(trial)
     for done, candidate in enumerate(candidates):
         progress(done / len(candidates), f"planning: {candidate.name}")
-        if row > 0 and trial.holds(candidate, grid[row - 1]):
-            best, row = candidate, _first(trial, candidate, grid[:row])
+        ahead = row if best is None else row - CLEARLY
+        if ahead > 0 and trial.holds(candidate, grid[ahead - 1]):
+            best, row = candidate, _first(trial, candidate, grid[:ahead])
     progress(1.0, "planning")
     if best is None:
         raise ParameterError(_impossible(trial, grid[-1]))
