@@ -47,7 +47,7 @@ def plan(
     ] = False,
     repeats: Annotated[
         int,
-        typer.Option(min=0, help="Builds of methods that adapt; 0: fixed cells only."),
+        typer.Option(min=1, help="Simulated releases of each method at a price."),
     ] = 4,
     seed: Annotated[int, typer.Option(min=0, help="Of proxy, places and simulated noise.")] = 0,
     as_json: Json = False,

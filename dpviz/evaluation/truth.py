@@ -140,12 +140,6 @@ def public_records(handle: DataHandle) -> PublicRecords:
     return PublicRecords(handle.name, handle.domain, index.codes, index.weights)
 
 
-def standing_for(handle: DataHandle, times: int) -> DataHandle:
-    """Public records each of which stands for several at its place."""
-    records = public_records(handle)
-    return replace(records, weights=records.weights * times).handle()
-
-
 def nonempty(handle: DataHandle, load: Workload, queries: int) -> Workload:
     """The first ``queries`` range queries of a workload whose exact answer is not zero.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,11 +22,8 @@ from dpviz.releases.points.promises import asked, places_of, within, worst
 from dpviz.releases.points.release import PointRelease
 from dpviz.trees.lattice import Float
 
-PLACES = 2_500
+PLACES = 1_000
 """Squares at which a wish of any square is asked."""
-
-FEW = 500
-"""Squares at which each build of a method that adapts is asked."""
 
 MOVES = 80
 """Places that a rectangle is moved to."""
@@ -51,46 +48,41 @@ class PlacedWish:
     exact: Float
     moved: bool = False
 
-    def fewer(self) -> PlacedWish:
-        """The same at fewer squares, for methods whose every build is asked anew."""
-        if not self.wish.square:
-            return self
-        return replace(self, places=self.places[:FEW], exact=self.exact[:FEW])
-
     def probability(self, odds: Float, caution: Caution) -> float:
         """That of the wish, from those of its answers in several builds, shape (builds, q)."""
         if self.wish.square:  # a sample of places, and of builds
             return float(lower_limit(odds.mean(axis=0), caution.sure))
-        limit = lower_limit(odds, caution.sure)
         if not self.moved:
-            return worst(self.wish, limit)[0]
-        return float(min(limit[0], np.quantile(limit[1:], ELSEWHERE)))
+            return worst(self.wish, lower_limit(odds, caution.sure))[0]
+        return float(min(odds[:, 0].mean(), np.quantile(odds[:, 1:], ELSEWHERE)))
 
 
 @dataclass(frozen=True, eq=False)
 class Answered:
-    """How far the answers to one wish are off, as columns over its places.
+    """How far the answers of one build to one wish are off, as columns over its places.
 
     Attributes:
-        offset: without noise.
-        noise_sd: standard deviation of the noise.
+        offset: of squares, the error itself; of others, the error without noise.
+        noise_sd: standard deviation of the noise; 0 for squares.
     """
 
     offset: Float
     noise_sd: Float
 
-    def scaled(self, factor: float) -> Answered:
-        """With noise so many times as large."""
-        return replace(self, noise_sd=factor * self.noise_sd)
-
-    def odds(self, tolerance: Float, caution: Caution) -> Float:
+    def odds(self, tolerance: Float) -> Float:
         """The probability of each answer, over the noise."""
-        nothing = np.zeros(len(tolerance))
-        return within(tolerance, self.noise_sd, caution.offset * self.offset, nothing)
+        return within(tolerance, self.noise_sd, self.offset, np.zeros(len(tolerance)))
 
 
 def answered(proxy: DataHandle, release: PointRelease, wish: PlacedWish) -> Answered:
-    """What the cells of a release answer at the places of a wish."""
+    """What a release answers at the places of a wish.
+
+    There are many squares, so that their errors are a sample; of a single rectangle the few builds
+    say less than the variance that the release states.
+    """
+    if wish.wish.square:
+        error = asked(release, wish.places).count - wish.exact
+        return Answered(error, np.zeros(len(error)))
     ideal = asked(without_noise(proxy, release), wish.places)
     return Answered(ideal.count - wish.exact, ideal.noise_sd)
 

@@ -10,8 +10,8 @@ import numpy as np
 from dpviz.build import DataHandle, from_points
 from dpviz.domain import Domain
 from dpviz.errors import DomainError, ParameterError
-from dpviz.evaluation.synthetic_proxy import MOST, check_guess, synthetic_proxy
-from dpviz.evaluation.truth import exact_counts, exact_total, places_of_records, standing_for
+from dpviz.evaluation.synthetic_proxy import check_guess, synthetic_proxy
+from dpviz.evaluation.truth import exact_counts, exact_total, places_of_records
 from dpviz.queries.wishes import Wish, squares
 from dpviz.releases.points.release import PointRelease
 from dpviz.trees.lattice import Float, Int
@@ -19,9 +19,12 @@ from dpviz.trees.lattice import Float, Int
 GUESS = 100_000
 """Records, where nothing is said of their number."""
 
-TOWNS = ((*(0.05,) * 4, *(1.5,) * 8), (*(0.15,) * 4, *(1.5,) * 8), (1.0,) * 12)
-"""Weights of the cascades that stand in where nothing is known, the most demanding first: one town
-in a wide box; a few; and clumped alike on every scale, of correlation dimension 1.32."""
+MOST = 100_000
+"""Records of a proxy: each of them stands for several where there are more."""
+
+TOWNS = ((*(0.05,) * 4, *(1.5,) * 8), (1.0,) * 12)
+"""Weights of the cascades that stand in where nothing is known: one town in a wide box; and clumped
+alike on every scale, of correlation dimension 1.32."""
 
 INSIDE = (2.0,) * 6
 """Of the cascade inside the cells of an earlier release."""
@@ -29,17 +32,26 @@ INSIDE = (2.0,) * 6
 FINE = (0.3, 1.0)
 """Weights of the cascades below the size of a square: places that many share, and hardly any."""
 
-PRECISE = ((4.0, FINE[0]), (10.0, FINE[1]))
-"""Where nobody says how many records a square holds: so many times its tolerance, as who asks for
-± T has 10 to 50 % of it in mind; with the weight below it."""
+IN_SPOTS = 0.15
+"""Share of synthetic records that stand at places which many share: stations, shops, blocks."""
+
+PER_SPOT = 0.1
+"""Records at such a place, as a share of those in a square of the wish."""
+
+OF_ALL = 0.001
+"""And as a share of all records, where no square is said to hold so many."""
 
 ANYWHERE = (
     "They are spread at worst as the people of a synthetic city scaled to the box, or as towns "
-    "that are clumped alike on every scale, and lie at the edge of any rectangle."
+    "that are clumped alike on every scale, with crowded spots, and lie at the edge of any "
+    "rectangle."
 )
 
-DRAWS = 4
-"""Of a cascade, whose sums vary widely from draw to draw."""
+DRAWS = 2
+"""Of a cascade, whose sums vary widely from draw to draw, so many are made for one that is used."""
+
+Group = tuple[DataHandle, ...]
+"""Draws of one scene: a plan needs what it asks for on average over them."""
 
 QUARTERS = np.array([(0, 0), (0, 1), (1, 0), (1, 1)], dtype=np.bool_)
 
@@ -76,9 +88,9 @@ def clumped(
 
 
 def as_clumped_as(
-    domain: Domain, records: int, size: float, about: float, fine: float, seed: int
-) -> DataHandle:
-    """Synthetic records of which a square around one holds about so many.
+    domain: Domain, records: int, size: float, about: float, fine: float, seed: int, draws: int = 4
+) -> list[DataHandle]:
+    """Draws of synthetic records of which a square around one holds about so many.
 
     Args:
         domain: public, 2-D.
@@ -86,7 +98,8 @@ def as_clumped_as(
         size: of the squares, km².
         about: records in one, on average over records.
         fine: weight of the cascade's levels below the size of a square.
-        seed: of the draws, of which the closest is taken.
+        seed: of the draws.
+        draws: how many; the closest of :data:`DRAWS` times as many.
     """
     low, high = np.array([domain.lower]), np.array([domain.upper])
     [square] = squares(domain, (low + high) / 2, size)
@@ -96,62 +109,74 @@ def as_clumped_as(
     weight = 50.0 if pairs <= 0.26 else (1.0 - pairs) / (4.0 * pairs - 1.0)
     weights = (*(weight,) * levels, *(fine,) * 6)
     drawn = []
-    for row in range(DRAWS):
+    for row in range(DRAWS * draws):
         handle = clumped(domain, low, high, np.array([records]), weights, seed + row)
         places = places_of_records(handle, 300, seed)
         mean = float(exact_counts(handle, squares(domain, places, size)).mean())
         drawn.append((abs(math.log(mean / about)), row, handle))
-    return min(drawn)[2]
+    return [handle for _, _, handle in sorted(drawn)[:draws]]
 
 
-def _of_squares(wishes: Sequence[Wish]) -> bool:
-    """Whether all wishes are of squares, and tell how many records one holds."""
-    return bool(wishes) and all(wish.square and (wish.about or wish.absolute) for wish in wishes)
+def with_spots(handle: DataHandle, each: float, seed: int) -> DataHandle:
+    """The same number of records, of which a part stands at places that about so many share.
 
-
-def _guesses(wish: Wish) -> list[tuple[float, float, float]]:
-    """Of a square its size, how many records it holds, and how clumped they are inside it."""
-    if wish.about:
-        return [(wish.square, wish.about, fine) for fine in FINE]
-    return [(wish.square, times * wish.absolute, fine) for times, fine in PRECISE]
+    Args:
+        handle: public.
+        each: records at such a place.
+        seed: of the choice.
+    """
+    total = exact_total(handle)
+    places = places_of_records(handle, total, seed)
+    moved = int(IN_SPOTS * total)
+    spots = places[total - max(round(moved / max(each, 2.0)), 1) :]
+    places[:moved] = spots[np.random.default_rng(seed).integers(len(spots), size=moved)]
+    return from_points(places, handle.domain, public=True)
 
 
 def _synthetic(
-    domain: Domain, records: int, wishes: Sequence[Wish], seed: int
-) -> tuple[DataHandle, ...]:
-    """The synthetic proxies where nothing is known of the records.
+    domain: Domain, records: int, wishes: Sequence[Wish], seed: int, draws: int
+) -> tuple[tuple[Group, ...], int]:
+    """Synthetic proxies, and how many records each of theirs stands for.
 
-    How clumped they are decides what a square needs: where all wishes are of squares, they hold as
-    many as their owner guesses, or as the tolerances tell. Else it is the city of the lessons, and
-    towns in clumps.
+    How clumped records are decides what a square needs: where wishes say how many one holds, the
+    proxies hold as many, beside whatever else is asked. Else they are the city of the lessons, and
+    towns. None depends on a tolerance, so that a wider one is never harder to keep.
     """
-    if _of_squares(wishes):  # what they hold is guessed, so of more records there are more squares
-        guesses = dict.fromkeys(guess for wish in wishes for guess in _guesses(wish))
-        return tuple(
-            as_clumped_as(domain, min(records, MOST), *guess, seed + DRAWS * row)
-            for row, guess in enumerate(guesses)
-        )
-    low, high = np.array([domain.lower]), np.array([domain.upper])
     places, times = places_for(records)
-    held = np.array([places])
+    guesses = dict.fromkeys((wish.square, wish.about) for wish in wishes if wish.about)
+    if guesses:
+        scenes = (
+            (as_clumped_as(domain, places, size, about / times, fine, seed, draws), about / times)
+            for size, about in guesses
+            for fine in FINE
+        )
+        return tuple(
+            tuple(with_spots(each, PER_SPOT * about, seed) for each in group)
+            for group, about in scenes
+        ), times
+    low, high = np.array([domain.lower]), np.array([domain.upper])
+    held, seeds = np.array([places]), range(seed, seed + draws)
     towns = (
-        standing_for(clumped(domain, low, high, held, weights, seed + row), times)
-        for row, weights in enumerate(TOWNS)
+        tuple(
+            with_spots(clumped(domain, low, high, held, weights, each), OF_ALL * places, each)
+            for each in seeds
+        )
+        for weights in TOWNS
     )
-    return *towns, standing_for(synthetic_proxy(domain, places, seed), times)
+    return (*towns, (synthetic_proxy(domain, places, seed),)), times
 
 
 def places_for(records: int) -> tuple[int, int]:
-    """How many places a proxy has, and how many records stand at each.
+    """How many records a proxy has, and how many each of them stands for.
 
-    >>> places_for(1_000), places_for(2_500_000)
-    ((1000, 1), (833333, 3))
+    >>> places_for(1_000), places_for(250_000)
+    ((1000, 1), (83333, 3))
     """
     times = math.ceil(records / MOST)
     return round(records / times), times
 
 
-def _inside_cells(release: PointRelease, records: int | None, seed: int) -> DataHandle:
+def _inside_cells(release: PointRelease, records: int | None, seed: int) -> tuple[DataHandle, int]:
     """Records as in a release, and clumped inside its cells: it knows no more than their counts."""
     nodes, domain = release.nodes, release.domain
     leaf = np.flatnonzero(nodes.leaf)
@@ -162,22 +187,7 @@ def _inside_cells(release: PointRelease, records: int | None, seed: int) -> Data
     places, times = places_for(max(round(total), 1) if records is None else records)
     held = np.random.default_rng(seed).multinomial(places, counts / total)
     low, high = (domain.to_coordinates(side[leaf]) for side in (nodes.lo, nodes.hi))
-    handle = clumped(domain, low[held > 0], high[held > 0], held[held > 0], INSIDE, seed)
-    return standing_for(handle, times)
-
-
-def _held(wishes: Sequence[Wish]) -> list[str]:
-    """What a plan for squares alone assumes of each, one sentence; nothing for other wishes."""
-    if not _of_squares(wishes):
-        return []
-    return [
-        f"A square of {wish.square:g} km² around a record holds {wish.about:,.0f}: your guess."
-        if wish.about
-        else f"A square of {wish.square:g} km² around a record holds at most some "
-        f"{PRECISE[-1][0] * wish.absolute:,.0f}: ten times the tolerance. Say how many it does, as "
-        'in "any 1 km² of about 400 ±50", for a smaller ε.'
-        for wish in wishes
-    ]
+    return clumped(domain, low[held > 0], high[held > 0], held[held > 0], INSIDE, seed), times
 
 
 def proxy_records(
@@ -186,19 +196,23 @@ def proxy_records(
     like: DataHandle | PointRelease | None,
     seed: int,
     wishes: Sequence[Wish] = (),
-) -> tuple[list[DataHandle], tuple[str, ...]]:
-    """Public handles, of which a plan takes the worst, and what they assume in sentences.
+    draws: int = 4,
+) -> tuple[tuple[Group, ...], int, tuple[str, ...]]:
+    """Groups of public handles, the records that each of theirs stands for, and what they assume.
+
+    A plan takes the worst of the groups.
 
     Args:
         domain: of the release that is planned, 2-D.
         records: their number by a public guess; None: as in ``like``.
-        like: public records, or an earlier release; None: a synthetic city.
+        like: public records, or an earlier release; None: synthetic records.
         seed: of samples.
-        wishes: what is asked: of squares it tells how clumped the records are.
+        wishes: what is asked: squares may tell how clumped the records are.
+        draws: of each synthetic scene.
 
     Raises:
         DomainError: another domain than ``like`` has.
-        ParameterError: a guess that nobody may make, or records to be like of which there are none.
+        ParameterError: an invalid guess, or records to be like of which there are none.
         PrivacyError: ``like`` is not public.
     """
     if records is not None:
@@ -206,17 +220,27 @@ def proxy_records(
     scaled = () if records is None else (f"There are about {records:,} records: your guess.",)
     if like is None:
         records = GUESS if records is None else records
-        return list(_synthetic(domain, records, wishes, seed)), (
+        guesses = tuple(
+            f"A square of {wish.square:g} km² around a record holds {wish.about:,.0f}: your guess."
+            for wish in wishes
+            if wish.about
+        )
+        return *_synthetic(domain, records, wishes, seed, draws), (
             f"There are about {records:,} records: a guess.",
-            *(_held(wishes) or (ANYWHERE,)),
+            *(guesses or (ANYWHERE,)),
             "A public table that is spread as they are gives a sharper figure.",
         )
     if like.domain != domain:
         raise DomainError("what the records are like lies in another domain: give the same bounds")
     if isinstance(like, PointRelease):
-        return [_inside_cells(like, records, seed)], (
-            *scaled,
-            "They are spread as in the earlier release, and in clumps inside its cells.",
+        handle, times = _inside_cells(like, records, seed)
+        return (
+            ((handle,),),
+            times,
+            (
+                *scaled,
+                "They are spread as in the earlier release, and in clumps inside its cells.",
+            ),
         )
     if not exact_total(like):
         raise ParameterError(
@@ -224,8 +248,8 @@ def proxy_records(
             "(--like)"
         )
     if records is None and exact_total(like) <= MOST:
-        return [like], ("They are as many, and spread as, the records of the public table.",)
+        whole = "They are as many, and spread as, the records of the public table."
+        return ((like,),), 1, (whole,)
     places, times = places_for(exact_total(like) if records is None else records)
-    points = places_of_records(like, places, seed)
-    handle = standing_for(from_points(points, domain, public=True), times)
-    return [handle], (*scaled, "They are spread as those of the public table.")
+    handle = from_points(places_of_records(like, places, seed), domain, public=True)
+    return ((handle,),), times, (*scaled, "They are spread as those of the public table.")

@@ -11,19 +11,18 @@ from dpviz.build import DataHandle
 from dpviz.checks import require, texts
 from dpviz.domain import Domain
 from dpviz.errors import DomainError, ParameterError
-from dpviz.evaluation.synthetic_proxy import MOST as MANY
 from dpviz.planning.candidates import (
     BY_AREA,
-    CANDIDATES,
     SAMPLED,
     SMOOTHED,
     SYNTHETIC,
     Candidate,
     Caution,
+    candidates_for,
 )
 from dpviz.planning.proxy import proxy_records
 from dpviz.planning.script import Script
-from dpviz.planning.trial import Trial, area_source
+from dpviz.planning.trial import CEILING, Trial, area_source
 from dpviz.progress import Progress, silent
 from dpviz.queries.wishes import Wish, parse_all
 from dpviz.releases.points.release import PointRelease
@@ -34,14 +33,14 @@ LEAST = 0.001
 MOST = 10.0
 """The largest one, where none is said: beyond it a guarantee says little."""
 
-CEILING = 1_000.0
-"""What may be said at most."""
-
 UNITS = 1_000_000_000
 """Records of one privacy unit, at most."""
 
 STEP = 1.1
 """From one ε to the next."""
+
+CLEARLY = 2
+"""Steps by which a further candidate must be cheaper than the best one before it."""
 
 ALONE = (
     "The places of the wishes are counted by themselves, and nothing between them: --map plans a "
@@ -116,9 +115,7 @@ def plan(
         source: a name for the command that is written; it is not opened.
         unit: column of the privacy unit, for the command.
         max_per_unit: most records of one unit: each is paid with its part of ε.
-        repeats: simulated releases of methods whose cells depend on the records, from 2; 0: none
-            of these methods is tried, which takes a fraction of a second, nor of more than a
-            million records.
+        repeats: simulated releases of each method at a price, from 1.
         seed: of proxy, places and noise.
         as_map: only methods whose cells fill the box, so that other places can be asked too. Else,
             where all wishes are of one file of areas, or of rectangles that do not overlap, they
@@ -142,8 +139,8 @@ def plan(
     wishes = texts(wishes, "wishes", ParameterError)
     if not LEAST <= at_most <= CEILING:
         raise ParameterError(f"at most epsilon={at_most:g}: give {LEAST:g} or more, to {CEILING:g}")
-    if repeats == 1 or repeats < 0:
-        raise ParameterError(f"repeats={repeats}: give 2 or more, or 0 for no builds at all")
+    if repeats < 1:
+        raise ParameterError(f"repeats={repeats}: give 1 or more")
     if not 1 <= max_per_unit <= UNITS:
         raise ParameterError(f"max_per_unit={max_per_unit}: give 1 to {UNITS:,}")
     if seed < 0:
@@ -153,10 +150,11 @@ def plan(
             f"a plan is for places in two dimensions, the domain has {domain.dims}: give W,S,E,N"
         )
     asked = parse_all(wishes)
-    proxies, assumed = proxy_records(domain, records, like, seed, asked)
+    proxies, times, assumed = proxy_records(domain, records, like, seed, asked, repeats)
     trial = Trial(
         proxies,
         asked,
+        times=times,
         max_per_unit=max_per_unit,
         repeats=repeats,
         seed=seed,
@@ -167,16 +165,12 @@ def plan(
     if trial.no_areas:
         why = f"The areas are answered by other cells, not counted themselves: {trial.no_areas}."
         assumed = (*assumed, why)
-    if repeats and not trial.adapts and trial.areas is None:
-        assumed = (
-            *assumed,
-            f"Of over {MANY:,} records, cells that follow them are not tried.",
-        )
     candidate, epsilon = least(trial, prices(at_most), progress)
     if candidate.areas:
         assumed = (*assumed, ALONE)
     odds = trial.probabilities(candidate, epsilon)
     header = trial.release(candidate, epsilon).header
+    price = trial.price(epsilon)
     chosen = header.parameters
     stated = {name: chosen[name] for name in candidate.parameters}
     script = Script(
@@ -196,7 +190,7 @@ def plan(
         stated,
         tuple(Likely(str(wish), round(each, 4)) for wish, each in zip(asked, odds, strict=True)),
         tuple(
-            {"purpose": row["purpose"], "epsilon": row["epsilon"] * max_per_unit}
+            {"purpose": row["purpose"], "epsilon": row["epsilon"] * epsilon / price}
             for row in header.budget
         ),
         assumed,
@@ -221,7 +215,8 @@ def least(
 ) -> tuple[Candidate, float]:
     """The candidate that needs the least ε, and how much.
 
-    A candidate is looked at more closely only where it does better than the best one before it.
+    A candidate is looked at more closely only where it does clearly better than the best one before
+    it: the least of several guesses is more likely too small than one of them.
 
     Args:
         trial: the wishes.
@@ -235,8 +230,9 @@ def least(
     best, row, candidates = None, len(grid), _candidates(trial)
     for done, candidate in enumerate(candidates):
         progress(done / len(candidates), f"planning: {candidate.name}")
-        if row > 0 and trial.holds(candidate, grid[row - 1]):
-            best, row = candidate, _first(trial, candidate, grid[:row])
+        ahead = row if best is None else row - CLEARLY
+        if ahead > 0 and trial.holds(candidate, grid[ahead - 1]):
+            best, row = candidate, _first(trial, candidate, grid[:ahead])
     progress(1.0, "planning")
     if best is None:
         raise ParameterError(_impossible(trial, grid[-1]))
@@ -253,64 +249,57 @@ def caution_of(like: DataHandle | PointRelease | None) -> Caution:
 def _candidates(trial: Trial) -> Sequence[Candidate]:
     if trial.areas is not None:
         return (BY_AREA,)
-    small = all(wish.square for wish in trial.wishes)  # they gain nothing from sums above them
-    return [
-        each
-        for each in CANDIDATES
-        if (each.fixed or trial.adapts) and not (small and each.name == "quadtree")
-    ]
+    return candidates_for(trial.proxies[0][0].domain, trial.wishes)
 
 
 def _first(trial: Trial, candidate: Candidate, grid: Sequence[float]) -> int:
-    """The first row at which a candidate fulfils the wishes; it does at the last.
-
-    Of one that adapts a single build says about where that is, and all of them where exactly.
-    """
-    holds = trial.holds if candidate.fixed else trial.may_hold
+    """The first row at which a candidate fulfils the wishes; it does at the last."""
     low, high = -1, len(grid) - 1
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if holds(candidate, grid[middle]) else (middle, high)
-    while not candidate.fixed and high < len(grid) - 1 and not trial.holds(candidate, grid[high]):
-        high += 1
+        low, high = (low, middle) if trial.holds(candidate, grid[middle]) else (middle, high)
     return high
 
 
 def _impossible(trial: Trial, epsilon: float) -> str:
-    """What would be possible at the largest ε: for each wish its narrowest tolerance."""
-    possible = []
-    tried = [each for each in _candidates(trial) if each.fixed]  # others are built for each guess
-    for row, wish in enumerate(trial.wishes):
-        factor = min(_narrowest(trial, candidate, epsilon, row) for candidate in tried)
-        if factor > 1 and math.isfinite(factor):
-            possible.append(str(_rounded_up(wish.widened(factor))))
-    which = " and ".join(f'"{each}"' for each in possible) or "less at once, or wider tolerances"
+    """What would be possible at the largest ε, all at once: of one candidate, its tolerances."""
+    tried = [_widened(trial, candidate, epsilon) for candidate in _candidates(trial)]
+    wider = min(tried, key=max)
+    advice = "less at once, or wider tolerances"
+    if math.isfinite(max(wider)):
+        wishes = [
+            _rounded_up(wish.widened(factor)) if factor > 1.0 else wish
+            for wish, factor in zip(trial.wishes, wider, strict=True)
+        ]
+        if all(wish.relative < 0.995 for wish in wishes):  # a share of 100 % is no tolerance
+            advice = " and ".join(f'"{wish}"' for wish in wishes)
     return (
-        f"no method fulfils the wishes with epsilon up to {epsilon:g}: possible would be {which}; "
+        f"no method fulfils the wishes with epsilon up to {epsilon:g}: possible would be {advice}; "
         "or allow more"
     )
 
 
-def _narrowest(trial: Trial, candidate: Candidate, epsilon: float, row: int) -> float:
-    """How many times wider than wished one tolerance must be, within a tenth; infinite: never."""
-    factors = [1e-12] * len(trial.wishes)
-    wish = trial.wishes[row]
+def _widened(trial: Trial, candidate: Candidate, epsilon: float) -> list[float]:
+    """How many times wider each tolerance must be, within a tenth; infinite: never."""
+    factors = []
+    for row in range(len(trial.wishes)):
+        low, high = 1.0, 1.0
+        while not _holds(trial, candidate, epsilon, row, high):
+            low, high = high, 2.0 * high
+            if high > WIDEST:
+                return [math.inf] * len(trial.wishes)
+        while high / low > STEP:
+            middle = math.sqrt(low * high)
+            good = _holds(trial, candidate, epsilon, row, middle)
+            low, high = (low, middle) if good else (middle, high)
+        factors.append(high)
+    return factors
 
-    def holds(factor: float) -> bool:
-        factors[row] = factor
-        return trial.probabilities(candidate, epsilon, factors)[row] >= wish.confidence
 
-    low, high = 1.0, 2.0
-    if holds(low):
-        return low
-    while not holds(high):
-        low, high = high, 2.0 * high
-        if high > WIDEST:
-            return math.inf
-    while high / low > STEP:
-        middle = math.sqrt(low * high)
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return high
+def _holds(trial: Trial, candidate: Candidate, epsilon: float, row: int, factor: float) -> bool:
+    """Whether one wish holds with its tolerances this many times as wide."""
+    odds = trial.probabilities(candidate, epsilon, [factor] * len(trial.wishes))
+    return odds[row] >= trial.wishes[row].confidence
 
 
 def _rounded_up(wish: Wish) -> Wish:

@@ -37,6 +37,13 @@ SELECTED, SELECTED_BY_AXIS = 0.001, 0.035
 """Bias of a sum of leaves where counts decide how a tree goes on, in their summed deviations: where
 all axes are cut at once, and where one is cut at a time whatever the noise of the decision."""
 
+DECIDED = 1.44
+"""Variance of an inner estimate with limited weights, as a multiple of the least-squares one.
+
+An ESTIMATE of what decisions and shrinkage add. On six real data sets at ε from 0.1 to 10 the root
+mean square error is 0.9 to 1.3 times the least-squares deviation, whatever the number of leaves.
+"""
+
 ROWS = 1500
 """Nodes that a level's prior is fitted to, evenly spread; of more than that, tables are made."""
 
@@ -178,11 +185,10 @@ def selection_variance(parent: ArrayLike, variance: ArrayLike, selected: float =
     Where a count decides whether its node is a leaf and is then an estimate as well, those that
     went on were too high and those that stopped too low. Least squares nearly cancels the two; what
     is left adds up over all leaves below a node, in one direction. An ESTIMATE: on built-in data at
-    ε = 0.1 and 1 it is 0.0003 to 0.0014 of the leaves' summed standard deviations, less above, and
-    of the ladder tree, which decides more often, twice as much; with limited weights (see
-    :func:`estimated`) it has at most 0.003 of them at ε = 0.1 and 0.0002 at 1. Cut one axis at a
-    time, a path decides four times as often, and by counts that are mostly noise: on made-up trips
-    0.008 (ε = 1) to 0.035 (ε = 0.1).
+    ε = 0.1 and 1 it is 0.0003 to 0.0014 of the leaves' summed standard deviations, less above. Cut
+    one axis at a time, a path decides four times as often, and by counts that are mostly noise: on
+    made-up trips 0.008 (ε = 1) to 0.035 (ε = 0.1). Limited weights leave no such sum: see
+    :data:`DECIDED`.
 
     Args:
         parent: breadth-first parents, −1 for roots.

@@ -116,7 +116,8 @@ def test_paying_gives_a_release_and_its_receipt_and_the_next_one_is_priced_anew(
 
 @pytest.mark.parametrize("page", ["publish", "explore"])
 def test_what_must_hold_gives_the_price_at_once_and_becomes_a_promise(monkeypatch, page):
-    monkeypatch.setattr(search, "CANDIDATES", (Candidate("ugrid", {"cells": 64}),))
+    grid = Candidate("ugrid", {"cells": 64})
+    monkeypatch.setattr(search, "candidates_for", lambda domain, wishes: (grid,))
     app = opened(page=page)
     assert "**ε = " not in texts(app)
     app.checkbox(key=f"{page}.wish.whole").check().run()

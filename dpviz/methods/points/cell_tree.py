@@ -24,6 +24,7 @@ from dpviz.trees.decomposition import MAX_NODES, Decomposition
 from dpviz.trees.density import refine
 from dpviz.trees.lattice import STRIP, Codes, Float, Int, unmorton
 from dpviz.trees.shrinkage import (
+    DECIDED,
     SELECTED,
     SELECTED_BY_AXIS,
     Doubts,
@@ -178,8 +179,6 @@ class ShrunkTree(PointMethod):
     tiny: ClassVar[dict[str, object]] = {"shrink": False, "slopes": False}
     advice: ClassVar[str] = "Where unbiased counts are needed: shrinkage trades bias for variance."
 
-    selected: ClassVar[float] = SELECTED
-
     shrink: bool = parameter(True, "Non-negative, shrunk counts inside their parents' totals")
     slopes: bool = parameter(True, "Sloped density inside the leaves (2-D)")
     max_depth: int = parameter(52, "Public cap on the depth", 1, 60)
@@ -209,18 +208,18 @@ class ShrunkTree(PointMethod):
             raw = estimated(parent, noisy, variance, doubts)
             return raw, *(drawn if self.shrink else downward)(parent, *raw)
 
-        def cells() -> tuple[Decomposition, Float | float]:
+        def cells() -> Decomposition:
             nodes = tree.decomposition(*np.zeros((2, len(parent))))
             if self.slopes and nodes.dims == PLANE:
                 _ = nodes.beside, nodes.volume  # they are asked for later
-            if not np.isfinite(variance[parent[len(tree.codes[0]) :]]).any():
-                return nodes, 0.0
-            decided = self.selected if doubts is None else SELECTED
-            selected = SELECTED_BY_AXIS if by_axis else decided
-            return nodes, selection_variance(parent, variance, selected)
+            return nodes
 
-        (raw, count, spread), (nodes, selection) = at_once(estimates, cells)
-        spread += selection
+        (raw, count, spread), nodes = at_once(estimates, cells)
+        if doubts is not None:
+            spread = np.where(nodes.leaf, spread, DECIDED * spread)
+        elif np.isfinite(variance[parent[len(tree.codes[0]) :]]).any():
+            selected = SELECTED_BY_AXIS if by_axis else SELECTED
+            spread += selection_variance(parent, variance, selected)
         for column in (count, spread):
             column.flags.writeable = False  # of nobody else, so that it need not be copied
         nodes = nodes.replace(count=count, variance=spread)

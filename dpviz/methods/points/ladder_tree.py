@@ -18,7 +18,7 @@ from dpviz.private.mechanisms.noise import Noise, geometric, nested_at
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.lattice import Float, Int
 from dpviz.trees.sharing import shared
-from dpviz.trees.shrinkage import SELECTED, Doubts
+from dpviz.trees.shrinkage import Doubts
 
 SURE = 12.0
 """A weight of so many times ``most`` is in no doubt."""
@@ -53,8 +53,6 @@ MANY_RECORDS = 8000.0
 @dataclass(frozen=True, kw_only=True)
 class Ladder(ShrunkTree):
     """How nodes are looked at, and when they stop: the theorem is that of :class:`LadderTree`."""
-
-    selected: ClassVar[float] = 2 * SELECTED  # without limits: a node decides by up to K + 1 looks
 
     c: float = parameter(1.7, "c: stop where noisy count × unspent ε is at most this", LEAST_C, 50)
     kappa: float = parameter(2.0, "κ: and so many standard deviations of its noise more", 0, 10)

@@ -98,7 +98,7 @@ def _asked(prefix: str, domain: Domain, max_per_unit: int) -> PlanQuery | None:
         0,
         key=f"{prefix}.wish.about",
         disabled=not square,
-        help="Records in such a square, by what everybody may know; 0: not known, and ε is larger.",
+        help="Records in such a square, by what everybody may know; 0: not known.",
     )
     near = third.number_input(
         "… is within ±", 1, 10**9, 200, key=f"{prefix}.wish.near", disabled=not square
@@ -141,7 +141,7 @@ def _planned(prefix: str, asked: PlanQuery, at_most: float) -> Plan | str:
                     records=asked.records,
                     max_per_unit=asked.max_per_unit,
                     at_most=at_most,
-                    repeats=0,  # only fixed cells: the bar is to move while one types
+                    repeats=1,  # the bar is to move while one types
                     as_map=True,
                 )
             except DpvizError as error:
