@@ -11,20 +11,21 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.private.index import Layers, PointIndex
-from dpviz.private.load.cellquery import CellQuery, Fate
+from dpviz.private.load.cellquery import CellQuery, Clock, Fate
 from dpviz.private.load.columns import shown
-from dpviz.private.load.dialects import DECLARED_NUMBERS, parts_of
+from dpviz.private.load.dialects import parts_of
 from dpviz.private.load.engines import connected
 from dpviz.private.load.engines.base import Engine, Rows, watched
 from dpviz.private.load.folder import Footers, size_of
 from dpviz.private.load.names import recognised_columns
+from dpviz.private.load.notation import MILLISECONDS, Notation
 from dpviz.private.load.selection import Selection
 from dpviz.private.load.tables.base import Column, listed, pick
 from dpviz.private.load.tally import Fact, Tally
@@ -138,7 +139,7 @@ def _query(
         raise DataError(
             f"column {shown(unit)} of {name} holds lists or structs: an id is a number or a text"
         )
-    clock = _clock(existing, domain, engine)
+    clock = _clock(existing, domain, engine, chosen.notation)
     query = CellQuery(domain, named, chosen.grid_bits(domain), unit, chosen.max_per_unit, clock)
     values = () if domain.values is None else (domain.values.column,)
     _refuse_other_types(existing, (*(() if query.of_geometry else named), *values), engine)
@@ -213,33 +214,36 @@ def too_many(bits: int) -> DataError:
 
 
 def _clock(
-    existing: Sequence[Column], domain: Domain, engine: Engine
-) -> Literal["number", "time", "instant"]:
+    existing: Sequence[Column], domain: Domain, engine: Engine, notation: Notation
+) -> Clock:
     """What the column of the time is declared to hold.
 
     Raises:
-        DataError: text, or what is no time: each engine reads texts by rules of its own.
+        DataError: text, or what is no time: each engine reads texts by rules of its own; or a
+            notation of text.
     """
+    for option, value in notation.declared.items():
+        if notation.per_second is None or option != "time_format":
+            raise DataError(
+                f"{option}={value!r} is of text, which {engine.title} reads by rules of its own: "
+                "give columns of numbers and times, or one file"
+            )
     kind = next((each.kind for each in existing if each.name == domain.time), "number")
-    if kind == "time":
-        return "time"
-    if kind == "instant":
-        return "instant"
     if kind == "number" or (kind == "other" and engine.dialect == "spark"):
-        return "number"
+        return "milliseconds" if notation.time_format == MILLISECONDS else "number"
+    if kind in ("time", "instant") and notation.time_format is None:
+        return kind
     raise DataError(
         f"column {shown(domain.time)} is not declared as a time in {engine.title}: give a table or "
-        "files with a timestamp, a date, or seconds since 1970"
+        "files with a timestamp, a date, or seconds since 1970, or with milliseconds that a time "
+        "format declares"
     )
 
 
 def _refuse_other_types(existing: Sequence[Column], named: Sequence[str], engine: Engine) -> None:
-    """Raise where a column of numbers is declared to hold none: all records would be dropped."""
-    if engine.dialect == "spark":  # which says of no column what it holds
-        return
-    able = ("number",) if engine.dialect in DECLARED_NUMBERS else ("number", "text")
+    """Raise where a column of numbers is not declared so: engines read text by different rules."""
     for column in existing:
-        if column.name in named and column.kind not in able:
+        if column.name in named and column.kind != "number":
             raise DataError(
                 f"column {shown(column.name)} is not declared as a number in {engine.title}: "
                 "choose another, or write it as one"

@@ -13,6 +13,7 @@ from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.private.handle import DataHandle, Handle
 from dpviz.private.load.cells import Cells
+from dpviz.private.load.notation import Notation
 from dpviz.private.load.roads import city_trips, city_trips_in, read_trips
 from dpviz.private.load.selection import Selection
 from dpviz.private.load.sequences import city_sequences, read_places, read_sequences
@@ -28,11 +29,14 @@ from dpviz.sequences.alphabet import Alphabet
 TIMES = ("period", "every", "zone", "cycle")
 """What steps of time are made of beside their column."""
 
+NOTATION = ("decimal", "thousands", "time_format", "order")
+"""What a :class:`~dpviz.private.load.notation.Notation` is made of."""
+
 ARGUMENTS = {
-    "points": ("columns", "crs", "bits", "progress"),
-    "places in time": ("columns", "crs", "time", "side", "gap", "cells", "neighbours"),
+    "points": ("columns", "crs", "bits", "progress", *NOTATION),
+    "places in time": ("columns", "crs", "time", "side", "gap", "cells", "neighbours", *NOTATION),
     "sequences of symbols": ("columns", "drop_unknown"),
-    "trips": ("columns", "crs", "drop_unknown", "time", *TIMES),
+    "trips": ("columns", "crs", "drop_unknown", "time", *TIMES, *NOTATION),
 }
 """What a source may hold, and the arguments that are not for all of them."""
 
@@ -92,6 +96,10 @@ def load(
     every: str | None = None,
     zone: str | tzinfo | None = None,
     cycle: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    time_format: str | None = None,
+    order: str | None = None,
     progress: Progress | None = None,
 ) -> Handle[Any]:
     """Read points, sequences or trips into a handle.
@@ -110,8 +118,9 @@ def load(
             outside are dropped.
         kind: of data, "points", "sequences" or "roads": the domain's by default. With
             "sequences" and a box, each unit's places in time become sequences of cells.
-        columns: coordinate columns in the domain's order, or in 2-D one column of WKT; the geometry
-            or columns of usual names otherwise, as ``handle.columns`` then says. JSON declares
+        columns: coordinate columns in the domain's order, or in 2-D one column of points; the
+            geometry or columns of usual names otherwise, as ``handle.columns`` then says. JSON
+            declares
             none: name them here, or in the domain. Of symbols, the one column of lists; by default
             the only one, or a row for each symbol with the columns ``sequence`` and ``symbol``, or
             text with a sequence a line. Trips have the columns ``trip`` and ``edge``, or a list
@@ -141,6 +150,14 @@ def load(
         every: the public step, such as ``1h``.
         zone: of times that state none, such as ``Europe/Berlin``; UTC by default.
         cycle: ``day`` or ``week``: steps are of the time since its last beginning.
+        decimal: the decimal mark of numbers in text, ``.`` or ``,``; a point by default, and in
+            text whose fields semicolons divide a point or a comma.
+        thousands: the mark between groups of three digits, such as ``,``; none by default, so that
+            ``1,250`` is no number.
+        time_format: how times are written: ``iso``, ``seconds`` or ``milliseconds`` since 1970 UTC,
+            ``us`` (03/31/2024 10:00:00 PM), ``eu`` (31/03/2024 22:00:00), or a pattern of strptime.
+            By default text is ISO 8601, and a number in a column of numbers is seconds.
+        order: of the coordinates in one column of text, ``lat,lon`` or ``lon,lat``.
         progress: of points, called while an engine counts; raising an exception cancels.
 
     Raises:
@@ -165,6 +182,9 @@ def load(
         if each not in ARGUMENTS[form]:
             able = ", or ".join(other for other, names in ARGUMENTS.items() if each in names)
             raise DataError(f"{each} goes with {able}, the data are {form}: leave it out")
+    notation = {each: options.pop(each) for each in NOTATION if each in options}
+    if notation:
+        options["notation"] = Notation(**notation)
     if form == "trips":
         frame = {each: options.pop(each, None) for each in ("time", *TIMES)}
         options["steps"] = Steps.of(**frame)

@@ -21,13 +21,15 @@ from dpviz.errors import DataError
 from dpviz.files import arrow
 from dpviz.private.index import Layers, PointIndex
 from dpviz.private.load.bounding import bounded, numbered
+from dpviz.private.load.columns import shown
 from dpviz.private.load.dialects import LARGEST
-from dpviz.private.load.names import is_coordinate, recognised_columns, wkt_column
+from dpviz.private.load.names import WKT, recognised_columns, wkt_column
+from dpviz.private.load.notation import PLAIN, Notation
 from dpviz.private.load.projection import finite_rows, in_crs, transformer
 from dpviz.private.load.tables.base import Column, Table, listed, pick
 from dpviz.private.load.tables.opening import open_table
 from dpviz.private.load.tally import Fact, Tally
-from dpviz.private.load.values import numbers, times, wkt_points
+from dpviz.private.load.values import numbers, paired_points, times, typed, wkt_points
 from dpviz.private.load.words import listed_places, texts
 from dpviz.trees.lattice import STRIP, Codes, morton
 
@@ -37,12 +39,13 @@ class Layout:
     """Which columns are read and how: decided by the schema alone, so public.
 
     Attributes:
-        columns: of the coordinates, in the domain's order; one of WKT; none for the geometry.
+        columns: of the coordinates, in the domain's order; one of points; none for the geometry.
         crs: of the coordinates.
         unit: column of the privacy unit.
         time: column of the time.
         kinds: the public list of kinds, and their column.
         values: the public clip of values, and their column.
+        notation: how text is read.
     """
 
     columns: tuple[str, ...]
@@ -51,6 +54,7 @@ class Layout:
     time: str | None = None
     kinds: Kinds | None = None
     values: Values | None = None
+    notation: Notation = PLAIN
 
     @property
     def extra(self) -> tuple[str, ...]:
@@ -103,21 +107,45 @@ def layout(
     crs: str | None = None,
     unit: str | None = None,
     time: str | None = None,
+    notation: Notation = PLAIN,
 ) -> Layout:
     """What to read of a table, from its schema.
 
     Raises:
-        DataError: no such column, no coordinates among them, or a CRS that nobody knows.
+        DataError: no such column, no coordinates among them, a CRS that nobody knows, or a notation
+            of what is not read.
     """
     domain, time = domain.place, domain.time or time
     names = tuple(columns) if columns is not None else _coordinate_names(table, domain)
-    alone = domain.dims == 2 and len(names) == 1 and not is_coordinate(names[0], domain)
+    alone = domain.dims == 2 and len(names) == 1
     if len(names) not in (0, domain.dims) and not alone:
         raise DataError(f"{len(names)} columns for {domain.dims} dimensions: name one for each")
     geometry = [each.name for each in table.columns if each.kind == "geometry"]
     if len(names) == 1 and domain.dims == 2 and names[0] in geometry:
         names = ()
-    how = Layout(names, "", unit, time, domain.kinds, domain.values)
+    alone = domain.dims == 2 and len(names) == 1
+    if notation.order is not None and not alone:
+        raise DataError(
+            f"order={notation.order!r} is of points in one column of text: name it alone (--columns)"
+        )
+    if alone and notation.order is None and names[0].strip().casefold() not in WKT:
+        raise DataError(
+            f"column {shown(names[0])} alone holds whole points: say in which order its "
+            "coordinates stand with order=… (--order), lon,lat or lat,lon, or name two columns"
+        )
+    if notation.time_format is not None and time is None:
+        raise DataError(
+            f"time_format={notation.time_format!r} is of a column of times: name it, or leave it out"
+        )
+    how = Layout(
+        names,
+        "",
+        unit,
+        time,
+        domain.kinds,
+        domain.values,
+        replace(notation, semicolons=table.semicolons),
+    )
     if table.declares and table.columns:
         wanted = [*names, *how.extra]
         pick(table.columns, wanted, table.name, first_line=table.first_line)
@@ -146,22 +174,25 @@ def located(table: Table, how: Layout, domain: Domain, counts: Tally) -> Iterato
 
     Stability 1 in records: each is kept or dropped by what stands in it, and nothing else.
     """
-    planar = how.columns if len(how.columns) == domain.place.dims else ()
-    wkt = how.columns[0] if len(how.columns) == 1 and not planar else None
-    kinds, values = how.kinds, how.values
-    names = [*dict.fromkeys([*planar, *([] if wkt is None else [wkt]), *how.extra])]
-    for block in table.blocks(names, planar, geometry=not how.columns):
-        counts.add(Fact.READ, block.rows + block.broken)
-        counts.add(Fact.BROKEN, block.broken)
+    alone = len(how.columns) == 1 and domain.place.dims == 2
+    kinds, values, notation = how.kinds, how.values, how.notation
+    names = [*dict.fromkeys([*how.columns, *how.extra])]
+    # A file reads numbers at once where they are written as usual.
+    numeric = how.columns if notation.plain_numbers and not alone else ()
+    for block in table.blocks(names, numeric, geometry=not how.columns):
+        counts.read(block)
         if block.places is not None:
             points = block.places
-        elif wkt is not None:
-            points = wkt_points(block.columns[wkt], wkt)
+        elif alone:
+            points = _whole_points(block.columns[how.columns[0]], how)
         else:
-            points = np.stack([block.columns[name] for name in planar]).T  # each axis in one piece
+            axes = block.columns if numeric else typed(block.columns, how.columns, notation)
+            points = np.stack([axes[name] for name in how.columns]).T  # each axis in one piece
         given = points
         points = in_crs(points, how.crs, domain.crs)
-        time = None if how.time is None else times(block.columns[how.time], how.time, domain.zone)
+        time = None
+        if how.time is not None:
+            time = times(block.columns[how.time], how.time, domain.zone, notation)
         if time is not None and domain.time is not None:
             points = np.column_stack([points, domain.on_axis(time)])
         inside = domain.contains(points)
@@ -173,7 +204,9 @@ def located(table: Table, how: Layout, domain: Domain, counts: Tally) -> Iterato
             finite &= finite_rows(points)
             counts.add(Fact.OUTSIDE, np.count_nonzero(finite & ~inside))
         kind = None if kinds is None else kind_numbers(block.columns[kinds.column], kinds)
-        value = None if values is None else numbers(block.columns[values.column], values.column)
+        value = None
+        if values is not None:
+            value = numbers(block.columns[values.column], values.column, notation)
         unit = None if how.unit is None else texts(block.columns[how.unit], how.unit)
         for fact, has_it in (
             (Fact.NO_KIND, None if kind is None else kind >= 0),
@@ -195,6 +228,14 @@ def located(table: Table, how: Layout, domain: Domain, counts: Tally) -> Iterato
         yield _Located(points, unit, time, kind, steps)
 
 
+def _whole_points(column: Any, how: Layout) -> NDArray[np.float64]:
+    """Points (n, 2) of one column of text."""
+    (name,) = how.columns
+    if how.notation.order is None:
+        return wkt_points(column, name)
+    return paired_points(column, name, how.notation)
+
+
 def read_records(
     source: Any,
     domain: Domain,
@@ -205,6 +246,7 @@ def read_records(
     time: str | None = None,
     public: bool = False,
     table: str | None = None,
+    notation: Notation = PLAIN,
     counts: Tally | None = None,
 ) -> Records:
     """Read records and keep those inside the domain.
@@ -212,20 +254,23 @@ def read_records(
     Args:
         source: a file of any format, or a table in memory.
         domain: the public box; a file without any record inside gives empty records.
-        columns: names of the coordinates in the domain's order, or in 2-D one column of WKT; None
-            takes the geometry, if the file has one, or recognises usual names.
+        columns: names of the coordinates in the domain's order, or in 2-D one column of points;
+            None takes the geometry, if the file has one, or recognises usual names.
         crs: the CRS of plain columns (None: the domain's), and of geometry whose file states none.
         unit: name of the column of the privacy unit.
         time: name of the column of the time.
         public: the data are public, so a suspected swap of the axes may be reported.
         table: a layer of a GeoPackage, or a sheet of a workbook.
+        notation: how text is read.
         counts: receives what became of the records.
 
     Raises:
         DataError: one line that names the thing and the remedy, and quotes no record.
     """
     opened = open_table(source, table)
-    how = layout(opened, domain, columns=columns, crs=crs, unit=unit, time=time)
+    how = layout(
+        opened, domain, columns=columns, crs=crs, unit=unit, time=time, notation=notation
+    )
     counts = Tally() if counts is None else counts
     blocks = list(located(opened, how, domain, counts))
     if public:

@@ -26,6 +26,7 @@ from dpviz.private.load.aggregation import (
 from dpviz.private.load.count_rows import columns_of
 from dpviz.private.load.engines import scheme_of, table_of
 from dpviz.private.load.folder import folder_footers
+from dpviz.private.load.notation import PLAIN, Notation
 from dpviz.private.load.points import layout, located, read_layers
 from dpviz.private.load.selection import Selection
 from dpviz.private.load.tables.base import Table
@@ -144,6 +145,7 @@ def public_extent(
     columns: Sequence[str] | None = None,
     crs: str = "EPSG:4326",
     table: str | None = None,
+    notation: Notation = PLAIN,
 ) -> tuple[float, float, float, float]:
     """West, south, east, north of all records, widened by 1 %: right for PUBLIC data only.
 
@@ -151,7 +153,7 @@ def public_extent(
     """
     everywhere = Domain((-1e9, -1e9), (1e9, 1e9), crs=crs)
     opened = open_table(path, table)
-    how = layout(opened, everywhere, columns=columns, crs=crs)
+    how = layout(opened, everywhere, columns=columns, crs=crs, notation=notation)
     corners = [
         [block.points.min(axis=0), block.points.max(axis=0)]
         for block in located(opened, how, everywhere, Tally())
@@ -171,7 +173,14 @@ def _of_table(
 ) -> DataHandle:
     """A handle on the records of an opened table, bounded per unit."""
     domain, facts, public = chosen.box(table.name), Tally(), bool(chosen.public)
-    how = layout(table, domain, columns=chosen.columns, crs=chosen.crs, unit=chosen.unit)
+    how = layout(
+        table,
+        domain,
+        columns=chosen.columns,
+        crs=chosen.crs,
+        unit=chosen.unit,
+        notation=chosen.notation,
+    )
     layers = read_layers(table, how, domain, most=chosen.most, public=public, counts=facts)
     if chosen.bits is not None:
         layers = layers.coarsened(chosen.grid_bits(domain))
@@ -193,7 +202,8 @@ def _of_table(
 
 def _built_in(dataset: Dataset, chosen: Selection) -> DataHandle:
     """A handle on a built-in data set."""
-    for what, given in (("crs", chosen.crs), ("table", chosen.table)):
+    unfit = {"crs": chosen.crs, "table": chosen.table, **chosen.notation.declared}
+    for what, given in unfit.items():
         if given is not None:
             raise DataError(f"{what} is not for the built-in data {dataset.name}: leave it out")
     domain = chosen.domain or dataset.domain

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dpviz.private.load.tables.base import Block
 
 
 class Fact(StrEnum):
@@ -12,6 +15,8 @@ class Fact(StrEnum):
 
     READ = "records read"
     BROKEN = "cannot be parsed: dropped"
+    RAGGED = "lines of another number of fields than the header: dropped"
+    QUOTED = "lines whose quotes are not closed in the line, or enclose no field: dropped"
     NO_PLACE = "no readable place: dropped"
     OUTSIDE = "outside the domain: dropped"
     NO_UNIT = "without the id of a privacy unit: dropped"
@@ -39,6 +44,13 @@ class Tally:
     def add(self, what: Fact, records: Any) -> None:
         """Count some records."""
         self._counts[what] += int(records)
+
+    def read(self, block: Block) -> None:
+        """Count the records of a block, and those of them that could not be parsed."""
+        unread = {Fact.BROKEN: block.broken, Fact.RAGGED: block.ragged, Fact.QUOTED: block.quoted}
+        self.add(Fact.READ, block.rows + sum(unread.values()))
+        for fact, records in unread.items():
+            self.add(fact, records)
 
     def __getitem__(self, what: Fact) -> int:
         return self._counts[what]
