@@ -150,8 +150,8 @@ def _query(
 
 def engine_fates(
     engine: Engine, relation: Any, name: str, domain: Domain, chosen: Selection
-) -> tuple[Tally, tuple[str, ...]]:
-    """What becomes of a relation's records, and the columns of their coordinates.
+) -> tuple[Tally, tuple[str, ...], Layers]:
+    """What becomes of a relation's records, the columns of their coordinates, and the indexes.
 
     Raises:
         DataError: as :func:`engine_layers`.
@@ -167,7 +167,7 @@ def engine_fates(
     total = sum(index.total for index in layers.counts)
     facts.add(Fact.OVER, within - total)
     facts.add(Fact.LOADED, total)
-    return facts, query.columns
+    return facts, query.columns, layers
 
 
 def layers_of_rows(counted: Sequence[Rows], domain: Domain, bits: int) -> Layers:

@@ -23,6 +23,7 @@ from dpviz.private.load.aggregation import (
 from dpviz.private.load.count_rows import columns_of
 from dpviz.private.load.engines import scheme_of, table_of
 from dpviz.private.load.folder import folder_footers
+from dpviz.private.load.notation import PLAIN, Notation
 from dpviz.private.load.points import layout, read_layers
 from dpviz.private.load.roads import read_trips
 from dpviz.private.load.selection import Selection
@@ -49,13 +50,14 @@ def check_points(
     unit: str | None = None,
     max_per_unit: int = 1,
     table: str | None = None,
+    notation: Notation = PLAIN,
 ) -> Checked:
     """Of records of places, read as :func:`dpviz.load` does: a file, a folder, or a table.
 
     Raises:
         DataError: the source cannot be read as points, or holds counts in place of records.
     """
-    chosen = Selection(domain, columns, crs, unit, max_per_unit, table=table)
+    chosen = Selection(domain, columns, crs, unit, max_per_unit, table=table, notation=notation)
     facts, path = Tally(), Path(source)
     if scheme_of(str(source)) is not None:
         with table_relation(str(source), table_of(str(source), table)) as relation:
@@ -67,7 +69,7 @@ def check_points(
             return _fates(relation, domain, chosen)
     opened = open_table(source, table)
     _refuse_counts(path, columns, counts.result_columns(path, opened))
-    how = layout(opened, domain, columns=columns, crs=crs, unit=unit)
+    how = layout(opened, domain, columns=columns, crs=crs, unit=unit, notation=notation)
     read_layers(opened, how, domain, most=max_per_unit, counts=facts)
     return facts.facts, f"places: {how.words}"
 
@@ -81,7 +83,7 @@ def _refuse_counts(path: Path, columns: Sequence[str] | None, result: Any) -> No
 
 
 def _fates(relation: Counted, domain: Domain, chosen: Selection) -> Checked:
-    facts, columns = engine_fates(*relation, domain, chosen)
+    facts, columns, _ = engine_fates(*relation, domain, chosen)
     return facts.facts, f"places: {', '.join(columns)}"
 
 

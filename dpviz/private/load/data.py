@@ -19,6 +19,7 @@ from dpviz.private.load.selection import Selection
 from dpviz.private.load.sequences import city_sequences, read_places, read_sequences
 from dpviz.private.load.sources import read_points
 from dpviz.private.load.tables.opening import checked_source
+from dpviz.private.load.tally import Tally
 from dpviz.private.roads import RoadData
 from dpviz.private.sequences import SequenceData
 from dpviz.progress import Progress
@@ -205,7 +206,9 @@ def load(
     if domain is None:
         raise DataError(f"{form} need a domain, {_NEEDED[form]}: chosen without looking at them")
     read: Any = {"places in time": read_places, "trips": read_trips}.get(form, read_sequences)
-    handle: Handle[Any] = read(source, domain, public=bool(public), **options)
+    tally = Tally()
+    handle: Handle[Any] = read(source, domain, public=bool(public), counts=tally, **options)
+    handle.tally = tally if handle.public else None
     return handle
 
 

@@ -409,11 +409,12 @@ def _coordinate_names(table: Table, domain: Domain) -> tuple[str, ...]:
 
 def _suspect_places(table: Table, how: Layout, domain: Domain, counts: Tally) -> None:
     """On public data only: say so when no place can be read, or most fit with axes swapped."""
-    placed = counts[Fact.READ] - counts[Fact.BROKEN]
+    unread = sum(counts[each] for each in (Fact.BROKEN, Fact.RAGGED, Fact.QUOTED))
+    placed = counts[Fact.READ] - unread
     if counts[Fact.NO_PLACE] == placed > 0:
         raise DataError(
-            f"{table.name}: no record has a readable place: give numbers such as 52.5 and 13.4, or "
-            "points"
+            f"{table.name}: no record has a readable place: give numbers such as 52.5 and 13.4, "
+            "or points; for numbers such as 52,5 say decimal=… (--decimal)"
         )
     outside = counts[Fact.OUTSIDE] + counts[Fact.NO_PLACE]
     if domain.dims != 2 or outside == 0 or placed - outside > 0.01 * placed:

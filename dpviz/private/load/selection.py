@@ -53,6 +53,15 @@ class Selection:
             )
         return self.domain
 
+    def without_notation(self, source: str) -> None:
+        """Refuse a notation of a source of counts.
+
+        Raises:
+            DataError: one is declared.
+        """
+        for option, value in self.notation.declared.items():
+            raise DataError(f"{source} holds counts: {option}={value!r} is of records, leave it out")
+
     def grid_bits(self, domain: Domain) -> int:
         """Bits of a grid that is coarser than the lattice: as given, or the default."""
         return checked_bits(self.bits, domain)

@@ -18,6 +18,8 @@ from dpviz.private.handle import DataHandle
 from dpviz.private.load import counts
 from dpviz.private.load.accounts import accounts_of
 from dpviz.private.load.aggregation import (
+    Counted,
+    engine_fates,
     engine_layers,
     folder_relation,
     table_name,
@@ -84,8 +86,7 @@ def _one(source: str, chosen: Selection) -> DataHandle:
         title = table_name(table)
         domain = chosen.box(title)
         with table_relation(source, table) as relation:
-            layers = engine_layers(*relation, domain, chosen)
-        return chosen.handle(layers, title, counts.part_of(source, chosen.table))
+            return _counted(relation, title, domain, chosen, counts.part_of(source, chosen.table))
     if source in DATASETS:
         return _built_in(DATASETS[source], chosen)
     _require_named(path)
@@ -96,10 +97,12 @@ def _one(source: str, chosen: Selection) -> DataHandle:
     opened = open_table(path, chosen.table)  # once: a child answers each question to it
     facts = counts.stated_by(opened, path)
     if facts is not None:
+        chosen.without_notation(path.name)
         return counts.from_counts_file(path, opened, facts, chosen)
     chosen.box(path.name)
     result = None if chosen.columns is not None else counts.result_columns(path, opened)
     if result is not None:
+        chosen.without_notation(path.name)
         return counts.result(path, [opened], result, chosen)
     return _of_table(opened, stem(path), chosen, path)
 
@@ -109,11 +112,26 @@ def _of_folder(folder: Path, chosen: Selection) -> DataHandle:
     footers = folder_footers(folder)
     result = None if chosen.columns is not None else columns_of(footers.columns)
     if result is not None:
+        chosen.without_notation(folder.name)
         return counts.result(folder, map(open_table, footers.files), result, chosen)
     domain = chosen.box(folder.name)
+    parts = counts.part_of(str(folder), chosen.table)
     with folder_relation(folder, footers, domain, chosen) as relation:
+        return _counted(relation, folder.name, domain, chosen, parts)
+
+
+def _counted(
+    relation: Counted, title: str, domain: Domain, chosen: Selection, parts: tuple[str, ...]
+) -> DataHandle:
+    """A handle on what an engine counts; of public data also what became of the others."""
+    tally = None
+    if chosen.public:
+        tally, _, layers = engine_fates(*relation, domain, chosen)
+    else:
         layers = engine_layers(*relation, domain, chosen)
-    return chosen.handle(layers, folder.name, counts.part_of(str(folder), chosen.table))
+    handle = chosen.handle(layers, title, parts)
+    handle.tally = tally
+    return handle
 
 
 def _together(sources: Sequence[str], chosen: Selection) -> DataHandle:
@@ -136,7 +154,11 @@ def _together(sources: Sequence[str], chosen: Selection) -> DataHandle:
         table = None if scheme_of(source) is None else chosen.table
         handles.append(_one(source, replace(chosen, table=table, progress=report)))
     titles = [Path(each).name if scheme_of(each) is None else "the table" for each in sources]
-    return counts.merged(handles, chosen.name, titles)
+    whole = counts.merged(handles, chosen.name, titles)
+    tallies = [handle.tally for handle in handles if handle.tally is not None]
+    if len(tallies) == len(handles):
+        whole.tally = sum(tallies, Tally())
+    return whole
 
 
 def public_extent(
@@ -191,12 +213,12 @@ def _of_table(
         public=public,
         unit=chosen.unit_words,
         max_per_unit=chosen.most,
-        dropped=facts.dropped if public else None,
         bits=chosen.bits,
         digests=() if source is None else counts.part_of(str(source), chosen.table),
         names=accounts_of(source) if source is not None and chosen.name is None else (),
     )
     handle.columns = how.words
+    handle.tally = facts if public else None
     return handle
 
 

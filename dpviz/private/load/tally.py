@@ -1,4 +1,4 @@
-"""What became of each record, for its owner's eyes: exact, so no part of any release."""
+"""What became of each record, for its owner's eyes, or of public data: exact, in no release."""
 
 from __future__ import annotations
 
@@ -32,6 +32,26 @@ class Fact(StrEnum):
     LOADED = "kept"
 
 
+MANY = 0.05
+"""Of the records read: where more are dropped, the owner of public data is warned."""
+
+_REMEDY = {
+    Fact.BROKEN: "look at the file",
+    Fact.RAGGED: "look for commas too many or too few",
+    Fact.QUOTED: "write line breaks in a field as spaces",
+    Fact.NO_PLACE: "see --columns, --decimal, --order",
+    Fact.OUTSIDE: "see --bounds, --crs, --period",
+    Fact.NO_UNIT: "see --unit",
+    Fact.NO_TIME: "see --time-format",
+    Fact.NO_KIND: "see --kinds",
+    Fact.NO_VALUE: "see --decimal, --thousands",
+    Fact.NO_ID: "see --columns",
+    Fact.UNKNOWN: "see --drop-unknown",
+    Fact.EMPTY: "see --drop-unknown",
+}
+"""Why records are dropped, and where to look."""
+
+
 class Tally:
     """Exact counts by what happened; collected as records are read, shown by ``dpviz check``."""
 
@@ -55,11 +75,33 @@ class Tally:
     def __getitem__(self, what: Fact) -> int:
         return self._counts[what]
 
+    def __add__(self, other: Tally) -> Tally:
+        """The counts of two sources together."""
+        both = Tally()
+        both._counts = self._counts + other._counts
+        return both
+
     @property
-    def dropped(self) -> int:
-        """How many records had no place, time, kind or value inside the domain."""
-        unread = Fact.BROKEN, Fact.NO_PLACE, Fact.NO_TIME, Fact.NO_KIND, Fact.NO_VALUE
-        return sum(self[what] for what in (*unread, Fact.OUTSIDE))
+    def dropped(self) -> dict[Fact, int]:
+        """How many records were dropped for each reason, but for the bound of their unit."""
+        return {what: self[what] for what in _REMEDY if self[what]}
+
+    @property
+    def warning(self) -> str:
+        """Why no record is kept, or over 5 % are dropped; empty where neither is so.
+
+        It holds exact counts: of public data only.
+        """
+        read, dropped = self[Fact.READ], self.dropped
+        if self[Fact.LOADED] and sum(dropped.values()) <= MANY * read:
+            return ""
+        if not read:
+            return "there is no record in it"
+        reasons = "; ".join(
+            f"{number:,} {what.removesuffix(': dropped')} ({_REMEDY[what]})"
+            for what, number in dropped.items()
+        )
+        return f"{read:,} records read, {self[Fact.LOADED]:,} kept; dropped: {reasons}"
 
     @property
     def facts(self) -> dict[str, int]:
