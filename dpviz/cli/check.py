@@ -51,7 +51,6 @@ def check(
     """Tell the owner, EXACTLY, which records would be dropped and why; no part of any release."""
     from dpviz.build import (
         CHECK_HEADING,
-        Notation,
         check_places,
         check_points,
         check_sequences,
@@ -59,12 +58,10 @@ def check(
     )
     from dpviz.roads.steps import Steps
 
-    read: dict[str, Any] = {**units.reading(), "table": table}
+    read: dict[str, Any] = {**units.reading(), **forms.reading(), "table": table}
     if alphabet is not None and not (graph is None and clock.time is None):
         raise ParameterError("--alphabet is of other data than --graph and --time: give one")
     in_time = clock.time is not None and not {*clock.given} - {"time"}
-    if forms.reading() and alphabet is None:
-        read["notation"] = Notation(**forms.reading())
     box = ("bounds", places.bounds), ("x", places.x), ("y", places.y)
     _check_fit(
         "trips" if graph else "symbols" if alphabet else "places in time" if in_time else "points",

@@ -167,7 +167,7 @@ class TextForms:
         "--order", help="With one column of points in text: lat,lon or lon,lat."
     )
 
-    def reading(self) -> dict[str, str]:
+    def reading(self) -> dict[str, Any]:
         """What :func:`dpviz.load` takes of them."""
         return {name: value for name, value in vars(self).items() if value is not None}
 

@@ -213,9 +213,7 @@ def too_many(bits: int) -> DataError:
     return DataError(f"over {MAX_CELLS:,} cells at {bits} bits per axis: give fewer bits")
 
 
-def _clock(
-    existing: Sequence[Column], domain: Domain, engine: Engine, notation: Notation
-) -> Clock:
+def _clock(existing: Sequence[Column], domain: Domain, engine: Engine, notation: Notation) -> Clock:
     """What the column of the time is declared to hold.
 
     Raises:
@@ -231,8 +229,10 @@ def _clock(
     kind = next((each.kind for each in existing if each.name == domain.time), "number")
     if kind == "number" or (kind == "other" and engine.dialect == "spark"):
         return "milliseconds" if notation.time_format == MILLISECONDS else "number"
-    if kind in ("time", "instant") and notation.time_format is None:
-        return kind
+    if notation.time_format is None and kind == "time":
+        return "time"
+    if notation.time_format is None and kind == "instant":
+        return "instant"
     raise DataError(
         f"column {shown(domain.time)} is not declared as a time in {engine.title}: give a table or "
         "files with a timestamp, a date, or seconds since 1970, or with milliseconds that a time "

@@ -23,7 +23,7 @@ from dpviz.private.load.aggregation import (
 from dpviz.private.load.count_rows import columns_of
 from dpviz.private.load.engines import scheme_of, table_of
 from dpviz.private.load.folder import folder_footers
-from dpviz.private.load.notation import PLAIN, Notation
+from dpviz.private.load.notation import Notation, with_notation
 from dpviz.private.load.points import layout, read_layers
 from dpviz.private.load.roads import read_trips
 from dpviz.private.load.selection import Selection
@@ -50,13 +50,16 @@ def check_points(
     unit: str | None = None,
     max_per_unit: int = 1,
     table: str | None = None,
-    notation: Notation = PLAIN,
+    **forms: Any,
 ) -> Checked:
     """Of records of places, read as :func:`dpviz.load` does: a file, a folder, or a table.
+
+    ``forms`` say how text is read, as there.
 
     Raises:
         DataError: the source cannot be read as points, or holds counts in place of records.
     """
+    notation = Notation(**forms)
     chosen = Selection(domain, columns, crs, unit, max_per_unit, table=table, notation=notation)
     facts, path = Tally(), Path(source)
     if scheme_of(str(source)) is not None:
@@ -94,7 +97,7 @@ def check_trips(source: str | os.PathLike[str], graph: RoadGraph, **how: Any) ->
         DataError: the source cannot be read as trips.
     """
     facts = Tally()
-    data = read_trips(source, graph, counts=facts, **how)
+    data = read_trips(source, graph, counts=facts, **with_notation(how))
     words = f"events, each on its nearest street: {data.placed}" if data.placed else "trips"
     return facts.facts, words
 
@@ -122,5 +125,5 @@ def check_places(source: str | os.PathLike[str], domain: Domain, **how: Any) -> 
 def _counted(words: str, read: Callable[..., object], *what: Any, **how: Any) -> Checked:
     """Read as a build does, with a tally of what becomes of each record."""
     facts = Tally()
-    read(*what, counts=facts, **how)
+    read(*what, counts=facts, **with_notation(how))
     return facts.facts, words

@@ -13,7 +13,7 @@ from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.private.handle import DataHandle, Handle
 from dpviz.private.load.cells import Cells
-from dpviz.private.load.notation import Notation
+from dpviz.private.load.notation import OPTIONS, with_notation
 from dpviz.private.load.roads import city_trips, city_trips_in, read_trips
 from dpviz.private.load.selection import Selection
 from dpviz.private.load.sequences import city_sequences, read_places, read_sequences
@@ -30,14 +30,11 @@ from dpviz.sequences.alphabet import Alphabet
 TIMES = ("period", "every", "zone", "cycle")
 """What steps of time are made of beside their column."""
 
-NOTATION = ("decimal", "thousands", "time_format", "order")
-"""What a :class:`~dpviz.private.load.notation.Notation` is made of."""
-
 ARGUMENTS = {
-    "points": ("columns", "crs", "bits", "progress", *NOTATION),
-    "places in time": ("columns", "crs", "time", "side", "gap", "cells", "neighbours", *NOTATION),
+    "points": ("columns", "crs", "bits", "progress", *OPTIONS),
+    "places in time": ("columns", "crs", "time", "side", "gap", "cells", "neighbours", *OPTIONS),
     "sequences of symbols": ("columns", "drop_unknown"),
-    "trips": ("columns", "crs", "drop_unknown", "time", *TIMES, *NOTATION),
+    "trips": ("columns", "crs", "drop_unknown", "time", *TIMES, *OPTIONS),
 }
 """What a source may hold, and the arguments that are not for all of them."""
 
@@ -183,9 +180,7 @@ def load(
         if each not in ARGUMENTS[form]:
             able = ", or ".join(other for other, names in ARGUMENTS.items() if each in names)
             raise DataError(f"{each} goes with {able}, the data are {form}: leave it out")
-    notation = {each: options.pop(each) for each in NOTATION if each in options}
-    if notation:
-        options["notation"] = Notation(**notation)
+    options = with_notation(options)
     if form == "trips":
         frame = {each: options.pop(each, None) for each in ("time", *TIMES)}
         options["steps"] = Steps.of(**frame)

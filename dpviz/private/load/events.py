@@ -13,7 +13,7 @@ from dpviz.domain.zones import ZONE
 from dpviz.errors import DataError
 from dpviz.lazy import shapely
 from dpviz.private.load.items import Items
-from dpviz.private.load.names import candidates, wkt_column
+from dpviz.private.load.names import coordinate_candidates, wkt_column
 from dpviz.private.load.notation import PLAIN, Notation
 from dpviz.private.load.points import layout, read_records
 from dpviz.private.load.tables.base import Column, Table
@@ -30,7 +30,7 @@ def names_places(columns: Sequence[Column]) -> bool:
     """Whether a table has a geometry, or columns that usually hold places."""
     if any(each.kind == "geometry" for each in columns) or wkt_column(columns) is not None:
         return True
-    return bool(candidates(columns, Domain((0, 0), (1, 1))))
+    return bool(coordinate_candidates(columns, Domain((0, 0), (1, 1))))
 
 
 def read_events(

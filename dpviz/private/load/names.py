@@ -9,19 +9,26 @@ from collections.abc import Sequence
 from dpviz.domain import Domain, default_columns
 from dpviz.domain.crs import known_crs
 from dpviz.errors import DataError
+from dpviz.lists import words
 from dpviz.private.load.columns import shown
 from dpviz.private.load.tables.base import Column
 
 _LONGITUDE = frozenset(
-    "lon,lng,long,longitude,längengrad,laengengrad,länge,longitud,longitudine,lengtegraad,"
-    "længdegrad,lengdegrad,pituusaste,długość,dlugosc,délka,hosszúság,долгота,довгота,"
-    "γεωγραφικό μήκος,boylam,经度,經度,経度,경도,kinh độ,bujur,ลองจิจูด,देशांतर,خط الطول,"
-    "קו אורך,decimallongitude".split(",")
+    words(
+        "lon,lng,long,longitude,längengrad,laengengrad,länge,longitud,longitudine,lengtegraad,"
+        "længdegrad,lengdegrad,pituusaste,długość,dlugosc,délka,hosszúság,долгота,довгота,"
+        "γεωγραφικό μήκος,boylam,经度,經度,経度,경도,kinh độ,bujur,ลองจิจูด,देशांतर,خط الطول,"
+        "קו אורך,decimallongitude",
+        "names",
+    )
 )
 _LATITUDE = frozenset(
-    "lat,latitude,breitengrad,breite,latitud,latitudine,breedtegraad,breddegrad,leveysaste,"
-    "szerokość,szerokosc,šířka,szélesség,широта,γεωγραφικό πλάτος,enlem,纬度,緯度,위도,vĩ độ,"
-    "lintang,ละติจูด,अक्षांश,خط العرض,קו רוחב,decimallatitude".split(",")
+    words(
+        "lat,latitude,breitengrad,breite,latitud,latitudine,breedtegraad,breddegrad,leveysaste,"
+        "szerokość,szerokosc,šířka,szélesség,широта,γεωγραφικό πλάτος,enlem,纬度,緯度,위도,vĩ độ,"
+        "lintang,ละติจูด,अक्षांश,خط العرض,קו רוחב,decimallatitude",
+        "names",
+    )
 )
 _PLANE = frozenset(("x", "easting")), frozenset(("y", "northing"))
 _GLOBE = _LONGITUDE | _PLANE[0], _LATITUDE | _PLANE[1]
@@ -34,13 +41,13 @@ WKT = ("wkt", "the_geom", "geom", "geometry")
 """Columns of text that hold points as WKT, longitude or x first."""
 
 
-def candidates(existing: Sequence[Column], domain: Domain) -> list[tuple[str, ...]]:
+def coordinate_candidates(existing: Sequence[Column], domain: Domain) -> list[tuple[str, ...]]:
     """The columns that may hold the coordinates, by their names.
 
     The domain's own columns are the only candidate where they exist. Else two columns are one
-    where a word of each is of a coordinate, such as ``lon`` in ``pickup_lon`` and in ``MapLon``, and
-    the other words are the same; names without other words come before all others. In a projected
-    CRS, x and y come before longitude and latitude.
+    where each has a word of a coordinate, such as ``lon`` in ``pickup_lon`` or ``MapLon``, and
+    their other words are the same; names without other words come before all others. In a
+    projected CRS, x and y come before longitude and latitude.
     """
     names = [column.name for column in existing]
     if set(domain.columns) <= set(names):
@@ -63,7 +70,7 @@ def recognised_columns(existing: Sequence[Column], domain: Domain) -> tuple[str,
     Raises:
         DataError: several may be meant.
     """
-    found = candidates(existing, domain)
+    found = coordinate_candidates(existing, domain)
     if len(found) > 1:
         choices = " or ".join(", ".join(map(shown, each)) for each in found[:4])
         raise DataError(f"several columns may be the coordinates, {choices}: name them (--columns)")
@@ -76,13 +83,13 @@ def _places(
     """Pairs of columns that are alike but for the coordinate; of trips, two such pairs."""
     sides: dict[tuple[str, ...], tuple[list[str], list[str]]] = defaultdict(lambda: ([], []))
     for name in names:
-        words = _words(name)
-        others = tuple(word for word in words if word not in first | second)
-        if others != words:
+        parts = _words(name)
+        others = tuple(word for word in parts if word not in first | second)
+        if others != parts:
             for side, known in enumerate((first, second)):
-                if not known.isdisjoint(words):
+                if not known.isdisjoint(parts):
                     sides[others][side].append(name)
-    pairs = {
+    pairs: dict[tuple[str, ...], list[tuple[str, ...]]] = {
         others: [(one, two) for one in ones for two in twos if one != two]
         for others, (ones, twos) in sides.items()
     }

@@ -6,10 +6,15 @@ A notation is public and the same for every cell of a column, so that each cell 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from dpviz.errors import DataError
+
+OPTIONS = ("decimal", "thousands", "time_format", "order")
+"""Arguments that declare a notation."""
 
 DECIMALS, THOUSANDS = (".", ","), (".", ",", " ", "'")
 ORDERS = {"lon,lat": (0, 1), "x,y": (0, 1), "lat,lon": (1, 0), "y,x": (1, 0)}
@@ -39,8 +44,8 @@ _PARTS = {
     "y": "(?P<short>[0-9]{2})",
     "m": f"(?P<month>{_MONTH}|[1-9])",
     "d": f"(?P<day>{_DAY}|[1-9])",
-    "b": "(?P<name>(?i:%s))" % "|".join(MONTHS),
-    "B": "(?P<name>(?i:%s))[a-z]*" % "|".join(MONTHS),
+    "b": f"(?P<name>(?i:{'|'.join(MONTHS)}))",
+    "B": f"(?P<name>(?i:{'|'.join(MONTHS)}))[a-z]*",
     "H": f"(?P<hour>{_HOUR}|[0-9])",
     "I": "(?P<hour>0[1-9]|1[0-2]|[1-9])",
     "M": "(?P<minute>[0-5][0-9]|[0-9])",
@@ -96,8 +101,7 @@ class Notation:
     @property
     def declared(self) -> dict[str, str]:
         """The options that were declared, by name."""
-        names = ("decimal", "thousands", "time_format", "order")
-        given = {name: getattr(self, name) for name in names}
+        given = {name: getattr(self, name) for name in OPTIONS}
         return {name: value for name, value in given.items() if value is not None}
 
     @property
@@ -140,6 +144,13 @@ class Notation:
 
 PLAIN = Notation()
 """Numbers with a decimal point, and ISO 8601."""
+
+
+def with_notation(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments of a reader, those that declare a notation put together as ``notation``."""
+    notation: Any = {name: value for name, value in options.items() if name in OPTIONS}
+    others = {name: value for name, value in options.items() if name not in OPTIONS}
+    return {**others, "notation": Notation(**notation)} if notation else others
 
 
 def _expression(text: str) -> str:

@@ -126,7 +126,8 @@ def layout(
     alone = domain.dims == 2 and len(names) == 1
     if notation.order is not None and not alone:
         raise DataError(
-            f"order={notation.order!r} is of points in one column of text: name it alone (--columns)"
+            f"order={notation.order!r} is of points in one column of text: name that alone with "
+            "columns=… (--columns)"
         )
     if alone and notation.order is None and names[0].strip().casefold() not in WKT:
         raise DataError(
@@ -135,7 +136,8 @@ def layout(
         )
     if notation.time_format is not None and time is None:
         raise DataError(
-            f"time_format={notation.time_format!r} is of a column of times: name it, or leave it out"
+            f"time_format={notation.time_format!r} is of a column of times: name the column, or "
+            "leave it out"
         )
     how = Layout(
         names,
@@ -268,9 +270,7 @@ def read_records(
         DataError: one line that names the thing and the remedy, and quotes no record.
     """
     opened = open_table(source, table)
-    how = layout(
-        opened, domain, columns=columns, crs=crs, unit=unit, time=time, notation=notation
-    )
+    how = layout(opened, domain, columns=columns, crs=crs, unit=unit, time=time, notation=notation)
     counts = Tally() if counts is None else counts
     blocks = list(located(opened, how, domain, counts))
     if public:
@@ -397,10 +397,11 @@ def _coordinate_names(table: Table, domain: Domain) -> tuple[str, ...]:
     if not existing:  # an empty file is an empty data set
         return domain.columns
     remedy = f"name {domain.dims} of {listed(existing)}"
+    whole = ", or one that holds whole points with order=… (--order)" if domain.dims == 2 else ""
     if table.first_line:  # which may be a record: it is not shown
         remedy = (
-            f"name {domain.dims} of those in its first line with columns=… (--columns), or add a "
-            "header line"
+            f"name {domain.dims} of those in its first line with columns=… (--columns){whole}, or "
+            "add a header line"
         )
     raise DataError(
         f"{table.name} has no columns called {', '.join(domain.columns)} or the like: {remedy}"

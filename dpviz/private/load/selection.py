@@ -60,7 +60,9 @@ class Selection:
             DataError: one is declared.
         """
         for option, value in self.notation.declared.items():
-            raise DataError(f"{source} holds counts: {option}={value!r} is of records, leave it out")
+            raise DataError(
+                f"{source} holds counts: {option}={value!r} is of records, leave it out"
+            )
 
     def grid_bits(self, domain: Domain) -> int:
         """Bits of a grid that is coarser than the lattice: as given, or the default."""

@@ -28,7 +28,7 @@ from dpviz.private.load.aggregation import (
 from dpviz.private.load.count_rows import columns_of
 from dpviz.private.load.engines import scheme_of, table_of
 from dpviz.private.load.folder import folder_footers
-from dpviz.private.load.notation import PLAIN, Notation
+from dpviz.private.load.notation import Notation
 from dpviz.private.load.points import layout, located, read_layers
 from dpviz.private.load.selection import Selection
 from dpviz.private.load.tables.base import Table
@@ -167,7 +167,7 @@ def public_extent(
     columns: Sequence[str] | None = None,
     crs: str = "EPSG:4326",
     table: str | None = None,
-    notation: Notation = PLAIN,
+    **forms: Any,
 ) -> tuple[float, float, float, float]:
     """West, south, east, north of all records, widened by 1 %: right for PUBLIC data only.
 
@@ -175,7 +175,7 @@ def public_extent(
     """
     everywhere = Domain((-1e9, -1e9), (1e9, 1e9), crs=crs)
     opened = open_table(path, table)
-    how = layout(opened, everywhere, columns=columns, crs=crs, notation=notation)
+    how = layout(opened, everywhere, columns=columns, crs=crs, notation=Notation(**forms))
     corners = [
         [block.points.min(axis=0), block.points.max(axis=0)]
         for block in located(opened, how, everywhere, Tally())

@@ -37,19 +37,19 @@ MANY = 0.05
 
 _REMEDY = {
     Fact.BROKEN: "look at the file",
-    Fact.RAGGED: "look for commas too many or too few",
+    Fact.RAGGED: "look for a separator too many or too few",
     Fact.QUOTED: "write line breaks in a field as spaces",
-    Fact.NO_PLACE: "see --columns, --decimal, --order",
-    Fact.OUTSIDE: "see --bounds, --crs, --period",
-    Fact.NO_UNIT: "see --unit",
-    Fact.NO_TIME: "see --time-format",
-    Fact.NO_KIND: "see --kinds",
-    Fact.NO_VALUE: "see --decimal, --thousands",
-    Fact.NO_ID: "see --columns",
-    Fact.UNKNOWN: "see --drop-unknown",
-    Fact.EMPTY: "see --drop-unknown",
+    Fact.NO_PLACE: "check the columns, the decimal mark, the order of coordinates",
+    Fact.OUTSIDE: "check the area, the order of the coordinates (longitude first), CRS and period",
+    Fact.NO_UNIT: "check the column of the unit",
+    Fact.NO_TIME: "declare the time format",
+    Fact.NO_KIND: "check the list of kinds",
+    Fact.NO_VALUE: "declare the decimal mark and that of thousands",
+    Fact.NO_ID: "check the columns",
+    Fact.UNKNOWN: "check the graph or the alphabet, or leave out what is unknown",
+    Fact.EMPTY: "check the columns",
 }
-"""Why records are dropped, and where to look."""
+"""Why records are dropped, and what to do."""
 
 
 class Tally:
