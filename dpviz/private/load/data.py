@@ -180,6 +180,9 @@ def load(
         if each not in ARGUMENTS[form]:
             able = ", or ".join(other for other, names in ARGUMENTS.items() if each in names)
             raise DataError(f"{each} goes with {able}, the data are {form}: leave it out")
+    notation = {each: options[each] for each in OPTIONS if each in options}
+    if form == "points" and "order" in notation:
+        notation["columns"] = list(columns or ())
     options = with_notation(options)
     if form == "trips":
         frame = {each: options.pop(each, None) for each in ("time", *TIMES)}
@@ -194,8 +197,11 @@ def load(
     if built_in and form == "trips":
         return city_trips() if options["steps"] is None else city_trips_in(options["steps"])
     options |= {"unit": unit, "max_per_unit": max_per_unit, "name": name, "table": table}
+    stated = {"notation": notation} if notation else {}
     if form == "points":
-        return read_points(source, Selection(cast(Domain, domain), public=public, **options))
+        data = read_points(source, Selection(cast(Domain, domain), public=public, **options))
+        data.facts |= stated
+        return data
     if domain is None and cells is not None:
         domain = cells.domain
     if domain is None:
@@ -204,6 +210,7 @@ def load(
     tally = Tally()
     handle: Handle[Any] = read(source, domain, public=bool(public), counts=tally, **options)
     handle.tally = tally if handle.public else None
+    handle.facts |= stated
     return handle
 
 

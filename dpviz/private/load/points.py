@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpviz.domain import Domain, default_columns
-from dpviz.domain.attributes import OTHER, Kinds, Values
+from dpviz.domain.attributes import Kinds, Values
 from dpviz.errors import DataError
 from dpviz.files import arrow
 from dpviz.private.index import Layers, PointIndex
@@ -29,8 +29,8 @@ from dpviz.private.load.projection import finite_rows, in_crs, transformer
 from dpviz.private.load.tables.base import Column, Table, listed, pick
 from dpviz.private.load.tables.opening import open_table
 from dpviz.private.load.tally import Fact, Tally
-from dpviz.private.load.values import numbers, paired_points, times, typed, wkt_points
-from dpviz.private.load.words import listed_places, texts
+from dpviz.private.load.values import numbers, text_points, times, typed
+from dpviz.private.load.words import kind_numbers, texts
 from dpviz.trees.lattice import STRIP, Codes, morton
 
 
@@ -126,8 +126,7 @@ def layout(
     alone = domain.dims == 2 and len(names) == 1
     if notation.order is not None and not alone:
         raise DataError(
-            f"order={notation.order!r} is of points in one column of text: name that alone with "
-            "columns=… (--columns)"
+            f"order={notation.order!r} is of points in one column: name that alone (--columns)"
         )
     if alone and notation.order is None and names[0].strip().casefold() not in WKT:
         raise DataError(
@@ -136,18 +135,9 @@ def layout(
         )
     if notation.time_format is not None and time is None:
         raise DataError(
-            f"time_format={notation.time_format!r} is of a column of times: name the column, or "
-            "leave it out"
+            f"time_format={notation.time_format!r} is of a column of times: name that too (time)"
         )
-    how = Layout(
-        names,
-        "",
-        unit,
-        time,
-        domain.kinds,
-        domain.values,
-        replace(notation, semicolons=table.semicolons),
-    )
+    how = Layout(names, "", unit, time, domain.kinds, domain.values, notation)
     if table.declares and table.columns:
         wanted = [*names, *how.extra]
         pick(table.columns, wanted, table.name, first_line=table.first_line)
@@ -156,7 +146,7 @@ def layout(
         raise DataError(f"{table.name} does not state its CRS: name it, for example EPSG:4326")
     if transformer(source_crs, domain.crs) is not None and domain.dims % 2:
         raise DataError(f"{domain.dims} dimensions cannot change their CRS: project them first")
-    return replace(how, crs=source_crs)
+    return replace(how, crs=source_crs, notation=replace(notation, semicolons=table.semicolons))
 
 
 @dataclass(frozen=True, repr=False)
@@ -186,7 +176,7 @@ def located(table: Table, how: Layout, domain: Domain, counts: Tally) -> Iterato
         if block.places is not None:
             points = block.places
         elif alone:
-            points = _whole_points(block.columns[how.columns[0]], how)
+            points = text_points(block.columns[how.columns[0]], how.columns[0], notation)
         else:
             axes = block.columns if numeric else typed(block.columns, how.columns, notation)
             points = np.stack([axes[name] for name in how.columns]).T  # each axis in one piece
@@ -228,14 +218,6 @@ def located(table: Table, how: Layout, domain: Domain, counts: Tally) -> Iterato
             value = None if value is None else value[rows]
         steps = None if values is None or value is None else values.steps(value)
         yield _Located(points, unit, time, kind, steps)
-
-
-def _whole_points(column: Any, how: Layout) -> NDArray[np.float64]:
-    """Points (n, 2) of one column of text."""
-    (name,) = how.columns
-    if how.notation.order is None:
-        return wkt_points(column, name)
-    return paired_points(column, name, how.notation)
 
 
 def read_records(
@@ -358,22 +340,6 @@ def _layers(
     )
     values = tuple(sums)  # before the codes are sorted
     return Layers(tuple(PointIndex.from_codes(plain, codes[at]) for at in of_each), values)
-
-
-def kind_numbers(column: Any, kinds: Kinds) -> NDArray[np.int64]:
-    """Places of a column's kinds in the public list, int64 (n,), stability 1: −1 for none.
-
-    A kind is text, byte by byte as in :func:`~dpviz.private.load.words.texts`, in UTF-8 or else in
-    Windows-1252. What is not listed is ``other`` where that is listed; a missing kind is none.
-
-    Raises:
-        DataError: the declared type holds no texts.
-    """
-    written = texts(column, kinds.column)
-    number = listed_places(written, kinds.names)
-    if OTHER in kinds.names:
-        number[(number < 0) & arrow.number_array(written.is_valid())] = kinds.number(OTHER)
-    return number
 
 
 def _coordinate_names(table: Table, domain: Domain) -> tuple[str, ...]:

@@ -118,19 +118,20 @@ def times(column: Any, name: str, zone: str = ZONE, notation: Notation = PLAIN) 
     return numbers(column, name, notation) / (notation.per_second or 1.0)
 
 
-def paired_points(column: Any, name: str, notation: Notation) -> Float:
-    """Points (n, 2) of a column of text in the declared order, stability 1: NaN for no point.
+def text_points(column: Any, name: str, notation: Notation) -> Float:
+    """Points (n, 2) of a column of text, stability 1: NaN for no point.
 
-    A cell is two numbers between which a comma, a semicolon or a space stands, perhaps in
-    parentheses or brackets, or a point in WKT.
+    Without a declared order a cell is WKT. With one it is two numbers between which a comma, a
+    semicolon or a space stands, perhaps in parentheses or brackets, or a point in WKT.
 
     Raises:
         DataError: the declared type is no text.
     """
-    column = _text(column, name)
-    matched = pc.extract_regex(pc.cast(column, pa.large_binary()), _PAIR)
+    if notation.order is None:
+        return wkt_points(column, name)
+    matched = pc.extract_regex(pc.cast(_text(column, name), pa.large_binary()), _PAIR)
     pair = [_parsed(pc.struct_field(matched, each), PLAIN) for each in ("a", "b")]
-    return np.column_stack([pair[at] for at in ORDERS[str(notation.order)]])
+    return np.column_stack([pair[at] for at in ORDERS[notation.order]])
 
 
 def wkt_points(column: Any, name: str) -> Float:
