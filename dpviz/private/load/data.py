@@ -118,12 +118,11 @@ def load(
             "sequences" and a box, each unit's places in time become sequences of cells.
         columns: coordinate columns in the domain's order, or in 2-D one column of points; the
             geometry or columns of usual names otherwise, as ``handle.columns`` then says. JSON
-            declares
-            none: name them here, or in the domain. Of symbols, the one column of lists; by default
-            the only one, or a row for each symbol with the columns ``sequence`` and ``symbol``, or
-            text with a sequence a line. Trips have the columns ``trip`` and ``edge``, or a list
-            column ``edges`` or ``nodes``; or records are events at places, as points are, and each
-            counts on the street that is nearest.
+            declares none: name them here, or in the domain. Of symbols, the one column of lists; by
+            default the only one, or a row for each symbol with the columns ``sequence`` and
+            ``symbol``, or text with a sequence a line. Trips have the columns ``trip`` and
+            ``edge``, or a list column ``edges`` or ``nodes``; or records are events at places, as
+            points are, and each counts on the street that is nearest.
         crs: CRS of plain coordinate columns, and of geometry whose file does not state one; the
             domain's by default for columns, the graph's for those of events.
         unit: column that names the privacy unit (a person), and records without an id in it are

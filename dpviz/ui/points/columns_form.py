@@ -140,7 +140,7 @@ def time_format_form(prefix: str, file_id: str) -> dict[str, str]:
         format_func=lambda form: TIME_FORMATS.get(form, form),
         placeholder="ISO 8601, or as the column declares",
         accept_new_options=True,
-        key=f"{prefix}.time_format.{file_id}",
+        key=f"{prefix}.written.{file_id}",
         help="Or type a pattern of strptime, such as %d.%m.%Y %H:%M.",
     )
     return {} if form is None else {"time_format": str(form)}
