@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import dpviz
 from dpviz.errors import DataError
 from dpviz.private.load import values
+from dpviz.private.load.notation import Notation
 from dpviz.private.load.sequences import alphabet_of, read_sequences
 from dpviz.private.load.tables.delimited import DelimitedText
 from dpviz.private.load.values import number_of, numbers, times
@@ -46,6 +47,12 @@ PLAIN_TIMES = st.one_of(
 )
 
 
+NOTATIONS = (
+    Notation(), Notation(semicolons=True), Notation(decimal=","), Notation(thousands=","),
+    Notation(decimal=",", thousands="."), Notation(decimal=",", thousands=" "),
+)  # fmt: skip
+
+
 def same(one, two):
     assert np.array_equal(np.asarray(one), np.asarray(two), equal_nan=True)
 
@@ -58,13 +65,52 @@ def apart(read, cells, other):
     return alone
 
 
-@given(st.lists(NUMBERS, min_size=1, max_size=5))
-def test_numbers_of_texts(cells):
+@given(st.lists(NUMBERS, min_size=1, max_size=5), st.sampled_from(NOTATIONS))
+def test_numbers_of_texts(cells, notation):
     def read(column):
-        return numbers(pa.array(column, pa.string()), "x")
+        return numbers(pa.array(column, pa.string()), "x", notation)
 
-    same(apart(read, cells, "zed"), [number_of(cell) for cell in cells])
-    same(apart(read, cells, None), numbers(list(cells), "x"))
+    same(apart(read, cells, "zed"), [number_of(cell, notation) for cell in cells])
+    same(apart(read, cells, None), numbers(list(cells), "x", notation))
+
+
+@given(
+    st.datetimes(datetime(1000, 1, 1), datetime(9999, 12, 31)),
+    st.sampled_from(
+        (
+            "%m/%d/%Y %I:%M:%S %p",
+            "%d.%m.%Y %H:%M",
+            "%Y%m%d%H%M%S",
+            "%d %b %Y %H:%M:%S.%f",
+            "%B %d, %Y",
+        )
+    ),
+)
+def test_times_of_a_pattern_are_those_of_strptime(when, pattern):
+    cell = when.strftime(pattern)
+    wanted = (datetime.strptime(cell, pattern) - datetime(1970, 1, 1)).total_seconds()
+    notation = Notation(time_format=pattern)
+    assert times(pa.array([cell, "soon"]), "t", "UTC", notation)[0] == pytest.approx(
+        wanted, abs=1e-4
+    )
+    assert np.isnan(times([f"{cell} more"], "t", "UTC", notation)[0])
+
+
+@pytest.mark.parametrize(("pattern", "cell"), [
+    ("us", "02/30/2024 10:00:00 AM"), ("us", "02/28/2024 13:00:00 PM"), ("%Y%m%d", "2024115"),
+    ("eu", "31/04/2024 10:00:00"), ("%y-%m-%d", "24-00-01"), ("iso", "2024-03-05 24:00"),
+])  # fmt: skip
+def test_a_time_that_no_calendar_or_clock_has_is_none(pattern, cell):
+    assert np.isnan(times(pa.array([cell]), "t", "UTC", Notation(time_format=pattern))[0])
+
+
+def test_whole_numbers_are_read_by_their_digits_where_a_format_says_so():
+    """Else they are seconds; a column of timestamps takes no format."""
+    column = pa.array([20240305, None])
+    assert times(column, "t")[0] == 20240305
+    assert times(column, "t", "UTC", Notation(time_format="iso"))[0] == 1_709_596_800
+    with pytest.raises(DataError, match="which needs no time format: leave it out"):
+        times(pa.array([datetime(2024, 3, 5)]), "t", "UTC", Notation(time_format="iso"))
 
 
 @given(st.lists(TIMES, min_size=1, max_size=5))
