@@ -18,6 +18,7 @@ from dpviz.datasets import city_graph
 from dpviz.datasets.geography import CITY
 from dpviz.domain.crs import DEGREES, known_crs
 from dpviz.errors import DataError, ParameterError
+from dpviz.private.load.notation import Notation
 from dpviz.private.load.streets import graph_from_graphml, graph_from_lines
 from dpviz.private.load.tables.base import pick
 from dpviz.private.load.tables.opening import open_table
@@ -151,12 +152,16 @@ def public_columns(
     for name in wanted:
         if not all(cells[name]):
             raise DataError(f"{path.name}: column {name!r} has missing values: fill or drop them")
-    return {name: _public_column([each or b"" for each in cells[name]], name) for name in wanted}
+    notation = Notation(semicolons=table.semicolons)
+    return {
+        name: _public_column([each or b"" for each in cells[name]], name, notation)
+        for name in wanted
+    }
 
 
-def _public_column(cells: list[bytes], name: str) -> NDArray[Any]:
+def _public_column(cells: list[bytes], name: str, notation: Notation) -> NDArray[Any]:
     if name in _NUMBERS:
-        numbers = np.array([number_of(cell) for cell in cells], dtype=np.float64)
+        numbers = np.array([number_of(cell, notation) for cell in cells], dtype=np.float64)
         if np.isnan(numbers).any():
             raise DataError(f"column {name!r} must hold numbers, one each")
         return numbers
