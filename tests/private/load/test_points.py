@@ -122,7 +122,7 @@ class TestFormats:
         assert records.points.dtype == np.float64
         assert records.unit.tolist() == [0, 1, 0]
         assert records.time.tolist() == [1893484800.0] * 3  # 2030-01-01T08:00 UTC
-        assert records.counts.dropped == 0
+        assert records.counts.dropped == {}
 
     @pytest.mark.parametrize("form", ["geoparquet", "gpkg", "shp", "zip", "geojson"])
     def test_the_crs_of_the_file_is_honoured(self, tmp_path, form):
