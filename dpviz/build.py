@@ -52,7 +52,8 @@ from dpviz.private.load.data import load as load
 from dpviz.private.load.dialects import checked_dialect as checked_dialect
 from dpviz.private.load.graphs import read_graph as read_graph
 from dpviz.private.load.graphs import workload_of as workload_of
-from dpviz.private.load.names import recognised_columns as recognised_columns
+from dpviz.private.load.names import coordinate_candidates as coordinate_candidates
+from dpviz.private.load.notation import Notation as Notation
 from dpviz.private.load.selection import checked_bits as checked_bits
 from dpviz.private.load.sequences import alphabet_of as alphabet_of
 from dpviz.private.load.sequences import has_header as has_header

@@ -9,7 +9,7 @@ import typer
 
 import dpviz
 from dpviz.cli.groups import grouped
-from dpviz.cli.options import Attributes, Bits, Clock, Places, TableName, Units
+from dpviz.cli.options import Attributes, Bits, Clock, Places, TableName, TextForms, Units
 from dpviz.cli.outputs import apart, identity
 from dpviz.cli.root import Json, app, complain, emit, progress
 from dpviz.errors import ParameterError
@@ -28,6 +28,7 @@ def aggregate(
     places: Places,
     clock: Clock,
     attributes: Attributes,
+    forms: TextForms,
     units: Units,
     table: TableName = None,
     bits: Bits = None,
@@ -58,6 +59,7 @@ def aggregate(
         sources,
         places.domain(stating, clock, attributes.without_values()),
         **places.reading(),
+        **forms.reading(),
         **units.reading(),
         table=table,
         bits=bits,

@@ -13,7 +13,7 @@ from dpviz.cli.areas import Partition, checked_name
 from dpviz.cli.areas import described as described_areas
 from dpviz.cli.building import Facts, build_release
 from dpviz.cli.groups import grouped
-from dpviz.cli.options import Attributes, Bits, Clock, Order, Places, TableName, Units
+from dpviz.cli.options import Attributes, Bits, Clock, Order, Places, TableName, TextForms, Units
 from dpviz.cli.rectangles import rectangles
 from dpviz.cli.releases import summary
 from dpviz.cli.root import app, progress
@@ -36,6 +36,7 @@ def build(
     places: Places,
     clock: Clock,
     attributes: Attributes,
+    forms: TextForms,
     units: Units,
     partition: Partition,
     method: Annotated[
@@ -72,6 +73,7 @@ def build(
             source,
             areas.domain if areas is not None else places.domain(source, clock, attributes),
             **places.reading(),
+            **forms.reading(),
             **units.reading(),
             public=order.public or None,
             name=order.dataset,

@@ -117,7 +117,13 @@ def build_release(
             "set it once with 'dpviz ledger set'"
         )
     seconds = time.perf_counter() - started
+    if data.tally is None and not data.public and not order.as_json:
+        complain("note: 'dpviz check' shows the owner what was dropped")
+    elif data.tally is not None and data.tally.warning:
+        complain(f"warning: {data.name!r}: {data.tally.warning}")
     facts, (first, *rest) = describe(release, data)
+    if data.tally is not None:
+        facts["records"] = data.tally.facts
     facts |= {
         "epsilon": release.header.epsilon,
         "guarantee": release.header.guarantee,

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from dpviz.cli.groups import grouped
-from dpviz.cli.options import Attributes, Clock, Places, TableName, Units
+from dpviz.cli.options import Attributes, Clock, Places, TableName, TextForms, Units
 from dpviz.cli.root import Json, app, emit
 from dpviz.cli.sources import Streets
 from dpviz.errors import ParameterError
@@ -23,6 +23,7 @@ def check(
     places: Places,
     clock: Clock,
     attributes: Attributes,
+    forms: TextForms,
     units: Units,
     table: TableName = None,
     graph: Annotated[
@@ -57,7 +58,7 @@ def check(
     )
     from dpviz.roads.steps import Steps
 
-    read: dict[str, Any] = {**units.reading(), "table": table}
+    read: dict[str, Any] = {**units.reading(), **forms.reading(), "table": table}
     if alphabet is not None and not (graph is None and clock.time is None):
         raise ParameterError("--alphabet is of other data than --graph and --time: give one")
     in_time = clock.time is not None and not {*clock.given} - {"time"}
@@ -69,6 +70,10 @@ def check(
             "columns": (places.columns, ("points", "places in time", "trips")),
             "crs": (places.crs, ("points", "places in time", "trips")),
             **{name: (value, ("points",)) for name, value in vars(attributes).items()},
+            **{
+                name.replace("_", "-"): (value, ("points", "places in time", "trips"))
+                for name, value in forms.reading().items()
+            },
             "components": (components != "refuse", ("trips",)),
             "directed": (directed, ("trips",)),
             "column": (column, ("symbols",)),

@@ -10,7 +10,7 @@ import typer
 import dpviz
 from dpviz.cli.build import workload_rule
 from dpviz.cli.groups import grouped
-from dpviz.cli.options import Places
+from dpviz.cli.options import Places, TextForms
 from dpviz.cli.outputs import apart, claimed, space_in
 from dpviz.cli.root import Json, NoiseSeed, app, emit, numbers, progress
 from dpviz.errors import ParameterError, PrivacyError
@@ -37,6 +37,7 @@ def evaluate(
     source: Annotated[str, typer.Argument(help="A file of records, or a built-in name.")],
     output: Annotated[str, typer.Option("--output", "-o", help="The rows (.csv); resumed.")],
     places: Places,
+    forms: TextForms,
     methods: Annotated[
         str, typer.Option(help="Between commas; with parameters: quadtree:height=6:prune=0.")
     ] = "privtree,ugrid",
@@ -89,7 +90,8 @@ def evaluate(
             "evaluate compares with exact counts: only for public data; add --public if they are"
         )
     require_files(output, plot, source, workload_file)
-    handle = dpviz.load(source, places.domain(source), **places.reading(), public=True)
+    reading = {**places.reading(), **forms.reading()}
+    handle = dpviz.load(source, places.domain(source), **reading, public=True)
     require_public(dpviz.Ledger(), handle)  # exact counts follow
     declared, workload_file = _declared(workload_file, handle)
     drawn = workload_file is not None and not Path(workload_file).exists()

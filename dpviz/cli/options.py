@@ -151,6 +151,30 @@ class Clock:
 
 
 @dataclass(frozen=True, kw_only=True)
+class TextForms:
+    """How text holds numbers, times and points."""
+
+    decimal: str | None = option(
+        "--decimal", help="Decimal mark of numbers in text, . or a comma; a point by default."
+    )
+    thousands: str | None = option(
+        "--thousands", help="Mark between groups of three digits, such as a comma; none by default."
+    )
+    time_format: str | None = option(
+        "--time-format",
+        help="Times: iso (by default), seconds, milliseconds, us (03/31/2024 10:00:00 PM), eu "
+        "(31/03/2024 22:00:00), or a pattern such as %d.%m.%Y.",
+    )
+    order: str | None = option(
+        "--order", help="With one column of points in text: lat,lon or lon,lat."
+    )
+
+    def reading(self) -> dict[str, Any]:
+        """What :func:`dpviz.load` takes of them."""
+        return {name: value for name, value in vars(self).items() if value is not None}
+
+
+@dataclass(frozen=True, kw_only=True)
 class Attributes:
     """What a record is beside its place: its kind, of a public list, and a value."""
 

@@ -9,7 +9,7 @@ import typer
 import dpviz
 from dpviz.cli.building import Facts, build_release
 from dpviz.cli.groups import grouped
-from dpviz.cli.options import Clock, Order, TableName, Units
+from dpviz.cli.options import Clock, Order, TableName, TextForms, Units
 from dpviz.cli.outputs import apart, writable
 from dpviz.cli.root import (
     COUNT,
@@ -50,6 +50,7 @@ def build(
     streets: Streets,
     units: Units,
     clock: Clock,
+    forms: TextForms,
     method: Annotated[
         str, typer.Option(help="A name, or a combination such as min+opt+tru.")
     ] = "event-histogram",
@@ -74,6 +75,7 @@ def build(
             source,
             **units.reading(),
             **clock.steps(),
+            **forms.reading(),
             public=order.public,
             drop_unknown=drop_unknown,
             name=order.dataset,
@@ -222,6 +224,7 @@ def evaluate(
     output: Annotated[str, typer.Option("--output", "-o", help="The rows to write (.csv).")],
     streets: Streets,
     clock: Clock,
+    forms: TextForms,
     methods: Annotated[
         str | None, typer.Option(help="Methods between commas; those of figures 6 to 13.")
     ] = None,

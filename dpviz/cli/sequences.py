@@ -10,7 +10,7 @@ import typer
 import dpviz
 from dpviz.cli.building import Facts, build_release
 from dpviz.cli.groups import grouped
-from dpviz.cli.options import Order, TableName, Units
+from dpviz.cli.options import Order, TableName, TextForms, Units
 from dpviz.cli.outputs import apart
 from dpviz.cli.root import Json, app, complain, emit, in_line
 from dpviz.cli.sources import Symbols
@@ -38,6 +38,7 @@ def build(
     source: Source,
     order: Order,
     symbols: Symbols,
+    forms: TextForms,
     units: Units,
     method: Annotated[str, typer.Option(help="A registered name.")] = "markov",
     table: TableName = None,
@@ -46,7 +47,12 @@ def build(
 
     def load() -> SequenceData:
         return symbols.load(
-            source, **units.reading(), public=order.public, name=order.dataset, table=table
+            source,
+            **units.reading(),
+            **forms.reading(),
+            public=order.public,
+            name=order.dataset,
+            table=table,
         )
 
     def noted(release: SequenceRelease, data: SequenceData) -> Facts:

@@ -19,6 +19,10 @@ STEPS = ("time", "period", "every", "zone", "cycle")
 """What steps of time are made of."""
 
 
+NOTATION = ("decimal", "thousands", "time_format", "order")
+"""How text is read."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Streets:
     """The public road graph of trips."""
@@ -76,6 +80,7 @@ class Streets:
                 unit=how.pop("unit", None),
                 max_per_unit=how.pop("max_per_unit", 1) != 1,
                 drop_unknown=how.pop("drop_unknown", False),
+                **{each: how.pop(each, None) for each in NOTATION},
             )
             dpviz.read_graph(CITY, directed=self.directed)
             time: dict[str, Any] = {k: v for k, v in how.items() if k in STEPS}
@@ -181,6 +186,7 @@ class Symbols:
                 max_per_unit=how["max_per_unit"] != 1,
                 dataset=how.get("name"),
                 table=how.get("table"),
+                **{each: how.get(each) for each in NOTATION},
             )
             city: SequenceData = dpviz.load(CITY, kind="sequences", **cutting)
             return city

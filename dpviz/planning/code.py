@@ -16,6 +16,9 @@ from dpviz.lists import listed
 FILE, WORKLOAD = "FILE", "WORKLOAD"
 """Where the name of the source, or of the file of queries, is not known."""
 
+NOTATION = ("decimal", "thousands", "time_format", "order")
+"""Arguments that say how text is read."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Code(ABC):
@@ -31,6 +34,7 @@ class Code(ABC):
         seed: of a simulation.
         neighbours: "add-remove" or "replace".
         dataset: the ledger's name of the records, where it is not the file's; None if not known.
+        notation: how text is read, as :func:`dpviz.load` takes it.
     """
 
     method: str
@@ -43,6 +47,7 @@ class Code(ABC):
     seed: int | None = None
     neighbours: str = "add-remove"
     dataset: str | None = None
+    notation: Mapping[str, Any] = field(default_factory=dict)
 
     @abstractmethod
     def command(self, output: str = "release.parquet") -> str:
@@ -56,6 +61,13 @@ class Code(ABC):
     @abstractmethod
     def _question(self) -> str:
         """Python that asks the release something."""
+
+    @property
+    def _notation(self) -> dict[str, Any]:
+        """The notation; as others may have written a header, of known names only."""
+        columns = tuple(map(str, self.notation.get("columns", ())))
+        forms = {name: str(self.notation[name]) for name in NOTATION if name in self.notation}
+        return ({"columns": columns} if columns else {}) | forms
 
     def _method_options(self) -> list[tuple[str, Any]]:
         """The options of a command that say what is built at which price."""

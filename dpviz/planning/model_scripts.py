@@ -50,13 +50,23 @@ class ModelScript(Code):
 
     def command(self, output: str = "release.parquet") -> str:
         """``dpviz roads build`` or ``dpviz sequences build``, as a shell takes it."""
-        options = [*self.options, *self._method_options(), *self._noise_options()]
+        options = [
+            *self.options,
+            *options_of(self._notation),
+            *self._method_options(),
+            *self._noise_options(),
+        ]
         options.append(("--output", output))
         flags = [*self.flags, *(["--public"] if self.public else [])]
         return shell(["dpviz", self.kind, "build", self.source or FILE], options, flags)
 
     def _lines(self) -> list[str]:
-        reading = dict(self.reading) | ({"public": True} if self.public else {}) | self._paid_as
+        reading = (
+            dict(self.reading)
+            | self._notation
+            | ({"public": True} if self.public else {})
+            | self._paid_as
+        )
         named = [f"kind={self.kind!r}"] if self.builtin else [self.domain]
         words = [repr(self.source or FILE), *named, *arguments(reading)]
         data = f"data = dpviz.load({', '.join(words)})"
@@ -104,6 +114,7 @@ def script_of(
         dataset=None if header.synthetic else dataset_of(header, source),
         builtin=builtin,
         public="records" in header.extra and not builtin,
+        notation=header.extra.get("notation", {}),
         **settings,
         **kind,
     )

@@ -106,6 +106,7 @@ class Script(Code):
             bits=_whole(header.extra.get("bits")),
             sum_share=_sum_share(header),
             workload=workload,
+            notation=header.extra.get("notation", {}),
             **settings,
             **_areas(release, areas),
             **unit_of(header),
@@ -116,6 +117,7 @@ class Script(Code):
         options: list[tuple[str, Any]] = []
         if not self.builtin:
             stated = {"bounds": self.domain.place.bounds, **self._stated()}
+            stated |= self._notation
             options += options_of({CALLED.get(name, name): each for name, each in stated.items()})
             options += [("--bits", self.bits)] if self.bits else []
         options += [("--table", self.table)] if self.table else []
@@ -136,7 +138,7 @@ class Script(Code):
         return shell(["dpviz", "build", self.source or FILE], options, flags)
 
     def _lines(self) -> list[str]:
-        reading: dict[str, Any] = {}
+        reading = self._notation
         if self.unit is not None:
             reading |= {"unit": self.unit, "max_per_unit": self.max_per_unit}
         reading |= {"public": True} if self.public and not self.builtin else {}

@@ -58,6 +58,7 @@ class AreaData(Handle[AreaRelease]):
             )
         self.synthetic = points.synthetic
         self.columns = points.columns
+        self.tally = points.tally
         self.areas = areas
         self.__points = points
 

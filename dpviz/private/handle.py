@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from dpviz.errors import DataError, PrivacyError
 from dpviz.private.index import Layers, PointIndex
 from dpviz.private.ledger.names import clean_name
 from dpviz.releases.points.release import PointRelease
+
+if TYPE_CHECKING:
+    from dpviz.private.load.tally import Tally
 
 R = TypeVar("R")
 """The release that a build of the data gives."""
@@ -78,6 +81,7 @@ class Handle(ABC, Generic[R]):
         unit: the privacy unit in words.
         max_per_unit: most records of one privacy unit, 1 where a record is the unit.
         facts: more that is public and that a release's header should say, plain values.
+        tally: what became of the records as they were read; None unless they are public.
 
     Raises:
         DataError: a bound below 1, a name that is no text, or `public` that is no truth value.
@@ -86,6 +90,7 @@ class Handle(ABC, Generic[R]):
     kind: ClassVar[str]
     records: str = "records"
     synthetic: bool = False
+    tally: Tally | None = None
 
     def __init__(
         self,
@@ -137,7 +142,6 @@ class DataHandle(Handle[PointRelease]):
 
     Attributes:
         domain: its public frame.
-        dropped: how many records lay outside the domain; None unless the data is public.
         bits: the records are on a public grid of 2^bits steps per axis; the lattice's by default.
         columns: what was taken for the coordinates, by its name; empty where nothing was chosen.
     """
@@ -154,7 +158,6 @@ class DataHandle(Handle[PointRelease]):
         public: bool = False,
         unit: str = "one record",
         max_per_unit: int = 1,
-        dropped: int | None = None,
         bits: int | None = None,
         digests: tuple[str, ...] = (),
         names: tuple[str, ...] = (),
@@ -166,7 +169,6 @@ class DataHandle(Handle[PointRelease]):
         if domain.values is not None and not sums:
             raise DataError(f"{name} does not say the value of a record: leave the sum out")
         self.domain = domain
-        self.dropped = dropped
         self.bits = domain.bits if bits is None else bits
         self.__digests = digests
         self.__index = index if isinstance(index, Layers) else Layers((index,))

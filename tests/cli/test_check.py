@@ -37,7 +37,8 @@ def test_facts_of_points(visits):
     assert output["read_as"] == "places: lon, lat"
     assert output["facts"] == {
         "records read": 8,
-        "cannot be parsed: dropped": 2,
+        "lines of another number of fields than the header: dropped": 1,
+        "lines whose quotes are not closed in the line, or enclose no field: dropped": 1,
         "no readable place: dropped": 1,
         "outside the domain: dropped": 1,
         "without the id of a privacy unit: dropped": 1,
@@ -71,7 +72,7 @@ def test_facts_of_places_in_time(tmp_path):
         "who,lon,lat,when\na,0.5,0.5,0\na,0.5,0.5,3600\na,0.1,0.1,999999\n"
         "b,9,9,0\nb,0.5,0.5,soon\n,0.5,0.5,0\n"
     )
-    words = ("--time", "when", "--unit", "who", "--gap", "2")
+    words = ("--time", "when", "--unit", "who", "--gap", "2", "--time-format", "seconds")
     assert as_json("check", tmp_path / "p.csv", BOX, *words) == {
         "heading": CHECK_HEADING,
         "read_as": "places in time",

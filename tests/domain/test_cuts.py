@@ -132,7 +132,14 @@ def test_an_hour_s_worth_from_file_to_answer(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     pd.DataFrame(RECORDS, columns=["x", "y", "when"]).to_csv("records.csv", index=False)
     build = ["build", "records.csv", "--bounds=400000,0,408000,4000", "--crs=EPSG:32631"]
-    build += ["--columns=x,y", "--time=when", f"--period={','.join(WEEK)}", "--public", "--seed=1"]
+    build += [
+        "--columns=x,y",
+        "--time=when",
+        "--time-format=seconds",
+        f"--period={','.join(WEEK)}",
+        "--public",
+        "--seed=1",
+    ]
     build += ["--method=quadtree", "--set=height=3", "--epsilon=100"]
     assert cli(*build, "-o", "plain.parquet")[0] == 0
     assert cli(*build, "-o", "worth.parquet", "--hour-worth", "500m")[0] == 0

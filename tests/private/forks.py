@@ -15,8 +15,8 @@ import numpy as np
 import dpviz
 from dpviz.private.roads import RoadData
 from dpviz.private.sequences import SequenceData, Sequences
-from dpviz.roads.graph import road_graph
 from dpviz.roads.paths import Paths
+from dpviz.roads.tables import road_graph
 from dpviz.sequences.alphabet import Alphabet
 from tests.strategies import UNIT_SQUARE
 

@@ -233,7 +233,7 @@ NODES = "node,x,y\n0,0,0\n1,1,0\n2,2,0\n"
 EDGES = "edge,src,dst\na,0,1\nb,1,2\n"
 TRIPS = (
     "trip,edge,start\n1,a,2024-03-04T08:00\n1,b,nonsense\n2,b,2024-03-05T08:00+00:00\n"
-    "3,a,soon\n4,a,2025-01-01\n5,b,1709700000\n6,a,\n"
+    "3,a,soon\n4,a,2025-01-01\n5,b,2024-03-06T04:40\n6,a,\n"
 )
 
 

@@ -296,6 +296,7 @@ def test_own_places_become_sequences_of_cells():
     app.segmented_control(key="sequences.public.upload").set_value("public")
     uploaded(app, "sequences.file", "places.csv", places_file())
     app.number_input(key="sequences.side").set_value(2)
+    named(app.selectbox, "Times are written as").set_value("seconds")
     bounded(app, "sequences")
     assert not app.error
     view = app.session_state["sequences.view"][1]

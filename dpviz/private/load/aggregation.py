@@ -10,20 +10,21 @@ import secrets
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.private.index import Layers, PointIndex
-from dpviz.private.load.cellquery import CellQuery, Fate
+from dpviz.private.load.cellquery import CellQuery, Clock, Fate
 from dpviz.private.load.columns import shown
 from dpviz.private.load.dialects import parts_of
 from dpviz.private.load.engines import connected
 from dpviz.private.load.engines.base import Engine, Rows, watched
 from dpviz.private.load.folder import Footers, size_of
 from dpviz.private.load.names import recognised_columns
+from dpviz.private.load.notation import MILLISECONDS, Notation
 from dpviz.private.load.selection import Selection
 from dpviz.private.load.tables.base import Column, listed, pick, refuse_other_types
 from dpviz.private.load.tally import Fact, Tally
@@ -133,7 +134,7 @@ def _query(
         raise DataError(
             f"column {shown(unit)} of {name} holds lists or structs: an id is a number or a text"
         )
-    clock = _clock(existing, domain, engine)
+    clock = _clock(existing, domain, engine, chosen.notation)
     query = CellQuery(domain, named, chosen.grid_bits(domain), unit, chosen.max_per_unit, clock)
     values = () if domain.values is None else (domain.values.column,)
     _refuse_other_types(existing, (*(() if query.of_geometry else named), *values), engine)
@@ -144,8 +145,8 @@ def _query(
 
 def engine_fates(
     engine: Engine, relation: Any, name: str, domain: Domain, chosen: Selection
-) -> tuple[Tally, tuple[str, ...]]:
-    """What becomes of a relation's records, and the columns of their coordinates.
+) -> tuple[Tally, tuple[str, ...], Layers]:
+    """What becomes of a relation's records, the columns of their coordinates, and the indexes.
 
     Raises:
         DataError: as :func:`engine_layers`.
@@ -161,7 +162,7 @@ def engine_fates(
     total = sum(index.total for index in layers.counts)
     facts.add(Fact.OVER, within - total)
     facts.add(Fact.LOADED, total)
-    return facts, query.columns
+    return facts, query.columns, layers
 
 
 def layers_of_rows(counted: Sequence[Rows], domain: Domain, bits: int) -> Layers:
@@ -207,31 +208,35 @@ def too_many(bits: int) -> DataError:
     return DataError(f"over {MAX_CELLS:,} cells at {bits} bits per axis: give fewer bits")
 
 
-def _clock(
-    existing: Sequence[Column], domain: Domain, engine: Engine
-) -> Literal["number", "time", "instant"]:
+def _clock(existing: Sequence[Column], domain: Domain, engine: Engine, notation: Notation) -> Clock:
     """What the column of the time is declared to hold.
 
     Raises:
-        DataError: text, or what is no time: each engine reads texts by rules of its own.
+        DataError: text, or what is no time: each engine reads texts by rules of its own; or a
+            notation of text.
     """
+    for option, value in notation.declared.items():
+        if notation.per_second is None or option != "time_format":
+            raise DataError(
+                f"{option}={value!r} is of text, which {engine.title} reads by rules of its own: "
+                "give columns of numbers and times, or one file"
+            )
     kind = next((each.kind for each in existing if each.name == domain.time), "number")
-    if kind == "time":
-        return "time"
-    if kind == "instant":
-        return "instant"
     if kind == "number" or (kind == "other" and engine.dialect == "spark"):
-        return "number"
+        return "milliseconds" if notation.time_format == MILLISECONDS else "number"
+    if notation.time_format is None and kind == "time":
+        return "time"
+    if notation.time_format is None and kind == "instant":
+        return "instant"
     raise DataError(
         f"column {shown(domain.time)} is not declared as a time in {engine.title}: give a table or "
-        "files with a timestamp, a date, or seconds since 1970"
+        "files with a timestamp, a date, or seconds since 1970, or with milliseconds that a time "
+        "format declares"
     )
 
 
 def _refuse_other_types(existing: Sequence[Column], named: Sequence[str], engine: Engine) -> None:
-    """Raise where a column of numbers is declared to hold none: all records would be dropped."""
-    if engine.dialect == "spark":  # which says of no column what it holds
-        return
+    """Raise where a column of numbers is not declared so: engines read text by different rules."""
     for column in existing:
         if column.name in named and column.kind != "number":
             raise DataError(

@@ -66,6 +66,9 @@ MOST_CHANGES = 40
 """Of a zone's clocks in a period: each is a line of the query, several times."""
 
 
+Clock = Literal["number", "milliseconds", "time", "instant"]
+
+
 class Fate(IntEnum):
     """What becomes of a record before the bound of its unit; what drops it is called as the
     :class:`~dpviz.private.load.tally.Fact`.
@@ -77,6 +80,7 @@ class Fate(IntEnum):
     INSIDE = 3
     NO_KIND = 4
     NO_VALUE = 5
+    NO_TIME = 6
 
 
 @dataclass(frozen=True)
@@ -90,8 +94,8 @@ class CellQuery:
         bits: grid bits per axis.
         unit: column of the privacy unit; None if a record is the unit.
         max_per_unit: with ``unit``, max contributions per unit.
-        clock: what the column of the time is declared to hold: seconds since 1970, times (UTC
-            where no zone is known), or times with their zone.
+        clock: what the column of the time is declared to hold: seconds or milliseconds since 1970,
+            times (UTC where no zone is known), or times with their zone.
 
     Raises:
         DataError: as many columns as the domain does not have, or a bound that is none, or of no
@@ -104,7 +108,7 @@ class CellQuery:
     bits: int
     unit: str | None = None
     max_per_unit: int = 1
-    clock: Literal["number", "time", "instant"] = "number"
+    clock: Clock = "number"
 
     def __post_init__(self) -> None:
         dims = self.domain.place.dims
@@ -204,7 +208,7 @@ class CellQuery:
         """
         names: list[str] = []
         if dialect in DECLARED_NUMBERS:
-            time = self.domain.time if self.clock == "number" else None
+            time = self.domain.time if self.clock in ("number", "milliseconds") else None
             values = None if self.domain.values is None else self.domain.values.column
             places = () if self.of_geometry else self.columns
             names = [name for name in (*places, time, values) if name is not None]
@@ -222,6 +226,7 @@ class CellQuery:
         """
         places = self._coordinates(dialect)
         most = (float(LARGEST),) * self.domain.dims
+        planar = places[: self.domain.place.dims]
         inside = self._inside(places)
         of_a_kind, of_a_value = self._of_a_kind(dialect), self._of_a_value(dialect)
         fate = exp.case()  # a condition that is missing, as of a NULL, falls through
@@ -231,6 +236,7 @@ class CellQuery:
             (Fate.NO_VALUE, [*inside, *of_a_kind]),
             (Fate.NO_KIND, inside),
             (Fate.OUTSIDE, self._inside(places, [-each for each in most], most)),
+            (Fate.NO_TIME, self._inside(planar, [-each for each in most], most)),
         ):
             fate = fate.when(exp.and_(*conditions), exp.Literal.number(int(number)))
         fate = fate.else_(exp.Literal.number(int(Fate.NO_PLACE)))
@@ -350,7 +356,7 @@ class CellQuery:
         half_open = upper is None and self.domain.time is not None
         lower, upper = lower or self.domain.lower, upper or self.domain.upper
         conditions = []
-        for x, low, high in zip(places, lower, upper, strict=True):
+        for x, low, high in zip(places, lower, upper, strict=False):
             conditions += [
                 exp.GTE(this=x.copy(), expression=as_double(low)),
                 exp.LTE(this=x.copy(), expression=as_double(high)),

@@ -23,7 +23,9 @@ from dpviz.private.load.aggregation import (
 from dpviz.private.load.count_rows import columns_of
 from dpviz.private.load.engines import scheme_of, table_of
 from dpviz.private.load.folder import folder_footers
-from dpviz.private.load.points import layout, read_layers
+from dpviz.private.load.layout import layout
+from dpviz.private.load.notation import Notation, with_notation
+from dpviz.private.load.points import read_layers
 from dpviz.private.load.roads import read_trips
 from dpviz.private.load.selection import Selection
 from dpviz.private.load.sequences import alphabet_of, read_places, read_sequences
@@ -49,13 +51,17 @@ def check_points(
     unit: str | None = None,
     max_per_unit: int = 1,
     table: str | None = None,
+    **forms: Any,
 ) -> Checked:
     """Of records of places, read as :func:`dpviz.load` does: a file, a folder, or a table.
+
+    ``forms`` say how text is read, as there.
 
     Raises:
         DataError: the source cannot be read as points, or holds counts in place of records.
     """
-    chosen = Selection(domain, columns, crs, unit, max_per_unit, table=table)
+    notation = Notation(**forms)
+    chosen = Selection(domain, columns, crs, unit, max_per_unit, table=table, notation=notation)
     facts, path = Tally(), Path(source)
     if scheme_of(str(source)) is not None:
         with table_relation(str(source), table_of(str(source), table)) as relation:
@@ -67,7 +73,7 @@ def check_points(
             return _fates(relation, domain, chosen)
     opened = open_table(source, table)
     _refuse_counts(path, columns, counts.result_columns(path, opened))
-    how = layout(opened, domain, columns=columns, crs=crs, unit=unit)
+    how = layout(opened, domain, columns=columns, crs=crs, unit=unit, notation=notation)
     read_layers(opened, how, domain, most=max_per_unit, counts=facts)
     return facts.facts, f"places: {how.words}"
 
@@ -81,7 +87,7 @@ def _refuse_counts(path: Path, columns: Sequence[str] | None, result: Any) -> No
 
 
 def _fates(relation: Counted, domain: Domain, chosen: Selection) -> Checked:
-    facts, columns = engine_fates(*relation, domain, chosen)
+    facts, columns, _ = engine_fates(*relation, domain, chosen)
     return facts.facts, f"places: {', '.join(columns)}"
 
 
@@ -92,7 +98,7 @@ def check_trips(source: str | os.PathLike[str], graph: RoadGraph, **how: Any) ->
         DataError: the source cannot be read as trips.
     """
     facts = Tally()
-    data = read_trips(source, graph, counts=facts, **how)
+    data = read_trips(source, graph, counts=facts, **with_notation(how))
     words = f"events, each on its nearest street: {data.placed}" if data.placed else "trips"
     return facts.facts, words
 
@@ -120,5 +126,5 @@ def check_places(source: str | os.PathLike[str], domain: Domain, **how: Any) -> 
 def _counted(words: str, read: Callable[..., object], *what: Any, **how: Any) -> Checked:
     """Read as a build does, with a tally of what becomes of each record."""
     facts = Tally()
-    read(*what, counts=facts, **how)
+    read(*what, counts=facts, **with_notation(how))
     return facts.facts, words

@@ -16,11 +16,13 @@ from dpviz.errors import DataError
 from dpviz.private.handle import DataHandle, Handle
 from dpviz.private.ledger.names import checked_name
 from dpviz.private.load.cells import Cells
+from dpviz.private.load.notation import OPTIONS, with_notation
 from dpviz.private.load.roads import city_trips, city_trips_in, read_trips
 from dpviz.private.load.selection import Selection
 from dpviz.private.load.sequences import city_sequences, read_places, read_sequences
 from dpviz.private.load.sources import read_points
 from dpviz.private.load.tables.opening import checked_source
+from dpviz.private.load.tally import Tally
 from dpviz.private.roads import RoadData
 from dpviz.private.sequences import SequenceData
 from dpviz.progress import Progress
@@ -32,10 +34,10 @@ TIMES = ("period", "every", "zone", "cycle")
 """What steps of time are made of beside their column."""
 
 ARGUMENTS = {
-    "points": ("columns", "crs", "bits", "progress"),
-    "places in time": ("columns", "crs", "time", "side", "gap", "cells", "neighbours"),
+    "points": ("columns", "crs", "bits", "progress", *OPTIONS),
+    "places in time": ("columns", "crs", "time", "side", "gap", "cells", "neighbours", *OPTIONS),
     "sequences of symbols": ("columns", "drop_unknown"),
-    "trips": ("columns", "crs", "drop_unknown", "time", *TIMES),
+    "trips": ("columns", "crs", "drop_unknown", "time", *TIMES, *OPTIONS),
 }
 """What a source may hold, and the arguments that are not for all of them."""
 
@@ -95,6 +97,10 @@ def load(
     every: str | None = None,
     zone: str | tzinfo | None = None,
     cycle: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    time_format: str | None = None,
+    order: str | None = None,
     progress: Progress | None = None,
 ) -> Handle[Any]:
     """Read points, sequences or trips into a handle.
@@ -113,7 +119,7 @@ def load(
             outside are dropped.
         kind: of data, "points", "sequences" or "roads": the domain's by default. With
             "sequences" and a box, each unit's places in time become sequences of cells.
-        columns: coordinate columns in the domain's order, or in 2-D one column of WKT or WKB; the
+        columns: coordinate columns in the domain's order, or in 2-D one column of points; the
             geometry or columns of usual names otherwise, as ``handle.columns`` then says. JSON
             declares none: name them here, or in the domain. Of symbols, the one column of lists; by
             default the only one, or a row for each symbol with the columns ``sequence`` and
@@ -145,6 +151,14 @@ def load(
         every: the public step, such as ``1h``.
         zone: of times that state none, such as ``Europe/Berlin``; UTC by default.
         cycle: ``day`` or ``week``: steps are of the time since its last beginning.
+        decimal: the decimal mark of numbers in text, ``.`` or ``,``; a point by default, and in
+            text whose fields semicolons divide a point or a comma.
+        thousands: the mark between groups of three digits, such as ``,``; none by default, so that
+            ``1,250`` is no number.
+        time_format: how times are written: ``iso``, ``seconds`` or ``milliseconds`` since 1970 UTC,
+            ``us`` (03/31/2024 10:00:00 PM), ``eu`` (31/03/2024 22:00:00), or a pattern of strptime.
+            By default text is ISO 8601, and a number in a column of numbers is seconds.
+        order: of the coordinates in one column of text, ``lat,lon`` or ``lon,lat``.
         progress: of points, called while an engine counts; raising an exception cancels.
 
     Raises:
@@ -178,6 +192,10 @@ def load(
         if each not in ARGUMENTS[form]:
             able = ", or ".join(other for other, names in ARGUMENTS.items() if each in names)
             raise DataError(f"{each} goes with {able}, the data are {form}: leave it out")
+    notation = {each: options[each] for each in OPTIONS if each in options}
+    if form == "points" and "order" in notation:
+        notation["columns"] = list(columns or ())
+    options = with_notation(options)
     if form == "trips":
         frame = {each: options.pop(each, None) for each in ("time", *TIMES)}
         options["steps"] = Steps.of(**frame)
@@ -191,14 +209,20 @@ def load(
     if built_in and form == "trips":
         return city_trips() if options["steps"] is None else city_trips_in(options["steps"])
     options |= {"unit": unit, "max_per_unit": max_per_unit, "name": name, "table": table}
+    stated = {"notation": notation} if notation else {}
     if form == "points":
-        return read_points(source, Selection(cast(Domain, domain), public=public, **options))
+        data = read_points(source, Selection(cast(Domain, domain), public=public, **options))
+        data.facts |= stated
+        return data
     if domain is None and cells is not None:
         domain = cells.domain
     if domain is None:
         raise DataError(f"{form} need a domain, {_NEEDED[form]}: chosen without looking at them")
     read: Any = {"places in time": read_places, "trips": read_trips}.get(form, read_sequences)
-    handle: Handle[Any] = read(source, domain, public=bool(public), **options)
+    tally = Tally()
+    handle: Handle[Any] = read(source, domain, public=bool(public), counts=tally, **options)
+    handle.tally = tally if handle.public else None
+    handle.facts |= stated
     return handle
 
 

@@ -293,6 +293,9 @@ def as_seconds(value: Any, dialect: str, clock: str) -> Any:
     Raises:
         ParameterError: a dialect whose times are not known here.
     """
+    if clock == "milliseconds":
+        thousandth = {"expression": as_double(1000.0), "typed": False, "safe": False}
+        return exp.paren(exp.Div(this=as_number(value, dialect), **thousandth))
     if clock == "number" or dialect == "spark":  # there a time is cast to its seconds
         return as_number(value, dialect)
     if dialect == "postgres":

@@ -13,8 +13,10 @@ from dpviz.domain.zones import ZONE
 from dpviz.errors import DataError
 from dpviz.lazy import shapely
 from dpviz.private.load.items import Items
-from dpviz.private.load.names import recognised_columns, wkt_column
-from dpviz.private.load.points import layout, read_records
+from dpviz.private.load.layout import layout
+from dpviz.private.load.names import coordinate_candidates, recognised_columns, wkt_column
+from dpviz.private.load.notation import PLAIN, Notation
+from dpviz.private.load.points import read_records
 from dpviz.private.load.tables.base import Column, Table
 from dpviz.private.load.tally import Tally
 from dpviz.roads.graph import Float, Int, RoadGraph
@@ -30,7 +32,7 @@ def names_places(columns: Sequence[Column]) -> bool:
     """Whether a table has a geometry, or columns that usually hold places."""
     if any(each.kind == "geometry" for each in columns) or wkt_column(columns) is not None:
         return True
-    return recognised_columns(columns, Domain((0, 0), (1, 1))) is not None
+    return bool(coordinate_candidates(columns, Domain((0, 0), (1, 1))))
 
 
 def _are_degrees(table: Table, columns: Sequence[str] | None) -> bool:
@@ -55,6 +57,7 @@ def read_events(
     public: bool = False,
     table: str | None = None,
     steps: Steps | None = None,
+    notation: Notation = PLAIN,
     counts: Tally,
 ) -> tuple[Items, str]:
     """Events in the order of their records, and what was taken for their places.
@@ -74,6 +77,7 @@ def read_events(
         public: whether the data are public, so that axes that look swapped may be reported.
         table: of a database or a file of several.
         steps: of time, whose column is read.
+        notation: how text is read.
         counts: receives what became of the records.
 
     Raises:
@@ -89,11 +93,9 @@ def read_events(
         )
     around = surroundings(graph, steps)
     moment = None if steps is None else steps.column
-    how = layout(opened, around, columns=columns, crs=crs, unit=unit, time=moment)
-    records = read_records(
-        source, around, columns=columns, crs=crs, unit=unit, time=moment, public=public,
-        table=table, counts=counts,
-    )  # fmt: skip
+    form: Any = {"columns": columns, "crs": crs, "unit": unit, "time": moment, "notation": notation}
+    how = layout(opened, around, **form)
+    records = read_records(source, around, public=public, table=table, counts=counts, **form)
     edge = nearest_edges(graph, records.points)
     return Items(np.arange(len(edge) + 1), edge, records.unit, records.ids, records.time), how.words
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpviz.private.load.bounding import bounded, numbered
+from dpviz.private.load.notation import Notation
 from dpviz.private.load.tables.base import Table
 from dpviz.private.load.tally import Fact, Tally
 from dpviz.private.load.values import times
@@ -95,7 +96,7 @@ def read_items(
     names: Sequence[str],
     unit: str | None,
     counts: Tally,
-    time: tuple[str, str] | None = None,
+    time: tuple[str, str, Notation] | None = None,
 ) -> Items:
     """Parse, type, and group by (unit, id).
 
@@ -107,15 +108,14 @@ def read_items(
         names: of the items that there may be, public and distinct.
         unit: column of the privacy unit.
         counts: receives what became of the rows.
-        time: column of the moment, and the zone of those that state none.
+        time: column of the moment, the zone of those that state none, and their notation.
     """
     columns = (form.item, form.group, unit, time and time[0])
     wanted = [each for each in columns if each is not None]
     lengths, items, groups, units = [np.empty(0, np.int64)], [np.empty(0, np.int64)], [], []
     moments = [np.empty(0, np.float64)]
     for block in table.blocks([*dict.fromkeys(wanted)]):
-        counts.add(Fact.READ, block.rows + block.broken)
-        counts.add(Fact.BROKEN, block.broken)
+        counts.read(block)
         if form.group is None:
             start, cells = lists(block.columns[form.item], form.item)
             lengths.append(np.diff(start))

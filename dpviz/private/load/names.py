@@ -1,98 +1,124 @@
-"""Usual names of coordinate columns, in the languages that files come in."""
+"""Names of coordinate columns, recognised by the words in them: the schema alone decides."""
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
 from collections.abc import Sequence
 
-from dpviz.domain import Domain
+from dpviz.domain import Domain, default_columns
+from dpviz.domain.crs import known_crs
+from dpviz.errors import DataError
+from dpviz.lists import words
+from dpviz.private.load.columns import shown
 from dpviz.private.load.tables.base import TEXTS, Column
 
-_PLACES: tuple[tuple[str, str], ...] = (
-    ("lon", "lat"),
-    ("lng", "lat"),
-    ("long", "lat"),
-    ("longitude", "latitude"),
-    ("x", "y"),
-    ("easting", "northing"),
-    ("point_x", "point_y"),
-    ("x_coord", "y_coord"),
-    ("coord_x", "coord_y"),
-    ("lon_wgs84", "lat_wgs84"),
-    ("decimallongitude", "decimallatitude"),
-    ("längengrad", "breitengrad"),
-    ("laengengrad", "breitengrad"),
-    ("länge", "breite"),
-    ("longitud", "latitud"),
-    ("longitudine", "latitudine"),
-    ("lengtegraad", "breedtegraad"),
-    ("længdegrad", "breddegrad"),
-    ("lengdegrad", "breddegrad"),
-    ("pituusaste", "leveysaste"),
-    ("długość", "szerokość"),
-    ("dlugosc", "szerokosc"),
-    ("délka", "šířka"),
-    ("hosszúság", "szélesség"),
-    ("долгота", "широта"),
-    ("довгота", "широта"),
-    ("γεωγραφικό μήκος", "γεωγραφικό πλάτος"),
-    ("boylam", "enlem"),
-    ("经度", "纬度"),
-    ("經度", "緯度"),
-    ("経度", "緯度"),
-    ("경도", "위도"),
-    ("kinh độ", "vĩ độ"),
-    ("bujur", "lintang"),
-    ("ลองจิจูด", "ละติจูด"),
-    ("देशांतर", "अक्षांश"),
-    ("خط الطول", "خط العرض"),
-    ("קו אורך", "קו רוחב"),
+_LONGITUDE = frozenset(
+    words(
+        "lon,lng,long,longitude,längengrad,laengengrad,länge,longitud,longitudine,lengtegraad,"
+        "længdegrad,lengdegrad,pituusaste,długość,dlugosc,délka,hosszúság,долгота,довгота,"
+        "γεωγραφικό μήκος,boylam,经度,經度,経度,경도,kinh độ,bujur,ลองจิจูด,देशांतर,خط الطول,"
+        "קו אורך,decimallongitude",
+        "names",
+    )
 )
-_PREFIXES = ("pickup", "start", "origin", "from")
-_ENDS = ("dropoff", "end", "destination", "to")
-_SHORT = _PLACES[:5]
-
-_PAIRS: tuple[tuple[str, ...], ...] = (
-    ("plon", "plat", "dlon", "dlat"),
-    *(
-        (f"{start}_{x}", f"{start}_{y}", f"{end}_{x}", f"{end}_{y}")
-        for start, end in zip(_PREFIXES, _ENDS, strict=True)
-        for x, y in _SHORT
-    ),
+_LATITUDE = frozenset(
+    words(
+        "lat,latitude,breitengrad,breite,latitud,latitudine,breedtegraad,breddegrad,leveysaste,"
+        "szerokość,szerokosc,šířka,szélesség,широта,γεωγραφικό πλάτος,enlem,纬度,緯度,위도,vĩ độ,"
+        "lintang,ละติจูด,अक्षांश,خط العرض,קו רוחב,decimallatitude",
+        "names",
+    )
 )
+_PLANE = frozenset(("x", "easting")), frozenset(("y", "northing"))
+_GLOBE = _LONGITUDE | _PLANE[0], _LATITUDE | _PLANE[1]
+"""Words of the first and the second coordinate."""
 
-FAMILIES: tuple[tuple[str, ...], ...] = (
-    *_PLACES,
-    *((f"{start}_{x}", f"{start}_{y}") for start in _PREFIXES for x, y in _SHORT),
-    *_PAIRS,
-)
-"""Names of coordinates that are recognised, in order of preference, whatever their case."""
+_ENDS = (("pickup", "dropoff"), ("start", "end"), ("origin", "destination"), ("from", "to"))
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|[0-9]+|[^\W\d_]+")
 
-_SHAPES = ("wkt", "wkb", "the_geom", "geom", "geometry", "point", "location", "shape")
+WKT = ("wkt", "wkb", "the_geom", "geom", "geometry")
+"""Columns of text or bytes that hold points as WKT or WKB, longitude or x first."""
+
+
+def coordinate_candidates(existing: Sequence[Column], domain: Domain) -> list[tuple[str, ...]]:
+    """The columns that may hold the coordinates, by their names.
+
+    The domain's own columns are the only candidate where they exist. Else two columns are one
+    where each has a word of a coordinate, such as ``lon`` in ``pickup_lon`` or ``MapLon``, and
+    their other words are the same; names without other words come before all others. In a
+    projected CRS, x and y come before longitude and latitude.
+    """
+    names = [column.name for column in existing]
+    if set(domain.columns) <= set(names):
+        return [domain.columns]
+    by_name = {name.strip().casefold(): name for name in names}
+    stated = [each.casefold() for each in domain.columns]
+    if domain.columns != default_columns(domain.dims) and {*stated} <= {*by_name}:
+        return [tuple(by_name[name] for name in stated)]
+    projected = domain.crs == "" or known_crs(domain.crs).is_projected
+    families = (_PLANE, _GLOBE) if projected else ((_LONGITUDE, _LATITUDE), _GLOBE)
+    for first, second in families:
+        if places := _places(names, first, second, domain.dims):
+            return places
+    return []
 
 
 def recognised_columns(existing: Sequence[Column], domain: Domain) -> tuple[str, ...] | None:
-    """The columns that hold the coordinates, by their names: the domain's own, or usual ones."""
-    names = [column.name for column in existing]
-    if set(domain.columns) <= set(names):
-        return domain.columns
-    # Of names that differ in case alone, the one that is written as it is known.
-    names.sort(key=lambda name: name == name.strip().casefold())
-    by_name = {name.strip().casefold(): name for name in names}
-    expected = tuple(name.casefold() for name in domain.columns)
-    for family in (expected, *FAMILIES):
-        if len(family) == domain.dims and all(name in by_name for name in family):
-            return tuple(by_name[name] for name in family)
-    return None
+    """The columns of the coordinates by their names, None where no name says so.
+
+    Raises:
+        DataError: several may be meant.
+    """
+    found = coordinate_candidates(existing, domain)
+    if len(found) > 1:
+        choices = " or ".join(", ".join(map(shown, each)) for each in found[:4])
+        raise DataError(f"several columns may be the coordinates, {choices}: name them (--columns)")
+    return found[0] if found else None
 
 
-def is_coordinate(name: str, domain: Domain) -> bool:
-    """Whether a name is usual for one coordinate, so that it alone is no point."""
-    known = {each for family in (domain.columns, *FAMILIES) for each in family}
-    return name.strip().casefold() in {each.casefold() for each in known}
+def _places(
+    names: Sequence[str], first: frozenset[str], second: frozenset[str], dims: int
+) -> list[tuple[str, ...]]:
+    """Pairs of columns that are alike but for the coordinate; of trips, two such pairs."""
+    sides: dict[tuple[str, ...], tuple[list[str], list[str]]] = defaultdict(lambda: ([], []))
+    for name in names:
+        parts = _words(name)
+        others = tuple(word for word in parts if word not in first | second)
+        if others != parts:
+            for side, known in enumerate((first, second)):
+                if not known.isdisjoint(parts):
+                    sides[others][side].append(name)
+    pairs: dict[tuple[str, ...], list[tuple[str, ...]]] = {
+        others: [(one, two) for one in ones for two in twos if one != two]
+        for others, (ones, twos) in sides.items()
+    }
+    if dims == 4:
+        return [
+            (*one, *two)
+            for start, end in _ENDS
+            for one in pairs.get((start,), [])
+            for two in pairs.get((end,), [])
+        ]
+    if dims != 2:
+        return []
+    return pairs.get((), []) or [pair for each in pairs.values() for pair in each]
+
+
+def _words(name: str) -> tuple[str, ...]:
+    """The words of a name: between marks, digits and changes from small to capital letters.
+
+    >>> _words("MapLongitude"), _words("LAT_WGS84"), _words("decimalLatitude")
+    (('map', 'longitude'), ('lat', 'wgs', '84'), ('decimal', 'latitude'))
+    """
+    whole = name.strip().casefold()
+    if whole in _LONGITUDE | _LATITUDE:
+        return (whole,)
+    return tuple(word.casefold() for word in _WORD.findall(name))
 
 
 def wkt_column(existing: Sequence[Column]) -> str | None:
-    """The column of text or bytes whose name is usual for points as WKT or WKB."""
+    """The column of text or bytes whose name says that it holds WKT or WKB."""
     cells = [each.name for each in existing if each.kind in TEXTS]
     by_name = {name.strip().casefold(): name for name in cells}
-    return next((by_name[name] for name in _SHAPES if name in by_name), None)
+    return next((by_name[name] for name in WKT if name in by_name), None)

@@ -15,59 +15,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz.domain import Domain, default_columns
-from dpviz.domain.attributes import OTHER, Kinds, Values
+from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.files import arrow
 from dpviz.private.index import Layers, PointIndex
 from dpviz.private.load.bounding import bounded, numbered
-from dpviz.private.load.columns import shown
 from dpviz.private.load.dialects import LARGEST
-from dpviz.private.load.names import is_coordinate, recognised_columns, wkt_column
-from dpviz.private.load.projection import (
-    finite_rows,
-    in_crs,
-    srid_of,
-    transformer,
-)
-from dpviz.private.load.tables.base import TEXTS, Column, Table, listed, pick
+from dpviz.private.load.layout import Layout, layout
+from dpviz.private.load.notation import PLAIN, Notation
+from dpviz.private.load.projection import finite_rows, in_crs, srid_of
+from dpviz.private.load.tables.base import Column, Table
 from dpviz.private.load.tables.opening import open_table
 from dpviz.private.load.tally import Fact, Tally
-from dpviz.private.load.values import numbers, times, wkt_points
-from dpviz.private.load.words import listed_places, texts
+from dpviz.private.load.values import numbers, text_points, times, typed
+from dpviz.private.load.words import kind_numbers, texts
 from dpviz.trees.lattice import STRIP, Codes, morton
-
-
-@dataclass(frozen=True)
-class Layout:
-    """Which columns are read and how: decided by the schema alone, so public.
-
-    Attributes:
-        columns: of the coordinates, in the domain's order; one of WKT; none for the geometry.
-        crs: of the coordinates.
-        unit: column of the privacy unit.
-        time: column of the time.
-        kinds: the public list of kinds, and their column.
-        values: the public clip of values, and their column.
-    """
-
-    columns: tuple[str, ...]
-    crs: str
-    unit: str | None = None
-    time: str | None = None
-    kinds: Kinds | None = None
-    values: Values | None = None
-
-    @property
-    def extra(self) -> tuple[str, ...]:
-        """Columns beside the coordinates."""
-        attributes = (each.column for each in (self.kinds, self.values) if each is not None)
-        return (*(each for each in (self.unit, self.time) if each is not None), *attributes)
-
-    @property
-    def words(self) -> str:
-        """What was taken for the coordinates."""
-        return ", ".join(self.columns) or "the geometry"
 
 
 @dataclass(frozen=True, repr=False)
@@ -105,63 +67,6 @@ def columns(path: str | Path, table: str | None = None) -> Sequence[Column]:
     ]
 
 
-def layout(
-    table: Table,
-    domain: Domain,
-    *,
-    columns: Sequence[str] | None = None,
-    crs: str | None = None,
-    unit: str | None = None,
-    time: str | None = None,
-    public: bool = False,
-) -> Layout:
-    """What to read of a table, from its schema.
-
-    Raises:
-        DataError: no such column, no coordinates among them, or an unknown CRS.
-    """
-    domain, time = domain.place, domain.time or time
-    names = tuple(columns) if columns is not None else _coordinate_names(table, domain, public)
-    alone = domain.dims == 2 and len(names) == 1 and not is_coordinate(names[0], domain)
-    if len(names) not in (0, domain.dims) and not alone:
-        raise DataError(f"{len(names)} columns for {domain.dims} dimensions: name one for each")
-    geometry = [each.name for each in table.columns if each.kind == "geometry"]
-    if alone and names[0] in (*geometry, *(["geometry"] if table.guesses_geometry else [])):
-        names = ()
-    how = Layout(names, "", unit, time, domain.kinds, domain.values)
-    if table.declares and table.columns:
-        wanted = [*names, *how.extra]
-        pick(table.columns, wanted, table.name, first_line=table.first_line)
-        _refuse_other_kinds(table, names, how, alone)
-    source_crs = (crs or domain.crs) if names else (table.crs or crs)
-    if source_crs is None:
-        raise DataError(
-            f"{table.name} does not state its CRS: name it with crs=… (--crs), such as EPSG:4326"
-        )
-    if transformer(source_crs, domain.crs) is not None and domain.dims % 2:
-        raise DataError(f"{domain.dims} dimensions cannot change their CRS: project them first")
-    return replace(how, crs=source_crs)
-
-
-def _refuse_other_kinds(table: Table, names: Sequence[str], how: Layout, alone: bool) -> None:
-    """Raise where a declared type holds neither what is expected nor text to parse it from."""
-    kinds = {each.name: each.kind for each in table.columns}
-    if alone:
-        if names and kinds[names[0]] not in TEXTS:
-            raise DataError(
-                f"column {shown(names[0])} of {table.name} holds no points: name two columns of "
-                "numbers, or one of WKT or WKB"
-            )
-        names = ()
-    value = () if how.values is None else (how.values.column,)
-    for name in (*names, *value):
-        if kinds[name] in ("string", "binary"):
-            raise DataError(
-                f"column {shown(name)} of {table.name} is declared as text, not as numbers: choose "
-                "another, or write it as numbers"
-            )
-
-
 @dataclass(frozen=True, repr=False)
 class _Located:
     """Records of one block that are inside the domain."""
@@ -179,23 +84,26 @@ def located(table: Table, how: Layout, domain: Domain, counts: Tally) -> Iterato
 
     Stability 1 in records: each is kept or dropped by what stands in it, and nothing else.
     """
-    planar = how.columns if len(how.columns) == domain.place.dims else ()
-    wkt = how.columns[0] if len(how.columns) == 1 and not planar else None
-    kinds, values = how.kinds, how.values
-    srid = srid_of(how.crs) if wkt is not None else None
-    names = [*dict.fromkeys([*planar, *([] if wkt is None else [wkt]), *how.extra])]
-    for block in table.blocks(names, planar, geometry=not how.columns):
-        counts.add(Fact.READ, block.rows + block.broken)
-        counts.add(Fact.BROKEN, block.broken)
+    srid = srid_of(how.crs) if len(how.columns) == 1 else None
+    alone = len(how.columns) == 1 and domain.place.dims == 2
+    kinds, values, notation = how.kinds, how.values, how.notation
+    names = [*dict.fromkeys([*how.columns, *how.extra])]
+    # A file reads numbers at once where they are written as usual.
+    numeric = how.columns if notation.plain_numbers and not alone else ()
+    for block in table.blocks(names, numeric, geometry=not how.columns):
+        counts.read(block)
         if block.places is not None:
             points = block.places
-        elif wkt is not None:
-            points = wkt_points(block.columns[wkt], wkt, srid)
+        elif alone:
+            points = text_points(block.columns[how.columns[0]], how.columns[0], notation, srid)
         else:
-            points = np.stack([block.columns[name] for name in planar]).T  # each axis in one piece
+            axes = block.columns if numeric else typed(block.columns, how.columns, notation)
+            points = np.stack([axes[name] for name in how.columns]).T  # each axis in one piece
         given = points
         points = in_crs(points, how.crs, domain.crs)
-        time = None if how.time is None else times(block.columns[how.time], how.time, domain.zone)
+        time = None
+        if how.time is not None:
+            time = times(block.columns[how.time], how.time, domain.zone, notation)
         if time is not None and domain.time is not None:
             points = np.column_stack([points, domain.on_axis(time)])
         inside = domain.contains(points)
@@ -207,7 +115,9 @@ def located(table: Table, how: Layout, domain: Domain, counts: Tally) -> Iterato
             finite &= finite_rows(points)
             counts.add(Fact.OUTSIDE, np.count_nonzero(finite & ~inside))
         kind = None if kinds is None else kind_numbers(block.columns[kinds.column], kinds)
-        value = None if values is None else numbers(block.columns[values.column], values.column)
+        value = None
+        if values is not None:
+            value = numbers(block.columns[values.column], values.column, notation)
         unit = None if how.unit is None else texts(block.columns[how.unit], how.unit)
         for fact, has_it in (
             (Fact.NO_KIND, None if kind is None else kind >= 0),
@@ -239,6 +149,7 @@ def read_records(
     time: str | None = None,
     public: bool = False,
     table: str | None = None,
+    notation: Notation = PLAIN,
     counts: Tally | None = None,
 ) -> Records:
     """Read records and keep those inside the domain.
@@ -246,20 +157,24 @@ def read_records(
     Args:
         source: a file of any format, or a table in memory.
         domain: the public box; a file without any record inside gives empty records.
-        columns: names of the coordinates in the domain's order, or in 2-D one column of WKT; None
-            takes the geometry, if the file has one, or recognises usual names.
+        columns: names of the coordinates in the domain's order, or in 2-D one column of points;
+            None takes the geometry, if the file has one, or recognises usual names.
         crs: the CRS of plain columns (None: the domain's), and of geometry whose file states none.
         unit: name of the column of the privacy unit.
         time: name of the column of the time.
         public: the data are public, so a suspected swap of the axes may be reported.
         table: a layer of a GeoPackage, or a sheet of a workbook.
+        notation: how text is read.
         counts: receives what became of the records.
 
     Raises:
         DataError: one line that names the thing and the remedy, and quotes no record.
     """
     opened = open_table(source, table)
-    how = layout(opened, domain, columns=columns, crs=crs, unit=unit, time=time, public=public)
+    how = layout(
+        opened, domain, columns=columns, crs=crs, unit=unit, time=time, public=public,
+        notation=notation,
+    )  # fmt: skip
     counts = Tally() if counts is None else counts
     blocks = list(located(opened, how, domain, counts))
     if public:
@@ -349,65 +264,14 @@ def _layers(
     return Layers(tuple(PointIndex.from_codes(plain, codes[at]) for at in of_each), values)
 
 
-def kind_numbers(column: Any, kinds: Kinds) -> NDArray[np.int64]:
-    """Places of a column's kinds in the public list, int64 (n,), stability 1: −1 for none.
-
-    A kind is text, byte by byte as in :func:`~dpviz.private.load.words.texts`, in UTF-8 or else in
-    Windows-1252. What is not listed is ``other`` where that is listed; a missing kind is none.
-
-    Raises:
-        DataError: the declared type holds no texts.
-    """
-    written = texts(column, kinds.column)
-    number = listed_places(written, kinds.names)
-    if OTHER in kinds.names:
-        number[(number < 0) & arrow.number_array(written.is_valid())] = kinds.number(OTHER)
-    return number
-
-
-def _coordinate_names(table: Table, domain: Domain, public: bool) -> tuple[str, ...]:
-    """Columns of the coordinates; none for the geometry.
-
-    Of JSON lines only the ending, or the first line of public ones, says that they are features.
-    """
-    existing = table.columns
-    declared = public or not table.guesses_geometry
-    if domain.dims == 2 and declared and any(column.kind == "geometry" for column in existing):
-        return ()
-    if not table.declares:  # no record decides what the columns are
-        if domain.columns == default_columns(domain.dims):  # named by nobody: a guess has its price
-            raise DataError(
-                f"{table.name} does not say beforehand which columns it has: name those of the "
-                f"coordinates with columns=… (--columns), such as {', '.join(domain.columns)}, or "
-                "geometry, if it holds features"
-            )
-        return domain.columns
-    names = recognised_columns(existing, domain)
-    if names is not None:
-        return names
-    wkt = wkt_column(existing) if domain.dims == 2 else None
-    if wkt is not None:
-        return (wkt,)
-    if not existing:  # an empty file is an empty data set
-        return domain.columns
-    remedy = f"name {domain.dims} of {listed(existing)}"
-    if table.first_line:  # which may be a record: it is not shown
-        remedy = (
-            f"name {domain.dims} of those in its first line with columns=… (--columns), or add a "
-            "header line"
-        )
-    raise DataError(
-        f"{table.name} has no columns called {', '.join(domain.columns)} or the like: {remedy}"
-    )
-
-
 def _suspect_places(table: Table, how: Layout, domain: Domain, counts: Tally) -> None:
     """On public data only: say so when no place can be read, or most fit with axes swapped."""
-    placed = counts[Fact.READ] - counts[Fact.BROKEN]
+    unread = sum(counts[each] for each in (Fact.BROKEN, Fact.RAGGED, Fact.QUOTED))
+    placed = counts[Fact.READ] - unread
     if counts[Fact.NO_PLACE] == placed > 0:
         raise DataError(
-            f"{table.name}: no record has a readable place: give numbers such as 52.5 and 13.4, or "
-            "points"
+            f"{table.name}: no record has a readable place: give numbers such as 52.5 and 13.4, "
+            "or points; for numbers such as 52,5 say decimal=… (--decimal)"
         )
     outside = counts[Fact.OUTSIDE] + counts[Fact.NO_PLACE]
     if domain.dims != 2 or outside == 0 or placed - outside > 0.01 * placed:

@@ -18,6 +18,7 @@ from dpviz.private.handle import unit_in_words
 from dpviz.private.load.events import names_places, read_events
 from dpviz.private.load.graphs import city
 from dpviz.private.load.items import Form, Items, bounded_items, read_items
+from dpviz.private.load.notation import PLAIN, Notation
 from dpviz.private.load.selection import checked_bound
 from dpviz.private.load.tables.base import Table, listed, pick
 from dpviz.private.load.tables.opening import named, open_table
@@ -79,6 +80,7 @@ def read_trips(
     columns: Sequence[str] | None = None,
     crs: str | None = None,
     steps: Steps | None = None,
+    notation: Notation = PLAIN,
     counts: Tally | None = None,
 ) -> RoadData:
     """Trips into a handle, or events at places: trips of one edge, that of the nearest street.
@@ -111,6 +113,7 @@ def read_trips(
         crs: of the coordinates of events; the graph's by default.
         steps: public steps of time, by the column of the start; of ``generate:N`` that is
             ``start``.
+        notation: how text is read.
         counts: receives what became of the trips.
 
     Raises:
@@ -140,13 +143,14 @@ def read_trips(
                 f"its own: match trips to edges, or bound their places (unit={TRIP})"
             )
         place: dict[str, Any] = {"columns": columns, "crs": crs, "table": table}
+        place["notation"] = notation
         items, placed = read_events(
             source, opened, graph, unit=unit, steps=steps, public=public, counts=counts, **place
         )
     elif crs is not None:
         raise DataError(f"crs={crs!r} is for places, {opened.name} has trips: leave it out")
     else:
-        items = _listed(opened, form, graph, unit, steps, public, drop_unknown, counts)
+        items = _listed(opened, form, graph, unit, steps, notation, public, drop_unknown, counts)
     items = bounded_items(_started(items, steps, counts), max_per_unit, counts, public=public)
     record = "event" if placed else "trip"
     facts = {"columns": list(columns or ()), "drop_unknown": drop_unknown}
@@ -170,16 +174,20 @@ def _listed(
     graph: RoadGraph,
     unit: str | None,
     steps: Steps | None,
+    notation: Notation,
     public: bool,
     drop_unknown: bool,
     counts: Tally,
 ) -> Items:
     """Trips that name their edges or nodes; where they stand, if their owner says so."""
+    for option, value in notation.declared.items():
+        if option != "time_format" or steps is None:
+            raise DataError(f"{option}={value!r} is of what these trips lack: leave it out")
     others = [unit, None if steps is None else steps.column]
     form = _form(table, form, [each for each in others if each is not None])
     of_nodes = form.item == NODES
     names = [*map(str, graph.node_id.tolist())] if of_nodes else graph.edge_names
-    time = None if steps is None else (steps.column, steps.zone)
+    time = None if steps is None else (steps.column, steps.zone, notation)
     items = read_items(table, form, names, unit, counts, time)
     if not of_nodes:
         edges = np.where(items.item < 0, -1, graph.named_edges[items.item])

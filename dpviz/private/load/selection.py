@@ -11,6 +11,7 @@ from dpviz.domain import Domain
 from dpviz.errors import DataError, ParameterError
 from dpviz.private.handle import DataHandle, checked_most, unit_in_words, unit_named, within
 from dpviz.private.index import Layers
+from dpviz.private.load.notation import PLAIN, Notation
 from dpviz.progress import Progress
 
 MAX_PER_UNIT = 1_000_000
@@ -35,6 +36,7 @@ class Selection:
     table: str | None = None
     bits: int | None = None
     progress: Progress | None = None
+    notation: Notation = PLAIN
 
     def __post_init__(self) -> None:
         checked_bound(self.unit, self.max_per_unit)
@@ -50,6 +52,17 @@ class Selection:
                 f"{source}: give a domain, the public box, chosen without looking at the records"
             )
         return self.domain
+
+    def without_notation(self, source: str) -> None:
+        """Refuse a notation of a source of counts.
+
+        Raises:
+            DataError: one is declared.
+        """
+        for option, value in self.notation.declared.items():
+            raise DataError(
+                f"{source} holds counts: {option}={value!r} is of records, leave it out"
+            )
 
     def grid_bits(self, domain: Domain) -> int:
         """Bits of a grid that is coarser than the lattice: as given, or the default."""

@@ -22,6 +22,7 @@ from dpviz.private.load.bounding import bounded, numbered
 from dpviz.private.load.cells import Cells, cell_sequences, grid_cells, place_lines
 from dpviz.private.load.columns import shown
 from dpviz.private.load.items import Form, bounded_items, read_items, some_rows
+from dpviz.private.load.notation import PLAIN, Notation
 from dpviz.private.load.points import read_records
 from dpviz.private.load.selection import checked_bound
 from dpviz.private.load.tables.archive import zipped_text
@@ -219,6 +220,7 @@ def read_places(
     name: str | None = None,
     cells: Cells | None = None,
     table: str | None = None,
+    notation: Notation = PLAIN,
     counts: Tally | None = None,
 ) -> SequenceData:
     """Places with a person and a time, as sequences of cells.
@@ -241,6 +243,7 @@ def read_places(
         name: the owner's name for the data set, also in the ledger; by default the file's.
         cells: in place of a grid, of the same rectangle: leaves of a release.
         table: a layer of a GeoPackage, or a sheet of a workbook.
+        notation: how text is read.
         counts: receives what became of the places.
 
     Raises:
@@ -264,6 +267,7 @@ def read_places(
         time=time,
         public=public,
         table=table,
+        notation=notation,
         counts=counts,
     )
     when, people = np.asarray(records.time), np.asarray(records.unit)

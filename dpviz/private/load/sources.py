@@ -18,6 +18,8 @@ from dpviz.private.handle import DataHandle
 from dpviz.private.ledger.names import stem
 from dpviz.private.load import counts
 from dpviz.private.load.aggregation import (
+    Counted,
+    engine_fates,
     engine_layers,
     folder_relation,
     table_name,
@@ -26,7 +28,9 @@ from dpviz.private.load.aggregation import (
 from dpviz.private.load.count_rows import columns_of
 from dpviz.private.load.engines import scheme_of, table_of
 from dpviz.private.load.folder import folder_footers
-from dpviz.private.load.points import layout, located, read_layers
+from dpviz.private.load.layout import layout
+from dpviz.private.load.notation import Notation
+from dpviz.private.load.points import located, read_layers
 from dpviz.private.load.selection import Selection
 from dpviz.private.load.tables.base import Table
 from dpviz.private.load.tables.memory import MemoryTable, is_frame
@@ -83,8 +87,7 @@ def _one(source: str, chosen: Selection) -> DataHandle:
         title = table_name(table)
         domain = chosen.box(title)
         with table_relation(source, table) as relation:
-            layers = engine_layers(*relation, domain, chosen)
-        return chosen.handle(layers, title, counts.part_of(source, chosen.table))
+            return _counted(relation, title, domain, chosen, counts.part_of(source, chosen.table))
     if source in DATASETS:
         return _built_in(DATASETS[source], chosen)
     _require_named(path)
@@ -95,10 +98,12 @@ def _one(source: str, chosen: Selection) -> DataHandle:
     opened = open_table(path, chosen.table)  # once: a child answers each question to it
     facts = counts.stated_by(opened, path)
     if facts is not None:
+        chosen.without_notation(path.name)
         return counts.from_counts_file(path, opened, facts, chosen)
     chosen.box(path.name)
     result = None if chosen.columns is not None else counts.result_columns(path, opened)
     if result is not None:
+        chosen.without_notation(path.name)
         return counts.result(path, [opened], result, chosen)
     return _of_table(opened, stem(path.name), chosen, path)
 
@@ -108,11 +113,26 @@ def _of_folder(folder: Path, chosen: Selection) -> DataHandle:
     footers = folder_footers(folder)
     result = None if chosen.columns is not None else columns_of(footers.columns)
     if result is not None:
+        chosen.without_notation(folder.name)
         return counts.result(folder, map(open_table, footers.files), result, chosen)
     domain = chosen.box(folder.name)
+    parts = counts.part_of(str(folder), chosen.table)
     with folder_relation(folder, footers, domain, chosen) as relation:
+        return _counted(relation, folder.name, domain, chosen, parts)
+
+
+def _counted(
+    relation: Counted, title: str, domain: Domain, chosen: Selection, parts: tuple[str, ...]
+) -> DataHandle:
+    """A handle on what an engine counts; of public data also what became of the others."""
+    tally = None
+    if chosen.public:
+        tally, _, layers = engine_fates(*relation, domain, chosen)
+    else:
         layers = engine_layers(*relation, domain, chosen)
-    return chosen.handle(layers, folder.name, counts.part_of(str(folder), chosen.table))
+    handle = chosen.handle(layers, title, parts)
+    handle.tally = tally
+    return handle
 
 
 def _together(sources: Sequence[str], chosen: Selection) -> DataHandle:
@@ -135,7 +155,11 @@ def _together(sources: Sequence[str], chosen: Selection) -> DataHandle:
         table = None if scheme_of(source) is None else chosen.table
         handles.append(_one(source, replace(chosen, table=table, progress=report)))
     titles = [Path(each).name if scheme_of(each) is None else "the table" for each in sources]
-    return counts.merged(handles, chosen.name, titles)
+    whole = counts.merged(handles, chosen.name, titles)
+    tallies = [handle.tally for handle in handles if handle.tally is not None]
+    if len(tallies) == len(handles):
+        whole.tally = sum(tallies, Tally())
+    return whole
 
 
 def public_extent(
@@ -144,6 +168,7 @@ def public_extent(
     columns: Sequence[str] | None = None,
     crs: str = "EPSG:4326",
     table: str | None = None,
+    **forms: Any,
 ) -> tuple[float, float, float, float]:
     """West, south, east, north of all records, widened by 1 %: right for PUBLIC data only.
 
@@ -152,7 +177,9 @@ def public_extent(
     everywhere = Domain((-1e9, -1e9), (1e9, 1e9), crs=crs)
     opened = open_table(path, table)
     stated = None if opened.crs and columns is None else crs
-    how = layout(opened, everywhere, columns=columns, crs=stated, public=True)
+    how = layout(
+        opened, everywhere, columns=columns, crs=stated, public=True, notation=Notation(**forms)
+    )
     corners = [
         [block.points.min(axis=0), block.points.max(axis=0)]
         for block in located(opened, how, everywhere, Tally())
@@ -173,7 +200,13 @@ def _of_table(
     """A handle on the records of an opened table, bounded per unit."""
     domain, facts, public = chosen.box(table.name), Tally(), bool(chosen.public)
     how = layout(
-        table, domain, columns=chosen.columns, crs=chosen.crs, unit=chosen.unit, public=public
+        table,
+        domain,
+        columns=chosen.columns,
+        crs=chosen.crs,
+        unit=chosen.unit,
+        public=public,
+        notation=chosen.notation,
     )
     layers = read_layers(table, how, domain, most=chosen.most, public=public, counts=facts)
     if chosen.bits is not None:
@@ -185,17 +218,18 @@ def _of_table(
         public=public,
         unit=chosen.unit_words,
         max_per_unit=chosen.most,
-        dropped=facts.dropped if public else None,
         bits=chosen.bits,
         digests=() if source is None else counts.part_of(str(source), chosen.table),
     )
     handle.columns = how.words
+    handle.tally = facts if public else None
     return handle
 
 
 def _built_in(dataset: Dataset, chosen: Selection) -> DataHandle:
     """A handle on a built-in data set."""
-    for what, given in (("crs", chosen.crs), ("table", chosen.table)):
+    unfit = {"crs": chosen.crs, "table": chosen.table, **chosen.notation.declared}
+    for what, given in unfit.items():
         if given is not None:
             raise DataError(f"{what} is not for the built-in data {dataset.name}: leave it out")
     domain = chosen.domain or dataset.domain

@@ -29,6 +29,9 @@ NAMES = (
 """Columns that are read, beside the geometry."""
 
 
+NUMBERS = ("x", "y", "lon", "lat", "length")
+
+
 def graph_tables(path: Path) -> tuple[Columns | None, Columns, str]:
     """Nodes, edges and the CRS of one file; None where the ends of lines are the nodes.
 
@@ -87,6 +90,8 @@ def table_columns(
             cells = texts(block.columns[name], name).to_pylist()
             if name != "geometry":
                 cells = [each and each.decode(errors="replace") for each in cells]
+            if table.semicolons and name in NUMBERS:  # whose decimals may have commas
+                cells = [each and each.replace(",", ".") for each in cells]
             columns[name] += cells
     return columns, ""
 

@@ -1,10 +1,13 @@
-"""What became of each record, for its owner's eyes: exact, so no part of any release."""
+"""What became of each record, for its owner's eyes, or of public data: exact, in no release."""
 
 from __future__ import annotations
 
 from collections import Counter
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dpviz.private.load.tables.base import Block
 
 
 class Fact(StrEnum):
@@ -12,6 +15,8 @@ class Fact(StrEnum):
 
     READ = "records read"
     BROKEN = "cannot be parsed: dropped"
+    RAGGED = "lines of another number of fields than the header: dropped"
+    QUOTED = "lines whose quotes are not closed in the line, or enclose no field: dropped"
     NO_PLACE = "no readable place: dropped"
     OUTSIDE = "outside the domain: dropped"
     NO_UNIT = "without the id of a privacy unit: dropped"
@@ -27,6 +32,26 @@ class Fact(StrEnum):
     LOADED = "kept"
 
 
+MANY = 0.05
+"""Of the records read: where more are dropped, the owner of public data is warned."""
+
+_REMEDY = {
+    Fact.BROKEN: "look at the file",
+    Fact.RAGGED: "look for a separator too many or too few",
+    Fact.QUOTED: "write line breaks in a field as spaces",
+    Fact.NO_PLACE: "check the columns, the decimal mark, the order of coordinates",
+    Fact.OUTSIDE: "check the area, the order of the coordinates (longitude first), CRS and period",
+    Fact.NO_UNIT: "check the column of the unit",
+    Fact.NO_TIME: "declare the time format",
+    Fact.NO_KIND: "check the list of kinds",
+    Fact.NO_VALUE: "declare the decimal mark and that of thousands",
+    Fact.NO_ID: "check the columns",
+    Fact.UNKNOWN: "check the graph or the alphabet, or leave out what is unknown",
+    Fact.EMPTY: "check the columns",
+}
+"""Why records are dropped, and what to do."""
+
+
 class Tally:
     """Exact counts by what happened; collected as records are read, shown by ``dpviz check``."""
 
@@ -40,14 +65,43 @@ class Tally:
         """Count some records."""
         self._counts[what] += int(records)
 
+    def read(self, block: Block) -> None:
+        """Count the records of a block, and those of them that could not be parsed."""
+        unread = {Fact.BROKEN: block.broken, Fact.RAGGED: block.ragged, Fact.QUOTED: block.quoted}
+        self.add(Fact.READ, block.rows + sum(unread.values()))
+        for fact, records in unread.items():
+            self.add(fact, records)
+
     def __getitem__(self, what: Fact) -> int:
         return self._counts[what]
 
+    def __add__(self, other: Tally) -> Tally:
+        """The counts of two sources together."""
+        both = Tally()
+        both._counts = self._counts + other._counts
+        return both
+
     @property
-    def dropped(self) -> int:
-        """How many records had no place, time, kind or value inside the domain."""
-        unread = Fact.BROKEN, Fact.NO_PLACE, Fact.NO_TIME, Fact.NO_KIND, Fact.NO_VALUE
-        return sum(self[what] for what in (*unread, Fact.OUTSIDE))
+    def dropped(self) -> dict[Fact, int]:
+        """How many records were dropped for each reason, but for the bound of their unit."""
+        return {what: self[what] for what in _REMEDY if self[what]}
+
+    @property
+    def warning(self) -> str:
+        """Why no record is kept, or over 5 % are dropped; empty where neither is so.
+
+        It holds exact counts: of public data only.
+        """
+        read, dropped = self[Fact.READ], self.dropped
+        if self[Fact.LOADED] and sum(dropped.values()) <= MANY * read:
+            return ""
+        if not read:
+            return "there is no record in it"
+        reasons = "; ".join(
+            f"{number:,} {what.removesuffix(': dropped')} ({_REMEDY[what]})"
+            for what, number in dropped.items()
+        )
+        return f"{read:,} records read, {self[Fact.LOADED]:,} kept; dropped: {reasons}"
 
     @property
     def facts(self) -> dict[str, int]:

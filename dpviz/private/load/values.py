@@ -9,32 +9,26 @@ array of a declared type, or a list of Python values where each cell has a type 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime, time
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpviz.domain.zones import ZONE, offsets
 from dpviz.errors import DataError
 from dpviz.files import arrow
 from dpviz.lazy import pa, pc
 from dpviz.private.load.columns import is_text, plain, shown
+from dpviz.private.load.notation import ISO_8601, MONTHS, ORDERS, PLAIN, Notation
 from dpviz.private.load.tables.base import point_coordinates
 from dpviz.private.load.words import texts
 from dpviz.trees.lattice import Float
 
-_NUMBER = re.compile(rb"[+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?")
-"""There is one way to match it: with two, a long row of digits and a letter takes hours."""
-_PLAIN = r"^-?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\z"
-"""Of such, those that a whole column is read of at once, once a comma is a point."""
-_YEAR_1 = -62_135_596_800
-"""Seconds of the first moment that Python knows, so that both ways of reading a text agree."""
-_SLASHES = r"^([0-9]{4})/([0-9]{2})/([0-9]{2})"
-_DASHES = r"\1-\2-\3"
-"""The date of a time, as GDAL writes it into a Shapefile, and as ISO 8601 has it."""
+_YEAR_1, _1970 = -62_135_596_800, datetime(1970, 1, 1, tzinfo=UTC)
+"""Seconds of the first moment of the year 1, before which no time is read; and the zero."""
 _ISO = (
     r"^(?:(?:[1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])-"
     r"(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])"
@@ -42,38 +36,37 @@ _ISO = (
     r"|(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29)"
     r"(?:[T ](?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:\.[0-9]{1,6})?)?%s)%s\z"
 )
-"""Of times, those that a whole column is read of at once: Arrow refuses none of them, and reads
-them as Python does."""
+"""The usual forms of ISO 8601, which Arrow casts at once: it refuses none of them."""
 _LOCAL = _ISO % ("", "?")
 _STATED = _ISO % (r"(?:Z|[+-](?:[01][0-9]|2[0-3])(?::?[0-5][0-9])?)", "")
 """Without a zone, and with one, which only a time of day has."""
-Moment = tuple[float, bool]
-"""Seconds since 1970, and whether of UTC; else of the clocks of a zone that is not stated."""
-_NO_TIME: Moment = (math.nan, True)
 _WKT = (
     r"(?i)^\s*(?:SRID=(?P<srid>[0-9]+);)?\s*(?:MULTI)?POINT\s*(?:Z|M|ZM)?\s*\(\s*(?:\(\s*)?"
     r"(?P<x>[-+0-9.eE]+)\s+(?P<y>[-+0-9.eE]+)(?:\s+[-+0-9.eE]+){0,2}\s*(?:\)\s*)?\)\s*$"
 )
 """A point, or a multipoint of one, perhaps with an SRID (EWKT)."""
+_PAIR = (
+    r"(?i)^\s*(?:POINT\s*\(|\(|\[)?\s*"
+    r"(?P<a>[-+0-9.e]+)(?:\s*[,;]\s*|\s+)(?P<b>[-+0-9.e]+)\s*[\])]?\s*\z"
+)
 
 
-def numbers(column: Any, name: str) -> Float:
+def numbers(column: Any, name: str, notation: Notation = PLAIN) -> Float:
     """A column as float64 (n,), stability 1: each cell a finite number or NaN.
 
-    A cell of text is a number with a decimal point, or with one comma and no point, which is then
-    a decimal comma.
+    A cell of text is a number in the notation, by default with a decimal point.
 
     Raises:
         DataError: the declared type holds no numbers.
     """
     if isinstance(column, list):
-        return np.array([_number(cell) for cell in column], dtype=np.float64)
+        return np.array([_number(cell, notation) for cell in column], dtype=np.float64)
     types, column = pa.types, plain(column)
     kind = column.type
     if types.is_null(kind):
         return np.full(len(column), np.nan)
     if is_text(kind):
-        return _parsed(column)
+        return _parsed(column, notation)
     if not (types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)):
         raise DataError(f"column {shown(name)} holds {kind}, not numbers: choose another")
     if types.is_decimal(kind):  # a direct cast is off in the last digit of many, as of 1.005
@@ -81,41 +74,66 @@ def numbers(column: Any, name: str) -> Float:
     return _finite(_float(pc.cast(column, pa.float64(), safe=False)))
 
 
-def typed(columns: dict[str, Any], numeric: Sequence[str]) -> dict[str, Any]:
+def typed(
+    columns: dict[str, Any], numeric: Sequence[str], notation: Notation = PLAIN
+) -> dict[str, Any]:
     """The same columns by name, some of them as :func:`numbers`."""
     return {
-        name: numbers(cells, name) if name in numeric else cells for name, cells in columns.items()
+        name: numbers(cells, name, notation) if name in numeric else cells
+        for name, cells in columns.items()
     }
 
 
-def times(column: Any, name: str, zone: str = ZONE) -> Float:
+def times(column: Any, name: str, zone: str = ZONE, notation: Notation = PLAIN) -> Float:
     """Seconds since 1970 UTC as float64 (n,), stability 1: what is no time is NaN.
 
-    A cell of text is ISO 8601, also with the slashes of a Shapefile (2030/01/31 08:30:00), or a
-    number of seconds; numbers are seconds since 1970 UTC, never guessed to be of another unit by
-    their size. Times and dates that state no zone are of the given one, by the rule of
-    :mod:`dpviz.domain.zones` for doubled and missing hours.
+    By default a cell of text is ISO 8601 and a number is seconds since 1970 UTC; a declared time
+    format reads text, and whole numbers by their digits. Times and dates that state no zone are of
+    the given one, by the rule of :mod:`dpviz.domain.zones` for doubled and missing hours.
 
     Raises:
-        DataError: the declared type holds neither times nor numbers.
+        DataError: the declared type holds neither times nor numbers, or times that need no format.
     """
     if isinstance(column, list):
-        return _moments([_time(cell) for cell in column], zone)
+        return _cell_times(column, zone, notation)
     types, column = pa.types, plain(column)
-    kind = column.type
+    kind, form = column.type, notation.time_format
     if types.is_timestamp(kind) or types.is_date(kind):
+        if form is not None:
+            raise DataError(
+                f"column {shown(name)} holds {kind}, which needs no time format: leave it out "
+                "(time_format, --time-format)"
+            )
         micro = pc.cast(pc.cast(column, pa.timestamp("us"), safe=False), pa.int64())
         seconds = _float(pc.cast(micro, pa.float64(), safe=False)) / 1e6
         stated = types.is_timestamp(kind) and kind.tz is not None
         return seconds if stated else _of_zone(seconds, zone)
-    if is_text(kind):
-        return _parsed_times(column, zone)
     if types.is_nested(kind) or types.is_boolean(kind) or types.is_time(kind):
         raise DataError(
             f"column {shown(name)} holds {kind}, not times: use ISO 8601, for example "
             "2030-01-31T08:30:00"
         )
-    return numbers(column, name)
+    if form is not None and notation.per_second is None and types.is_integer(kind):
+        column = pc.cast(column, pa.large_string())  # 20300131
+    if is_text(column.type) and notation.per_second is None:
+        return _parsed_times(pc.cast(column, pa.large_binary()), zone, notation)
+    return numbers(column, name, notation) / (notation.per_second or 1.0)
+
+
+def text_points(column: Any, name: str, notation: Notation, srid: int | None = None) -> Float:
+    """Points (n, 2) of a column of text, stability 1: NaN for no point.
+
+    Without a declared order a cell is WKT. With one it is two numbers between which a comma, a
+    semicolon or a space stands, perhaps in parentheses or brackets, or a point in WKT.
+    """
+    if notation.order is None:
+        return wkt_points(column, name, srid)
+    column = texts(column, name) if isinstance(column, list) else plain(column)
+    if not is_text(column.type):  # of no rows, or of missing ones alone
+        return np.full((len(column), 2), np.nan)
+    matched = pc.extract_regex(pc.cast(column, pa.large_binary()), _PAIR)
+    pair = [_parsed(pc.struct_field(matched, each), PLAIN) for each in ("a", "b")]
+    return np.column_stack([pair[at] for at in ORDERS[notation.order]])
 
 
 def wkt_points(column: Any, name: str, srid: int | None = None) -> Float:
@@ -145,10 +163,10 @@ def wkt_points(column: Any, name: str, srid: int | None = None) -> Float:
     return points
 
 
-def _number(cell: Any) -> float:
-    """A Python value as a number; NaN for what is none."""
+def _number(cell: Any, notation: Notation) -> float:
+    """A Python value as a number; NaN for anything else."""
     if isinstance(cell, (str, bytes)) or cell is None:
-        return number_of(cell)
+        return number_of(cell, notation)
     if isinstance(cell, bool):
         return math.nan
     try:
@@ -158,38 +176,35 @@ def _number(cell: Any) -> float:
         return math.nan
 
 
-def _time(cell: Any) -> Moment:
-    """A Python value as a time; NaN for what is none."""
-    if isinstance(cell, datetime):
-        return _since_1970(cell) if cell == cell else _NO_TIME
-    if isinstance(cell, date):
-        return _since_1970(datetime.combine(cell, time()))
-    return _time_of(cell) if isinstance(cell, (str, bytes)) else (_number(cell), True)
-
-
-def number_of(cell: bytes | str | None) -> float:
+def number_of(cell: bytes | str | None, notation: Notation = PLAIN) -> float:
     """The number in a cell of text; NaN for anything else."""
     if cell is None:
         return math.nan
     word = (cell.encode(errors="surrogatepass") if isinstance(cell, str) else cell).strip()
-    value = float(word.replace(b",", b".")) if _NUMBER.fullmatch(word) else math.nan
+    if not notation.number_pattern.fullmatch(word):
+        return math.nan
+    if notation.thousands:
+        word = word.replace(notation.thousands.encode(), b"")
+    value = float(word.replace(b",", b"."))
     return value if math.isfinite(value) else math.nan
 
 
-def _parsed(column: Any) -> Float:
-    """Cells of text as numbers: the plain ones at once, so that an odd one delays no other."""
+def _parsed(column: Any, notation: Notation = PLAIN) -> Float:
+    """Cells of text as numbers."""
     text = pc.cast(column, pa.large_binary())
     if len(text) == text.null_count:
         return np.full(len(text), np.nan)
     words = pc.ascii_trim_whitespace(pc.cast(text, pa.large_string(), safe=False))
+    if notation.number == PLAIN.number:
+        with suppress(pa.ArrowInvalid):
+            return _finite(_float(pc.cast(words, pa.float64())))  # it reads "inf"
+    fits = pc.match_substring_regex(words, rf"^(?:{notation.number})\z")
+    words = pc.if_else(fits, words, None)
+    if notation.thousands:
+        words = pc.replace_substring(words, notation.thousands, "")
     words = pc.replace_substring(words, ",", ".")
-    with suppress(pa.ArrowInvalid):
-        return _finite(_float(pc.cast(words, pa.float64())))  # it reads "inf"
-    plain = pc.match_substring_regex(words, _PLAIN)
-    values = _float(pc.cast(pc.if_else(plain, words, None), pa.float64())).copy()
-    odd = np.flatnonzero(arrow.number_array(pc.invert(plain)))
-    values[odd] = [number_of(cell) for cell in text.take(arrow.numbers(odd)).to_pylist()]
-    return _finite(values)
+    words = pc.utf8_ltrim(words, "+")
+    return _finite(_float(pc.cast(words, pa.float64())))
 
 
 def _finite(values: Float) -> Float:
@@ -201,62 +216,106 @@ def _float(column: Any) -> Float:
     return arrow.number_array(column).astype(np.float64, copy=False)
 
 
-def _parsed_times(column: Any, zone: str) -> Float:
-    """Cells of text as times: the plain ones at once, so that an odd one delays no other."""
-    cells = pc.cast(column, pa.large_binary())  # which need not be UTF-8
-    dates = cells
-    if pc.any(pc.match_substring(cells, "/")).as_py():
-        dates = pc.replace_substring_regex(cells, _SLASHES, _DASHES)
+def _cell_times(cells: Sequence[Any], zone: str, notation: Notation) -> Float:
+    """Times of Python values, each of its own type."""
+    form, seconds, texts = notation.time_format, np.full(len(cells), np.nan), {}
+    for at, cell in enumerate(cells):
+        if isinstance(cell, date):  # and datetime
+            seconds[at] = _since_1970(cell, zone)
+        elif isinstance(cell, (str, bytes)):
+            texts[at] = cell
+        elif form is not None and notation.per_second is None and isinstance(cell, int):
+            texts[at] = str(cell)
+        else:
+            seconds[at] = _number(cell, notation) / (notation.per_second or 1.0)
+    if texts:
+        written = [
+            each.encode(errors="surrogatepass") if isinstance(each, str) else each
+            for each in texts.values()
+        ]
+        column = pa.array(written, pa.large_binary())
+        seconds[[*texts]] = times(column, "", zone, notation)
+    return seconds
+
+
+def _parsed_times(cells: Any, zone: str, notation: Notation) -> Float:
+    """Cells of text, which need not be UTF-8, as times: those of usual forms at once."""
+    if notation.time_expression != ISO_8601:
+        return _matched_times(cells, zone, notation.time_expression)
     seconds, odd = np.full(len(cells), np.nan), arrow.number_array(cells.is_valid())
     for pattern, tz in ((_LOCAL, None), (_STATED, "UTC")):
-        plain = pc.match_substring_regex(dates, pattern)
-        text = pc.cast(dates.filter(plain), pa.large_string())
+        plain = pc.match_substring_regex(cells, pattern)
+        text = pc.cast(cells.filter(plain), pa.large_string())
         micro = pc.cast(pc.cast(text, pa.timestamp("us", tz=tz)), pa.int64())
         known = arrow.number_array(plain)
         moments = _float(pc.cast(micro, pa.float64(), safe=False)) / 1e6
         moments = np.where(moments < _YEAR_1, np.nan, moments)
         seconds[known] = moments if tz else _of_zone(moments, zone)
         odd &= ~known
-    rest = cells.filter(arrow.numbers(odd))
-    number = _parsed(rest)
-    none = np.isnan(number)
-    words = rest.filter(arrow.numbers(none)).to_pylist()
-    number[none] = _moments([_time_of(cell) for cell in words], zone)
-    seconds[odd] = number
+    if odd.any():
+        seconds[odd] = _matched_times(cells.filter(arrow.numbers(odd)), zone, ISO_8601)
     return seconds
 
 
-def _moments(cells: list[Moment], zone: str) -> Float:
-    """Seconds since 1970 UTC (n,): what a zone has to do with them is looked up for all at once."""
-    seconds = np.array([each for each, _ in cells], dtype=np.float64)
-    stated = np.array([each for _, each in cells], dtype=np.bool_)
+def _matched_times(cells: Any, zone: str, expression: str) -> Float:
+    """Times (n,) of cells of text by a regular expression with a group for each part."""
+    matched = pc.extract_regex(cells, expression)
+    parts = {each.name: pc.struct_field(matched, each.name) for each in matched.type}
+
+    def whole(name: str, missing: int) -> NDArray[np.int64]:
+        """A part as whole numbers."""
+        if name not in parts:
+            return np.full(len(cells), missing)
+        text = pc.if_else(pc.equal(pc.binary_length(parts[name]), 0), None, parts[name])
+        digits = pc.cast(pc.cast(text, pa.large_string()), pa.int64())
+        return arrow.number_array(digits, null=missing).astype(np.int64)
+
+    def is_one_of(name: str, *letters: bytes) -> NDArray[np.bool_]:
+        if name not in parts:
+            return np.zeros(len(cells), dtype=np.bool_)
+        return arrow.number_array(pc.is_in(parts[name], pa.array(letters, pa.large_binary())))
+
+    year, month = whole("year", -1), whole("month", 1)
+    if "short" in parts:  # as POSIX has it
+        short = whole("short", -1)
+        year = np.where(short < 0, -1, np.where(short < 69, 2000, 1900) + short)
+    if "name" in parts:
+        names = pc.ascii_lower(pc.cast(parts["name"], pa.large_string()))
+        month = arrow.number_array(pc.index_in(names, pa.array(MONTHS, pa.large_string())), 0) + 1
+    first = (year - 1970) * 12 + month.astype(np.int64) - 1
+    day = first.astype("datetime64[M]").astype("datetime64[D]") + whole("day", 1) - 1
+    exists = (year > 0) & (day.astype("datetime64[M]").astype(np.int64) == first)
+    hour = whole("hour", 0)
+    if "half" in parts:
+        hour = hour % 12 + np.where(is_one_of("half", b"p", b"P"), 12, 0)
+    clock = (day.astype(np.int64) * 24 + hour) * 3600 + whole("minute", 0) * 60 + whole("second", 0)
+    ahead = whole("ahead", 0) * 3600 + whole("past", 0) * 60
+    clock -= np.where(is_one_of("sign", b"-"), -ahead, ahead)
+    if "fraction" in parts:
+        six = pc.ascii_rpad(pc.cast(parts["fraction"], pa.large_string()), 6, "0")
+        parts["fraction"] = pc.cast(pc.utf8_slice_codeunits(six, 0, 6), pa.large_binary())
+    seconds = (clock * 1_000_000 + whole("fraction", 0)) / 1e6
+    stated = np.zeros(len(cells), dtype=np.bool_)
+    if "zone" in parts:
+        stated = arrow.number_array(pc.greater(pc.binary_length(parts["zone"]), 0))
+    seconds = np.where(exists & (seconds >= _YEAR_1), seconds, np.nan)
     return np.where(stated, seconds, _of_zone(seconds, zone))
 
 
-def _time_of(cell: bytes | str) -> Moment:
-    """The time in a cell of text; NaN for anything else."""
-    value = number_of(cell)
-    if not math.isnan(value):
-        return value, True
-    try:
-        word = (cell.decode() if isinstance(cell, bytes) else cell).strip()
-        moment = _since_1970(datetime.fromisoformat(re.sub(_SLASHES, _DASHES, word)))
-    except ValueError:
-        return _NO_TIME
-    return _NO_TIME if moment[0] < _YEAR_1 else moment
-
-
-def _since_1970(when: datetime) -> Moment:
-    """A moment; none for what a library calls a date and no calendar has, or of a zone that does
-    not say how far it is ahead.
+def _since_1970(when: date, zone: str) -> float:
+    """Seconds since 1970 UTC; NaN for what a library calls a date and no calendar has, or of a
+    zone that does not say how far it is ahead.
     """
+    if when != when:  # pandas' missing time
+        return math.nan
+    when = when if isinstance(when, datetime) else datetime.combine(when, time())
     stated = when.tzinfo is not None
     try:
-        since = (when if stated else when.replace(tzinfo=UTC)) - datetime(1970, 1, 1, tzinfo=UTC)
+        since = (when if stated else when.replace(tzinfo=UTC)) - _1970
     except (ValueError, TypeError, OverflowError, NotImplementedError):
-        return _NO_TIME
+        return math.nan
     micro = since.days * 86_400_000_000 + since.seconds * 1_000_000 + since.microseconds
-    return micro / 1e6, stated
+    return micro / 1e6 if stated else float(_of_zone(np.array([micro / 1e6]), zone)[0])
 
 
 def _of_zone(clocks: Any, zone: str) -> Any:

@@ -18,6 +18,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
+from dpviz.domain.attributes import OTHER, Kinds
 from dpviz.errors import DataError
 from dpviz.files import arrow
 from dpviz.lazy import pa, pc
@@ -74,6 +75,22 @@ def listed_places(written: Any, names: Sequence[str]) -> NDArray[np.int64]:
     listed = pa.array([*utf8, *map(_windows, names, utf8)], pa.large_binary())
     place = arrow.number_array(pc.index_in(written, value_set=listed), null=-1).astype(np.int64)
     return np.where(place < 0, -1, place % max(len(names), 1))
+
+
+def kind_numbers(column: Any, kinds: Kinds) -> NDArray[np.int64]:
+    """Places of a column's kinds in the public list, int64 (n,), stability 1: −1 for none.
+
+    A kind is text, byte by byte as in :func:`texts`, in UTF-8 or else in
+    Windows-1252. What is not listed is ``other`` where that is listed; a missing kind is none.
+
+    Raises:
+        DataError: the declared type holds no texts.
+    """
+    written = texts(column, kinds.column)
+    number = listed_places(written, kinds.names)
+    if OTHER in kinds.names:
+        number[(number < 0) & arrow.number_array(written.is_valid())] = kinds.number(OTHER)
+    return number
 
 
 def lists(column: Any, name: str) -> tuple[NDArray[np.int64], Any]:

@@ -9,7 +9,7 @@ from dpviz.releases.points.release import PointRelease
 from dpviz.ui.areas.areas_form import POLYGONS
 from dpviz.ui.areas.map_answer import show_areas
 from dpviz.ui.points.domain_map import show_domain
-from dpviz.ui.points.facts import empty_area, release_facts
+from dpviz.ui.points.facts import release_facts
 from dpviz.ui.points.map_answer import FIELDS, forget_elsewhere
 from dpviz.ui.points.slots import point_slots
 from dpviz.ui.points.source_form import PointSource
@@ -65,6 +65,5 @@ def _show(release: PointRelease | AreaRelease, source: PointSource, choice: Choi
             icon=":material/view_in_ar:",
         )
     else:
-        empty_area(source)
         release, source = points_map(KEY, release, source)
     release_facts(KEY, release, source, whole)

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.build import may_hold_places, recognised_columns
+from dpviz.build import Notation, coordinate_candidates, may_hold_places
 from dpviz.domain import Domain
 from dpviz.domain.calendar import step_words
 from dpviz.domain.crs import known_crs
@@ -22,15 +22,16 @@ AXES_LABELS = {
 
 def columns_form(
     prefix: str, path: Path, table: str | None, file_id: str, dims: int
-) -> tuple[str, tuple[str, ...] | None, list[str]] | None:
-    """Which columns of a file, or of one of its tables, hold the coordinates.
+) -> tuple[dict[str, Any], list[str]] | None:
+    """Which columns of a file, or of one of its tables, hold the coordinates, and how.
 
     Returns:
-        The CRS of plain columns, the chosen columns (None: the geometry of the file), and the names
-        of all columns; None while a column is to be chosen, as its name says nothing.
+        What :func:`dpviz.load` takes of them: the CRS of plain columns, the chosen columns (None:
+        the geometry of the file) and their notation; and the names of all columns. None while a
+        column is to be chosen, as its name says nothing.
 
     Raises:
-        DataError: the file has fewer columns than coordinates.
+        DataError: the file has fewer columns than coordinates, or one mark is for two things.
     """
     columns = upload_columns(path, table)
     names = [column.name for column in columns]
@@ -41,7 +42,18 @@ def columns_form(
         help="For plain columns. A file with geometry states its own.",
     )
     known_crs(crs)
-    guess = recognised_columns(columns, Domain((0,) * dims, (1,) * dims, crs=crs))
+    pairs = coordinate_candidates(columns, Domain((0,) * dims, (1,) * dims, crs=crs))
+    guess = pairs[0] if len(pairs) == 1 else None
+    if len(pairs) > 1:
+        guess = st.selectbox(
+            "Coordinates",
+            pairs,
+            index=None,
+            format_func=", ".join,
+            placeholder="Several may be meant: choose",
+            key=f"{prefix}.pair.{file_id}",
+        )
+        file_id += "".join(guess or ())
     geometry = "(geometry of the file)"
     placed = dims == 2 and may_hold_places(path)
     options = [geometry, *names] if placed else names
@@ -68,7 +80,7 @@ def columns_form(
         for axis, label in enumerate(AXES_LABELS[dims])
     ]
     if geometry in picked:
-        return crs, None, names
+        return {"crs": crs, "columns": None}, names
     st.caption(
         "The columns must hold numbers in this CRS: rows without are dropped, and only **Exact "
         "facts for the owner** tells how many."
@@ -77,7 +89,61 @@ def columns_form(
     if len(chosen) < dims:
         st.info("Choose the columns of the coordinates.", icon=":material/rule:")
         return None
-    return crs, chosen, names
+    forms = _number_marks(prefix)
+    if dims == 2 and len({*chosen}) == 1:
+        order = st.segmented_control(
+            "Order of the coordinates in it", ("lat,lon", "lon,lat"), key=f"{prefix}.order"
+        )
+        if order is None:
+            st.info("Choose the order of the coordinates.", icon=":material/rule:")
+            return None
+        chosen, forms["order"] = chosen[:1], order
+    Notation(**forms)
+    return {"crs": crs, "columns": chosen, **forms}, names
+
+
+def _number_marks(prefix: str) -> dict[str, Any]:
+    """How numbers are written in text, where it is not as usual."""
+    with st.expander("Numbers", icon=":material/pin:"):
+        st.caption("For text only: a number with a mark that is not declared cannot be read.")
+        marks = {
+            "decimal": st.segmented_control(
+                "Decimal mark",
+                (".", ","),
+                key=f"{prefix}.decimal",
+                help="A point if none is chosen; between semicolons a point or a comma.",
+            ),
+            "thousands": st.segmented_control(
+                "Mark of thousands",
+                (",", ".", " ", "'"),
+                format_func=lambda mark: "space" if mark == " " else mark,
+                key=f"{prefix}.thousands",
+            ),
+        }
+    return {name: mark for name, mark in marks.items() if mark is not None}
+
+
+TIME_FORMATS = {
+    "us": "03/31/2024 10:00:00 PM",
+    "eu": "31/03/2024 22:00:00",
+    "seconds": "seconds since 1970",
+    "milliseconds": "milliseconds since 1970",
+}
+
+
+def time_format_form(prefix: str, file_id: str) -> dict[str, str]:
+    """How times are written in text, where it is not ISO 8601."""
+    form = st.selectbox(
+        "Times are written as",
+        list(TIME_FORMATS),
+        index=None,
+        format_func=lambda form: TIME_FORMATS.get(form, form),
+        placeholder="ISO 8601, or as the column declares",
+        accept_new_options=True,
+        key=f"{prefix}.written.{file_id}",
+        help="Or type a pattern of strptime, such as %d.%m.%Y %H:%M.",
+    )
+    return {} if form is None else {"time_format": str(form)}
 
 
 TRIP_STEPS = ["1h", "6h", "1d", "1w"]
@@ -98,11 +164,11 @@ def period_form(
             index=None,
             placeholder="None: all the time" if trips else "None: places only",
             key=f"{prefix}.time.{file_id}",
-            help="ISO 8601 (of the zone below unless it says otherwise), dates, or seconds since "
-            "1970.",
+            help="Times are of the zone below unless they say otherwise.",
         )
         if column is None:
             return {}
+        form = time_format_form(prefix, file_id)
         st.caption(
             "The period is PUBLIC: choose it from what everybody knows (the year, the quarter), "
             "never from the records. Those outside are left out; so are those at its very end."
@@ -136,4 +202,4 @@ def period_form(
     further = {"every": every, "zone": zone.strip() or None, "cycle": cycle}
     further["hour_worth"] = worth.strip() or None
     given = {name: str(value) for name, value in further.items() if value is not None}
-    return {"time": str(column), "period": (start, end), **given}
+    return {"time": str(column), "period": (start, end), **given, **form}

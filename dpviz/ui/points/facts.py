@@ -13,16 +13,6 @@ from dpviz.ui.shared.panels import show_promises
 from dpviz.ui.shared.text import plain
 
 
-def empty_area(source: PointSource) -> None:
-    """Say so where none of the public records lies in the area: a map of noise alone misleads."""
-    if source.public and not exact_total(source.data):
-        st.warning(
-            "No record of this file lies in the area, so this map shows noise alone. Check the "
-            "area, the order of the coordinates (longitude first) and the CRS.",
-            icon=":material/wrong_location:",
-        )
-
-
 def release_facts(
     prefix: str,
     release: PointRelease,

@@ -125,4 +125,5 @@ def script(source: PointSource, choice: Choice) -> Script:
         sum_share=choice.sum_share,
         dataset=None if builtin else handle.name,
         table=source.table,
+        notation=handle.facts.get("notation", {}),
     )

@@ -149,14 +149,15 @@ def _described(
     coordinates = columns_form(prefix, path, table, file_key, dims)
     if coordinates is None:
         return None
-    crs, chosen, names = coordinates
+    how, names = coordinates
+    crs, chosen = how["crs"], how["columns"]
     unit, bound = (None, 1) if public else unit_form(prefix, names)
     name = None
     with ErrorsShown(path.name):  # a name that is refused leaves what is typed below
         name = dataset_name(prefix, Path(file.name).stem, public=public)
     pane = nullcontext() if owner is None else owner.pane
     with pane:
-        extent = partial(public_extent, path, columns=chosen, crs=crs, table=table)
+        extent = partial(public_extent, path, table=table, **how)
         free = public and dims == 2 and name is not None
         bounds = public_box(prefix, crs, extent if free else None)
     with st.container():  # what is open below it stays so when the period is missing
@@ -169,10 +170,11 @@ def _described(
     ends = dims // 2  # a trip has the same rectangle at both ends
     both = (*bounds[:2] * ends, *bounds[2:] * ends)
     with pane, ErrorsShown(path.name):
-        domain = Domain.from_bounds(both, chosen or ("lon", "lat"), crs, **clock, **beside)
+        how |= {"time_format": clock.pop("time_format")} if "time_format" in clock else {}
+        axes = chosen if chosen and len(chosen) == dims else ("lon", "lat")
+        domain = Domain.from_bounds(both, axes, crs, **clock, **beside)
         checked_area(domain)
-        how: dict[str, Any] = {"columns": chosen, "crs": crs, "table": table}
-        how |= {"unit": unit, "max_per_unit": bound}
+        how |= {"table": table, "unit": unit, "max_per_unit": bound}
         key = f"{file.file_id}|{bounds}|{clock}|{beside}|{how}|{public}|{name}"
         handle = read_once(
             prefix,

@@ -148,7 +148,8 @@ def _trips(
             prefix, names, record="event" if "crs" in place else "trip", start=5
         )
     files = [*graph_files, trips_file]
-    how: dict[str, Any] = {"unit": unit, "max_per_unit": bound, "table": table, **place}
+    form = {"time_format": clock.pop("time_format")} if "time_format" in clock else {}
+    how: dict[str, Any] = {"unit": unit, "max_per_unit": bound, "table": table, **place, **form}
 
     def read() -> RoadData:
         return load(path, graph, public=public, name=name, **how, **clock)
@@ -188,8 +189,7 @@ def _trips_table(prefix: str, file: Any) -> tuple[str | None, list[str], dict[st
         with ErrorsShown():
             coordinates = columns_form(f"{prefix}.events", path, table, file.file_id, 2)
             if coordinates is not None:
-                crs, chosen, _ = coordinates
-                return table, names, {"columns": chosen, "crs": crs}
+                return table, names, coordinates[0]
     return None
 
 

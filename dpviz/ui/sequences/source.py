@@ -29,7 +29,7 @@ from dpviz.datasets import DATASETS
 from dpviz.domain import Domain
 from dpviz.render.projection import to_degrees
 from dpviz.ui.points.area_form import checked_area, public_box
-from dpviz.ui.points.columns_form import columns_form
+from dpviz.ui.points.columns_form import columns_form, time_format_form
 from dpviz.ui.sequences.cells_form import Cutting, cutting_form
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.account import dataset_name
@@ -141,12 +141,14 @@ def _places(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource 
     coordinates = columns_form(prefix, path, table, file_key, 2)
     if coordinates is None:
         return None
-    crs, columns, names = coordinates
+    how, names = coordinates
+    crs, columns = how["crs"], how["columns"]
     person, when = (
         st.selectbox(label, names, index=guessed(names, words), key=f"{prefix}.{label}.{file_key}")
         for label, words in (("Privacy unit: the person", MADE), ("Time", WHEN))
     )
-    extent = partial(public_extent, path, columns=columns, crs=crs, table=table)
+    form = time_format_form(prefix, file_key)
+    extent = partial(public_extent, path, table=table, **how)
     bounds = public_box(prefix, crs, extent if public else None)
     cut = cutting_form(prefix, public)
     if cut is not None and not public:
@@ -155,17 +157,18 @@ def _places(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource 
         return None
     cutting, cells = cut
     name = dataset_name(prefix, Path(file.name).stem, public=public)
-    domain = Domain(bounds[:2], bounds[2:], columns or ("lon", "lat"), crs)
+    axes = columns if columns and len(columns) == 2 else ("lon", "lat")
+    domain = Domain(bounds[:2], bounds[2:], axes, crs)
     checked_area(domain)
-    how: dict[str, Any] = {
+    how |= {
         "unit": person,
         "time": when,
         "gap": cutting.gap,
         "max_per_unit": cutting.bound,
-        "columns": columns,
         "table": table,
+        **form,
     }
-    key = f"{file.file_id}|{bounds}|{crs}|{how}|{cutting}|{public}|{name}"
+    key = f"{file.file_id}|{bounds}|{how}|{cutting}|{public}|{name}"
 
     def read() -> SequenceData:
         return load(

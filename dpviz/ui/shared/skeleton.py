@@ -117,6 +117,9 @@ def run(slots: Slots) -> None:
 
 def _show(slots: Slots, release: Any, source: Any, choice: Any) -> None:
     st.markdown(badge(release.header))
+    tally = getattr(getattr(source, "data", None), "tally", None)  # of public records only
+    if tally is not None and tally.warning:
+        st.warning(f"Of your file: {plain(tally.warning)}.", icon=":material/rule:")
     slots.show(release, source, choice)
 
 

@@ -106,7 +106,7 @@ def test_every_form_counts_the_same_streets_and_tells_the_owner_what_it_dropped(
         EVENTS.rename(columns=renamed).to_csv(source, index=False)
         how = {"columns": ("east", "north")} if form == "named" else {}
     elif form == "wkt":
-        EVENTS.assign(point=[shapely.to_wkt(each) for each in shapes]).drop(
+        EVENTS.assign(wkt=[shapely.to_wkt(each) for each in shapes]).drop(
             columns=["lon", "lat"]
         ).to_csv(source, index=False)
     else:

@@ -122,7 +122,7 @@ class TestFormats:
         assert records.points.dtype == np.float64
         assert records.unit.tolist() == [0, 1, 0]
         assert records.time.tolist() == [1893484800.0] * 3  # 2030-01-01T08:00 UTC
-        assert records.counts.dropped == 0
+        assert records.counts.dropped == {}
 
     @pytest.mark.parametrize("form", ["geoparquet", "gpkg", "shp", "zip", "geojson"])
     def test_the_crs_of_the_file_is_honoured(self, tmp_path, form):
@@ -208,7 +208,21 @@ class TestColumns:
             (["y", "x", "lng", "lat"], 2, ("lng", "lat")),
             (["dlat", "dlon", "plat", "plon"], 4, ("plon", "plat", "dlon", "dlat")),
             (["lon", "lat", "LON", "Lat"], 2, ("lon", "lat")),
-            (["longitude", "Longitude", "latitude"], 2, ("longitude", "latitude")),
+            (["MapLongitude", "MapLatitude"], 2, ("MapLongitude", "MapLatitude")),
+            (["LAT_WGS84", "LON_WGS84"], 2, ("LON_WGS84", "LAT_WGS84")),
+            (["Longitude_X", "Latitude_Y"], 2, ("Longitude_X", "Latitude_Y")),
+            (
+                ["pickup_longitude", "pickup_latitude", "fare"],
+                2,
+                ("pickup_longitude", "pickup_latitude"),
+            ),
+            (
+                ["start_lat", "start_lng", "end_lat", "end_lng"],
+                4,
+                ("start_lng", "start_lat", "end_lng", "end_lat"),
+            ),
+            (["kinh độ", "vĩ độ"], 2, ("kinh độ", "vĩ độ")),
+            (["length", "plate"], 2, None),
             (["a", "b"], 2, None),
         ],
     )
@@ -313,7 +327,7 @@ class TestBadInput:
             path = write(tmp_path, form)
             with pytest.raises(DataError, match=r"no column 'nope' in taxi.*'who', 'when'"):
                 read_records(path, NYC, unit="nope")
-        with pytest.raises(DataError, match="1 columns for 2 dimensions"):
+        with pytest.raises(DataError, match="'lon' alone holds whole points: say in which order"):
             read_records(write(tmp_path, "csv"), NYC, columns=("lon",))
 
     @pytest.mark.parametrize("content", [b"", b'{"longitude": -74.0, "latitude": 40.7}\n'])

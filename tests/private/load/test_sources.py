@@ -18,6 +18,7 @@ from dpviz.private.ledger.names import stem
 from dpviz.private.load.counts import KEY
 from dpviz.private.load.tables.formats import formats
 from dpviz.private.load.tables.opening import open_table
+from dpviz.private.load.tally import Fact
 
 NYC = dpviz.Domain((-74.30, 40.45), (-73.60, 41.00))
 
@@ -37,8 +38,8 @@ def taxi(tmp_path):
 
 def test_how_many_were_dropped_is_known_for_public_data_only(taxi):
     path, _ = taxi
-    assert dpviz.load(path, NYC, public=True).dropped == 4
-    assert dpviz.load(path, NYC).dropped is None
+    assert dpviz.load(path, NYC, public=True).tally.dropped == {Fact.OUTSIDE: 4}
+    assert dpviz.load(path, NYC).tally is None
 
 
 def test_a_built_in_name_brings_its_domain():
@@ -151,7 +152,7 @@ def test_what_a_file_says_beside_its_columns_is_no_word_of_ours(taxi):
     opened = open_table(path)
     assert (opened.crs, opened.declares) == (None, True)
     handle = dpviz.load(path, NYC, public=True)
-    assert (handle._index.total, handle.dropped) == (36, 4)
+    assert (handle._index.total, handle.tally.dropped) == (36, {Fact.OUTSIDE: 4})
 
 
 def test_files_of_a_folder_are_looked_at_by_a_child(taxi, tmp_path):

@@ -189,7 +189,7 @@ def test_records_without_an_id_are_dropped_by_every_other_reader(folders):
         assert len(data._sequences) == 1
     path = written_trips(here, rows, "csv")
     assert len(read_trips(path, GRAPH, unit="who", max_per_unit=3)._trips) == 1
-    (here / "p.csv").write_text("who,x,y,when\n,0.5,0.5,1\nann,0.5,0.5,1\n")
+    (here / "p.csv").write_text("who,x,y,when\n,0.5,0.5,2030-01-01\nann,0.5,0.5,2030-01-01\n")
     places = read_places(here / "p.csv", BOX, unit="who", time="when", side=3)
     assert len(places._sequences) == 1
 

@@ -16,6 +16,7 @@ import dpviz
 from dpviz.errors import DataError
 from dpviz.evaluation.truth import exact_counts
 from dpviz.private.load import values
+from dpviz.private.load.notation import Notation
 from dpviz.private.load.sequences import alphabet_of, read_sequences
 from dpviz.private.load.tables.delimited import DelimitedText
 from dpviz.private.load.values import number_of, numbers, times
@@ -45,6 +46,12 @@ PLAIN_TIMES = st.one_of(
 )
 
 
+NOTATIONS = (
+    Notation(), Notation(semicolons=True), Notation(decimal=","), Notation(thousands=","),
+    Notation(decimal=",", thousands="."), Notation(decimal=",", thousands=" "),
+)  # fmt: skip
+
+
 def same(one, two):
     assert np.array_equal(np.asarray(one), np.asarray(two), equal_nan=True)
 
@@ -57,24 +64,52 @@ def apart(read, cells, other):
     return alone
 
 
-@given(st.lists(NUMBERS, min_size=1, max_size=5))
-def test_numbers_of_texts(cells):
+@given(st.lists(NUMBERS, min_size=1, max_size=5), st.sampled_from(NOTATIONS))
+def test_numbers_of_texts(cells, notation):
     def read(column):
-        return numbers(pa.array(column, pa.string()), "x")
+        return numbers(pa.array(column, pa.string()), "x", notation)
 
-    same(apart(read, cells, "zed"), [number_of(cell) for cell in cells])
-    same(apart(read, cells, None), numbers(list(cells), "x"))
+    same(apart(read, cells, "zed"), [number_of(cell, notation) for cell in cells])
+    same(apart(read, cells, None), numbers(list(cells), "x", notation))
 
 
-def test_an_odd_cell_delays_no_other(monkeypatch):
-    """Read one by one, cells are slow: a file that takes the time of its child would be refused."""
-    cells = ["0.5", "1e-3", "x", ".5", "5,", None, "+1", "nan", "1e999", " 7 ", "-0"]
-    expected = [number_of(cell) for cell in cells]
-    slow = []
-    monkeypatch.setattr(values, "number_of", lambda cell: slow.append(cell) or number_of(cell))
-    column = pa.array([cell and cell.encode() for cell in cells] + [b"\xff"], pa.binary())
-    same(numbers(column, "x"), [*expected, np.nan])
-    assert slow == [b"x", b"+1", b"nan", b"\xff"]
+@given(
+    st.datetimes(datetime(1000, 1, 1), datetime(9999, 12, 31)),
+    st.sampled_from(
+        (
+            "%m/%d/%Y %I:%M:%S %p",
+            "%d.%m.%Y %H:%M",
+            "%Y%m%d%H%M%S",
+            "%d %b %Y %H:%M:%S.%f",
+            "%B %d, %Y",
+        )
+    ),
+)
+def test_times_of_a_pattern_are_those_of_strptime(when, pattern):
+    cell = when.strftime(pattern)
+    wanted = (datetime.strptime(cell, pattern) - datetime(1970, 1, 1)).total_seconds()
+    notation = Notation(time_format=pattern)
+    assert times(pa.array([cell, "soon"]), "t", "UTC", notation)[0] == pytest.approx(
+        wanted, abs=1e-4
+    )
+    assert np.isnan(times([f"{cell} more"], "t", "UTC", notation)[0])
+
+
+@pytest.mark.parametrize(("pattern", "cell"), [
+    ("us", "02/30/2024 10:00:00 AM"), ("us", "02/28/2024 13:00:00 PM"), ("%Y%m%d", "2024115"),
+    ("eu", "31/04/2024 10:00:00"), ("%y-%m-%d", "24-00-01"), ("iso", "2024-03-05 24:00"),
+])  # fmt: skip
+def test_a_time_that_no_calendar_or_clock_has_is_none(pattern, cell):
+    assert np.isnan(times(pa.array([cell]), "t", "UTC", Notation(time_format=pattern))[0])
+
+
+def test_whole_numbers_are_read_by_their_digits_where_a_format_says_so():
+    """Else they are seconds; a column of timestamps takes no format."""
+    column = pa.array([20240305, None])
+    assert times(column, "t")[0] == 20240305
+    assert times(column, "t", "UTC", Notation(time_format="iso"))[0] == 1_709_596_800
+    with pytest.raises(DataError, match="which needs no time format: leave it out"):
+        times(pa.array([datetime(2024, 3, 5)]), "t", "UTC", Notation(time_format="iso"))
 
 
 @given(st.lists(TIMES, min_size=1, max_size=5))
@@ -103,32 +138,6 @@ def test_plain_times_beside_odd_ones(cells, zone):
 
     same(apart(read, cells, "soon"), times(list(cells), "when", zone))
     same(apart(read, cells, "2030-01-01"), [times([cell], "when", zone)[0] for cell in cells])
-
-
-def test_an_odd_time_delays_no_other(monkeypatch):
-    """With a zone, 300,000 cells took 44 seconds beside one that is none, and else half of one."""
-    column = [
-        *("2030-01-31", "2030/01/31 08:30:00", "2030-01-31T08:30Z", "2028-02-29 08:30:00.125"),
-        *("2030-01-31T08:30:00+0530", "1900000000", "1,5", None, "2030-02-29", "soon", " 2030 "),
-    ]
-    expected = [times([cell], "when", "Europe/Berlin")[0] for cell in column]
-    slow, zones = [], []
-    read, of_zone = values._time_of, values._of_zone
-    monkeypatch.setattr(values, "_time_of", lambda cell: slow.append(cell) or read(cell))
-    monkeypatch.setattr(values, "_of_zone", lambda *a: zones.append(a) or of_zone(*a))
-    cells = pa.array([cell and cell.encode() for cell in column] + [b"\xff"], pa.binary())
-    same(times(cells, "when", "Europe/Berlin"), [*expected, np.nan])
-    assert slow == [b"2030-02-29", b"soon", b"\xff"]
-    assert len(zones) == 2
-
-
-@pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin"])
-def test_times_with_the_slashes_of_a_shapefile(zone):
-    cells = ["2030/01/31 08:30:00", "2030/07/31", "2030/07/31 08:30:00.125"]
-    for some in (cells, [*cells, "2030/07/31 08:30:00+02:00", "soon"]):
-        dashed = pa.array([each.replace("/", "-") for each in some])
-        same(times(pa.array(some), "when", zone), times(dashed, "when", zone))
-    assert np.isfinite(times(pa.array(cells), "when", zone)).all()
 
 
 @settings(max_examples=40)
@@ -173,7 +182,7 @@ def test_a_row_longer_than_the_first_is_not_told(tmp_path):
 def test_compressed_json_lines_are_no_header(tmp_path):
     """The first record was taken for a header, and its values stood in the message."""
     path = tmp_path / "a.jsonl.gz"
-    path.write_bytes(gzip.compress(b'{"who": "secret", "x": 0.5, "y": "0,5"}\nno\n'))
+    path.write_bytes(gzip.compress(b'{"who": "secret", "x": 0.5, "y": "0.5"}\nno\n'))
     assert dpviz.load(path, BOX)._index.total == 1
     (tmp_path / "a.json.gz").write_bytes(gzip.compress(b'{"secret": 1}'))
     with pytest.raises(DataError, match="is compressed GeoJSON: unpack it first"):

@@ -66,12 +66,16 @@ class Block:
         columns: pyarrow arrays (rows,) by name; float64 arrays where numbers were asked for.
         places: coordinates (rows, 2) of the geometry, NaN where it is no point.
         broken: records of this block that could not be parsed, and are left out.
+        ragged: lines of another number of fields than the header, likewise.
+        quoted: lines whose quotes do not enclose whole fields, likewise.
     """
 
     rows: int
     columns: dict[str, Any]
     places: NDArray[np.float64] | None = None
     broken: int = 0
+    ragged: int = 0
+    quoted: int = 0
 
     def __repr__(self) -> str:
         return "<private block>"
@@ -87,6 +91,7 @@ class Table(ABC):
         declares: whether the file says which columns it has; without, a record may lack any.
         first_line: whether the names are its first line, a record where nobody wrote a header.
         guesses_geometry: whether only its first record says that its records are features.
+        semicolons: whether semicolons divide its fields, so that decimals may have commas.
     """
 
     name: str
@@ -95,6 +100,7 @@ class Table(ABC):
     declares = True
     first_line = False
     guesses_geometry = False
+    semicolons = False
 
     def blocks(
         self, names: Sequence[str], numeric: Sequence[str] = (), *, geometry: bool = False

@@ -14,6 +14,7 @@ import csv
 import hashlib
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any
@@ -24,6 +25,7 @@ from dpviz.errors import DataError
 from dpviz.files import arrow, limits
 from dpviz.lazy import pa, pc, pv
 from dpviz.private.load.columns import MAX_LINE
+from dpviz.private.load.notation import Notation
 from dpviz.private.load.tables.base import Block, Column, LineFile, parsing
 from dpviz.private.load.tables.formats import Format
 from dpviz.private.load.values import number_of, typed
@@ -59,6 +61,7 @@ class DelimitedText(LineFile):
             self._names = next(csv.reader([line], delimiter=self.delimiter), [])
         _refuse_headerless(self._names, self.name)
         self.columns = [Column(name, "text") for name in self._names]
+        self.semicolons = self.delimiter == ";"
 
     def _blocks(
         self, names: Sequence[str], numeric: Sequence[str], geometry: bool
@@ -66,27 +69,25 @@ class DelimitedText(LineFile):
         """The records of the lines after the header."""
         with parsing(self.name, "delimited text"), self._open() as file:
             for lines, lost in _whole_lines(self._stream(file)):
-                whole, broken = _splittable(lines, self.delimiter)
-                yield self._block(whole, names, numeric, lost + broken)
+                whole, quoted = _splittable(lines, self.delimiter)
+                yield replace(self._block(whole, names, numeric), broken=lost, quoted=quoted)
 
-    def _block(
-        self, lines: bytes, names: Sequence[str], numeric: Sequence[str], broken: int
-    ) -> Block:
+    def _block(self, lines: bytes, names: Sequence[str], numeric: Sequence[str]) -> Block:
         """The records of lines whose quotes enclose whole fields."""
         wanted = {name: f"c{self._names.index(name)}" for name in names}
         types = {column: pa.binary() for column in wanted.values()}
         quick = {**types, **{wanted[name]: pa.float64() for name in numeric}}
         if not names:  # only how many there are
             types = quick = {"c0": pa.binary()}
-        table = self._parsed(lines, quick)
+        table, ragged = self._parsed(lines, quick), 0
         if table is None:  # a line with another number of fields, or a cell that is no plain number
             lines, ragged = _fitting(lines, self.delimiter, len(self._names))
-            broken += ragged
             table = self._parsed(lines, quick)
         if table is None:  # numbers are parsed one by one
             table = self._parsed(lines, types)
         columns = {name: table[wanted[name]] for name in names}
-        return Block(table.num_rows, typed(columns, numeric), broken=broken)
+        notation = Notation(semicolons=self.semicolons)
+        return Block(table.num_rows, typed(columns, numeric, notation), ragged=ragged)
 
     def _parsed(self, lines: bytes, types: dict[str, Any]) -> Any:
         """The columns of `types`; None where a line or a cell does not fit them."""

@@ -1,0 +1,166 @@
+"""The columns of a table to read, decided by its schema and declared options alone: public."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from dpviz.domain import Domain, default_columns
+from dpviz.domain.attributes import Kinds, Values
+from dpviz.errors import DataError
+from dpviz.private.load.columns import shown
+from dpviz.private.load.names import WKT, recognised_columns, wkt_column
+from dpviz.private.load.notation import PLAIN, Notation
+from dpviz.private.load.projection import transformer
+from dpviz.private.load.tables.base import TEXTS, Table, listed, pick
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Which columns are read and how: decided by the schema alone, so public.
+
+    Attributes:
+        columns: of the coordinates, in the domain's order; one of points; none for the geometry.
+        crs: of the coordinates.
+        unit: column of the privacy unit.
+        time: column of the time.
+        kinds: the public list of kinds, and their column.
+        values: the public clip of values, and their column.
+        notation: how text is read.
+    """
+
+    columns: tuple[str, ...]
+    crs: str
+    unit: str | None = None
+    time: str | None = None
+    kinds: Kinds | None = None
+    values: Values | None = None
+    notation: Notation = PLAIN
+
+    @property
+    def extra(self) -> tuple[str, ...]:
+        """Columns beside the coordinates."""
+        attributes = (each.column for each in (self.kinds, self.values) if each is not None)
+        return (*(each for each in (self.unit, self.time) if each is not None), *attributes)
+
+    @property
+    def words(self) -> str:
+        """What was taken for the coordinates."""
+        return ", ".join(self.columns) or "the geometry"
+
+
+def layout(
+    table: Table,
+    domain: Domain,
+    *,
+    columns: Sequence[str] | None = None,
+    crs: str | None = None,
+    unit: str | None = None,
+    time: str | None = None,
+    public: bool = False,
+    notation: Notation = PLAIN,
+) -> Layout:
+    """What to read of a table, from its schema.
+
+    Raises:
+        DataError: no such column, no coordinates among them, an unknown CRS, or a notation of what
+            is not read.
+    """
+    domain, time = domain.place, domain.time or time
+    names = tuple(columns) if columns is not None else _coordinate_names(table, domain, public)
+    alone = domain.dims == 2 and len(names) == 1
+    if len(names) not in (0, domain.dims) and not alone:
+        raise DataError(f"{len(names)} columns for {domain.dims} dimensions: name one for each")
+    geometry = [each.name for each in table.columns if each.kind == "geometry"]
+    if alone and names[0] in (*geometry, *(["geometry"] if table.guesses_geometry else [])):
+        names = ()
+    alone = domain.dims == 2 and len(names) == 1
+    if notation.order is not None and not alone:
+        raise DataError(
+            f"order={notation.order!r} is of points in one column: name that alone (--columns)"
+        )
+    if notation.time_format is not None and time is None:
+        raise DataError(
+            f"time_format={notation.time_format!r} is of a column of times: name that too (time)"
+        )
+    how = Layout(names, "", unit, time, domain.kinds, domain.values, notation)
+    if table.declares and table.columns:
+        wanted = [*names, *how.extra]
+        pick(table.columns, wanted, table.name, first_line=table.first_line)
+        _refuse_other_kinds(table, names, how, alone)
+    if alone and notation.order is None and not _holds_wkt(table, names[0]):
+        raise DataError(
+            f"column {shown(names[0])} alone holds whole points: say in which order its "
+            "coordinates stand with order=… (--order), lon,lat or lat,lon, or name two columns"
+        )
+    source_crs = (crs or domain.crs) if names else (table.crs or crs)
+    if source_crs is None:
+        raise DataError(
+            f"{table.name} does not state its CRS: name it with crs=… (--crs), such as EPSG:4326"
+        )
+    if transformer(source_crs, domain.crs) is not None and domain.dims % 2:
+        raise DataError(f"{domain.dims} dimensions cannot change their CRS: project them first")
+    return replace(how, crs=source_crs, notation=replace(notation, semicolons=table.semicolons))
+
+
+def _holds_wkt(table: Table, name: str) -> bool:
+    """Whether the type or the name of a column says that it holds WKB or WKT."""
+    kinds = {each.name: each.kind for each in table.columns}
+    return kinds.get(name) == "binary" or name.strip().casefold() in WKT
+
+
+def _refuse_other_kinds(table: Table, names: Sequence[str], how: Layout, alone: bool) -> None:
+    """Raise where a declared type holds neither what is expected nor text to parse it from."""
+    kinds = {each.name: each.kind for each in table.columns}
+    if alone:
+        if names and kinds[names[0]] not in TEXTS:
+            raise DataError(
+                f"column {shown(names[0])} of {table.name} holds no points: name two columns of "
+                "numbers, or one of WKT or WKB"
+            )
+        names = ()
+    value = () if how.values is None else (how.values.column,)
+    others = ("binary",) if how.notation.declared else ("binary", "string")
+    for name in (*names, *value):
+        if kinds[name] in others:
+            raise DataError(
+                f"column {shown(name)} of {table.name} is declared as text, not as numbers: choose "
+                "another, or write it as numbers"
+            )
+
+
+def _coordinate_names(table: Table, domain: Domain, public: bool) -> tuple[str, ...]:
+    """Columns of the coordinates; none for the geometry.
+
+    Of JSON lines only the ending, or the first line of public ones, says that they are features.
+    """
+    existing = table.columns
+    declared = public or not table.guesses_geometry
+    if domain.dims == 2 and declared and any(column.kind == "geometry" for column in existing):
+        return ()
+    if not table.declares:  # no record decides what the columns are
+        if domain.columns == default_columns(domain.dims):  # named by nobody: a guess has its price
+            raise DataError(
+                f"{table.name} does not say beforehand which columns it has: name those of the "
+                f"coordinates with columns=… (--columns), such as {', '.join(domain.columns)}, or "
+                "geometry, if it holds features"
+            )
+        return domain.columns
+    names = recognised_columns(existing, domain)
+    if names is not None:
+        return names
+    wkt = wkt_column(existing) if domain.dims == 2 else None
+    if wkt is not None:
+        return (wkt,)
+    if not existing:  # an empty file is an empty data set
+        return domain.columns
+    remedy = f"name {domain.dims} of {listed(existing)}"
+    whole = ", or one that holds whole points with order=… (--order)" if domain.dims == 2 else ""
+    if table.first_line:  # which may be a record: it is not shown
+        remedy = (
+            f"name {domain.dims} of those in its first line with columns=… (--columns){whole}, or "
+            "add a header line"
+        )
+    raise DataError(
+        f"{table.name} has no columns called {', '.join(domain.columns)} or the like: {remedy}"
+    )

@@ -1,0 +1,187 @@
+"""How text holds numbers, times and points: declared by the data's owner, never guessed.
+
+A notation is public and the same for every cell of a column, so that each cell is read by itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from dpviz.errors import DataError
+
+OPTIONS = ("decimal", "thousands", "time_format", "order")
+"""Arguments that declare a notation."""
+
+DECIMALS, THOUSANDS = (".", ","), (".", ",", " ", "'")
+ORDERS = {"lon,lat": (0, 1), "x,y": (0, 1), "lat,lon": (1, 0), "y,x": (1, 0)}
+"""Of the two numbers in one column of text: where the first and second coordinate stand."""
+
+ISO, SECONDS, MILLISECONDS = "iso", "seconds", "milliseconds"
+PATTERNS = {"us": "%m/%d/%Y %I:%M:%S %p", "eu": "%d/%m/%Y %H:%M:%S"}
+"""Names of patterns: month first with AM and PM, and day first."""
+TIME_FORMATS = (ISO, SECONDS, MILLISECONDS, *PATTERNS)
+PER_SECOND = {SECONDS: 1.0, MILLISECONDS: 1000.0}
+
+MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_ZONE = (
+    r"(?P<zone>(?i:Z|UTC|GMT)|"
+    r"(?P<sign>[+-])(?P<ahead>[01][0-9]|2[0-3])(?::?(?P<past>[0-5][0-9]))?)"
+)
+_MONTH, _DAY, _HOUR = "0[1-9]|1[0-2]", "0[1-9]|[12][0-9]|3[01]", "[01][0-9]|2[0-3]"
+ISO_8601 = (
+    rf"^\s*(?P<year>[0-9]{{4}})-?(?P<month>{_MONTH})-?(?P<day>{_DAY})"
+    rf"(?:[Tt ](?P<hour>{_HOUR})(?::?(?P<minute>[0-5][0-9])"
+    rf"(?::?(?P<second>[0-5][0-9])(?:[.,](?P<fraction>[0-9]+))?)?)?(?: ?{_ZONE})?)?\s*\z"
+)
+"""Calendar dates and times of ISO 8601, extended or basic; a space may stand before the zone."""
+
+_PARTS = {
+    "Y": "(?P<year>[0-9]{4})",
+    "y": "(?P<short>[0-9]{2})",
+    "m": f"(?P<month>{_MONTH}|[1-9])",
+    "d": f"(?P<day>{_DAY}|[1-9])",
+    "b": f"(?P<name>(?i:{'|'.join(MONTHS)}))",
+    "B": f"(?P<name>(?i:{'|'.join(MONTHS)}))[a-z]*",
+    "H": f"(?P<hour>{_HOUR}|[0-9])",
+    "I": "(?P<hour>0[1-9]|1[0-2]|[1-9])",
+    "M": "(?P<minute>[0-5][0-9]|[0-9])",
+    "S": "(?P<second>[0-5][0-9]|[0-9])",
+    "f": "(?P<fraction>[0-9]+)",
+    "p": r"(?P<half>(?i:[ap]))(?i:\.?m\.?)",
+    "z": _ZONE,
+    "a": "[A-Za-z]+",
+    "A": "[A-Za-z]+",
+    "%": "%",
+}
+"""Directives of strptime as regular expressions."""
+
+
+@dataclass(frozen=True)
+class Notation:
+    """The arguments of :func:`dpviz.load` that say how text is read.
+
+    Attributes:
+        decimal: the decimal mark, "." or ","; a point by default, and in a file whose fields are
+            divided by semicolons a point or a comma.
+        thousands: the mark between groups of three digits; by default there is none.
+        time_format: one of :data:`TIME_FORMATS` or a pattern of strptime. By default text is
+            ISO 8601, and numbers, in columns of numbers, are seconds since 1970 UTC.
+        order: of the coordinates in one column of text, such as ``lat,lon``.
+        semicolons: whether semicolons divide the fields of the file.
+
+    Raises:
+        DataError: one of them is not on offer.
+    """
+
+    decimal: str | None = None
+    thousands: str | None = None
+    time_format: str | None = None
+    order: str | None = None
+    semicolons: bool = False
+
+    def __post_init__(self) -> None:
+        for what, given, offered in (
+            ("decimal", self.decimal, DECIMALS),
+            ("thousands", self.thousands, THOUSANDS),
+            ("order", self.order, tuple(ORDERS)),
+        ):
+            if given is not None and given not in offered:
+                raise DataError(f"{what}={given!r}: give one of {', '.join(map(repr, offered))}")
+        if self.thousands is not None and self.thousands in (self.decimal or "."):
+            raise DataError(
+                f"thousands={self.thousands!r} is the decimal mark too: give another decimal mark"
+            )
+        if self.time_format is not None:
+            _ = self.time_expression
+
+    @property
+    def declared(self) -> dict[str, str]:
+        """The options that were declared, by name."""
+        given = {name: getattr(self, name) for name in OPTIONS}
+        return {name: value for name, value in given.items() if value is not None}
+
+    @property
+    def plain_numbers(self) -> bool:
+        """Whether the numbers of every file are read as usual in it."""
+        return self.decimal is None and self.thousands is None
+
+    @property
+    def marks(self) -> str:
+        """The decimal marks."""
+        usual = ".," if self.semicolons and self.thousands is None else "."
+        return self.decimal or usual
+
+    @cached_property
+    def number(self) -> str:
+        """A regular expression of a number, for Python and for Arrow."""
+        point, whole = f"[{self.marks}]", "[0-9]+"
+        if self.thousands:
+            whole = rf"(?:[0-9]{{1,3}}(?:[{self.thousands}][0-9]{{3}})+|[0-9]+)"
+        digits = f"(?:{whole}(?:{point}[0-9]*)?|{point}[0-9]+)"
+        return f"[+-]?{digits}(?:[eE][+-]?[0-9]+)?"
+
+    @cached_property
+    def number_pattern(self) -> re.Pattern[bytes]:
+        """The same for one cell."""
+        return re.compile(self.number.encode())
+
+    @property
+    def per_second(self) -> float | None:
+        """Units in a second where times are numbers, None where they are text."""
+        return PER_SECOND.get(self.time_format or "")
+
+    @cached_property
+    def time_expression(self) -> str:
+        """A regular expression with a group for each part of a time."""
+        if self.time_format in (None, ISO, *PER_SECOND):
+            return ISO_8601
+        return _expression(str(self.time_format))
+
+
+PLAIN = Notation()
+"""Numbers with a decimal point, and ISO 8601."""
+
+
+def with_notation(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments of a reader, those that declare a notation put together as ``notation``."""
+    notation: Any = {name: value for name, value in options.items() if name in OPTIONS}
+    others = {name: value for name, value in options.items() if name not in OPTIONS}
+    return {**others, "notation": Notation(**notation)} if notation else others
+
+
+def _expression(text: str) -> str:
+    """The regular expression of a strptime pattern, or of a name of one.
+
+    Raises:
+        DataError: no such name or directive, or a pattern without a date or half of one.
+    """
+    pattern = PATTERNS.get(text, text)
+    pieces = re.findall(r"%(.)|([^%]+)|(%)\Z", pattern, re.DOTALL)
+    directives = [each for each, _, _ in pieces if each]
+    named = f"time_format={text[:60]!r}"
+    if not directives or any(each not in _PARTS for each in directives):
+        raise DataError(
+            f"{named}: give {', '.join(TIME_FORMATS)}, or a pattern of "
+            f"{' '.join(f'%{each}' for each in _PARTS)}"
+        )
+    expression = ""
+    for directive, words, percent in pieces:
+        part = _PARTS[directive] if directive else re.escape(words or percent)
+        # Where no mark divides them, each number has all of its digits.
+        if re.search(r"%[mdHIMS]%[YymdHIMS]|%[Yy]%[mdHIMS]", pattern):
+            part = part.replace("|[1-9])", ")").replace("|[0-9])", ")")
+        expression += part
+    groups = re.findall(r"\?P<(\w+)>", expression)
+    parts = {*groups}
+    dated = parts & {"year", "short"} and parts & {"month", "name"} and "day" in parts
+    halves = ("I" in directives) == ("p" in directives)
+    if len(groups) != len(parts) or not dated or not halves or len(parts & {"month", "name"}) > 1:
+        raise DataError(
+            f"{named}: give the year, month and day once each, and %p with %I, as in "
+            f"{PATTERNS['us']!r}"
+        )
+    return rf"^\s*{expression}\s*\z"
