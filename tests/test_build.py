@@ -9,7 +9,7 @@ from dpviz.errors import DataError, DomainError, DpvizError, ParameterError, Pri
 from dpviz.evaluation.truth import exact_counts, exact_total
 from dpviz.private.handle import DataHandle
 from dpviz.private.index import PointIndex
-from dpviz.private.mechanisms.noise import OpenDPNoise, geometric_variance
+from dpviz.private.mechanisms.noise import geometric_variance
 
 SQUARE = Domain((0.0, 0.0), (1.0, 1.0), columns=("x", "y"))
 POINTS = np.random.default_rng(3).beta(2, 6, size=(5000, 2))
@@ -102,21 +102,6 @@ def test_a_secure_release_states_its_guarantee_and_differs_each_time():
     assert first.header.guarantee == "differentially private, ε = 1, add or remove one record"
     assert first.header.private
     assert (first.nodes.count != second.nodes.count).any()
-
-
-def test_opendp_draws_on_request_and_is_never_simulated(monkeypatch):
-    drawn = []
-    works = OpenDPNoise.two_sided
-    monkeypatch.setattr(
-        OpenDPNoise, "two_sided", lambda self, *given: drawn.append(1) or works(self, *given)
-    )
-    release = dpviz.build(handle(), "ugrid", 1.0, cells=4, ledger=None, sampler="opendp")
-    assert drawn
-    assert release.header.private
-    with pytest.raises(ParameterError, match="choose one of exact, opendp"):
-        dpviz.build(handle(), "ugrid", 1.0, ledger=None, sampler="loud")
-    with pytest.raises(ParameterError, match="leave out seed"):
-        dpviz.build(handle(public=True), "ugrid", 1.0, seed=1, sampler="opendp")
 
 
 def test_exact_answers_are_for_public_data():

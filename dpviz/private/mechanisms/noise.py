@@ -24,14 +24,13 @@ from dpviz.private.mechanisms.published import exponential_draws, laplace, publi
 from dpviz.private.mechanisms.samplers import Int
 from dpviz.private.mechanisms.samples import poisson_sample, random_ranks, uniform_below
 from dpviz.private.mechanisms.selection import exponential
-from dpviz.private.mechanisms.sources import Noise, OpenDPNoise, SecureNoise, SimulatedNoise
+from dpviz.private.mechanisms.sources import Noise, SecureNoise, SimulatedNoise
 
 __all__ = [
     "NO_SPLIT_FLOOR",
     "Float",
     "Int",
     "Noise",
-    "OpenDPNoise",
     "SecureNoise",
     "SimulatedNoise",
     "Words",
