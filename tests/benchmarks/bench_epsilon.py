@@ -34,7 +34,7 @@ app = App(server.SCRIPT, middleware=server.MIDDLEWARE, lifespan=server.lifespan)
 """
 """The app, whose public maps have no seed: noise as of a release."""
 
-METHODS = ("privtree", "privtree_plus", "gradual_tree")
+METHODS = ("privtree", "ladder_tree")
 ROUNDS = 6
 
 

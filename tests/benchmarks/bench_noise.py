@@ -22,10 +22,7 @@ from .pages import apart, shown, write_measured
 SCALES = (0.05, 0.5, 2.0, 20.0, 1000.0, 1e6)
 BUILDS = (
     ("privtree", {}),
-    ("privtree_plus", {}),
-    ("gradual_tree", {}),
     ("ladder_tree", {}),
-    ("self_budgeting_tree", {}),
     ("hot_grid", {}),
     ("quadtree", {"height": 10}),
     ("quadtree", {"height": 11}),
@@ -99,7 +96,7 @@ def peak(name):
 
 def peaks():
     """Memory of the builds."""
-    names = (None, "privtree", "privtree_plus", "gradual_tree")
+    names = (None, "privtree", "ladder_tree")
     sizes = [f"{name or 'the index alone'} {apart(peak, name):.0f} MB" for name in names]
     yield "\nMemory at the peak, libraries and points included: " + ", ".join(sizes) + "."
 

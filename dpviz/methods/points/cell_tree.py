@@ -178,8 +178,6 @@ class ShrunkTree(PointMethod):
     tiny: ClassVar[dict[str, object]] = {"shrink": False, "slopes": False}
     advice: ClassVar[str] = "Where unbiased counts are needed: shrinkage trades bias for variance."
 
-    selected: ClassVar[float] = SELECTED
-
     shrink: bool = parameter(True, "Non-negative, shrunk counts inside their parents' totals")
     slopes: bool = parameter(True, "Sloped density inside the leaves (2-D)")
     max_depth: int = parameter(52, "Public cap on the depth", 1, 60)
@@ -189,7 +187,7 @@ class ShrunkTree(PointMethod):
         return min(self.max_depth, tree.max_depth)
 
     def finish(
-        self, tree: CellTree, noisy: Float, variance: Float, doubts: Doubts | None = None
+        self, tree: CellTree, noisy: Float, variance: Float, doubts: Doubts
     ) -> Decomposition:
         """A measured tree after free post-processing, which sees noisy numbers only.
 
@@ -197,16 +195,20 @@ class ShrunkTree(PointMethod):
             tree: the structure.
             noisy: measurements of its nodes.
             variance: their variances; infinite where a node was not measured.
-            doubts: of inner counts that were measured, as these have decided, too; how much they
-                weigh, see :func:`~dpviz.trees.shrinkage.estimated`.
+            doubts: of the inner counts, which have decided, too; how much they weigh, see
+                :func:`~dpviz.trees.shrinkage.estimated`.
         """
         parent = tree.parent
         by_axis = tree.axis_bits < tree.index.domain.dims
-        if by_axis:
-            doubts = None  # there shrinkage takes from large rectangles what decisions add
 
         def estimates() -> tuple[tuple[Float, Float], Float, Float]:
-            raw = estimated(parent, noisy, variance, doubts)
+            raw = estimated(
+                # Where one axis is cut, shrinkage takes from large rectangles what decisions add.
+                parent,
+                noisy,
+                variance,
+                None if by_axis else doubts,
+            )
             return raw, *(drawn if self.shrink else downward)(parent, *raw)
 
         def cells() -> tuple[Decomposition, Float | float]:
@@ -215,8 +217,7 @@ class ShrunkTree(PointMethod):
                 _ = nodes.beside, nodes.volume  # they are asked for later
             if not np.isfinite(variance[parent[len(tree.codes[0]) :]]).any():
                 return nodes, 0.0
-            decided = self.selected if doubts is None else SELECTED
-            selected = SELECTED_BY_AXIS if by_axis else decided
+            selected = SELECTED_BY_AXIS if by_axis else SELECTED
             return nodes, selection_variance(parent, variance, selected)
 
         (raw, count, spread), (nodes, selection) = at_once(estimates, cells)
@@ -259,7 +260,7 @@ def measured_again(count: Float, variance: Float, again: Float, spread: Float) -
     )
 
 
-def path_part(weight: Float, c: float, g: float, fanout: int, reserve: float = 0.0) -> Float:
+def path_part(weight: Float, c: float, g: float, fanout: int, reserve: float) -> Float:
     """The part (g−1)/(g^R−1) of what a path has left, for the nodes that are measured next.
 
     R = max(1, log_{β²}(w/c)), plus a reserve, is how often the path is measured from there on.

@@ -151,7 +151,7 @@ class HotGrid(Ladder):
         return self.finish(tree, noisy, variance, doubts)
 
     def finish(
-        self, tree: CellTree, noisy: Float, variance: Float, doubts: Doubts | None = None
+        self, tree: CellTree, noisy: Float, variance: Float, doubts: Doubts
     ) -> Decomposition:
         """Estimates inside the totals of blocks, which no decision biases."""
         parent = tree.parent

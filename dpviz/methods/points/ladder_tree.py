@@ -1,4 +1,4 @@
-"""Ladder tree: a gradual tree that looks again, a little more finely, only while in doubt."""
+"""Ladder tree: it looks at a count again, a little more finely, only while in doubt."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dpviz.private.mechanisms.noise import Noise, geometric, nested_at
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.lattice import Float, Int
 from dpviz.trees.sharing import shared
-from dpviz.trees.shrinkage import SELECTED, Doubts
+from dpviz.trees.shrinkage import Doubts
 
 SURE = 12.0
 """A weight of so many times ``most`` is in no doubt."""
@@ -53,8 +53,6 @@ MANY_RECORDS = 8000.0
 @dataclass(frozen=True, kw_only=True)
 class Ladder(ShrunkTree):
     """How nodes are looked at, and when they stop: the theorem is that of :class:`LadderTree`."""
-
-    selected: ClassVar[float] = 2 * SELECTED  # without limits: a node decides by up to K + 1 looks
 
     c: float = parameter(1.7, "c: stop where noisy count × unspent ε is at most this", LEAST_C, 50)
     kappa: float = parameter(2.0, "κ: and so many standard deviations of its noise more", 0, 10)
@@ -209,10 +207,10 @@ class Ladder(ShrunkTree):
 @register
 @dataclass(frozen=True, kw_only=True)
 class LadderTree(Ladder):
-    """A gradual tree whose decisions in doubt are looked at again, each look refining the last.
+    """A tree whose decisions in doubt are looked at again, each look refining the last.
 
-    Ours. As in the gradual tree, a node carries what its path has left of ε, B, and its count is
-    known coarsely before it is known finely. Here it has nested noisy counts of rates
+    Ours. A node carries what its path has left of ε, B, and its count is known coarsely before it
+    is known finely: it has nested noisy counts of rates
     r₀ ≤ r₁ ≤ … ≤ B, r_k = min(up^k·r₀, top·B): each is the next finer one plus noise that knows no
     count. At rung k, with L = B − r_k and the weight w = N_k·L, few = min(c + κ√2·L/r_k,
     max(c, most)). While w is within ``band`` standard deviations √2·L/r_k of few, the node looks at

@@ -9,13 +9,11 @@ The rooms behind this door: :mod:`~dpviz.private.mechanisms.sources`,
 
 from dpviz.private.mechanisms.comparison import Float, Words
 from dpviz.private.mechanisms.counts import (
-    asymmetric_geometric,
     change_probability,
     geometric,
     geometric_at,
     geometric_each,
     geometric_variance,
-    gradual_at,
     laplace_rate,
     nested_at,
 )
@@ -34,7 +32,6 @@ __all__ = [
     "SecureNoise",
     "SimulatedNoise",
     "Words",
-    "asymmetric_geometric",
     "bernoulli",
     "biased_laplace",
     "change_probability",
@@ -44,7 +41,6 @@ __all__ = [
     "geometric_at",
     "geometric_each",
     "geometric_variance",
-    "gradual_at",
     "laplace",
     "laplace_rate",
     "nested_at",
