@@ -35,6 +35,9 @@ from dpviz.trees.shrinkage import (
 PLANE = 2
 """Dimensions in which a tree is drawn, leaves get slopes and families share by a network."""
 
+DEEPEST = 52
+"""Public cap on the depth, which the lattice reaches with one axis at a time."""
+
 Split = Callable[[Int, int], NDArray[np.bool_]]
 
 
@@ -178,9 +181,10 @@ class ShrunkTree(PointMethod):
     tiny: ClassVar[dict[str, object]] = {"shrink": False, "slopes": False}
     advice: ClassVar[str] = "Where unbiased counts are needed: shrinkage trades bias for variance."
 
-    shrink: bool = parameter(True, "Non-negative, shrunk counts inside their parents' totals")
     slopes: bool = parameter(True, "Sloped density inside the leaves (2-D)")
-    max_depth: int = parameter(52, "Public cap on the depth", 1, 60)
+
+    shrink: bool = True
+    max_depth: int = DEEPEST
 
     def cap(self, tree: CellTree) -> int:
         """The deepest level that a tree may have: public."""
