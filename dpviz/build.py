@@ -140,7 +140,6 @@ def build(
     neighbours: str = "add-remove",
     simulate: bool = False,
     seed: int | None = None,
-    sampler: str = "exact",
     ledger: Ledger | None = USER_LEDGER,
     purpose: str = "",
     declare_public: bool = False,
@@ -170,8 +169,6 @@ def build(
             removing and adding.
         simulate: fast NumPy noise, NOT PRIVATE; accepted only for public data.
         seed: makes a simulation repeatable; implies ``simulate``.
-        sampler: of noise that is not simulated: "exact", or "opendp" for the same laws by OpenDP's
-            samplers, a hundred times as slowly.
         ledger: pays for a release of sensitive data under the handle's names, on disk before any
             noise is drawn; this user's by default. With None the caller keeps the account, and the
             release says so. Public data cost nothing.
@@ -212,7 +209,7 @@ def build(
     steps = data.max_per_unit * NEIGHBOURS.get(neighbours, 1)
     price = Price(epsilon, delta_for(chosen, delta), steps, relation(neighbours, data.unit))
     reports = None if progress is None else Reports(progress)
-    noise = noise_for(data, chosen, simulate=simulate, seed=seed, progress=reports, sampler=sampler)
+    noise = noise_for(data, chosen, simulate=simulate, seed=seed, progress=reports)
     budget = price.budget()
     if isinstance(data, DataHandle):
         sum_share = checked_share(data.domain, chosen, budget.epsilon, sum_share)

@@ -27,7 +27,7 @@ def stopping(after, reports):
 
 @pytest.mark.parametrize(
     ("method", "parameters"),
-    [("gradual_tree", {}), ("hot_grid", {}), ("kdtree", {"height": 4}), ("dawa", {"log_cells": 6})],
+    [("ladder_tree", {}), ("hot_grid", {}), ("kdtree", {"height": 4}), ("dawa", {"log_cells": 6})],
 )
 def test_a_build_is_cancelled_at_its_first_step_in_the_middle_and_late(method, parameters):
     """What is paid stays paid, and nothing is made."""

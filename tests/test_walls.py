@@ -285,7 +285,7 @@ def loaded(code, names):
     return done.stdout.splitlines()[-1].split()
 
 
-HEAVY = "pandas geopandas numba scipy pyproj shapely duckdb matplotlib networkx opendp streamlit"
+HEAVY = "pandas geopandas numba scipy pyproj shapely duckdb matplotlib networkx streamlit"
 ENGINE = "numpy pyarrow dpviz.api dpviz.build dpviz.methods dpviz.domain dpviz.releases"
 
 

@@ -97,7 +97,6 @@ def build_release(
             neighbours=order.neighbours,
             simulate=simulate,
             seed=order.seed,
-            sampler="exact" if simulate else order.sampler or "exact",
             ledger=account,
             purpose=order.purpose,
             declare_public=order.declare_public,

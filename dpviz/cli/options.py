@@ -254,8 +254,7 @@ class Order:
     )
     sampler: str | None = option(
         "--noise",
-        help="exact (the default); opendp, the same laws slowly; or, with --public, simulated: "
-        "NOT PRIVATE.",
+        help="exact (the default); or, with --public, simulated: NOT PRIVATE.",
     )
     declare_public: bool = option(
         "--declare-public",

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 SIMULATED = "simulated"
 """The word of ``--noise`` for NumPy's, which is NOT PRIVATE."""
 
-NOISES = ("exact", "opendp", SIMULATED)
+NOISES = ("exact", SIMULATED)
 """What ``--noise`` takes."""
 
 LOGGED = 10.0

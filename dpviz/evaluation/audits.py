@@ -52,7 +52,7 @@ BENCHES: dict[str, type[MethodBench[Any, Any]]] = {
 }
 """By kind, what runs its methods."""
 
-STEERING = ("axes", "looks", "switch")
+STEERING = ("axes", "switch")
 """Whole-number parameters that steer a method; :func:`small` keeps the others, sizes, small."""
 
 FAR = 100.0

@@ -30,15 +30,8 @@ def whole_loss(structure: Structure | SharedThreshold | None) -> float | None:
     """Exact loss of a whole release, where its split decisions are independent bits."""
     if not isinstance(structure, Structure):
         return None
-    return with_rest(structure, chain_losses(structure))
-
-
-def with_rest(structure: Structure, losses: tuple[float, float]) -> float:
-    """Exact loss of a release from that of its splits in each direction.
-
-    The noise of the rest is independent of the bits, so the suprema add up.
-    """
-    return max(math.fsum(pair) for pair in zip(losses, structure.rest, strict=True))
+    # The noise of the rest is independent of the bits, so the suprema add up.
+    return max(chain_losses(structure)) + structure.rest
 
 
 def chain_losses(structure: Structure, most_counts: int | None = None) -> tuple[float, float]:

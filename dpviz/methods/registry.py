@@ -77,7 +77,7 @@ class Method:
     tiny: ClassVar[dict[str, Any]] = {}
 
     def __post_init__(self) -> None:
-        for field in dataclasses.fields(self):
+        for field in self.parameter_fields().values():
             value = _checked(self.name, field, getattr(self, field.name))
             object.__setattr__(self, field.name, value)
 
@@ -99,10 +99,12 @@ class Method:
     def parameter_fields(cls) -> dict[str, dataclasses.Field[Any]]:
         """The fields of the parameters; limits stand in ``field.metadata["parameter"]``.
 
-        Those that it shares with others, by a common base, come after its own.
+        A field without limits is a number of the method that nobody chooses. Those that it shares
+        with others, by a common base, come after its own.
         """
         particular = inspect.get_annotations(cls)
-        fields = sorted(dataclasses.fields(cls), key=lambda field: field.name not in particular)
+        chosen = (field for field in dataclasses.fields(cls) if "parameter" in field.metadata)
+        fields = sorted(chosen, key=lambda field: field.name not in particular)
         return {field.name: field for field in fields}
 
     @classmethod

@@ -24,9 +24,8 @@ class Structure:
         floor: the least probability of not splitting.
         depth: levels that draw a bit; below, nodes are leaves.
         most: a count above which no bit is in doubt at any depth.
-        gain: what the theorem lets the bits cost when a privacy unit is added.
-        loss: and when one is removed.
-        rest: exact cost of everything else that is released, adding and removing a unit.
+        price: what the theorem lets the bits cost when a privacy unit is added or removed.
+        rest: exact cost of everything else that is released.
         bends: counts at which the curve of a depth changes its formula: looked at in any case.
         records: by how much one unit moves the counts of a path at most.
     """
@@ -35,9 +34,8 @@ class Structure:
     floor: float
     depth: int
     most: int
-    gain: float
-    loss: float
-    rest: tuple[float, float]
+    price: float
+    rest: float
     bends: Callable[[int], tuple[float, ...]] = lambda _depth: ()
     records: int = 1
 
@@ -68,9 +66,8 @@ def biased_splits(
         floor=NO_SPLIT_FLOOR,
         depth=depth,
         most=math.ceil(max(threshold, 0.0) + depth * bias + 40 * scale),
-        gain=price,
-        loss=price,
-        rest=(rest, rest),
+        price=price,
+        rest=rest,
         bends=lambda level: ((level - 1) * bias + threshold, level * bias + threshold),
         records=records,
     )

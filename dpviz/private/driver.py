@@ -10,12 +10,7 @@ from dpviz.errors import ParameterError, PrivacyError
 from dpviz.private.budget import Budget, per_record
 from dpviz.private.handle import Handle
 from dpviz.private.ledger.entries import NEIGHBOURS
-from dpviz.private.mechanisms.noise import (
-    Noise,
-    OpenDPNoise,
-    SecureNoise,
-    SimulatedNoise,
-)
+from dpviz.private.mechanisms.noise import Noise, SecureNoise, SimulatedNoise
 from dpviz.progress import Progress
 from dpviz.releases.header import Header
 
@@ -56,10 +51,6 @@ def relation(neighbours: str, unit: str) -> str:
     return f"{'replace' if neighbours == 'replace' else 'add or remove'} {unit}"
 
 
-SAMPLERS = {"exact": SecureNoise, "opendp": OpenDPNoise}
-"""What draws noise fit for release: ours, and OpenDP's samplers of the same laws, much slower."""
-
-
 def noise_for(
     data: Handle[Any],
     method: Claimant,
@@ -67,19 +58,14 @@ def noise_for(
     simulate: bool,
     seed: int | None,
     progress: Progress | None,
-    sampler: str = "exact",
 ) -> Noise:
     """The source of noise for a release: the secure one, unless a simulation is asked for.
 
     Raises:
-        ParameterError: another sampler than "exact" and "opendp", or one beside a simulation.
+        ParameterError: a seed that is not a whole number from 0.
         PrivacyError: simulated noise, or a method without a guarantee, on sensitive data.
     """
     simulate = simulate or seed is not None
-    if sampler not in SAMPLERS:
-        raise ParameterError(f"noise {sampler!r}: choose one of {', '.join(SAMPLERS)}")
-    if simulate and sampler != "exact":
-        raise ParameterError(f"noise {sampler!r} is never simulated: leave out seed and simulate")
     if not data.public:
         if simulate:
             raise PrivacyError("simulated noise is NOT PRIVATE: only for data declared public")
@@ -87,7 +73,7 @@ def noise_for(
             raise PrivacyError(
                 f"method {method.name} has NO PRIVACY GUARANTEE: only for data declared public"
             )
-    return SimulatedNoise(seed) if simulate else SAMPLERS[sampler](progress)
+    return SimulatedNoise(seed) if simulate else SecureNoise(progress)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -33,9 +33,9 @@ REACH = 6.0
 FEWEST = 30
 """A level with fewer nodes has no prior of its own and is not shrunk."""
 
-SELECTED, SELECTED_BY_AXIS = 0.001, 0.035
-"""Bias of a sum of leaves where counts decide how a tree goes on, in their summed deviations: where
-all axes are cut at once, and where one is cut at a time whatever the noise of the decision."""
+SELECTED = 0.035
+"""Bias of a sum of leaves where counts decide how a tree is cut, one axis at a time, in the leaves'
+summed standard deviations."""
 
 DECIDED = 1.44
 """Variance of an inner estimate with limited weights, as a multiple of the least-squares one.
@@ -179,26 +179,22 @@ def estimated(
     return target, weight
 
 
-def selection_variance(parent: ArrayLike, variance: ArrayLike, selected: float = SELECTED) -> Float:
-    """What the choice of leaves adds to the variance of inner nodes; 0 for leaves, float64 (n,).
+def selection_variance(parent: ArrayLike, variance: ArrayLike) -> Float:
+    """Added variance of inner nodes of trees cut one axis at a time; 0 for leaves, float64 (n,).
 
-    Where a count decides whether its node is a leaf and is then an estimate as well, those that
-    went on were too high and those that stopped too low. Least squares nearly cancels the two; what
-    is left adds up over all leaves below a node, in one direction. An ESTIMATE: on built-in data at
-    ε = 0.1 and 1 it is 0.0003 to 0.0014 of the leaves' summed standard deviations, less above. Cut
-    one axis at a time, a path decides four times as often, and by counts that are mostly noise: on
-    made-up trips 0.008 (ε = 1) to 0.035 (ε = 0.1). Limited weights leave no such sum: see
-    :data:`DECIDED`.
+    A count that decides whether its node is split is an estimate as well: counts of split nodes are
+    too high, those of leaves too low. Least squares nearly cancels the two; the rest adds up over
+    the leaves below a node in one direction. An ESTIMATE: on synthetic trips the bias is 0.008
+    (ε = 1) to 0.035 (ε = 0.1) of the leaves' summed standard deviations.
 
     Args:
         parent: breadth-first parents, −1 for roots.
         variance: of the measurements.
-        selected: the standard deviation of that bias, in the leaves' summed standard deviations.
     """
     parent = np.asarray(parent)
     leaf = is_leaf(parent)
     deviation = np.where(leaf, np.sqrt(np.where(leaf, variance, 0.0)), 0.0)
-    return np.where(leaf, 0.0, (selected * sum_up(parent, deviation)) ** 2)
+    return np.where(leaf, 0.0, (SELECTED * sum_up(parent, deviation)) ** 2)
 
 
 def nonnegative(parent: ArrayLike, target: ArrayLike, weight: ArrayLike) -> Float:

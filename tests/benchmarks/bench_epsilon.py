@@ -39,7 +39,7 @@ app = App(
 """
 """The app, whose public maps have no seed: noise as of a release."""
 
-METHODS = ("privtree", "privtree_plus", "gradual_tree")
+METHODS = ("privtree", "ladder_tree")
 ROUNDS = 6
 
 

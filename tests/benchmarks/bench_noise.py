@@ -1,8 +1,7 @@
 """Noise and the builds that wait for it: ``uv run python -m tests.benchmarks.bench_noise``.
 
 It measures in one run, on one core, in seconds of processor time (another program on the machine
-then changes little), and writes the tables between the marks of ``assets/noise.md``. What was
-before is measured beside what is now: OpenDP's samplers drew all noise of releases once.
+then changes little), and writes the tables between the marks of ``assets/noise.md``.
 """
 
 import time
@@ -15,7 +14,7 @@ from dpviz.domain import default_columns
 from dpviz.methods import method, of_kind
 from dpviz.private.budget import Budget
 from dpviz.private.index import PointIndex
-from dpviz.private.mechanisms.noise import OpenDPNoise, SecureNoise, SimulatedNoise
+from dpviz.private.mechanisms.noise import SecureNoise, SimulatedNoise
 
 from .bench_speed import DOMAIN, clustered
 from .pages import apart, shown, write_measured
@@ -23,18 +22,12 @@ from .pages import apart, shown, write_measured
 SCALES = (0.05, 0.5, 2.0, 20.0, 1000.0, 1e6)
 BUILDS = (
     ("privtree", {}),
-    ("privtree_plus", {}),
-    ("gradual_tree", {}),
     ("ladder_tree", {}),
-    ("self_budgeting_tree", {}),
     ("hot_grid", {}),
     ("quadtree", {"height": 10}),
     ("quadtree", {"height": 11}),
     ("dawa", {}),
 )
-
-REFERENCED = ("privtree", "privtree_plus", "quadtree")
-"""Those that are built with OpenDP's samplers, too: others take half a minute so."""
 
 
 def seconds(work, *arguments, repeats=3):
@@ -50,21 +43,20 @@ def seconds(work, *arguments, repeats=3):
 def draws_table():
     """Millions of draws a second, of every source."""
     yield (
-        "| scale | NumPy | exact | own rates, NumPy | own rates, exact | OpenDP | NumPy ÷ exact "
-        "| own rates | exact ÷ OpenDP |"
+        "| scale | NumPy | exact | own rates, NumPy | own rates, exact "
+        "| NumPy ÷ exact | own rates |"
     )
-    yield "|---|---|---|---|---|---|---|---|---|"
+    yield "|---|---|---|---|---|---|---|"
     for scale in SCALES:
-        n, few = 1_000_000, 20_000
+        n = 1_000_000
         rates = np.random.default_rng(0).uniform(0.5 / scale, 2 / scale, n)
         numpy = n / seconds(SimulatedNoise(0).two_sided, n, 1 / scale) / 1e6
         one = n / seconds(SecureNoise().two_sided, n, 1 / scale) / 1e6
         each = n / seconds(SecureNoise().two_sided, n, rates) / 1e6
         many = n / seconds(SimulatedNoise(0).two_sided, n, rates) / 1e6
-        reference = few / seconds(OpenDPNoise().two_sided, few, 1 / scale, repeats=1) / 1e6
         yield (
-            f"| {scale:g} | {numpy:.1f} | {one:.1f} | {many:.1f} | {each:.1f} | {reference:.3f} "
-            f"| {numpy / one:.1f} | {many / each:.1f} | {one / reference:.0f} |"
+            f"| {scale:g} | {numpy:.1f} | {one:.1f} | {many:.1f} | {each:.1f} "
+            f"| {numpy / one:.1f} | {many / each:.1f} |"
         )
     codes = np.random.default_rng(1).integers(0, 2**52, n, dtype=np.uint64)
     yield ""
@@ -78,21 +70,18 @@ def built(chosen, index, source):
 
 
 def builds_table(index):
-    """Builds with noise fit for release, now and with OpenDP's samplers."""
-    yield "| build, ε = 1 | exact | OpenDP | NumPy (not private) | exact ÷ NumPy |"
-    yield "|---|---|---|---|---|"
+    """Builds with noise fit for release, and with NumPy's."""
+    yield "| build, ε = 1 | exact | NumPy (not private) | exact ÷ NumPy |"
+    yield "|---|---|---|---|"
     for name, parameters in BUILDS:
         chosen = method(name, **parameters)
         exact, numpy = (
             seconds(built, chosen, index, source, repeats=2)
             for source in (SecureNoise(), SimulatedNoise(0))
         )
-        reference = ""
-        if name in REFERENCED and parameters.get("height", 0) < 11:
-            reference = f"{seconds(built, chosen, index, OpenDPNoise(), repeats=1):.2f} s"
         words = "".join(f", {parameter} = {value}" for parameter, value in parameters.items())
         ratio = exact / numpy
-        yield f"| {name}{words} | {exact:.2f} s | {reference} | {numpy:.2f} s | {ratio:.2f} |"
+        yield f"| {name}{words} | {exact:.2f} s | {numpy:.2f} s | {ratio:.2f} |"
 
 
 def peak(name):
@@ -107,7 +96,7 @@ def peak(name):
 
 def peaks():
     """Memory of the builds."""
-    names = (None, "privtree", "privtree_plus", "gradual_tree")
+    names = (None, "privtree", "ladder_tree")
     sizes = [f"{name or 'the index alone'} {apart(peak, name):.0f} MB" for name in names]
     yield "\nMemory at the peak, libraries and points included: " + ", ".join(sizes) + "."
 

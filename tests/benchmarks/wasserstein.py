@@ -30,7 +30,7 @@ from dpviz.private.index import PointIndex
 from dpviz.trees.lattice import Float
 
 EPSILONS = (0.2, 1.0, 5.0)
-METHODS = ("privtree", "privtree_plus", "ladder_tree", "quadtree")
+METHODS = ("privtree", "ladder_tree", "quadtree")
 
 
 def distance(one: Float, other: Float) -> float:

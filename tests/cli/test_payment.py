@@ -306,12 +306,12 @@ def test_public_data_get_real_noise_unless_simulated_noise_is_asked_for(words, t
     def guarantee(*more):
         return as_json(*words["points"], "-o", output, "--public", *more)["guarantee"]
 
-    for real in ((), ("--secure-noise", "--noise=opendp")):
+    for real in ((), ("--secure-noise", "--noise=exact")):
         assert guarantee(*real).endswith("records declared public by the owner")
     for asked in (("--seed=1",), ("--noise=simulated",)):
         assert guarantee(*asked).startswith("NOT PRIVATE: simulated noise")
     assert outcomes("points") == []
-    for both in (("--secure-noise", "--seed=1"), ("--noise=opendp", "--seed=1")):
+    for both in (("--secure-noise", "--seed=1"), ("--noise=exact", "--seed=1")):
         assert "never repeated" in fails(*words["points"], "-o", output, "--public", *both)
     assert "give one of them" in fails(
         *words["points"], "-o", output, "--public", "--secure-noise", "--noise=simulated"

@@ -111,7 +111,7 @@ def test_info_refuses_what_the_code_has_no_use_for(folder, words, line):
             ("sequences", "build", "points.csv", "-o", "out.parquet", "--alphabet=a,", "--gap=0"),
             "--gap is for places: name the column of the time",
         ),
-        ((*POINTS, "--public", "--noise", "foo"), "'foo': choose one of exact, opendp, simulated"),
+        ((*POINTS, "--public", "--noise", "foo"), "'foo': choose one of exact, simulated"),
         *(
             (("audit", *words), line)
             for words, line in (

@@ -133,7 +133,9 @@ def test_nothing_that_claims_epsilon_is_refuted_by_many_trials(name):
 def test_extremes_are_one_parameter_at_an_end_each():
     words = extremes()
     assert len(words) == len(set(words)) > 60
-    assert {"privtree tree_share=0.95", "ladder_tree looks=8", "markov mask=False"} <= set(words)
+    assert {"privtree tree_share=0.95", "ladder_tree learned=False", "markov mask=False"} <= set(
+        words
+    )
     assert {word.split()[0] for word in words} <= {*METHODS}
     for word in words:
         name, pair = word.split()
@@ -342,7 +344,7 @@ def test_the_exact_loss_by_brute_force():
                 count = chain[end]
                 loss += math.log(no_split(count + 1, end)) - math.log(no_split(count, end))
             best_adding, best_removing = max(best_adding, loss), max(best_removing, -loss)
-    losses = chain_losses(Structure(no_split, 0.0, depth, most, gain=1, loss=1, rest=(0, 0)))
+    losses = chain_losses(Structure(no_split, 0.0, depth, most, price=1, rest=0))
     assert losses == pytest.approx((best_adding, best_removing))
 
 

@@ -6,15 +6,12 @@ Corners and random points of every method that draws bits, in every dimension an
 
 import dataclasses
 import itertools
-import math
 
 import numpy as np
 import pytest
 
-from dpviz.errors import ParameterError
-from dpviz.evaluation.exact import chain_losses, with_rest
+from dpviz.evaluation.exact import chain_losses
 from dpviz.methods import of_kind
-from dpviz.methods.points.privtree_plus import SLACK, Curve
 from dpviz.methods.structure import Structure
 
 COUNTS = 400
@@ -61,12 +58,10 @@ def holds(structure, epsilon, unit):
     """Its exact losses against its prices; where a unit has several records, against as many."""
     assert isinstance(structure, Structure)
     structure = dataclasses.replace(structure, records=structure.records * unit)
-    losses = adding, removing = chain_losses(structure, COUNTS)
-    assert adding <= unit * structure.gain
-    assert removing <= unit * structure.loss
-    rest = (unit * structure.rest[0], unit * structure.rest[1])
-    assert with_rest(dataclasses.replace(structure, rest=rest), losses) <= epsilon
-    return adding / (unit * structure.gain), removing / (unit * structure.loss)
+    loss = max(chain_losses(structure, COUNTS))
+    assert loss <= unit * structure.price
+    assert loss + unit * structure.rest <= epsilon
+    return loss / (unit * structure.price)
 
 
 def with_bits(kind, public):
@@ -92,7 +87,7 @@ def allowed(setting, public):
 
 
 def test_every_method_that_splits_at_random_is_walked():
-    assert {"privtree", "privtree_plus"} <= set(POINTS)
+    assert "privtree" in POINTS
     assert list(SEQUENCES) == ["markov"]
 
 
@@ -124,8 +119,7 @@ def random_points(name, n, seed):
         epsilon = 10 ** random.uniform(-3, 2)
         if allowed(parameters, public):
             method = METHODS[name](**parameters)
-            prices = holds(method.structure(epsilon / unit, int(public)), epsilon, unit)
-            yield max(prices)
+            yield holds(method.structure(epsilon / unit, int(public)), epsilon, unit)
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -140,44 +134,3 @@ def test_random_points_of_the_box(name):
 @pytest.mark.parametrize("name", METHODS)
 def test_many_random_points_of_the_box(name, seed):
     assert sum(1 for _ in random_points(name, 1_100, seed)) > 300
-
-
-def flawed(dims, tau):
-    """The curve as it was without the check: no ramp, and a jump where the tail begins."""
-    curve = Curve.__new__(Curve)
-    fine = Curve(1 / (2 << dims), 0.5)
-    curve.least, curve.tau, curve.distance = fine.least, tau, fine.distance
-    from dpviz.methods.points.privtree_plus import _solved
-
-    curve.a, curve.m = _solved(curve.distance, tau, curve.least)
-    return curve
-
-
-def test_a_curve_without_a_ramp_breaks_the_theorem_and_is_refused(monkeypatch):
-    """In 1-D with τ = 0.05: removing a record would cost many times its price."""
-    with pytest.raises(ParameterError, match=r"tau=0\.05: the curve has no ramp"):
-        Curve(1 / 4, 0.05)
-    with pytest.raises(ParameterError, match="tau"):
-        of_kind("points")["privtree_plus"](tau=0.05)
-    method = of_kind("points")["privtree_plus"](tau=0.1)
-    object.__setattr__(method, "tau", 0.05)
-    monkeypatch.setattr(type(method), "_curve", lambda self, dims: flawed(dims, self.tau))
-    structure = method.structure(1e-3, 1)
-    losses = chain_losses(structure, COUNTS)
-    assert max(losses) > 10 * 1e-3  # of ε, not of the share of it
-    with pytest.raises(AssertionError):
-        holds(structure, 1e-3, 1)
-
-
-@pytest.mark.parametrize("dims", [1, 2, 3, 4])
-def test_the_lowest_tau_of_the_parameter_has_a_ramp_in_every_dimension(dims):
-    low = of_kind("points")["privtree_plus"].parameter_fields()["tau"].metadata["parameter"].low
-    curve = Curve(1 / (2 << dims), low)
-    assert 0 < curve.m <= curve.distance
-    assert curve.no_split(curve.m) == pytest.approx(curve.a)
-    assert -math.expm1(curve.log_split(math.nextafter(curve.m, 0))) == pytest.approx(curve.a)
-
-
-def test_a_curve_with_gaps_below_the_lemmas_is_refused():
-    with pytest.raises(ParameterError, match="ramp"):
-        Curve(1 / 8, 0.5, slack=0.9 * min(SLACK, 1.0))

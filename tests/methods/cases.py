@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpviz import METHODS, Domain
-from dpviz.methods import method, names
+from dpviz.methods import names
 from dpviz.private.handle import DataHandle
 from dpviz.private.index import PointIndex
 from dpviz.private.mechanisms.noise import change_probability, geometric
@@ -103,7 +103,7 @@ def any_tree(name, most=1e4, **fixed):
     """Given any records: a method with any setting, but for what is fixed, a price and a seed."""
 
     def chosen(parameters, cap):
-        return method(name, **{**parameters, "max_depth": cap, **fixed})
+        return METHODS[name](**{**parameters, "max_depth": cap, **fixed})
 
     return given(
         index=indexes(),

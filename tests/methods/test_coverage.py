@@ -167,7 +167,7 @@ def test_a_ladder_states_the_noise_of_large_answers():
     assert (error < 2.2 * stated).all()
 
 
-@pytest.mark.parametrize("name", ["kdtree", "ladder_tree", "privtree", "privtree_plus"])
+@pytest.mark.parametrize("name", ["kdtree", "ladder_tree", "privtree"])
 def test_intervals_cover_in_four_dimensions(name):
     """As above, of clusters that a hyperplane cuts in one direction; fixed seeds."""
     data = handle(skewed_points(20_000, 4), 4)

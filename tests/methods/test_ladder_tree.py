@@ -57,7 +57,7 @@ def test_the_question_and_every_path_add_up_to_at_most_epsilon(
     index, epsilon, even, many, share, cap, seed
 ):
     """In fractions, without a tolerance; with thresholds that nearly every answer passes, too."""
-    chosen = method("ladder_tree", max_depth=cap, even=even)
+    chosen = LadderTree(max_depth=cap, even=even)
     with (
         patch.object(ladder_tree, "MANY_RECORDS", many),
         patch.object(ladder_tree, "EVEN", share),
@@ -179,15 +179,19 @@ def chain(rates):
     return chances
 
 
-@pytest.mark.parametrize("parameters", [{}, {"band": 4.0, "up": 1.5}, {"looks": 1, "band": 9.0}])
-def test_the_loss_of_looking_by_exact_enumeration(parameters):
+@pytest.mark.parametrize(
+    ("looks", "numbers"), [(2, {}), (2, {"BAND": 4.0, "UP": 1.5}), (1, {"BAND": 9.0})]
+)
+def test_the_loss_of_looking_by_exact_enumeration(looks, numbers, monkeypatch):
     """Every transcript of one node: N₀ … N_k, and the count of rate B where it stops.
 
     One more record moves the log probability of a transcript by at most the rate of its last look,
     or by B at a stop. The finer counts, which nobody sees, are summed out. Thresholds are a wild
     function of the first look.
     """
-    chosen = method("ladder_tree", first=0.3, **{"looks": 2, **parameters})
+    for name, number in numbers.items():
+        monkeypatch.setattr(ladder_tree, name, number)
+    chosen = LadderTree(first=0.3, looks=looks)
     left = np.array([4.0])
     rates = chosen.rungs(chosen.first * left, left)
     at = np.arange(-REACH, REACH + 1)
@@ -247,8 +251,10 @@ def test_looking_again_depends_on_what_was_seen_only():
     assert set(rung.tolist()) == {0, 1, 2, 3}
 
 
-def test_rates_of_the_looks_rise_to_what_is_left():
-    chosen = method("ladder_tree", up=3.0, top=0.5)
+def test_rates_of_the_looks_rise_to_what_is_left(monkeypatch):
+    monkeypatch.setattr(ladder_tree, "UP", 3.0)
+    monkeypatch.setattr(ladder_tree, "TOP", 0.5)
+    chosen = LadderTree()
     left = np.array([1.0, 1.0, 1.0])
     rates = chosen.rungs(np.array([0.01, 0.3, 1.0]), left)
     assert (np.diff(rates, axis=0) >= 0).all()
@@ -257,10 +263,9 @@ def test_rates_of_the_looks_rise_to_what_is_left():
     assert rates[:, 2].tolist() == [1.0] * 5
 
 
-@pytest.mark.parametrize("name", ["ladder_tree", "gradual_tree"])
-def test_few_records_do_not_end_in_one_box(name):
+def test_few_records_do_not_end_in_one_box():
     """A root that could stop would, in one of five of these: its first look is that coarse."""
     index = PointIndex.from_points(SQUARE, np.random.default_rng(0).random((50, 2)) / 9)
     for seed in range(40):
-        nodes = method(name).build(index, Budget(0.05), SimulatedNoise(seed))
+        nodes = method("ladder_tree").build(index, Budget(0.05), SimulatedNoise(seed))
         assert len(nodes) >= 5

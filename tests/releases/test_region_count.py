@@ -343,7 +343,7 @@ def test_the_command_answers_every_district(districts, tmp_path):
 
 
 def test_every_2d_method_answers_regions():
-    for name in ("privtree_plus", "hilbert_rtree", "privelet"):
+    for name in ("ladder_tree", "hilbert_rtree", "privelet"):
         answer = built(name).count_regions([shapely.box(10, 50, 11, 51)])
         rectangle = built(name).count([10, 50, 11, 51])
         assert answer.count[0] == pytest.approx(rectangle.count[0], rel=1e-6, abs=1e-3)

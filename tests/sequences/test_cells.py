@@ -48,7 +48,7 @@ def test_a_place_is_in_the_cell_that_its_grid_says(side, places):
 
 
 @pytest.mark.parametrize("most", [4, 40, 256])
-@pytest.mark.parametrize("method", ["privtree", "quadtree", "kdtree", "gradual_tree"])
+@pytest.mark.parametrize("method", ["privtree", "quadtree", "kdtree", "ladder_tree"])
 def test_leaves_are_a_partition_of_at_most_so_many_cells(method, most):
     cells = leaf_cells(spatial(method), most)
     assert 2 <= len(cells) <= most

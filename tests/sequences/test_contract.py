@@ -171,7 +171,7 @@ def test_the_ledger_pays_before_any_noise(name, monkeypatch):
     data = SequenceData("visits", ABC, Sequences.of(MANY))
     seen = []
     noise = watched(SecureNoise, lambda: seen.append(ledger.account("visits").spent))
-    monkeypatch.setitem(driver.SAMPLERS, "exact", noise)
+    monkeypatch.setattr(driver, "SecureNoise", noise)
     release = build(data, name, 0.75, ledger=ledger)
     assert seen
     assert set(seen) == {0.75}

@@ -5,8 +5,8 @@ import pytest
 
 import dpviz
 from dpviz.domain import Domain
-from dpviz.methods import method
 from dpviz.methods.points.cell_tree import CellTree
+from dpviz.methods.points.ladder_tree import LadderTree
 from dpviz.private.index import PointIndex
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.network import Network, trained
@@ -116,6 +116,6 @@ def test_trees_that_do_not_learn_are_as_they_were(parameters, monkeypatch):
         raise AssertionError
 
     monkeypatch.setattr("dpviz.methods.points.ladder_tree.shared", refused)
-    dpviz.build(data, method("ladder_tree", **parameters), 1.0, seed=1)
+    dpviz.build(data, LadderTree(**parameters), 1.0, seed=1)
     with pytest.raises(AssertionError):
         dpviz.build(data, "ladder_tree", 1.0, seed=1)

@@ -43,9 +43,8 @@ TREES = {
     "kd-standard": "kd-standard:budget=leaf:prune=0:height=5",
     "kd-hybrid": "kd-hybrid:budget=leaf:prune=0:height=5:switch=3",
     "PrivTree": "privtree",
-    "PrivTree+": "privtree_plus:slopes=False",
 }
-"""The paper's names, and ours beside them; all but PrivTree have about a thousand leaves."""
+"""The paper's names, and PrivTree beside them; the others have about a thousand leaves."""
 
 HEIGHTS = {2: 5, 3: 3, 4: 2}
 """Levels of the quadtree: 1,024, 512 and 256 leaves."""

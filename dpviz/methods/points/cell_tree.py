@@ -25,8 +25,6 @@ from dpviz.trees.density import refine
 from dpviz.trees.lattice import STRIP, Codes, Float, Int, unmorton
 from dpviz.trees.shrinkage import (
     DECIDED,
-    SELECTED,
-    SELECTED_BY_AXIS,
     Doubts,
     drawn,
     estimated,
@@ -35,6 +33,9 @@ from dpviz.trees.shrinkage import (
 
 PLANE = 2
 """Dimensions in which a tree is drawn, leaves get slopes and families share by a network."""
+
+DEEPEST = 52
+"""Public cap on the depth, which the lattice reaches with one axis at a time."""
 
 Split = Callable[[Int, int], NDArray[np.bool_]]
 
@@ -179,16 +180,17 @@ class ShrunkTree(PointMethod):
     tiny: ClassVar[dict[str, object]] = {"shrink": False, "slopes": False}
     advice: ClassVar[str] = "Where unbiased counts are needed: shrinkage trades bias for variance."
 
-    shrink: bool = parameter(True, "Non-negative, shrunk counts inside their parents' totals")
     slopes: bool = parameter(True, "Sloped density inside the leaves (2-D)")
-    max_depth: int = parameter(52, "Public cap on the depth", 1, 60)
+
+    shrink: bool = True
+    max_depth: int = DEEPEST
 
     def cap(self, tree: CellTree) -> int:
         """The deepest level that a tree may have: public."""
         return min(self.max_depth, tree.max_depth)
 
     def finish(
-        self, tree: CellTree, noisy: Float, variance: Float, doubts: Doubts | None = None
+        self, tree: CellTree, noisy: Float, variance: Float, doubts: Doubts
     ) -> Decomposition:
         """A measured tree after free post-processing, which sees noisy numbers only.
 
@@ -196,16 +198,15 @@ class ShrunkTree(PointMethod):
             tree: the structure.
             noisy: measurements of its nodes.
             variance: their variances; infinite where a node was not measured.
-            doubts: of inner counts that were measured, as these have decided, too; how much they
-                weigh, see :func:`~dpviz.trees.shrinkage.estimated`.
+            doubts: of the inner counts, which have decided, too; how much they weigh, see
+                :func:`~dpviz.trees.shrinkage.estimated`.
         """
         parent = tree.parent
-        by_axis = tree.axis_bits < tree.index.domain.dims
-        if by_axis:
-            doubts = None  # there shrinkage takes from large rectangles what decisions add
+        # Where one axis is cut, shrinkage takes from large rectangles what decisions add.
+        decided = None if tree.axis_bits < tree.index.domain.dims else doubts
 
         def estimates() -> tuple[tuple[Float, Float], Float, Float]:
-            raw = estimated(parent, noisy, variance, doubts)
+            raw = estimated(parent, noisy, variance, decided)
             return raw, *(drawn if self.shrink else downward)(parent, *raw)
 
         def cells() -> Decomposition:
@@ -215,11 +216,10 @@ class ShrunkTree(PointMethod):
             return nodes
 
         (raw, count, spread), nodes = at_once(estimates, cells)
-        if doubts is not None:
+        if decided is not None:
             spread = np.where(nodes.leaf, spread, DECIDED * spread)
         elif np.isfinite(variance[parent[len(tree.codes[0]) :]]).any():
-            selected = SELECTED_BY_AXIS if by_axis else SELECTED
-            spread += selection_variance(parent, variance, selected)
+            spread += selection_variance(parent, variance)
         for column in (count, spread):
             column.flags.writeable = False  # of nobody else, so that it need not be copied
         nodes = nodes.replace(count=count, variance=spread)
@@ -258,7 +258,7 @@ def measured_again(count: Float, variance: Float, again: Float, spread: Float) -
     )
 
 
-def path_part(weight: Float, c: float, g: float, fanout: int, reserve: float = 0.0) -> Float:
+def path_part(weight: Float, c: float, g: float, fanout: int, reserve: float) -> Float:
     """The part (g−1)/(g^R−1) of what a path has left, for the nodes that are measured next.
 
     R = max(1, log_{β²}(w/c)), plus a reserve, is how often the path is measured from there on.

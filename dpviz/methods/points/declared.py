@@ -39,8 +39,6 @@ FOLLOWING: dict[str, dict[str, dict[str, Any]]] = {
         "hot": {"c": 1.2},
         "districts": {"c": 3.0, "reserve": 1.5, "learned": False},
     },
-    "gradual_tree": {"hot": {"c": 1.2}, "districts": {"c": 1.7}},
-    "self_budgeting_tree": {"hot": {"c": 1.8}, "districts": {"c": 1.8}},
     "ugrid": {"hot": {"c": 0.17}, "districts": {"c": 1.0}},
 }
 """Method → workload → parameters; what is not named keeps its default, which is for ``uniform``

@@ -40,6 +40,19 @@ DOUBT = 1.0
 """Slopes see counts that are so many standard deviations of their noise higher."""
 
 
+# Found on built-in and real sets: assets/results/ours.md, "The hot grid" and "Gates, again".
+RESERVE = 0.3
+"""r: levels that shares are kept for beyond the expected ones."""
+
+KAPPA = 1.5
+"""κ: a cell stops so many standard deviations of its noise above c, too."""
+
+FIRST = 0.3
+"""Share of ε of the first look at each cell."""
+
+LOOKS = 0
+"""K: further looks at most."""
+
 UNEVEN = 0.6
 """Variation of the counts of four cells below which a split is worth less than usual."""
 
@@ -67,7 +80,7 @@ class HotGrid(Ladder):
     w records adds g(w) = ⌊w²/T⌋, but w from T = ⌈FULL/ε·max(1, m)^1.5⌉ on, and m = ``side``·2^d
     cells lie along a square's side. (What began too fine cannot be merged any more, and its noise
     grows with m: so more is asked for there.) All cells of that level are looked at for the share
-    ``first`` of the rest. From there on every cell goes on as a node of the ladder tree: it stops
+    ``FIRST`` of the rest. From there on every cell goes on as a node of the ladder tree: it stops
     with all that its path has left, as if nobody had looked, or splits. Where people are many and
     close together it goes as deep as they deserve; elsewhere it stays a grid.
 
@@ -126,12 +139,14 @@ class HotGrid(Ladder):
     shrink: bool = parameter(False, "Non-negative counts inside the totals of blocks")
     gates: bool = parameter(True, "Counts drawn to their surroundings by a trained network")
     c: float = parameter(3.0, "c: stop where noisy count × unspent ε is at most this", 0.5, 50)
-    first: float = parameter(0.3, "Share of ε of the first look at each cell", 0.001, 0.9)
-    looks: int = parameter(0, "K: further looks at most", 0, 8)
-    kappa: float = parameter(1.5, "κ: and so many standard deviations of its noise more", 0, 10)
     side: float = parameter(
         0.0045, "Typical side of the squares asked for, as a share of the domain's", 1e-4, 1
     )
+
+    reserve: float = RESERVE
+    kappa: float = KAPPA
+    first: float = FIRST
+    looks: int = LOOKS
 
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
         """See the class."""
@@ -151,7 +166,7 @@ class HotGrid(Ladder):
         return self.finish(tree, noisy, variance, doubts)
 
     def finish(
-        self, tree: CellTree, noisy: Float, variance: Float, doubts: Doubts | None = None
+        self, tree: CellTree, noisy: Float, variance: Float, doubts: Doubts
     ) -> Decomposition:
         """Estimates inside the totals of blocks, which no decision biases."""
         parent = tree.parent

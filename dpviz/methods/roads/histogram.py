@@ -11,9 +11,13 @@ import numpy as np
 
 from dpviz.errors import ParameterError
 from dpviz.methods.roads.base import PAPER, Measured, RoadMethod, RoadTask, parameter, register
+from dpviz.methods.roads.losses import length_bins, middles
 from dpviz.methods.roads.truncation import (
+    RATIO,
+    break_even,
     kept_share,
     length_share,
+    lengths_part,
     paper_length,
     private_quantile,
     workload_length,
@@ -68,8 +72,12 @@ class EventHistogram(RoadMethod):
     Privacy: a trip cut to L edges moves at most L edge counts by one. A node of a tree is noised
     with scale s·L/ε₂ (discrete Laplace), and Σ 1/s along every root path is at most 1, which
     :class:`dpviz.roads.forest.Forest` asserts; so each visited edge costs at most ε₂/L and the
-    trip ε₂. The length histogram has sensitivity 1, the quantile is an exponential mechanism, and
-    decomposition and trees see only the public workload.
+    trip ε₂. Decomposition, trees, bins of lengths, ε₁ and ε₂ see only the public graph and
+    workload. L costs ε₁: a trip is in one bin of lengths, so that adding or removing it changes one
+    of these counts by one, and with noise of scale 1/ε₁ all of them are ε₁-DP; L is a function of
+    the noisy counts and of public numbers (post-processing). A trip is cut at random by itself,
+    and whatever L is, the counts are ε₂-DP; so both together are (ε₁ + ε₂)-DP by adaptive
+    composition. A quantile is an exponential mechanism, of its own ε.
 
     Do not use trees for short queries: a tree of height H pays H times the noise on every edge.
     """
@@ -196,34 +204,7 @@ class EventHistogram(RoadMethod):
         elif self.truncation == "quantile" and cap > 1:
             limit = self._quantile(task, self.quantile, "quantile of the lengths", cap)
         elif self.truncation in {"workload", "paper"} and cap > 1:
-            mean_edges = len(task.workload.edge) / len(task.workload)
-            # Kept with the graph, like the trees themselves.
-            answer = graph.remembered(
-                (forest, task.workload), lambda: trees.workload_variance(forest, task.workload)
-            )
-            inflation = answer / mean_edges if self.truncation == "workload" else 1.0
-            share = budget.spend(
-                budget.left * length_share(cap, len(graph), inflation),
-                "trip lengths",
-                mechanism="geometric",
-                why="a trip is in one bin: sensitivity 1 in L1",
-            )
-            noisy, spread = geometric(noise, share, length_histogram(trips, cap))
-            if self.truncation == "paper":
-                limit = paper_length(noisy, len(graph), budget.left)
-            else:
-                limit = workload_length(
-                    noisy,
-                    len(graph),
-                    share.epsilon,
-                    budget.left,
-                    query_edges=mean_edges,
-                    query_variance=answer,
-                )
-            extra["lengths"] = noisy.tolist()
-            retained = kept_share(noisy, limit, spread)
-            if retained is not None:
-                extra["kept"] = round(retained, 4)
+            limit = self._from_lengths(task, forest, trips, cap, extra)
         counts = forest.totals(visits(truncated(trips, limit, noise, self.pick), len(graph)))
         share = budget.spend(
             budget.left,
@@ -249,6 +230,39 @@ class EventHistogram(RoadMethod):
             task.progress(0.0, "cutting the graph and choosing trees")
         chosen = (task.graph, task.workload, self.decomposition, self.index, self.height)
         return task.graph.remembered(chosen[1:], lambda: _planned(*chosen))
+
+    def _from_lengths(
+        self, task: RoadTask, forest: Forest, trips: Paths, cap: int, extra: dict[str, Any]
+    ) -> int:
+        """L from noisy lengths, which the release states."""
+        graph, workload, budget = task.graph, task.workload, task.budget
+        if self.truncation == "paper":
+            bins, part = length_bins(cap, 1.0), length_share(cap, len(graph))
+        else:
+            # Kept with the graph, like the trees themselves.
+            variance = graph.remembered(
+                (forest, workload), lambda: trees.workload_variance(forest, workload)
+            )
+            c = break_even(len(graph), len(workload.edge) / len(workload), variance)
+            bins, part = length_bins(cap, RATIO), lengths_part(c)
+        share = budget.spend(
+            budget.left * part,
+            "trip lengths",
+            mechanism="geometric",
+            why="a trip is in one bin: sensitivity 1 in L1",
+        )
+        exact = np.add.reduceat(length_histogram(trips, cap), bins[:-1] - 1)
+        noisy, spread = geometric(task.noise, share, exact)
+        if self.truncation == "paper":
+            limit = paper_length(noisy, len(graph), budget.left)
+        else:
+            limit = workload_length(noisy, bins, share.epsilon, budget.left, c)
+        width = np.diff(bins)
+        extra["lengths"] = np.repeat(np.round(noisy / width, 2), width).tolist()
+        retained = kept_share(noisy, middles(bins), limit, spread)
+        if retained is not None:
+            extra["kept"] = round(retained, 4)
+        return limit
 
     def _quantile(self, task: RoadTask, q: float, purpose: str, cap: int) -> int:
         share = task.budget.spend(

@@ -33,7 +33,7 @@ MOST = 3.0
 """Greatest factor by which counts grow."""
 
 
-def length_bins(cap: int) -> Int:
+def length_bins(cap: int, ratio: float = RATIO) -> Int:
     """Least length of each bin, and Δ + 1: int64 (bins + 1,).
 
     >>> length_bins(12).tolist()
@@ -41,8 +41,13 @@ def length_bins(cap: int) -> Int:
     """
     ends = [1]
     while ends[-1] <= cap:
-        ends.append(min(max(ends[-1] + 1, round(RATIO * ends[-1])), cap + 1))
+        ends.append(min(max(ends[-1] + 1, round(ratio * ends[-1])), cap + 1))
     return np.array(ends, dtype=np.int64)
+
+
+def middles(bins: Int) -> Float:
+    """Mean length in each bin, if all in it are as frequent."""
+    return np.asarray((bins[:-1] + bins[1:] - 1) / 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,12 +68,6 @@ class NoisyLengths:
     def trips(self) -> float:
         """Estimated number of trips, not negative."""
         return max(float(self.counts.sum()), 0.0)
-
-    @property
-    def middle(self) -> Float:
-        """Mean length in each bin, if all in it are as frequent."""
-        ends = length_bins(self.cap)
-        return np.asarray((ends[:-1] + ends[1:] - 1) / 2)
 
     @cached_property
     def tail(self) -> Float:
@@ -93,7 +92,7 @@ class NoisyLengths:
 
         The variance is a quarter of that without the fit: a guess on the low side.
         """
-        over = np.maximum(self.middle - np.arange(1, self.cap + 1)[:, None], 0.0)
+        over = np.maximum(middles(length_bins(self.cap)) - np.arange(1, self.cap + 1)[:, None], 0.0)
         return over @ self.tail, 0.5 / self.epsilon**2 * (over**2).sum(axis=1)
 
     def limit(self, epsilon: float, edges: int, query_edges: float, query_variance: float) -> int:

@@ -2,10 +2,18 @@
 
 A trip cut to L edges moves at most L counts by one (the paper's L − 1 holds only where L counts
 vertices), so the noise grows with L and the loss shrinks. Lengths are in edges.
+
+The rule for a workload: one edge more costs a query √(2V)/ε₂ of noise and gives it back
+κq/|E| of a visit for each trip that is longer, with V the variance of its answer, q its edges, κ
+how much more than others its edges lose. So L is best where c/ε₂ trips are longer,
+c = √(2V)·|E|/(κq): a public number (K. Amin et al.: Bounding User Contributions, ICML 2019, have
+the same rule for sums). Numbers of longer trips have noise of a few 1/ε₁; what they lose, which the
+paper squares, has up to Δ times as much.
 """
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -21,12 +29,21 @@ STANDS = 2.0
 BELOW_ONE = 0.9999
 """An estimated share that is not all, in the digits of a header."""
 
-SKEW = 3.0
-"""κ of the workload rule: how much more than the mean edge a queried edge loses, squared; a public
-guess."""
+SKEW = 3.0**0.5
+"""κ of the workload rule: how much more than the mean edge a queried edge loses; a public guess."""
+
+RATIO = 1.1
+"""Ends of neighbouring bins of lengths: L, the end of one, is at most a tenth too large."""
+
+BAND, ALONE = 2.5, 6.0
+"""Bound on the noise of w bins together, (BAND·√(2w) + ALONE)/ε₁: over all sums of neighbouring
+bins it is exceeded in less than 1 % of builds (``test_noise_alone_lengthens_no_trip``)."""
+
+DOUBT, MOST_SHARE = 30.0, 0.25
+"""Twice that bound for a dozen bins, and the largest share of ε for lengths."""
 
 
-def length_share(cap: int, edges: int, inflation: float = 1.0) -> float:
+def length_share(cap: int, edges: int) -> float:
     """The part of ε for the length histogram, theorem 3 of the paper with sensitivity L.
 
     ε₁ : ε₂ = (Σ_L A₁)^⅓ : (Σ_L A₂)^⅓ with A₁ = (Δ−L)(Δ−L+1)(2Δ−2L+1)/3 and A₂ = 2L²|E|.
@@ -34,14 +51,13 @@ def length_share(cap: int, edges: int, inflation: float = 1.0) -> float:
     Args:
         cap: Δ, the public bound on lengths.
         edges: |E|.
-        inflation: variance of an answer over that of a flat histogram, where trees are published.
 
     >>> round(length_share(100, 7032), 4)
     0.1318
     """
     length = np.arange(1, cap + 1, dtype=np.float64)
     lengths = np.cbrt(_tail_variance(cap, length).sum())
-    counts = np.cbrt((2.0 * length**2 * edges * inflation).sum())
+    counts = np.cbrt((2.0 * length**2 * edges).sum())
     # A cap of 1 needs no histogram; the split must still be a positive number.
     return float(np.clip(lengths / (lengths + counts), 0.01, 0.5))
 
@@ -67,37 +83,59 @@ def paper_length(histogram: ArrayLike, edges: int, epsilon_counts: float) -> int
     return int(np.argmin(noise + lost_visits(histogram) ** 2)) + 1
 
 
-def workload_length(
-    histogram: ArrayLike,
-    edges: int,
-    epsilon_lengths: float,
-    epsilon_counts: float,
-    *,
-    query_edges: float,
-    query_variance: float,
-) -> int:
-    """L for the workload: least noise variance plus squared loss of its mean query.
-
-    The paper's bound puts all lost visits on one edge and squares a noisy number. Here the loss of
-    a query is its share of them, F̂ is not negative, and the square is freed of the noise's own
-    variance A₁(L)/ε₁². Everything is post-processing of the noisy histogram.
+def break_even(edges: int, query_edges: float, query_variance: float) -> float:
+    """Trips that one edge more must reach to be worth its noise, times ε₂: c of the workload rule.
 
     Args:
-        histogram: noisy lengths 1 … Δ.
         edges: |E|.
-        epsilon_lengths: ε₁.
-        epsilon_counts: ε₂.
         query_edges: mean number of edges of a query.
         query_variance: mean variance of an answer, in units of that of one edge of a flat
             histogram with L = 1.
+
+    >>> round(break_even(7032, 10.0, 10.0))
+    1816
     """
-    cap = len(np.asarray(histogram))
-    length = np.arange(1, cap + 1, dtype=np.float64)
-    noise = 2.0 * (length / epsilon_counts) ** 2 * query_variance
-    lost = np.maximum(lost_visits(histogram), 0.0)
-    tail = _tail_variance(cap, length) / epsilon_lengths**2
-    square = np.maximum(lost**2 - tail, 0.0)
-    return int(np.argmin(noise + SKEW * (query_edges / edges) ** 2 * square)) + 1
+    return float(np.sqrt(2.0 * query_variance) * edges / (SKEW * query_edges))
+
+
+def lengths_part(c: float) -> float:
+    """The part of ε for the lengths in bins: least 1/(1 − s) + DOUBT/(s·c), at most
+    :data:`MOST_SHARE`.
+
+    The first is the noise of the counts. The second is how much too few edges may cost: L may stop
+    where DOUBT/ε₁ trips more than c/ε₂ are longer.
+
+    >>> round(lengths_part(1816), 3)
+    0.114
+    """
+    ratio = math.sqrt(DOUBT / c)
+    return min(ratio / (1.0 + ratio), MOST_SHARE)
+
+
+def workload_length(
+    noisy: ArrayLike, bins: Int, epsilon_lengths: float, epsilon_counts: float, c: float
+) -> int:
+    """L for the workload: the first end of a bin that no more than c/ε₂ trips surely exceed.
+
+    At least as many trips are longer as in any row of later bins, so the largest bound from below
+    counts: the noise of bins that are nearly empty must not hide a full one, or pass for it.
+    Going too far costs up to Δ times the noise, stopping early little more than what is doubtful.
+    Post-processing of noisy numbers.
+
+    Args:
+        noisy: trips in each bin.
+        bins: the bins, see :func:`~dpviz.methods.roads.losses.length_bins`.
+        epsilon_lengths: ε₁.
+        epsilon_counts: ε₂.
+        c: of the rule.
+    """
+    total = np.concatenate([[0.0], np.cumsum(np.asarray(noisy, dtype=np.float64))])
+    at = np.arange(len(total))
+    many = at[None, :] - at[:, None]
+    bound = (BAND * np.sqrt(2.0 * np.maximum(many, 0)) + ALONE) / epsilon_lengths
+    surely = np.where(many > 0, total[None, :] - total[:, None] - bound, 0.0).max(axis=1)
+    longer = np.maximum.accumulate(surely[::-1])[::-1][1:]
+    return int(bins[1 + np.argmax(longer <= c / epsilon_counts)]) - 1
 
 
 def private_quantile(noise: Noise, share: Share, lengths: Int, cap: int, q: float) -> int:
@@ -121,26 +159,29 @@ def private_quantile(noise: Noise, share: Share, lengths: Int, cap: int, q: floa
     return exponential(noise, share, score, Fraction(most)) + 1
 
 
-def kept_share(histogram: ArrayLike, limit: int, variance: ArrayLike = 0.0) -> float | None:
+def kept_share(
+    counts: ArrayLike, length: ArrayLike, limit: int, variance: ArrayLike = 0.0
+) -> float | None:
     """Estimated share of edge visits that a cut to ``limit`` keeps, from noisy lengths.
 
     Noise adds up to nothing over the bins as they are. Were those below zero left out, the others
     would be long trips that nobody made: of 300 trips of one edge each, 8 % of all visits.
 
     Args:
-        histogram: noisy lengths 1 … Δ.
-        limit: L.
+        counts: noisy numbers of trips.
+        length: their mean lengths, ascending.
+        limit: L; no bin has lengths on both sides of it.
         variance: of the noise in each of them.
 
     Returns:
         1 only where L cuts nothing: no noisy number tells that no trip is longer. None where all
         visits together cannot be distinguished from noise.
     """
-    counts = np.asarray(histogram, dtype=np.float64)
-    length = np.arange(1, len(counts) + 1)
+    counts = np.asarray(counts, dtype=np.float64)
+    length = np.asarray(length, dtype=np.float64)
     whole = float(counts @ length)
     sd = float(np.sqrt(np.sum(length**2 * np.asarray(variance))))
     if whole <= 0 or whole < STANDS * sd:
         return None
-    highest = 1.0 if limit >= len(counts) else BELOW_ONE
+    highest = 1.0 if limit >= length[-1] else BELOW_ONE
     return min(max(float(counts @ np.minimum(length, limit)) / whole, 0.0), highest)

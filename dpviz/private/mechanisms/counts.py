@@ -127,18 +127,6 @@ def nested_at(noise: Noise, share: Share, counts: ArrayLike, rates: ArrayLike) -
     return noisy
 
 
-def gradual_at(
-    noise: Noise, share: Share, counts: ArrayLike, rates: ArrayLike, finest: ArrayLike
-) -> tuple[Int, Int]:
-    """Each count twice, with noise of its rate and of the higher rate ``finest``, (n,) each.
-
-    :func:`nested_at` with two levels: the coarse one alone is rate-DP, both are finest-DP.
-    """
-    rates = np.stack([np.asarray(each, dtype=np.float64) for each in (rates, finest)])
-    coarse, fine = nested_at(noise, share, counts, rates)
-    return coarse, fine
-
-
 def change_probability(rates: ArrayLike, finest: ArrayLike) -> NDArray[np.floating[Any]]:
     """The probability t of :func:`nested_at` that W is not 0; 0 where the rates are equal.
 
@@ -162,26 +150,6 @@ def _added(noise: Noise, rates: Float, finest: Float) -> tuple[Int, Int]:
     sizes = 1 + noise.one_sided(len(rows), rates.take(rows))
     signs = 2 * fair(noise.words, len(rows)).view(np.int8) - 1
     return rows, sizes * signs
-
-
-def asymmetric_geometric(
-    noise: Noise, share: Share, counts: ArrayLike, up: float, down: float
-) -> tuple[Float, Float]:
-    """Counts plus G − H of one-sided geometric draws, P(G=k) ∝ e^(−up·k), P(H=k) ∝ e^(−down·k).
-
-    P(k) is proportional to e^(−up·k) for k ≥ 0 and to e^(−down·|k|) below: moving a count by one
-    changes the log probability of any outcome by exactly ``up`` one way or ``down`` the other.
-
-    Returns:
-        Noisy counts less the noise's known mean (float64), and their variances.
-    """
-    share.use()
-    counts = np.asarray(counts, dtype=np.int64)
-    draws = noise.one_sided(counts.size, up) - noise.one_sided(counts.size, down)
-    noisy = np.clip(counts, -MOST, MOST) + draws.reshape(counts.shape)
-    mean = sum(sign * math.exp(-rate) / -math.expm1(-rate) for sign, rate in ((1, up), (-1, down)))
-    variance = sum(0.5 * float(geometric_variance(1.0 / rate)) for rate in (up, down))
-    return noisy - mean, np.full(counts.shape, variance)
 
 
 def geometric_each(

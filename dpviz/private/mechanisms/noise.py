@@ -9,13 +9,11 @@ The rooms behind this door: :mod:`~dpviz.private.mechanisms.sources`,
 
 from dpviz.private.mechanisms.comparison import Float, Words
 from dpviz.private.mechanisms.counts import (
-    asymmetric_geometric,
     change_probability,
     geometric,
     geometric_at,
     geometric_each,
     geometric_variance,
-    gradual_at,
     laplace_rate,
     nested_at,
 )
@@ -24,18 +22,16 @@ from dpviz.private.mechanisms.published import exponential_draws, laplace, publi
 from dpviz.private.mechanisms.samplers import Int
 from dpviz.private.mechanisms.samples import poisson_sample, random_ranks, uniform_below
 from dpviz.private.mechanisms.selection import exponential
-from dpviz.private.mechanisms.sources import Noise, OpenDPNoise, SecureNoise, SimulatedNoise
+from dpviz.private.mechanisms.sources import Noise, SecureNoise, SimulatedNoise
 
 __all__ = [
     "NO_SPLIT_FLOOR",
     "Float",
     "Int",
     "Noise",
-    "OpenDPNoise",
     "SecureNoise",
     "SimulatedNoise",
     "Words",
-    "asymmetric_geometric",
     "bernoulli",
     "biased_laplace",
     "change_probability",
@@ -45,7 +41,6 @@ __all__ = [
     "geometric_at",
     "geometric_each",
     "geometric_variance",
-    "gradual_at",
     "laplace",
     "laplace_rate",
     "nested_at",

@@ -1,14 +1,12 @@
 """Sources of randomness.
 
 A release uses :class:`SecureNoise`: exact laws, from the entropy of the operating system.
-:class:`OpenDPNoise` draws the same laws with OpenDP's samplers, a hundred times as slowly: the
-reference. :class:`SimulatedNoise` is repeatable, and therefore not private: it is accepted for
+:class:`SimulatedNoise` is repeatable, and therefore not private: it is accepted for
 public data only, and says so in the release.
 """
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable
 from typing import Protocol
@@ -26,8 +24,8 @@ BLOCK = 1 << 16
 """Draws between two reports of progress, where work can be cancelled: a hundredth of a second, and
 a tenth of one on a busy machine. The law does not know how draws are grouped."""
 
-REFERENCE_BLOCK = 4096
-"""The same for OpenDP's samplers. Fewer draws than this are not reported."""
+REPORTED = 4096
+"""Fewer draws than this are not reported."""
 
 
 class Noise(Protocol):
@@ -67,56 +65,22 @@ class SecureNoise:
 
     def two_sided(self, n: int, rates: ArrayLike) -> Int:
         """See :class:`Noise`."""
-        return self._blocks(samplers.two_sided, n, checked_rates(rates), BLOCK)
+        return self._blocks(samplers.two_sided, n, checked_rates(rates))
 
     def one_sided(self, n: int, rates: ArrayLike) -> Int:
         """See :class:`Noise`."""
-        return self._blocks(samplers.one_sided, n, checked_rates(rates), BLOCK)
+        return self._blocks(samplers.one_sided, n, checked_rates(rates))
 
-    def _blocks(
-        self, sampler: Callable[[Source, int, Float], Int], n: int, rates: Float, block: int
-    ) -> Int:
+    def _blocks(self, sampler: Callable[[Source, int, Float], Int], n: int, rates: Float) -> Int:
         """Draw block by block, and report after each."""
         draws = np.empty(n, dtype=np.int64)
-        for start in range(0, n, block):
-            part = slice(start, min(start + block, n))
+        for start in range(0, n, BLOCK):
+            part = slice(start, min(start + BLOCK, n))
             size = part.stop - start
             draws[part] = sampler(self.words, size, rates[part] if rates.ndim else rates)
-            if self._progress is not None and n >= REFERENCE_BLOCK:
+            if self._progress is not None and n >= REPORTED:
                 self._progress(part.stop / n, "drawing noise")
         return draws
-
-
-class OpenDPNoise(SecureNoise):
-    """The same laws by OpenDP's exact samplers: what :class:`SecureNoise` is checked against."""
-
-    def two_sided(self, n: int, rates: ArrayLike) -> Int:
-        """See :class:`Noise`; the scale 1/rate is rounded up, never down."""
-        return self._blocks(_reference, n, checked_rates(rates), REFERENCE_BLOCK)
-
-    def one_sided(self, n: int, rates: ArrayLike) -> Int:
-        """See :class:`Noise`: two-sided draws, the negative redrawn."""
-        rates = checked_rates(rates)
-        draws = self.two_sided(n, rates)
-        negative = np.flatnonzero(draws < 0)
-        if len(negative):
-            again = rates[negative] if rates.ndim else rates
-            draws[negative] = self.one_sided(len(negative), again)
-        return draws
-
-
-def _reference(_words: Source, n: int, rates: Float) -> Int:
-    import opendp.prelude as dp
-
-    dp.enable_features("contrib")
-    space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
-    draws = np.empty(n, dtype=np.int64)
-    distinct, group = np.unique(np.broadcast_to(rates, n), return_inverse=True)
-    for at, rate in enumerate(distinct.tolist()):
-        rows = np.flatnonzero(group == at)
-        measure = dp.m.make_laplace(*space, scale=math.nextafter(1.0 / rate, math.inf))
-        draws[rows] = measure([0] * len(rows))
-    return draws
 
 
 class SimulatedNoise:

@@ -28,7 +28,7 @@ SOURCE = (
     "M. Hay, A. Machanavajjhala, G. Miklau, Y. Chen, D. Zhang: Principled Evaluation of "
     "Differentially Private Algorithms using DPBench, SIGMOD 2016."
 )
-ON_OFFER = ("privtree", "privtree_plus", "gradual_tree", "ugrid", "agrid", "quad-opt")
+ON_OFFER = ("privtree", "ladder_tree", "ugrid", "agrid", "quad-opt")
 EPSILONS = (0.05, 0.2, 0.8, 3.2)
 SIZES = {
     "small": "0.01–0.1 %",

@@ -39,7 +39,6 @@ TITLES = {
     "kd-standard": "kd-tree, private medians",
     "kd-hybrid": "kd-tree, then quadtree",
     "PrivTree": "PrivTree",
-    "PrivTree+": "PrivTree+ (ours)",
 }
 """On screen, of :data:`TREES`."""
 PADDING = {

@@ -33,15 +33,7 @@ RECOMMENDED = {
 GROUPS = {
     "Grid": ("agrid", "ugrid", "hierarchy", "dawa", "privelet"),
     "Split by the data": ("kdtree", "hilbert_rtree"),
-    "Tree": (
-        "gradual_tree",
-        "ladder_tree",
-        "privtree",
-        "privtree_plus",
-        "quadtree",
-        "self_budgeting_tree",
-        "simpletree",
-    ),
+    "Tree": ("ladder_tree", "privtree", "quadtree", "simpletree"),
 }
 """Methods of points by kind; one that is missing here stands by itself."""
 
