@@ -19,7 +19,14 @@ import typer.main
 
 from dpviz.cli import interrupts
 from dpviz.cli.root import app, complain, prepare_standard_files
-from dpviz.cli.usage import WRONG, require_plain, require_values, system_line, usage_line
+from dpviz.cli.usage import (
+    WRONG,
+    require_current,
+    require_plain,
+    require_values,
+    system_line,
+    usage_line,
+)
 from dpviz.errors import DpvizError
 
 for _module in pkgutil.iter_modules(__path__):
@@ -58,6 +65,7 @@ def main() -> None:
     # A shell starts background jobs, nohup and some CI start everything, with SIGINT ignored.
     interrupts.listen()
     try:
+        require_current(sys.argv[1:])
         require_values(sys.argv[1:])
         command = typer.main.get_command(app)
         require_plain(command, sys.argv[1:])

@@ -1,28 +1,31 @@
-"""The command that builds a release of points or of areas."""
+"""The command that builds a release: what is refused first, what pays, what is printed."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-import dpviz
-from dpviz.cli.areas import Partition, checked_name
-from dpviz.cli.areas import described as described_areas
-from dpviz.cli.building import Facts, build_release
-from dpviz.cli.groups import grouped
-from dpviz.cli.options import Attributes, Bits, Clock, Order, Places, TableName, TextForms, Units
+from dpviz.cli.data import AREAS, POINTS, RELEASES, SYMBOLS, TAKES, Data
+from dpviz.cli.described import described
+from dpviz.cli.groups import given, grouped, require_fit
+from dpviz.cli.options import Bits, Order
+from dpviz.cli.outputs import apart, claimed, keep, recover, writable
 from dpviz.cli.rectangles import rectangles
-from dpviz.cli.releases import summary
-from dpviz.cli.root import app, progress
+from dpviz.cli.root import app, complain, emit, progress, settings, simulated
 from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
-    from dpviz.build import DataHandle
+    from dpviz.build import DataHandle, Handle, Ledger
     from dpviz.methods.points.declared import Declared
-    from dpviz.releases.points.release import PointRelease
+    from dpviz.releases.release import Release
+
+METHODS = {"points": "privtree", "areas": "areas", "roads": "event-histogram"}
+METHODS["sequences"] = "markov"
+"""The method of each kind of release, where nobody names one."""
 
 
 @app.command()
@@ -30,69 +33,123 @@ if TYPE_CHECKING:
 def build(
     source: Annotated[
         str,
-        typer.Argument(help="A file or folder of records, a database's URL, or a built-in name."),
+        typer.Argument(
+            help="A file or folder of records, a database's URL, a built-in name, or generate:N "
+            "synthetic trips."
+        ),
     ],
     order: Order,
-    places: Places,
-    clock: Clock,
-    attributes: Attributes,
-    forms: TextForms,
-    units: Units,
-    partition: Partition,
+    data: Data,
     method: Annotated[
         str | None,
-        typer.Option(help="A name or alias, see 'dpviz methods'; privtree, or areas with --areas."),
+        typer.Option(
+            help="A name or alias, see 'dpviz methods'; privtree, areas with --areas, "
+            "event-histogram with --graph, markov for sequences."
+        ),
     ] = None,
     workload: Annotated[
         str | None,
         typer.Option(
-            help="What it is for: uniform, hot (small squares where records are), districts, "
-            "several with weights (uniform=3,hot=1), or a CSV file of public rectangles. "
-            "Parameters follow by a public rule, where --set names none."
+            help="What it is for. Points: uniform, hot (small squares where records are), "
+            "districts, several with weights (uniform=3,hot=1), or a CSV file of public "
+            "rectangles; parameters follow by a public rule, where --set names none. Trips: "
+            "clustered:LENGTH (clustered:10 by default), corridor, or a file of public paths."
         ),
     ] = None,
-    table: TableName = None,
-    bits: Bits = None,
     want: Annotated[
         list[str] | None,
         typer.Option(help="A promise for the header, as of 'dpviz plan'; repeat at will."),
     ] = None,
+    bits: Bits = None,
     sum_share: Annotated[
         float | None,
         typer.Option(help="With --sum: the share of epsilon for sums, half by default."),
     ] = None,
 ) -> None:
-    """Spend epsilon on one release of a data set; the ledger pays unless the data are public."""
-    from dpviz.build import AreaData
+    """Spend epsilon on one release of a data set; the ledger pays unless the data are public.
 
-    for_what = workload_rule(workload)
-    areas = partition.read(source, places, clock, attributes, workload)
+    The public frame decides what is counted: --bounds alone points, --areas areas, --graph trips or
+    events on streets, --alphabet sequences of symbols, --side sequences of places in time.
+    """
+    from dpviz.build import Ledger
+    from dpviz.build import build as release_of
+    from dpviz.methods import method_with
+    from dpviz.methods.points.declared import Declared
+    from dpviz.queries.wishes import parse_all
 
-    def points() -> DataHandle:
-        handle: DataHandle = dpviz.load(
-            source,
-            areas.domain if areas is not None else places.domain(source, clock, attributes),
-            **places.reading(),
-            **forms.reading(),
-            **units.reading(),
-            public=order.public or None,
-            name=order.dataset,
-            table=table,
-            bits=bits,
+    kind = data.kind(source)
+    beside = {"workload": workload, "want": want, "bits": bits, "sum_share": sum_share}
+    beside["dataset"] = order.dataset
+    stated = {name: value for name, value in beside.items() if value is not None}
+    require_fit(kind, given(data) | stated, TAKES)
+    for_what = workload_rule(workload) if kind == POINTS else lambda _: workload
+    areas = data.areas(source) if kind == AREAS else None
+    name, parameters = method or METHODS[RELEASES[kind]], settings(order.parameters)
+    chosen = method_with(name, RELEASES[kind], parameters)
+    if want:
+        parse_all(want)
+    writable(order.output)
+    with claimed(order.output):
+        account = Ledger(order.ledger)
+        recover(order.output, account)
+        apart(order.output, source, workload, *data.files, ledger=order.ledger)
+        simulate = simulated(order.seed, order.noise)
+        started = time.perf_counter()
+        if order.declare_public and not order.public:
+            raise ParameterError("--declare-public goes with --public: give both, or neither")
+        how: dict[str, Any] = {"public": order.public or None, "name": order.dataset}
+        how |= {"bits": bits, "progress": progress()}
+        handle = data.load(source, areas, **how)
+        if handle.public and order.purpose:
+            raise ParameterError(
+                "--purpose is what the ledger notes, which public data do not enter: leave it out"
+            )
+        if getattr(handle, "synthetic", False) and order.ledger is not None:
+            raise ParameterError("--ledger is not for the built-in data: leave it out")
+        queries = for_what(handle)
+        if isinstance(queries, Declared):
+            chosen = queries.method(name, parameters)
+            if not queries.following(name, {}) and queries.name != "uniform" and not order.as_json:
+                complain(f"note: {unchanged(chosen.name, queries.name)}")
+        limited = _asked_before(account, handle)
+        release: Release = release_of(
+            handle,
+            chosen,
+            order.epsilon,
+            workload=queries,
+            neighbours=order.neighbours,
+            simulate=simulate,
+            seed=order.seed,
+            ledger=account,
+            purpose=order.purpose,
+            declare_public=order.declare_public,
+            wishes=want or (),
+            sum_share=sum_share,
             progress=progress(),
+            conclude=False,
         )
-        return handle
-
-    shared: dict[str, Any] = {"columns_named": bool(places.names), "wishes": want or ()}
-    read = [source, partition.areas, workload]
-    if areas is None:
-        name, shared["sum_share"] = checked_name(method), sum_share
-        build_release("points", name, order, read, points, described, for_what, **shared)
-        return
-    if sum_share is not None:
-        raise ParameterError("--sum-share is of --sum: leave it out")
-    counted = lambda: AreaData(points(), areas)  # noqa: E731
-    build_release("areas", method or "areas", order, read, counted, described_areas, **shared)
+        keep(release.save, order.output, account, release.header.extra.get("release_id"))
+    seconds = time.perf_counter() - started
+    if not order.as_json:
+        for line in _notes(handle, data, source, kind):
+            complain(f"note: {line}")
+    if not limited:
+        complain(
+            f"note: data set {handle.name!r} has no total yet, so nothing limits what is spent: "
+            "set it once with 'dpviz ledger set'"
+        )
+    if handle.tally is not None and handle.tally.warning:
+        complain(f"warning: {handle.name!r}: {handle.tally.warning}")
+    facts, (first, *rest) = described(release, handle)
+    if handle.tally is not None:
+        facts["records"] = handle.tally.facts
+    facts |= {
+        "epsilon": release.header.epsilon,
+        "guarantee": release.header.guarantee,
+        "seconds": round(seconds, 3),
+    }
+    lines = [f"{order.output}: {first}, {seconds:.2f} s", release.header.guarantee, *rest]
+    emit(facts, order.as_json, "\n".join(lines), made=order.output)
 
 
 def workload_rule(workload: str | None) -> Callable[[DataHandle], Declared | None]:
@@ -115,8 +172,43 @@ def workload_rule(workload: str | None) -> Callable[[DataHandle], Declared | Non
     return of_file
 
 
-def described(release: PointRelease, _data: object) -> Facts:
-    """What is printed of a release of points."""
-    facts = summary(release)
-    nodes, leaves, depth = facts["nodes"], facts["leaves"], facts["depth"]
-    return facts, [f"{nodes:,} nodes, {leaves:,} leaves, depth {depth}"]
+def unchanged(name: str, workload: str) -> str:
+    """That a method is the same for every workload, and which are not."""
+    from dpviz.methods.points.declared import FOLLOWING
+
+    fitting = ", ".join(method for method, rule in FOLLOWING.items() if workload in rule)
+    return f"no parameter of {name} follows from the workload {workload}: choose one of {fitting}"
+
+
+def _asked_before(ledger: Ledger, data: Handle[Any]) -> bool:
+    """Whether a total limits what the data may cost; an unfinished build of them is a note.
+
+    Asked before the payment: once the release stands, an unreadable ledger is no reason to fail.
+    """
+    accounts = [] if data.public else [ledger.account(each) for each in data.names]
+    for each in accounts:
+        if each.spends and (last := each.spends[-1]).outcome == "paid":
+            complain(
+                f"note: the last build of {each.dataset!r} (ε = {last.epsilon:g}, {last.at}) was "
+                "paid for and has not ended: if it was killed when its file was whole, the same "
+                "-o again gives that file, and costs nothing"
+            )
+            break
+    return not accounts or any(each.total is not None for each in accounts)
+
+
+def _notes(handle: Handle[Any], data: Data, source: str, kind: str) -> list[str]:
+    """What was taken for granted of records that were read."""
+    notes = []
+    taken = str(getattr(handle, "columns", ""))
+    if taken and not data.places.names and not getattr(handle, "synthetic", False):
+        notes.append(f"{handle.name!r} is read as places from {taken}")
+    text = Path(source.lower().removesuffix(".gz")).suffix == ".txt"
+    if kind == SYMBOLS and text and data.frame.column is data.units.unit is None:
+        notes.append(
+            f"{handle.name!r} is read as a sequence per line, as .txt says, whatever it holds: "
+            "'dpviz check' says how many lines were of use"
+        )
+    if handle.tally is None and not handle.public:
+        notes.append("'dpviz check' shows the owner what was dropped")
+    return notes

@@ -1,26 +1,23 @@
-"""Commands that measure errors of methods on public data, and sum up what was measured."""
+"""Errors of methods on public points, and what every evaluation writes."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 import dpviz
 from dpviz.cli.build import workload_rule
-from dpviz.cli.groups import grouped
-from dpviz.cli.options import Places, TextForms
 from dpviz.cli.outputs import apart, claimed, space_in
-from dpviz.cli.root import Json, NoiseSeed, app, emit, numbers, progress
-from dpviz.errors import ParameterError, PrivacyError
-from dpviz.files.limits import QUERIES
+from dpviz.cli.root import emit, numbers, progress
+from dpviz.errors import ParameterError
 from dpviz.lists import distinct, words
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from dpviz.build import DataHandle
+    from dpviz.cli.data import Data
+    from dpviz.cli.options import Measures, Run
     from dpviz.methods.points.declared import Declared
     from dpviz.queries.workloads import Workload
 
@@ -31,84 +28,33 @@ NONEMPTY_DRAWS = 20
 """Queries drawn for every one that --nonempty asks for."""
 
 
-@app.command()
-@grouped
-def evaluate(
-    source: Annotated[str, typer.Argument(help="A file of records, or a built-in name.")],
-    output: Annotated[str, typer.Option("--output", "-o", help="The rows (.csv); resumed.")],
-    places: Places,
-    forms: TextForms,
-    methods: Annotated[
-        str, typer.Option(help="Between commas; with parameters: quadtree:height=6:prune=0.")
-    ] = "privtree,ugrid",
-    epsilons: Annotated[str, typer.Option(help="Between commas.")] = "0.05,0.1,0.2,0.4,0.8,1.6",
-    sizes: Annotated[
-        str,
-        typer.Option(
-            help="small, medium, large, huge, hot, hot-0, or sides in the bounds' units: 15x0.2."
-        ),
-    ] = "small,medium,large",
-    queries: Annotated[
-        int | None,
-        typer.Option(max=QUERIES.most, help="Range queries per size; 10,000 by default."),
-    ] = None,
-    repeats: Annotated[int, typer.Option(help="Repetitions with fresh noise.")] = 5,
-    seed: NoiseSeed = None,
-    sanity: Annotated[float, typer.Option(help="Sanity bound as a share of the records.")] = 0.001,
-    nonempty: Annotated[
-        bool, typer.Option("--nonempty", help="Only queries whose exact answer is not zero.")
-    ] = False,
-    workload_file: Annotated[
-        str | None,
-        typer.Option(
-            "--workload",
-            help="What releases are for, as for build: words or a CSV file; a row's method names "
-            "the parameters that follow. Or a Parquet file of queries: read it, or write it if "
-            "absent.",
-        ),
-    ] = None,
-    absolute: Annotated[
-        bool, typer.Option("--absolute", help="A last column: mean absolute error in records.")
-    ] = False,
-    processes: Annotated[int, typer.Option(min=0, help="Worker processes.")] = 2,
-    plot: Annotated[
-        str | None, typer.Option(help="A picture (.png, .svg, .pdf): error against epsilon.")
-    ] = None,
-    public: Annotated[
-        bool, typer.Option("--public", help="The records are public: required here.")
-    ] = False,
-    as_json: Json = False,
-) -> None:
-    """Measure the error of methods on PUBLIC data."""
+def evaluate_points(source: str, data: Data, order: Run, measures: Measures) -> None:
+    """Measure relative errors of range queries."""
     from dpviz.build import require_public
     from dpviz.evaluation.experiments import Experiment, fitted, run
     from dpviz.evaluation.results import Results, about, summary
     from dpviz.queries.workloads import save
 
-    if not public:
-        raise PrivacyError(
-            "evaluate compares with exact counts: only for public data; add --public if they are"
-        )
+    output, plot, workload_file = order.output, measures.plot, measures.workload
     require_files(output, plot, source, workload_file)
-    reading = {**places.reading(), **forms.reading()}
-    handle = dpviz.load(source, places.domain(source), **reading, public=True)
+    handle = data.load(source, public=True)
     require_public(dpviz.Ledger(), handle)  # exact counts follow
     declared, workload_file = _declared(workload_file, handle)
     drawn = workload_file is not None and not Path(workload_file).exists()
-    chosen = distinct(words(sizes, "--sizes"))
-    asked = _workloads(handle, chosen, queries, seed or 0, nonempty, workload_file)
+    chosen = distinct(words(measures.sizes, "--sizes"))
+    asked = _workloads(handle, chosen, order.seed or 0, measures, workload_file)
     plan = Experiment(
-        distinct(fitted(text, declared) for text in words(methods, "--methods")),
-        distinct(numbers(epsilons, "--epsilons")),
+        distinct(fitted(text, declared) for text in words(order.methods, "--methods")),
+        distinct(numbers(order.epsilons, "--epsilons")),
         asked,
-        repeats,
-        seed,
-        sanity,
+        order.repeats,
+        order.seed,
+        measures.sanity,
     )
     with claimed(output):
-        results = Results(output, about(handle, plan), absolute)
+        results = Results(output, about(handle, plan), measures.absolute)
         done = {row.key for row in results.rows}
-        finished = run(handle, plan, done=done, processes=processes, progress=progress())
+        finished = run(handle, plan, done=done, processes=measures.processes, progress=progress())
         if drawn and workload_file is not None:  # only once nothing is left to refuse
             save(list(asked), handle.domain, workload_file)
         for rows in finished:
@@ -123,7 +69,7 @@ def evaluate(
         f"{row['mean_relative_error']:<12.4g}{row['median_relative_error']:.4g}"
         for row in means
     ]
-    emit_results(output, len(results.rows), means, lines, as_json)
+    emit_results(output, len(results.rows), means, lines, order.as_json)
 
 
 def write_plot(path: str, figure: Figure) -> None:
@@ -155,9 +101,8 @@ def _declared(workload: str | None, handle: DataHandle) -> tuple[Declared | None
 def _workloads(
     handle: DataHandle,
     sizes: tuple[str, ...],
-    queries: int | None,
     seed: int,
-    nonempty: bool,
+    measures: Measures,
     file: str | None,
 ) -> tuple[Workload, ...]:
     """The queries: from the file where it exists, else drawn."""
@@ -169,6 +114,7 @@ def _workloads(
             return truth.hot(handle, size, n, seed)
         return workloads.workload(handle.domain, size, n, seed)
 
+    queries, nonempty = measures.queries, measures.nonempty
     if file is not None and Path(file).exists():
         stored = {load.size: load for load in workloads.read(file, handle.domain)}
         missing = [size for size in sizes if size not in stored]
@@ -221,16 +167,3 @@ def _require_picture(plot: str, output: str) -> None:
     if path.suffix.lower() not in {".png", ".svg", ".pdf"} or not path.parent.is_dir():
         raise ParameterError(f"plot {plot!r}: give a .png, .svg or .pdf in a folder that exists")
     space_in(path.parent, plot)
-
-
-@app.command()
-def ratios(
-    files: Annotated[list[str], typer.Argument(help="CSV files of 'dpviz evaluate'.")],
-    against: Annotated[str, typer.Option(help="The method that counts as 1.")] = "privtree",
-    as_json: Json = False,
-) -> None:
-    """Geometric means of (mean relative error / that of one method) over evaluations."""
-    from dpviz.evaluation.ratios import error_ratios, means, table
-
-    by_method = error_ratios(files, against)
-    emit({"against": against, "ratios": means(by_method)}, as_json, table(by_method))

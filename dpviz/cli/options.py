@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import MISSING, dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from dpviz.cli.groups import option
-from dpviz.cli.root import Epsilon, Json, LedgerFile, numbers, public_box
+from dpviz.cli.root import Epsilon, Json, LedgerFile, NoiseSeed, numbers, public_box
 from dpviz.errors import ParameterError
+from dpviz.files.limits import QUERIES
 from dpviz.lists import words
 
 if TYPE_CHECKING:
@@ -129,7 +130,10 @@ class Clock:
         """
         which = "--period" if self.cycle is None else "--cycle"
         if (self.time is None) != (self.period is None and self.cycle is None):
-            raise ParameterError(f"--time and {which} go together: give both, or neither")
+            raise ParameterError(
+                f"--time and {which} go together: give both, or neither; for sequences of cells "
+                "give --side"
+            )
         given = self.given
         if given and self.time is None:
             first = next(iter(given)).replace("_", "-")
@@ -143,8 +147,6 @@ class Clock:
             ParameterError: one option without the others that it needs.
         """
         given = self.axis()
-        if self.hour_worth is not None:
-            raise ParameterError("--hour-worth shapes cells, trips have none: leave it out")
         if given and self.every is None:
             raise ParameterError("--time needs --every too: the public step, such as 1h")
         return given
@@ -249,12 +251,8 @@ class Order:
         help="You declare the data public: nothing is paid.",
     )
     seed: int | None = option(help="Repeatable simulated noise, NOT PRIVATE; with --public.")
-    secure_noise: bool = option(
-        "--secure-noise", default=False, help="Real noise, as without --seed: refuses a seed."
-    )
-    sampler: str | None = option(
-        "--noise",
-        help="exact (the default); or, with --public, simulated: NOT PRIVATE.",
+    noise: Literal["exact", "simulated"] | None = option(
+        "--noise", help="exact (the default); or, with --public, simulated: NOT PRIVATE."
     )
     declare_public: bool = option(
         "--declare-public",
@@ -267,3 +265,76 @@ class Order:
     purpose: str = option("--purpose", default="", help="What for: a note in the ledger.")
     ledger: LedgerFile = None
     as_json: Json = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """What every evaluation takes; None stands for the default of the kind of data."""
+
+    output: str = option("--output", "-o", default=MISSING, help="The rows (.csv); resumed.")
+    methods: str = option(
+        "--methods",
+        help="Between commas; with parameters: quadtree:height=6:prune=0. By default privtree and "
+        "ugrid; of trips those of the paper; of sequences markov, ngram, topk_em and truncate.",
+    )
+    epsilons: str = option("--epsilons", help="Between commas.")
+    repeats: int = option(
+        "--repeats",
+        min=1,
+        help="Repetitions with fresh noise: 5 by default, 10 of trips and sequences.",
+    )
+    seed: NoiseSeed = None
+    public: bool = option(
+        "--public", default=False, help="The records are public: required for a file."
+    )
+    as_json: Json = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measures:
+    """What is measured of the releases of each kind of data."""
+
+    sizes: str = option(
+        "--sizes",
+        default="small,medium,large",
+        help="Points: small, medium, large, huge, hot, hot-0, or sides in the bounds' units: "
+        "15x0.2.",
+    )
+    queries: int | None = option(
+        "--queries", max=QUERIES.most, help="Points: range queries per size; 10,000 by default."
+    )
+    sanity: float = option(
+        "--sanity", default=0.001, help="Points: sanity bound as a share of the records."
+    )
+    nonempty: bool = option(
+        "--nonempty", default=False, help="Points: only queries whose exact answer is not zero."
+    )
+    workload: str | None = option(
+        "--workload",
+        help="Points: what releases are for, as for build: words or a CSV file; a row's method "
+        "names the parameters that follow. Or a Parquet file of queries: read it, or write it if "
+        "absent.",
+    )
+    absolute: bool = option(
+        "--absolute",
+        default=False,
+        help="Points: a last column, mean absolute error in records.",
+    )
+    processes: int = option("--processes", min=0, default=2, help="Points: worker processes.")
+    lengths: str = option(
+        "--lengths", default="2,10,20,30,40,50", help="Trips: query lengths, in edges."
+    )
+    tops: str = option(
+        "--tops", default="50,100,150,200", help="Sequences: numbers of frequent strings."
+    )
+    l_top: int = option(
+        "--l-top", default=20, help="Sequences: public bound on the events of a sequence."
+    )
+    samples: int = option(
+        "--samples",
+        default=200_000,
+        help="Sequences: synthetic sequences whose lengths are compared.",
+    )
+    plot: str | None = option(
+        "--plot", help="Points, sequences: a picture (.png, .svg, .pdf), error against epsilon."
+    )

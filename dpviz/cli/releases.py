@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import dpviz
-from dpviz.cli.areas import join_areas
-from dpviz.cli.areas import size_words as area_words
-from dpviz.cli.areas import summary as area_summary
 from dpviz.cli.attributes import attribute_facts
+from dpviz.cli.described import area_facts, point_facts
+from dpviz.cli.groups import require_fit
 from dpviz.cli.outputs import apart
-from dpviz.cli.queries import opened_map
 from dpviz.cli.root import Json, ReleaseFile, app, complain, emit, in_line
 from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
-    from dpviz.releases.points.release import PointRelease
+    from dpviz.releases.areas.release import AreaRelease
+
+EXPORTED = {"points": "all_nodes", "areas": "all_nodes join key level"}
+"""The options of an export of each kind of release."""
 
 CODES = ("all", "command", "python", "notebook", "statement")
 """What ``info --code`` writes; "all" are the command and the Python."""
@@ -64,13 +65,14 @@ def info(
     from dpviz.releases.points.promises import promises
 
     opened = dpviz.read(release)
-    header, size = opened.header.to_dict(), []
+    header = opened.header.to_dict()
+    size: list[str] = []
     facts, likely = dict(header), []
     if isinstance(opened, dpviz.PointRelease):
         place = opened.domain.place
-        facts = {**summary(opened), **header, "domain": opened.domain.to_dict()}
-        size = [
-            f"{facts['nodes']:,} nodes, {facts['leaves']:,} leaves, depth {facts['depth']}",
+        sizes, size = point_facts(opened)
+        facts = {**sizes, **header, "domain": opened.domain.to_dict()}
+        size += [
             f"domain {listed(place.bounds)} {place.crs}",
             *([] if opened.domain.time is None else [f"period {period_words(opened.domain)}"]),
             *attribute_facts(opened.domain),
@@ -82,12 +84,10 @@ def info(
         first, last = steps.words(0)[0], steps.words(len(steps) - 1)[1]
         size = [f"{len(steps):,} steps of {steps.every} from {first} to {last} {steps.zone}"]
     if isinstance(opened, dpviz.AreaRelease):
-        facts = {**area_summary(opened), **header, "domain": opened.areas.domain.to_dict()}
         domain = opened.areas.domain
-        size = [
-            area_words(opened),
-            f"domain {listed(domain.bounds)} {domain.crs}",
-        ]
+        sizes, size = area_facts(opened)
+        facts = {**sizes, **header, "domain": domain.to_dict()}
+        size += [f"domain {listed(domain.bounds)} {domain.crs}"]
         likely = promises(opened)
     facts |= {"promises": [dataclasses.asdict(each) for each in likely]} if likely else {}
     price = [
@@ -168,57 +168,85 @@ def export(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Write a release for other tools, such as QGIS."""
+    """Write cells, areas or edges of a release for other tools, such as QGIS."""
     apart(output, release, join)
-    opened = opened_map(release)
-    if (join, key, level) != (None, None, None):
-        if not isinstance(opened, dpviz.AreaRelease):
-            raise ParameterError(
-                "--join is of a release of areas, this one is of points: leave it out"
-            )
-        join_areas(opened, output, join, key, level, every_level=all_nodes, as_json=as_json)
+    opened = dpviz.read(release)
+    beside = {"all_nodes": all_nodes or None, "join": join, "key": key, "level": level}
+    options = {name: value for name, value in beside.items() if value is not None}
+    require_fit(opened.kind, options, EXPORTED)
+    if options.keys() & {"join", "key", "level"}:
+        _join(opened, output, join, key, level, every_level=all_nodes, as_json=as_json)
         return
     path = dpviz.export(opened, output, leaves=not all_nodes)
-    if isinstance(opened, dpviz.AreaRelease):
-        every, leaves = len(opened.areas), opened.areas.leaves
+    if opened.kind == "roads":
+        rows, noun = len(opened.graph) * len(opened.addends), "edges"
+    elif opened.kind == "areas":
+        rows, noun = len(opened.areas) if all_nodes else opened.areas.leaves, "rows"
     else:
-        every, leaves = len(opened.table.nodes), int(opened.table.nodes.leaf.sum())
-    rows = every if all_nodes else leaves
-    emit({"output": str(path), "rows": rows}, as_json, f"{path}: {rows:,} rows")
+        nodes = opened.table.nodes
+        rows, noun = len(nodes) if all_nodes else int(nodes.leaf.sum()), "rows"
+    emit({"output": str(path), "rows": rows}, as_json, f"{path}: {rows:,} {noun}")
+
+
+def _join(
+    release: AreaRelease,
+    output: str,
+    join: str | None,
+    key: str | None,
+    level: str | None,
+    *,
+    every_level: bool,
+    as_json: bool,
+) -> None:
+    """Write an analyst's own file of areas with the counts of a release."""
+    from dpviz.releases.export import export_joined
+
+    if join is None:
+        raise ParameterError("--key and --level are of a file of yours: give --join too")
+    if key is None:
+        raise ParameterError("--key is missing: the column of your file that names the areas")
+    if every_level:
+        raise ParameterError("--all-nodes and --join: a file has a row for each area of one level")
+    rows, unmatched = export_joined(release, output, join, key, level)
+    if unmatched and not as_json:
+        complain(f"note: {unmatched:,} rows name no area, and have no count")
+    facts = {"output": output, "rows": rows, "unmatched": unmatched}
+    emit(facts, as_json, f"{output}: {rows:,} rows")
 
 
 @app.command()
 def sample(
     release: ReleaseFile,
     output: Annotated[
-        str, typer.Option("--output", "-o", help="A .parquet, .csv, .geojson or .gpkg file.")
+        str,
+        typer.Option(
+            "--output",
+            "-o",
+            help="A .parquet, .csv, .geojson or .gpkg file; of sequences .txt, .csv or .parquet.",
+        ),
     ],
     n: Annotated[
-        int | None, typer.Option("-n", help="How many; the noisy total by default.")
+        int | None,
+        typer.Option("-n", help="How many; the noisy total by default, of sequences 1,000."),
     ] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Makes the sample repeatable.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Draw synthetic points that reproduce the counts of a release; costs nothing."""
-    from dpviz.releases.export import save_sample
-
+    """Draw synthetic points or sequences from a release; costs nothing."""
     apart(output, release)
-    opened = dpviz.read(release, "points")
-    points = save_sample(opened, output, n, seed)
-    beside = {"kinds": opened.domain.kinds, "sums": opened.domain.values}
-    lost = " and ".join(name for name, value in beside.items() if value is not None)
-    if lost:
-        complain(f"note: the points have no {lost}: they are drawn from the counts of all records")
-    emit({"output": output, "points": points}, as_json, f"{output}: {points:,} synthetic points")
+    opened = dpviz.read(release)
+    if opened.kind == "sequences":
+        from dpviz.releases.sequences.samples import save_sequences
 
+        drawn, noun = save_sequences(opened, output, 1000 if n is None else n, seed), "sequences"
+    elif opened.kind == "points":
+        from dpviz.releases.export import save_sample
 
-def summary(release: PointRelease) -> dict[str, Any]:
-    """Size and guarantee of a release, the ``build --json`` contract but for the seconds."""
-    nodes = release.table[0]
-    return {
-        "nodes": len(nodes),
-        "leaves": int(nodes.leaf.sum()),
-        "depth": nodes.depth,
-        "epsilon": release.header.epsilon,
-        "guarantee": release.header.guarantee,
-    }
+        drawn, noun = save_sample(opened, output, n, seed), "points"
+        beside = {"kinds": opened.domain.kinds, "sums": opened.domain.values}
+        lost = " and ".join(name for name, value in beside.items() if value is not None)
+        if lost:
+            complain(f"note: the points have no {lost}: they are drawn from the counts of all")
+    else:
+        raise ParameterError(f"a release of {opened.kind}: samples are of points or sequences")
+    emit({"output": output, noun: drawn}, as_json, f"{output}: {drawn:,} synthetic {noun}")

@@ -24,12 +24,6 @@ from dpviz.progress import Progress
 if TYPE_CHECKING:
     from dpviz.domain import Domain
 
-SIMULATED = "simulated"
-"""The word of ``--noise`` for NumPy's, which is NOT PRIVATE."""
-
-NOISES = ("exact", SIMULATED)
-"""What ``--noise`` takes."""
-
 LOGGED = 10.0
 """Seconds between two lines of progress where nobody watches: in a file, in a pipe."""
 
@@ -168,23 +162,15 @@ def prepare_standard_files() -> None:
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
-def simulated(seed: int | None, sampler: str | None, secure: bool) -> bool:
+def simulated(seed: int | None, noise: str | None) -> bool:
     """Whether simulated noise is asked for, which public data alone may have.
 
     Raises:
-        ParameterError: no such noise; or a seed or simulated noise, and noise that nobody may
-            repeat.
+        ParameterError: a seed, and noise that nobody may repeat.
     """
-    if sampler not in (None, *NOISES):
-        raise ParameterError(f"--noise {sampler!r}: choose one of {', '.join(NOISES)}")
-    asked = sampler == SIMULATED
-    if (secure or (sampler is not None and not asked)) and seed is not None:
-        raise ParameterError(
-            "--seed repeats simulated noise, --secure-noise and --noise are never repeated"
-        )
-    if secure and asked:
-        raise ParameterError("--secure-noise and --noise simulated: give one of them")
-    return asked or seed is not None
+    if noise == "exact" and seed is not None:
+        raise ParameterError("--seed repeats simulated noise, --noise exact is never repeated")
+    return noise == "simulated" or seed is not None
 
 
 def numbers(text: str, what: str) -> list[float]:

@@ -1,83 +1,52 @@
-"""The command that redoes the paper's figures on sequences."""
+"""The paper's figures on sequences, redone."""
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 import dpviz
 from dpviz.cli.evaluate import emit_results, require_files, write_plot
-from dpviz.cli.groups import grouped
-from dpviz.cli.options import Units
 from dpviz.cli.outputs import claimed
-from dpviz.cli.root import Json, NoiseSeed, numbers, progress, whole_numbers
-from dpviz.cli.sequences import Source, sequences
-from dpviz.cli.sources import Symbols
-from dpviz.errors import PrivacyError
+from dpviz.cli.root import numbers, progress, whole_numbers
 from dpviz.lists import distinct, words
 
+if TYPE_CHECKING:
+    from dpviz.cli.data import Data
+    from dpviz.cli.options import Measures, Run
 
-@sequences.command()
-@grouped
-def evaluate(
-    output: Annotated[str, typer.Option("--output", "-o", help="The rows (.csv); resumed.")],
-    symbols: Symbols,
-    units: Units,
-    source: Source = "city",
-    methods: Annotated[
-        str, typer.Option(help="Between commas; with parameters: ngram:n_max=3:mask=false.")
-    ] = "markov,ngram,topk_em,truncate",
-    epsilons: Annotated[str, typer.Option(help="Between commas.")] = "0.05,0.1,0.2,0.4,0.8,1.6",
-    tops: Annotated[str, typer.Option(help="Numbers of frequent strings.")] = "50,100,150,200",
-    l_top: Annotated[int, typer.Option(help="Public bound on the events of a sequence.")] = 20,
-    repeats: Annotated[int, typer.Option(help="Repetitions with fresh noise.")] = 10,
-    samples: Annotated[
-        int, typer.Option(help="Synthetic sequences whose lengths are compared.")
-    ] = 200_000,
-    seed: NoiseSeed = None,
-    plot: Annotated[
-        str | None, typer.Option(help="A picture (.png, .svg, .pdf): measures against epsilon.")
-    ] = None,
-    public: Annotated[
-        bool, typer.Option("--public", help="The sequences are public: required for a file.")
-    ] = False,
-    as_json: Json = False,
-) -> None:
-    """Measure models of PUBLIC sequences: PrivTree's figures 6 and 7, and AdaTrace's errors."""
-    from dpviz.build import CITY, require_public
+
+def evaluate_sequences(source: str, data: Data, order: Run, measures: Measures) -> None:
+    """Measure models of sequences: PrivTree's figures 6 and 7, and AdaTrace's errors."""
+    from dpviz.build import require_public
     from dpviz.evaluation.rowfile import RowFile
     from dpviz.evaluation.sequences import MeasureRow, SequenceExperiment, about, run, summary
 
-    if not public and source != CITY:
-        raise PrivacyError(
-            "evaluate compares with exact answers: only for public data; add --public if they are"
-        )
-    require_files(output, plot, source, symbols.alphabet, symbols.leaves)
+    output, plot = order.output, measures.plot
+    require_files(output, plot, source, *data.files)
     plan = SequenceExperiment(
-        methods=distinct(words(methods, "--methods")),
-        epsilons=distinct(numbers(epsilons, "--epsilons")),
-        tops=distinct(whole_numbers(tops, "--tops")),
-        l_top=l_top,
-        repeats=repeats,
-        samples=samples,
-        seed=seed,
+        methods=distinct(words(order.methods, "--methods")),
+        epsilons=distinct(numbers(order.epsilons, "--epsilons")),
+        tops=distinct(whole_numbers(measures.tops, "--tops")),
+        l_top=measures.l_top,
+        repeats=order.repeats,
+        samples=measures.samples,
+        seed=order.seed,
     )
-    data = symbols.load(source, **units.reading(), public=True)
-    require_public(dpviz.Ledger(), data)  # exact answers follow
+    handle = data.load(source, public=True)
+    require_public(dpviz.Ledger(), handle)  # exact answers follow
     with claimed(output):
-        results = RowFile(output, about(data, plan), MeasureRow)
+        results = RowFile(output, about(handle, plan), MeasureRow)
         done = {(row.method, row.epsilon, row.repeat) for row in results.rows}
-        for rows in run(data, plan, done=done, progress=progress()):
+        for rows in run(handle, plan, done=done, progress=progress()):
             results.append(rows)
     if plot is not None:
         from dpviz.evaluation.plots import sequence_figure
 
-        write_plot(plot, sequence_figure(results.rows, title=data.name))
-    measures = summary(results.rows)
+        write_plot(plot, sequence_figure(results.rows, title=handle.name))
+    means = summary(results.rows)
     lines = [
         f"{row['measure']:<15}{row['method']:<28}{row['epsilon']:<8g}{row['mean']:<8.3f}"
         f"({row['least']:.3f} to {row['greatest']:.3f})"
-        for row in measures
+        for row in means
     ]
-    emit_results(output, len(results.rows), measures, lines, as_json)
+    emit_results(output, len(results.rows), means, lines, order.as_json)

@@ -18,6 +18,34 @@ from dpviz.lists import is_plain
 WRONG: Any = typer.BadParameter.__mro__[1]
 """Typer's usage error, whose class it has of Click or of a copy of its own."""
 
+MOVED = {
+    "roads": "dpviz build … --graph GRAPH",
+    "roads query": "dpviz query",
+    "roads timeline": "dpviz timeline",
+    "roads export": "dpviz export",
+    "roads evaluate": "dpviz evaluate … --graph GRAPH",
+    "sequences": "dpviz build … --alphabet SYMBOLS, or --side 8 for places in time",
+    "sequences count": "dpviz query … --string SYMBOLS",
+    "sequences topk": "dpviz topk",
+    "sequences next": "dpviz next",
+    "sequences sample": "dpviz sample",
+    "sequences evaluate": "dpviz evaluate … --alphabet SYMBOLS, or --side 8 for places in time",
+    "--secure-noise": "--noise exact",
+    "--parts": "--components",
+}
+"""Earlier spellings of commands and options, and those of today."""
+
+
+def require_current(words: Sequence[str]) -> None:
+    """Refuse an earlier spelling.
+
+    Raises:
+        ParameterError: there is one; with the spelling of today.
+    """
+    for old in (" ".join(words[:2]), *words[:1], *(word.partition("=")[0] for word in words)):
+        if old in MOVED:
+            raise ParameterError(f"{' '.join(old.split())!r} has moved: give {MOVED[old]}")
+
 
 def usage_line(error: Any, commands: Iterable[str]) -> str:
     """What is wrong, the value, and where the right usage stands.

@@ -49,7 +49,7 @@ class ModelScript(Code):
     building: Sequence[str] = ()
 
     def command(self, output: str = "release.parquet") -> str:
-        """``dpviz roads build`` or ``dpviz sequences build``, as a shell takes it."""
+        """The build, as a shell takes it."""
         options = [
             *self.options,
             *options_of(self._notation),
@@ -58,7 +58,7 @@ class ModelScript(Code):
         ]
         options.append(("--output", output))
         flags = [*self.flags, *(["--public"] if self.public else [])]
-        return shell(["dpviz", self.kind, "build", self.source or FILE], options, flags)
+        return shell(["dpviz", "build", self.source or FILE], options, flags)
 
     def _lines(self) -> list[str]:
         reading = (
@@ -137,7 +137,9 @@ def _of_roads(release: RoadRelease, builtin: bool, graph: str | None) -> dict[st
     time = release.steps.stated() if isinstance(release, TimedRoadRelease) else {}
     options += options_of(time)
     frame, crs = [], release.graph.crs
-    if not builtin:
+    if builtin:
+        options = [("--graph", CITY), *options]
+    else:
         options = [("--graph", graph or GRAPH), *([("--crs", crs)] if crs else []), *options]
         options += options_of(unit)
         how: dict[str, Any] = {"crs": crs} | ({"directed": True} if release.graph.directed else {})
@@ -178,7 +180,7 @@ def _of_sequences(release: SequenceRelease, builtin: bool) -> dict[str, Any]:
     else:
         side = cells.origin.get("side")
         if side is not None:
-            options += [("--side", side)] if side != SIDE else []
+            options.append(("--side", side))
             reading |= {"side": side} if side != SIDE else {}
         else:
             options += [("--leaves", CELLS), ("--cells", len(alphabet))]

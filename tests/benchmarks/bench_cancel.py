@@ -36,17 +36,15 @@ COMMANDS = {
     "build, kdtree": f"build p.parquet {POINTS} --method kdtree",
     "build, dawa": f"build p.parquet {POINTS} --method dawa",
     "build, quadtree of height 10": f"build p.parquet {POINTS} --method quadtree --set height=10",
-    "roads build": f"roads build {TRIPS} --public -o out.parquet",
-    "sequences build": "sequences build visits.txt --alphabet a,b,c --public -o out.parquet",
+    "build, trips": f"build {TRIPS} --public -o out.parquet",
+    "build, sequences": "build visits.txt --alphabet a,b,c --public -o out.parquet",
     "plan": "plan --bounds=0,0,1,1 --want 'any 10 km2 +-100'",
     "build, areas": f"build p.parquet {POINTS} --areas squares.geojson --name name",
     "evaluate": "evaluate city-50k --public --queries 1000 -o out.csv --repeats 2",
     "evaluate, 2 processes": (
         "evaluate city-50k --public --queries 1000 -o out.csv --repeats 2 --processes 2"
     ),
-    "sequences evaluate": (
-        "sequences evaluate visits.txt --alphabet a,b,c --public -o out.csv --repeats 2"
-    ),
+    "evaluate, sequences": ("evaluate visits.txt --alphabet a,b,c --public -o out.csv --repeats 2"),
     "audit": "audit privtree --trials 4000",
     "reproduce": "reproduce fanout -o figures --repeats 1",
     "match": "match city.parquet city.parquet --within 100 -o out.parquet",

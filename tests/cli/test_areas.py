@@ -191,17 +191,17 @@ def test_what_does_not_fit_is_one_line_and_nothing_is_paid(visits, wards, tmp_pa
         ((*build, "--areas", "h3:5", box, "--name", "code"), "H3 names its cells"),
         ((*build, "--areas", wards, "--levels", "country,town"), "no column 'town'"),
         ((*build, "--areas", wards, "--method", "privtree"), "choose one of areas"),
-        ((*build, box, "--method", "areas"), "needs its areas"),
-        ((*build, box, "--levels", "a,b"), "give --areas too"),
+        ((*build, box, "--method", "areas"), "method areas works on areas, the data are points"),
+        ((*build, box, "--levels", "a,b"), "--levels is for areas, not for points"),
         ((*build, "--areas", wards, "--bounds=0,0,0.5,0.5"), "reaches out of the bounds"),
-        ((*build, "--areas", wards, "--time", "t", "--period", "2024,2025"), "without time"),
+        ((*build, "--areas", wards, "--time", "t", "--period", "2024,2025"), "not for areas"),
         (("build", counted, *build[2:], "--areas", wards, box), "may lie in several areas"),
     ]:
         refused(tmp_path, words, line)
     built(visits, wards, output, "--name", "code")
     for words, line in [
         (("query", output), "--areas"),
-        (("query", output, "--regions", wards), "give one"),
+        (("query", output, "--regions", wards), "--regions is for points, not for areas"),
         (("query", output, "--areas", "--rect=0,0,1,1"), "give one"),
         (("sample", output, "-o", tmp_path / "s.csv"), "a release of areas"),
         (("timeline", output), "a release of areas"),

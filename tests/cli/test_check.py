@@ -67,7 +67,7 @@ def test_facts_of_trips_and_sequences(tmp_path):
 
 
 def test_facts_of_places_in_time(tmp_path):
-    """As ``sequences build --time`` reads them."""
+    """As ``build --time`` reads them."""
     (tmp_path / "p.csv").write_text(
         "who,lon,lat,when\na,0.5,0.5,0\na,0.5,0.5,3600\na,0.1,0.1,999999\n"
         "b,9,9,0\nb,0.5,0.5,soon\n,0.5,0.5,0\n"
@@ -126,8 +126,8 @@ def test_what_check_does_not_do_is_one_line(visits, tmp_path):
     for words, line in (
         ([tmp_path / "result.csv", BOX], "holds counts per cell, not records"),
         (["duckdb:///nowhere", BOX], "name one with table=… (--table)"),
-        ([visits, BOX, "--time", "who"], "by person and time: name both (unit, time)"),
-        ([visits, "--time", "who", "--alphabet", "a,b"], "--alphabet is of other data than"),
+        ([visits, BOX, "--side=8"], "places in time need --time and --unit, the person"),
+        ([visits, "--side", "8", "--alphabet", "a,b"], "--alphabet and --side are frames of other"),
         (["persons"], "brings its own box and nothing to check"),
     ):
         assert line in fails("check", *words)
@@ -174,7 +174,7 @@ def test_places_in_json_are_sequences_once_their_columns_are_named(tmp_path):
     """Its refusal named an option that the command did not have."""
     places = tmp_path / "p.json"
     places.write_text('[{"who": "a", "east": 0.5, "north": 0.5, "when": 0}]')
-    words = ("sequences", "build", places, BOX, "--time=when", "--unit=who", "--public")
+    words = ("build", places, BOX, "--time=when", "--unit=who", "--side=8", "--public")
     assert "(--columns)" in fails(*words, "-o", tmp_path / "r.parquet")
     made = as_json(*words, "--columns=east,north", "-o", tmp_path / "r.parquet")
     assert made["symbols"] == 64
@@ -189,7 +189,7 @@ def test_a_build_says_which_columns_it_took(tmp_path):
     assert named[0] == 0
     assert "read as places" not in named[2]
     (tmp_path / "track.txt").write_text("<gpx>\n</gpx>\n")  # no line of use, and nothing says so
-    words = ("sequences", "build", tmp_path / "track.txt", "--alphabet=a,b", "-o")
+    words = ("build", tmp_path / "track.txt", "--alphabet=a,b", "-o")
     note = "note: 'track' is read as a sequence per line, as .txt says, whatever"
     assert note in run(*words, tmp_path / "t.parquet")[2]
     refused(tmp_path, (*words, tmp_path / "u.parquet", "--epsilon=0"), "error: epsilon=0.0: give a")

@@ -20,15 +20,15 @@ LINES = ("build", "places.jsonl", *POINTS[2:], "--x", "x", "--y", "y")
 HOURS = ("--period", "2024-01-01,2025-01-01", "--zone", "Europe/Berlin", "--every", "1h")
 TIMED = (*POINTS, "--time", "when", *HOURS)
 ROADS = (
-    *("roads", "build", "trips.csv", "--graph", "nodes.csv,edges.csv"),
+    *("build", "trips.csv", "--graph", "nodes.csv,edges.csv"),
     *("--workload", "workload.csv", "--set", "truncation=fixed", "--set", "limit=1"),
     *("--set", "index=flat", "--set", "decomposition=edges", *UNIT),
 )
 NGRAMS = ("--method", "ngram", "--set", "l_top=1", "--set", "n_max=1")
 PLACES = (
-    "sequences", "build", "places.csv", "--time", "when", *BOX, "--side", "2", *UNIT, *NGRAMS
+    "build", "places.csv", "--time", "when", *BOX, "--side", "2", *UNIT, *NGRAMS
 )  # fmt: skip
-SYMBOLS = ("sequences", "build", "lines.txt", "--alphabet", "a,b,c", *NGRAMS)
+SYMBOLS = ("build", "lines.txt", "--alphabet", "a,b,c", *NGRAMS)
 AREAS = ("build", "places.csv", *BOX, "--areas", "areas.geojson", "--levels", "land,name", *UNIT)
 NOON, SECONDS = "2024-06-01T12:00:00", "1711847700"
 

@@ -44,10 +44,10 @@ def test_no_command_writes_over_the_ledger(folder, monkeypatch, there, ending, n
 
 def test_a_ledger_that_is_not_in_use_is_not_written_over_either(folder):
     dpviz.Ledger("old.md").set_total("people", 1)
-    assert run("sequences", "build", "city", "--public", "--seed", 1, "-o", "s.parquet")[0] == 0
+    assert run("build", "city", "--side=8", "--public", "--seed", 1, "-o", "s.parquet")[0] == 0
     for words in (
-        ["sequences", "sample", "s.parquet", "-o", "old.md"],
-        ["sequences", "sample", "s.parquet", "-o", "old.md.seal"],
+        ["sample", "s.parquet", "-o", "old.md"],
+        ["sample", "s.parquet", "-o", "old.md.seal"],
         ["audit", "all", "-o", "old.md"],
     ):
         refused(folder, words, "is a ledger, or its seal: name another")
@@ -120,15 +120,15 @@ def test_of_two_commands_that_write_one_file_at_once_the_second_is_refused(
 
 def test_a_file_that_may_hold_records_is_not_replaced(folder, streets):
     """Any plain file was, unless the command read it too."""
-    words = ["roads", "build", "walks.csv", streets, "--public", "--seed", 1, "-o", "roads.parquet"]
+    words = ["build", "walks.csv", streets, "--public", "--seed", 1, "-o", "roads.parquet"]
     assert run(*words, "--method", "event-histogram", "--workload", "clustered:1")[0] == 0
-    assert run("sequences", "build", "city", "--public", "--seed", 1, "-o", "s.parquet")[0] == 0
+    assert run("build", "city", "--side=8", "--public", "--seed", 1, "-o", "s.parquet")[0] == 0
     pq.write_table(pa.table({"lon": [0.1], "lat": [0.2]}), "raw.parquet")
     for words in (
         ["sample", "r.parquet", "-o", "points.csv"],
         ["export", "r.parquet", "-o", "points.csv"],
-        ["roads", "export", "roads.parquet", "-o", "nodes.csv"],
-        ["sequences", "sample", "s.parquet", "-o", "walks.csv"],
+        ["export", "roads.parquet", "-o", "nodes.csv"],
+        ["sample", "s.parquet", "-o", "walks.csv"],
         ["build", "points.csv", BOX, "-o", "raw.parquet"],
         ["match", "r.parquet", "r.parquet", "--within", "0.1", "-o", "raw.parquet"],
     ):
@@ -232,10 +232,10 @@ def test_no_command_writes_over_a_file_that_an_option_names(folder, streets):
         ["export", "r.parquet", "-o", "mine.gpkg", *join, "link.gpkg"],
         ["export", "r.parquet", "-o", "link.gpkg", *join, "mine.gpkg"],
         ["export", "r.parquet", "-o", "also.gpkg", *join, "hard.gpkg"],
-        ["roads", "build", "walks.csv", streets, "--workload", "wr.parquet", "-o", "wr.parquet"],
+        ["build", "walks.csv", streets, "--workload", "wr.parquet", "-o", "wr.parquet"],
         ["build", "points.csv", BOX, "--workload", "rects.parquet", "-o", "rects.parquet"],
         ["evaluate", "points.csv", BOX, "--public", "-o", "points.csv"],
-        ["sequences", "evaluate", "city", "--alphabet", "points.csv", "-o", "points.csv"],
+        ["evaluate", "w.txt", "--public", "--alphabet", "points.csv", "-o", "points.csv"],
     ):
         refused(folder, words, "is one of the inputs: name another file")
 

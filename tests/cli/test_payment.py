@@ -26,8 +26,8 @@ def words(tmp_path, streets):
     (tmp_path / "visits.txt").write_text("a b\nb a b\n")
     return {
         "points": ["build", str(tmp_path / "points.csv"), "--bounds=0,0,1,1", "--method=ugrid"],
-        "walks": ["roads", "build", str(tmp_path / "walks.csv"), streets, "--workload=clustered:1"],
-        "visits": ["sequences", "build", str(tmp_path / "visits.txt"), "--alphabet=a,b"],
+        "walks": ["build", str(tmp_path / "walks.csv"), streets, "--workload=clustered:1"],
+        "visits": ["build", str(tmp_path / "visits.txt"), "--alphabet=a,b"],
     }
 
 
@@ -138,7 +138,7 @@ def test_what_a_kill_leaves_is_never_paid_twice_without_a_word(words, tmp_path, 
 
 
 def test_a_fault_after_the_file_is_there_loses_nothing(words, tmp_path, monkeypatch):
-    monkeypatch.setattr("dpviz.cli.building.emit", fail)
+    monkeypatch.setattr("dpviz.cli.build.emit", fail)
     with pytest.raises(RuntimeError):
         run(*words["points"], "-o", tmp_path / "out.parquet")
     assert outcomes("points") == ["released"]
@@ -306,16 +306,13 @@ def test_public_data_get_real_noise_unless_simulated_noise_is_asked_for(words, t
     def guarantee(*more):
         return as_json(*words["points"], "-o", output, "--public", *more)["guarantee"]
 
-    for real in ((), ("--secure-noise", "--noise=exact")):
+    for real in ((), ("--noise=exact",)):
         assert guarantee(*real).endswith("records declared public by the owner")
     for asked in (("--seed=1",), ("--noise=simulated",)):
         assert guarantee(*asked).startswith("NOT PRIVATE: simulated noise")
     assert outcomes("points") == []
-    for both in (("--secure-noise", "--seed=1"), ("--noise=exact", "--seed=1")):
-        assert "never repeated" in fails(*words["points"], "-o", output, "--public", *both)
-    assert "give one of them" in fails(
-        *words["points"], "-o", output, "--public", "--secure-noise", "--noise=simulated"
-    )
+    both = ("--public", "--noise=exact", "--seed=1")
+    assert "never repeated" in fails(*words["points"], "-o", output, *both)
     assert "simulated noise is NOT PRIVATE" in fails(
         *words["points"], "-o", output, "--noise=simulated"
     )

@@ -370,7 +370,7 @@ def test_a_command_writes_over_nothing_that_it_reads(points, tmp_path):
     box = f"--bounds={BOUNDS}"
     assert run("build", points, "-o", release, box)[0] == 0
     sequences = tmp_path / "s.parquet"
-    build = ("sequences", "build", "city", "--public", "--seed", 1)
+    build = ("build", "city", "--side", 8, "--public", "--seed", 1)
     assert run(*build, "-o", sequences)[0] == 0
     endings = {"picture": "png", "share": "html", "report": "html", "export": "csv"}
     renamed = {name: tmp_path / f"{name}.{ending}" for name, ending in endings.items()}
@@ -385,7 +385,7 @@ def test_a_command_writes_over_nothing_that_it_reads(points, tmp_path):
         ("build", points, "--areas", areas, "-o", areas),
         (*build, "--leaves", release, "-o", release),
         ("sample", release, "-o", release),
-        ("sequences", "sample", sequences, "-o", sequences),
+        ("sample", sequences, "-o", sequences),
         *((command, named, "-o", named) for command, named in renamed.items()),
     ]:
         refused(tmp_path, words, "is one of the inputs: name another")
@@ -434,10 +434,10 @@ def test_sql_says_what_columns_must_be_declared_as():
 
 def test_numbers_that_are_no_use_are_refused_and_not_rounded(tmp_path):
     csv = tmp_path / "rows.csv"
-    for group, option in (("roads", "--lengths"), ("sequences", "--tops")):
-        words = (group, "evaluate", "city", "-o", csv, option, "2.5")
+    for frame, option in (("--graph=city", "--lengths"), ("--side=8", "--tops")):
+        words = ("evaluate", "city", frame, "-o", csv, option, "2.5")
         assert "2.5 is not a whole number" in fails(*words)
-    words = "sequences", "topk", "r.parquet", "-k", 10**12
+    words = "topk", "r.parquet", "-k", 10**12
     assert "less than or equal to 100000" in fails(*words)
     many = ("evaluate", "city-50k", "--public", "-o", csv, "--queries", 10**12)
     assert "less than or equal to 1000000" in fails(*many)
@@ -450,7 +450,7 @@ def test_no_release_of_an_evaluation_is_made_before_every_epsilon_is_known_to_be
         raise AssertionError("a release was made")
 
     monkeypatch.setattr("dpviz.evaluation.roads.build", made)
-    words = ("roads", "evaluate", "city", "-o", tmp_path / "rows.csv", "--epsilons", "1,0")
+    words = ("evaluate", "city", "--graph=city", "-o", tmp_path / "rows.csv", "--epsilons", "1,0")
     assert "epsilon=0.0: give a positive, finite number" in fails(*words)
 
 
@@ -477,9 +477,9 @@ def test_too_little_memory_is_one_line_without_a_number(points, tmp_path, monkey
             "--max-per-unit '1.5': input should be a",
         ),
         ("picture | r.parquet -o m.png --size big", "--size 'big': not one of 'screen', 'print'"),
-        ("roads build | city -o", "option '-o' requires an argument"),
+        ("build | city -o", "option '-o' requires an argument"),
         ("info | r.parquet --json=1", "option '--json' does not take a value"),
-        ("roads | nope", "no such command 'nope'"),
+        ("datasets | nope", "no such command 'nope'"),
         ("| nope", "no such command 'nope'"),
     ],
 )

@@ -56,10 +56,10 @@ UNIT = ("--unit", "who", "--max-per-unit", "2")
 PLACES = ("build", "places.csv", BOX)
 GRAPH = ("--graph", "nodes.csv,edges.csv", "--crs", "none")
 AROUND = ("--graph", "around.csv,edges.csv", "--crs", "EPSG:4326")
-ROADS = ("roads", "build", "walks.csv", *GRAPH, "--workload", "clustered:1")
-EVENTS = ("roads", "build", "places.csv", *AROUND, "--workload", "clustered:1")
-SYMBOLS = ("sequences", "build", "visits.csv", "--alphabet", "a1,b2")
-MOVES = ("sequences", "build", "places.csv", BOX, "--time", "when")
+ROADS = ("build", "walks.csv", *GRAPH, "--workload", "clustered:1")
+EVENTS = ("build", "places.csv", *AROUND, "--workload", "clustered:1")
+SYMBOLS = ("build", "visits.csv", "--alphabet", "a1,b2")
+MOVES = ("build", "places.csv", BOX, "--time", "when")
 BAD = ("-o", "bad.parquet")
 
 COMMANDS = {
@@ -83,15 +83,14 @@ COMMANDS = {
         (0, *ROADS, *UNIT, "-o", "r.parquet"),
         (0, "check", "walks.csv", *GRAPH, *UNIT),
         (0, "info", "r.parquet", "--json"),
-        (0, "roads", "query", "r.parquet", "--path", "a1,b2", "--json"),
-        (0, "roads", "export", "r.parquet", "-o", "r.csv"),
-        (2, "roads", "query", "r.parquet", "--path", "none"),
+        (0, "query", "r.parquet", "--path", "a1,b2", "--json"),
+        (0, "export", "r.parquet", "-o", "r.csv"),
+        (2, "query", "r.parquet", "--path", "none"),
         (2, "query", "r.parquet", "--rect", "0,0,1,1"),
-        (2, "export", "r.parquet", "-o", "r.geojson"),
         (2, *MOVES, "--unit", "who", "--leaves", "r.parquet", *BAD),
         (2, "share", "r.parquet", "-o", "map.html"),
         (2, *ROADS, "--unit", "nothing", *BAD),
-        (2, "roads", "build", "torn.parquet", *GRAPH, "--workload", "clustered:1", *BAD),
+        (2, "build", "torn.parquet", *GRAPH, "--workload", "clustered:1", *BAD),
         (0, *EVENTS, "-o", "e.parquet"),
         (0, "check", "places.csv", *AROUND, *UNIT),
         (2, *EVENTS, "--columns", "lon,nothing", *BAD),
@@ -100,17 +99,17 @@ COMMANDS = {
         (0, *SYMBOLS, *UNIT, "-o", "r.parquet"),
         (0, *SYMBOLS, *UNIT, "--drop-unknown", "-o", "dropped.parquet"),
         (0, "check", "visits.csv", "--alphabet", "a1,b2", *UNIT),
-        (0, *MOVES, *UNIT, "-o", "moves.parquet"),
-        (0, "check", "places.csv", BOX, "--time", "when", *UNIT),
+        (0, *MOVES, "--side", "8", *UNIT, "-o", "moves.parquet"),
+        (0, "check", "places.csv", BOX, "--time", "when", "--side", "8", *UNIT),
         (0, "info", "r.parquet", "--json"),
-        (0, "sequences", "topk", "r.parquet", "-k", "5", "--json"),
-        (0, "sequences", "next", "r.parquet", "--context", "a1"),
-        (0, "sequences", "sample", "r.parquet", "-n", "50", "-o", "drawn.txt"),
-        (2, "sequences", "count", "r.parquet", "--string", "nothing"),
+        (0, "topk", "r.parquet", "-k", "5", "--json"),
+        (0, "next", "r.parquet", "--context", "a1"),
+        (0, "sample", "r.parquet", "-n", "50", "-o", "drawn.txt"),
+        (2, "query", "r.parquet", "--string", "nothing"),
         (2, "share", "r.parquet", "-o", "map.html"),
         (2, *SYMBOLS, "--column", "nothing", *BAD),
         (2, *SYMBOLS, "--public", "--unit", "who", *BAD),
-        (2, "sequences", "build", "torn.parquet", "--alphabet", "a1,b2", *BAD),
+        (2, "build", "torn.parquet", "--alphabet", "a1,b2", *BAD),
     ],
 }
 

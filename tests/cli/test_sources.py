@@ -9,70 +9,76 @@ import dpviz
 from dpviz.errors import DataError
 from tests.commands import as_json, fails, refused
 
-PLACES = ("places.csv", "--bounds=0,0,1,1", "--time", "time", "--unit", "who")
-SYMBOLS = ("symbols.txt", "--alphabet", "a,b")
+POINTS = ("points.csv", "--bounds=0,0,1,1")
+PLACES = (*POINTS, "--time=time", "--unit=who", "--side=4")
+SYMBOLS = ("symbols.txt", "--alphabet=a,b")
+TRIPS = ("trips.csv", "--graph=streets.geojson")
+CITY, WALKS = ("city", "--graph=city"), ("city", "--side=8")
 
 
+@pytest.mark.parametrize("command", ["build", "check", "evaluate"])
 @pytest.mark.parametrize(
-    ("command", "source", "unfit", "line"),
+    ("source", "unfit", "line"),
     [
-        *(
-            ("sequences", PLACES, unfit, f"{unfit[0]} is for symbols, --time for places")
-            for unfit in (["--alphabet", "a,b"], ["--column", "x"], ["--drop-unknown"])
-        ),
-        *(
-            (
-                "sequences",
-                SYMBOLS,
-                unfit,
-                f"{unfit[0].partition('=')[0]} is for places: name the column of the time",
-            )
-            for unfit in (
-                *(["--side", "4"], ["--gap", "3"], ["--steps"], ["--bounds=0,0,1,1"]),
-                ["--columns", "x,y"],
-                *(["--cells", "9"], ["--leaves", "r.parquet"]),
-            )
-        ),
-        ("sequences", PLACES, ["--cells", "9"], "--cells is of --leaves: give both"),
-        ("sequences", ("city",), ["--cells", "9"], "--cells is of --leaves: give both"),
-        ("sequences", PLACES, ["--leaves", "r.parquet", "--side", "4"], "in place of the grid"),
-        *(
-            (command, ("city",), unfit, f"{unfit[0]} is not for the built-in data")
-            for command, several in (
-                ("sequences", (["--alphabet", "a,"], ["--column", "x"], ["--time", "t"])),
-                ("sequences", (["--unit", "u"], ["--max-per-unit", "2"], ["--drop-unknown"])),
-                ("roads", (["--crs", "EPSG:4326"], ["--components", "all"])),
-                *((kind, (["--table", "rides"],)) for kind in ("roads", "sequences")),
-                ("roads", (["--unit", "u"], ["--max-per-unit", "2"], ["--drop-unknown"])),
-            )
-            for unfit in several
-        ),
+        (POINTS, ["--components=all"], "--components is for trips, not for points"),
+        (POINTS, ["--drop-unknown"], "--drop-unknown is for trips and symbols, not for points"),
+        (POINTS, ["--gap=3"], "places in time need --time and --unit, the person"),
+        (POINTS, ["--graph=g.csv", "--steps"], "--graph and --steps are frames of other data"),
+        (TRIPS, ["--bounds=0,0,1,1"], "not for trips: leave it out"),
+        (TRIPS, ["--hour-worth=500m"], "not for trips: leave it out"),
+        (TRIPS, ["--x=lon", "--y=lat"], "--x is for points"),
+        (SYMBOLS, ["--crs=EPSG:4326"], "not for symbols: leave it out"),
+        (SYMBOLS, ["--time=t"], "not for symbols: leave it out"),
+        (SYMBOLS, ["--decimal=."], "not for symbols: leave it out"),
+        (POINTS, ["--areas=h3:8", "--kind=k", "--kinds=a,b"], "areas"),
+        (PLACES, ["--directed"], "--directed is for trips"),
+        (PLACES, ["--column=x"], "--column is for symbols, not for places in time"),
+        (PLACES, ["--period=2024-01-01,2024-02-01"], "not for places in time: leave it out"),
     ],
 )
-def test_an_option_without_use_is_refused(command, source, unfit, line, tmp_path, monkeypatch):
+def test_an_option_of_other_data_is_refused(command, source, unfit, line, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    refused(tmp_path, (command, "build", *source, *unfit, "-o", "out.parquet"), line)
-
-
-POINTS = ("points.csv", "--bounds=0,0,1,1")
-TRIPS = ("trips.csv", "--graph", "streets.geojson")
+    more = {"build": ("-o", "out.parquet"), "evaluate": ("-o", "out.csv", "--public"), "check": ()}
+    refused(tmp_path, (command, *source, *unfit, *more[command]), line)
 
 
 @pytest.mark.parametrize(
     ("source", "unfit", "line"),
     [
-        (POINTS, ["--gap", "3"], "--gap is for places in time, not for points"),
-        (POINTS, ["--components", "all"], "--components is for trips, not for points"),
-        (POINTS, ["--drop-unknown"], "--drop-unknown is for trips and symbols, not for points"),
-        (TRIPS, ["--bounds=0,0,1,1"], "--bounds is for points and places in time, not for trips"),
-        (TRIPS, ["--kind", "k", "--kinds", "a,b"], "--kind is for points, not for trips"),
-        (SYMBOLS, ["--crs", "EPSG:4326"], "not for symbols"),
-        (PLACES, ["--directed"], "--directed is for trips, not for places in time"),
+        (POINTS, ["--areas=h3:8", "--kind=k", "--kinds=a,b"], "not for areas: leave it out"),
+        (POINTS, ["--levels=a"], "--levels is for areas, not for points"),
+        (TRIPS, ["--bits=9"], "--bits is for points and areas, not for trips"),
+        (PLACES, ["--workload=hot"], "--workload is for points and trips"),
+        (PLACES, ["--cells=9"], "--cells is of --leaves: give both"),
+        (PLACES, ["--leaves=r.parquet"], "in place of the grid"),
+        (("city", "--steps"), ["--cells=9"], "--cells is of --leaves: give both"),
+        *(
+            (city, unfit, f"not for {built_in}: leave it out")
+            for city, built_in in ((CITY, "the built-in trips"), (WALKS, "the built-in sequences"))
+            for unfit in (["--unit=u"], ["--max-per-unit=2"], ["--drop-unknown"], ["--table=t"])
+        ),
+        (CITY, ["--components=all"], "not for the built-in trips: leave it out"),
+        (WALKS, ["--time=t"], "not for the built-in sequences: leave it out"),
     ],
 )
-def test_a_check_is_of_what_is_asked(source, unfit, line, tmp_path, monkeypatch):
+def test_a_build_refuses_an_option_without_use(source, unfit, line, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert line in fails("check", *source, *unfit)
+    refused(tmp_path, ("build", *source, *unfit, "-o", "out.parquet"), line)
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        ("roads build t.csv --graph g.csv", "'roads' has moved: give dpviz build … --graph GRAPH"),
+        ("roads query r.parquet", "'roads query' has moved: give dpviz query"),
+        ("sequences count r.parquet", "has moved: give dpviz query … --string SYMBOLS"),
+        ("sequences --help", "has moved: give dpviz build … --alphabet SYMBOLS, or --side 8"),
+        ("build p.csv --secure-noise", "'--secure-noise' has moved: give --noise exact"),
+        ("build t.csv --parts=all", "'--parts' has moved: give --components"),
+    ],
+)
+def test_an_earlier_spelling_answers_with_that_of_today(words, line, tmp_path):
+    refused(tmp_path, words.split(), line)
 
 
 def test_what_is_for_one_padding_is_refused_with_another(tmp_path):
@@ -148,7 +154,7 @@ def test_one_table_of_a_database_is_built(kind, options, tmp_path, monkeypatch):
     (tmp_path / "edges.csv").write_text("edge,src,dst\na,1,2\n")
     with duckdb.connect("city.duckdb") as database:
         database.execute("CREATE TABLE rides AS SELECT ['a'] AS edges FROM range(9)")
-    words = (kind, "build", "duckdb:///city.duckdb", *options, "-o", "r.parquet")
+    words = ("build", "duckdb:///city.duckdb", *options, "-o", "r.parquet")
     assert "(--table)" in fails(*words)
     as_json(*words, "--table=rides")
     assert dpviz.read("r.parquet", kind).header.source == "rides"

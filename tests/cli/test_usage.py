@@ -23,7 +23,7 @@ CITY = ("--public", "--seed", "1", "-o", "out.parquet")
         ((*POINTS, "--output", "other.parquet"), "--output is given twice"),
         (("sample", "r.parquet", "-o", "a.csv", "-n", "1", "-n", "2"), "-n is given twice"),
         (
-            ("roads", "build", "city", "--parts", "all", "--components", "all", *CITY),
+            ("build", "city", "--components", "all", "--components", "all", *CITY),
             "--components is given twice",
         ),
         ((*POINTS, "--epsilon", "1_0"), "--epsilon '1_0': write the number in digits alone"),
@@ -38,7 +38,7 @@ CITY = ("--public", "--seed", "1", "-o", "out.parquet")
         ((*POINTS, "--want", "rect=0,0,1_0,1 ±5"), "a rect is four numbers"),
         ((*POINTS, "--want", "rect=0,0,1,1 ±٥"), "write it as"),
         (
-            ("roads", "build", "city", "--workload", "clustered:١", *CITY),
+            ("build", "city", "--graph=city", "--workload", "clustered:١", *CITY),
             "workload 'clustered:١': give clustered:LENGTH",
         ),
     ],
@@ -99,19 +99,20 @@ def test_info_refuses_what_the_code_has_no_use_for(folder, words, line):
             "--ledger is not for the built-in data: leave it out",
         ),
         *(
-            ((kind, "build", "city", *unfit, *CITY), f"{unfit[0]} is not for the built-in data")
-            for kind, unfit in (
-                ("roads", ("--dataset", "x")),
-                ("sequences", ("--dataset", "x")),
-                ("roads", ("--graph", "nodes.csv,edges.csv")),
-                ("roads", ("--ledger", "x.sqlite")),
+            (("build", "city", frame, *unfit, *CITY), line)
+            for frame, unfit, line in (
+                ("--graph=city", ("--dataset", "x"), "not for the built-in trips: leave it out"),
+                ("--side=8", ("--dataset", "x"), "not for the built-in sequences: leave it out"),
+                ("--graph=nodes.csv", (), "the built-in trips are on city"),
+                ("--graph=city", ("--ledger", "x.sqlite"), "--ledger is not for the built-in"),
+                ("--public", (), "give --graph city, or --side 8 for sequences"),
             )
         ),
         (
-            ("sequences", "build", "points.csv", "-o", "out.parquet", "--alphabet=a,", "--gap=0"),
-            "--gap is for places: name the column of the time",
+            ("build", "points.csv", "-o", "out.parquet", "--alphabet=a,", "--gap=0"),
+            "--alphabet and --gap are frames of other data: give one",
         ),
-        ((*POINTS, "--public", "--noise", "foo"), "'foo': choose one of exact, simulated"),
+        ((*POINTS, "--public", "--noise", "foo"), "--noise 'foo': not one of 'exact', 'simulated'"),
         *(
             (("audit", *words), line)
             for words, line in (
@@ -177,9 +178,9 @@ def test_one_mistake_is_one_line(folder):
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (("roads", "build", "points.csv", "--graph", "."), "no file '.': check the name"),
+        (("build", "points.csv", "--graph", "."), "no file '.': check the name"),
         (("build", "points.csv", "--areas", "."), "no file '.': check the name"),
-        (("sequences", "build", ".", "--alphabet", "a,b"), "error: . is a folder: give a file"),
+        (("build", ".", "--alphabet", "a,b"), "error: . is a folder: give a file"),
         (("check", ".", BOX), "or one file of another format; tracks in GPX are"),
     ],
 )
@@ -239,7 +240,7 @@ def test_a_graph_is_doubted_as_bounds_are(folder, far, line):
     (folder / "nodes.csv").write_text(f"node,x,y\na,0,0\nb,{far},1\n")
     (folder / "edges.csv").write_text("edge,src,dst,length\n1,a,b,1\n")
     (folder / "walks.csv").write_text("trip,edge\n1,1\n")
-    words = ("roads", "build", "walks.csv", "--graph", "nodes.csv,edges.csv", "-o", "out.parquet")
+    words = ("build", "walks.csv", "--graph", "nodes.csv,edges.csv", "-o", "out.parquet")
     words += ("--workload", "clustered:1", "--method", "event-histogram")
     assert line in run(*words, "--crs", "EPSG:4326")[2]
     (folder / "out.parquet").unlink(missing_ok=True)
@@ -249,7 +250,7 @@ def test_a_graph_is_doubted_as_bounds_are(folder, far, line):
 def test_a_graph_outside_the_area_of_use_is_refused(folder):
     (folder / "nodes.csv").write_text("node,x,y\na,14.5,-24\nb,14.6,-23.9\n")
     (folder / "edges.csv").write_text("edge,src,dst,length\n1,a,b,1\n")
-    words = ("roads", "build", "walks.csv", "--graph", "nodes.csv,edges.csv", "-o", "out.parquet")
+    words = ("build", "walks.csv", "--graph", "nodes.csv,edges.csv", "-o", "out.parquet")
     line = "lie outside the area of use of EPSG:32631"
     refused(folder, (*words, "--crs", "EPSG:32631"), line)
 
@@ -268,7 +269,7 @@ LONG = "x" * 300
         ("query", "r.parquet", "--regions", LONG),
         ("share", "r.parquet", "-o", "map.html", "--basemap", LONG),
         ("reproduce", "fanout", "-o", LONG),
-        ("sequences", "build", "points.csv", "--alphabet", LONG, "-o", "out.parquet"),
+        ("build", "points.csv", "--alphabet", LONG, "-o", "out.parquet"),
     ],
 )
 def test_a_name_that_the_system_refuses_is_one_line(folder, words):

@@ -274,7 +274,7 @@ def test_records_in_place_of_the_plan_are_refused_before_any_work(
     if kind == "points":
         words[1] = "e.plan.json"
     else:
-        words = ["sequences", "evaluate", "city", "-o", "e.csv"]
+        words = ["evaluate", "city", "--side=8", "-o", "e.csv"]
     before = contents(tmp_path)
     monkeypatch.setattr(dpviz, "load", None)
     assert "e.plan.json does not say what rows of an evaluation are about" in fails(*words)

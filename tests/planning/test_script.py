@@ -83,18 +83,18 @@ def folder(tmp_path, monkeypatch):
         f"{FILE} --method=hot_grid --workload=hot --set=side=0.2",
         f"{FILE} --method=hot_grid --workload=WORKLOAD",
         f"{PAIRS} --method=ugrid --set=cells=3",
-        f"roads build {TRIPS} --workload=clustered:2 --set=limit=2 --set=truncation=fixed",
-        f"roads build {TRIPS} --workload=corridor --unit=who --max-per-unit=2 --directed",
-        "roads build trips.json --public --seed=7 --graph=nodes.csv,edges.csv --columns=edges "
+        f"{TRIPS} --workload=clustered:2 --set=limit=2 --set=truncation=fixed",
+        f"{TRIPS} --workload=corridor --unit=who --max-per-unit=2 --directed",
+        "trips.json --public --seed=7 --graph=nodes.csv,edges.csv --columns=edges "
         "--workload=corridor",
-        f"roads build {TRIPS.replace('trips', 'other')} --workload=corridor --drop-unknown",
-        f"roads build {EVENTS} --workload=corridor --columns=px,py --unit=who --max-per-unit=2",
-        f"roads build {TRIPS.replace('edges', 'apart')} --components=all --drop-unknown",
-        "roads build generate:50 --seed=7 --graph=nodes.csv,edges.csv --workload=corridor",
-        f"roads build {TRIPS} --time=at --cycle=week --every=1d --zone=Asia/Tokyo --method=dwork",
-        "sequences build walks.txt --public --seed=7 --alphabet=a,b,c --set=l_top=4",
-        "sequences build walks.csv --public --seed=7 --alphabet=a,b,c --column=walk --drop-unknown",
-        f"sequences build {PLACES} --side=3 --gap=2 --steps --epsilon=0.5",
+        f"{TRIPS.replace('trips', 'other')} --workload=corridor --drop-unknown",
+        f"{EVENTS} --workload=corridor --columns=px,py --unit=who --max-per-unit=2",
+        f"{TRIPS.replace('edges', 'apart')} --components=all --drop-unknown",
+        "generate:50 --seed=7 --graph=nodes.csv,edges.csv --workload=corridor",
+        f"{TRIPS} --time=at --cycle=week --every=1d --zone=Asia/Tokyo --method=dwork",
+        "walks.txt --public --seed=7 --alphabet=a,b,c --set=l_top=4",
+        "walks.csv --public --seed=7 --alphabet=a,b,c --column=walk --drop-unknown",
+        f"{PLACES} --side=3 --gap=2 --steps --epsilon=0.5",
     ],
     ids=[
         *("built-in", "file", "units", "attributes", "levels", "areas", "hexagons", "rectangles"),
@@ -105,10 +105,8 @@ def folder(tmp_path, monkeypatch):
 )
 def test_command_python_and_notebook_make_the_same_release(folder, words):
     """Of every kind: points, in time, with kinds and values, pairs; areas, roads, sequences."""
-    arguments = shlex.split(words)
-    kind = arguments[:1] if arguments[1] == "build" else []
-    source, *options = arguments[2 * len(kind) :]
-    assert run(*kind, "build", source, *options, "-o", "first.parquet")[0] == 0
+    source, *options = shlex.split(words)
+    assert run("build", source, *options, "-o", "first.parquet")[0] == 0
     first = dpviz.read("first.parquet")
     given = [] if source in DATASETS else ["--source", source]
     code = ["info", "first.parquet", "--seed", 7, *given, "--code"]
@@ -149,7 +147,7 @@ def test_text_of_a_header_is_inert_in_a_notebook(folder):
 
 @pytest.mark.parametrize(
     "words",
-    [f"build {FILE} --method=ugrid --set=cells=4", "sequences build walks.txt --alphabet=a,b,c"],
+    [f"build {FILE} --method=ugrid --set=cells=4", "build walks.txt --alphabet=a,b,c"],
 )
 def test_the_code_pays_from_the_account_that_the_release_did(folder, words):
     """By the file's name it would be another one, and all of that spent once more."""

@@ -61,12 +61,12 @@ BUILD = "build trips.csv --public --graph nodes.csv,edges.csv -o out.parquet "
     ],
 )
 def test_bad_input_gets_one_clear_line(arguments, message, folder):
-    assert message in fails("roads", *arguments.split())
+    assert message in fails(*arguments.split())
     assert not (folder / "out.parquet").exists()
 
 
 def test_a_query_that_is_no_path_is_refused(folder):
-    assert run("roads", *BUILD.split(), "--seed", 1)[0] == 0
-    message = fails("roads", "query", "out.parquet", "--path", "10,30")
+    assert run(*BUILD.split(), "--seed", 1)[0] == 0
+    message = fails("query", "out.parquet", "--path", "10,30")
     assert "is not a path: each edge must start where the one before it ends" in message
-    assert "names edge 5" in fails("roads", "query", "out.parquet", "--path", 5)
+    assert "names edge 5" in fails("query", "out.parquet", "--path", 5)

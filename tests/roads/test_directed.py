@@ -143,11 +143,11 @@ def test_files_and_commands_take_the_option(one_way, tmp_path):
     assert not read_graph(*files).directed
     out = str(tmp_path / "r.parquet")
     graph = ",".join(map(str, files))
-    built = as_json(*f"roads build generate:60 --graph {graph} --directed -o {out}".split())
+    built = as_json(*f"build generate:60 --graph {graph} --directed -o {out}".split())
     assert built["edges"] == len(one_way)
-    assert as_json("roads", "query", out, "--path", "0,1")["answers"][0]["edges"] == 2
-    assert "is not a path" in fails("roads", "query", out, "--path", "1,0")
-    assert "streets go both ways" in fails("roads", "build", "city", "--directed", "-o", out)
+    assert as_json("query", out, "--path", "0,1")["answers"][0]["edges"] == 2
+    assert "is not a path" in fails("query", out, "--path", "1,0")
+    assert "streets go both ways" in fails("build", "city", "--graph=city", "--directed", "-o", out)
 
 
 def test_lines_and_graphml_take_the_option(tmp_path):

@@ -150,7 +150,7 @@ def test_lengths_paths_counts_and_nearest_streets_are_those_of_networkx_and_pypr
     wanted = [(a, b, network.shortest(reference, a, b)) for a, b in pairs.tolist() if a != b]
     wanted = [each for each in wanted if each[2] is not None]
     asked = [f"--between={a},{b}" for a, b, _ in wanted]
-    answers = as_json("roads", "query", tmp_path / "release.parquet", *asked)["answers"]
+    answers = as_json("query", tmp_path / "release.parquet", *asked)["answers"]
     counted = [name for trip in trips for name in {network.street(each) for each in trip}]
     for answer, (_, _, (path, length)) in zip(answers, wanted, strict=True):
         assert answer["path"] == path

@@ -91,7 +91,6 @@ def test_either_id_of_a_street_finds_it_in_trips_and_in_a_saved_release(tmp_path
     pd.DataFrame(steps, columns=["trip", "edge"]).to_csv(tmp_path / "t.csv", index=False)
     out = tmp_path / "r.parquet"
     as_json(
-        "roads",
         "build",
         tmp_path / "t.csv",
         "--graph",
@@ -104,7 +103,7 @@ def test_either_id_of_a_street_finds_it_in_trips_and_in_a_saved_release(tmp_path
         "--set",
         "limit=2",
     )
-    answers = as_json("roads", "query", out, "--path=102-101-0", "--path=101-102-0")["answers"]
+    answers = as_json("query", out, "--path=102-101-0", "--path=101-102-0")["answers"]
     assert [each["count"] for each in answers] == [3, 3]
     assert dpviz.read(out).graph.twins == {"102-101-0": 0, "103-102-0": 2}
     kept = dpviz.read(out).graph.keep([False, False, True, True, False])
@@ -127,9 +126,9 @@ def test_the_course_of_an_edge_is_its_geometry(tmp_path):
     graph = graphml(tmp_path / "bend.graphml", nodes, edges, crs="epsg:4326")
     source = events(tmp_path / "e.csv", (10.01, 60.0045, 50), (10.01, 60.0052, 7))
     how = ("--columns", "lon,lat", *PUBLIC, "-o", tmp_path / "r.parquet")
-    as_json("roads", "build", source, "--graph", graph, "--crs", "EPSG:4326", *how)
+    as_json("build", source, "--graph", graph, "--crs", "EPSG:4326", *how)
     asked = ("--path=1-2-0", "--between=3,4")
-    answers = as_json("roads", "query", tmp_path / "r.parquet", *asked)["answers"]
+    answers = as_json("query", tmp_path / "r.parquet", *asked)["answers"]
     assert [each["count"] for each in answers] == [50, 7]
 
 
@@ -141,9 +140,9 @@ def test_a_street_that_is_listed_in_both_directions_has_one_count(tmp_path):
     places = [(-87.65 + 0.0000028 * at, 41.90002 + 0.00000115 * at, 1) for at in range(400)]
     source = events(tmp_path / "e.csv", *places)
     how = ("--columns", "lon,lat", *PUBLIC, "-o", tmp_path / "r.parquet")
-    as_json("roads", "build", source, "--graph", graph, "--crs", "EPSG:4326", *how)
+    as_json("build", source, "--graph", graph, "--crs", "EPSG:4326", *how)
     asked = ("--between=1,2", "--between=2,1", "--path=2-1-0")
-    answers = as_json("roads", "query", tmp_path / "r.parquet", *asked)["answers"]
+    answers = as_json("query", tmp_path / "r.parquet", *asked)["answers"]
     assert [each["count"] for each in answers] == [400, 400, 400]
 
 
@@ -162,8 +161,8 @@ def test_lengths_that_no_column_states_are_metres_on_the_ground(tmp_path):
     pd.DataFrame(rows, columns=["trip", "edge"]).to_csv(tmp_path / "t.csv", index=False)
     files = ",".join(map(str, north(tmp_path)))
     out = tmp_path / "r.parquet"
-    as_json("roads", "build", tmp_path / "t.csv", "--graph", files, *PUBLIC, "-o", out)
-    (answer,) = as_json("roads", "query", out, "--between=A,B")["answers"]
+    as_json("build", tmp_path / "t.csv", "--graph", files, *PUBLIC, "-o", out)
+    (answer,) = as_json("query", out, "--between=A,B")["answers"]
     assert (answer["path"], answer["count"]) == (["w1", "w2", "w3"], 120)
     graph = dpviz.read(out).graph
     assert round(float(graph.length[:3].sum())) == 5_020
@@ -173,7 +172,6 @@ def test_the_crs_is_that_of_the_file_or_of_its_columns_and_none_that_contradicts
     assert dpviz.read_graph(*north(tmp_path)).crs == "EPSG:4326"
     for crs in ("EPSG:32632", "none"):
         message = fails(
-            "roads",
             "build",
             "generate:9",
             "--graph",
@@ -246,7 +244,7 @@ def test_parallel_streets_of_another_course_or_length_are_two(tmp_path):
 def test_events_in_python_serve_the_queries_that_the_command_serves(tmp_path):
     graph = graphml(tmp_path / "g.graphml", crs="epsg:4326")
     source, out = events(tmp_path / "e.csv", (10.01, 60.01, 5)), tmp_path / "r.parquet"
-    as_json("roads", "build", source, "--graph", graph, "--columns", "lon,lat", *PUBLIC, "-o", out)
+    as_json("build", source, "--graph", graph, "--columns", "lon,lat", *PUBLIC, "-o", out)
     data = dpviz.load(source, dpviz.read_graph(graph), columns=("lon", "lat"), public=True)
     release, command = dpviz.build(data, epsilon=50, seed=1), dpviz.read(out)
     assert release.header.extra["workload"] == command.header.extra["workload"] == "clustered:10"

@@ -165,25 +165,25 @@ def test_the_commands(files, odd):
     graph = f"{files / 'nodes.csv'},{files / 'edges.parquet'}"
     out = str(files / "r.parquet")
     words = f"generate:50 --graph {graph} -o {out} --method min+opt+tru --workload clustered:2"
-    facts = as_json("roads", "build", *words.split())
+    facts = as_json("build", *words.split())
     assert facts["edges"] == 6
     assert facts["guarantee"] == "differentially private, ε = 1, add or remove one trip"
-    answers = as_json("roads", "query", out, "--path", "ab1,bc", "--between", "a,c")["answers"]
+    answers = as_json("query", out, "--path", "ab1,bc", "--between", "a,c")["answers"]
     assert [each["edges"] for each in answers] == [2, 2]
     assert set(answers[0]) == {
         "path", "count", "noise_sd", "low", "high", "edges", "subdomains", "nodes"
     }  # fmt: skip
-    assert as_json("roads", "export", out, "-o", files / "r.csv")["rows"] == 6
+    assert as_json("export", out, "-o", files / "r.csv")["rows"] == 6
     for arguments, message in [
         (["query", out], "nothing to answer"),
         (["query", out, "--between", "a"], "give two node ids"),
         (["query", out, "--path", "ab1,cd"], "is not a path"),
         (["query", out, "--path", "zz"], "names edge zz"),
         (["build", "generate:9", "-o", out], "--graph is missing"),
-        (["build", "city", "-o", "r.txt"], "give a .parquet file"),
-        (["build", "city", "-o", out, "--method", "x+y"], "unknown part 'x'"),
+        (["build", "city", "--graph=city", "-o", "r.txt"], "give a .parquet file"),
+        (["build", "city", "--graph=city", "-o", out, "--method", "x+y"], "unknown part 'x'"),
     ]:
-        assert message in fails("roads", *arguments)
+        assert message in fails(*arguments)
 
 
 @pytest.mark.shared_data

@@ -131,7 +131,7 @@ def test_what_no_interval_has_is_said_beside_every_answer(data, workload, tmp_pa
         assert ("neighbouring" in " ".join(sentences)) == (method in ("streets", "flows"))
         assert not any("cut to" in each for each in beyond_noise(release, truncation=False))
     out = release.save(tmp_path / "r.parquet")
-    asked = ["roads", "query", out, f"--path={data.graph.edge_id[0]}"]
+    asked = ["query", out, f"--path={data.graph.edge_id[0]}"]
     assert as_json(*asked)["in_no_interval"] == sentences
     assert f"In no interval: {sentences[0]}" in run(*asked)[1]
 

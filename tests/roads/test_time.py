@@ -251,18 +251,18 @@ TIME = ["--time", "start", "--period", WEEK, "--every", "1d"]
 
 def test_commands(files):
     """A trip's time is that of its first row; what is unreadable or outside is dropped."""
-    build = ["roads", "build", "trips.csv", *files, *TIME, "-o", "r.parquet", "--workload", "w.csv",
+    build = ["build", "trips.csv", *files, *TIME, "-o", "r.parquet", "--workload", "w.csv",
              "--method", "dwork", "--set", "max_length=2", "--public", "--seed", "1"]  # fmt: skip
     assert as_json(*build, "--epsilon", "1000000")["steps"] == 7
-    asked = ["roads", "query", "r.parquet", "--path", "a,b"]
+    asked = ["query", "r.parquet", "--path", "a,b"]
     assert as_json(*asked)["answers"][0]["count"] == pytest.approx(4, abs=0.1)
     (first,) = as_json(*asked, "--period", "2024-03-04,2024-03-05")["answers"]
     assert first["count"] == pytest.approx(2, abs=0.1)
-    line = as_json("roads", "timeline", "r.parquet", "--between", "0,2")
+    line = as_json("timeline", "r.parquet", "--between", "0,2")
     assert np.rint([row["count"] for row in line["timeline"]]).tolist() == [2, 1, 1, 0, 0, 0, 0]
     assert (line["timeline"][1]["start"], line["timeline"][1]["end"]) == ("2024-03-05",
                                                                           "2024-03-06")  # fmt: skip
-    assert as_json("roads", "export", "r.parquet", "-o", "e.csv")["rows"] == 14
+    assert as_json("export", "r.parquet", "-o", "e.csv")["rows"] == 14
     owner_facts = json.dumps(as_json("check", "trips.csv", *files, *TIME))
     assert '"no readable time: dropped": 2' in owner_facts
     assert '"outside the domain: dropped": 1' in owner_facts
@@ -274,12 +274,12 @@ def test_commands(files):
 
 
 def test_commands_refuse_in_one_line(files):
-    build = ["roads", "build", "trips.csv", *files, "-o", "r.parquet", "--workload", "w.csv",
+    build = ["build", "trips.csv", *files, "-o", "r.parquet", "--workload", "w.csv",
              "--public"]  # fmt: skip
     for words, message in (
         (["--time", "start"], "--time and --period go together"),
         (["--time", "start", "--period", WEEK], "--every too"),
-        ([*TIME, "--hour-worth", "500m"], "trips have none"),
+        ([*TIME, "--hour-worth", "500m"], "--hour-worth is for points, not for trips"),
         (["--time", "began", *TIME[2:]], "no column"),
     ):
         assert message in fails(*build, *words)

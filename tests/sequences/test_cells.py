@@ -206,7 +206,7 @@ def test_places_in_a_file_over_leaves_by_command(tmp_path):
     bounds = ("--bounds", "0,0,1,1")
     as_json("build", places, "-o", leaves, *bounds, "--epsilon", 0.5, "--unit", "who")
     common = (places, "-o", out, "--time", "when", "--unit", "who", "--leaves", leaves)
-    facts = as_json("sequences", "build", *common, "--cells", 20, "--epsilon", 2)
+    facts = as_json("build", *common, "--cells", 20, "--epsilon", 2)
     assert 2 <= facts["symbols"] <= 20
     assert facts["cells_epsilon"] == 0.5
     assert facts["total_epsilon"] == 2.5
@@ -216,7 +216,7 @@ def test_places_in_a_file_over_leaves_by_command(tmp_path):
     leaves.unlink()
     as_json("build", places, "-o", leaves, *bounds, "--epsilon", 0.5, "--dataset", "q")
     out.unlink()
-    other = as_json("sequences", "build", *common, "--dataset", "r")
+    other = as_json("build", *common, "--dataset", "r")
     assert other["cells_unit"] == "one record"
     assert "total_epsilon" not in other
     data = read_places(
@@ -229,8 +229,11 @@ def test_places_in_a_file_over_leaves_by_command(tmp_path):
     )
     assert len(data.alphabet) <= 9
     for words, message in (
-        (("--time", "when", "--leaves", leaves), "--time needs --unit"),
-        (("--alphabet", "a,b", "--leaves", leaves), "--leaves is for places"),
+        (("--time", "when", "--leaves", leaves), "places in time need --time and --unit"),
+        (
+            ("--alphabet", "a,b", "--leaves", leaves),
+            "--alphabet and --leaves are frames of other data: give one",
+        ),
         ((*common[3:], "--bounds", "0,0,2,2"), "give the same one to both"),
     ):
-        assert message in fails("sequences", "build", places, "-o", tmp_path / "s.parquet", *words)
+        assert message in fails("build", places, "-o", tmp_path / "s.parquet", *words)

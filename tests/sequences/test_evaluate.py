@@ -193,7 +193,7 @@ def test_no_sequence_is_one_clear_line():
 def test_the_command_writes_rows_and_a_picture_and_goes_on(tmp_path):
     source, output = tmp_path / "visits.txt", tmp_path / "rows.csv"
     source.write_text("a b c\na b\n" * 200)
-    words = ["sequences", "evaluate", source, "-o", output, "--alphabet=a,b,c", "--tops=2,3,2"]
+    words = ["evaluate", source, "-o", output, "--alphabet=a,b,c", "--tops=2,3,2"]
     words += ["--samples=500", "--epsilons=1,2,1", "--methods=markov,topk_em,markov"]
     words += ["--repeats=1"]
     assert "only for public data" in fails(*words)

@@ -403,24 +403,24 @@ def test_the_commands(tmp_path):
     source, out, other = (tmp_path / name for name in ("visits.txt", "r.parquet", "s.parquet"))
     source.write_text("a b c\na b\n" * 200)
     words = [source, "-o", out, "--alphabet", "a,b,c", "--epsilon", 2, "--set", "l_top=5"]
-    assert as_json("sequences", "build", *words)["symbols"] == 3
+    assert as_json("build", *words)["symbols"] == 3
     assert dpviz.Ledger().account("visits").spent == 2.0  # sensitive unless declared public
-    counted = as_json("sequences", "count", out, "--string", "a,b", "--string", "c")
+    counted = as_json("query", out, "--string", "a,b", "--string", "c")
     assert counted["answers"][0]["string"] == ["a", "b"]
     assert abs(counted["answers"][0]["count"] - 400) < 100
-    top = as_json("sequences", "topk", out, "-k", 2)["top"]
+    top = as_json("topk", out, "-k", 2)["top"]
     assert {row["string"][0] for row in top} <= {"a", "b", "c"}
-    after = as_json("sequences", "next", out, "--context", "a")
+    after = as_json("next", out, "--context", "a")
     assert sum(row["probability"] for row in after["next"]) + after["end"] == pytest.approx(1)
-    as_json("sequences", "sample", out, "-o", tmp_path / "s.txt", "-n", 50, "--seed", 1)
+    as_json("sample", out, "-o", tmp_path / "s.txt", "-n", 50, "--seed", 1)
     assert len((tmp_path / "s.txt").read_text().splitlines()) == 50
     for bad, message in (
-        (("count", out, "--string", "x"), "'x' is not in the release's alphabet"),
-        (("build", source, "-o", other), "--alphabet is missing"),
+        (("query", out, "--string", "x"), "'x' is not in the release's alphabet"),
+        (("build", source, "-o", other), "--bounds is missing"),
         (("build", source, "-o", tmp_path / "r.csv", "--alphabet", "a"), "give a .parquet"),
         (("build", source, "-o", other, "--alphabet", "a,b,c", "--set", "l_top=0"), "l_top"),
     ):
-        assert message in fails("sequences", *bad)
+        assert message in fails(*bad)
 
 
 def test_a_symbol_of_several_lines_is_printed_in_one(tmp_path):
@@ -430,9 +430,9 @@ def test_a_symbol_of_several_lines_is_printed_in_one(tmp_path):
         pa.table({"walk": [symbols] * 500}), Alphabet(symbols), name="w", public=True
     )
     save(build(data, seed=1), tmp_path / "r.parquet")
-    for words, lines in (("topk", 3), ("next", 3), ("count", 1)):
-        more = ["--string", "home"] if words == "count" else ["-k", "3"] if words == "topk" else []
-        code, out, _ = run("sequences", words, tmp_path / "r.parquet", *more)
+    for words, lines in (("topk", 3), ("next", 3), ("query", 1)):
+        more = ["--string", "home"] if words == "query" else ["-k", "3"] if words == "topk" else []
+        code, out, _ = run(words, tmp_path / "r.parquet", *more)
         assert (code, len(out.splitlines())) == (0, lines + 1)  # and the guarantee
 
 
@@ -440,29 +440,29 @@ def test_a_symbol_of_several_lines_is_printed_in_one(tmp_path):
 def test_every_method_by_command(tmp_path, method):
     source, out = tmp_path / "visits.txt", tmp_path / "r.parquet"
     source.write_text("a b c\na b\n" * 200)
-    words = ("sequences", "build", source, "--alphabet=a,b,c", "--method", method, "--epsilon=9")
+    words = ("build", source, "--alphabet=a,b,c", "--method", method, "--epsilon=9")
     if of_kind("sequences")[method].guarantee == "none":
         assert "NO PRIVACY GUARANTEE" in fails(*words, "-o", out)
         assert not out.exists()
         words = (*words, "--public")
     model = as_json(*words, "-o", out)["model"]
-    top = as_json("sequences", "topk", out, "-k", 3)["top"]
+    top = as_json("topk", out, "-k", 3)["top"]
     assert len(top) == 3
     assert (top[0]["count"] is None) == (model == "ranking")
     if model == "ranking":  # of as many strings as it has, unless more are asked for
         few = tmp_path / "few.parquet"
         as_json(*words, "-o", few, "--set", "k=7")
-        assert len(as_json("sequences", "topk", few)["top"]) == 7
-        assert "this release ranks 7 strings" in fails("sequences", "topk", few, "-k", 8)
+        assert len(as_json("topk", few)["top"]) == 7
+        assert "this release ranks 7 strings" in fails("topk", few, "-k", 8)
     for asked in (
-        ("count", out, "--string", "a,b"),
+        ("query", out, "--string", "a,b"),
         ("next", out, "--context", "a"),
         ("sample", out, "-o", tmp_path / "s.txt"),
     ):
         if model == "ranking":
-            assert "holds no counts" in fails("sequences", *asked)
+            assert "holds no counts" in fails(*asked)
         else:
-            as_json("sequences", *asked)
+            as_json(*asked)
     assert (tmp_path / "s.txt").exists() == (model != "ranking")
 
 

@@ -91,13 +91,13 @@ def test_a_file_that_cannot_hold_the_symbols_is_refused(names, ending, line, rel
 
 def test_the_command_writes_what_a_build_reads(release, tmp_path):
     save(over(release, AWKWARD), tmp_path / "r.parquet")
-    words = ("sequences", "sample", tmp_path / "r.parquet", "-n", 40, "--seed", 3, "-o")
+    words = ("sample", tmp_path / "r.parquet", "-n", 40, "--seed", 3, "-o")
     assert "write .csv or .parquet" in fails(*words, tmp_path / "s.txt")
     built = []
     for ending in (".csv", ".parquet"):
         source, out = tmp_path / f"s{ending}", tmp_path / f"again{ending}.parquet"
         assert as_json(*words, source)["sequences"] == 40
-        again = ("sequences", "build", source, "--alphabet", listed(AWKWARD), "--public")
+        again = ("build", source, "--alphabet", listed(AWKWARD), "--public")
         assert as_json(*again, "--seed", 4, "-o", out)["symbols"] == 3
-        built.append(as_json("sequences", "topk", out, "-k", 5)["top"])
+        built.append(as_json("topk", out, "-k", 5)["top"])
     assert built[0] == built[1]

@@ -274,7 +274,7 @@ def test_trips_on_roads_pay_from_the_command_line(tmp_path):
     nodes.write_text("node,x,y\na,0,0\nb,1,0\nc,2,0\n")
     edges.write_text("edge,src,dst,length\n1,a,b,1\n2,b,c,1\n")
     walks.write_text("trip,edge\n1,1\n1,2\n2,2\n")
-    command = ["roads", "build", str(walks), "--graph", f"{nodes},{edges}", "--epsilon", "0.75"]
+    command = ["build", str(walks), "--graph", f"{nodes},{edges}", "--epsilon", "0.75"]
     command += ["--workload", "clustered:1", "-o"]
     dpviz.Ledger().set_total("walks", 1.0)
     assert run(*command, tmp_path / "r.parquet")[0] == 0

@@ -160,7 +160,7 @@ def download_buttons(prefix: str, view: MoveView, source: SequenceSource) -> Non
             made = partial(synthetic_csv, view, source)
             file_button(label, made, "synthetic.csv", f"{prefix}.synthetic")
     st.caption(
-        "The release with its header, never the sequences it was made of: `dpviz sequences` reads "
+        "The release with its header, never the sequences it was made of: `dpviz query` reads "
         "it. Synthetic sequences are drawn from it and cost nothing: their CSV has a row for each "
         "place, and none for a sequence without places."
     )

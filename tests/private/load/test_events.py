@@ -234,14 +234,14 @@ def test_the_command_reads_events_and_its_release_says_so(tmp_path, monkeypatch)
     EVENTS.to_csv("events.csv", index=False)
     streets = lines([(-9.15, 38.72), (-9.14, 38.72)], [(-9.14, 38.72), (-9.14, 38.73)])
     (tmp_path / "streets.geojson").write_text(streets)
-    build = ["roads", "build", "events.csv", "--graph", "streets.geojson", "--workload", "corridor"]
+    build = ["build", "events.csv", "--graph", "streets.geojson", "--workload", "corridor"]
     assert run(*build, "--workload", "clustered:1", "--unit", "who", "-o", "r.parquet")[0] == 0
     release = dpviz.read("r.parquet")
     assert (release.records, release.header.unit) == ("events", "one who with at most 1 event")
     checked = run("check", "events.csv", "--graph", "streets.geojson", "--columns", "lon,lat")
     assert "read as events, each on its nearest street: lon, lat" in checked[1]
-    city = fails("roads", "build", "city", "--columns", "lon,lat", "-o", "c.parquet")
-    assert "--columns is not for the built-in data" in city
+    city = fails("build", "city", "--graph=city", "--columns=lon,lat", "-o", "c.parquet")
+    assert "not for the built-in trips: leave it out" in city
 
 
 def test_columns_of_longitude_and_latitude_are_degrees_whatever_the_crs_of_the_streets():

@@ -1,0 +1,297 @@
+"""Options that say what the records are; the public frame among them decides their kind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import dpviz
+from dpviz.cli.groups import given, option
+from dpviz.cli.options import Attributes, Clock, Places, TableName, TextForms, Units
+from dpviz.cli.root import complain, numbers, public_box
+from dpviz.errors import DomainError, ParameterError
+from dpviz.lists import words
+
+if TYPE_CHECKING:
+    from dpviz.build import Areas, Cells
+    from dpviz.domain import Domain
+    from dpviz.roads.graph import RoadGraph
+
+POINTS, AREAS, TRIPS, SYMBOLS, PLACES = "points", "areas", "trips", "symbols", "places in time"
+CITY_TRIPS, CITY_PLACES = "the built-in trips", "the built-in sequences"
+
+RELEASES = {POINTS: "points", AREAS: "areas", TRIPS: "roads", CITY_TRIPS: "roads"}
+RELEASES |= dict.fromkeys((SYMBOLS, PLACES, CITY_PLACES), "sequences")
+"""The kind of release that each kind of data becomes."""
+
+_FILES = "unit max_per_unit table dataset"
+_PLACES = f"{_FILES} columns crs decimal thousands time_format order"
+_BOX = f"{_PLACES} bounds x y"
+_STEPS = "time period zone cycle every"
+_CELLS = "side leaves cells steps gap"
+TAKES = {
+    POINTS: f"{_BOX} {_STEPS} hour_worth bits kind kinds sum clip grid sum_share want workload",
+    AREAS: f"{_BOX} bits want areas levels name",
+    TRIPS: f"{_PLACES} {_STEPS} graph directed components drop_unknown workload",
+    SYMBOLS: f"{_FILES} alphabet column drop_unknown",
+    PLACES: f"{_BOX} {_CELLS} time",
+    CITY_TRIPS: f"{_STEPS} graph directed workload",
+    CITY_PLACES: _CELLS,
+}
+"""The options of each kind of data."""
+
+FRAMES = {
+    "areas": AREAS,
+    "graph": TRIPS,
+    "alphabet": SYMBOLS,
+    **dict.fromkeys(_CELLS.split(), PLACES),
+}
+"""The options that say what kind of data it is: without any of them they are points."""
+
+LEAVES = 256
+"""Most cells that are leaves of a release, where nobody says how many."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Frame:
+    """What records may be, beside places in a box: public."""
+
+    areas: str | None = option(
+        "--areas",
+        help="Count by area: a public file of polygons, h3:8 for hexagons, or "
+        "'rect=W,S,E,N;rect=…' for rectangles.",
+    )
+    levels: str | None = option(
+        "--levels", help="With --areas: columns that name the levels, country,district,ward."
+    )
+    name: str | None = option("--name", help="With --areas: the column that names them.")
+    graph: str | None = option(
+        "--graph",
+        help="Trips: the public road graph, NODES,EDGES tables, or one GraphML, GeoPackage or "
+        "GeoJSON file; city for the built-in one.",
+    )
+    components: str = option(
+        "--components",
+        default="refuse",
+        help="A disconnected graph: refuse it, keep largest or all.",
+    )
+    directed: bool = option(
+        "--directed",
+        default=False,
+        help="Edges of the graph are one-way, from src to dst or as drawn.",
+    )
+    alphabet: str | None = option(
+        "--alphabet", help="Sequences: the public symbols, a,b,c or 1..17, or a file of lines."
+    )
+    column: str | None = option("--column", help="The list column of symbols; needed in JSON.")
+    side: int | None = option(
+        "--side", help="Sequences of places in time: cells per side of the public grid, such as 8."
+    )
+    leaves: str | None = option(
+        "--leaves", help="In place of --side: a release whose leaves are the cells."
+    )
+    cells: int | None = option(
+        "--cells", help="With --leaves: most cells, 256 by default; fuller nodes are opened first."
+    )
+    steps: bool = option(
+        "--steps", default=False, help="Only steps to a touching cell; sequences are cut at others."
+    )
+    gap: float | None = option(
+        "--gap", help="Session gap, in hours, 12 by default; a longer one begins a new sequence."
+    )
+    drop_unknown: bool = option(
+        "--drop-unknown",
+        default=False,
+        help="Leave out edges that the graph lacks, or symbols that the alphabet lacks.",
+    )
+
+    def road_graph(self, crs: str | None) -> RoadGraph:
+        """The graph, its coordinates held against its CRS as those of a box are.
+
+        Raises:
+            DomainError: they lie outside its area of use.
+        """
+        from dpviz.domain import Domain
+        from dpviz.planning.bounds import doubt, require_area
+
+        graph = dpviz.read_graph(
+            *words(self.graph, "--graph"),
+            crs=crs or "",
+            components=self.components,
+            directed=self.directed,
+        )
+        low, high = graph.line_xy.min(axis=0), graph.line_xy.max(axis=0)
+        if not graph.crs or not (low < high).all():  # a plane of its own, or no box
+            return graph
+        box = Domain.from_bounds([*low.tolist(), *high.tolist()], crs=graph.crs)
+        try:
+            require_area(box)
+        except DomainError as error:
+            raise DomainError(f"the graph's {error}") from None
+        if line := doubt(box):
+            complain(f"warning: the graph's {line}")
+        return graph
+
+    def leaf_cells(self) -> Cells | None:
+        """The cells of ``--leaves``.
+
+        Raises:
+            ParameterError: a grid beside them, or their number without them.
+        """
+        from dpviz.build import leaf_cells
+
+        if self.leaves is None:
+            if self.cells is not None:
+                raise ParameterError("--cells is of --leaves: give both, or leave it out")
+            return None
+        if self.side is not None:
+            raise ParameterError("--leaves are in place of the grid of --side: give one of them")
+        return leaf_cells(
+            dpviz.read(self.leaves, "points"), LEAVES if self.cells is None else self.cells
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Data:
+    """All that says what the records of a source are, and how they are read."""
+
+    places: Places
+    clock: Clock
+    attributes: Attributes
+    forms: TextForms
+    units: Units
+    frame: Frame
+    table: TableName = None
+
+    def kind(self, source: str) -> str:
+        """The kind of the data: a key of :data:`TAKES`.
+
+        Raises:
+            ParameterError: two frames; or none, of a source that needs one.
+        """
+        from dpviz.build import CITY
+
+        frames = {kind: name for name, kind in FRAMES.items() if name in given(self.frame)}
+        if len(frames) > 1:
+            one, other, *_ = frames.values()
+            raise ParameterError(f"--{one} and --{other} are frames of other data: give one")
+        kind = next(iter(frames), POINTS)
+        if source != CITY:
+            return kind
+        if kind not in (TRIPS, PLACES):
+            raise ParameterError(
+                "city holds trips and sequences: give --graph city, or --side 8 for sequences"
+            )
+        if kind == TRIPS and self.frame.graph != CITY:
+            raise ParameterError(f"--graph {self.frame.graph!r}: the built-in trips are on city")
+        return CITY_TRIPS if kind == TRIPS else CITY_PLACES
+
+    @property
+    def files(self) -> list[str | None]:
+        """Files that are read beside the source."""
+        frame = self.frame
+        return [frame.areas, frame.alphabet, frame.leaves, *words(frame.graph, "--graph")]
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """What :func:`dpviz.load` takes of every source."""
+        return {**vars(self.units), **given(self.forms), "table": self.table}
+
+    def load(
+        self,
+        source: str,
+        areas: Areas | None = None,
+        *,
+        public: bool | None,
+        name: str | None = None,
+        **points: Any,
+    ) -> Any:
+        """The handle of a source.
+
+        Args:
+            source: of any kind.
+            areas: that points are counted by.
+            public: whether the owner declares the records public.
+            name: the ledger's of the data set.
+            **points: further arguments of points alone.
+
+        Raises:
+            ParameterError: an option that this kind of data needs is missing.
+            DataError: the source cannot be read so.
+        """
+        from dpviz.build import CITY, AreaData, alphabet_of
+
+        kind, frame = self.kind(source), self.frame
+        how = {**self.reading, "public": public, "name": name}
+        if kind == CITY_TRIPS:
+            frame.road_graph(None)
+            steps: dict[str, Any] = self.clock.steps()
+            return dpviz.load(CITY, kind="roads", **steps)
+        if kind == TRIPS:
+            how |= {"columns": self.places.names or None, "drop_unknown": frame.drop_unknown}
+            graph = frame.road_graph(self.places.crs)
+            return dpviz.load(source, graph, **self.clock.steps(), **how)
+        if kind == SYMBOLS:
+            columns = None if frame.column is None else (frame.column,)
+            how |= {"columns": columns, "drop_unknown": frame.drop_unknown}
+            return dpviz.load(source, alphabet_of(frame.alphabet or ""), **how)
+        if kind in (PLACES, CITY_PLACES):
+            cells = frame.leaf_cells()
+            cutting: dict[str, Any] = {
+                "side": frame.side,
+                "gap": frame.gap,
+                "neighbours": frame.steps or None,
+            }
+            if kind == CITY_PLACES:
+                return dpviz.load(CITY, kind="sequences", cells=cells, **cutting)
+            place = self.place_box() if cells is None or self.places.bounds else cells.domain
+            how |= self.places.reading() | cutting | {"cells": cells, "time": self.person_time()}
+            return dpviz.load(source, place, kind="sequences", **how)
+        how |= self.places.reading() | points
+        if areas is not None:
+            return AreaData(dpviz.load(source, areas.domain, **how), areas)
+        return dpviz.load(source, self.places.domain(source, self.clock, self.attributes), **how)
+
+    def person_time(self) -> str:
+        """The column of the time of places in time.
+
+        Raises:
+            ParameterError: it is missing, or that of the person.
+        """
+        if self.clock.time is None or self.units.unit is None:
+            raise ParameterError(
+                "places in time need --time and --unit, the person; with --bounds (public) or "
+                "--leaves RELEASE"
+            )
+        return self.clock.time
+
+    def place_box(self) -> Domain:
+        """The public box of places in time; its columns have the usual names.
+
+        Raises:
+            ParameterError: it is missing.
+        """
+        self.person_time()
+        if self.places.bounds is None:
+            raise ParameterError("--bounds is missing: the public box of the places, W,S,E,N")
+        limits = numbers(self.places.bounds, "--bounds")
+        return public_box(limits, (), self.places.crs or "EPSG:4326")
+
+    def areas(self, source: str) -> Areas:
+        """The areas, in the box that is stated, or else in their own extent.
+
+        Raises:
+            DataError: the file cannot be read as areas.
+        """
+        from dpviz.build import areas_of, stated_domain
+
+        places, frame = self.places, self.frame
+        stated = places.bounds is not None or stated_domain(source) is not None
+        domain = places.domain(source) or stated_domain(source) if stated else None
+        return areas_of(
+            frame.areas or "",
+            domain,
+            levels=words(frame.levels, "--levels"),
+            name_column=frame.name,
+            crs=places.crs or "EPSG:4326",
+        )

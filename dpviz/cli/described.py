@@ -1,0 +1,92 @@
+"""What is printed of a release of each kind: its size, as values for JSON and as lines."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dpviz.cli.root import in_line
+
+if TYPE_CHECKING:
+    from dpviz.build import Handle, SequenceData
+    from dpviz.releases.areas.release import AreaRelease
+    from dpviz.releases.points.release import PointRelease
+    from dpviz.releases.release import Release
+    from dpviz.releases.roads.release import RoadRelease
+    from dpviz.releases.sequences.release import SequenceRelease
+
+Facts = tuple[dict[str, Any], list[str]]
+
+
+def described(release: Release, data: Handle[Any]) -> Facts:
+    """What a build prints of its release."""
+    if release.kind == "sequences":
+        return sequence_facts(release, data)  # type: ignore[arg-type]
+    facts: Facts = SIZES[release.kind](release)
+    return facts
+
+
+def point_facts(release: PointRelease) -> Facts:
+    """Size of a release of points."""
+    nodes = release.table[0]
+    facts = {"nodes": len(nodes), "leaves": int(nodes.leaf.sum()), "depth": nodes.depth}
+    size = f"{facts['nodes']:,} nodes, {facts['leaves']:,} leaves, depth {facts['depth']}"
+    header = release.header
+    return facts | {"epsilon": header.epsilon, "guarantee": header.guarantee}, [size]
+
+
+def area_facts(release: AreaRelease) -> Facts:
+    """How many areas each level has.
+
+    Two levels may be called alike in no file: their columns differ.
+    """
+    areas = release.areas
+    sizes = [part.stop - part.start for part in areas.slices]
+    levels = dict(zip(areas.levels, sizes, strict=True))
+    words = (f"{size:,} on level {in_line(name)}" for name, size in levels.items())
+    return {"areas": len(areas), "levels": levels}, ["areas: " + ", ".join(words)]
+
+
+def road_facts(release: RoadRelease) -> Facts:
+    """Size of a release of trips."""
+    facts = {
+        "edges": len(release.graph),
+        "subdomains": len(release.domains.start) - 1,
+        "nodes": len(release.nodes),
+        "depth": release.nodes.depth,
+        "limit": release.limit,
+    }
+    edges, subdomains, nodes = facts["edges"], facts["subdomains"], facts["nodes"]
+    line = f"{edges:,} edges, {subdomains:,} sub-domains, {nodes:,} nodes"
+    if len(release.addends) > 1:
+        facts["steps"] = len(release.addends)
+        line += f" in each of {facts['steps']:,} steps of time"
+    return facts, [line]
+
+
+SIZES: dict[str, Any] = {"points": point_facts, "areas": area_facts, "roads": road_facts}
+
+
+def sequence_facts(release: SequenceRelease, data: SequenceData) -> Facts:
+    """Size of a release of sequences, and what its cells cost before."""
+    from dpviz.releases.sequences.columns import MODELS
+
+    facts: dict[str, Any] = {
+        "symbols": len(release.alphabet),
+        "model": MODELS[type(release.model)],
+        "rows": len(release.model),
+    }
+    lines = [f"{facts['model']}, {facts['rows']:,} over {facts['symbols']:,} symbols"]
+    cells = release.header.extra.get("cells", {})
+    if "epsilon" in cells:
+        epsilon = release.header.epsilon
+        facts |= {"cells_epsilon": cells["epsilon"], "cells_unit": cells["unit"]}
+        lines.append(f"the cells are of a release: {cells['guarantee']}")
+        if data.accounted_unit == cells["unit"].partition(" with at most ")[0]:
+            facts["total_epsilon"] = epsilon + cells["epsilon"]
+            lines.append(f"together ε = {facts['total_epsilon']:g} for {data.accounted_unit}")
+        else:
+            lines.append(
+                f"that price is for {cells['unit']}, this one for {data.unit}: they do not add up "
+                "to a price for either, unless that release bounds the records of each unit"
+            )
+    return facts, lines
