@@ -6,13 +6,11 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import dpviz
 from dpviz.cli.root import COUNT, answer_rows, in_line
 from dpviz.lists import listed
 
 if TYPE_CHECKING:
     from dpviz.domain import Domain
-    from dpviz.releases.areas.release import AreaRelease
     from dpviz.releases.points.kinds import KindsRelease
     from dpviz.releases.points.quotient import Quotients
     from dpviz.releases.points.region_count import Regions
@@ -24,13 +22,11 @@ OF_KIND = (*COUNT, "uniformity_sd")
 
 
 def attribute_rows(
-    release: PointRelease | AreaRelease, rects: Sequence[Sequence[float]], period: str | None
+    release: PointRelease, rects: Sequence[Sequence[float]], period: str | None
 ) -> list[dict[str, Any]]:
     """Of each rectangle what JSON says beside the count; nothing of a plain release."""
     from dpviz.releases.points.kinds import KindsRelease
 
-    if isinstance(release, dpviz.AreaRelease):
-        return [{} for _ in rects]
     rows = _sum_rows(release, rects, period)
     if isinstance(release, KindsRelease):
         every = {name: _kind_rows(release, rects, period, name) for name in release.names}

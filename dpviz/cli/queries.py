@@ -1,4 +1,4 @@
-"""Commands that ask a release: query, timeline, topk, next. Its kind decides what is asked."""
+"""Commands that ask a release of any kind: query and timeline. Its kind decides what is asked."""
 
 from __future__ import annotations
 
@@ -43,8 +43,11 @@ RANGE = (*COUNT, "uniformity_sd", "nodes")
 PATH = (*COUNT, "edges", "subdomains", "nodes")
 """What is said of the answer to a path query."""
 
-LISTED = 100_000
-"""Most strings of one answer: each is looked for by itself."""
+Answers = tuple[str, list[dict[str, Any]], list[str]]
+"""What is printed: the key of JSON, its rows, and lines for people."""
+
+SIZES = {"subdomains": "sub-domains", "nodes": "nodes"}
+INSIDE = "of it inside the domain"
 
 ASKED = {
     "points": "rect rects regions name period less kind every",
@@ -110,18 +113,22 @@ def query(release: ReleaseFile, question: Question, part: Period, as_json: Json 
         raise ParameterError("--name is of --regions: give both, or leave it out")
     if question.less is not None and part.period is None:
         raise ParameterError("--less is taken off --period: give both, or neither")
-    opened = asked_release(release, given(question, part))
+    opened = dpviz.read(release)
+    require_fit(opened.kind, given(question, part), ASKED)
     if not given(question):
         options = ", ".join(f"--{name}" for name in ASKED[opened.kind].split()[:3])
         raise ParameterError(f"nothing to answer: give one of {options}")
     if opened.kind == "sequences":
-        query_strings(opened, question.string or [], as_json)
+        answers = _strings(opened, question.string or [])
     elif opened.kind == "roads":
-        query_paths(opened, question, part.period, as_json)
+        answers = _paths(opened, question, part.period)
     elif opened.kind == "areas":
-        query_areas(opened, question, as_json)
+        answers = _areas(opened, question)
     else:
-        query_points(one_kind(opened, part.kind), question, part.period, as_json)
+        if question.regions and opened.domain.values is not None and not as_json:
+            complain("note: sums and means are of rectangles; regions have counts alone")
+        answers = _points(_one_kind(opened, part.kind), question, part.period)
+    _emit(opened, answers, as_json)
 
 
 @app.command()
@@ -145,35 +152,30 @@ def timeline(
     """Answer step by step over the period of a release with time: counts with 95 % intervals."""
     beside = {"rect": rect, "every": every, "path": path, "between": between}
     asked = {name: value for name, value in beside.items() if value is not None}
-    opened = asked_release(release, given(part) | asked, ("points", "roads"))
-    if opened.kind == "roads":
-        _road_timeline(opened, path, between, part.period, as_json)
-        return
-    opened = one_kind(opened, part.kind)
-    box = None if rect is None else numbers(rect, "--rect")
-    answers = opened.timeline(box, every, part.period)
-    rows = step_rows(answers, opened.domain.calendar.words, RANGE)
+    opened = dpviz.read(release)
+    if opened.kind not in ("points", "roads"):
+        raise ParameterError(f"a release of {opened.kind} has no time: ask it with 'dpviz query'")
+    require_fit(opened.kind, given(part) | asked, ASKED)
+    answers: Any
+    if opened.kind == "points":
+        box = None if rect is None else numbers(rect, "--rect")
+        answers = _one_kind(opened, part.kind).timeline(box, every, part.period)
+        rows = step_rows(answers, opened.domain.calendar.words, RANGE)
+    else:
+        if not isinstance(opened, dpviz.TimedRoadRelease):
+            raise ParameterError("this release has no time: ask it with 'dpviz query'")
+        each = [[] if one is None else [one] for one in (path, between)]
+        paths = _asked_paths(opened.graph, *each)
+        if len(paths) > 1:
+            raise ParameterError("--path and --between are asked one at a time: give either")
+        answers = opened.timeline(paths[0], part.period)
+        rows = step_rows(answers, opened.steps.calendar.words, COUNT)
     lines = [
-        f"{row['start']} to {row['end']}: {_interval(row, 1)}" + cut_words(row["uniformity_sd"])
+        f"{row['start']} to {row['end']}: {_interval(row, opened.kind)}"
+        + cut_words(row.get("uniformity_sd", 0.0))
         for row in rows
     ]
-    emit({"timeline": rows}, as_json, "\n".join([*lines, opened.header.guarantee]))
-
-
-def asked_release(path: str, options: dict[str, Any], kinds: tuple[str, ...] = tuple(ASKED)) -> Any:
-    """A release that has a use for every option that is given.
-
-    Raises:
-        ReleaseError: no release.
-        ParameterError: one of another kind, or an option of another.
-    """
-    opened = dpviz.read(path)
-    if opened.kind not in kinds:
-        raise ParameterError(
-            f"{path}: a release of {opened.kind}: give a release of {' or '.join(kinds)}"
-        )
-    require_fit(opened.kind, options, {kind: ASKED[kind] for kind in kinds})
-    return opened
+    _emit(opened, ("timeline", rows, lines), as_json)
 
 
 def opened_map(path: str) -> PointRelease | AreaRelease:
@@ -187,153 +189,75 @@ def opened_map(path: str) -> PointRelease | AreaRelease:
     return dpviz.read(path, "areas") if kind_in(path) == "areas" else dpviz.read(path, "points")
 
 
-def query_points(
-    opened: PointRelease, question: Question, period: str | None, as_json: bool
-) -> None:
+def _emit(release: Any, answers: Answers, as_json: bool) -> None:
+    """Print answers; of trips also what no interval of theirs has; and the guarantee."""
+    name, rows, lines = answers
+    facts: dict[str, Any] = {name: rows}
+    if release.kind == "roads":
+        from dpviz.releases.roads.beyond_noise import beyond_noise
+
+        facts["in_no_interval"] = beyond_noise(release)
+        lines = [*lines, *(f"In no interval: {each}" for each in facts["in_no_interval"])]
+    emit(facts, as_json, "\n".join([*lines, release.header.guarantee]))
+
+
+def _points(opened: PointRelease, question: Question, period: str | None) -> Answers:
     """Answers from a release of points: of rectangles, or of regions."""
     if question.regions is not None:
         if question.rect or question.rects is not None:
             raise ParameterError("--regions and rectangles are asked one at a time: give either")
         if period is not None:
             raise ParameterError("--regions is asked of 2-D releases: leave --period out")
-        if opened.domain.values is not None and not as_json:
-            complain("note: sums and means are of rectangles; regions have counts alone")
-        emit_regions(opened, question.regions, question.name, as_json)
-        return
+        return _regions(opened, question.regions, question.name)
     domain = opened.domain
     either = [domain.place] if period is not None else [domain, domain.place]
-    asked = asked_rectangles(question, *dict.fromkeys(each.columns for each in either))
+    asked = _asked_rectangles(question, *dict.fromkeys(each.columns for each in either))
     if question.less is not None:
-        answers = opened.difference(asked, period, question.less)
-        emit_rectangles(opened, asked, answers, as_json, attributes=False)
-        return
-    emit_rectangles(opened, asked, opened.count(asked, period), as_json, period)
+        return _rectangles(opened, asked, opened.difference(asked, period, question.less))
+    beside = attribute_rows(opened, asked, period)
+    return _rectangles(opened, asked, opened.count(asked, period), beside)
 
 
-def query_areas(opened: AreaRelease, question: Question, as_json: bool) -> None:
+def _areas(opened: AreaRelease, question: Question) -> Answers:
     """Answers from a release of areas: of every area, or of rectangles."""
     if not question.areas:
-        asked = asked_rectangles(question, opened.areas.domain.columns)
-        emit_rectangles(opened, asked, opened.count(asked), as_json)
-        return
+        asked = _asked_rectangles(question, opened.areas.domain.columns)
+        return _rectangles(opened, asked, opened.count(asked))
     if question.rect or question.rects:
         raise ParameterError("a release of areas answers --areas, or --rect and --rects: give one")
     areas, answers = opened.areas, opened.answers
-    columns = {
-        "level": areas.level_of.tolist(),
-        "name": areas.names,
-        "parent": areas.parent_names,
-        "count": answers.count.tolist(),
-        "low": answers.low.tolist(),
-        "high": answers.high.tolist(),
-    }
-    rows = as_rows(columns)
+    columns = {"level": areas.level_of.tolist(), "name": areas.names, "parent": areas.parent_names}
+    counts = {name: getattr(answers, name).tolist() for name in ("count", "low", "high")}
+    rows = as_rows(columns | counts)
     lines = [
-        f"{in_line(row['level'])} {in_line(row['name'])}: {_interval(row, 1)}"
+        f"{in_line(row['level'])} {in_line(row['name'])}: {_interval(row)}"
         + ("" if row["parent"] is None else f"  in {in_line(row['parent'])}")
         for row in rows
     ]
-    emit({"areas": rows}, as_json, "\n".join([*lines, opened.header.guarantee]))
+    return "areas", rows, lines
 
 
-def query_paths(opened: RoadRelease, question: Question, period: str | None, as_json: bool) -> None:
+def _paths(opened: RoadRelease, question: Question, period: str | None) -> Answers:
     """Answers from a release of trips: of paths."""
-    asked = asked_paths(opened.graph, question.path or [], question.between or [])
+    asked = _asked_paths(opened.graph, question.path or [], question.between or [])
     answers = opened.count(dpviz.Paths.of(asked), period)
     rows = [
         {"path": opened.graph.edge_id[edges].tolist()} | row
         for edges, row in zip(asked, answer_rows(answers, PATH), strict=True)
     ]
-    lines = [f"{row['edges']} edges: {_interval(row, 0, 'subdomains', 'nodes')}" for row in rows]
-    _emit_road("answers", opened, rows, lines, as_json)
+    return "answers", rows, [f"{row['edges']} edges: {_interval(row, 'roads')}" for row in rows]
 
 
-def query_strings(opened: SequenceRelease, texts: list[str], as_json: bool) -> None:
+def _strings(opened: SequenceRelease, texts: list[str]) -> Answers:
     """Answers from a release of sequences: how often strings of symbols occur."""
     strings = [words(text, "--string") for text in texts]
     counts = opened.count(strings).count.tolist()
-    rows = [
-        {"string": list(asked), "count": value}
-        for asked, value in zip(strings, counts, strict=True)
-    ]
+    rows = as_rows({"string": map(list, strings), "count": counts})
     lines = [f"{in_line(listed(row['string']))}: {row['count']:,.1f}" for row in rows]
-    emit({"answers": rows}, as_json, "\n".join([*lines, opened.header.guarantee]))
+    return "answers", rows, lines
 
 
-@app.command()
-def topk(
-    release: ReleaseFile,
-    k: Annotated[
-        int | None, typer.Option("-k", min=1, max=LISTED, help="How many; by default 20.")
-    ] = None,
-    longest: Annotated[int, typer.Option(min=1, help="Symbols of the longest string.")] = 20,
-    as_json: Json = False,
-) -> None:
-    """List the most frequent strings of a release of sequences, with their estimated counts."""
-    from dpviz.releases.sequences.columns import MODELS
-
-    opened = dpviz.read(release, "sequences")
-    ranked = MODELS[type(opened.model)] == "ranking"  # then there may be fewer
-    many = k or (min(20, len(opened.model)) if ranked else 20)
-    strings = opened.top(many, longest)
-    rows = [{"string": list(string), "count": value} for string, value in strings]
-    lines = [
-        ("" if value is None else f"{value:>14,.1f}  ") + in_line(listed(string))
-        for string, value in strings
-    ]
-    emit({"top": rows}, as_json, "\n".join([*lines, opened.header.guarantee]))
-
-
-@app.command("next")
-def following(
-    release: ReleaseFile,
-    context: Annotated[str, typer.Option(help="What came before: symbols between commas.")] = "",
-    as_json: Json = False,
-) -> None:
-    """Tell what comes next after a context in a release of sequences, and how likely the end is."""
-    opened, symbols = dpviz.read(release, "sequences"), words(context, "--context")
-    chances = opened.next(symbols).tolist()
-    rows = [
-        {"symbol": name, "probability": chance}
-        for name, chance in zip(opened.alphabet.names, chances, strict=False)
-    ]
-    facts = {"context": list(symbols), "next": rows, "end": chances[-1]}
-    likely = sorted(rows, key=lambda row: -row["probability"])[:20]
-    lines = [f"{100 * row['probability']:6.1f} %  {in_line(row['symbol'])}" for row in likely]
-    lines.append(f"{100 * chances[-1]:6.1f} %  (the end)")
-    emit(facts, as_json, "\n".join([*lines, opened.header.guarantee]))
-
-
-def _road_timeline(
-    opened: RoadRelease, path: str | None, between: str | None, period: str | None, as_json: bool
-) -> None:
-    """A path, step by step."""
-    if not isinstance(opened, dpviz.TimedRoadRelease):
-        raise ParameterError("this release has no time: ask it with 'dpviz query'")
-    asked = asked_paths(opened.graph, *([] if one is None else [one] for one in (path, between)))
-    if len(asked) > 1:
-        raise ParameterError("--path and --between are asked one at a time: give either")
-    rows = step_rows(opened.timeline(asked[0], period), opened.steps.calendar.words, COUNT)
-    lines = [f"{row['start']} to {row['end']}: {_interval(row, 0)}" for row in rows]
-    _emit_road("timeline", opened, rows, lines, as_json)
-
-
-def _emit_road(
-    name: str,
-    release: RoadRelease,
-    rows: list[dict[str, Any]],
-    lines: list[str],
-    as_json: bool,
-) -> None:
-    """Answers, with what no interval of theirs has, and the guarantee."""
-    from dpviz.releases.roads.beyond_noise import beyond_noise
-
-    beyond = beyond_noise(release)
-    ending = [*(f"In no interval: {each}" for each in beyond), release.header.guarantee]
-    emit({name: rows, "in_no_interval": beyond}, as_json, "\n".join([*lines, *ending]))
-
-
-def asked_paths(graph: RoadGraph, path: list[str], between: list[str]) -> list[Int]:
+def _asked_paths(graph: RoadGraph, path: list[str], between: list[str]) -> list[Int]:
     """Edge rows of the paths that options name.
 
     Raises:
@@ -343,8 +267,8 @@ def asked_paths(graph: RoadGraph, path: list[str], between: list[str]) -> list[I
     from dpviz.roads.paths import paths_from_ids
     from dpviz.roads.routing import shortest_path
 
-    given_paths = paths_from_ids(graph, [words(each, "--path") for each in path], "path")
-    asked = [given_paths[row] for row in range(len(given_paths))]
+    named = paths_from_ids(graph, [words(each, "--path") for each in path], "path")
+    asked = [named[row] for row in range(len(named))]
     for each in between:
         ends = words(each, "--between")
         if len(ends) != 2:
@@ -355,7 +279,7 @@ def asked_paths(graph: RoadGraph, path: list[str], between: list[str]) -> list[I
     return asked
 
 
-def asked_rectangles(question: Question, *axes: Sequence[str]) -> list[list[float]]:
+def _asked_rectangles(question: Question, *axes: Sequence[str]) -> list[list[float]]:
     """Rectangles of the options and of a CSV file, of two numbers for each column.
 
     Args:
@@ -383,46 +307,43 @@ def asked_rectangles(question: Question, *axes: Sequence[str]) -> list[list[floa
     return asked
 
 
-def _interval(row: dict[str, Any], digits: int, *sizes: str) -> str:
-    """A count and its interval in words, with the sizes of what it is added up of."""
-    added = ", ".join(f"{name.replace('bd', 'b-d')}: {row[name]}" for name in sizes)
-    return (
-        f"{row['count']:,.{digits}f} (95 % for the noise: {row['low']:,.0f} to "
-        f"{row['high']:,.0f}{added and '; ' + added})"
-    )
+def _interval(row: dict[str, Any], kind: str = "points") -> str:
+    """A count and its interval in words, with the numbers of what it is added up of."""
+    sizes = [f"{name}: {row[key]}" for key, name in SIZES.items() if key in row]
+    added = f"; {', '.join(sizes)}" if sizes and "start" not in row else ""
+    count = f"{row['count']:,.{0 if kind == 'roads' else 1}f}"
+    return f"{count} (95 % for the noise: {row['low']:,.0f} to {row['high']:,.0f}{added})"
 
 
-def emit_rectangles(
+def _rectangles(
     release: PointRelease | AreaRelease,
     asked: list[list[float]],
     answers: RangeAnswers,
-    as_json: bool,
-    period: str | None = None,
-    *,
-    attributes: bool = True,
-) -> None:
-    """Answers for rectangles, with what their edges leave open."""
+    beside: list[dict[str, Any]] | None = None,
+) -> Answers:
+    """Answers for rectangles, with what their edges leave open and what stands beside counts."""
     from dpviz.domain.rectangles import listed as sides
 
-    beside = attribute_rows(release, asked, period) if attributes else [{} for _ in asked]
     rows = [
         {"rect": box, **answer, **more}
-        for box, answer, more in zip(asked, answer_rows(answers, RANGE), beside, strict=True)
+        for box, answer, more in zip(
+            asked, answer_rows(answers, RANGE), beside or [{} for _ in asked], strict=True
+        )
     ]
     noun = "areas" if release.kind == "areas" else "cells"
     lines = [
-        line
-        for row in rows
-        for line in (
-            f"{sides(row['rect'])}: {_interval(row, 1, 'nodes')}"
-            + cut_words(row["uniformity_sd"], noun),
-            *attribute_lines(row),
+        "\n".join(
+            [
+                f"{sides(row['rect'])}: {_interval(row)}{cut_words(row['uniformity_sd'], noun)}",
+                *attribute_lines(row),
+            ]
         )
+        for row in rows
     ]
-    emit({"answers": rows}, as_json, "\n".join([*lines, release.header.guarantee]))
+    return "answers", rows, lines
 
 
-def one_kind(release: PointRelease, kind: str | None) -> PointRelease:
+def _one_kind(release: PointRelease, kind: str | None) -> PointRelease:
     """The release of one kind; of all where none is named.
 
     Raises:
@@ -433,31 +354,23 @@ def one_kind(release: PointRelease, kind: str | None) -> PointRelease:
     return release if kind is None else require_kinds(release).of(kind)
 
 
-def emit_regions(release: PointRelease, path: str, name: str | None, as_json: bool) -> None:
+def _regions(release: PointRelease, path: str, name: str | None) -> Answers:
     """Answers for every region of a file."""
     from dpviz.releases.points.region_file import read_regions
 
     districts = read_regions(path, release.domain, name)
     answers = answer_rows(release.count_regions(districts), RANGE)
-    rows = [
-        {"region": label, "inside": float(share), **answer, **more}
-        for label, share, answer, more in zip(
-            districts.names,
-            districts.inside,
-            answers,
-            region_rows(release, districts),
-            strict=True,
-        )
-    ]
+    named = as_rows({"region": districts.names, "inside": map(float, districts.inside)})
+    columns = named, answers, region_rows(release, districts)
+    rows = [region | answer | more for region, answer, more in zip(*columns, strict=True)]
     lines = [
-        f"{in_line(row['region'])}: {_interval(row, 1, 'nodes')}"
-        + cut_words(row["uniformity_sd"])
-        + (
-            ""
-            if row["inside"] > 0.9999
-            else f"  {100 * row['inside']:.0f} % of it inside the domain"
+        "\n".join(
+            [
+                f"{in_line(row['region'])}: {_interval(row)}{cut_words(row['uniformity_sd'])}"
+                + ("" if row["inside"] > 0.9999 else f"  {100 * row['inside']:.0f} % {INSIDE}"),
+                *attribute_lines(row),
+            ]
         )
-        + "".join(f"\n{line}" for line in attribute_lines(row))
         for row in rows
     ]
-    emit({"answers": rows}, as_json, "\n".join([*lines, release.header.guarantee]))
+    return "answers", rows, lines

@@ -1,0 +1,58 @@
+"""Commands that ask a release of sequences alone: topk, next."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+import dpviz
+from dpviz.cli.root import Json, ReleaseFile, app, emit, in_line
+from dpviz.lists import listed, words
+
+LISTED = 100_000
+"""Most strings of one answer: each is looked for by itself."""
+
+
+@app.command()
+def topk(
+    release: ReleaseFile,
+    k: Annotated[
+        int | None, typer.Option("-k", min=1, max=LISTED, help="How many; by default 20.")
+    ] = None,
+    longest: Annotated[int, typer.Option(min=1, help="Symbols of the longest string.")] = 20,
+    as_json: Json = False,
+) -> None:
+    """List the most frequent strings of a release of sequences, with their estimated counts."""
+    from dpviz.releases.sequences.columns import MODELS
+
+    opened = dpviz.read(release, "sequences")
+    ranked = MODELS[type(opened.model)] == "ranking"  # then there may be fewer
+    many = k or (min(20, len(opened.model)) if ranked else 20)
+    strings = opened.top(many, longest)
+    rows = [{"string": list(string), "count": value} for string, value in strings]
+    lines = [
+        ("" if value is None else f"{value:>14,.1f}  ") + in_line(listed(string))
+        for string, value in strings
+    ]
+    emit({"top": rows}, as_json, "\n".join([*lines, opened.header.guarantee]))
+
+
+@app.command("next")
+def following(
+    release: ReleaseFile,
+    context: Annotated[str, typer.Option(help="What came before: symbols between commas.")] = "",
+    as_json: Json = False,
+) -> None:
+    """Tell what comes next after a context in a release of sequences, and how likely the end is."""
+    opened, symbols = dpviz.read(release, "sequences"), words(context, "--context")
+    chances = opened.next(symbols).tolist()
+    rows = [
+        {"symbol": name, "probability": chance}
+        for name, chance in zip(opened.alphabet.names, chances, strict=False)
+    ]
+    facts = {"context": list(symbols), "next": rows, "end": chances[-1]}
+    likely = sorted(rows, key=lambda row: -row["probability"])[:20]
+    lines = [f"{100 * row['probability']:6.1f} %  {in_line(row['symbol'])}" for row in likely]
+    lines.append(f"{100 * chances[-1]:6.1f} %  (the end)")
+    emit(facts, as_json, "\n".join([*lines, opened.header.guarantee]))
