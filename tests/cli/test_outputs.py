@@ -64,7 +64,7 @@ def test_records_are_not_replaced_by_their_counts(folder):
     assert run("aggregate", records, BOX, "-o", "counts.SENSITIVE.parquet")[0] == 0
     more = ["counts.SENSITIVE.parquet", "points.csv"]
     assert run("aggregate", *more, BOX, "-o", "counts.SENSITIVE.parquet")[0] == 0
-    assert dpviz.load("counts.SENSITIVE.parquet").names == ("raw.SENSITIVE", "points")
+    assert dpviz.load("counts.SENSITIVE.parquet").names == ("raw", "points")
 
 
 @pytest.mark.parametrize("appends", [True, False])
@@ -214,9 +214,10 @@ def test_a_claim_taken_while_its_file_is_swept_is_refused(folder, monkeypatch):
     assert not seen
 
 
-def test_no_command_writes_over_a_file_that_an_option_names(folder, streets):
+def test_no_command_writes_over_what_it_reads(folder, streets):
     shape = geopandas.GeoSeries([shapely.box(0, 0, 1, 1)], crs="EPSG:4326").to_frame("geometry")
     shape.to_file("mine.gpkg", layer="a")
+    shape.to_parquet("a.parquet")
     shutil.copy("mine.gpkg", "hard.gpkg")
     (folder / "also.gpkg").hardlink_to("hard.gpkg")
     (folder / "link.gpkg").symlink_to("mine.gpkg")
@@ -224,7 +225,19 @@ def test_no_command_writes_over_a_file_that_an_option_names(folder, streets):
         shutil.copy("r.parquet", f"{name}.parquet")
     match = ["match", "r.parquet", "r.parquet", "--within", "0.1", "--public"]
     join = ["--key", "name", "--join"]
+    for name in ("m.png", "m.html", "e.csv"):
+        shutil.copy("r.parquet", name)
+    (folder / "parts").mkdir()
+    shutil.copy("r.parquet", "parts/p.parquet")
+    moves = ["build", "points.csv", BOX, "--time", "t", "--unit", "u"]
     for words in (
+        *([command, "m.html", "-o", "m.html"] for command in ("share", "report")),
+        ["picture", "m.png", "-o", "m.png"],
+        ["export", "e.csv", "-o", "e.csv"],
+        ["sample", "q.parquet", "-o", "q.parquet"],
+        ["build", "parts", BOX, "-o", "parts/p.parquet"],
+        ["build", "points.csv", "--areas", "a.parquet", "-o", "a.parquet"],
+        [*moves, "--leaves", "q.parquet", "-o", "q.parquet"],
         [*match, "--records-a", "q.parquet", "--records-b", "points.csv", "-o", "q.parquet"],
         [*match, "--records-b", "q.parquet", "--records-a", "points.csv", "-o", "q.parquet"],
         ["export", "r.parquet", "-o", "mine.gpkg", *join, "mine.gpkg"],
@@ -278,4 +291,4 @@ def test_a_total_under_either_name_of_a_file_limits_its_builds(tmp_path, monkeyp
     code, _, err = run(*words[:-1], "0.4", "-o", "second.parquet")
     assert code == 0
     assert "no total yet" not in err
-    assert "on data set 'visits.ndjson'" in fails(*words, "-o", "third.parquet")
+    assert "on data set 'visits'" in fails(*words, "-o", "third.parquet")

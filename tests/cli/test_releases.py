@@ -7,13 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import geopandas
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-import shapely
 
 import dpviz
 from dpviz.cli import main
@@ -272,6 +270,10 @@ def test_bad_queries(points, tmp_path):
         (["--rect=0.5,51,-0.5,50"], "inside out"),
         (["--rect=0,51"], "give 4"),
         ([], "nothing to answer"),
+        ([f"--rect={BOUNDS}", "--name=ward"], "--name is of --regions"),
+        (["--regions=none.geojson", "--less=a,b"], "--less is taken off --period"),
+        (["--path=1"], "--path is for roads, not for points: leave it out"),
+        (["--string=a"], "--string is for sequences, not for points: leave it out"),
         (["--rects", tmp_path / "absent.csv"], "absent.csv': check the name"),
         (["--rects", os.devnull], f"no file '{os.devnull}': check the name"),  # others never end
         (["--rects", empty], "empty.csv holds no rectangle: write one in each row"),
@@ -360,44 +362,6 @@ def test_expect_refuses_bad_numbers_in_one_line():
     assert "0.5 records per unit" in fails(*words, "--per-unit", 0.5)
     assert "1e+300 records per unit are more than all" in fails(*words, "--per-unit", 1e300)
     assert "simpletree, ugrid\n" in fails(*words, "--method", "zzz")
-
-
-def test_a_command_writes_over_nothing_that_it_reads(points, tmp_path):
-    release, folder = tmp_path / "r.parquet", tmp_path / "folder"
-    folder.mkdir()
-    part = folder / "part.parquet"
-    part.write_bytes(points.read_bytes())
-    box = f"--bounds={BOUNDS}"
-    assert run("build", points, "-o", release, box)[0] == 0
-    sequences = tmp_path / "s.parquet"
-    build = ("build", "city", "--side", 8, "--public", "--seed", 1)
-    assert run(*build, "-o", sequences)[0] == 0
-    endings = {"picture": "png", "share": "html", "report": "html", "export": "csv"}
-    renamed = {name: tmp_path / f"{name}.{ending}" for name, ending in endings.items()}
-    for each in renamed.values():
-        each.write_bytes(release.read_bytes())
-    areas = tmp_path / "areas.parquet"
-    shape = geopandas.GeoSeries([shapely.box(-1, 50, 1, 52)], crs="EPSG:4326")
-    shape.to_frame("geometry").to_parquet(areas)
-    for words in [
-        ("build", points, box, "-o", points),
-        ("build", folder, box, "-o", part),
-        ("build", points, "--areas", areas, "-o", areas),
-        (*build, "--leaves", release, "-o", release),
-        ("sample", release, "-o", release),
-        ("sample", sequences, "-o", sequences),
-        *((command, named, "-o", named) for command, named in renamed.items()),
-    ]:
-        refused(tmp_path, words, "is one of the inputs: name another")
-
-
-def test_a_query_refuses_what_it_would_not_use(points, tmp_path):
-    release = tmp_path / "r.parquet"
-    assert run("build", points, "-o", release, f"--bounds={BOUNDS}")[0] == 0
-    asked = ("query", release, f"--rect={BOUNDS}")
-    assert "is of --regions" in fails(*asked, "--name", "ward")
-    districts = ("query", release, "--regions", tmp_path / "none.geojson", "--less", "a,b")
-    assert "--less is taken off --period" in fails(*districts)
 
 
 def test_what_sql_says_of_the_build_after_it_is_a_command():

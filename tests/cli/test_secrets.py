@@ -14,7 +14,7 @@ import re
 import pyarrow.parquet as pq
 import pytest
 
-from tests.commands import fails, seen
+from tests.commands import seen
 
 PERSON, RECORD = "Planted-Lovelace", "planted-walk-271828"
 STREET, SYMBOL = "planted-lane-161803", "planted-symptom-314159"
@@ -151,30 +151,3 @@ def test_no_command_lets_a_secret_out(files, kind, caplog):
         assert len(list(unpacked(files / "map.html"))) > 1
     for path in written:
         assert leaks(unpacked(path)) == set(), path.name
-
-
-FAILING = {
-    "points": ("dpviz.methods.points.privtree.PrivTree.build", PLACES),
-    "roads": ("dpviz.methods.roads.histogram.EventHistogram.build", ROADS),
-    "sequences": ("dpviz.methods.sequences.markov.Markov.build", (*SYMBOLS, "--method", "markov")),
-}
-
-
-@pytest.mark.parametrize("kind", FAILING)
-def test_a_bug_that_quotes_a_record_says_its_kind_only(files, kind, monkeypatch, caplog):
-    """After the payment; the ledger and the log hold no more than the line does."""
-    method, words = FAILING[kind]
-
-    def fail(*_, **__):
-        raise KeyError(f"{PERSON} was in {STREET} at {LONELY} with {SYMBOL}, {RECORD} {MOMENT}")
-
-    monkeypatch.setattr(method, fail)
-    with caplog.at_level(logging.DEBUG):
-        message = fails(*words, "-o", "r.parquet")
-    assert "failed after epsilon=1 was paid, which stays spent: KeyError" in message
-    ledger = [path for path in files.iterdir() if path.name.startswith("ledger.sqlite")]
-    assert (
-        leaks([message, caplog.text, *(text for path in ledger for text in unpacked(path))])
-        == set()
-    )
-    assert not (files / "r.parquet").exists()
