@@ -9,8 +9,8 @@ from pathlib import Path
 from dpviz.errors import DataError
 from dpviz.lists import number
 
-PLACE = ({"x", "lon", "lng", "long", "longitude"}, {"y", "lat", "latitude"})
-"""What the axes of two dimensions are called beside the columns of a release."""
+PLACE = ("x", "lon"), ("y", "lat")
+"""What the axes of two dimensions may be called beside the columns of a release."""
 
 SIDES = ("west", "south", "east", "north")
 
@@ -19,12 +19,11 @@ TIMES = {"t0", "t1"}
 
 
 def rectangles(path: str, *axes: Sequence[str]) -> list[list[float]]:
-    """Rectangles from a CSV file, with or without a header row.
+    """Rectangles from a CSV file.
 
-    Sides that a header names are known by it, in any order and among other columns: west, south,
-    east and north, or an axis with min and max, such as lon_min, minlon or ``dpviz export``'s
-    ``<column>_min``. In other dimensions than two a header may also name none, before sides in the
-    order of ``--rect``.
+    Its header names every side, in any order and among other columns: west, south, east and north,
+    or ``<column>_min`` and ``<column>_max`` as ``dpviz export`` writes them. Without a header the
+    sides are in the order of ``--rect``.
 
     Args:
         path: of the file.
@@ -45,12 +44,14 @@ def rectangles(path: str, *axes: Sequence[str]) -> list[list[float]]:
             rows = [(reader.line_num, row) for row in reader if row]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise DataError(f"{path}: cannot be read as CSV") from error
-    columns = _meant(rows[0][1] if rows else [], axes)
-    sides: Sequence[int] = range(2 * len(columns))
-    length = len(sides)
     if rows and not any(map(_is_number, rows[0][1])):
         header = rows.pop(0)[1]
-        sides, length = _places(path, header, columns), len(header)
+        length, sides = len(header), _places(path, header, axes)
+    else:
+        lengths = [2 * len(columns) for columns in axes]
+        given = len(rows[0][1]) if rows else 0
+        length = given if given in lengths else lengths[0]
+        sides = [*range(length)]
     if not rows:
         raise DataError(f"{path} holds no rectangle: write one in each row")
     for line, row in rows:
@@ -61,56 +62,37 @@ def rectangles(path: str, *axes: Sequence[str]) -> list[list[float]]:
     return [[number(row[at]) for at in sides] for _, row in rows]
 
 
-def _meant(first: Sequence[str], axes: Sequence[Sequence[str]]) -> Sequence[str]:
-    """The axes whose sides the first row of a file names, or else is as long as; the first ones
-    where it fits none.
-    """
-    names = {_letters(name) for name in first}
-    if not names >= TIMES:  # cells that have each a time of their own are none of places alone
-        for columns in axes:
-            if all(names & side for side in _side_names(columns)):
-                return columns
-    return next((each for each in axes if 2 * len(each) == len(first)), axes[0])
-
-
-def _places(path: str, header: Sequence[str], columns: Sequence[str]) -> Sequence[int]:
+def _places(path: str, header: Sequence[str], axes: Sequence[Sequence[str]]) -> list[int]:
     """Where a header has each side, in the order of ``--rect``."""
-    names, places = [_letters(name) for name in header], []
-    for side in _side_names(columns):
-        named = [at for at, name in enumerate(names) if name in side]
-        if len(named) > 1:
-            one, other = (header[at].strip() for at in named[:2])
-            raise DataError(f"{path}: the columns {one!r} and {other!r} are one side: keep one")
-        places += named
-    if len(places) == 2 * len(columns):
-        return places
-    if len(columns) == 2 or places or len(header) < 2 * len(columns):
-        wanted = (
-            SIDES
-            if len(columns) == 2
-            else [f"{name}_{end}" for end in ("min", "max") for name in columns]
-        )
-        raise DataError(
-            f"{path}: the header {','.join(header)!r} does not name each side: name them "
-            f"{', '.join(wanted)}"
-        )
-    return range(2 * len(columns))
+    names = [_letters(name) for name in header]
+    if {*names} >= TIMES:  # cells that have each a time of their own are none of places alone
+        axes = axes[:1]
+    for columns in axes:
+        sides = [{f"{_letters(name)}{end}" for name in (column, *beside)} | {side} - {""}
+                 for end, half in (("min", SIDES[:2]), ("max", SIDES[2:]))
+                 for column, beside, side in _axes(columns, half)]  # fmt: skip
+        places = [[at for at, name in enumerate(names) if name in side] for side in sides]
+        for several in places:
+            if len(several) > 1:
+                one, other = (header[at].strip() for at in several[:2])
+                raise DataError(f"{path}: the columns {one!r} and {other!r} are one side: keep one")
+        if all(places):
+            return [at for (at,) in places]
+    columns = axes[0]
+    wanted = [f"{name}_{end}" for end in ("min", "max") for name in columns]
+    raise DataError(
+        f"{path}: the header {','.join(header)!r} does not name each side: name them "
+        f"{', '.join(SIDES if len(columns) == 2 else wanted)}"
+    )
 
 
-def _side_names(columns: Sequence[str]) -> list[set[str]]:
-    """What each side may be called, in the order of ``--rect``."""
-    axes = [{_letters(name)} for name in columns]
-    if len(axes) == 2:
-        x, y = axes
-        axes = [x | (PLACE[0] - y), y | (PLACE[1] - x)]
-    sides = [
-        {each for name in axis for each in (f"{name}{end}", f"{end}{name}")}
-        for end in ("min", "max")
-        for axis in axes
-    ]
-    if len(axes) == 2:
-        sides = [names | {side} for names, side in zip(sides, SIDES, strict=True)]
-    return sides
+def _axes(columns: Sequence[str], sides: Sequence[str]) -> list[tuple[str, Sequence[str], str]]:
+    """Each axis with what else it and one side of it are called."""
+    if len(columns) != 2:
+        return [(column, (), "") for column in columns]
+    other = {_letters(column) for column in columns}
+    beside = [[name for name in names if name not in other] for names in PLACE]
+    return list(zip(columns, beside, sides, strict=True))
 
 
 def _letters(name: str) -> str:
