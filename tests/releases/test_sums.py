@@ -406,7 +406,7 @@ def test_the_commands_know_sums(tmp_path):
     assert {"sum", "sum_sd"} <= set(dpviz.read(output).to_geopandas().columns)
     missing = int(RECORDS["fare"].isna().sum())
     facts = as_json("check", source, *PLACES)["facts"]
-    assert facts["no readable value: dropped"] == missing
+    assert facts["without a readable value: dropped"] == missing
     bad = ("sql", "--table", "t", *PLACES)
     assert "counts by cell hold no sums" in fails(*bad)
     bad = ("build", source, "-o", tmp_path / "s.parquet", *PLACES[:-1])

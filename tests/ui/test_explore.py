@@ -323,7 +323,7 @@ def test_the_owner_s_exact_facts_stand_behind_a_press():
     assert "EXACT FACTS" not in texts(app)
     assert exact_facts(app, "explore") == {
         "records read": "52",
-        "no readable place: dropped": "1",
+        "without a readable place: dropped": "1",
         "outside the domain: dropped": "1",
         "kept": "50",
     }

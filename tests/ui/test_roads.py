@@ -198,7 +198,7 @@ def test_the_owner_s_exact_facts_of_own_files_stand_behind_a_press(form):
     assert app.selectbox(key="roads.unit").label.startswith("Privacy unit")
     assert exact_facts(app, "roads") == {
         "records read": "3",
-        "name what the public graph or alphabet lacks: dropped": "1",
+        "with an edge or symbol that the public graph or alphabet lacks: dropped": "1",
         "kept": "1",
     }
 

@@ -277,7 +277,7 @@ def test_confidential_sequences_say_nothing_of_their_symbols():
     assert "nothing is shown yet" in texts(app)
     assert exact_facts(app, "sequences") == {
         "records read": "1",
-        "name what the public graph or alphabet lacks: dropped": "1",
+        "with an edge or symbol that the public graph or alphabet lacks: dropped": "1",
         "kept": "0",
     }
 

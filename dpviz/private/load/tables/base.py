@@ -66,7 +66,7 @@ class Block:
         columns: pyarrow arrays (rows,) by name; float64 arrays where numbers were asked for.
         places: coordinates (rows, 2) of the geometry, NaN where it is no point.
         broken: records of this block that could not be parsed, and are left out.
-        ragged: lines of another number of fields than the header, likewise.
+        ragged: lines with another number of fields than the header, likewise.
         quoted: lines whose quotes do not enclose whole fields, likewise.
     """
 
