@@ -110,7 +110,7 @@ def test_several_columns_that_may_be_the_coordinates_are_asked_about(tmp_path):
     [
         ("lon,lat", "{lon},{lat},", "100 lines with another number of fields than the header"),
         ("lon,lat,note", "{lon},{lat}", "100 lines with another number of fields than the header"),
-        ("lat,lon,at", '{lat},{lon},"1 Main\nSt"', "100 lines whose quotes are not closed"),
+        ("lat,lon,at", '{lat},{lon},"1 Main\nSt"', "100 lines with an unclosed quote"),
         ("lon,lat", "9,9", "100 outside the domain (check the area"),
     ],
 )
