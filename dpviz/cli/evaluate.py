@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,14 +19,17 @@ from dpviz.files.limits import QUERIES
 from dpviz.lists import distinct, words
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from dpviz.build import DataHandle
+    from dpviz.evaluation.experiments import Experiment
+    from dpviz.evaluation.rows import Row
     from dpviz.methods.points.declared import Declared
     from dpviz.queries.workloads import Workload
 
 QUERIES_DRAWN = 10_000
 """Queries of each size, where nobody says how many."""
+
+METRIC = ("mean_relative_error",)
+"""Drawn of an evaluation on points."""
 
 NONEMPTY_DRAWS = 20
 """Queries drawn for every one that --nonempty asks for."""
@@ -66,9 +70,6 @@ def evaluate(
             "absent.",
         ),
     ] = None,
-    absolute: Annotated[
-        bool, typer.Option("--absolute", help="A last column: mean absolute error in records.")
-    ] = False,
     processes: Annotated[int, typer.Option(min=0, help="Worker processes.")] = 2,
     plot: Annotated[
         str | None, typer.Option(help="A picture (.png, .svg, .pdf): error against epsilon.")
@@ -80,8 +81,9 @@ def evaluate(
 ) -> None:
     """Measure the error of methods on PUBLIC data."""
     from dpviz.build import require_public
-    from dpviz.evaluation.experiments import Experiment, fitted, run
-    from dpviz.evaluation.results import Results, about, summary
+    from dpviz.evaluation.experiments import Experiment, fitted
+    from dpviz.evaluation.points import PointBench
+    from dpviz.evaluation.rows import summary
     from dpviz.queries.workloads import save
 
     if not public:
@@ -98,37 +100,62 @@ def evaluate(
     plan = Experiment(
         distinct(fitted(text, declared) for text in words(methods, "--methods")),
         distinct(numbers(epsilons, "--epsilons")),
-        asked,
         repeats,
         seed,
-        sanity,
     )
-    with claimed(output):
-        results = Results(output, about(handle, plan), absolute)
-        done = {row.key for row in results.rows}
-        finished = run(handle, plan, done=done, processes=processes, progress=progress())
-        if drawn and workload_file is not None:  # only once nothing is left to refuse
-            save(list(asked), handle.domain, workload_file)
-        for rows in finished:
-            results.append(rows)
-    if plot is not None:
-        from dpviz.evaluation.plots import error_figure
 
-        write_plot(plot, error_figure(results.rows, title=handle.name))
-    means = summary(results.rows)
+    def keep_queries() -> None:
+        if drawn and workload_file is not None:
+            save(list(asked), handle.domain, workload_file)
+
+    rows = measured(output, PointBench(handle, asked, sanity), plan, processes, keep_queries)
+    if plot is not None:
+        write_plot(plot, rows, handle.name)
+    means = summary(rows)
     lines = [
         f"{row['method']:<28}{row['epsilon']:<8g}{row['size']:<9}"
         f"{row['mean_relative_error']:<12.4g}{row['median_relative_error']:.4g}"
         for row in means
     ]
-    emit_results(output, len(results.rows), means, lines, as_json)
+    emit_results(output, len(rows), means, lines, as_json)
 
 
-def write_plot(path: str, figure: Figure) -> None:
-    """Write a figure, whole or not at all."""
+def measured(
+    output: str,
+    bench: Any,
+    plan: Experiment,
+    processes: int = 0,
+    accepted: Callable[[], None] = lambda: None,
+) -> list[Row]:
+    """Measure what a file of rows lacks; all rows of the file.
+
+    Args:
+        output: the file.
+        bench: data and measures.
+        plan: what to run.
+        processes: worker processes.
+        accepted: called once nothing is left to refuse.
+    """
+    from dpviz.evaluation.experiments import run
+    from dpviz.evaluation.rows import RowFile
+
+    with claimed(output):
+        file = RowFile(output, {**bench.about, "seed": plan.seed})
+        done = {row.key for row in file.rows}
+        finished = run(bench, plan, done=done, processes=processes, progress=progress())
+        accepted()
+        for rows in finished:
+            file.append(rows)
+    return file.rows
+
+
+def write_plot(path: str, rows: list[Row], title: str, measures: Iterable[str] = METRIC) -> None:
+    """Draw measures against epsilon; write the picture whole or not at all."""
+    from dpviz.evaluation.plots import error_figure
     from dpviz.files.writing import write_file
     from dpviz.render.fonts import legible
 
+    figure = error_figure(rows, measures, title)
     legible(figure)
     write_file(path, lambda temporary: figure.savefig(temporary, dpi=150))
 
@@ -136,7 +163,7 @@ def write_plot(path: str, figure: Figure) -> None:
 def emit_results(
     output: str, rows: int, results: list[dict[str, Any]], lines: list[str], as_json: bool
 ) -> None:
-    """What an evaluation found: its means as values for JSON, and in lines for people."""
+    """Print the means of an evaluation: values for JSON, lines for people."""
     facts = {"output": output, "rows": rows, "results": results}
     emit(facts, as_json, "\n".join([f"{output}: {rows:,} rows", *lines]))
 
@@ -193,22 +220,19 @@ def _workloads(
 
 
 def require_files(output: str, plot: str | None, *inputs: str | None) -> None:
-    """Fail before hours of work, not after: of rows, the plan beside them and a picture of them.
+    """Refuse files of rows and of a picture that cannot be written: before hours of work.
 
     Raises:
         ParameterError: no CSV file in a folder that exists, no picture in one, or an input in place
-            of the rows or the plan.
-        DataError: another file in place of the plan.
+            of the rows.
         ReleaseError: as :func:`dpviz.files.writing.destination`.
     """
-    from dpviz.evaluation.rowfile import plan_file, plan_in
+    from dpviz.evaluation.rows import require_csv
 
+    require_csv(output)
     apart(output, *inputs, resumed=True)
     if plot is not None:
         _require_picture(plot, output)
-    side = plan_file(output)
-    plan_in(side)
-    apart(str(side), *inputs, resumed=True)
 
 
 def _require_picture(plot: str, output: str) -> None:

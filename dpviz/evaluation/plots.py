@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpviz.evaluation.experiments import ErrorRow
-from dpviz.evaluation.sequences import MeasureRow
+from dpviz.evaluation.rows import Row, grouped
 from dpviz.lazy import mpl
 
 if TYPE_CHECKING:
@@ -26,95 +25,60 @@ METRICS = {
 
 
 def line_style(number: int) -> dict[str, Any]:
-    """How the line of this number is told apart from the others of a chart."""
+    """Colour and marker of the line of this number."""
     colour, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
     return {"color": colour, "marker": marker, "markersize": 4}
 
 
 def error_figure(
-    rows: Iterable[ErrorRow],
-    metric: str = "mean_relative_error",
+    rows: Iterable[Row],
+    measures: Iterable[str] = ("mean_relative_error",),
     title: str = "",
     labels: dict[str, str] | None = None,
 ) -> mpl.Figure:
-    """Error against epsilon on logarithmic axes, one panel per size.
+    """Measures against epsilon, one panel per measure and size.
 
-    A line is the mean over repetitions, its band their least and greatest value.
+    A line is the mean over repetitions, its band their least and greatest value. Both axes of an
+    error of :data:`METRICS` are logarithmic, and its panels share them.
 
     Args:
-        rows: any rows; at least one.
-        metric: a column of :data:`METRICS`.
+        rows: any rows; at least one of the measures.
+        measures: measures to draw.
         title: above the panels.
         labels: other names for methods.
     """
-    figure, panels = _panels(list(rows), "size", metric, (3.4, 3.4), title, labels, sharey=True)
-    for size, panel in panels.items():
-        panel.set_title(f"{size} queries", fontsize=10)
-        panel.set_yscale("log")
-    next(iter(panels.values())).set_ylabel(METRICS[metric])
-    return figure
-
-
-def sequence_figure(rows: Iterable[MeasureRow], title: str = "") -> mpl.Figure:
-    """Each measure of an experiment on sequences against epsilon, one panel for each.
-
-    A line is the mean over repetitions, its band their least and greatest value.
-
-    Args:
-        rows: at least one.
-        title: above the panels.
-    """
-    figure, panels = _panels(list(rows), "measure", "value", (2.9, 3.2), title)
-    for measure, panel in panels.items():
-        share = measure.startswith("top") or measure.endswith("F1")
-        panel.set_ylabel(_axis(measure), fontsize=9)
-        panel.set_ylim(bottom=0.0, top=1.0 if share else None)
-    return figure
-
-
-def _panels(
-    rows: Sequence[Any],
-    by: str,
-    metric: str,
-    size: tuple[float, float],
-    title: str,
-    labels: dict[str, str] | None = None,
-    *,
-    sharey: bool = False,
-) -> tuple[mpl.Figure, dict[str, Axes]]:
-    """A panel for each value of the column ``by``, with a line of ``metric`` for each method."""
-    names = list(dict.fromkeys(getattr(row, by) for row in rows))
-    methods = list(dict.fromkeys(row.method for row in rows))
-    figure = mpl.Figure(figsize=(size[0] * len(names) + 1.6, size[1]), layout="constrained")
-    axes = figure.subplots(1, len(names), sharey=sharey, squeeze=False)[0]
-    panels: dict[str, Axes] = dict(zip(names, axes, strict=True))
-    for name, panel in panels.items():
+    measures = list(measures)
+    groups = {key: values for key, values in grouped(rows).items() if key[3] in measures}
+    methods = list(dict.fromkeys(method for method, *_ in groups))
+    epsilons = sorted({epsilon for _, epsilon, *_ in groups})
+    keys = sorted(dict.fromkeys(key[2:] for key in groups), key=lambda key: measures.index(key[1]))
+    errors = all(measure in METRICS for _, measure in keys)
+    figure = mpl.Figure(figsize=(3.2 * len(keys) + 1.6, 3.4), layout="constrained")
+    panels = figure.subplots(1, len(keys), sharey=errors, squeeze=False)[0]
+    for (size, measure), panel in zip(keys, panels, strict=True):
         for style, method in enumerate(methods):
-            chosen = [row for row in rows if getattr(row, by) == name and row.method == method]
-            _draw(panel, chosen, metric, style, (labels or {}).get(method, method))
-        _dress(panel, name, sorted({row.epsilon for row in rows}))
-    handles, words = axes[0].get_legend_handles_labels()
+            mine = {e: groups.get((method, e, size, measure)) for e in epsilons}
+            values = {epsilon: each for epsilon, each in mine.items() if each}
+            if values:
+                _draw(panel, values, style, (labels or {}).get(method, method))
+        _dress(panel, f"{size} queries" if measure in METRICS else measure, epsilons)
+        panel.set_ylabel(METRICS.get(measure, measure) if panel is panels[0] or not errors else "")
+        if errors:
+            panel.set_yscale("log")
+        else:
+            panel.set_ylim(bottom=0.0)
+    handles, words = panels[0].get_legend_handles_labels()
     figure.legend(handles, words, loc="outside right center", frameon=False, fontsize=8)
     if title:
         figure.suptitle(title, fontsize=11, parse_math=False)  # a file's name is no formula
-    return figure, panels
+    return figure
 
 
-def _axis(measure: str) -> str:
-    """What a measure's values are."""
-    if measure.startswith("top"):
-        return "Precision"
-    return "Total variation distance" if measure == "lengths" else measure.capitalize()
-
-
-def _draw(panel: Axes, rows: Sequence[Any], metric: str, style: int, label: str) -> None:
-    epsilons = sorted({row.epsilon for row in rows})
-    if not epsilons:
-        return
-    values = [[getattr(row, metric) for row in rows if row.epsilon == each] for each in epsilons]
-    middle = [float(np.mean(each)) for each in values]
+def _draw(panel: Axes, values: dict[float, list[float]], style: int, label: str) -> None:
+    middle = [float(np.mean(each)) for each in values.values()]
+    epsilons = list(values)
     (line,) = panel.plot(epsilons, middle, linewidth=1.4, label=label, **line_style(style))
-    low, high = [min(each) for each in values], [max(each) for each in values]
+    low, high = ([of(each) for each in values.values()] for of in (min, max))
     panel.fill_between(epsilons, low, high, color=line.get_color(), alpha=0.18, linewidth=0)
 
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 from statistics import geometric_mean
 
 from dpviz.datasets import dataset
-from dpviz.evaluation.figures.report import Outputs, Reproduction, Statement, comparison
+from dpviz.evaluation.figures.report import Reproduction, Statement
 from dpviz.evaluation.figures.shapes import DATA, METRIC, measured
 from dpviz.evaluation.plots import line_style
-from dpviz.evaluation.results import mean_error, measured_cells
+from dpviz.evaluation.rows import means
 from dpviz.lazy import mpl
 from dpviz.progress import Progress
 
@@ -28,12 +28,6 @@ METHODS = {
 Errors = dict[tuple[str, int, str], float]
 """By the paper's name of the method, height and shape."""
 
-OUTPUTS = Outputs(
-    "Trees of every kind by height (ICDE 2012, figure 6)",
-    {"heights": "tree,height,shape,repeat,median_relative_error,build_seconds"},
-    ("heights",),
-)
-
 
 def reproduce(repeats: int, seed: int, progress: Progress) -> Reproduction:
     """Measure and compare."""
@@ -43,27 +37,23 @@ def reproduce(repeats: int, seed: int, progress: Progress) -> Reproduction:
         for height in HEIGHTS
     }
     rows = measured(tuple(asked), (EPSILON,), SHAPES, repeats, seed, progress)
-    table = OUTPUTS.rows(
-        (*asked[row.method], row.size, *measured_cells(row, METRIC)) for row in rows
-    )
     errors: Errors = {
-        (*setting, shape): mean_error(rows, METRIC, method, EPSILON, shape)
-        for method, setting in asked.items()
-        for shape in SHAPES
+        (*asked[method], shape): mean
+        for (method, _, shape, measure), mean in means(rows).items()
+        if measure == METRIC
     }
-    statements = compare(errors)
-    page = comparison(
-        OUTPUTS.title,
+    return Reproduction(
+        "Trees of every kind by height (ICDE 2012, figure 6)",
         f"Median relative error of 600 queries with an answer, per shape, ε = {EPSILON:g}; mean of "
         f"{repeats} repetitions on {dataset(DATA).title} (the paper: 1.63 million road "
         "intersections; it goes to height 11, our kd-trees to 10, a million leaves). A shape "
         "covers the same share of our domain as of the paper's. All trees have geometric budgets, "
         "least squares and pruning at 32, except that kd-cell measures leaves only. `uv run dpviz "
         "reproduce heights -o FOLDER` makes this page.",
-        statements,
-        ["heights"],
+        compare(errors),
+        {"heights": rows},
+        {"heights": picture(errors)},
     )
-    return Reproduction(statements, page, {"heights": table}, {"heights": picture(errors)})
 
 
 def compare(errors: Errors) -> list[Statement]:

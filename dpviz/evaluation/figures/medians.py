@@ -14,8 +14,10 @@ import numpy as np
 
 from dpviz.build import DataHandle, build, from_points
 from dpviz.domain import Domain
-from dpviz.evaluation.figures.report import Outputs, Reproduction, Statement, comparison
+from dpviz.evaluation.experiments import SECONDS
+from dpviz.evaluation.figures.report import Reproduction, Statement, least_of
 from dpviz.evaluation.plots import line_style
+from dpviz.evaluation.rows import Row, means
 from dpviz.evaluation.truth import exact_counts
 from dpviz.lazy import mpl
 from dpviz.progress import Progress
@@ -38,49 +40,42 @@ MEDIANS: dict[str, dict[str, Any]] = {
     "cell": {"median": "cell", "log_grid": 16},
 }
 
-OUTPUTS = Outputs(
-    "Private medians by depth (ICDE 2012, figure 4)",
-    {"medians": "median,depth,repeat,rank_error_percent,tree_seconds"},
-    ("medians",),
-)
-
 
 def reproduce(repeats: int, seed: int, progress: Progress) -> Reproduction:
     """Measure and compare."""
     handle = uniform_line(seed)
     build(handle, "kdtree", 1.0, seed=0, height=2, flatten=1, median="smooth")  # compile once
-    errors = {name: np.zeros((repeats, LEVELS)) for name in MEDIANS}
-    seconds = {name: np.zeros(repeats) for name in MEDIANS}
+    rows: list[Row] = []
     for repeat in range(repeats):
         for at, (name, parameters) in enumerate(MEDIANS.items()):
             started = time.perf_counter()
             release = median_tree(handle, parameters, seed + 1000 * repeat + at)
-            seconds[name][repeat] = time.perf_counter() - started
-            errors[name][repeat] = rank_errors(handle, release)
+            seconds = time.perf_counter() - started
+            for depth, error in enumerate(rank_errors(handle, release).tolist()):
+                rows.append(Row(name, EPSILON, f"depth {depth}", repeat, "rank_error", error))
+            rows.append(Row(name, EPSILON, "tree", repeat, SECONDS, round(seconds, 3)))
             done = repeat * len(MEDIANS) + at + 1
             progress(done / (repeats * len(MEDIANS)), f"median trees: {name}")
-    rows = OUTPUTS.rows(
-        (name, depth, repeat, f"{100 * part[repeat, depth]:.6g}", f"{seconds[name][repeat]:.3f}")
-        for name, part in errors.items()
-        for repeat in range(repeats)
-        for depth in range(LEVELS)
-    )
-    means = {name: part.mean(axis=0) for name, part in errors.items()}
-    statements = compare(means, {name: float(part.min()) for name, part in seconds.items()})
-    page = comparison(
-        OUTPUTS.title,
+    mean = means(rows)
+    errors = {
+        name: np.array([mean[name, EPSILON, f"depth {at}", "rank_error"] for at in range(LEVELS)])
+        for name in MEDIANS
+    }
+    seconds_of = least_of(rows, SECONDS)
+    return Reproduction(
+        "Private medians by depth (ICDE 2012, figure 4)",
         f"2^20 uniform points in [0, 2^26), a binary tree of {LEVELS} levels, ε = {EPSILON:g} for "
         f"the medians of each level, mean of {repeats} trees. The rank error of a cut is its "
         "distance from the median in ranks, 100 % where all records fall on one side. `uv run "
         "dpviz reproduce medians -o FOLDER` makes this page. Our exponential mechanism (EM) is "
         "ε-DP with ε in the exponent, where the paper's has ε/2; samples (EMs, SSs) are of 1 % and "
         "their amplification is exact. Seconds for a whole tree, all cells of a level at once: "
-        + ", ".join(f"{name} {part.min():.2f}" for name, part in seconds.items())
+        + ", ".join(f"{name} {value:.2f}" for name, value in seconds_of.items())
         + ".",
-        statements,
-        ["medians"],
+        compare(errors, seconds_of),
+        {"medians": rows},
+        {"medians": picture(errors)},
     )
-    return Reproduction(statements, page, {"medians": rows}, {"medians": picture(means)})
 
 
 def uniform_line(seed: int) -> DataHandle:
