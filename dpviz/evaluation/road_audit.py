@@ -13,7 +13,7 @@ from dpviz.evaluation.subject import Subject, cases_of
 from dpviz.methods.roads.base import Measured, RoadMethod, RoadTask
 from dpviz.private.budget import Budget
 from dpviz.private.mechanisms.noise import Noise
-from dpviz.roads.graph import road_graph
+from dpviz.roads.graph import RoadGraph, road_graph
 from dpviz.roads.paths import Paths
 
 EDGES = 4
@@ -52,15 +52,20 @@ def drives(epsilon: float) -> Iterator[Pair]:
 
 def road_subject(method: RoadMethod, epsilon: float) -> Subject:
     """Builds of a road method; the public workload is mostly the whole street."""
-    ends = np.arange(EDGES + 1)
-    nodes: dict[str, Any] = {"node": ends, "x": ends, "y": 0 * ends}
-    street = road_graph(nodes, {"src": ends[:-1], "dst": ends[1:]})
+    graph = street()
     workload = Paths.of([[0, 1, 2, 3]] * 3 + [[1, 2]])
 
     def build(data: Paths, budget: Budget, noise: Noise) -> Measured:
-        return method.build(RoadTask(street, data, workload, budget, noise))
+        return method.build(RoadTask(graph, data, workload, budget, noise))
 
     return Subject(cases_of(drives(epsilon), Paths.of), FEATURES, build, features)
+
+
+def street() -> RoadGraph:
+    """The graph of all builds."""
+    ends = np.arange(EDGES + 1)
+    nodes: dict[str, Any] = {"node": ends, "x": ends, "y": 0 * ends}
+    return road_graph(nodes, {"src": ends[:-1], "dst": ends[1:]})
 
 
 def features(release: Measured, target: tuple[int, ...]) -> list[float]:

@@ -195,13 +195,15 @@ def _parsed(name: str, text: str) -> tuple[dict[str, Any] | None, list[Row]]:
             about = dict(json.loads(head.removeprefix(MARK)))
         lines = csv.DictReader(io.StringIO(body[: body.rfind("\n") + 1]))
         if tuple(lines.fieldnames or ()) != COLUMNS:
-            raise DataError(f"{name} is not a file of 'dpviz evaluate': choose another one")
+            raise csv.Error
         for row in lines:
             epsilon, value = float(row["epsilon"]), float(row["value"])
             at = row["method"], epsilon, row["size"], int(row["repeat"])
             rows.append(Row(*at, row["measure"], value))
     except (csv.Error, RecursionError, TypeError, ValueError):
-        raise DataError(f"{name}: row {len(rows) + 1} is not one of an experiment") from None
+        raise DataError(
+            f"{name}: row {len(rows) + 1} is not one of 'dpviz evaluate': choose another file"
+        ) from None
     torn = not text.endswith("\n")  # a crash in the middle of a build
     return about, [row for row in rows if not torn or row.key != rows[-1].key]
 
@@ -212,4 +214,4 @@ def _text(path: Path) -> str:
             raise OSError
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
-        raise DataError(f"{path.name} is no text in UTF-8: choose another one") from None
+        raise DataError(f"{path.name} is no text in UTF-8: choose another file") from None

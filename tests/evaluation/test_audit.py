@@ -16,10 +16,10 @@ from scipy import stats
 from dpviz.domain import Domain
 from dpviz.errors import ParameterError
 from dpviz.evaluation.audit import audit, tiny
-from dpviz.evaluation.audits import audited, extremes, page, settings, small
-from dpviz.evaluation.events import clopper_pearson, epsilon_bound, feature_names, features
+from dpviz.evaluation.audits import extremes, settings, small, table
+from dpviz.evaluation.events import clopper_pearson, epsilon_bound
 from dpviz.evaluation.exact import _Threshold, chain_losses, shared_threshold_loss
-from dpviz.evaluation.neighbours import neighbours
+from dpviz.evaluation.point_audit import feature_names, features, point_cases
 from dpviz.methods import METHODS, method, of_kind
 from dpviz.methods.points.base import PointMethod, parameter
 from dpviz.methods.points.cell_tree import CellTree
@@ -149,7 +149,7 @@ def test_extremes_are_one_parameter_at_an_end_each():
 @pytest.mark.parametrize("word", extremes())
 def test_nothing_that_claims_epsilon_is_refuted_at_its_extremes(word):
     """A hundred runs of each; ``dpviz audit extremes`` takes as many as are asked for."""
-    assert not audited(small(word), 1.0, trials=100, confidence=SURE, seed=2).violates
+    assert not audit(small(word), 1.0, trials=100, confidence=SURE, seed=2).violates
 
 
 def test_every_registered_method_and_every_preset_is_audited():
@@ -201,37 +201,19 @@ def test_the_quadrature_over_the_threshold_agrees_with_draws():
     assert abs(hits.mean() - exact) < 6 * math.sqrt(exact * (1 - exact) / draws)
 
 
-def test_the_published_tree_that_splits_on_exact_counts_is_refuted_first_on_the_page():
-    audits = [(name, audit(tiny(name), 1.0, trials=200, confidence=SURE))
-              for name in ("ugrid", "inln_dpsd")]  # fmt: skip
-    assert [each.violates for _, each in audits] == [False, True]
-    assert audits[1][1].event
-    text = page(audits, "audit all")
-    assert text.index("`inln_dpsd` | NOT PRIVATE") < text.index("`ugrid` | 1 |")
-    assert "none is refuted" in text
-    assert "SO FAR WITHOUT agrid, " in text
-    refuted = dataclasses.replace(audits[0][1], epsilon_lower_bound=1.5)
-    assert "THESE ARE REFUTED: ugrid" in page([("ugrid", refuted)], "audit all")
-
-
-def test_audit_all_refuses_what_is_for_one_method():
-    for arguments in (["all", "--secure"], ["all", "--set", "height=3"], ["ugrid", "-o", "x.md"]):
-        assert "audit all" in fails("audit", *arguments)
-
-
-def test_audit_all_writes_its_page(monkeypatch, tmp_path):
+def test_audit_all_prints_a_table_with_refuted_methods_first(monkeypatch):
     from dpviz.evaluation import audits
 
-    monkeypatch.setattr(audits, "BENCHES", ["points"])
+    monkeypatch.setattr(audits, "SUBJECTS", ["points"])
     monkeypatch.setattr(audits, "settings", lambda kind: ["ugrid", "inln_dpsd"])
-    path = tmp_path / "audit.md"
-    words = ["audit", "all", "--trials", "100", "--processes", "1", "-o", path]
-    output = as_json(*words)["audits"]
-    assert {row["setting"]: row["violates"] for row in output} == {
-        "ugrid": False,
-        "inln_dpsd": True,
-    }
-    assert "`inln_dpsd`" in path.read_text()
+    words = ["audit", "all", "--trials", "200", "--processes", "1"]
+    rows = as_json(*words)["audits"]
+    assert {row["setting"]: row["violates"] for row in rows} == {"ugrid": False, "inln_dpsd": True}
+    assert {"epsilon_lower_bound", "event", "structure_epsilon", "exact_epsilon"} <= set(rows[0])
+    text = "\n".join(table([(word, audit(small(word), trials=200)) for word in audits.settings("")]))
+    assert text.index("`inln_dpsd` | NOT PRIVATE") < text.index("`ugrid` | 1 |")
+    for arguments in (["all", "--secure"], ["all", "--set", "height=3"]):
+        assert "name one method" in fails("audit", *arguments)
 
 
 def test_the_secure_source_can_be_audited():
@@ -243,23 +225,24 @@ def test_the_secure_source_can_be_audited():
 @pytest.mark.parametrize("dims", [1, 2, 4])
 def test_neighbours_differ_by_one_record_inside_the_domain(dims):
     domain = Domain((0.0,) * dims, (1.0,) * dims)
-    cases = list(neighbours(method("privtree"), 0.5, domain))
+    cases = list(point_cases(method("privtree"), 0.5, domain))
     assert len({case.name for case in cases}) == len(cases) >= 8
     for case in cases:
-        assert case.cells.shape == (len(case.weights), dims)
-        for cells in (case.cells, case.target):
-            assert (cells >= 0).all()
-            assert (cells < domain.side).all()
+        assert case.larger.total == case.smaller.total + 1
+        assert (case.larger.cells < domain.side).all()
+        box = case.target[None], case.target[None] + 1
+        assert case.larger.box_counts(*box) == case.smaller.box_counts(*box) + 1
 
 
 def test_the_deep_chain_leaves_one_record_at_every_level():
     domain = Domain((0.0, 0.0), (1.0, 1.0))
     (chain,) = (
-        case for case in neighbours(method("privtree"), 2.0, domain) if "chain" in case.name
+        case for case in point_cases(method("privtree"), 2.0, domain) if "chain" in case.name
     )
     for level in range(12):
         shift = domain.bits - 1 - level
-        together = (chain.cells >> (shift + 1) == chain.target >> (shift + 1)).all(axis=1)
+        cells = chain.smaller.cells
+        together = (cells >> (shift + 1) == chain.target >> (shift + 1)).all(axis=1)
         assert together.sum() == 12 - level
 
 
@@ -375,4 +358,4 @@ def test_a_word_without_a_value_and_none_at_all_are_named():
 @pytest.mark.parametrize("name", ["ugrid", "markov", "basic", "areas"])
 def test_an_audit_whose_inputs_would_not_fit_is_refused(name):
     with pytest.raises(ParameterError, match="epsilon=1e-300: an audit needs at least"):
-        audited(small(name), 1e-300, trials=100)
+        audit(small(name), 1e-300, trials=100)

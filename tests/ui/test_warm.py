@@ -31,12 +31,15 @@ from numba import threading_layer
 from dpviz.trees.kernels import count_boxes, walk_tree
 print(threading_layer(), *[len(each.__wrapped__.signatures) for each in (count_boxes, walk_tree)])
 from dpviz.evaluation.audit import tiny
-from dpviz.evaluation.road_audit import RoadBench
+from dpviz.evaluation.road_audit import road_subject
+from dpviz.private.budget import Budget
+from dpviz.private.mechanisms.noise import SimulatedNoise
 from dpviz.roads import search
 warm.road_loops()
 for name in ("event-histogram", "min+opt+tru"):
-    bench = RoadBench(tiny(name, "roads"), 1.0, 100, 0, False, None)
-    bench.run(next(bench.cases()), 1)
+    subject = road_subject(tiny(name, "roads"), 1.0)
+    for data in (subject.cases[0].larger, subject.cases[0].smaller):
+        subject.build(data, Budget(1.0), SimulatedNoise(0))
 print(*[len(each.signatures) for each in (search.best_tree, search.optimise, search.run_variance)])
 """
 STOPPED = """
