@@ -232,14 +232,12 @@ def require_files(output: str, plot: str | None, *inputs: str | None) -> None:
     require_csv(output)
     apart(output, *inputs, resumed=True)
     if plot is not None:
-        _require_picture(plot, output)
+        _require_picture(plot)
 
 
-def _require_picture(plot: str, output: str) -> None:
+def _require_picture(plot: str) -> None:
     path = Path(plot)
     apart(plot)
-    if path.resolve() == Path(output).resolve():
-        raise ParameterError(f"plot {plot!r} is the output too: name two files")
     if path.suffix.lower() not in {".png", ".svg", ".pdf"} or not path.parent.is_dir():
         raise ParameterError(f"plot {plot!r}: give a .png, .svg or .pdf in a folder that exists")
     space_in(path.parent, plot)

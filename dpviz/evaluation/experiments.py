@@ -21,7 +21,6 @@ from dpviz.evaluation.rows import Key, Row
 from dpviz.evaluation.workers import finished
 from dpviz.methods import method_with
 from dpviz.methods.points.declared import Declared
-from dpviz.methods.request import chosen_method
 from dpviz.progress import Progress, silent
 
 SECONDS = "build_seconds"
@@ -107,7 +106,7 @@ class Bench(Protocol):
         """Names of the workloads."""
 
     def method(self, text: str) -> Any:
-        """The method of a name with parameters."""
+        """The method of a name with parameters; refused where it is not for these data."""
 
     def measures(self, task: Build) -> Measures:
         """Build, and measure on every workload of the task."""
@@ -138,7 +137,7 @@ def run(
     """
     bench.data.require_public()
     for name in plan.methods:
-        chosen_method(bench.data, bench.method(name), None, {})
+        bench.method(name)
     done = set(done)
     sizes: dict[tuple[str, float, int], list[str]] = {}
     for name, epsilon, size, repeat in plan.keys(bench.sizes):

@@ -21,6 +21,7 @@ from dpviz.evaluation.truth import (
     records_digest,
 )
 from dpviz.methods.points.base import PointMethod
+from dpviz.methods.request import chosen_method
 from dpviz.queries.workloads import Workload
 from dpviz.releases.points.range_count import BULK
 
@@ -71,8 +72,12 @@ class PointBench:
         }
 
     def method(self, text: str) -> PointMethod:
-        """The method of a name with parameters."""
-        method: PointMethod = described_method(text)
+        """The method of a name with parameters.
+
+        Raises:
+            ParameterError: not a method for these data.
+        """
+        method: PointMethod = chosen_method(self.data, described_method(text), None, {})[0]
         return method
 
     def measures(self, task: Build) -> Measures:

@@ -13,6 +13,7 @@ from dpviz.evaluation.experiments import SECONDS, Build, Measures, described_met
 from dpviz.evaluation.rows import Row
 from dpviz.evaluation.rows import summary as row_summary
 from dpviz.evaluation.truth import exact_visits, trips_digest
+from dpviz.methods.request import chosen_method
 from dpviz.methods.roads.base import RoadMethod
 from dpviz.roads.estimates import RoadEstimates
 from dpviz.roads.generate import clustered_workload, corridor_workload
@@ -76,8 +77,13 @@ class RoadBench:
         }
 
     def method(self, text: str) -> RoadMethod:
-        """The method of a name or combination, with parameters."""
-        method: RoadMethod = described_method(text, "roads")
+        """The method of a name or combination, with parameters.
+
+        Raises:
+            ParameterError: not a method for these data.
+        """
+        chosen = described_method(text, "roads")
+        method: RoadMethod = chosen_method(self.data, chosen, self._asked[CORRIDOR], {})[0]
         return method
 
     def measures(self, task: Build) -> Measures:

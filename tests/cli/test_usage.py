@@ -116,9 +116,7 @@ def test_info_refuses_what_the_code_has_no_use_for(folder, words, line):
             (("audit", *words), line)
             for words, line in (
                 (("privtree", "--processes", "3"), "takes no --processes: leave it out"),
-                (("extremes", "-o", "x.md"), "takes no --output: leave it out; --json prints"),
                 (("privtree", "--seed", "1", "--secure"), "--secure is never repeated"),
-                (("all", "-o", "audits.txt"), "output 'audits.txt': give a .md file"),
             )
         ),
     ],

@@ -4,7 +4,6 @@ Every audit runs at confidence 1 − 1e-6, so the false-positive rate is at most
 1e-6 whatever the seed.
 """
 
-import dataclasses
 import math
 from dataclasses import dataclass
 from typing import ClassVar
@@ -210,7 +209,9 @@ def test_audit_all_prints_a_table_with_refuted_methods_first(monkeypatch):
     rows = as_json(*words)["audits"]
     assert {row["setting"]: row["violates"] for row in rows} == {"ugrid": False, "inln_dpsd": True}
     assert {"epsilon_lower_bound", "event", "structure_epsilon", "exact_epsilon"} <= set(rows[0])
-    text = "\n".join(table([(word, audit(small(word), trials=200)) for word in audits.settings("")]))
+    text = "\n".join(
+        table([(word, audit(small(word), trials=200)) for word in audits.settings("")])
+    )
     assert text.index("`inln_dpsd` | NOT PRIVATE") < text.index("`ugrid` | 1 |")
     for arguments in (["all", "--secure"], ["all", "--set", "height=3"]):
         assert "name one method" in fails("audit", *arguments)

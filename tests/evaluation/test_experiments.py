@@ -171,7 +171,10 @@ def test_the_summary_and_the_figure_show_every_method_and_size(tmp_path):
     settings = [(entry["method"], entry["epsilon"], entry["size"]) for entry in entries]
     assert settings[:3] == [("b", 0.5, "small"), ("b", 0.5, "large"), ("b", 2.0, "small")]
     assert entries[0] == {
-        **{"method": "b", "epsilon": 0.5, "size": "small", "repeats": 2},
+        "method": "b",
+        "epsilon": 0.5,
+        "size": "small",
+        "repeats": 2,
         MEASURES[0]: 1.0,
     }
     figure = error_figure(at, title=r"from $\nowhere$")

@@ -108,10 +108,12 @@ def test_public_rules_and_cells_are_part_of_what_sequences_are():
     ],
 )
 def test_bad_plans_are_one_clear_line(words, message):
-    methods = words.pop("methods", ("markov",))
-    with pytest.raises(ParameterError, match=message):
+    def begun(methods=("markov",), **sizes):
         plan = Experiment(methods, (1.0,), kind="sequences")
-        run(SequenceBench(public(ROWS), **{**SMALL, **words}), plan)
+        run(SequenceBench(public(ROWS), **{**SMALL, **sizes}), plan)
+
+    with pytest.raises(ParameterError, match=message):
+        begun(**words)
 
 
 def test_sensitive_and_missing_sequences_are_not_measured():
