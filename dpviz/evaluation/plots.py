@@ -1,9 +1,9 @@
-"""Charts of experiments: a measure against epsilon, a panel each, bands over repetitions."""
+"""Charts of experiments: lines of means in panels, with bands over the repetitions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,10 +24,8 @@ METRICS = {
 }
 
 
-def line_style(number: int) -> dict[str, Any]:
-    """Colour and marker of the line of this number."""
-    colour, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
-    return {"color": colour, "marker": marker, "markersize": 4}
+Series = dict[str, dict[float, Sequence[float]]]
+"""Values over repetitions by x, of each line by its label."""
 
 
 def error_figure(
@@ -36,58 +34,77 @@ def error_figure(
     title: str = "",
     labels: dict[str, str] | None = None,
 ) -> mpl.Figure:
-    """Measures against epsilon, one panel per measure and size.
-
-    A line is the mean over repetitions, its band their least and greatest value. Both axes of an
-    error of :data:`METRICS` are logarithmic, and its panels share them.
+    """Measures against epsilon, one panel per measure and size; see :func:`line_figure`.
 
     Args:
         rows: any rows; at least one of the measures.
-        measures: measures to draw.
+        measures: measures to draw; axes of those of :data:`METRICS` are logarithmic.
         title: above the panels.
         labels: other names for methods.
     """
     measures = list(measures)
-    groups = {key: values for key, values in grouped(rows).items() if key[3] in measures}
-    methods = list(dict.fromkeys(method for method, *_ in groups))
-    epsilons = sorted({epsilon for _, epsilon, *_ in groups})
-    keys = sorted(dict.fromkeys(key[2:] for key in groups), key=lambda key: measures.index(key[1]))
-    errors = all(measure in METRICS for _, measure in keys)
-    figure = mpl.Figure(figsize=(3.2 * len(keys) + 1.6, 3.4), layout="constrained")
-    panels = figure.subplots(1, len(keys), sharey=errors, squeeze=False)[0]
-    for (size, measure), panel in zip(keys, panels, strict=True):
-        for style, method in enumerate(methods):
-            mine = {e: groups.get((method, e, size, measure)) for e in epsilons}
-            values = {epsilon: each for epsilon, each in mine.items() if each}
-            if values:
-                _draw(panel, values, style, (labels or {}).get(method, method))
-        _dress(panel, f"{size} queries" if measure in METRICS else measure, epsilons)
-        panel.set_ylabel(METRICS.get(measure, measure) if panel is panels[0] or not errors else "")
-        if errors:
+    panels: dict[tuple[str, str], Series] = {}
+    for (method, epsilon, size, measure), values in grouped(rows).items():
+        if measure in measures:
+            label = (labels or {}).get(method, method)
+            lines = panels.setdefault((measure, size), {})
+            lines.setdefault(label, {})[epsilon] = values
+    ordered = sorted(panels, key=lambda panel: measures.index(panel[0]))
+    metric = METRICS.get(measures[0])
+    named = {f"{at[1]} queries" if metric else at[0]: panels[at] for at in ordered}
+    return line_figure(named, "ε", metric or "", title, log_x=True, log_y=metric is not None)
+
+
+def line_figure(
+    panels: dict[str, Series],
+    x_label: str,
+    y_label: str,
+    title: str = "",
+    *,
+    log_x: bool = False,
+    log_y: bool = False,
+) -> mpl.Figure:
+    """Lines of means with bands from the least to the greatest value, in panels side by side.
+
+    Args:
+        panels: lines by the title of their panel; at least one.
+        x_label: of each panel.
+        y_label: of the first panel; the panels then share their y axis.
+        title: above the panels.
+        log_x: the x axis is logarithmic.
+        log_y: likewise; a y axis that is not holds 0.
+    """
+    figure = mpl.Figure(figsize=(3.2 * len(panels) + 1.6, 3.4), layout="constrained")
+    axes = figure.subplots(1, len(panels), sharey=bool(y_label), squeeze=False)[0]
+    names = list(dict.fromkeys(name for lines in panels.values() for name in lines))
+    ticks = sorted({x for lines in panels.values() for line in lines.values() for x in line})
+    for (heading, lines), panel in zip(panels.items(), axes, strict=True):
+        for name, line in lines.items():
+            _draw(panel, dict(sorted(line.items())), names.index(name), name)
+        panel.set_title(heading, fontsize=10)
+        panel.set_xlabel(x_label, fontsize=10)
+        if log_x:
+            panel.set_xscale("log")
+        if log_y:
             panel.set_yscale("log")
         else:
-            panel.set_ylim(bottom=0.0)
-    handles, words = panels[0].get_legend_handles_labels()
+            panel.set_ylim(bottom=min(0.0, panel.get_ylim()[0]))
+        panel.set_xticks(ticks, [f"{each:g}" for each in ticks], fontsize=8)
+        panel.minorticks_off()
+        panel.tick_params(axis="y", labelsize=8)
+        panel.grid(visible=True, which="major", color="#d0d0d0", linewidth=0.5)
+        panel.spines[["top", "right"]].set_visible(False)
+    axes[0].set_ylabel(y_label)
+    handles, words = axes[0].get_legend_handles_labels()
     figure.legend(handles, words, loc="outside right center", frameon=False, fontsize=8)
     if title:
         figure.suptitle(title, fontsize=11, parse_math=False)  # a file's name is no formula
     return figure
 
 
-def _draw(panel: Axes, values: dict[float, list[float]], style: int, label: str) -> None:
-    middle = [float(np.mean(each)) for each in values.values()]
-    epsilons = list(values)
-    (line,) = panel.plot(epsilons, middle, linewidth=1.4, label=label, **line_style(style))
-    low, high = ([of(each) for each in values.values()] for of in (min, max))
-    panel.fill_between(epsilons, low, high, color=line.get_color(), alpha=0.18, linewidth=0)
-
-
-def _dress(panel: Axes, title: str, epsilons: list[float]) -> None:
-    panel.set_xscale("log")
-    panel.set_title(title, fontsize=10)
-    panel.set_xlabel("ε", fontsize=10)
-    panel.set_xticks(epsilons, [f"{each:g}" for each in epsilons], fontsize=8)
-    panel.minorticks_off()
-    panel.tick_params(axis="y", labelsize=8)
-    panel.grid(visible=True, which="major", color="#d0d0d0", linewidth=0.5)
-    panel.spines[["top", "right"]].set_visible(False)
+def _draw(panel: Axes, line: dict[float, Sequence[float]], style: int, label: str) -> None:
+    colour, marker = COLOURS[style % len(COLOURS)], MARKERS[style % len(MARKERS)]
+    middle = [float(np.mean(each)) for each in line.values()]
+    low, high = ([of(each) for each in line.values()] for of in (min, max))
+    panel.plot(list(line), middle, marker, linestyle="-", color=colour, markersize=4, label=label)
+    panel.fill_between(list(line), low, high, color=colour, alpha=0.18, linewidth=0)

@@ -10,9 +10,8 @@ from statistics import geometric_mean
 from dpviz.datasets import dataset
 from dpviz.evaluation.figures.report import Reproduction, Statement
 from dpviz.evaluation.figures.shapes import DATA, METRIC, measured
-from dpviz.evaluation.plots import line_style
+from dpviz.evaluation.plots import Series, line_figure
 from dpviz.evaluation.rows import means
-from dpviz.lazy import mpl
 from dpviz.progress import Progress
 
 EPSILON = 0.5
@@ -42,6 +41,12 @@ def reproduce(repeats: int, seed: int, progress: Progress) -> Reproduction:
         for (method, _, shape, measure), mean in means(rows).items()
         if measure == METRIC
     }
+    panels: dict[str, Series] = {}
+    for row in rows:
+        if row.measure == METRIC:
+            name, height = asked[row.method]
+            line = panels.setdefault(f"{row.size} queries", {}).setdefault(name, {})
+            line[height] = [*line.get(height, ()), row.value]
     return Reproduction(
         "Trees of every kind by height (ICDE 2012, figure 6)",
         f"Median relative error of 600 queries with an answer, per shape, ε = {EPSILON:g}; mean of "
@@ -52,7 +57,7 @@ def reproduce(repeats: int, seed: int, progress: Progress) -> Reproduction:
         "reproduce heights -o FOLDER` makes this page.",
         compare(errors),
         {"heights": rows},
-        {"heights": picture(errors)},
+        {"heights": line_figure(panels, "Height", "Median relative error", log_y=True)},
     )
 
 
@@ -125,23 +130,3 @@ def compare(errors: Errors) -> list[Statement]:
             min(hilbert.values()) <= 1.5 and max(hilbert.values()) >= 2,
         ),
     ]
-
-
-def picture(errors: Errors) -> mpl.Figure:
-    """Error against height, one panel per shape."""
-    figure = mpl.Figure(figsize=(3.4 * len(SHAPES) + 1.6, 3.4), layout="constrained")
-    panels = figure.subplots(1, len(SHAPES), sharey=True)
-    for panel, shape in zip(panels, SHAPES, strict=True):
-        for style, name in enumerate(METHODS):
-            percent = [100 * errors[name, height, shape] for height in HEIGHTS]
-            panel.plot(HEIGHTS, percent, label=name, **line_style(style))
-        panel.set_yscale("log")
-        panel.set_title(f"{shape} queries", fontsize=10)
-        panel.set_xlabel("Height")
-        panel.set_xticks(HEIGHTS)
-        panel.grid(alpha=0.3)
-        panel.spines[["top", "right"]].set_visible(False)
-    panels[0].set_ylabel("Median relative error (%)")
-    handles, names = panels[0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside right center", frameon=False, fontsize=8)
-    return figure

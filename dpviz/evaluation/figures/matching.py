@@ -16,8 +16,8 @@ from dpviz.domain import Domain
 from dpviz.evaluation.experiments import SECONDS, Build, described_method, parsed, timed
 from dpviz.evaluation.figures.report import Reproduction, Statement, least_of, part_of
 from dpviz.evaluation.matching import match_truth
-from dpviz.evaluation.rows import Group, Row, markdown, means
-from dpviz.lazy import mpl
+from dpviz.evaluation.plots import Series, line_figure
+from dpviz.evaluation.rows import Group, Row, grouped, markdown, means
 from dpviz.progress import Progress
 from dpviz.releases.points.matching import GUARANTEE, PADDINGS, match
 
@@ -61,6 +61,10 @@ def reproduce(repeats: int, seed: int, progress: Progress) -> Reproduction:
         rows += measured(dims, repeats, seed, part_of(progress, at, len(ATTRIBUTES)))
     mean = means(rows)
     times = construction(repeats, seed)
+    panels: dict[str, Series] = {}
+    for (name, epsilon, size, measure), values in grouped(rows).items():
+        if measure == RATIO and size.endswith("noisy"):
+            panels.setdefault(size, {}).setdefault(name, {})[epsilon] = values
     return Reproduction(
         "Private record matching (ICDE 2012, figure 7)",
         f"Reduction ratio of two registers of {registers.SIZE:,} invented people, of whom "
@@ -74,7 +78,7 @@ def reproduce(repeats: int, seed: int, progress: Progress) -> Reproduction:
         "`uv run dpviz reproduce matching -o FOLDER` makes this page.\n\n" + table(mean),
         compare(mean, least_of(times, SECONDS)),
         {"matching": rows, "matching-times": times},
-        {"matching": picture(mean)},
+        {"matching": line_figure(panels, "ε of each owner", "reduction ratio")},
     )
 
 
@@ -156,20 +160,6 @@ def table(mean: Means) -> str:
             cells += [f"{mean[*at, RATIO]:.4f}", f"{mean[*at, 'recall']:.3f}"]
         lines.append([*cells, f"{mean[*noisy, 'true_reduction_ratio']:.4f}"])
     return "\n".join(markdown(head, lines))
-
-
-def picture(mean: Means) -> mpl.Figure:
-    """Reduction ratio against ε with the paper's padding, a panel per number of attributes."""
-    figure = mpl.Figure(figsize=(3.6 * len(ATTRIBUTES), 3.2), layout="constrained")
-    panels = figure.subplots(1, len(ATTRIBUTES), squeeze=False)[0]
-    for axes, dims in zip(panels, ATTRIBUTES, strict=True):
-        for name in TREES:
-            ratios = [mean[name, each, named(dims, "noisy"), RATIO] for each in EPSILONS]
-            axes.plot(EPSILONS, ratios, marker="o", markersize=3, label=name)
-        axes.set(xlabel="ε of each owner", title=f"{dims} attributes", ylim=(None, 1))
-    figure.axes[0].set_ylabel("reduction ratio")
-    figure.axes[0].legend(fontsize=7)
-    return figure
 
 
 def compare(mean: Means, seconds: dict[str, float]) -> list[Statement]:

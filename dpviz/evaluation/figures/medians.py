@@ -16,10 +16,9 @@ from dpviz.build import DataHandle, build, from_points
 from dpviz.domain import Domain
 from dpviz.evaluation.experiments import SECONDS
 from dpviz.evaluation.figures.report import Reproduction, Statement, least_of
-from dpviz.evaluation.plots import line_style
+from dpviz.evaluation.plots import Series, line_figure
 from dpviz.evaluation.rows import Row, means
 from dpviz.evaluation.truth import exact_counts
-from dpviz.lazy import mpl
 from dpviz.progress import Progress
 from dpviz.releases.points.release import PointRelease
 from dpviz.trees.lattice import Float
@@ -61,6 +60,11 @@ def reproduce(repeats: int, seed: int, progress: Progress) -> Reproduction:
         name: np.array([mean[name, EPSILON, f"depth {at}", "rank_error"] for at in range(LEVELS)])
         for name in MEDIANS
     }
+    lines: Series = {
+        name: {depth: [error] for depth, error in enumerate(part.tolist())}
+        for name, part in errors.items()
+    }
+    words = "Depth (2^20 records at depth 0, about 2^11 at depth 9)"
     seconds_of = least_of(rows, SECONDS)
     return Reproduction(
         "Private medians by depth (ICDE 2012, figure 4)",
@@ -74,7 +78,7 @@ def reproduce(repeats: int, seed: int, progress: Progress) -> Reproduction:
         + ".",
         compare(errors, seconds_of),
         {"medians": rows},
-        {"medians": picture(errors)},
+        {"medians": line_figure({"": lines}, words, "Mean rank error", log_y=True)},
     )
 
 
@@ -179,17 +183,3 @@ def compare(means: dict[str, Float], seconds: dict[str, float]) -> list[Statemen
             seconds["cell"] > 2 * seconds["EM"],
         ),
     ]
-
-
-def picture(means: dict[str, Float]) -> mpl.Figure:
-    """Rank error against depth, on a logarithmic axis."""
-    figure = mpl.Figure(figsize=(6.4, 4.0), layout="constrained")
-    axes = figure.subplots()
-    for style, (name, part) in enumerate(means.items()):
-        axes.plot(100 * part, label=name, **line_style(style))
-    axes.set_yscale("log")
-    axes.set_xlabel("Depth (2^20 records at depth 0, about 2^11 at depth 9)")
-    axes.set_ylabel("Mean rank error (%)")
-    axes.grid(alpha=0.3)
-    axes.legend(frameon=False, fontsize=8, ncols=2)
-    return figure
