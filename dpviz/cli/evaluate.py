@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,11 +22,7 @@ if TYPE_CHECKING:
     from dpviz.build import DataHandle
     from dpviz.evaluation.experiments import Experiment
     from dpviz.evaluation.rows import Row
-    from dpviz.methods.points.declared import Declared
     from dpviz.queries.workloads import Workload
-
-QUERIES_DRAWN = 10_000
-"""Queries of each size, where nobody says how many."""
 
 METRIC = ("mean_relative_error",)
 """Drawn of an evaluation on points."""
@@ -52,22 +48,19 @@ def evaluate(
         ),
     ] = "small,medium,large",
     queries: Annotated[
-        int | None,
-        typer.Option(max=QUERIES.most, help="Range queries per size; 10,000 by default."),
-    ] = None,
+        int, typer.Option(max=QUERIES.most, help="Range queries per size.")
+    ] = 10_000,
     repeats: Annotated[int, typer.Option(help="Repetitions with fresh noise.")] = 5,
     seed: NoiseSeed = None,
     sanity: Annotated[float, typer.Option(help="Sanity bound as a share of the records.")] = 0.001,
     nonempty: Annotated[
         bool, typer.Option("--nonempty", help="Only queries whose exact answer is not zero.")
     ] = False,
-    workload_file: Annotated[
+    workload: Annotated[
         str | None,
         typer.Option(
-            "--workload",
             help="What releases are for, as for build: words or a CSV file; a row's method names "
-            "the parameters that follow. Or a Parquet file of queries: read it, or write it if "
-            "absent.",
+            "the parameters that follow."
         ),
     ] = None,
     processes: Annotated[int, typer.Option(min=0, help="Worker processes.")] = 2,
@@ -84,31 +77,23 @@ def evaluate(
     from dpviz.evaluation.experiments import Experiment, fitted
     from dpviz.evaluation.points import PointBench
     from dpviz.evaluation.rows import summary
-    from dpviz.queries.workloads import save
 
     if not public:
         raise PrivacyError(
             "evaluate compares with exact counts: only for public data; add --public if they are"
         )
-    require_files(output, plot, source, workload_file)
+    require_files(output, plot, source, workload)
     handle = dpviz.load(source, places.domain(source), **places.reading(), public=True)
     require_public(dpviz.Ledger(), handle)  # exact counts follow
-    declared, workload_file = _declared(workload_file, handle)
-    drawn = workload_file is not None and not Path(workload_file).exists()
-    chosen = distinct(words(sizes, "--sizes"))
-    asked = _workloads(handle, chosen, queries, seed or 0, nonempty, workload_file)
+    declared = None if workload is None else workload_rule(workload)(handle)
+    asked = _workloads(handle, distinct(words(sizes, "--sizes")), queries, seed or 0, nonempty)
     plan = Experiment(
         distinct(fitted(text, declared) for text in words(methods, "--methods")),
         distinct(numbers(epsilons, "--epsilons")),
         repeats,
         seed,
     )
-
-    def keep_queries() -> None:
-        if drawn and workload_file is not None:
-            save(list(asked), handle.domain, workload_file)
-
-    rows = measured(output, PointBench(handle, asked, sanity), plan, processes, keep_queries)
+    rows = measured(output, PointBench(handle, asked, sanity), plan, processes)
     if plot is not None:
         write_plot(plot, rows, handle.name)
     means = summary(rows)
@@ -120,31 +105,15 @@ def evaluate(
     emit_results(output, len(rows), means, lines, as_json)
 
 
-def measured(
-    output: str,
-    bench: Any,
-    plan: Experiment,
-    processes: int = 0,
-    accepted: Callable[[], None] = lambda: None,
-) -> list[Row]:
-    """Measure what a file of rows lacks; all rows of the file.
-
-    Args:
-        output: the file.
-        bench: data and measures.
-        plan: what to run.
-        processes: worker processes.
-        accepted: called once nothing is left to refuse.
-    """
+def measured(output: str, bench: Any, plan: Experiment, processes: int = 0) -> list[Row]:
+    """Measure what a file of rows lacks; all rows of the file."""
     from dpviz.evaluation.experiments import run
     from dpviz.evaluation.rows import RowFile
 
     with claimed(output):
         file = RowFile(output, {**bench.about, "seed": plan.seed})
         done = {row.key for row in file.rows}
-        finished = run(bench, plan, done=done, processes=processes, progress=progress())
-        accepted()
-        for rows in finished:
+        for rows in run(bench, plan, done=done, processes=processes, progress=progress()):
             file.append(rows)
     return file.rows
 
@@ -168,55 +137,21 @@ def emit_results(
     emit(facts, as_json, "\n".join([f"{output}: {rows:,} rows", *lines]))
 
 
-def _declared(workload: str | None, handle: DataHandle) -> tuple[Declared | None, str | None]:
-    """A declared workload, or the Parquet file of queries."""
-    from dpviz.methods.points.declared import is_worded
-
-    if workload is None or not (is_worded(workload) or Path(workload).suffix.lower() == ".csv"):
-        return None, workload
-    return workload_rule(workload)(handle), None
-
-
 def _workloads(
-    handle: DataHandle,
-    sizes: tuple[str, ...],
-    queries: int | None,
-    seed: int,
-    nonempty: bool,
-    file: str | None,
+    handle: DataHandle, sizes: tuple[str, ...], queries: int, seed: int, nonempty: bool
 ) -> tuple[Workload, ...]:
-    """The queries: from the file where it exists, else drawn."""
+    """Draw the queries of every size."""
     from dpviz.evaluation import truth
-    from dpviz.queries import workloads
+    from dpviz.queries.workloads import workload
 
-    def drawn(size: str, n: int) -> Workload:
-        if size in truth.HOT:
-            return truth.hot(handle, size, n, seed)
-        return workloads.workload(handle.domain, size, n, seed)
-
-    if file is not None and Path(file).exists():
-        stored = {load.size: load for load in workloads.read(file, handle.domain)}
-        missing = [size for size in sizes if size not in stored]
-        if missing:
-            raise ParameterError(
-                f"{file} holds the sizes {', '.join(stored)}, not {missing[0]}: "
-                "choose another file or --sizes"
-            )
-        chosen = tuple(stored[size] for size in sizes)
-        for load in chosen:  # the command that wrote it goes on when it is given again
-            if queries not in (None, len(load)):
-                raise ParameterError(
-                    f"--queries {queries}: {file} holds {len(load)} {load.size} ones of its own: "
-                    "leave it out"
-                )
-            if nonempty:
-                truth.nonempty(handle, load, len(load))
-        return chosen
-    queries = QUERIES_DRAWN if queries is None else queries
-    if nonempty:
-        many = [drawn(size, NONEMPTY_DRAWS * queries) for size in sizes]
-        return tuple(truth.nonempty(handle, load, queries) for load in many)
-    return tuple(drawn(size, queries) for size in sizes)
+    many = NONEMPTY_DRAWS * queries if nonempty else queries
+    drawn = tuple(
+        truth.hot(handle, size, many, seed)
+        if size in truth.HOT
+        else workload(handle.domain, size, many, seed)
+        for size in sizes
+    )
+    return tuple(truth.nonempty(handle, load, queries) for load in drawn) if nonempty else drawn
 
 
 def require_files(output: str, plot: str | None, *inputs: str | None) -> None:
