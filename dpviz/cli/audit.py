@@ -25,7 +25,7 @@ def audit(
         str,
         typer.Argument(
             metavar="METHOD",
-            help="A name or alias; all, sequences, roads or extremes for many.",
+            help="A name or alias; all, sequences or roads for many.",
         ),
     ],
     epsilon: Epsilon = 1.0,

@@ -37,79 +37,28 @@ def settings(kind: str = "points") -> list[str]:
     return words
 
 
-STEERING = ("axes", "looks", "switch")
-"""Whole-number parameters that steer a method; :func:`small` keeps the others, sizes, small."""
-
-FAR = 100.0
-"""A threshold beyond is never reached by an audit's records, and far below zero all is split."""
-
-
-def extremes() -> list[str]:
-    """Every method that claims privacy, with one parameter at an end or at another choice.
-
-    >>> [word for word in extremes() if word.startswith("agrid")]
-    ['agrid alpha=0.05', 'agrid alpha=0.95']
-    """
-    words = []
-    kinds = ("points", "sequences", "areas")
-    for name in itertools.chain(*(sorted(of_kind(kind)) for kind in kinds)):
-        plain = small(name)
-        for key, field in METHODS[name].parameter_fields().items():
-            limits, value = field.metadata["parameter"], plain.parameters()[key]
-            whole = str(field.type).startswith("int")
-            ends: list[Any] = list(limits.choices) or [limits.low, limits.high]
-            if isinstance(value, bool):
-                ends = [False, True]
-            elif not limits.choices and (key not in STEERING if whole else limits.high > FAR):
-                ends = [] if whole else [max(0.0, limits.low), FAR]
-            elif key == "axes":
-                ends = [1, 2]
-            for end in ends:
-                word = f"{name} {key}={end:g}" if isinstance(end, float) else f"{name} {key}={end}"
-                if end != value and small(word).private:
-                    words.append(word)
-    return words
-
-
 def group(name: str) -> list[str] | None:
-    """The settings that a name stands for, or None: one of four groups."""
-    groups = {
-        "all": lambda: list(itertools.chain(*map(settings, SUBJECTS))),
-        "sequences": lambda: settings("sequences"),
-        "roads": lambda: settings("roads"),
-        "extremes": extremes,
-    }
-    return groups[name.lower()]() if name.lower() in groups else None
+    """The settings that a name stands for, or None where it names a method."""
+    name = name.lower()
+    if name == "all":
+        return list(itertools.chain(*map(settings, SUBJECTS)))
+    return settings(name) if name in ("sequences", "roads") else None
 
 
-def small(word: str, /, **parameters: Any) -> Method:
-    """The method of a setting, on data of any kind, with small builds.
-
-    Args:
-        word: a name, and after it parameters as ``key=value`` between spaces.
-        **parameters: more of them.
+def small(name: str, /, **parameters: Any) -> Method:
+    """The method of a name or preset, on data of any kind, with small builds.
 
     Raises:
         ParameterError: an unknown name or parameter, or a value out of range.
     """
-    word, *pairs = word.split() or [word]
-    parameters = {**dict(pair.partition("=")[::2] for pair in pairs), **parameters}
-    if pairs:
-        parameters = {**_low(word), **parameters}
-    known = {each.lower(): METHODS[name].kind for each, (name, _) in names().items()}
-    kind = "roads" if "+" in word else known.get(word.lower())
+    known = {each.lower(): METHODS[method].kind for each, (method, _) in names().items()}
+    kind = "roads" if "+" in name else known.get(name.lower())
     if kind is None:
-        near = difflib.get_close_matches(word, names(), 3)
+        near = difflib.get_close_matches(name, names(), 3)
         hint = f"did you mean {' or '.join(near)}?" if near else "see dpviz methods, or sequences"
-        raise ParameterError(f"unknown method {word!r}: {hint}")
-    method: Method = tiny(word, kind, **parameters)
+        raise ParameterError(f"unknown method {name!r}: {hint}")
+    method: Method = tiny(name, kind, **parameters)
     return method
-
-
-def _low(name: str) -> dict[str, Any]:
-    """A tree of few levels, whatever a parameter at its end makes of it."""
-    fields = METHODS[name].parameter_fields() if name in of_kind("points") else {}
-    return {"max_depth": 4} if "max_depth" in fields else {}
 
 
 def audit_all(

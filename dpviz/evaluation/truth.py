@@ -29,7 +29,6 @@ from dpviz.queries.workloads import Workload
 from dpviz.releases.areas.partition import Areas
 from dpviz.releases.points.region_count import Regions
 from dpviz.releases.points.release import PointRelease
-from dpviz.releases.points.sums import values_of
 from dpviz.trees.lattice import Codes, Float, Int, grid_edges
 
 LABELS = ("columns", "crs")
@@ -53,22 +52,6 @@ def of_one_kind(handle: DataHandle, kind: str) -> DataHandle:
     at = 0 if domain.kinds is None else domain.kinds.number(kind)
     index = handle._layers.counts[at]
     return DataHandle(handle.name, replace(domain.of_one_kind, values=None), index, public=True)
-
-
-def exact_sums(handle: DataHandle, rects: ArrayLike, kind: str | None = None) -> Float:
-    """Exact sums of clipped values in rectangles, of one kind or of all, float64 of shape (q,).
-
-    Raises:
-        DomainError: it has no values, or no such kind.
-    """
-    handle.require_public()
-    domain = handle.domain
-    lo, hi = domain.boxes(rects)
-    sums = handle._layers.sums
-    if kind is not None and domain.kinds is not None:
-        sums = sums[domain.kinds.number(kind) :][:1]
-    steps = np.sum([each.box_counts(lo, hi) for each in sums], axis=0)
-    return np.asarray(steps * values_of(domain).grid)
 
 
 def exact_grid(handle: DataHandle, cells: int) -> Int:

@@ -15,11 +15,11 @@ from scipy import stats
 from dpviz.domain import Domain
 from dpviz.errors import ParameterError
 from dpviz.evaluation.audit import audit, tiny
-from dpviz.evaluation.audits import extremes, settings, small, table
+from dpviz.evaluation.audits import settings, small, table
 from dpviz.evaluation.events import clopper_pearson, epsilon_bound
 from dpviz.evaluation.exact import _Threshold, chain_losses, shared_threshold_loss
 from dpviz.evaluation.point_audit import feature_names, features, point_cases
-from dpviz.methods import METHODS, method, of_kind
+from dpviz.methods import method, of_kind
 from dpviz.methods.points.base import PointMethod, parameter
 from dpviz.methods.points.cell_tree import CellTree
 from dpviz.methods.points.privtree import exact_loss, tight_constant
@@ -129,26 +129,46 @@ def test_nothing_that_claims_epsilon_is_refuted_by_many_trials(name):
     assert not audit(tiny(name), 1.0, trials=1_000, confidence=SURE, seed=1).violates
 
 
-def test_extremes_are_one_parameter_at_an_end_each():
-    words = extremes()
-    assert len(words) == len(set(words)) > 60
-    assert {"privtree tree_share=0.95", "ladder_tree looks=8", "markov mask=False"} <= set(words)
-    assert {word.split()[0] for word in words} <= {*METHODS}
-    for word in words:
-        name, pair = word.split()
-        key, value = pair.split("=")
-        extreme = small(word).parameters()[key]
-        assert f"{extreme:g}" == value if isinstance(extreme, float) else str(extreme) == value
-        assert small(word) != small(name)
-        assert small(word).private
+STEERING = ("axes", "looks", "switch")
+"""Whole-number parameters that steer a method; the others, sizes, stay small."""
+
+FAR = 100.0
+"""A threshold beyond is never reached by an audit's records, and far below zero all is split."""
+
+
+def extremes():
+    """Every method that claims privacy, with one parameter at an end or at another choice."""
+    for kind in ("points", "sequences", "areas"):
+        for name, cls in sorted(of_kind(kind).items()):
+            low = {"max_depth": 4} if kind == "points" and "max_depth" in cls().parameters() else {}
+            for key, field in cls.parameter_fields().items():
+                limits, value = field.metadata["parameter"], small(name).parameters()[key]
+                whole = str(field.type).startswith("int")
+                ends = list(limits.choices) or [limits.low, limits.high]
+                if isinstance(value, bool):
+                    ends = [False, True]
+                elif not limits.choices and (key not in STEERING if whole else limits.high > FAR):
+                    ends = [] if whole else [max(0.0, limits.low), FAR]
+                elif key == "axes":
+                    ends = [1, 2]
+                for end in ends:
+                    chosen = {**low, key: end}
+                    if end != value and small(name, **chosen).private:
+                        yield name, chosen
+
+
+def test_every_method_has_extremes():
+    every = list(extremes())
+    assert len(every) > 60
+    for case in (("ladder_tree", "looks", 8), ("markov", "mask", False)):
+        assert case in [(name, key, chosen[key]) for name, chosen in every for key in chosen]
 
 
 @pytest.mark.slow
 @pytest.mark.campaign
-@pytest.mark.parametrize("word", extremes())
-def test_nothing_that_claims_epsilon_is_refuted_at_its_extremes(word):
-    """A hundred runs of each; ``dpviz audit extremes`` takes as many as are asked for."""
-    assert not audit(small(word), 1.0, trials=100, confidence=SURE, seed=2).violates
+@pytest.mark.parametrize(("name", "chosen"), list(extremes()))
+def test_nothing_that_claims_epsilon_is_refuted_at_its_extremes(name, chosen):
+    assert not audit(small(name, **chosen), 1.0, trials=100, confidence=SURE, seed=2).violates
 
 
 def test_every_registered_method_and_every_preset_is_audited():
@@ -351,7 +371,7 @@ def test_bad_settings_get_one_clear_line(change, message):
 
 def test_a_word_without_a_value_and_none_at_all_are_named():
     with pytest.raises(ParameterError, match="no parameter 'foo'"):
-        small("privtree foo")
+        small("privtree", foo=1)
     with pytest.raises(ParameterError, match="unknown method ' '"):
         small(" ")
 
