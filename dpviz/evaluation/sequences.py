@@ -127,10 +127,12 @@ class SequenceBench:
         """Build once, or once for every k where k choices are paid for."""
         method = self.method(task.method)
         fits_k = "k" in method.parameter_fields() and "k" not in parsed(task.method)[1]
-        release, seconds = timed(self.data, method, task)
-        for k in self.tops:
-            if fits_k:
-                release, seconds = timed(self.data, self.method(task.method, k=k), task)
+        if fits_k:
+            chosen = {k: self.method(task.method, k=k) for k in self.tops}
+            releases = {k: timed(self.data, chosen[k], task) for k in self.tops}
+        else:
+            releases = dict.fromkeys(self.tops, timed(self.data, method, task))
+        for k, (release, seconds) in releases.items():
             model, wanted = release.model, set(self._strings[:k])
             listed = k if not isinstance(model, Ranking) else min(k, len(model))
             strings = {string for string, _ in model.top(listed)}
