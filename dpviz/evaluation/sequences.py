@@ -132,11 +132,12 @@ class SequenceBench:
             releases = {k: timed(self.data, chosen[k], task) for k in self.tops}
         else:
             releases = dict.fromkeys(self.tops, timed(self.data, method, task))
-        for k, (release, seconds) in releases.items():
+        for k, (release, _) in releases.items():
             model, wanted = release.model, set(self._strings[:k])
             listed = k if not isinstance(model, Ranking) else min(k, len(model))
             strings = {string for string, _ in model.top(listed)}
             yield ALL, f"top {k}", len(wanted & strings) / len(wanted)
+        release, seconds = releases[self.tops[-1]]
         if not isinstance(release.model, Ranking):
             # A method without noise has no synthetic sequences: its own are the truncated ones.
             drawn = (

@@ -48,35 +48,6 @@ class Half(PointMethod):
         return tree.decomposition(count, np.ones(1))
 
 
-@dataclass(frozen=True, kw_only=True)
-class ExactSplits(PointMethod):
-    """InLN_DPSD's flaw: splits on exact counts, noise on the leaves."""
-
-    name: ClassVar[str] = "exact_splits"
-    threshold: float = parameter(20.0, "Split above", 0, 1000)
-
-    def build(self, index, budget, noise):
-        tree = CellTree(index, index.domain.dims)
-        tree.grow(lambda counts, _: counts > self.threshold, 3)
-        return tree.with_leaf_counts(noise, budget)
-
-
-@dataclass(frozen=True, kw_only=True)
-class BinarySparseVector(PointMethod):
-    """PrivTree §5, algorithm 3 (NOT PRIVATE): one noisy threshold for every node, scale 2/ε."""
-
-    name: ClassVar[str] = "binary_sparse_vector"
-    threshold: float = parameter(60.0, "θ, far from the counts of empty nodes", 0, 1000)
-
-    def build(self, index, budget, noise):
-        rate = budget.spend(budget.left, "tree").use() / 2
-        threshold = self.threshold + noise.two_sided(1, rate)[0]
-        tree = CellTree(index, index.domain.dims)
-        tree.grow(lambda counts, _: counts + noise.two_sided(len(counts), rate) > threshold, 12)
-        zeros = np.zeros(len(tree.parent))
-        return tree.decomposition(zeros, zeros)
-
-
 SURE = 1 - 1e-6
 
 
@@ -92,20 +63,6 @@ def test_the_same_mechanism_at_its_rate_is_not():
     result = audit(Half(), 1.0, trials=4000, confidence=SURE)
     assert not result.violates
     assert result.epsilon_lower_bound > 0.7  # the loss is exactly 1: the audit has power
-
-
-def test_splits_on_exact_counts_are_caught_at_once():
-    result = audit(ExactSplits(), 1.0, trials=600, confidence=SURE)
-    assert result.epsilon_lower_bound > 3
-    assert "nodes" in result.event or "level" in result.event or "depth" in result.event
-
-
-@pytest.mark.slow
-@pytest.mark.campaign
-def test_the_binary_sparse_vector_technique_is_caught():
-    result = audit(BinarySparseVector(), 2.0, trials=10_000)
-    assert result.violates
-    assert "49 places" in result.neighbours
 
 
 @pytest.mark.parametrize("name", PRIVATE)
