@@ -21,7 +21,7 @@ from dpviz.lists import distinct, words
 if TYPE_CHECKING:
     from dpviz.build import DataHandle
     from dpviz.evaluation.experiments import Experiment
-    from dpviz.evaluation.rows import Row
+    from dpviz.evaluation.rows import MeasureRow
     from dpviz.queries.workloads import Workload
 
 METRIC = ("mean_relative_error",)
@@ -105,7 +105,7 @@ def evaluate(
     emit_results(output, len(rows), means, lines, as_json)
 
 
-def measured(output: str, bench: Any, plan: Experiment, processes: int = 0) -> list[Row]:
+def measured(output: str, bench: Any, plan: Experiment, processes: int = 0) -> list[MeasureRow]:
     """Measure what a file of rows lacks; all rows of the file."""
     from dpviz.evaluation.experiments import run
     from dpviz.evaluation.rows import RowFile
@@ -118,7 +118,9 @@ def measured(output: str, bench: Any, plan: Experiment, processes: int = 0) -> l
     return file.rows
 
 
-def write_plot(path: str, rows: list[Row], title: str, measures: Iterable[str] = METRIC) -> None:
+def write_plot(
+    path: str, rows: list[MeasureRow], title: str, measures: Iterable[str] = METRIC
+) -> None:
     """Draw measures against epsilon; write the picture whole or not at all."""
     from dpviz.evaluation.plots import error_figure
     from dpviz.files.writing import write_file

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from dpviz.domain import Domain
-from dpviz.evaluation.subject import Case, Subject
+from dpviz.evaluation.subject import Neighbours, Subject
 from dpviz.lazy import shapely
 from dpviz.methods.areas.base import AreaMethod
 from dpviz.releases.areas.partition import Areas
@@ -33,7 +33,7 @@ def area_subject(method: AreaMethod, epsilon: float) -> Subject:
         f"{many} records in each quarter, or one more": (many, many, many, many),
     }
     cases = [
-        Case(name, np.array(counts) + np.array([1, 0, 0, 0]), np.array(counts), None)
+        Neighbours(name, np.array(counts) + np.array([1, 0, 0, 0]), np.array(counts), None)
         for name, counts in inputs.items()
     ]
 

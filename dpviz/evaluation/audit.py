@@ -17,7 +17,7 @@ from dpviz.evaluation.point_audit import point_subject
 from dpviz.evaluation.road_audit import road_subject
 from dpviz.evaluation.search import Bench, Finding, finding
 from dpviz.evaluation.sequence_audit import sequence_subject
-from dpviz.evaluation.subject import Case, Subject
+from dpviz.evaluation.subject import Neighbours, Subject
 from dpviz.methods import method_with
 from dpviz.methods.registry import Method
 from dpviz.private.budget import Budget, positive_epsilon
@@ -75,7 +75,7 @@ SUBJECTS: dict[str, Callable[[Any, float], Subject]] = {
 """Subjects by kind of data, of a method and an epsilon."""
 
 
-class Auditor(Bench[Case]):
+class Auditor(Bench[Neighbours]):
     """Builds a subject again and again, with simulated noise or that of releases.
 
     Args:
@@ -96,11 +96,11 @@ class Auditor(Bench[Case]):
         super().__init__(trials, budget.delta, progress)
         self.subject, self.budget, self.noise = subject, budget, noise
 
-    def inputs(self, case: Case) -> tuple[Any, Any]:
+    def inputs(self, case: Neighbours) -> tuple[Any, Any]:
         """See the base."""
         return case.larger, case.smaller
 
-    def features(self, case: Case, data: Any) -> list[float]:
+    def features(self, case: Neighbours, data: Any) -> list[float]:
         """See the base."""
         budget = Budget(self.budget.epsilon, self.budget.delta)
         release = self.subject.build(data, budget, self.noise)

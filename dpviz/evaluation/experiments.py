@@ -17,7 +17,7 @@ import numpy as np
 
 from dpviz.build import build, positive_epsilon
 from dpviz.errors import ParameterError
-from dpviz.evaluation.rows import Key, Row
+from dpviz.evaluation.rows import Key, MeasureRow
 from dpviz.evaluation.workers import finished
 from dpviz.methods import method_with
 from dpviz.methods.points.declared import Declared
@@ -91,7 +91,7 @@ Measures = Iterator[tuple[str, str, float]]
 """Size, measure and value."""
 
 
-class Bench(Protocol):
+class Benchmark(Protocol):
     """Public data with exact answers, and what is measured against them.
 
     A bench that runs in worker processes can be pickled.
@@ -113,13 +113,13 @@ class Bench(Protocol):
 
 
 def run(
-    bench: Bench,
+    bench: Benchmark,
     plan: Experiment,
     *,
     done: Collection[Key] = (),
     processes: int = 0,
     progress: Progress | None = None,
-) -> Iterator[list[Row]]:
+) -> Iterator[list[MeasureRow]]:
     """Rows as builds are finished, a list per build; what cannot be run is refused at once.
 
     Closing the iterator (or an interrupt) cancels: builds that have begun end, no other begins.
@@ -148,16 +148,16 @@ def run(
 
 
 def _reported(
-    bench: Bench, tasks: list[Build], processes: int, progress: Progress
-) -> Iterator[list[Row]]:
+    bench: Benchmark, tasks: list[Build], processes: int, progress: Progress
+) -> Iterator[list[MeasureRow]]:
     for count, rows in enumerate(finished(partial(_rows, bench), tasks, processes), 1):
         progress(count / len(tasks), f"build {count} of {len(tasks)}")
         yield rows
 
 
-def _rows(bench: Bench, task: Build) -> list[Row]:
+def _rows(bench: Benchmark, task: Build) -> list[MeasureRow]:
     return [
-        Row(task.method, task.epsilon, size, task.repeat, measure, value)
+        MeasureRow(task.method, task.epsilon, size, task.repeat, measure, value)
         for size, measure, value in bench.measures(task)
     ]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpviz.evaluation.rows import Row, grouped
+from dpviz.evaluation.rows import MeasureRow, grouped
 from dpviz.lazy import mpl
 
 if TYPE_CHECKING:
@@ -24,12 +24,12 @@ METRICS = {
 }
 
 
-Series = dict[str, dict[float, Sequence[float]]]
+Lines = dict[str, dict[float, Sequence[float]]]
 """Values over repetitions by x, of each line by its label."""
 
 
 def error_figure(
-    rows: Iterable[Row],
+    rows: Iterable[MeasureRow],
     measures: Iterable[str] = ("mean_relative_error",),
     title: str = "",
     labels: dict[str, str] | None = None,
@@ -43,7 +43,7 @@ def error_figure(
         labels: other names for methods.
     """
     measures = list(measures)
-    panels: dict[tuple[str, str], Series] = {}
+    panels: dict[tuple[str, str], Lines] = {}
     for (method, epsilon, size, measure), values in grouped(rows).items():
         if measure in measures:
             label = (labels or {}).get(method, method)
@@ -56,7 +56,7 @@ def error_figure(
 
 
 def line_figure(
-    panels: dict[str, Series],
+    panels: dict[str, Lines],
     x_label: str,
     y_label: str,
     title: str = "",

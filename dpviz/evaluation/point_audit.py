@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from dpviz.domain import Domain, default_columns
-from dpviz.evaluation.subject import Case, Subject
+from dpviz.evaluation.subject import Neighbours, Subject
 from dpviz.methods.points.base import PointMethod
 from dpviz.private.index import PointIndex
 from dpviz.trees.decomposition import Decomposition
@@ -79,7 +79,7 @@ def features(nodes: Decomposition, target: Int, side: int) -> list[float]:
     ]
 
 
-def point_cases(method: PointMethod, epsilon: float, domain: Domain) -> Iterator[Case]:
+def point_cases(method: PointMethod, epsilon: float, domain: Domain) -> Iterator[Neighbours]:
     """Neighbouring inputs; sizes follow the noise, which is of the order 1/ε."""
     dims, side = domain.dims, domain.side
     corner = np.full(dims, side // 5, dtype=np.int64)  # a place off the lines of every level
@@ -88,10 +88,10 @@ def point_cases(method: PointMethod, epsilon: float, domain: Domain) -> Iterator
     def records(of_noise: float) -> int:
         return math.ceil(of_noise / epsilon)
 
-    def case(name: str, cells: list[Int] | Int, weights: list[int], target: Int) -> Case:
+    def case(name: str, cells: list[Int] | Int, weights: list[int], target: Int) -> Neighbours:
         table = np.asarray(cells, dtype=np.int64).reshape(len(weights), dims)
         larger = np.concatenate([table, target[None]])
-        return Case(
+        return Neighbours(
             name,
             PointIndex.from_cells(domain, larger, np.array([*weights, 1], dtype=np.int64)),
             PointIndex.from_cells(domain, table, np.array(weights, dtype=np.int64)),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dpviz.evaluation.search import Pair
-from dpviz.evaluation.subject import Subject, cases_of
+from dpviz.evaluation.subject import Subject, neighbours_of
 from dpviz.methods.roads.base import Measured, RoadMethod, RoadTask
 from dpviz.private.budget import Budget
 from dpviz.private.mechanisms.noise import Noise
@@ -58,7 +58,7 @@ def road_subject(method: RoadMethod, epsilon: float) -> Subject:
     def build(data: Paths, budget: Budget, noise: Noise) -> Measured:
         return method.build(RoadTask(graph, data, workload, budget, noise))
 
-    return Subject(cases_of(drives(epsilon), Paths.of), FEATURES, build, features)
+    return Subject(neighbours_of(drives(epsilon), Paths.of), FEATURES, build, features)
 
 
 def street() -> RoadGraph:

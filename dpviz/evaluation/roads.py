@@ -10,7 +10,7 @@ import numpy as np
 
 from dpviz.build import RoadData
 from dpviz.evaluation.experiments import SECONDS, Build, Measures, described_method, timed
-from dpviz.evaluation.rows import Row
+from dpviz.evaluation.rows import MeasureRow
 from dpviz.evaluation.rows import summary as row_summary
 from dpviz.evaluation.truth import exact_visits, trips_digest
 from dpviz.methods.request import chosen_method
@@ -106,7 +106,7 @@ class RoadBench:
                 yield name, f"{ZERO}{EACH_STEP}", float(np.mean(np.square(truths)))
 
 
-def summary(rows: Iterable[Row]) -> list[dict[str, Any]]:
+def summary(rows: Iterable[MeasureRow]) -> list[dict[str, Any]]:
     """Means per workload, ε and method; those over steps of time as a workload of their own."""
     entries = []
     for row in row_summary(rows):

@@ -30,7 +30,7 @@ Key = tuple[str, float, str, int]
 
 
 @dataclass(frozen=True)
-class Row:
+class MeasureRow:
     """One measure of one release.
 
     Attributes:
@@ -57,13 +57,13 @@ class Row:
 
 CHOOSE = "choose another output"
 
-COLUMNS = tuple(field.name for field in fields(Row))
+COLUMNS = tuple(field.name for field in fields(MeasureRow))
 
 Group = tuple[str, float, str, str]
 """What repetitions have in common: method, epsilon, size, measure."""
 
 
-def grouped(rows: Iterable[Row]) -> dict[Group, list[float]]:
+def grouped(rows: Iterable[MeasureRow]) -> dict[Group, list[float]]:
     """Values over the repetitions by method, epsilon, size and measure."""
     groups: dict[Group, list[float]] = {}
     for row in rows:
@@ -71,12 +71,12 @@ def grouped(rows: Iterable[Row]) -> dict[Group, list[float]]:
     return groups
 
 
-def means(rows: Iterable[Row]) -> dict[Group, float]:
+def means(rows: Iterable[MeasureRow]) -> dict[Group, float]:
     """Means over the repetitions by method, epsilon, size and measure."""
     return {group: float(np.mean(values)) for group, values in grouped(rows).items()}
 
 
-def summary(rows: Iterable[Row]) -> list[dict[str, Any]]:
+def summary(rows: Iterable[MeasureRow]) -> list[dict[str, Any]]:
     """Means over the repetitions: an entry per method, epsilon and size, by rising epsilon."""
     entries: dict[tuple[str, float, str], dict[str, Any]] = {}
     for (method, epsilon, size, measure), values in grouped(rows).items():
@@ -86,7 +86,7 @@ def summary(rows: Iterable[Row]) -> list[dict[str, Any]]:
     return sorted(entries.values(), key=lambda e: (methods.index(e["method"]), e["epsilon"]))
 
 
-def rows_csv(rows: Iterable[Row]) -> str:
+def rows_csv(rows: Iterable[MeasureRow]) -> str:
     """Rows as CSV, with a header line."""
     return csv_text(COLUMNS, map(astuple, rows))
 
@@ -145,7 +145,7 @@ class RowFile:
                 )
         return joined
 
-    def append(self, rows: Iterable[Row]) -> None:
+    def append(self, rows: Iterable[MeasureRow]) -> None:
         """Add the rows of a build in one write, so that an interrupt leaves whole builds only.
 
         Raises:
@@ -176,7 +176,7 @@ def require_csv(path: str | os.PathLike[str]) -> None:
         raise ParameterError(f"output {str(path)!r}: give a .csv file in a folder that exists")
 
 
-def rows_in(path: str | os.PathLike[str]) -> list[Row]:
+def rows_in(path: str | os.PathLike[str]) -> list[MeasureRow]:
     """Read the rows of a file.
 
     Raises:
@@ -185,10 +185,10 @@ def rows_in(path: str | os.PathLike[str]) -> list[Row]:
     return _parsed(Path(path).name, _text(Path(path)))[1]
 
 
-def _parsed(name: str, text: str) -> tuple[dict[str, Any] | None, list[Row]]:
+def _parsed(name: str, text: str) -> tuple[dict[str, Any] | None, list[MeasureRow]]:
     """The description in a file, if any, and its rows but for an unfinished build at the end."""
     about, body = None, text
-    rows: list[Row] = []
+    rows: list[MeasureRow] = []
     try:
         if text.startswith(MARK):
             head, _, body = text.partition("\n")
@@ -199,7 +199,7 @@ def _parsed(name: str, text: str) -> tuple[dict[str, Any] | None, list[Row]]:
         for row in lines:
             epsilon, value = float(row["epsilon"]), float(row["value"])
             at = row["method"], epsilon, row["size"], int(row["repeat"])
-            rows.append(Row(*at, row["measure"], value))
+            rows.append(MeasureRow(*at, row["measure"], value))
     except (csv.Error, RecursionError, TypeError, ValueError):
         raise DataError(
             f"{name}: row {len(rows) + 1} is not one of 'dpviz evaluate': choose another file"

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 
 from dpviz.evaluation.search import Pair
-from dpviz.evaluation.subject import Subject, cases_of
+from dpviz.evaluation.subject import Subject, neighbours_of
 from dpviz.methods.sequences.base import SequenceMethod, SequenceTask
 from dpviz.private.budget import Budget
 from dpviz.private.mechanisms.noise import Noise
@@ -63,7 +63,7 @@ def sequence_subject(method: SequenceMethod, epsilon: float) -> Subject:
     def build(data: Sequences, budget: Budget, noise: Noise) -> Model:
         return method.build(SequenceTask(data, ALPHABET, budget, noise))
 
-    cases = cases_of(pairs(epsilon, int(method.parameters()["l_top"])), Sequences.of)
+    cases = neighbours_of(pairs(epsilon, int(method.parameters()["l_top"])), Sequences.of)
     return Subject(cases, FEATURES, build, features, method.structure(epsilon, len(ALPHABET)))
 
 

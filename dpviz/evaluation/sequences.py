@@ -15,7 +15,7 @@ import numpy as np
 from dpviz.build import SequenceData, cells_of
 from dpviz.errors import DataError, ParameterError
 from dpviz.evaluation.experiments import SECONDS, Build, Measures, parsed, timed
-from dpviz.evaluation.rows import Row, grouped
+from dpviz.evaluation.rows import MeasureRow, grouped
 from dpviz.evaluation.sequence_truth import (
     exact_lengths,
     exact_lines,
@@ -159,7 +159,7 @@ class SequenceBench:
                     yield ALL, measure, value
 
 
-def summary(rows: Sequence[Row]) -> list[dict[str, Any]]:
+def summary(rows: Sequence[MeasureRow]) -> list[dict[str, Any]]:
     """Mean, least and greatest value over repetitions per measure, method and epsilon."""
     groups = dict(sorted(grouped(rows).items()))
     order = measure_order(rows)
@@ -180,7 +180,7 @@ def summary(rows: Sequence[Row]) -> list[dict[str, Any]]:
     return sorted(entries, key=lambda entry: order.index(entry["measure"]))
 
 
-def measure_order(rows: Iterable[Row]) -> list[str]:
+def measure_order(rows: Iterable[MeasureRow]) -> list[str]:
     """Measures of some rows: strings by their number, then lengths, then those of AdaTrace."""
     present = {row.measure for row in rows}
     tops = (each for each in present if each.startswith("top"))

@@ -17,7 +17,7 @@ from dpviz.private.mechanisms.noise import Noise
 
 
 @dataclass(frozen=True, eq=False)
-class Case:
+class Neighbours:
     """Two neighbouring inputs.
 
     Attributes:
@@ -45,16 +45,16 @@ class Subject:
         structure: the split decisions of a build, as far as their exact loss can be computed.
     """
 
-    cases: Sequence[Case]
+    cases: Sequence[Neighbours]
     names: Sequence[str]
     build: Callable[[Any, Budget, Noise], Any]
     features: Callable[[Any, Any], list[float]]
     structure: Structure | SharedThreshold | None = None
 
 
-def cases_of(pairs: Iterable[Pair], read: Callable[[Any], Any]) -> list[Case]:
+def neighbours_of(pairs: Iterable[Pair], read: Callable[[Any], Any]) -> list[Neighbours]:
     """Cases of sets of sequences or trips that differ by one; ``read`` makes data of rows."""
     return [
-        Case(pair.name, read(pair.rows(more=True)), read(pair.rows(more=False)), pair.target)
+        Neighbours(pair.name, read(pair.rows(more=True)), read(pair.rows(more=False)), pair.target)
         for pair in pairs
     ]

@@ -12,7 +12,7 @@ from dpviz.evaluation import metrics
 from dpviz.evaluation.experiments import Experiment, run
 from dpviz.evaluation.plots import error_figure
 from dpviz.evaluation.points import PointBench
-from dpviz.evaluation.rows import COLUMNS, Row, RowFile, means, rows_in, summary
+from dpviz.evaluation.rows import COLUMNS, MeasureRow, RowFile, means, rows_in, summary
 from dpviz.evaluation.truth import exact_counts, nonempty, public_records
 from dpviz.queries.workloads import workload
 from tests.commands import as_json, fails
@@ -161,7 +161,7 @@ def test_nonempty_queries_hold_records(bench):
 
 def test_the_summary_and_the_figure_show_every_method_and_size(tmp_path):
     at = [
-        Row(method, epsilon, size, repeat, MEASURES[0], epsilon + repeat)
+        MeasureRow(method, epsilon, size, repeat, MEASURES[0], epsilon + repeat)
         for epsilon in (2.0, 0.5)
         for method in ("b", "a")
         for size in ("small", "large")

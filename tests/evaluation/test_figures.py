@@ -12,7 +12,7 @@ from dpviz.evaluation import figures
 from dpviz.evaluation.experiments import SECONDS
 from dpviz.evaluation.figures import fanout, heights, kdtrees, matching, medians, reproduce, shapes
 from dpviz.evaluation.figures.report import Reproduction, Statement
-from dpviz.evaluation.rows import Row, rows_in
+from dpviz.evaluation.rows import MeasureRow, rows_in
 from tests.commands import fails, run
 
 
@@ -134,7 +134,7 @@ def test_matching_writes_both_paddings_and_says_what_is_covered(redone, monkeypa
     names = ("quad-baseline", "kd-noisymean", "kd-standard")
     trees = {name: matching.TREES[name] for name in names}
     times = [
-        Row(name, 1.0, "city", 0, SECONDS, value)
+        MeasureRow(name, 1.0, "city", 0, SECONDS, value)
         for name, value in zip(matching.CONSTRUCTION, (1.0, 9.0, 5.0, 4.0, 3.0, 10.0), strict=True)
     ]
     constants = {"ATTRIBUTES": (2,), "EPSILONS": (0.5,), "TREES": trees}
@@ -173,7 +173,7 @@ def test_bad_requests_are_refused(tmp_path, name, repeats, message):
 
 
 def test_no_file_of_a_folder_is_replaced(tmp_path, monkeypatch):
-    statement, rows = Statement("c", "m", False), [Row("a", 1.0, "s", 0, "b", 1.0)]
+    statement, rows = Statement("c", "m", False), [MeasureRow("a", 1.0, "s", 0, "b", 1.0)]
     redone = Reproduction("T", "I", [statement], {"medians": rows})
     monkeypatch.setitem(figures.FIGURES, "medians", lambda *_: redone)
     words = ["reproduce", "medians", "-o", tmp_path]

@@ -4,13 +4,13 @@ import pytest
 
 from dpviz.errors import DataError
 from dpviz.evaluation.ratios import error_ratios, means, table
-from dpviz.evaluation.rows import Row, rows_csv
+from dpviz.evaluation.rows import MeasureRow, rows_csv
 
 RESULTS = Path(__file__).parents[2] / "assets" / "results"
 
 
 def row(method, size, value, repeat=0):
-    return Row(method, 0.1, size, repeat, "mean_relative_error", value)
+    return MeasureRow(method, 0.1, size, repeat, "mean_relative_error", value)
 
 
 def of_ratio(path, ratio, size="small"):
@@ -28,7 +28,7 @@ def test_ratios_are_of_means_over_repetitions(tmp_path):
                 *(row("privtree", "small", 0.2), row("privtree", "small", 0.4, 1)),
                 *(row("ours", "small", 0.15), row("ours", "small", 0.15, 1)),
                 *(row("privtree", "large", 0.1), row("ours", "large", 0.2)),
-                Row("ours", 0.1, "large", 0, "build_seconds", 9.0),
+                MeasureRow("ours", 0.1, "large", 0, "build_seconds", 9.0),
             ]
         )
     )

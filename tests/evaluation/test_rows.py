@@ -7,7 +7,7 @@ import pytest
 import dpviz
 from dpviz.errors import DataError, ParameterError, PrivacyError
 from dpviz.evaluation.points import PointBench
-from dpviz.evaluation.rows import COLUMNS, Row, RowFile, rows_in
+from dpviz.evaluation.rows import COLUMNS, MeasureRow, RowFile, rows_in
 from dpviz.evaluation.truth import records_digest
 from dpviz.queries.workloads import workload
 
@@ -24,7 +24,9 @@ def about(points=POINTS, domain=DOMAIN, sizes=("small",), queries=9, unit=1):
 
 
 def rows_at(size="small", repeat=0):
-    return [Row("ugrid:cells=4", 1.0, size, repeat, each, 0.5) for each in ("error", "seconds")]
+    return [
+        MeasureRow("ugrid:cells=4", 1.0, size, repeat, each, 0.5) for each in ("error", "seconds")
+    ]
 
 
 @pytest.fixture

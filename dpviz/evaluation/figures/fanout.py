@@ -13,7 +13,7 @@ from dpviz.evaluation.experiments import Experiment, run
 from dpviz.evaluation.figures.report import Reproduction, Statement, part_of
 from dpviz.evaluation.plots import error_figure
 from dpviz.evaluation.points import PointBench
-from dpviz.evaluation.rows import Row, means
+from dpviz.evaluation.rows import MeasureRow, means
 from dpviz.progress import Progress
 from dpviz.queries.workloads import workload
 
@@ -57,7 +57,7 @@ def described(axes: int) -> str:
     return f"privtree:axes={axes}"
 
 
-def compare(name: str, rows: list[Row], axes: tuple[int, ...]) -> list[Statement]:
+def compare(name: str, rows: list[MeasureRow], axes: tuple[int, ...]) -> list[Statement]:
     """One statement per smaller fanout: its error against that of the full one."""
     errors = means(rows)
     statements = []

@@ -10,7 +10,7 @@ from statistics import geometric_mean
 from dpviz.datasets import dataset
 from dpviz.evaluation.figures.report import Reproduction, Statement
 from dpviz.evaluation.figures.shapes import DATA, METRIC, measured
-from dpviz.evaluation.plots import Series, line_figure
+from dpviz.evaluation.plots import Lines, line_figure
 from dpviz.evaluation.rows import means
 from dpviz.progress import Progress
 
@@ -41,7 +41,7 @@ def reproduce(repeats: int, seed: int, progress: Progress) -> Reproduction:
         for (method, _, shape, measure), mean in means(rows).items()
         if measure == METRIC
     }
-    panels: dict[str, Series] = {}
+    panels: dict[str, Lines] = {}
     for row in rows:
         if row.measure == METRIC:
             name, height = asked[row.method]

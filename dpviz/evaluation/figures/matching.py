@@ -16,8 +16,8 @@ from dpviz.domain import Domain
 from dpviz.evaluation.experiments import SECONDS, Build, described_method, parsed, timed
 from dpviz.evaluation.figures.report import Reproduction, Statement, least_of, part_of
 from dpviz.evaluation.matching import match_truth
-from dpviz.evaluation.plots import Series, line_figure
-from dpviz.evaluation.rows import Group, Row, grouped, markdown, means
+from dpviz.evaluation.plots import Lines, line_figure
+from dpviz.evaluation.rows import Group, MeasureRow, grouped, markdown, means
 from dpviz.progress import Progress
 from dpviz.releases.points.matching import GUARANTEE, PADDINGS, match
 
@@ -56,12 +56,12 @@ CONSTRUCTION = {
 
 def reproduce(repeats: int, seed: int, progress: Progress) -> Reproduction:
     """Measure and compare."""
-    rows: list[Row] = []
+    rows: list[MeasureRow] = []
     for at, dims in enumerate(ATTRIBUTES):
         rows += measured(dims, repeats, seed, part_of(progress, at, len(ATTRIBUTES)))
     mean = means(rows)
     times = construction(repeats, seed)
-    panels: dict[str, Series] = {}
+    panels: dict[str, Lines] = {}
     for (name, epsilon, size, measure), values in grouped(rows).items():
         if measure == RATIO and size.endswith("noisy"):
             panels.setdefault(size, {}).setdefault(name, {})[epsilon] = values
@@ -103,10 +103,10 @@ def pair_of_registers(dims: int) -> tuple[DataHandle, DataHandle]:
     return a, b
 
 
-def measured(dims: int, repeats: int, seed: int, progress: Progress) -> list[Row]:
+def measured(dims: int, repeats: int, seed: int, progress: Progress) -> list[MeasureRow]:
     """Leaves, ratios and recall of every tree, at every ε, with both paddings."""
     pair = pair_of_registers(dims)
-    rows: list[Row] = []
+    rows: list[MeasureRow] = []
     settings = list(itertools.product(TREES, EPSILONS))
     for at, (name, epsilon) in enumerate(settings):
         progress(at / len(settings), f"{dims} attributes, {name}")
@@ -126,7 +126,7 @@ def measured(dims: int, repeats: int, seed: int, progress: Progress) -> list[Row
                     "recall": round(truth.recall, 6),
                 }
                 size = named(dims, padding)
-                rows += [Row(name, epsilon, size, repeat, *each) for each in values.items()]
+                rows += [MeasureRow(name, epsilon, size, repeat, *each) for each in values.items()]
     return rows
 
 
@@ -135,14 +135,14 @@ def named(dims: int, padding: str) -> str:
     return f"{dims} attributes, {padding}"
 
 
-def construction(repeats: int, seed: int) -> list[Row]:
+def construction(repeats: int, seed: int) -> list[MeasureRow]:
     """Seconds to build each tree of figure 7(a)."""
     data = load(TIMED)
     rows = []
     for (name, words), repeat in itertools.product(CONSTRUCTION.items(), range(repeats)):
         task = Build(name, 1.0, repeat, seed + repeat, ())
         _, seconds = timed(data, described_method(words), task)
-        rows.append(Row(name, 1.0, TIMED, repeat, SECONDS, seconds))
+        rows.append(MeasureRow(name, 1.0, TIMED, repeat, SECONDS, seconds))
     return rows
 
 

@@ -16,8 +16,8 @@ from dpviz.build import DataHandle, build, from_points
 from dpviz.domain import Domain
 from dpviz.evaluation.experiments import SECONDS
 from dpviz.evaluation.figures.report import Reproduction, Statement, least_of
-from dpviz.evaluation.plots import Series, line_figure
-from dpviz.evaluation.rows import Row, means
+from dpviz.evaluation.plots import Lines, line_figure
+from dpviz.evaluation.rows import MeasureRow, means
 from dpviz.evaluation.truth import exact_counts
 from dpviz.progress import Progress
 from dpviz.releases.points.release import PointRelease
@@ -44,15 +44,17 @@ def reproduce(repeats: int, seed: int, progress: Progress) -> Reproduction:
     """Measure and compare."""
     handle = uniform_line(seed)
     build(handle, "kdtree", 1.0, seed=0, height=2, flatten=1, median="smooth")  # compile once
-    rows: list[Row] = []
+    rows: list[MeasureRow] = []
     for repeat in range(repeats):
         for at, (name, parameters) in enumerate(MEDIANS.items()):
             started = time.perf_counter()
             release = median_tree(handle, parameters, seed + 1000 * repeat + at)
             seconds = time.perf_counter() - started
             for depth, error in enumerate(rank_errors(handle, release).tolist()):
-                rows.append(Row(name, EPSILON, f"depth {depth}", repeat, "rank_error", error))
-            rows.append(Row(name, EPSILON, "tree", repeat, SECONDS, round(seconds, 3)))
+                rows.append(
+                    MeasureRow(name, EPSILON, f"depth {depth}", repeat, "rank_error", error)
+                )
+            rows.append(MeasureRow(name, EPSILON, "tree", repeat, SECONDS, round(seconds, 3)))
             done = repeat * len(MEDIANS) + at + 1
             progress(done / (repeats * len(MEDIANS)), f"median trees: {name}")
     mean = means(rows)
@@ -60,7 +62,7 @@ def reproduce(repeats: int, seed: int, progress: Progress) -> Reproduction:
         name: np.array([mean[name, EPSILON, f"depth {at}", "rank_error"] for at in range(LEVELS)])
         for name in MEDIANS
     }
-    lines: Series = {
+    lines: Lines = {
         name: {depth: [error] for depth, error in enumerate(part.tolist())}
         for name, part in errors.items()
     }

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dpviz.evaluation.rows import Row, markdown, rows_csv
+from dpviz.evaluation.rows import MeasureRow, markdown, rows_csv
 from dpviz.files.writing import write_bytes
 from dpviz.lazy import mpl
 from dpviz.progress import Progress
@@ -39,7 +39,7 @@ class Reproduction:
     title: str
     intro: str
     statements: list[Statement]
-    tables: Mapping[str, Sequence[Row]]
+    tables: Mapping[str, Sequence[MeasureRow]]
     pictures: Mapping[str, mpl.Figure] = field(default_factory=dict)
 
     @property
@@ -79,7 +79,7 @@ def part_of(progress: Progress, at: int, number: int) -> Progress:
     return report
 
 
-def least_of(rows: Iterable[Row], measure: str) -> dict[str, float]:
+def least_of(rows: Iterable[MeasureRow], measure: str) -> dict[str, float]:
     """The least value of a measure by method, such as its fastest build."""
     values: dict[str, list[float]] = {}
     for row in rows:

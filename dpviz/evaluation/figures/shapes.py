@@ -14,7 +14,7 @@ from dpviz.build import DataHandle, load
 from dpviz.domain import Domain
 from dpviz.evaluation.experiments import SECONDS, Experiment, run
 from dpviz.evaluation.points import PointBench
-from dpviz.evaluation.rows import Row
+from dpviz.evaluation.rows import MeasureRow
 from dpviz.evaluation.truth import nonempty
 from dpviz.progress import Progress
 from dpviz.queries.workloads import Workload, workload
@@ -58,7 +58,7 @@ def measured(
     repeats: int,
     seed: int,
     progress: Progress,
-) -> list[Row]:
+) -> list[MeasureRow]:
     """The error of every method at every ε on every shape."""
     handle = load(DATA)
     bench = PointBench(handle, queries(handle, shapes, seed), UNBOUNDED)

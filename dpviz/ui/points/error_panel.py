@@ -13,7 +13,7 @@ import streamlit as st
 from dpviz.evaluation.experiments import Experiment, run
 from dpviz.evaluation.plots import COLOURS, METRICS, error_figure
 from dpviz.evaluation.points import PointBench
-from dpviz.evaluation.rows import Row, grouped, rows_csv, summary
+from dpviz.evaluation.rows import MeasureRow, grouped, rows_csv, summary
 from dpviz.methods import METHODS, names
 from dpviz.queries.workloads import SIZES, workload
 from dpviz.render.colors import PAIR
@@ -38,7 +38,7 @@ class Measuring:
     """
 
     asked: tuple[Any, ...]
-    finished: Iterator[list[Row]]
+    finished: Iterator[list[MeasureRow]]
     fraction: float = 0.0
     what: str = "exact answers"
 
@@ -46,7 +46,7 @@ class Measuring:
         """Progress, as the experiment calls it."""
         self.fraction, self.what = min(fraction, 1.0), what
 
-    def measure(self, rows: dict[Any, list[Row]]) -> bool:
+    def measure(self, rows: dict[Any, list[MeasureRow]]) -> bool:
         """Measure for a while; whether that was all."""
         until = time.monotonic() + REFRESH
         for measured in self.finished:
@@ -120,7 +120,9 @@ def _panel(prefix: str, source: PointSource, suggested: Sequence[str]) -> None:
         disabled=job is None,
         help="Finished measurements are kept.",
     )
-    memory: dict[Any, dict[Any, list[Row]]] = st.session_state.setdefault(f"{prefix}.rows", {})
+    memory: dict[Any, dict[Any, list[MeasureRow]]] = st.session_state.setdefault(
+        f"{prefix}.rows", {}
+    )
     rows = memory.setdefault((source.key, queries), {})
     bar, place = st.empty(), st.empty()
     plan = None
@@ -157,7 +159,7 @@ def _panel(prefix: str, source: PointSource, suggested: Sequence[str]) -> None:
     _downloads(prefix, shown, metric)
 
 
-def _values(rows: Sequence[Row], metric: str) -> list[dict[str, Any]]:
+def _values(rows: Sequence[MeasureRow], metric: str) -> list[dict[str, Any]]:
     """Mean, least and greatest value over the repetitions."""
     return [
         {
@@ -174,7 +176,7 @@ def _values(rows: Sequence[Row], metric: str) -> list[dict[str, Any]]:
 
 
 def _charts(
-    place: Any, rows: Sequence[Row], plan: Experiment, sizes: Sequence[str], metric: str
+    place: Any, rows: Sequence[MeasureRow], plan: Experiment, sizes: Sequence[str], metric: str
 ) -> None:
     """One chart per size on the same axes; columns, so that a phone stacks them."""
     values = _values(rows, metric)
@@ -192,7 +194,7 @@ def _charts(
             column.altair_chart(chart)
 
 
-def _downloads(prefix: str, rows: Sequence[Row], metric: str) -> None:
+def _downloads(prefix: str, rows: Sequence[MeasureRow], metric: str) -> None:
     table_panel("These measurements as a table", summary(rows))
     left, right, _ = st.columns([1, 1, 3])
     # Made when asked for: the link to a file of rows that grow is dead before the browser tries it.
@@ -203,7 +205,7 @@ def _downloads(prefix: str, rows: Sequence[Row], metric: str) -> None:
         file_button("PNG", made, "errors.png", f"{prefix}.png", "image", width="stretch")
 
 
-def _png(rows: Sequence[Row], metric: str) -> bytes:
+def _png(rows: Sequence[MeasureRow], metric: str) -> bytes:
     file = io.BytesIO()
     error_figure(rows, (metric,)).savefig(file, format="png", dpi=150)
     return file.getvalue()
