@@ -55,7 +55,7 @@ class Audit(Finding):
 
     @property
     def violates(self) -> bool:
-        """Whether the claim is refuted."""
+        """True where the claim is refuted."""
         exact = self.structure_epsilon or 0.0, self.exact_epsilon or 0.0
         return max(self.epsilon_lower_bound, *exact) > self.epsilon
 

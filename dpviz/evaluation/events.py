@@ -30,14 +30,14 @@ class Event:
     conditions: tuple[tuple[int, bool, float], ...]
 
     def holds(self, table: Float) -> NDArray[np.bool_]:
-        """In which trials it happens; ``table`` has a row per trial and a column per feature."""
+        """Trials in which it happens; ``table`` has a row per trial and a column per feature."""
         holding = np.ones(len(table), dtype=np.bool_)
         for column, above, value in self.conditions:
             holding &= (table[:, column] >= value) if above else (table[:, column] <= value)
         return holding
 
     def described(self, names: Sequence[str]) -> str:
-        """In words."""
+        """Describe it in words."""
         return " and ".join(
             f"{names[column]} {'≥' if above else '≤'} {value:g}"
             for column, above, value in self.conditions

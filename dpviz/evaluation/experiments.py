@@ -29,7 +29,7 @@ SECONDS = "build_seconds"
 
 @dataclass(frozen=True)
 class Experiment:
-    """What to run: every method at every epsilon, ``repeats`` times.
+    """A plan: every method at every epsilon, ``repeats`` times.
 
     Attributes:
         methods: names, aliases, or names with parameters: ``quadtree:height=6:prune=0``.

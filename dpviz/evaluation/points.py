@@ -61,7 +61,7 @@ class PointBench:
 
     @property
     def about(self) -> dict[str, Any]:
-        """What rows of one file have in common, but for the seed."""
+        """Facts that all rows of one file share, but for the seed."""
         return {
             "source": self.data.name,
             "bounds": list(self.data.domain.bounds),

@@ -60,7 +60,7 @@ CHOOSE = "choose another output"
 COLUMNS = tuple(field.name for field in fields(MeasureRow))
 
 Group = tuple[str, float, str, str]
-"""What repetitions have in common: method, epsilon, size, measure."""
+"""Key of repeated measurements: method, epsilon, size, measure."""
 
 
 def grouped(rows: Iterable[MeasureRow]) -> dict[Group, list[float]]:

@@ -37,7 +37,7 @@ def exact_lengths(data: SequenceData) -> Int:
 
 
 def exact_sequences(data: SequenceData, l_top: int) -> tuple[Int, Int]:
-    """Where each sequence starts, int64 (n + 1,), and its symbols: of each up to ``l_top``."""
+    """Starts of the sequences, int64 (n + 1,), and their symbols, each cut at ``l_top``."""
     data.require_public()
     start, symbol = data._sequences.start, data._sequences.symbol
     within = np.arange(len(symbol)) - np.repeat(start[:-1], data._sequences.length)
@@ -46,7 +46,7 @@ def exact_sequences(data: SequenceData, l_top: int) -> tuple[Int, Int]:
 
 
 def exact_lines(data: SequenceData) -> tuple[Int, Float] | None:
-    """Where the line of each sequence starts, and its places; None where symbols are no places."""
+    """Starts of the sequences' lines, and their places; None where symbols are no places."""
     data.require_public()
     return data._lines
 

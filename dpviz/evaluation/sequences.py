@@ -102,7 +102,7 @@ class SequenceBench:
 
     @property
     def about(self) -> dict[str, Any]:
-        """What rows of one file have in common, but for the seed."""
+        """Facts that all rows of one file share, but for the seed."""
         return {
             "source": self.data.name,
             "max_per_unit": self.data.max_per_unit,

@@ -32,7 +32,7 @@ from dpviz.releases.points.release import PointRelease
 from dpviz.trees.lattice import Codes, Float, Int, grid_edges
 
 LABELS = ("columns", "crs")
-"""What a domain says that changes no record's place in it."""
+"""Fields of a domain that change no record's place in it."""
 
 
 def exact_counts(handle: DataHandle, rects: ArrayLike) -> Int:
@@ -102,7 +102,7 @@ def records_digest(handle: DataHandle) -> str:
 
 
 def trips_digest(data: RoadData) -> str:
-    """The same for public trips, with the step of time that each is in."""
+    """A digest of public trips, with the step of time that each is in."""
     data.require_public()
     trips = [data._trips, *data._by_step]
     facts = {"edges": len(data.graph), "trips": [len(each) for each in trips]}

@@ -17,7 +17,7 @@ FIGURES: dict[str, Callable[[int, int, Progress], Reproduction]] = {
     module.__name__.rpartition(".")[2]: module.reproduce
     for module in (fanout, medians, kdtrees, heights, matching)
 }
-"""What can be redone, from (repeats, seed, progress)."""
+"""Figures by name, as functions of (repeats, seed, progress)."""
 
 
 def reproduce(

@@ -26,7 +26,7 @@ Means = dict[Group, float]
 
 EPSILONS = (0.1, 0.25, 0.5, 1.0)
 ATTRIBUTES = (2, 3, 4)
-"""Of the registers: the address, the time of birth, the income."""
+"""Numbers of the registers' columns: the address, the time of birth, the income."""
 
 TIMED = "city-250k"
 """The built-in data of figure 7(a)."""

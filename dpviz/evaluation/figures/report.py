@@ -17,7 +17,7 @@ from dpviz.progress import Progress
 
 @dataclass(frozen=True)
 class Statement:
-    """What a paper says, what we found, and whether the two agree."""
+    """A paper's claim, our measurement, and whether the two agree."""
 
     claim: str
     measured: str

@@ -1,4 +1,4 @@
-"""What figures 5 and 6 of the ICDE paper share: its query shapes on our data, and their errors.
+"""The query shapes of figures 5 and 6 of the ICDE paper on our data, and their errors.
 
 G. Cormode et al., ICDE 2012, §8.1: 600 queries of each shape whose exact answer is not zero, the
 median relative error, no sanity bound.
