@@ -28,9 +28,11 @@ DOORS = (
     "build.py",
     "evaluation/truth.py",
     "evaluation/sequence_truth.py",
-    "evaluation/area_audit.py",
     "evaluation/audit.py",
+    "evaluation/point_audit.py",
+    "evaluation/road_audit.py",
     "evaluation/sequence_audit.py",
+    "evaluation/subject.py",
     "evaluation/lesson.py",
     "evaluation/privtree_trace.py",
 )
@@ -211,7 +213,7 @@ def test_no_circle_of_imports_between_files():
 
 
 TEMPORARY = (
-    "evaluation/rowfile.py",  # appends whole tasks
+    "evaluation/rows.py",  # appends whole builds
     "private/ledger",  # a folder entry and a seal of its own
     "private/load/tables/archive.py",  # unpacks into a private folder
     "files/sandbox.py",  # into memory

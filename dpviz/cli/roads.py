@@ -8,9 +8,10 @@ import typer
 
 import dpviz
 from dpviz.cli.building import Facts, build_release
+from dpviz.cli.evaluate import measured, require_files
 from dpviz.cli.groups import grouped
 from dpviz.cli.options import Clock, Order, TableName, TextForms, Units
-from dpviz.cli.outputs import apart, writable
+from dpviz.cli.outputs import apart
 from dpviz.cli.root import (
     COUNT,
     Json,
@@ -19,7 +20,6 @@ from dpviz.cli.root import (
     app,
     emit,
     numbers,
-    progress,
     step_rows,
     whole_numbers,
 )
@@ -221,7 +221,7 @@ def export(
 @grouped
 def evaluate(
     source: Source,
-    output: Annotated[str, typer.Option("--output", "-o", help="The rows to write (.csv).")],
+    output: Annotated[str, typer.Option("--output", "-o", help="The rows (.csv); resumed.")],
     streets: Streets,
     clock: Clock,
     forms: TextForms,
@@ -239,31 +239,17 @@ def evaluate(
 ) -> None:
     """Redo the figures of the paper: squared error of clustered and corridor queries."""
     from dpviz.build import require_public
-    from dpviz.evaluation import roads as experiments
-    from dpviz.files.writing import write_bytes
-    from dpviz.methods import method as find_method
+    from dpviz.evaluation.experiments import Experiment
+    from dpviz.evaluation.roads import METHODS, RoadBench, summary
 
     edges = distinct(whole_numbers(lengths, "--lengths"))
-    chosen = distinct(words(methods, "--methods")) or experiments.METHODS
-    for name in chosen:
-        find_method(name, "roads")  # a bad name fails before reading
-    writable(output, ".csv")
-    apart(output, source, *words(streets.graph, "--graph"))
+    chosen = distinct(words(methods, "--methods")) or METHODS
+    plan = Experiment(chosen, distinct(numbers(epsilons, "--epsilons")), repeats, seed, "roads")
+    require_files(output, None, source, *words(streets.graph, "--graph"))
     data = streets.load(source, public=public, **clock.steps())
     require_public(dpviz.Ledger(), data)  # exact answers follow
-    rows = list(
-        experiments.experiment(
-            data,
-            methods=chosen,
-            lengths=edges,
-            epsilons=distinct(numbers(epsilons, "--epsilons")),
-            repeats=repeats,
-            seed=seed,
-            progress=progress(),
-        )
-    )
-    write_bytes(output, experiments.as_csv(rows).encode())
-    table = experiments.summary(rows)
+    rows = measured(output, RoadBench(data, edges), plan)
+    table = summary(rows)
     lines = [
         f"{row['workload']:<14}{row['epsilon']:<8}{row['method']:<18}"
         f"{row['mean_squared_error']:>12.4g}   (zero: {row['zero_squared_error']:.4g})"

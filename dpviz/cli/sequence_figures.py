@@ -7,11 +7,10 @@ from typing import Annotated
 import typer
 
 import dpviz
-from dpviz.cli.evaluate import emit_results, require_files, write_plot
+from dpviz.cli.evaluate import emit_results, measured, require_files, write_plot
 from dpviz.cli.groups import grouped
 from dpviz.cli.options import Units
-from dpviz.cli.outputs import claimed
-from dpviz.cli.root import Json, NoiseSeed, numbers, progress, whole_numbers
+from dpviz.cli.root import Json, NoiseSeed, numbers, whole_numbers
 from dpviz.cli.sequences import Source, sequences
 from dpviz.cli.sources import Symbols
 from dpviz.errors import PrivacyError
@@ -46,38 +45,32 @@ def evaluate(
 ) -> None:
     """Measure models of PUBLIC sequences: PrivTree's figures 6 and 7, and AdaTrace's errors."""
     from dpviz.build import CITY, require_public
-    from dpviz.evaluation.rowfile import RowFile
-    from dpviz.evaluation.sequences import MeasureRow, SequenceExperiment, about, run, summary
+    from dpviz.evaluation.experiments import Experiment
+    from dpviz.evaluation.sequences import SequenceBench, measure_order, require_sizes, summary
 
     if not public and source != CITY:
         raise PrivacyError(
             "evaluate compares with exact answers: only for public data; add --public if they are"
         )
     require_files(output, plot, source, symbols.alphabet, symbols.leaves)
-    plan = SequenceExperiment(
-        methods=distinct(words(methods, "--methods")),
-        epsilons=distinct(numbers(epsilons, "--epsilons")),
-        tops=distinct(whole_numbers(tops, "--tops")),
-        l_top=l_top,
-        repeats=repeats,
-        samples=samples,
-        seed=seed,
+    plan = Experiment(
+        distinct(words(methods, "--methods")),
+        distinct(numbers(epsilons, "--epsilons")),
+        repeats,
+        seed,
+        "sequences",
     )
+    sizes = distinct(whole_numbers(tops, "--tops"))
+    require_sizes(sizes, samples)
     data = symbols.load(source, **units.reading(), public=True)
     require_public(dpviz.Ledger(), data)  # exact answers follow
-    with claimed(output):
-        results = RowFile(output, about(data, plan), MeasureRow)
-        done = {(row.method, row.epsilon, row.repeat) for row in results.rows}
-        for rows in run(data, plan, done=done, progress=progress()):
-            results.append(rows)
+    rows = measured(output, SequenceBench(data, sizes, l_top, samples, seed or 0), plan)
     if plot is not None:
-        from dpviz.evaluation.plots import sequence_figure
-
-        write_plot(plot, sequence_figure(results.rows, title=data.name))
-    measures = summary(results.rows)
+        write_plot(plot, rows, data.name, measure_order(rows))
+    measures = summary(rows)
     lines = [
         f"{row['measure']:<15}{row['method']:<28}{row['epsilon']:<8g}{row['mean']:<8.3f}"
         f"({row['least']:.3f} to {row['greatest']:.3f})"
         for row in measures
     ]
-    emit_results(output, len(results.rows), measures, lines, as_json)
+    emit_results(output, len(rows), measures, lines, as_json)

@@ -1,4 +1,4 @@
-"""Which epsilon gives ±X: between the half-widths of releases at some epsilons.
+"""The epsilon for ±X, interpolated between the half-widths of releases at some epsilons.
 
 On given cells every noise scale is a multiple of 1/ε, but a method that adapts cuts finer at a
 larger ε, so that one release says nothing of another's: several are asked.

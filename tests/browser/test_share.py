@@ -9,7 +9,6 @@ import pytest
 from playwright.sync_api import expect
 
 import dpviz
-from dpviz.evaluation.figures.districts import voronoi
 from dpviz.exports import map_page, report_page
 from dpviz.exports.facts import quotient_words
 from dpviz.releases.answers import INTERVAL_SDS
@@ -23,6 +22,7 @@ from tests.browser.test_map import styles
 from tests.browser.test_pages import both_schemes_are_open_to_everyone
 from tests.exports.test_html import EVIL
 from tests.render.test_cells import release as few_cells
+from tests.wards import voronoi
 
 pytestmark = pytest.mark.browser
 RECT = (14.5, -24.0, 14.7, -23.8)
@@ -222,7 +222,7 @@ def test_a_projected_domain_shows_its_rectangles_and_computes_nothing(open_file)
 
 def test_a_file_of_areas_answers_as_the_engine_does_level_by_level(open_file):
     city = dpviz.load("city-50k")
-    areas = voronoi(city.domain, 60, 0, 3)
+    areas = voronoi(city.domain, 60, 0)
     hole = areas.shapes[0].centroid.buffer(0.01, quad_segs=2)  # an island of another area
     areas.shapes[0] = areas.shapes[0].difference(hole)
     areas.shapes[59] = areas.shapes[59].union(hole)

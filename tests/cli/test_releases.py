@@ -449,7 +449,7 @@ def test_no_release_of_an_evaluation_is_made_before_every_epsilon_is_known_to_be
     def made(*_, **__):
         raise AssertionError("a release was made")
 
-    monkeypatch.setattr("dpviz.evaluation.roads.build", made)
+    monkeypatch.setattr("dpviz.evaluation.experiments.build", made)
     words = ("roads", "evaluate", "city", "-o", tmp_path / "rows.csv", "--epsilons", "1,0")
     assert "epsilon=0.0: give a positive, finite number" in fails(*words)
 

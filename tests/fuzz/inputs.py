@@ -17,7 +17,6 @@ from dpviz.build import source_columns
 from dpviz.private.load.graphs import read_graph
 from dpviz.private.load.roads import read_trips
 from dpviz.private.load.sequences import alphabet_of, read_sequences
-from dpviz.queries import workloads
 from dpviz.releases.points.region_file import read_regions
 from dpviz.roads.tables import road_graph
 from dpviz.sequences.alphabet import Alphabet
@@ -58,7 +57,6 @@ persons = partial(
 words = partial(read_sequences, alphabet=Alphabet(("a", "b")), name="a")
 trips = partial(read_trips, graph=GRAPH, name="a")
 regions = partial(read_regions, domain=DOMAIN)
-workload = partial(workloads.read, domain=DOMAIN)
 
 
 def alphabet(path):
@@ -121,8 +119,6 @@ def formats():
     csv = ROWS.to_csv(index=False).encode()
     flat = {name: [None if pd.isna(v) else v for v in ROWS[name]] for name in ROWS}
     records = "".join(json.dumps(row) + "\n" for row in pa.table(flat).to_pylist()).encode()
-    asked = [workloads.workload(DOMAIN, "small", 3)]
-    queries = _written(partial(workloads.save, asked, DOMAIN))
     steps = b"trip,edge\n" + f"{mutants.SECRET},a\n{mutants.SECRET},b\n7,a\n".encode()
     return {
         "points, CSV": ("csv", csv, mutants.text_mutant, points),
@@ -148,7 +144,6 @@ def formats():
             "jsonl.gz", gzip.compress(records, mtime=0),
             mutants.packed_mutant(mutants.lines_mutant), named_points,
         ),
-        "queries, Parquet": ("parquet", queries, mutants.parquet_mutant, workload),
         "sequences, text": ("txt", b"a b\nb,a\n" * 3, mutants.text_mutant, words),
         "sequences, Parquet": (
             "parquet", _table(words=[["a", "b"], [mutants.SECRET]]), mutants.parquet_mutant, words

@@ -10,7 +10,7 @@ import shapely
 
 import dpviz
 from dpviz.errors import ParameterError
-from dpviz.evaluation.area_audit import AreaBench
+from dpviz.evaluation.audit import audit
 from dpviz.methods.areas.hierarchy import AreaCounts
 from dpviz.private.areas import AreaData, exact_areas
 from dpviz.private.budget import Budget
@@ -140,8 +140,8 @@ class Careless(AreaCounts):
 
 def test_an_audit_refutes_a_method_that_overspends_and_not_ours():
     """Both from 200 runs; either goes wrong with probability below 1e-4, the seed is fixed."""
-    assert not AreaBench.audit(AreaCounts(), 1.0, trials=200).violates
-    assert AreaBench.audit(Careless(), 1.0, trials=200).violates
+    assert not audit(AreaCounts(), 1.0, trials=200).violates
+    assert audit(Careless(), 1.0, trials=200).violates
 
 
 def test_permuting_records_changes_nothing(people):

@@ -10,10 +10,10 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.evaluation.experiments import ErrorRow, Experiment, run
+from dpviz.evaluation.experiments import Experiment, run
 from dpviz.evaluation.plots import COLOURS, METRICS, error_figure
-from dpviz.evaluation.results import CONTRACT, summary
-from dpviz.files.writing import csv_text
+from dpviz.evaluation.points import PointBench
+from dpviz.evaluation.rows import MeasureRow, grouped, rows_csv, summary
 from dpviz.methods import METHODS, names
 from dpviz.queries.workloads import SIZES, workload
 from dpviz.render.colors import PAIR
@@ -38,7 +38,7 @@ class Measuring:
     """
 
     asked: tuple[Any, ...]
-    finished: Iterator[list[ErrorRow]]
+    finished: Iterator[list[MeasureRow]]
     fraction: float = 0.0
     what: str = "exact answers"
 
@@ -46,11 +46,12 @@ class Measuring:
         """Progress, as the experiment calls it."""
         self.fraction, self.what = min(fraction, 1.0), what
 
-    def measure(self, rows: dict[Any, ErrorRow]) -> bool:
+    def measure(self, rows: dict[Any, list[MeasureRow]]) -> bool:
         """Measure for a while; whether that was all."""
         until = time.monotonic() + REFRESH
         for measured in self.finished:
-            rows.update((row.key, row) for row in measured)
+            for row in measured:
+                rows.setdefault(row.key, []).append(row)
             if time.monotonic() > until:
                 return False
         return True
@@ -119,19 +120,22 @@ def _panel(prefix: str, source: PointSource, suggested: Sequence[str]) -> None:
         disabled=job is None,
         help="Finished measurements are kept.",
     )
-    memory: dict[Any, dict[Any, ErrorRow]] = st.session_state.setdefault(f"{prefix}.rows", {})
+    memory: dict[Any, dict[Any, list[MeasureRow]]] = st.session_state.setdefault(
+        f"{prefix}.rows", {}
+    )
     rows = memory.setdefault((source.key, queries), {})
     bar, place = st.empty(), st.empty()
     plan = None
     asked = (source.key, tuple(methods), tuple(epsilons), tuple(sizes), queries, repeats)
     if methods and epsilons and sizes:
-        loads = tuple(workload(source.data.domain, size, queries) for size in sizes)
-        plan = Experiment(tuple(methods), tuple(sorted(epsilons)), loads, int(repeats))
+        plan = Experiment(tuple(methods), tuple(sorted(epsilons)), int(repeats))
     elif start:
         st.warning("Choose at least one method, one ε and one size.", icon=":material/tune:")
     if start and plan:
         job = Measuring(asked, iter(()))
-        job.finished = run(source.data, plan, done=set(rows), processes=0, progress=job.report)
+        loads = tuple(workload(source.data.domain, size, queries) for size in sizes)
+        bench = PointBench(source.data, loads)
+        job.finished = run(bench, plan, done=set(rows), progress=job.report)
         st.session_state[f"{prefix}.job"] = job
         st.rerun()
     if job is not None:
@@ -140,25 +144,23 @@ def _panel(prefix: str, source: PointSource, suggested: Sequence[str]) -> None:
             st.session_state[f"{prefix}.job"] = None
             st.rerun()
         bar.progress(job.fraction, job.what)
-    wanted = plan.row_keys() if plan else []
-    shown = [rows[key] for key in wanted if key in rows]
+    wanted = plan.keys(sizes) if plan else []
+    measured = [key for key in wanted if key in rows]
+    shown = [row for key in measured for row in rows[key]]
     if plan is None or not shown:
         place.caption(
             "Press **Measure**: every method is built several times with fresh simulated noise, "
             "and its answers are compared with the exact ones. The data are public."
         )
         return
-    _charts(place, shown, plan, metric)
-    if len(shown) < len(wanted):
-        st.caption(f"{len(shown)} of {len(wanted)} measurements so far; Measure adds the rest.")
+    _charts(place, shown, plan, sizes, metric)
+    if len(measured) < len(wanted):
+        st.caption(f"{len(measured)} of {len(wanted)} measurements so far; Measure adds the rest.")
     _downloads(prefix, shown, metric)
 
 
-def _values(rows: Sequence[ErrorRow], metric: str) -> list[dict[str, Any]]:
+def _values(rows: Sequence[MeasureRow], metric: str) -> list[dict[str, Any]]:
     """Mean, least and greatest value over the repetitions."""
-    groups: dict[tuple[str, float, str], list[float]] = {}
-    for row in rows:
-        groups.setdefault(row.key[:3], []).append(getattr(row, metric))
     return [
         {
             "method": method,
@@ -168,11 +170,14 @@ def _values(rows: Sequence[ErrorRow], metric: str) -> list[dict[str, Any]]:
             "low": min(values),
             "high": max(values),
         }
-        for (method, epsilon, size), values in groups.items()
+        for (method, epsilon, size, measure), values in grouped(rows).items()
+        if measure == metric
     ]
 
 
-def _charts(place: Any, rows: Sequence[ErrorRow], plan: Experiment, metric: str) -> None:
+def _charts(
+    place: Any, rows: Sequence[MeasureRow], plan: Experiment, sizes: Sequence[str], metric: str
+) -> None:
     """One chart per size on the same axes; columns, so that a phone stacks them."""
     values = _values(rows, metric)
     ends = [
@@ -181,31 +186,26 @@ def _charts(place: Any, rows: Sequence[ErrorRow], plan: Experiment, metric: str)
     ]
     colours = dict(zip(plan.methods, [*PAIR, *COLOURS[2:]], strict=False))
     with place.container():
-        columns = st.columns(len(plan.workloads))
-        for column, load in zip(columns, plan.workloads, strict=True):
-            column.markdown(f"**{load.size}** rectangles")
-            shown = [value for value in values if value["size"] == load.size]
+        columns = st.columns(len(sizes))
+        for column, size in zip(columns, sizes, strict=True):
+            column.markdown(f"**{size}** rectangles")
+            shown = [value for value in values if value["size"] == size]
             chart = error_chart(shown, METRICS[metric], plan.epsilons, ends, colours)
             column.altair_chart(chart)
 
 
-def _downloads(prefix: str, rows: Sequence[ErrorRow], metric: str) -> None:
+def _downloads(prefix: str, rows: Sequence[MeasureRow], metric: str) -> None:
     table_panel("These measurements as a table", summary(rows))
     left, right, _ = st.columns([1, 1, 3])
     # Made when asked for: the link to a file of rows that grow is dead before the browser tries it.
     with left:
-        file_button("CSV", lambda: _csv(rows), "errors.csv", f"{prefix}.csv", width="stretch")
+        file_button("CSV", lambda: rows_csv(rows), "errors.csv", f"{prefix}.csv", width="stretch")
     with right:
         made = lambda: _png(rows, metric)  # noqa: E731
         file_button("PNG", made, "errors.png", f"{prefix}.png", "image", width="stretch")
 
 
-def _csv(rows: Sequence[ErrorRow]) -> str:
-    columns = (*CONTRACT, "mean_absolute_error")
-    return csv_text(columns, ([getattr(row, name) for name in columns] for row in rows))
-
-
-def _png(rows: Sequence[ErrorRow], metric: str) -> bytes:
+def _png(rows: Sequence[MeasureRow], metric: str) -> bytes:
     file = io.BytesIO()
-    error_figure(rows, metric).savefig(file, format="png", dpi=150)
+    error_figure(rows, (metric,)).savefig(file, format="png", dpi=150)
     return file.getvalue()

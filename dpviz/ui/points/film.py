@@ -12,6 +12,8 @@ import streamlit as st
 
 from dpviz.errors import DpvizError
 from dpviz.evaluation.experiments import Experiment, run
+from dpviz.evaluation.points import PointBench
+from dpviz.evaluation.rows import means
 from dpviz.evaluation.tradeoff import epsilon_for
 from dpviz.evaluation.truth import exact_counts
 from dpviz.queries.workloads import workload
@@ -220,9 +222,7 @@ def _error(data: str, method: str, epsilon: float) -> float | None:
     handle = built_in(data)
     loads = (workload(handle.domain, "medium", QUERIES),)
     try:
-        results = list(
-            run(handle, Experiment((method,), (epsilon,), loads, repeats=1), processes=0)
-        )
+        (rows,) = run(PointBench(handle, loads), Experiment((method,), (epsilon,), repeats=1))
     except DpvizError:
         return None
-    return float(results[0][0].median_relative_error)
+    return means(rows)[method, epsilon, "medium", "median_relative_error"]

@@ -1,16 +1,18 @@
-"""Worst-case neighbouring inputs of a method: each a few lattice cells, and one record more."""
+"""The subject of audits on points: a few lattice cells of the unit square or its like, one more."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
-from dpviz.domain import Domain
+from dpviz.domain import Domain, default_columns
+from dpviz.evaluation.subject import Neighbours, Subject
 from dpviz.methods.points.base import PointMethod
-from dpviz.trees.lattice import Int
+from dpviz.private.index import PointIndex
+from dpviz.trees.decomposition import Decomposition
+from dpviz.trees.lattice import Int, overlaps
 
 DEEP = 12
 """Levels of the deep chain: with two or four records beside every step of it."""
@@ -19,25 +21,66 @@ THRESHOLDS = ("threshold", "theta", "prune")
 """Parameters whose value is a number of records at which a method changes its mind."""
 
 
-@dataclass(frozen=True, eq=False)
-class Neighbours:
-    """Two data sets that differ by one record.
-
-    Attributes:
-        name: what it is, in words.
-        cells: lattice cells of the smaller one, int64 of shape (m, dims).
-        weights: records at each, int64 of shape (m,).
-        target: the cell of the one record that the larger one has more, int64 of shape (dims,).
-    """
-
-    name: str
-    cells: Int
-    weights: Int
-    target: Int
+def point_subject(method: PointMethod, epsilon: float) -> Subject:
+    """Builds of a spatial method, in two dimensions where it takes them."""
+    dims = 2 if 2 in method.dims else method.dims[0]
+    domain = Domain((0.0,) * dims, (1.0,) * dims, default_columns(dims))
+    return Subject(
+        list(point_cases(method, epsilon, domain)),
+        feature_names(dims),
+        method.build,
+        lambda nodes, target: features(nodes, target, domain.side),
+        method.structure(epsilon, dims),
+    )
 
 
-def neighbours(method: PointMethod, epsilon: float, domain: Domain) -> Iterator[Neighbours]:
-    """The inputs that an audit tries; sizes follow the noise, which is of the order 1/ε."""
+def feature_names(dims: int) -> list[str]:
+    """Names of the features of :func:`features`, in order."""
+    edges = [f"first cut on axis {axis} (share of the domain)" for axis in range(dims)]
+    return [
+        "nodes",
+        "depth",
+        "level of the record's leaf",
+        "count of the record's leaf",
+        "splits away from the record",
+        "count of the whole domain",
+        "count outside the record's leaf",
+        "size of the record's leaf (halvings)",
+        "count near the record (1/16 of each axis)",
+        *edges,
+    ]
+
+
+def features(nodes: Decomposition, target: Int, side: int) -> list[float]:
+    """Numbers of a release around the place of the record, one per name."""
+    inside = ((nodes.lo <= target) & (target < nodes.hi)).all(axis=1)
+    path = np.flatnonzero(inside)  # breadth-first: the last one is the leaf
+    roots = nodes.levels[0].stop
+    last = path[-1] if len(path) else 0
+    inner = nodes.n_children > 0
+    total = float(nodes.count[:roots].sum())
+    sides = nodes.hi[last] - nodes.lo[last]
+    block = side // 16
+    low = target // block * block
+    leaves = np.flatnonzero(~inner)
+    common = overlaps(nodes.lo[leaves], nodes.hi[leaves], low, low + block)
+    near = float(common / nodes.volume[leaves] @ nodes.count[leaves])
+    return [
+        float(len(nodes)),
+        float(nodes.depth),
+        float(len(path) - 1),
+        float(nodes.count[last]),
+        float(np.count_nonzero(inner) - np.count_nonzero(inner[path])),
+        total,
+        total - float(nodes.count[last]),
+        float(nodes.dims * math.log2(side) - np.log2(sides.astype(np.float64)).sum()),
+        near,
+        *(nodes.hi[min(roots, len(nodes) - 1)] / side).tolist(),
+    ]
+
+
+def point_cases(method: PointMethod, epsilon: float, domain: Domain) -> Iterator[Neighbours]:
+    """Neighbouring inputs; sizes follow the noise, which is of the order 1/ε."""
     dims, side = domain.dims, domain.side
     corner = np.full(dims, side // 5, dtype=np.int64)  # a place off the lines of every level
     far = np.full(dims, side - 1 - side // 7, dtype=np.int64)
@@ -47,7 +90,13 @@ def neighbours(method: PointMethod, epsilon: float, domain: Domain) -> Iterator[
 
     def case(name: str, cells: list[Int] | Int, weights: list[int], target: Int) -> Neighbours:
         table = np.asarray(cells, dtype=np.int64).reshape(len(weights), dims)
-        return Neighbours(name, table, np.asarray(weights, dtype=np.int64), target)
+        larger = np.concatenate([table, target[None]])
+        return Neighbours(
+            name,
+            PointIndex.from_cells(domain, larger, np.array([*weights, 1], dtype=np.int64)),
+            PointIndex.from_cells(domain, table, np.array(weights, dtype=np.int64)),
+            target,
+        )
 
     yield case("no record, or one", [], [], corner)
     for size in (records(4), records(15)):
