@@ -133,7 +133,7 @@ def test_nothing_that_claims_epsilon_is_refuted_by_many_trials(name):
 def test_extremes_are_one_parameter_at_an_end_each():
     words = extremes()
     assert len(words) == len(set(words)) > 60
-    assert {"privtree tree_share=0.95", "ladder_tree learned=False", "markov mask=False"} <= set(
+    assert {"privtree tree_share=0.95", "ladder_tree sharing=False", "markov mask=False"} <= set(
         words
     )
     assert {word.split()[0] for word in words} <= {*METHODS}
