@@ -37,7 +37,7 @@ def shared(nodes: Decomposition, raw: tuple[Float, Float]) -> Float:
     z = raw[0] / np.sqrt(np.maximum(raw[1], LEAST))
     wanted = nodes.count * np.exp(np.clip(z, LOWEST, 0.0) + GROWTH * np.clip(z, 0.0, DOUBTED))
     count = nodes.count.copy()
-    for level in families(nodes.parent):
+    for level in families(nodes.parent.astype(np.int64)):
         total = level.sums(wanted[level.part])
         ratio = np.divide(count[level.inner], total, out=np.zeros(len(total)), where=total > 0)
         count[level.part] = wanted[level.part] * level.each(ratio)
