@@ -117,7 +117,7 @@ def extremes():
 def test_every_method_has_extremes():
     every = list(extremes())
     assert len(every) > 60
-    for case in (("ladder_tree", "learned", False), ("markov", "mask", False)):
+    for case in (("ladder_tree", "sharing", False), ("markov", "mask", False)):
         assert case in [(name, key, chosen[key]) for name, chosen in every for key in chosen]
 
 

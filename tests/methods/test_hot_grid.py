@@ -107,7 +107,7 @@ def test_estimates_move_no_record_out_of_a_block():
     assert limits.min() < 0.5
     alone, spread = downward(parent, *upward(parent, noisy, variance, limits))
     first = int(nodes.level[nodes.leaf].min())
-    blocks = nodes.levels[method("hot_grid").blocks(first)]
+    blocks = nodes.levels[first - 3]
     assert first > 6
     assert blocks.stop - blocks.start == 4 ** (first - 3)
     for shrink, count in estimates.items():

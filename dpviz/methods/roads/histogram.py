@@ -11,19 +11,17 @@ import numpy as np
 
 from dpviz.errors import ParameterError
 from dpviz.methods.roads.base import PAPER, Measured, RoadMethod, RoadTask, parameter, register
-from dpviz.methods.roads.losses import length_bins, middles
 from dpviz.methods.roads.truncation import (
-    RATIO,
+    NoisyLengths,
     break_even,
     kept_share,
     length_share,
     lengths_part,
     paper_length,
     private_quantile,
-    workload_length,
 )
 from dpviz.private.mechanisms.noise import geometric
-from dpviz.private.roads import length_histogram, truncated, visits
+from dpviz.private.roads import truncated, visits
 from dpviz.roads import trees
 from dpviz.roads.decompose import Subdomains, min_cut, random_pairs, separate
 from dpviz.roads.estimates import consistent
@@ -237,29 +235,19 @@ class EventHistogram(RoadMethod):
         """L from noisy lengths, which the release states."""
         graph, workload, budget = task.graph, task.workload, task.budget
         if self.truncation == "paper":
-            bins, part = length_bins(cap, 1.0), length_share(cap, len(graph))
+            lengths = NoisyLengths.measured(task, trips, cap, length_share(cap, len(graph)), 1.0)
+            limit = paper_length(lengths.counts, len(graph), budget.left)
         else:
             # Kept with the graph, like the trees themselves.
             variance = graph.remembered(
                 (forest, workload), lambda: trees.workload_variance(forest, workload)
             )
             c = break_even(len(graph), len(workload.edge) / len(workload), variance)
-            bins, part = length_bins(cap, RATIO), lengths_part(c)
-        share = budget.spend(
-            budget.left * part,
-            "trip lengths",
-            mechanism="geometric",
-            why="a trip is in one bin: sensitivity 1 in L1",
-        )
-        exact = np.add.reduceat(length_histogram(trips, cap), bins[:-1] - 1)
-        noisy, spread = geometric(task.noise, share, exact)
-        if self.truncation == "paper":
-            limit = paper_length(noisy, len(graph), budget.left)
-        else:
-            limit = workload_length(noisy, bins, share.epsilon, budget.left, c)
-        width = np.diff(bins)
-        extra["lengths"] = np.repeat(np.round(noisy / width, 2), width).tolist()
-        retained = kept_share(noisy, middles(bins), limit, spread)
+            lengths = NoisyLengths.measured(task, trips, cap, lengths_part(c))
+            limit = lengths.limit(budget.left, c)
+        width = np.diff(lengths.bins)
+        extra["lengths"] = np.repeat(np.round(lengths.counts / width, 2), width).tolist()
+        retained = kept_share(lengths.counts, lengths.middle, limit, lengths.variance)
         if retained is not None:
             extra["kept"] = round(retained, 4)
         return limit
