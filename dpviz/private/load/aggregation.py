@@ -134,6 +134,12 @@ def _query(
         raise DataError(
             f"column {shown(unit)} of {name} holds lists or structs: an id is a number or a text"
         )
+    for column in existing:
+        if column.floating and column.name in (unit, domain.kinds and domain.kinds.column):
+            raise DataError(
+                f"column {shown(column.name)} of {name} holds floats: an id or a kind is a whole "
+                "number or a text, write it as one"
+            )
     clock = _clock(existing, domain, engine, chosen.notation)
     query = CellQuery(domain, named, chosen.grid_bits(domain), unit, chosen.max_per_unit, clock)
     values = () if domain.values is None else (domain.values.column,)
