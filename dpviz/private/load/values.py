@@ -270,8 +270,8 @@ def _pattern_times(cells: Any, zone: str, pattern: str) -> Float:
     with duckdb.connect(config={"threads": 1}) as engine:
         engine.register("texts", pa.table({"cell": cells}))
         query = "SELECT epoch_us(try_strptime(CAST(cell AS VARCHAR), ?)) AS micro FROM texts"
-        micro = np.ma.masked_array(engine.execute(query, [pattern]).fetchnumpy()["micro"])
-    moments = _moments(micro.astype(np.float64).filled(np.nan))
+        micro = engine.execute(query, [pattern]).fetchnumpy()["micro"]
+    moments = _moments(np.ma.filled(np.ma.asarray(micro, dtype=np.float64), np.nan))
     return moments if "%z" in pattern else _of_zone(moments, zone)
 
 

@@ -196,18 +196,6 @@ def test_the_first_sequence_of_a_file_without_a_header_refuses_nothing(tmp_path,
     assert len(read_sequences(tmp_path / "a.txt", alphabet_of("a,b"))._sequences) == 1
 
 
-def test_kinds_with_accents_in_windows_1252(tmp_path):
-    """Also below a header of ASCII letters, beside rows in UTF-8: each row is read by itself."""
-    square = dpviz.Domain.from_bounds(
-        [0, 0, 1, 1], ("x", "y"), kind="kind", kinds=("caf\u00e9", "other")
-    )
-    head, windows, utf8 = b"x,y,kind\n", b".5,.5,caf\xe9\n", "0.5,0.5,caf\u00e9\n".encode()
-    for rows, cafes in ((windows * 3, 3), (windows + utf8, 2), (b".5,.5,\xff\n" + windows, 1)):
-        (tmp_path / "a.csv").write_bytes(head + rows)
-        layers = dpviz.load(tmp_path / "a.csv", square)._layers
-        assert [each.total for each in layers.counts] == [cafes, rows.count(b"\n") - cafes]
-
-
 @pytest.mark.parametrize(("digits", "scale"), [(12, 7), (38, 10), (20, -2)])
 def test_a_decimal_is_the_nearest_number_to_it(digits, scale):
     """As its text in CSV is, and as engines have it: one beside it may be in another cell."""
