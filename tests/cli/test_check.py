@@ -3,7 +3,6 @@
 import json
 
 import pandas as pd
-import pyarrow.parquet as pq
 import pytest
 
 import dpviz
@@ -152,14 +151,6 @@ def test_files_of_counts_carry_the_names_of_what_is_in_them(tmp_path, visits):
     assert dpviz.load(counts).names == ("visits", "b")
     assert dpviz.load(counts, name="other").names == ("visits", "b", "other")
     assert dpviz.load([visits, tmp_path / "b.csv"], box, name="one").names == ("one",)
-    table = pq.read_table(counts)
-    facts = json.loads(table.schema.metadata[b"dpviz.counts"])
-    del facts["names"]
-    metadata = {b"dpviz.counts": json.dumps(facts).encode()}
-    pq.write_table(table.replace_schema_metadata(metadata), counts)
-    with pytest.raises(DataError, match="does not say under which names in the ledger"):
-        dpviz.load(counts)
-    assert dpviz.load(counts, name="visits").names == ("visits",)
 
 
 def test_a_table_in_memory_is_sent_to_the_right_door():

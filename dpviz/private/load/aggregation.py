@@ -19,13 +19,13 @@ from dpviz.errors import DataError
 from dpviz.private.index import Layers, PointIndex
 from dpviz.private.load.cellquery import CellQuery, Clock, Fate
 from dpviz.private.load.columns import shown
-from dpviz.private.load.dialects import parts_of
 from dpviz.private.load.engines import connected
 from dpviz.private.load.engines.base import Engine, Rows, watched
 from dpviz.private.load.folder import Footers, size_of
 from dpviz.private.load.names import recognised_columns
 from dpviz.private.load.notation import MILLISECONDS, Notation
 from dpviz.private.load.selection import Selection
+from dpviz.private.load.source import Database
 from dpviz.private.load.tables.base import Column, listed, pick, refuse_other_types
 from dpviz.private.load.tally import Fact, Tally
 from dpviz.trees.lattice import morton
@@ -42,19 +42,14 @@ Counted = tuple[Engine, Any, str]
 
 
 @contextmanager
-def table_relation(url: str, table: str) -> Iterator[Counted]:
+def table_relation(source: Database) -> Iterator[Counted]:
     """A table of a database, connected.
 
     Raises:
         DataError: no connection, or no such table.
     """
-    with connected(url) as engine:
-        yield engine, engine.relation(table), table_name(table)
-
-
-def table_name(table: str) -> str:
-    """The last part of a table's name, or of a folder's path."""
-    return Path(table).name if "/" in table else parts_of(table)[-1]
+    with connected(source) as engine:
+        yield engine, engine.relation(source.table), source.name
 
 
 @contextmanager
@@ -134,6 +129,12 @@ def _query(
         raise DataError(
             f"column {shown(unit)} of {name} holds lists or structs: an id is a number or a text"
         )
+    for column in existing:
+        if column.floating and column.name in (unit, domain.kinds and domain.kinds.column):
+            raise DataError(
+                f"column {shown(column.name)} of {name} holds floats: an id or a kind is a whole "
+                "number or a text, write it as one"
+            )
     clock = _clock(existing, domain, engine, chosen.notation)
     query = CellQuery(domain, named, chosen.grid_bits(domain), unit, chosen.max_per_unit, clock)
     values = () if domain.values is None else (domain.values.column,)

@@ -21,7 +21,6 @@ from dpviz.private.load.aggregation import (
     table_relation,
 )
 from dpviz.private.load.count_rows import columns_of
-from dpviz.private.load.engines import scheme_of, table_of
 from dpviz.private.load.folder import folder_footers
 from dpviz.private.load.layout import layout
 from dpviz.private.load.notation import Notation, with_notation
@@ -29,6 +28,7 @@ from dpviz.private.load.points import read_layers
 from dpviz.private.load.roads import read_trips
 from dpviz.private.load.selection import Selection
 from dpviz.private.load.sequences import alphabet_of, read_places, read_sequences
+from dpviz.private.load.source import Database, Folder, source_of
 from dpviz.private.load.tables.opening import open_table
 from dpviz.private.load.tally import Tally
 from dpviz.roads.graph import RoadGraph
@@ -62,16 +62,17 @@ def check_points(
     """
     notation = Notation(**forms)
     chosen = Selection(domain, columns, crs, unit, max_per_unit, table=table, notation=notation)
-    facts, path = Tally(), Path(source)
-    if scheme_of(str(source)) is not None:
-        with table_relation(str(source), table_of(str(source), table)) as relation:
+    facts = Tally()
+    parsed = source_of(source, table)
+    if isinstance(parsed, Database):
+        with table_relation(parsed) as relation:
             return _fates(relation, domain, chosen)
-    if path.is_dir():
-        footers = folder_footers(path)
-        _refuse_counts(path, columns, columns_of(footers.columns))
-        with folder_relation(path, footers, domain, chosen) as relation:
+    if isinstance(parsed, Folder):
+        footers = folder_footers(parsed.path)
+        _refuse_counts(parsed.path, columns, columns_of(footers.columns))
+        with folder_relation(parsed.path, footers, domain, chosen) as relation:
             return _fates(relation, domain, chosen)
-    opened = open_table(source, table)
+    opened, path = open_table(parsed), Path(source)
     _refuse_counts(path, columns, counts.result_columns(path, opened))
     how = layout(opened, domain, columns=columns, crs=crs, unit=unit, notation=notation)
     read_layers(opened, how, domain, most=max_per_unit, counts=facts)

@@ -154,7 +154,10 @@ class Duck(Engine):
         star = exp.select("*").from_(relation.copy()).sql(dialect=self.dialect)
         with refused(self.title, "check the name of the table, or that the files are whole"):
             described = self._engine.execute(f"DESCRIBE {star}").fetchall()
-        return [Column(str(name), _kind(str(kind))) for name, kind, *_ in described]
+        return [
+            Column(str(name), _kind(str(kind)), floating=kind in ("FLOAT", "DOUBLE"))
+            for name, kind, *_ in described
+        ]
 
     def check_points(self, relation: Any, column: str, domain: Domain) -> None:
         """Raise unless the column is of geometry, in the CRS of the domain if it states one."""

@@ -48,13 +48,14 @@ TEXTS = ("text", "string", "binary")
 class Column:
     """A column's name and what its declared type holds, for a form that maps columns.
 
-    An instant is a time with its zone; only engines tell them apart. The CRS is that which the file
-    states of its geometry.
+    An instant is a time with its zone; only engines tell them apart, and floats from other numbers.
+    The CRS is that which the file states of its geometry.
     """
 
     name: str
     kind: Kind
     crs: str | None = None
+    floating: bool = False
 
 
 @dataclass(frozen=True, repr=False)
