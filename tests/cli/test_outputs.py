@@ -63,7 +63,7 @@ def test_records_are_not_replaced_by_their_counts(folder):
     assert run("aggregate", records, BOX, "-o", "counts.SENSITIVE.parquet")[0] == 0
     more = ["counts.SENSITIVE.parquet", "points.csv"]
     assert run("aggregate", *more, BOX, "-o", "counts.SENSITIVE.parquet")[0] == 0
-    assert dpviz.load("counts.SENSITIVE.parquet").names == ("raw.SENSITIVE", "points")
+    assert dpviz.load("counts.SENSITIVE.parquet").names == ("raw", "points")
 
 
 @pytest.mark.parametrize("appends", [True, False])
@@ -272,4 +272,4 @@ def test_a_total_under_either_name_of_a_file_limits_its_builds(tmp_path, monkeyp
     code, _, err = run(*words[:-1], "0.4", "-o", "second.parquet")
     assert code == 0
     assert "no total yet" not in err
-    assert "on data set 'visits.ndjson'" in fails(*words, "-o", "third.parquet")
+    assert "on data set 'visits'" in fails(*words, "-o", "third.parquet")

@@ -323,7 +323,9 @@ def test_one_unit_moves_all_kinds_and_sums_by_at_most_its_records(form, kinds, t
         if form == "csv":
             table.to_csv(source, index=False)
         else:
-            columns = {name: pa.array(table[name], pa.string()) for name in table.columns}
+            columns = {name: pa.array(table[name], pa.string()) for name in ("who", "mode")}
+            for name in ("x", "y", "fare"):
+                columns[name] = pa.array(pd.to_numeric(table[name], errors="coerce"))
             pa.parquet.write_table(pa.table(columns), folder / "t.parquet")
         how = {"unit": "who", "max_per_unit": most, "columns": ("x", "y")}
         return dpviz.load(source, domain, **how)._layers
