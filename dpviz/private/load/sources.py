@@ -71,7 +71,7 @@ def _stated(source: Source) -> Domain | None:
 
 
 def _facts(source: Source) -> counts.Facts | None:
-    """What a file that we wrote states of itself."""
+    """The facts that a file of counts states, if we wrote it."""
     if not isinstance(source, File):
         return None
     _require_named(source.path)
