@@ -89,27 +89,17 @@ def engine_layers(
     Raises:
         DataError: no such columns, or more cells than fit.
     """
-    query, unit = _query(engine, relation, name, domain, chosen), chosen.unit
+    query = _query(engine, relation, name, domain, chosen)
     # A fixed salt only where the data is public: elsewhere it would tell who was left out.
     salt = "" if chosen.public else secrets.token_hex(16)
-    partitions = 1 if unit is None else engine.partitions(relation)
-    also = None if unit is None or partitions == 1 else engine.part(unit)
     texts = [
-        f"{query.sql(relation, engine.dialect, salt, also, sums=sums)}\nLIMIT {MAX_CELLS + 1}"
+        f"{query.sql(relation, engine.dialect, salt, sums=sums)}\nLIMIT {MAX_CELLS + 1}"
         for sums in (False, True)[: 1 if domain.values is None else 2]
     ]
-    layers = Layers(())
-    for number in range(partitions):
-        if also is not None:
-            engine.choose(number)
-        counted = [
-            watched(engine, text, chosen.progress, number / partitions, 1 / partitions)
-            for text in texts
-        ]
-        part = layers_of_rows(counted, domain, query.bits)
-        layers = layers.merged(part) if number else part
-        if layers.cells > MAX_CELLS:
-            raise too_many(query.bits)
+    counted = [watched(engine, text, chosen.progress) for text in texts]
+    layers = layers_of_rows(counted, domain, query.bits)
+    if layers.cells > MAX_CELLS:
+        raise too_many(query.bits)
     if chosen.progress:
         chosen.progress(1.0, f"counting in {engine.title}")
     return layers

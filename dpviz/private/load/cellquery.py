@@ -157,16 +157,13 @@ class CellQuery:
             facts += [self.unit, self.max_per_unit]
         return "n_" + hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:8]
 
-    def sql(
-        self, relation: Any, dialect: str, salt: str = "", also: Any = None, *, sums: bool = False
-    ) -> str:
+    def sql(self, relation: Any, dialect: str, salt: str = "", *, sums: bool = False) -> str:
         """The query in a dialect, as rows ``cell`` and :attr:`count_column`, in no order.
 
         Args:
             relation: a sqlglot expression to select from, such as :func:`table`.
             dialect: one of :data:`DIALECTS`.
             salt: a fresh random text, with ``unit``.
-            also: a further condition, as a sqlglot expression.
             sums: of the values, in steps, in place of the records: with the same salt, of those
                 that the other query counts.
         """
@@ -177,7 +174,6 @@ class CellQuery:
         places = self._coordinates(dialect)
         inside = [*self._inside(places), *self._of_a_kind(dialect)]
         inside += [*self._of_a_value(dialect), *self._of_a_unit(dialect)]
-        inside += [] if also is None else [also]
         cell = self._with_kind(self._cell(places, dialect), dialect)
         values = {"cell": cell, "inside": exp.and_(*inside)}
         if self.domain.values is not None:

@@ -291,7 +291,7 @@ def merged(
 
 
 def part_of(source: Source) -> tuple[str, ...]:
-    """What a source is known by when it is given again: its place and time, never its records.
+    """Marks of a source, by which it is known again: its place and time, never its records.
 
     A file is known by its path, by its place on the disk, whatever the name, and when it was last
     written; a folder also by its files; a table of a database, in this process only, by its URL.

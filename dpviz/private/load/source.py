@@ -1,4 +1,4 @@
-"""Where records come from: parsed once, at the door, from what a caller gives."""
+"""Sources of records: files, folders, tables, built-in data; parsed once, at the door."""
 
 from __future__ import annotations
 
@@ -152,12 +152,12 @@ def sources_of(given: Any, table: str | None = None) -> Source | list[Source]:
 
 
 def _is_frame(value: Any) -> bool:
-    """Whether a value is a table in memory, by its looks: none of these libraries is imported."""
+    """Recognise a table in memory by its looks: none of these libraries is imported."""
     return hasattr(value, "columns") and hasattr(value, "shape")
 
 
 def is_url(given: Any) -> bool:
-    """Whether this is the URL of a database, and no path."""
+    """Tell the URL of a database from a path."""
     return isinstance(given, str) and _scheme_of(given) is not None
 
 

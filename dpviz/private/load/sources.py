@@ -71,7 +71,7 @@ def _stated(source: Source) -> Domain | None:
 
 
 def _facts(source: Source) -> counts.Facts | None:
-    """What a file that we wrote states of itself."""
+    """The facts that a file of counts states, if we wrote it."""
     if not isinstance(source, File):
         return None
     _require_named(source.path)
@@ -116,12 +116,12 @@ def _of_file(source: File, chosen: Selection) -> DataHandle:
     opened = open_table(source)  # once: a child answers each question to it
     facts = counts.stated_by(opened, path)
     if facts is not None:
-        chosen.without_notation(path.name)
+        chosen.of_counts(path.name)
         return counts.from_counts_file(path, opened, facts, chosen)
     chosen.box(path.name)
     result = None if chosen.columns is not None else counts.result_columns(path, opened)
     if result is not None:
-        chosen.without_notation(path.name)
+        chosen.of_counts(path.name)
         return counts.result(source, [opened], result, chosen)
     return _of_table(opened, source.name, chosen, counts.part_of(source))
 
@@ -133,7 +133,7 @@ def _of_folder(source: Folder, chosen: Selection) -> DataHandle:
     footers = folder_footers(folder)
     result = None if chosen.columns is not None else columns_of(footers.columns)
     if result is not None:
-        chosen.without_notation(folder.name)
+        chosen.of_counts(folder.name)
         return counts.result(source, map(open_table, footers.files), result, chosen)
     with folder_relation(folder, footers, domain, chosen) as relation:
         return _counted(relation, source, domain, chosen)
@@ -143,13 +143,14 @@ def _counted(
     relation: Counted, source: Folder | Database, domain: Domain, chosen: Selection
 ) -> DataHandle:
     """A handle on what an engine counts; of public data also what became of the others."""
-    tally, parts = None, counts.part_of(source)
-    if chosen.public:
-        tally, _, layers = engine_fates(*relation, domain, chosen)
-    else:
-        layers = engine_layers(*relation, domain, chosen)
+    parts = counts.part_of(source)
+    if not (chosen.public or chosen.checking):
+        return chosen.handle(engine_layers(*relation, domain, chosen), source.name, parts)
+    tally, columns, layers = engine_fates(*relation, domain, chosen)
     handle = chosen.handle(layers, source.name, parts)
     handle.tally = tally
+    if chosen.checking:
+        handle.columns = ", ".join(columns)
     return handle
 
 
@@ -238,7 +239,7 @@ def _of_table(
         digests=parts,
     )
     handle.columns = how.words
-    handle.tally = facts if public else None
+    handle.tally = facts if public or chosen.checking else None
     return handle
 
 

@@ -35,12 +35,23 @@ _ISO = (
     r"|(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29)"
     r"(?:[T ](?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:\.[0-9]{1,6})?)?%s)%s\z"
 )
-"""The extended form of ISO 8601, which Arrow casts: it refuses none of these."""
+"""The usual forms of ISO 8601, which Arrow casts at once: it refuses none of these."""
 _LOCAL = _ISO % ("", "?")
 _STATED = _ISO % (r"(?:Z|[+-](?:[01][0-9]|2[0-3])(?::?[0-5][0-9])?)", "")
 """Without a zone, and with one, which only a time of day has."""
-_TIDY = ((r"^\s+|\s+\z", ""), (r"(?i) ?(?:Z|UTC|GMT)\z", "Z"), (r"(\.[0-9]{6})[0-9]+", r"\1"))
-"""Replacements in texts of no usual form: blanks, names of UTC, digits beyond microseconds."""
+_TIDY = (
+    (r"^\s+|\s+\z", ""),
+    (r"(?i) ?(?:Z|UTC|GMT)\z", "Z"),
+    (r"(.{11}) ([+-][0-9:]+)\z", r"\1\2"),
+    (r"[.,]([0-9]{1,6})[0-9]*", r".\1"),
+    (r"^([0-9]{4})-?([0-9]{2})-?([0-9]{2})", r"\1-\2-\3"),
+    (r"^(.{10})[Tt ]", r"\1T"),
+    (r"^(.{13})([0-9]{2})", r"\1:\2"),
+    (r"^(.{16})([0-9]{2})", r"\1:\2"),
+    (r"^(.{11}[0-9]{2})([Z+-]|\z)", r"\1:00\2"),
+)
+"""Replacements that bring other forms of ISO 8601 to the usual one: the basic form, hours alone,
+blanks, names of UTC, commas, digits beyond microseconds."""
 _WKT = (
     r"(?i)^\s*(?:SRID=(?P<srid>[0-9]+);)?\s*(?:MULTI)?POINT\s*(?:Z|M|ZM)?\s*\(\s*(?:\(\s*)?"
     r"(?P<x>[-+0-9.eE]+)\s+(?P<y>[-+0-9.eE]+)(?:\s+[-+0-9.eE]+){0,2}\s*(?:\)\s*)?\)\s*$"
