@@ -129,7 +129,7 @@ def stored(cls, name, label):
     if label.endswith("geojson"):
         box, levels = data(label).domain, ("district", "ward")
         chosen["areas"] = dpviz.read_areas(label, box, levels=levels)
-    if cls.kind == "roads" and cls.queries != "none":
+    if cls.kind == "roads":
         chosen["workload"] = dpviz.workload_of("clustered:3", graph())
     release = dpviz.build(data(label), name, 1.0, seed=7, **chosen)
     return file_facts(release.save(path_of(name, label)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from dpviz.trees.consistency import downward, upward
 from dpviz.trees.decomposition import Decomposition, is_leaf
 from dpviz.trees.density import refine
 from dpviz.trees.lattice import Float, Int
-from dpviz.trees.shrinkage import Doubts, estimated, nonnegative
+from dpviz.trees.shrinkage import Doubts, estimated
 
 FINEST_LOOK = 9
 """The first level that is looked at, at most: 4^9 cells."""
@@ -131,10 +131,6 @@ class HotGrid(Ladder):
     dims: ClassVar[tuple[int, ...]] = (2,)
     advice: ClassVar[str] = "Large rectangles: the noise of thousands of leaves adds up."
 
-    measured: ClassVar[dict[str, Any]] = {"slopes": False}
-    tiny: ClassVar[dict[str, object]] = {"shrink": False, "slopes": False}
-
-    shrink: bool = parameter(False, "Non-negative counts inside the totals of blocks")
     c: float = parameter(3.0, "c: stop where noisy count × unspent ε is at most this", 0.5, 50)
     side: float = parameter(
         0.0045, "Typical side of the squares asked for, as a share of the domain's", 1e-4, 1
@@ -171,11 +167,7 @@ class HotGrid(Ladder):
         count, spread = downward(parent, *estimated(parent, noisy, variance, doubts, 1))
         block = tree.depth <= max(first - BLOCK_LEVELS, 0)
         wanted, weight = upward(parent, noisy, variance)
-        wanted = np.where(block, count, wanted)
-        if self.shrink:
-            count = nonnegative(parent, wanted, weight)
-        else:
-            count, _ = downward(parent, wanted, weight)
+        count, _ = downward(parent, np.where(block, count, wanted), weight)
         nodes = tree.decomposition(count, spread)
         return refine(nodes, DOUBT) if self.slopes else nodes
 
