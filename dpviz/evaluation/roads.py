@@ -13,7 +13,7 @@ from dpviz.build import RoadData, build, positive_epsilon
 from dpviz.evaluation.truth import exact_visits
 from dpviz.files.writing import csv_text
 from dpviz.progress import Progress
-from dpviz.roads.estimates import RoadEstimates
+from dpviz.releases.counts import RoadRelease
 from dpviz.roads.generate import clustered_workload, corridor_workload
 from dpviz.roads.graph import Float, Int
 from dpviz.roads.paths import Paths
@@ -99,7 +99,7 @@ def experiment(
             if truths:
                 errors = [
                     _error(each, workload, exactly)
-                    for each, exactly in zip(release.addends, truths, strict=True)
+                    for each, exactly in zip(release.parts, truths, strict=True)
                 ]
                 yield replace(
                     row,
@@ -118,8 +118,8 @@ def _of_steps(data: RoadData) -> list[Int]:
     return [exact_visits(data, slice(step, step + 1)) for step in range(steps)]
 
 
-def _error(estimates: RoadEstimates, workload: Paths, truth: Float) -> float:
-    return float(np.mean((workload.sum(estimates.edge_count) - truth) ** 2))
+def _error(release: RoadRelease, workload: Paths, truth: Float) -> float:
+    return float(np.mean((workload.sum(release.answers.count) - truth) ** 2))
 
 
 def as_csv(rows: Iterable[RoadErrorRow]) -> str:

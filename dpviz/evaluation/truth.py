@@ -24,8 +24,8 @@ from dpviz.private.index import PointIndex
 from dpviz.private.roads import exact_visits as exact_visits
 from dpviz.queries.workloads import Workload
 from dpviz.releases.areas.partition import Areas
+from dpviz.releases.counts import PointRelease
 from dpviz.releases.points.region_count import Regions
-from dpviz.releases.points.release import PointRelease
 from dpviz.releases.points.sums import values_of
 from dpviz.trees.lattice import Codes, Float, Int, grid_edges
 

@@ -75,7 +75,7 @@ def main() -> None:
                     errors = []
                     for seed in range(releases):
                         release = build(data, method, epsilon, workload=workload, seed=seed)
-                        errors.append(np.mean((workload.sum(release.edge_count) - truth) ** 2))
+                        errors.append(np.mean((workload.sum(release.answers.count) - truth) ** 2))
                     spread = float(np.std(errors, ddof=1)) / math.sqrt(releases)
                     means.append(float(np.mean(errors)))
                     cells.append(f"{means[-1]:.3g} ± {spread:.1g}")

@@ -31,7 +31,7 @@ from dpviz.evaluation.figures import (
 from dpviz.evaluation.figures.report import Outputs, Reproduction, Statement, comparison
 from dpviz.lazy import mpl
 from dpviz.methods import of_kind
-from dpviz.releases.points.range_count import RangeAnswers
+from dpviz.releases.answers import RangeAnswers
 from tests.commands import fails, run
 
 RESULTS = Path(__file__).parents[2] / "assets" / "results"

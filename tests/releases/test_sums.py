@@ -86,7 +86,7 @@ def test_every_method_has_sums_beside_counts(method, domain, tmp_path):
     assert one.sum.tolist() == two.sum.tolist()
     assert one.noise_sd.tolist() == two.noise_sd.tolist()
     assert (one.low < one.sum).all()
-    trees = [release] if domain is BOX else release.releases
+    trees = release.parts
     leaves = [part.sums.sum[part.nodes.leaf].sum() for part in trees]
     assert one.sum[0] == pytest.approx(sum(leaves))
     assert all(

@@ -14,7 +14,7 @@ from dpviz.evaluation.search import finding
 from dpviz.methods.roads.base import RoadTask
 from dpviz.private.budget import Budget
 from dpviz.private.mechanisms.noise import SimulatedNoise
-from dpviz.roads.estimates import RoadEstimates
+from dpviz.releases.roads.streets import Streets
 
 CONFIDENCE = 1 - 1e-6
 
@@ -48,9 +48,7 @@ def test_features_are_those_of_the_estimates(word):
         assert len(more) == len(fewer) + 1
         task = RoadTask(bench.street, more, bench.workload, Budget(1.0), SimulatedNoise(3))
         release = bench.method.build(task)
-        count = RoadEstimates(
-            bench.street, release.domains, release.nodes, release.variance
-        ).edge_count
+        count = Streets(bench.street, release.domains).answers(release.nodes).count
         along = count[list(case.target)]
         expected = [along[0], along.min(), along.max(), along.sum(), count.sum()]
         np.testing.assert_allclose(features(release, case.target)[:5], expected)

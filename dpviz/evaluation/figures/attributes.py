@@ -16,8 +16,8 @@ from dpviz.evaluation.figures.report import Outputs, Reproduction, Statement, me
 from dpviz.evaluation.truth import exact_counts, exact_sums, of_one_kind
 from dpviz.progress import Progress
 from dpviz.queries.workloads import workload
-from dpviz.releases.points.kinds import KindsRelease, require_kinds
-from dpviz.releases.points.range_count import RangeAnswers
+from dpviz.releases.answers import RangeAnswers
+from dpviz.releases.counts import PointRelease
 from dpviz.releases.points.sums import SumAnswers
 from dpviz.trees.lattice import Float
 
@@ -54,7 +54,7 @@ def reproduce(repeats: int, seed: int, progress: Progress) -> Reproduction:
     cells: list[tuple[Any, ...]] = []
     for done, (method, epsilon) in enumerate(tasks, 1):
         for repeat in range(repeats):
-            release = require_kinds(build(handle, method, epsilon, seed=seed + repeat))
+            release = build(handle, method, epsilon, seed=seed + repeat)
             for load_, truth in zip(loads, truths, strict=True):
                 for (what, of, answers), true in zip(
                     asked(release, load_.rects), truth, strict=True
@@ -69,10 +69,10 @@ def reproduce(repeats: int, seed: int, progress: Progress) -> Reproduction:
 
 
 def asked(
-    release: KindsRelease, rects: Float
+    release: PointRelease, rects: Float
 ) -> Iterator[tuple[str, str, RangeAnswers | SumAnswers]]:
     """Counts and sums of all kinds together and of each."""
-    for kind in (None, *release.names):
+    for kind in (None, *release.kinds):
         yield "counts", kind or ALL, release.count(rects, kind=kind)
         yield "sums", kind or ALL, release.sum(rects, kind=kind)
 

@@ -17,10 +17,10 @@ from dpviz.evaluation.figures.report import Outputs, Reproduction, Statement, ta
 from dpviz.lazy import pd, scipy, shapely
 from dpviz.progress import Progress
 from dpviz.releases.answers import Answers, difference
-from dpviz.releases.areas.partition import Areas, hierarchy
-from dpviz.releases.points.kinds import KindsRelease, require_kinds
+from dpviz.releases.areas.hierarchy import hierarchy
+from dpviz.releases.areas.partition import Areas
+from dpviz.releases.counts import PointRelease
 from dpviz.releases.points.quotient import Quotients
-from dpviz.releases.points.release import PointRelease
 from dpviz.releases.points.sums import SumAnswers
 from dpviz.trees.lattice import Float
 
@@ -115,7 +115,7 @@ class _Points:
 
     def __call__(self, epsilon: float, seed: int) -> AnsweredQueries:
         release, other = (
-            require_kinds(build(self.data, "ugrid", epsilon, seed=at, cells=CELLS))
+            build(self.data, "ugrid", epsilon, seed=at, cells=CELLS)
             for at in (seed, seed + 1_000_003)
         )
         kind = self.records["mode"].to_numpy()
@@ -131,7 +131,7 @@ class _Points:
         yield "differences", [f"two kinds, {name}" for name in names], apart, true
         yield from self._days(build(self.timed, "ugrid", epsilon, seed=seed, cells=CELLS))
 
-    def _attributes(self, release: KindsRelease, kind: Any, fare: Float) -> AnsweredQueries:
+    def _attributes(self, release: PointRelease, kind: Any, fare: Float) -> AnsweredQueries:
         rects = self.rects
         for name in (None, KINDS[-1]):
             where = np.full(len(kind), True) if name is None else kind == name

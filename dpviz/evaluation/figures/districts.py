@@ -17,7 +17,8 @@ from dpviz.evaluation.figures.report import Outputs, Reproduction, Statement, co
 from dpviz.evaluation.truth import exact_areas
 from dpviz.lazy import shapely
 from dpviz.progress import Progress
-from dpviz.releases.areas.partition import Areas, hierarchy
+from dpviz.releases.areas.hierarchy import hierarchy
+from dpviz.releases.areas.partition import Areas
 from dpviz.releases.points.region_count import Regions
 from dpviz.trees.lattice import Float
 
@@ -61,7 +62,7 @@ def reproduce(repeats: int, seed: int, progress: Progress) -> Reproduction:
                     if way in measured:
                         data = measured[way]
                         release = build(data, "areas", epsilon, seed=seed + repeat)
-                        counts = release.counts[data.areas.first_leaf :]
+                        counts = release.nodes.count[data.areas.first_leaf :]
                         counts = counts[np.argsort(_numbers(data.areas))]
                     else:
                         tree = build(handle, way, epsilon, seed=seed + repeat)

@@ -17,8 +17,7 @@ from dpviz.evaluation.truth import exact_counts, hot
 from dpviz.methods import of_kind
 from dpviz.progress import Progress
 from dpviz.queries.workloads import workload
-from dpviz.releases.answers import INTERVAL_SDS
-from dpviz.releases.points.range_count import RangeAnswers
+from dpviz.releases.answers import INTERVAL_SDS, RangeAnswers
 from dpviz.releases.points.sums import SumAnswers
 from dpviz.trees.lattice import Float, Int
 

@@ -19,7 +19,7 @@ from dpviz.evaluation.plots import line_style
 from dpviz.evaluation.truth import exact_counts
 from dpviz.lazy import mpl
 from dpviz.progress import Progress
-from dpviz.releases.points.release import PointRelease
+from dpviz.releases.counts import PointRelease
 from dpviz.trees.lattice import Float
 
 POINTS = 1 << 20
