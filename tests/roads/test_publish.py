@@ -13,10 +13,10 @@ from dpviz.methods import names
 from dpviz.private.roads import RoadData, exact_visits
 from dpviz.releases.export import export
 from dpviz.releases.roads.beyond_noise import beats_zero
-from dpviz.releases.store import from_arrow, read, save
+from dpviz.releases.store import from_arrow, read
 from dpviz.roads.paths import Paths
 from tests.headers import header_of, with_header
-from tests.methods.cases import children_add_up, same_columns
+from tests.methods.cases import children_add_up
 
 COMBINED = ["min+opt+tru", "tru+best+min", "random+boost", "hm+tru", "min+opt"]
 ALL = [*sorted(names("roads")), *COMBINED]
@@ -65,22 +65,6 @@ def test_a_path_is_the_sum_of_its_edges_and_of_its_cover(name, data, workload):
             cells = release.frame.top_down(release.nodes, np.unique(workload[row]))
             total = release.nodes.count[cells].sum()
             assert total == pytest.approx(answers.count[row], abs=1e-8)
-
-
-def test_columns_survive_the_file(name, data, workload, tmp_path):
-    release = build(data, name, 0.5, workload=workload, seed=2)
-    save(release, tmp_path / "r.parquet")
-    back = read(tmp_path / "r.parquet")
-    for column in ("edge_id", "length", "line_xy", "xy"):
-        np.testing.assert_array_equal(
-            getattr(back.frame.graph, column), getattr(release.frame.graph, column)
-        )
-    same_columns(back.nodes, release.nodes)
-    np.testing.assert_array_equal(back.nodes.measured, release.nodes.measured)
-    np.testing.assert_array_equal(back.frame.domains.order, release.frame.domains.order)
-    assert back.header == release.header
-    with pytest.raises(ValueError, match="read-only"):
-        back.nodes.measured[0] = 1
 
 
 @pytest.mark.parametrize("unbiased", UNBIASED)
