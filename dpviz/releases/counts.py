@@ -271,7 +271,7 @@ class CountRelease(Release, Generic[F]):
         """
         if isinstance(part, str):
             raise DomainError(f"kind {part!r} of a release without kinds: leave it out")
-        raise DomainError(f"step {part} of a release without time: leave it out")
+        raise DomainError(f"step {part}: this release has no such step of time")
 
     def only(self, kinds: Sequence[str]) -> CountRelease[F]:
         """The release of some of the kinds.

@@ -81,9 +81,11 @@ class Frame(ABC):
         """The counts of all cells or areas, or of all streets."""
         return Answers(**interval(nodes.count, np.sqrt(nodes.variance)))
 
-    @abstractmethod
-    def common(self, frames: Sequence[Self], trees: Sequence[Decomposition]) -> Self:
-        """The frame of the sum of releases, of which this one is the first's."""
+    def common(self, frames: Sequence[Self], alike: bool) -> Self:
+        """The frame of the sum of parts, of which this one is the first's; whether their trees are
+        alike may decide.
+        """
+        return self
 
     @abstractmethod
     def together(self, release: Any) -> Decomposition:

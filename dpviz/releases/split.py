@@ -44,6 +44,9 @@ class SplitRelease(CountRelease[F]):
     """
 
     by: Axis
+    _parts: tuple[CountRelease[F], ...]
+    _alike: bool
+    """Whether the trees of all parts are of the same boxes."""
 
     def __init__(
         self,
@@ -58,18 +61,17 @@ class SplitRelease(CountRelease[F]):
             CountRelease(frame, nodes, replace(header, extra=extra), sums)
             for (frame, nodes, sums), extra in zip(trees, extras, strict=True)
         )
-        frames, nodes = [part.frame for part in parts], [part.nodes for part in parts]
-        frame: Any = frames[0].common(frames, nodes)
+        alike = all(same_boxes(parts[0].nodes, part.nodes) for part in parts[1:])
+        frame: Any = parts[0].frame.common([part.frame for part in parts], alike)
         if isinstance(by, ByKind):
             frame = replace(frame, domain=replace(frame.domain, kinds=by.kinds))
-        for name, value in {"by": by, "_parts": parts, "header": header, "frame": frame}.items():
-            object.__setattr__(self, name, value)
+        stated = {"by": by, "header": header, "frame": frame, "_parts": parts, "_alike": alike}
+        vars(self).update(stated)
 
     @property
     def parts(self) -> tuple[CountRelease[F], ...]:
         """See the base."""
-        parts: tuple[CountRelease[F], ...] = self.__dict__["_parts"]
-        return parts
+        return self._parts
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -85,7 +87,8 @@ class SplitRelease(CountRelease[F]):
         """See the base."""
         if isinstance(self.by, ByKind):
             return self.parts[self.by.kinds.number(str(part))]
-        return super().of(part) if isinstance(part, str) else self.parts[part]
+        known = isinstance(part, int) and 0 <= part < len(self.parts)
+        return self.parts[int(part)] if known else super().of(part)
 
     def only(self, kinds: Sequence[str]) -> CountRelease[F]:
         """See the base."""
@@ -99,9 +102,9 @@ class SplitRelease(CountRelease[F]):
         """All parts together: their trees with the sums of their columns, where those are alike;
         otherwise as the frame puts them together. Answers come from the trees of each part.
         """
-        first, *others = (part.nodes for part in self.parts)
-        if not all(same_boxes(first, each) for each in others):
+        if not self._alike:
             return self.frame.together(self)
+        first = self.parts[0].nodes
         each = [part.nodes.columns for part in self.parts]
         columns: dict[str, Any] = {
             name: np.sum([part[name] for part in each], axis=0)

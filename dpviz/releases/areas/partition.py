@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -265,10 +264,6 @@ class Areas(Frame):
     @cached_property
     def _tree(self) -> Any:
         return shapely.STRtree(self.shapes)
-
-    def common(self, frames: Sequence[Areas], trees: Sequence[Decomposition]) -> Areas:
-        """See the base."""
-        return self
 
     def together(self, release: Any) -> Decomposition:
         """See the base: not needed, as nodes are the areas."""

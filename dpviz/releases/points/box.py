@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -72,10 +71,6 @@ class Box(Frame):
     def noise(self, stated: dict[str, Any], nodes: Decomposition) -> HaarNoise | None:
         """See the base."""
         return HaarNoise.stated(stated, self.domain.side, nodes.lo, nodes.hi)
-
-    def common(self, frames: Sequence[Box], trees: Sequence[Decomposition]) -> Box:
-        """See the base."""
-        return self
 
     def together(self, release: Any) -> Decomposition:
         """In 2-D a tree of the boxes of all parts where those nest, or a grid; in more dimensions

@@ -153,16 +153,12 @@ class Streets(Frame):
         columns[:, 3] = [len(self.top_down(nodes, questions[row])) for row in range(len(questions))]
         return columns
 
-    def common(self, frames: Sequence[Streets], trees: Sequence[Decomposition]) -> Streets:
+    def common(self, frames: Sequence[Streets], alike: bool) -> Streets:
         """See the base: each edge on its own where parts have other trees."""
-        alike = all(
+        alike &= all(
             np.array_equal(getattr(self.domains, name), getattr(each.domains, name))
             for each in frames[1:]
             for name in ("order", "start")
-        ) and all(
-            np.array_equal(getattr(trees[0], name), getattr(each, name))
-            for each in trees[1:]
-            for name in ("lo", "hi", "parent")
         )
         return self if alike else Streets(self.graph, separate(self.graph))
 
