@@ -5,7 +5,6 @@ from functools import cache
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 import shapely
 
@@ -125,6 +124,10 @@ def test_a_count_is_the_sum_of_its_parts(name):
     assert whole.noise_sd**2 == pytest.approx(sum(each.noise_sd**2 for each in parts))
     assert whole.uniformity_sd == pytest.approx(sum(each.uniformity_sd for each in parts))
     assert whole.nodes.tolist() == sum(each.nodes for each in parts).tolist()
+    if release.kind == "points" and release.domain.values:
+        sums, each = release.sum(RECTS), [part.sum(RECTS) for part in release.parts]
+        assert sums.sum == pytest.approx(sum(one.sum for one in each))
+        assert sums.noise_sd**2 == pytest.approx(sum(one.noise_sd**2 for one in each))
     for kind, part in zip(release.kinds, release.parts, strict=release.kinds != ()):
         assert_alike(release.count(asked(release), kind=kind), part.count(asked(release)))
 
@@ -153,11 +156,3 @@ def test_a_question_of_another_frame_is_one_line(name):
     if not release.kinds:
         with pytest.raises(dpviz.DpvizError, match="kind"):
             release.only(["a"])
-
-
-def test_damaged_parts_are_refused():
-    table = made("streets by step").to_arrow()
-    place = table.column_names.index("step")
-    for steps in ([1, *table["step"].to_pylist()[1:]], [0] * len(table)):
-        with pytest.raises(dpviz.DpvizError, match="one after the other"):
-            from_arrow(table.set_column(place, "step", pa.array(steps)))
