@@ -149,7 +149,8 @@ class SplitRelease(CountRelease[F]):
         if not isinstance(self.by, ByStep):
             return super().timeline(query, every, period)
         steps = self.by.steps if period is None else self.by.steps.during(period)
-        asked = self.frame.questions(Paths.of([query]))
+        given = Paths.of([query]) if self.kind == "roads" else query
+        asked = self.frame.questions(self.domain.bounds if given is None else given)
         each = [part.answers_to(asked) for part in self.parts[self.by.steps.rows(steps)]]
         columns = {
             name: np.concatenate([vars(one)[name] for one in each]) for name in vars(each[0])

@@ -11,7 +11,7 @@ import shapely
 import dpviz
 from dpviz.domain.attributes import Kinds
 from dpviz.private.roads import RoadData
-from dpviz.releases.axis import ByKind
+from dpviz.releases.axis import ByKind, ByStep
 from dpviz.releases.split import SplitRelease
 from dpviz.releases.store import from_arrow
 from dpviz.roads.paths import Paths
@@ -23,6 +23,7 @@ RECTS = [[0, 0, 4, 4], [0.3, 0, 2, 4], [1, 1, 1.7, 3.1]]
 PATHS = Paths.of([[0, 1], [2], [0, 1, 2]])
 LISTED = {"kind": "k", "kinds": ("a", "b")}
 CLIPPED = {"value": "v", "clip": (0.0, 10.0)}
+DAYS = Steps.of("t", "2024-01-01,2024-01-03", "1d")
 PERIOD = {"time": "t", "period": (0, 86_400)}
 
 
@@ -53,6 +54,12 @@ def areas_by_kind():
     return SplitRelease(ByKind(Kinds("k", ("a", "b"))), trees, one.header)
 
 
+def areas_by_step():
+    """Areas by steps of time: no command builds them yet."""
+    one = areas()
+    return SplitRelease(ByStep(DAYS), [(one.frame, one.nodes, None)] * 2, one.header)
+
+
 def streets(steps=None):
     nodes = {"node": [1, 2, 3, 4], "x": [0, 1, 1, 2], "y": [0, 0, 1, 1]}
     graph = road_graph(nodes, {"edge": ["a", "b", "c"], "src": [1, 2, 3], "dst": [2, 3, 4]})
@@ -70,8 +77,9 @@ MADE = {
     "time by kind": lambda: points(**PERIOD, **LISTED),
     "areas": areas,
     "areas by kind": areas_by_kind,
+    "areas by step": areas_by_step,
     "streets": streets,
-    "streets by step": lambda: streets(Steps.of("t", "2024-01-01,2024-01-03", "1d")),
+    "streets by step": lambda: streets(DAYS),
 }
 
 
@@ -156,3 +164,17 @@ def test_a_question_of_another_frame_is_one_line(name):
     if not release.kinds:
         with pytest.raises(dpviz.DpvizError, match="kind"):
             release.only(["a"])
+
+
+@pytest.mark.parametrize("name", ["time", "time by kind", "areas by step", "streets by step"])
+def test_a_timeline_adds_up_to_the_count(name):
+    release = made(name)
+    query = [0, 1, 2] if release.kind == "roads" else RECTS[1]
+    whole = release.count(Paths.of([query]) if release.kind == "roads" else query)
+    line = release.timeline(query)
+    assert line.count.sum() == pytest.approx(whole.count[0])
+    assert (line.start < line.end).all()
+    if release.steps is not None:
+        part = release.during((release.steps.edges[0], release.steps.edges[1]))
+        assert part.header.extra["period"] == ["2024-01-01", "2024-01-02"]
+        assert part.nodes is release.of(0).nodes
