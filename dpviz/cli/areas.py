@@ -14,7 +14,7 @@ from dpviz.lists import words
 
 if TYPE_CHECKING:
     from dpviz.build import Areas
-    from dpviz.releases.areas.release import AreaRelease
+    from dpviz.releases.counts import AreaRelease
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +89,7 @@ def described(release: AreaRelease, _data: object) -> Facts:
 
 def summary(release: AreaRelease) -> dict[str, Any]:
     """Size of a release."""
-    areas = release.areas
+    areas = release.frame
     sizes = [part.stop - part.start for part in areas.slices]
     return {"areas": len(areas), "levels": dict(zip(areas.levels, sizes, strict=True))}
 
@@ -107,7 +107,7 @@ def size_words(release: AreaRelease) -> str:
 
 def answer_areas(release: AreaRelease, as_json: bool) -> None:
     """Counts of every area, finest last."""
-    areas, answers = release.areas, release.answers
+    areas, answers = release.frame, release.answers
     columns = {
         "level": areas.level_of.tolist(),
         "name": areas.names,

@@ -22,7 +22,7 @@ from dpviz.errors import ParameterError
 if TYPE_CHECKING:
     from dpviz.build import DataHandle
     from dpviz.methods.points.declared import Declared
-    from dpviz.releases.points.release import PointRelease
+    from dpviz.releases.counts import PointRelease
 
 
 @app.command()

@@ -14,8 +14,8 @@ from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
     from dpviz.evaluation.matching import MatchTruth
+    from dpviz.releases.counts import PointRelease
     from dpviz.releases.points.matching import Matching
-    from dpviz.releases.points.release import PointRelease
 
 
 @app.command()

@@ -27,9 +27,8 @@ from dpviz.errors import ParameterError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dpviz.releases.areas.release import AreaRelease
-    from dpviz.releases.points.range_count import RangeAnswers
-    from dpviz.releases.points.release import PointRelease
+    from dpviz.releases.answers import RangeAnswers
+    from dpviz.releases.counts import AreaRelease, PointRelease
 
 RANGE = (*COUNT, "uniformity_sd", "nodes")
 """What is said of the answer to a range query."""
@@ -75,12 +74,14 @@ def query(
     as_json: Json = False,
 ) -> None:
     """Answer range queries from a release: noisy counts with 95 % intervals."""
+    from dpviz.releases.counts import is_areas
+
     if name is not None and regions is None:
         raise ParameterError("--name is of --regions: give both, or leave it out")
     if less is not None and period is None:
         raise ParameterError("--less is taken off --period: give both, or neither")
     opened = opened_map(release)
-    if areas or isinstance(opened, dpviz.AreaRelease):
+    if areas or is_areas(opened):
         query_areas(opened, rect, rects, areas, regions or period or kind, as_json)
         return
     opened = one_kind(opened, kind)
@@ -151,7 +152,9 @@ def query_areas(
     as_json: bool,
 ) -> None:
     """Answers from a release of areas: of every area, or of rectangles."""
-    if not isinstance(opened, dpviz.AreaRelease):
+    from dpviz.releases.counts import is_areas
+
+    if not is_areas(opened):
         raise ParameterError("--areas is asked of a release of areas, this one is of points")
     if others is not None or (every and (rect or rects)):
         raise ParameterError("a release of areas answers --areas, or --rect and --rects: give one")
@@ -159,7 +162,7 @@ def query_areas(
         answer_areas(opened, as_json)
         return
     given = [numbers(text, "--rect") for text in rect or []]
-    asked = asked_rectangles(given, rects, opened.areas.domain.columns)
+    asked = asked_rectangles(given, rects, opened.frame.domain.columns)
     emit_rectangles(opened, asked, opened.count(asked), as_json)
 
 
@@ -230,9 +233,7 @@ def one_kind(release: PointRelease, kind: str | None) -> PointRelease:
     Raises:
         DomainError: no such kind.
     """
-    from dpviz.releases.points.kinds import require_kinds
-
-    return release if kind is None else require_kinds(release).of(kind)
+    return release if kind is None else release.of(kind)
 
 
 def emit_regions(release: PointRelease, path: str, name: str | None, as_json: bool) -> None:

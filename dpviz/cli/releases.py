@@ -20,7 +20,7 @@ from dpviz.cli.root import Json, ReleaseFile, app, complain, emit, in_line
 from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
-    from dpviz.releases.points.release import PointRelease
+    from dpviz.releases.counts import PointRelease
 
 CODES = ("all", "command", "python", "notebook", "statement")
 """What ``info --code`` writes; "all" are the command and the Python."""
@@ -50,6 +50,8 @@ def info(
     as_json: Json = False,
 ) -> None:
     """Show what a release says of itself: header, budget breakdown, size."""
+    from dpviz.releases.counts import is_areas, is_points, is_roads
+
     if code is not None:
         beside = {"source": source, "seed": seed, "areas": areas, "graph": graph}
         given = {name: value for name, value in beside.items() if value is not None}
@@ -66,7 +68,7 @@ def info(
     opened = dpviz.read(release)
     header, size = opened.header.to_dict(), []
     facts, likely = dict(header), []
-    if isinstance(opened, dpviz.PointRelease):
+    if is_points(opened):
         place = opened.domain.place
         facts = {**summary(opened), **header, "domain": opened.domain.to_dict()}
         size = [
@@ -76,14 +78,14 @@ def info(
             *attribute_facts(opened.domain),
         ]
         likely = promises(opened, Path(release).absolute().parent)
-    if isinstance(opened, dpviz.TimedRoadRelease):
+    if is_roads(opened) and opened.steps is not None:
         steps = opened.steps
         facts |= {"time": steps.to_dict(), "steps": len(steps)}
         first, last = steps.words(0)[0], steps.words(len(steps) - 1)[1]
         size = [f"{len(steps):,} steps of {steps.every} from {first} to {last} {steps.zone}"]
-    if isinstance(opened, dpviz.AreaRelease):
-        facts = {**area_summary(opened), **header, "domain": opened.areas.domain.to_dict()}
-        domain = opened.areas.domain
+    if is_areas(opened):
+        facts = {**area_summary(opened), **header, "domain": opened.frame.domain.to_dict()}
+        domain = opened.frame.domain
         size = [
             area_words(opened),
             f"domain {listed(domain.bounds)} {domain.crs}",
@@ -169,18 +171,20 @@ def export(
     as_json: Json = False,
 ) -> None:
     """Write a release for other tools, such as QGIS."""
+    from dpviz.releases.counts import is_areas
+
     apart(output, release, join)
     opened = opened_map(release)
     if (join, key, level) != (None, None, None):
-        if not isinstance(opened, dpviz.AreaRelease):
+        if not is_areas(opened):
             raise ParameterError(
                 "--join is of a release of areas, this one is of points: leave it out"
             )
         join_areas(opened, output, join, key, level, every_level=all_nodes, as_json=as_json)
         return
     path = dpviz.export(opened, output, leaves=not all_nodes)
-    if isinstance(opened, dpviz.AreaRelease):
-        every, leaves = len(opened.areas), opened.areas.leaves
+    if is_areas(opened):
+        every, leaves = len(opened.frame), opened.frame.leaves
     else:
         every, leaves = len(opened.table.nodes), int(opened.table.nodes.leaf.sum())
     rows = every if all_nodes else leaves

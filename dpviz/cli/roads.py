@@ -28,13 +28,13 @@ from dpviz.errors import ParameterError
 from dpviz.lists import distinct, words
 
 if TYPE_CHECKING:
-    from dpviz.releases.roads.release import RoadRelease
+    from dpviz.releases.counts import RoadRelease
     from dpviz.roads.graph import Int, RoadGraph
 
 roads = typer.Typer(no_args_is_help=True, help="Event histograms on road networks.")
 app.add_typer(roads, name="roads")
 
-PATH = (*COUNT, "edges", "subdomains", "nodes")
+PATH = (*COUNT, "nodes")
 """What is said of the answer to a path query."""
 
 Source = Annotated[
@@ -89,16 +89,16 @@ def build(
 def described(release: RoadRelease, _data: object) -> Facts:
     """What is printed of a release of trips."""
     facts = {
-        "edges": len(release.graph),
-        "subdomains": len(release.domains.start) - 1,
+        "edges": len(release.frame.graph),
+        "subdomains": len(release.frame.domains.start) - 1,
         "nodes": len(release.nodes),
         "depth": release.nodes.depth,
         "limit": release.limit,
     }
     edges, subdomains, nodes = facts["edges"], facts["subdomains"], facts["nodes"]
     line = f"{edges:,} edges, {subdomains:,} sub-domains, {nodes:,} nodes"
-    if len(release.addends) > 1:
-        facts["steps"] = len(release.addends)
+    if len(release.parts) > 1:
+        facts["steps"] = len(release.parts)
         line += f" in each of {facts['steps']:,} steps of time"
     return facts, [line]
 
@@ -124,11 +124,15 @@ def query(
 ) -> None:
     """Answer path queries from a release: noisy totals with 95 % intervals."""
     opened = dpviz.read(release, "roads")
-    asked = asked_paths(opened.graph, path or [], between or [])
-    answers = opened.count(dpviz.Paths.of(asked), period)
+    asked = asked_paths(opened.frame.graph, path or [], between or [])
+    paths, streets = dpviz.Paths.of(asked), opened.frame
+    answers = opened.count(paths, period)
     rows = [
-        {"path": opened.graph.edge_id[edges].tolist()} | row
-        for edges, row in zip(asked, answer_rows(answers, PATH), strict=True)
+        {"path": streets.graph.edge_id[edges].tolist()}
+        | {**row, "edges": len(edges), "subdomains": int(subdomains)}
+        for edges, row, subdomains in zip(
+            asked, answer_rows(answers, PATH), streets.subdomains(paths), strict=True
+        )
     ]
     lines = [
         f"{row['edges']} edges: {row['count']:,.0f} (95 % for the noise: {row['low']:,.0f} to "
@@ -185,10 +189,10 @@ def timeline(
 ) -> None:
     """Answer a path step by step over the period of a release with time."""
     opened = dpviz.read(release, "roads")
-    if not isinstance(opened, dpviz.TimedRoadRelease):
+    if opened.steps is None:
         raise ParameterError("this release has no time: ask it with 'dpviz roads query'")
     each = [[] if one is None else [one] for one in (path, between)]
-    asked = asked_paths(opened.graph, *each)
+    asked = asked_paths(opened.frame.graph, *each)
     if len(asked) > 1:
         raise ParameterError("--path and --between are asked one at a time: give either")
     answers = opened.timeline(asked[0], period)
@@ -213,7 +217,7 @@ def export(
     apart(output, release)
     opened = dpviz.read(release, "roads")
     written = write(opened, output)
-    rows = len(opened.graph) * len(opened.addends)
+    rows = len(opened.frame.graph) * len(opened.parts)
     emit({"output": str(written), "rows": rows}, as_json, f"{written}: {rows:,} edges")
 
 

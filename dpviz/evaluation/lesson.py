@@ -19,7 +19,7 @@ from dpviz.errors import PrivacyError
 from dpviz.evaluation.truth import exact_counts
 from dpviz.private.budget import Budget
 from dpviz.private.mechanisms.noise import SimulatedNoise, geometric
-from dpviz.releases.points.release import PointRelease
+from dpviz.releases.counts import PointRelease
 from dpviz.trees.lattice import Float, Int
 
 METRES = 111_320.0

@@ -11,8 +11,8 @@ from dpviz.build import DataHandle
 from dpviz.errors import ParameterError
 from dpviz.evaluation.truth import public_records
 from dpviz.lazy import scipy
+from dpviz.releases.counts import PointRelease
 from dpviz.releases.points.matching import Matching, compared, lattice_steps
-from dpviz.releases.points.release import PointRelease
 from dpviz.trees.boxpairs import near_pairs
 from dpviz.trees.lattice import Float, Int, unmorton
 

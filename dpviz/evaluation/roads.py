@@ -15,7 +15,7 @@ from dpviz.evaluation.rows import summary as row_summary
 from dpviz.evaluation.truth import exact_visits, trips_digest
 from dpviz.methods.request import chosen_method
 from dpviz.methods.roads.base import RoadMethod
-from dpviz.roads.estimates import RoadEstimates
+from dpviz.releases.counts import RoadRelease
 from dpviz.roads.generate import clustered_workload, corridor_workload
 from dpviz.roads.graph import Float
 from dpviz.roads.paths import Paths
@@ -100,7 +100,7 @@ class RoadBench:
                 yield name, "limit", float(release.limit)
             if self._of_steps:
                 truths = [workload.sum(each) for each in self._of_steps]
-                pairs = zip(release.addends, truths, strict=True)
+                pairs = zip(release.parts, truths, strict=True)
                 errors = [_error(each, workload, exact) for each, exact in pairs]
                 yield name, f"{ERROR}{EACH_STEP}", float(np.mean(errors))
                 yield name, f"{ZERO}{EACH_STEP}", float(np.mean(np.square(truths)))
@@ -119,8 +119,8 @@ def summary(rows: Iterable[MeasureRow]) -> list[dict[str, Any]]:
     return sorted(entries, key=lambda e: (workloads.index(e["workload"]), -e["epsilon"]))
 
 
-def _error(estimates: RoadEstimates, workload: Paths, truth: Float) -> float:
-    return float(np.mean((workload.sum(estimates.edge_count) - truth) ** 2))
+def _error(release: RoadRelease, workload: Paths, truth: Float) -> float:
+    return float(np.mean((workload.sum(release.answers.count) - truth) ** 2))
 
 
 def _described(load: Paths) -> str:

@@ -27,8 +27,8 @@ from dpviz.private.roads import RoadData
 from dpviz.private.roads import exact_visits as exact_visits
 from dpviz.queries.workloads import Workload
 from dpviz.releases.areas.partition import Areas
+from dpviz.releases.counts import PointRelease
 from dpviz.releases.points.region_count import Regions
-from dpviz.releases.points.release import PointRelease
 from dpviz.trees.lattice import Codes, Float, Int, grid_edges
 
 LABELS = ("columns", "crs")

@@ -16,9 +16,8 @@ from dpviz.domain.rectangles import numbers_of
 from dpviz.errors import DomainError, ReleaseError
 from dpviz.exports.html import deck, environment, packed_map
 from dpviz.exports.pack import compressed
-from dpviz.releases.areas.release import AreaRelease
-from dpviz.releases.points.range_count import RangeAnswers
-from dpviz.releases.points.release import PointRelease
+from dpviz.releases.answers import RangeAnswers
+from dpviz.releases.counts import AreaRelease, PointRelease
 from dpviz.releases.release import Release
 from dpviz.render.client.assemble import script, style
 from dpviz.render.projection import from_degrees

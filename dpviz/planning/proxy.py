@@ -13,7 +13,7 @@ from dpviz.errors import DomainError, ParameterError
 from dpviz.evaluation.synthetic_proxy import check_guess, synthetic_proxy
 from dpviz.evaluation.truth import exact_counts, exact_total, places_of_records
 from dpviz.queries.wishes import Wish, squares
-from dpviz.releases.points.release import PointRelease
+from dpviz.releases.counts import CountRelease, PointRelease
 from dpviz.trees.lattice import Float, Int
 
 GUESS = 100_000
@@ -238,7 +238,7 @@ def proxy_records(
         )
     if like.domain != domain:
         raise DomainError("what the records are like lies in another domain: give the same bounds")
-    if isinstance(like, PointRelease):
+    if isinstance(like, CountRelease):
         handle, times = _inside_cells(like, records, seed)
         return (
             ((handle,),),

@@ -47,6 +47,9 @@ class Decomposition:
         variance: variance of the noise in ``count``, float64.
         assumed: of a map that was made from more axes, the variance of what uniformity along those
             already assumes of each count, float64; None elsewhere.
+        measured: on streets, variance of the noise that each node was measured with, before least
+            squares, float64; None elsewhere. What the variance of a root without children is above
+            it is of an error that all such share, as that of a correction by a noisy factor.
     """
 
     lo: Int
@@ -55,6 +58,7 @@ class Decomposition:
     count: Float
     variance: Float
     assumed: Float | None = None
+    measured: Float | None = None
 
     def __post_init__(self) -> None:
         for name, column in self.columns.items():
@@ -84,10 +88,12 @@ class Decomposition:
             raise ReleaseError("count and variance must be finite")
         if (self.variance < 0).any():
             raise ReleaseError("negative variance " + _rows(self.variance < 0))
-        if self.assumed is not None and not (
-            self.assumed.shape == (n,) and ((self.assumed >= 0) & (self.assumed < np.inf)).all()
-        ):
-            raise ReleaseError("assumed must have one finite variance per node")
+        for name in ("assumed", "measured"):
+            beside = getattr(self, name)
+            if beside is not None and not (
+                beside.shape == (n,) and ((beside >= 0) & (beside < np.inf)).all()
+            ):
+                raise ReleaseError(f"{name} must have one finite variance per node")
 
     def _check_nodes(self) -> None:
         """Every structural promise that queries rely on; files are read through here too."""
@@ -255,7 +261,7 @@ class Decomposition:
 
         Where only estimates change, what is known of the nodes is not worked out again.
         """
-        if columns.keys() <= {"count", "variance"}:
+        if columns.keys() <= {"count", "variance", "measured"}:
             other = copy(self)
             for name, column in columns.items():
                 other._put(name, column)

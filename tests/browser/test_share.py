@@ -255,7 +255,7 @@ def test_a_file_of_kinds_and_values_chooses_and_answers_each(open_file):
     page = open_file(map_page([release], rects=[rect]))
     map_view = the_map(page)
     answers = page.evaluate("rect => dpviz.answers(rect)", rect)
-    every = [release, *map(release.of, release.names)]
+    every = [release, *map(release.of, release.kinds)]
     for mine, part in zip(answers, every, strict=True):
         count, total = part.count(rect), part.sum(rect)
         names_of = ("count", "noise", "uniformity", "sum", "sumNoise", "sumUniformity")

@@ -12,7 +12,7 @@ from dpviz.evaluation.audits import group, settings, small
 from dpviz.evaluation.road_audit import EDGES, drives, road_subject, street
 from dpviz.private.budget import Budget
 from dpviz.private.mechanisms.noise import SimulatedNoise
-from dpviz.roads.estimates import RoadEstimates
+from dpviz.releases.roads.streets import Streets
 
 CONFIDENCE = 1 - 1e-6
 
@@ -38,7 +38,7 @@ def test_features_are_those_of_the_estimates(word):
     for case in subject.cases:
         assert len(case.larger) == len(case.smaller) + 1
         release = subject.build(case.larger, Budget(1.0), SimulatedNoise(3))
-        count = RoadEstimates(street(), release.domains, release.nodes, release.variance).edge_count
+        count = Streets(street(), release.domains).answers(release.nodes).count
         along = count[list(case.target)]
         expected = [along[0], along.min(), along.max(), along.sum(), count.sum()]
         np.testing.assert_allclose(subject.features(release, case.target)[:5], expected)

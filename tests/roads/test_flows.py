@@ -172,7 +172,9 @@ def test_flows_beat_single_edges(town, epsilon, share):
 
     def error(method):
         releases = [build(data, method, epsilon, workload=workload, seed=k) for k in range(4)]
-        return float(np.mean([(workload.sum(each.edge_count) - truth) ** 2 for each in releases]))
+        return float(
+            np.mean([(workload.sum(each.answers.count) - truth) ** 2 for each in releases])
+        )
 
     assert error("flows") < share * error("basic")
 
@@ -199,7 +201,7 @@ def test_intervals_hold_where_a_factor_is_noisy(epsilon):
 def test_without_noise_every_edge_has_its_count(town):
     data, workload = town
     release = build(data, "flows", 1e9, workload=workload, seed=1)
-    np.testing.assert_allclose(release.edge_count, exact_visits(data), atol=1e-3)
+    np.testing.assert_allclose(release.answers.count, exact_visits(data), atol=1e-3)
     assert (release.nodes.volume == 1).all()
     assert release.header.extra["factors"] == [1.0] * 3
 
@@ -211,7 +213,7 @@ def test_no_flow_is_negative(epsilon):
     data = RoadData("bent", graph, commuter_trips(graph, 50), public=True)
     workload = clustered_workload(graph, 4)
     releases = [build(data, "flows", epsilon, workload=workload, seed=seed) for seed in range(8)]
-    assert min(float(release.edge_count.min()) for release in releases) >= 0
+    assert min(float(release.answers.count.min()) for release in releases) >= 0
 
 
 def test_neighbouring_streets_are_those_of_their_edges(streets):
@@ -239,6 +241,6 @@ def test_odd_networks_and_odd_trips_are_measured(odd, directed):
     trips = Paths.of([[0, 1, 0], [5, 5, 5], [6], [], [0, 2, 3, 4, 1, 2], [6, 0, 3]] * 5)
     data = RoadData("odd", graph, trips, public=True)
     release = build(data, "flows", 1e9, workload=Paths.of([[0, 2], [6], [5]]), seed=1)
-    np.testing.assert_allclose(release.edge_count, exact_visits(data), atol=1e-3)
+    np.testing.assert_allclose(release.answers.count, exact_visits(data), atol=1e-3)
     secret = RoadData("odd", graph, trips)
     assert build(secret, "flows", 0.5, workload=Paths.of([[0, 2]])).header.private

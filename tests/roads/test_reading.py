@@ -202,7 +202,7 @@ def test_oldenburg_end_to_end(shared_data):
     zero = np.mean(truth**2)
     for method in ("basic", "min+best+tru"):
         release = build(data, method, 1.0, workload=workload, seed=1)
-        error = np.mean((workload.sum(release.edge_count) - truth) ** 2)
+        error = np.mean((workload.sum(release.answers.count) - truth) ** 2)
         assert error < 0.1 * zero
 
 

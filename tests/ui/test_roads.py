@@ -159,7 +159,7 @@ def test_own_events_at_places_count_on_their_nearest_streets():
     assert "files" in app.query_params.get("data", "")  # a reload asks for them, not for the city
     release = app.session_state["roads.built"][1]
     assert (release.records, release.limit) == ("events", 1)
-    assert release.edge_count.round(-2).tolist() == [0, 500]
+    assert release.answers.count.round(-2).tolist() == [0, 500]
     assert "Streets counted per trip (L)" not in metrics(app)
     assert metrics(app)["Noise of a typical query"].endswith("events")
 
@@ -221,13 +221,13 @@ def release():
 
 def test_every_street_is_drawn_once_and_noise_is_grey(release):
     marks = {mark.id: mark for mark in street_marks(release, top_count(release))}
-    assert sum(mark.table.num_rows for mark in marks.values()) == len(release.graph)
-    above = release.edge_count > 2 * release.edge_noise_sd
+    assert sum(mark.table.num_rows for mark in marks.values()) == len(release.frame.graph)
+    above = release.answers.count > 2 * release.answers.noise_sd
     assert marks["streets"].table.num_rows == above.sum()
     shown = np.array(marks["streets"].table["count"])
     assert (np.diff(shown) >= 0).all()  # the busiest are drawn last
     tree = {mark.id: mark for mark in domain_marks(release)}
-    assert tree["domains"].table.num_rows == len(release.graph)
+    assert tree["domains"].table.num_rows == len(release.frame.graph)
 
 
 def test_the_legend_names_the_first_class_and_draws_what_is_quiet_as_a_line():
@@ -253,7 +253,7 @@ def test_a_plane_of_its_own_is_laid_on_the_map(odd_plane):
 def test_the_built_in_city_is_on_its_own_ground(release):
     """Also in a file: the Earth has a coast where it lies."""
     marks = [mark.id for mark in city_ground()]
-    assert [mark.id for mark in ground(release.graph, "city")] == marks
+    assert [mark.id for mark in ground(release.frame.graph, "city")] == marks
     page = scene_page(release)
     layers = json.loads(re.search(r'id="scene"[^>]*>(.*?)</script>', page, re.DOTALL)[1])["layers"]
     assert {*marks} < {each["id"] for each in layers}

@@ -20,7 +20,7 @@ from dpviz.evaluation.plots import Lines, line_figure
 from dpviz.evaluation.rows import MeasureRow, means
 from dpviz.evaluation.truth import exact_counts
 from dpviz.progress import Progress
-from dpviz.releases.points.release import PointRelease
+from dpviz.releases.counts import PointRelease
 from dpviz.trees.lattice import Float
 
 POINTS = 1 << 20

@@ -10,7 +10,7 @@ import streamlit as st
 
 from dpviz.evaluation.truth import exact_by_area
 from dpviz.releases.answers import INTERVAL_SDS
-from dpviz.releases.areas.release import AreaRelease
+from dpviz.releases.counts import AreaRelease
 from dpviz.render import Camera, with_noise
 from dpviz.render.areas import areas_scene
 from dpviz.render.cells import domain_bounds
@@ -49,7 +49,7 @@ def areas_map(
 
 
 def _level(prefix: str, release: AreaRelease) -> str:
-    levels = release.areas.levels
+    levels = release.frame.levels
     if len(levels) == 1:
         return levels[0]
     chosen = st.segmented_control(
@@ -96,10 +96,10 @@ def _answer(prefix: str, release: AreaRelease, source: PointSource, rect: Bounds
 
 
 def _facts(prefix: str, release: AreaRelease, source: PointSource) -> None:
-    areas = release.areas
+    areas = release.frame
     top = areas.slices[0]
-    total = float(release.counts[top].sum())
-    half = INTERVAL_SDS * float(np.sqrt(release.variance[top].sum()))
+    total = float(release.nodes.count[top].sum())
+    half = INTERVAL_SDS * float(np.sqrt(release.nodes.variance[top].sum()))
     with st.container(horizontal=True, gap="large"):
         st.metric("Noisy total", with_noise(total, half), width="content")
         if source.public:
@@ -117,22 +117,22 @@ def _exact_total(prefix: str, release: AreaRelease, source: PointSource) -> int:
     """Public records in any of the areas; kept until they or the release change."""
 
     def count() -> int:
-        return int(exact_by_area(source.data, release.areas)[release.areas.slices[0]].sum())
+        return int(exact_by_area(source.data, release.frame)[release.frame.slices[0]].sum())
 
     return remembered(f"{prefix}.areas.exact", (source.key, release), count)
 
 
 def _table(release: AreaRelease, level: str) -> None:
     """The map in words: the areas of the level with the most records."""
-    part = release.areas.rows(level)
+    part = release.frame.rows_of(level)
     rows = np.arange(part.start, part.stop)
-    chosen = rows[np.argsort(-release.counts[rows], kind="stable")][:ROWS]
-    half = INTERVAL_SDS * np.sqrt(release.variance[chosen])
-    above = release.areas.parent_names
+    chosen = rows[np.argsort(-release.nodes.count[rows], kind="stable")][:ROWS]
+    half = INTERVAL_SDS * np.sqrt(release.nodes.variance[chosen])
+    above = release.frame.parent_names
     columns = {
-        "area": [release.areas.names[row] for row in chosen],
+        "area": [release.frame.names[row] for row in chosen],
         "in": [above[row] or "" for row in chosen],
     }
-    counts = counts_as_shown(release.counts[chosen], half)
+    counts = counts_as_shown(release.nodes.count[chosen], half)
     st.dataframe(pa.table(columns | counts), hide_index=True, column_config=sortable(*counts))
     st.caption(rows_in_words(len(chosen), len(rows), "areas", "largest counts"))

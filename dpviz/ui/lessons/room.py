@@ -11,7 +11,7 @@ import streamlit as st
 
 from dpviz.build import build
 from dpviz.evaluation.lesson import METRES, IsolatedRecord, isolated_record
-from dpviz.releases.points.release import PointRelease
+from dpviz.releases.counts import PointRelease
 from dpviz.render import Camera, Legend, Mark, Scene, cells, density_legend, density_scale
 from dpviz.render.basemap import outlines
 from dpviz.render.cells import domain_bounds

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dpviz.releases.areas.release import AreaRelease
-from dpviz.releases.points.release import PointRelease
+from dpviz.releases.counts import AreaRelease, PointRelease, is_areas
 from dpviz.ui.areas.areas_form import POLYGONS
 from dpviz.ui.areas.map_answer import show_areas
 from dpviz.ui.points.domain_map import show_domain
@@ -54,7 +53,7 @@ def _before(source: PointSource) -> None:
 def _show(release: PointRelease | AreaRelease, source: PointSource, choice: Choice | None) -> None:
     if release.domain.place.dims == 2:
         forget_elsewhere(KEY, source, release.domain)
-    if isinstance(release, AreaRelease):
+    if is_areas(release):
         show_areas(KEY, release, source)
         return
     whole = release

@@ -7,8 +7,8 @@ from dataclasses import replace
 import streamlit as st
 
 from dpviz.build import CITY
-from dpviz.releases.roads.path_count import beats_zero
-from dpviz.releases.roads.release import RoadRelease
+from dpviz.releases.counts import RoadRelease
+from dpviz.releases.roads.beyond_noise import beats_zero
 from dpviz.roads.paths import Paths
 from dpviz.ui.points.time_answer import PERIOD
 from dpviz.ui.roads.facts import release_facts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from dpviz.releases.points.release import PointRelease
+from dpviz.releases.counts import PointRelease
 from dpviz.ui.points.domain_map import show_domain
 from dpviz.ui.points.downloads import release_details
 from dpviz.ui.points.slots import point_slots

@@ -14,11 +14,8 @@ from dpviz.domain.rectangles import OVERLAP
 from dpviz.errors import DomainError, DpvizError
 from dpviz.evaluation.truth import exact_counts
 from dpviz.files.writing import csv_text
-from dpviz.releases.answers import INTERVAL_SDS
-from dpviz.releases.areas.release import AreaRelease
-from dpviz.releases.points.kinds import KindsRelease
-from dpviz.releases.points.range_count import RangeAnswers, cover
-from dpviz.releases.points.release import PointRelease
+from dpviz.releases.answers import INTERVAL_SDS, RangeAnswers
+from dpviz.releases.counts import AreaRelease, PointRelease, is_points
 from dpviz.releases.release import Release
 from dpviz.render import Mark, boxes, half_width_words, interval_words, rounded, with_noise
 from dpviz.render.cells import domain_bounds, node_bounds
@@ -66,7 +63,7 @@ def answer_panel(
     if inside is None:
         return []
     lo, hi = release.domain.boxes(inside)
-    return covered_cells(release, cover(release.nodes, lo[0], hi[0]).nodes)
+    return covered_cells(release, release.frame.cover(release.nodes, (lo, hi)).node)
 
 
 def rectangle_answer(
@@ -88,10 +85,7 @@ def rectangle_answer(
         return None
     try:
         inside = from_degrees(rect, domain.crs)
-        if isinstance(release, PointRelease):
-            answers = release.count(inside, window)
-        else:
-            answers = release.count(inside)
+        answers = release.count(inside, window)
     except DpvizError as error:
         st.warning(plain(error), icon=":material/crop_free:")
         return None
@@ -101,7 +95,7 @@ def rectangle_answer(
     box = inside if window is None else domain.over(inside, window)
     exact = partial(exact_counts, source.data, box)
     show_answers(prefix, release, source, answers, place, exact, outlined)
-    if isinstance(release, PointRelease):
+    if is_points(release):
         attribute_answers(release, inside, window, prefix)
     partly(rect, domain_bounds(domain))
     return inside
@@ -204,7 +198,8 @@ def errors_of(row: Mapping[str, Any]) -> tuple[float, float, float]:
 
 def _of_kind(release: Release) -> dict[str, Any]:
     """Which kind was counted, of a release that tells kinds apart."""
-    kind = ALL if isinstance(release, KindsRelease) else release.header.extra.get("kind")
+    several = is_points(release) and release.kinds
+    kind = ALL if several else release.header.extra.get("kind")
     return {} if kind is None else {"kind": kind}
 
 

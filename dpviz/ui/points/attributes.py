@@ -14,11 +14,10 @@ from dpviz.errors import ParameterError
 from dpviz.evaluation.truth import of_one_kind
 from dpviz.exports.facts import FEW, quotient_words
 from dpviz.lists import listed, words
-from dpviz.releases.points.kinds import KindsRelease, require_kinds
+from dpviz.releases.answers import RangeAnswers
+from dpviz.releases.counts import PointRelease
 from dpviz.releases.points.quotient import Quotients
-from dpviz.releases.points.range_count import RangeAnswers
 from dpviz.releases.points.region_count import Regions
-from dpviz.releases.points.release import PointRelease
 from dpviz.render import Camera, Scene, with_noise
 from dpviz.render.kinds import overlay_scene, share_scene
 from dpviz.render.numbers import count_words
@@ -49,11 +48,11 @@ class Look:
     """Another map of a release than that of its density: a key, and what draws it."""
 
     key: str
-    draw: Callable[[KindsRelease, Camera], Scene] = field(compare=False)
+    draw: Callable[[PointRelease, Camera], Scene] = field(compare=False)
 
     def of(self, release: PointRelease, camera: Camera) -> Scene:
         """The map of a release of kinds in 2-D."""
-        return self.draw(require_kinds(release), camera)
+        return self.draw(release, camera)
 
 
 def kinds_view(
@@ -65,9 +64,9 @@ def kinds_view(
         The release that is asked, its records, and its map; None is that of its density.
     """
     st.session_state.pop(f"{prefix}.kind_pair", None)
-    if not isinstance(release, KindsRelease):
+    if not release.kinds:
         return release, source, None
-    names = release.names
+    names = release.kinds
     left, right = st.columns([3, 7], gap="medium", vertical_alignment="bottom")
     with left:
         shown = _shown(prefix, release)
@@ -85,9 +84,9 @@ def kinds_view(
         return (*chosen_kind(prefix, release, source), None)
 
 
-def _shown(prefix: str, release: KindsRelease) -> str:
+def _shown(prefix: str, release: PointRelease) -> str:
     """One map, the kinds over each other, or two of them compared; one of one kind."""
-    if len(release.names) < 2:
+    if len(release.kinds) < 2:
         return ONE
     asked = permalink.parameter("kinds")
     start = ONE if asked is None else OVERLAY if asked == OVERLAY_WORD else SHARE
@@ -132,10 +131,10 @@ def _pair(prefix: str, names: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
 
 
 def chosen_kind(
-    prefix: str, release: KindsRelease, source: PointSource
+    prefix: str, release: PointRelease, source: PointSource
 ) -> tuple[PointRelease, PointSource]:
     """The release of the kind that a visitor chose, and its records; of all together at first."""
-    names, asked = release.names, permalink.parameter("kind")
+    names, asked = release.kinds, permalink.parameter("kind")
     start = 1 + names.index(asked) if asked in names else 0
     offered = [ALL, *names]
     settings: dict[str, Any] = {
@@ -166,7 +165,7 @@ def attribute_answers(release: PointRelease, rect: Any, period: Any, prefix: str
         prefix: of the page, which may compare two kinds.
     """
     pair = st.session_state.get(f"{prefix}.kind_pair")
-    if pair is not None and isinstance(release, KindsRelease):
+    if pair is not None and release.kinds:
         kind, of = pair
         share = release.share(rect, kind, of or None, period)
         against = of[0] if of else "all others"
@@ -180,19 +179,19 @@ def attribute_answers(release: PointRelease, rect: Any, period: Any, prefix: str
         about = CLIPPED.format(low=values.low, high=values.high)
         for label, text in _sum_words(release, rect, period).items():
             st.metric(f"{label} of {plain(values.column)}", text, help=about)
-    if not isinstance(release, KindsRelease):
+    if not release.kinds:
         return
     rows = [
         _kind_row(name, release.count(rect, period, name), release.share(rect, name, period=period))
         | _sum_words(release, rect, period, name)
-        for name in release.names
+        for name in release.kinds
     ]
     kinds_table(rows)
 
 
 def region_kinds(release: PointRelease, regions: Regions) -> None:
     """Below the answer to a polygon: a row for each kind."""
-    if isinstance(release, KindsRelease):
+    if release.kinds:
         every = release.regions_by_kind(regions)
         kinds_table([_kind_row(name, *answers) for name, answers in every.items()])
 

@@ -9,7 +9,7 @@ import streamlit as st
 
 from dpviz.errors import DpvizError
 from dpviz.evaluation.truth import exact_counts
-from dpviz.releases.points.release import PointRelease
+from dpviz.releases.counts import PointRelease
 from dpviz.render import half_width_words, interval_words, with_noise
 from dpviz.render.numbers import NO_BREAK
 from dpviz.render.projection import from_degrees

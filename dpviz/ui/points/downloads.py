@@ -9,8 +9,8 @@ import pyarrow as pa
 import streamlit as st
 
 from dpviz.releases.answers import INTERVAL_SDS
+from dpviz.releases.counts import PointRelease, is_points
 from dpviz.releases.export import export
-from dpviz.releases.points.release import PointRelease
 from dpviz.releases.release import Release
 from dpviz.releases.store import save
 from dpviz.render.cells import node_bounds
@@ -61,7 +61,7 @@ def file_buttons(prefix: str, release: Release, stem: str) -> list[str]:
         release: of any kind.
         stem: of the files' names.
     """
-    shapes = not isinstance(release, PointRelease) or release.domain.place.dims == 2
+    shapes = not is_points(release) or release.domain.place.dims == 2
     formats = FORMATS if shapes else WITHOUT_SHAPES
     with st.container(horizontal=True, gap="small"):  # wraps where it is narrow
         for label, ending in formats.items():

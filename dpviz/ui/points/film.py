@@ -17,7 +17,7 @@ from dpviz.evaluation.rows import means
 from dpviz.evaluation.tradeoff import epsilon_for
 from dpviz.evaluation.truth import exact_counts
 from dpviz.queries.workloads import workload
-from dpviz.releases.points.release import PointRelease
+from dpviz.releases.counts import PointRelease
 from dpviz.render import half_width_words
 from dpviz.render.numbers import count_words, percent
 from dpviz.render.projection import from_degrees

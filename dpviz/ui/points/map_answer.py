@@ -10,7 +10,7 @@ from typing import Any, Literal
 import streamlit as st
 
 from dpviz.domain import Domain
-from dpviz.releases.points.release import PointRelease
+from dpviz.releases.counts import PointRelease
 from dpviz.render import Camera, Scene
 from dpviz.render.cells import domain_bounds
 from dpviz.render.scene import Bounds

@@ -14,8 +14,8 @@ from dpviz.domain.crs import metres_per_unit
 from dpviz.errors import DpvizError
 from dpviz.evaluation.figures.matching import TREES, pair_of_registers, tree
 from dpviz.evaluation.matching import match_truth
+from dpviz.releases.counts import PointRelease
 from dpviz.releases.points.matching import GUARANTEE, Matching, match
-from dpviz.releases.points.release import PointRelease
 from dpviz.render import Camera, short
 from dpviz.render.cells import domain_bounds, node_bounds
 from dpviz.render.marks import boxes

@@ -12,11 +12,9 @@ import streamlit as st
 from dpviz.domain import Domain, calendar
 from dpviz.domain.calendar import Calendar
 from dpviz.errors import DpvizError
-from dpviz.releases.answers import INTERVAL_SDS
-from dpviz.releases.points.release import PointRelease
-from dpviz.releases.points.timeline import Timeline
+from dpviz.releases.answers import INTERVAL_SDS, Timeline
+from dpviz.releases.counts import PointRelease
 from dpviz.releases.points.window import during, windows
-from dpviz.releases.roads.timed import RoadTimeline
 from dpviz.render import Scene, half_width_words, rounded
 from dpviz.render.cells import domain_bounds
 from dpviz.render.projection import from_degrees
@@ -303,7 +301,7 @@ def _fits(every: str, domain: Domain) -> bool:
     return 2 <= steps <= MOST_BANDS and (end - start) / steps >= 0.99 * (domain.step or 0.0)
 
 
-def timeline_rows(axis: Calendar, line: Timeline | RoadTimeline) -> pd.DataFrame:
+def timeline_rows(axis: Calendar, line: Timeline) -> pd.DataFrame:
     """The steps of a timeline, as its chart takes them."""
     ends = {"from": line.start.astype(float), "to": line.end.astype(float)}
     return pd.DataFrame(

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from dpviz.releases.answers import INTERVAL_SDS
-from dpviz.releases.points.release import PointRelease
+from dpviz.releases.counts import PointRelease
 from dpviz.releases.points.window import during, window_cuts
 from dpviz.render import Camera, Scene, difference_scene, half_width_words, interval_words
 from dpviz.render.cells import domain_bounds

@@ -11,8 +11,8 @@ from dpviz.domain import Domain
 from dpviz.errors import DpvizError
 from dpviz.evaluation.truth import exact_counts
 from dpviz.releases.answers import INTERVAL_SDS
+from dpviz.releases.counts import PointRelease
 from dpviz.releases.points.marginal import marginal
-from dpviz.releases.points.release import PointRelease
 from dpviz.render import Camera, Scene, cells, density_legend, density_scale, half_width_words
 from dpviz.render.basemap import outlines
 from dpviz.render.cells import domain_bounds

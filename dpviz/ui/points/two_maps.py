@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.releases.points.release import PointRelease
+from dpviz.releases.counts import PointRelease
 from dpviz.render import Camera, Scene, difference_scene
 from dpviz.render.cells import domain_bounds
 from dpviz.render.view import release_scene

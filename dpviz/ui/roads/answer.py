@@ -9,9 +9,8 @@ from dpviz.build import RoadData
 from dpviz.errors import DpvizError
 from dpviz.evaluation.truth import exact_visits
 from dpviz.releases.answers import INTERVAL_SDS
+from dpviz.releases.counts import RoadRelease
 from dpviz.releases.roads.beyond_noise import beyond_noise, corrected, limits
-from dpviz.releases.roads.path_count import cover
-from dpviz.releases.roads.release import RoadRelease
 from dpviz.render import Mark, interval_words, rounded, with_noise
 from dpviz.render.numbers import percent
 from dpviz.render.roads import answer_marks, end_marks
@@ -83,7 +82,8 @@ def _invite(chosen: int) -> None:
 
 
 def _one(release: RoadRelease, label: str, edges: Int) -> None:
-    answer = release.count(Paths.of([edges]))
+    asked = Paths.of([edges])
+    answer = release.count(asked)
     count, half = float(answer.count[0]), INTERVAL_SDS * float(answer.noise_sd[0])
     truncation = release.header.extra.get("kept")
     truncated = bool(limits(release)) and truncation != 1 and not corrected(release)
@@ -102,7 +102,7 @@ def _one(release: RoadRelease, label: str, edges: Int) -> None:
         )
     st.markdown(
         f"**95 % interval (noise):** {plain(interval_words(count, half))}  \n"
-        f"**Made of:** {answer.edges[0]:,} streets in {answer.subdomains[0]:,} sections, "
+        f"**Made of:** {len(edges):,} streets in {release.frame.subdomains(asked)[0]:,} sections, "
         f"{answer.nodes[0]:,} cells{lost}"
     )
     beyond = beyond_noise(release, truncation=not lost)
@@ -113,11 +113,11 @@ def _one(release: RoadRelease, label: str, edges: Int) -> None:
 def _covering(release: RoadRelease, label: str, edges: Int) -> None:
     """The nodes of the shortest top-down answer, along the positions of their sub-domains."""
     with st.expander(f"Built from these cells {label}".strip(), icon=":material/account_tree:"):
-        nodes, listed = release.nodes, cover(release, edges)[:LISTED]
+        nodes, listed = release.nodes, release.frame.top_down(release.nodes, edges)[:LISTED]
         first, last = nodes.lo[listed, 0], nodes.hi[listed, 0]
         half = INTERVAL_SDS * np.sqrt(nodes.variance[listed])
         columns = {
-            "sub-domain": release.domains.path[first],
+            "sub-domain": release.frame.domains.path[first],
             "level": nodes.level[listed],
             "streets": last - first,
             "noisy count": list(map(with_noise, nodes.count[listed], half)),

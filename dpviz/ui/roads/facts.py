@@ -6,9 +6,8 @@ import numpy as np
 import streamlit as st
 
 from dpviz.releases.answers import INTERVAL_SDS
-from dpviz.releases.roads.beyond_noise import facts_of_each_step, limits
-from dpviz.releases.roads.path_count import path_variance
-from dpviz.releases.roads.release import EVENTS, RoadRelease
+from dpviz.releases.counts import RoadRelease
+from dpviz.releases.roads.beyond_noise import EVENTS, facts_of_each_step, limits
 from dpviz.render import half_width_words
 from dpviz.render.flows import above_noise
 from dpviz.render.numbers import percent
@@ -34,9 +33,9 @@ def release_facts(
         if len(releases) > 1:
             st.markdown(f"**{plain(title_of(method))}**")
         extra = release.header.extra
-        noise = float(np.sqrt(path_variance(release, workload).mean()))
-        streets = len(release.graph)
-        seen = int(above_noise(release.edge_count, release.edge_noise_sd, streets).sum())
+        noise = float(np.sqrt(np.mean(release.answers_to(workload).noise_sd ** 2)))
+        streets = len(release.frame.graph)
+        seen = int(above_noise(release.answers.count, release.answers.noise_sd, streets).sum())
         of_events = release.records == EVENTS
         each, truncation = limits(release), extra.get("kept")
         estimated = any("lengths" in step for step in facts_of_each_step(release))
@@ -77,10 +76,11 @@ def release_facts(
     with st.expander("Download this release", icon=":material/download:"):
         file_buttons(prefix, whole, "roads")
     with st.expander("The map as a table", icon=":material/table:"):
-        order = np.argsort(-release.edge_count)[:1_000]
-        ends = release.graph.node_id[release.graph.ends[order]]
-        half = INTERVAL_SDS * release.edge_noise_sd[order]
-        names = {"edge": release.graph.edge_id[order], "from": ends[:, 0], "to": ends[:, 1]}
-        counts = counts_as_shown(release.edge_count[order], half)
+        order = np.argsort(-release.answers.count)[:1_000]
+        ends = release.frame.graph.node_id[release.frame.graph.ends[order]]
+        half = INTERVAL_SDS * release.answers.noise_sd[order]
+        names = {"edge": release.frame.graph.edge_id[order], "from": ends[:, 0], "to": ends[:, 1]}
+        counts = counts_as_shown(release.answers.count[order], half)
         st.dataframe(names | counts, hide_index=True, column_config=sortable(*counts))
-        st.caption(rows_in_words(len(order), len(release.graph), "streets", "largest noisy counts"))
+        every = len(release.frame.graph)
+        st.caption(rows_in_words(len(order), every, "streets", "largest noisy counts"))

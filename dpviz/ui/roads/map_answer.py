@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 
 from dpviz.errors import DataError
-from dpviz.releases.roads.release import RoadRelease
+from dpviz.releases.counts import RoadRelease
 from dpviz.render import Camera, Scene
 from dpviz.render.roads import (
     bounds,

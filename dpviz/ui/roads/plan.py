@@ -12,8 +12,8 @@ from dpviz.build import NEIGHBOURS, build, workload_of
 from dpviz.methods import METHODS, names
 from dpviz.methods import method as find_method
 from dpviz.methods.roads.base import COMBINATIONS
+from dpviz.releases.counts import RoadRelease
 from dpviz.releases.header import Header
-from dpviz.releases.roads.release import RoadRelease
 from dpviz.roads.graph import RoadGraph
 from dpviz.roads.paths import Paths
 from dpviz.ui.roads.source import RoadSource

@@ -54,7 +54,7 @@ def opened_roads(opened: Opened) -> RoadSource:
     Raises:
         DomainError: no map shows its streets.
     """
-    graph = opened.release.graph
+    graph = opened.release.frame.graph
     bounds(graph)
     return RoadSource(data=OpenedRoads(graph=graph), key=opened.key)
 

@@ -10,7 +10,7 @@ import streamlit as st
 
 from dpviz.exports import map_page, report_page
 from dpviz.exports.html import labels_of
-from dpviz.releases.points.release import PointRelease
+from dpviz.releases.counts import PointRelease
 from dpviz.render import Camera
 from dpviz.render.picture import comparison_png
 from dpviz.render.scene import Bounds
