@@ -89,17 +89,14 @@ def areas_choice(
 
 def _hexagons(prefix: str, domain: Domain) -> ChosenAreas:
     asked = (permalink.parameter("areas") or "").removeprefix(H3)
-    key = f"{prefix}.resolution"
-    heard = key not in st.session_state
-    start = permalink.bounded(
-        "resolution of hexagons", asked, _usual(domain), 0, FINEST, whole=True, heard=heard
-    )
+    what = "resolution of hexagons"
+    start = permalink.number(what, asked, _usual(domain), 0, FINEST, whole=True)
     resolution = st.number_input(
         "Resolution of H3",
         0,
         FINEST,
         int(start),
-        key=key,
+        key=f"{prefix}.resolution",
         help="0: cells of 1,100 km; each step is a third to a half as wide, down to 1 m at 15.",
     )
     source = f"{H3}{int(resolution)}"

@@ -108,16 +108,15 @@ def _pair(prefix: str, names: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
     with suppress(ParameterError):
         asked = words(permalink.parameter("kinds"), "kinds")
     one, other = (*asked, "", "")[:2]
-    permalink.missing("the kind", one, names, names[0])
+    start = permalink.one_of("the kind", one, names, names[0])
     if other not in names:
-        why = "is not available here. The kind is compared with all others: choose another."
-        permalink.refused("the kind", other, why)
+        permalink.refused("the kind", other)
     key = "|".join(names)
     first, second = st.columns(2)
     chosen = first.selectbox(
         "Share of",
         names,
-        index=names.index(one) if one in names else 0,
+        index=names.index(start),
         key=f"{prefix}.share.{key}",
     )
     rest = [name for name in names if name != chosen]

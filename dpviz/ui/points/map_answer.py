@@ -54,7 +54,6 @@ CAMERA = permalink.Field(
     "camera",
     _viewpoint,
     lambda seen: permalink.joined(seen.place, 5),
-    form="longitude,latitude,zoom on the map of the world, the zoom from 0 to 24",
 )
 FIELDS = (permalink.RECT, permalink.RING, CAMERA)
 

@@ -80,7 +80,7 @@ def _window(name: str) -> str | None:
     return asked if asked and len(asked) <= MOST_LETTERS else None
 
 
-PERIOD = permalink.Field("period", _window, str, form="two times: first,last")
+PERIOD = permalink.Field("period", _window, str)
 
 
 @fragment
@@ -210,8 +210,7 @@ def _asked(domain: Domain, text: str | None) -> Window:
     if low < high:
         return low, high
     if text == permalink.parameter("period"):
-        why = "is not two times, first,last, in the period of these records. This is all of it."
-        permalink.refused("period", text, why)
+        permalink.refused("period", text)
     return start, end
 
 

@@ -119,8 +119,7 @@ def _windows(prefix: str, labels: list[str]) -> list[int]:
     if len(words) == 2 and set(words) <= set(labels):
         return [labels.index(word) for word in words]
     if new:
-        why = "are not two windows of this period, A,B. These are others: choose again."
-        permalink.refused("the windows", asked, why)
+        permalink.refused("the windows", asked)
     return [len(labels) // 2, 0]
 
 

@@ -35,12 +35,11 @@ _OF_TRUNCATION = {
 
 def path_answer(
     ends: Ends,
-    releases: list[RoadRelease],
-    labels: list[str],
+    release: RoadRelease,
     data: RoadData,
     window: TimeWindow | None = None,
 ) -> tuple[list[Mark], Int | None]:
-    """The answer between two end points from each release: marks for the map, and the path."""
+    """The answer between two end points: marks for the map, and the path."""
     graph = data.graph
     try:
         chosen = np.array([graph.node_row(name) for name in ends], dtype=np.int64)
@@ -52,15 +51,13 @@ def path_answer(
         st.warning(plain(error), icon=":material/wrong_location:")
         return [], None
     st.caption(f"Shortest path between nodes {plain(ends[0])} and {plain(ends[1])}")
-    for release, label in zip(releases, labels, strict=True):
-        _one(release, label, edges)
+    _total(release, edges)
     if data.public:
         steps = None if window is None else window.rows
         exact = int(exact_visits(data, steps)[edges].sum())
         st.metric("Exact total (public data)", f"{exact:,}")
-    for release, label in zip(releases, labels, strict=True):
-        _covering(release, label, edges)
-    return [*answer_marks(releases[0], edges), *end_marks(graph, chosen)], edges
+    _covering(release, edges)
+    return [*answer_marks(release, edges), *end_marks(graph, chosen)], edges
 
 
 def _invite(chosen: int) -> None:
@@ -82,13 +79,13 @@ def _invite(chosen: int) -> None:
         )
 
 
-def _one(release: RoadRelease, label: str, edges: Int) -> None:
+def _total(release: RoadRelease, edges: Int) -> None:
     answer = release.count(Paths.of([edges]))
     count, half = float(answer.count[0]), INTERVAL_SDS * float(answer.noise_sd[0])
     truncation = release.header.extra.get("kept")
     truncated = bool(limits(release)) and truncation != 1 and not corrected(release)
     st.metric(
-        f"Noisy total{' after truncation' if truncated else ''} {label}".strip(),
+        f"Noisy total{' after truncation' if truncated else ''}",
         with_noise(count, half),
         help="Sum of the path's streets, each with its trips or events. ± the 95 % interval of the "
         f"noise{_OF_TRUNCATION[truncated, corrected(release)]}.",
@@ -110,9 +107,9 @@ def _one(release: RoadRelease, label: str, edges: Int) -> None:
         st.caption(plain(f"In no interval: {' '.join(beyond)}"))
 
 
-def _covering(release: RoadRelease, label: str, edges: Int) -> None:
+def _covering(release: RoadRelease, edges: Int) -> None:
     """The nodes of the shortest top-down answer, along the positions of their sub-domains."""
-    with st.expander(f"Built from these cells {label}".strip(), icon=":material/account_tree:"):
+    with st.expander("Built from these cells", icon=":material/account_tree:"):
         nodes, listed = release.nodes, cover(release, edges)[:LISTED]
         first, last = nodes.lo[listed, 0], nodes.hi[listed, 0]
         half = INTERVAL_SDS * np.sqrt(nodes.variance[listed])

@@ -50,9 +50,7 @@ def cutting_form(prefix: str, public: bool) -> tuple[Cutting, Cells | None] | No
     """
 
     def saved(name: str, what: str, start: float, ends: tuple[float, float], **how: bool) -> float:
-        heard = f"{prefix}.{name}" not in st.session_state
-        asked = permalink.parameter(name)
-        return permalink.bounded(what, asked, start, *ends, heard=heard, **how)
+        return float(permalink.number(what, permalink.parameter(name), start, *ends, **how))
 
     with st.expander("Cells and sequences", icon=":material/grid_on:"):
         side = st.number_input(

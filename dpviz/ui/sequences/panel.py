@@ -77,7 +77,7 @@ def _place_choice(prefix: str, view: MoveView, mapped: bool) -> int | None:
     if asked not in view.names:
         if widget not in st.session_state:  # it is the address that asks
             what = "the cell" if mapped else "the symbol"
-            permalink.refused(what, asked, "is not one of these. Choose another.")
+            permalink.refused(what, asked)
         st.session_state[key] = None
     st.session_state[widget] = st.session_state[key]
 

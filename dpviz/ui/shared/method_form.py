@@ -75,10 +75,9 @@ class Choice:
 
 
 def linked_epsilon(name: str) -> float:
-    """The ε of the address; a value beyond the ends of the slider is reported."""
+    """The ε of the address; the usual one where it lies beyond the ends of the slider."""
     text = permalink.parameter(name)
-    asked = permalink.bounded("ε =", text, USUAL, EPSILONS[0], EPSILONS[-1])
-    return float(f"{asked:g}")
+    return float(f"{permalink.number('ε =', text, USUAL, EPSILONS[0], EPSILONS[-1]):g}")
 
 
 EPSILON = permalink.Field("epsilon", linked_epsilon, "{:g}".format)
@@ -178,7 +177,7 @@ def choice_form(
         for alias, (name, _) in known.items()
         if fits(cls := members[name]) and (public or cls.guarantee != "none")
     }
-    start = permalink.one_of("method", start, able, instead, members[able[instead]].title)
+    start = permalink.one_of("method", start, able, instead)
     options = _offered(prefix, members, able, recommended, start)
     chosen = st.selectbox(
         "Method",
@@ -215,9 +214,7 @@ def parameters_form(
         parameters = {}
         fields = cls.parameter_fields()
         for name in sorted(set(saved) - set(fields)):
-            others = f"has {', '.join(fields)}" if fields else "has none"
-            why = f"{cls.title} does not have: it {others}. It is left out."
-            permalink.refused("the parameter", name, why)
+            permalink.refused("the parameter", name)
         for field in fields.values():
             default = preset.get(field.name, field.default)
             value = _widget(f"{prefix}.{field.name}", field, default, saved.get(field.name))
@@ -276,26 +273,24 @@ def _widget(key: str, field: dataclasses.Field[Any], default: Any, saved: str | 
     limits: Parameter = field.metadata["parameter"]
     label = field.name.replace("_", " ")
     kind = str(field.type)
-    heard = key not in st.session_state
     if limits.choices or kind.startswith("bool"):
         options = list(limits.choices or ("True", "False"))
-        chosen = saved if saved in options else str(default)
-        if heard:
-            permalink.missing(f"{label} =", saved, options, chosen)
+        chosen = permalink.one_of(f"{label} =", saved, options, str(default))
         if not limits.choices:
             return st.checkbox(label, value=chosen == "True", key=key, help=limits.help)
         return st.selectbox(label, options, index=options.index(chosen), key=key, help=limits.help)
     cast = int if kind.startswith("int") else float
     low = None if limits.low is None else cast(limits.low)
     high = None if limits.high is None else cast(limits.high)
-    automatic = limits.optional and saved == "None"
-    start = (
-        None
-        if automatic
-        else permalink.bounded(
-            f"{label} =", saved, default, low, high, whole=cast is int, heard=heard
+    start = default
+    if saved is not None:
+        automatic = limits.optional and saved == "None"
+        whole = cast is int
+        start = (
+            None
+            if automatic
+            else permalink.number(f"{label} =", saved, default, low, high, whole=whole)
         )
-    )
     settings: dict[str, Any] = {
         "value": None if start is None else cast(start),
         "min_value": low,
