@@ -6,8 +6,8 @@ import pandas
 import pytest
 
 from dpviz.domain.calendar import Calendar
-from dpviz.ui.points.time_answer import marked_timeline
 from dpviz.ui.shared import charts
+from dpviz.ui.shared.timeline import marked_timeline
 
 ERRORS = [
     {"method": name, "epsilon": epsilon, "error": 0.1, "low": 0.05, "high": 0.2}

@@ -12,10 +12,8 @@ from streamlit.testing.v1 import AppTest
 import dpviz
 from dpviz.build import build
 from dpviz.methods import of_kind
-from dpviz.private.load.cells import leaf_cells
 from dpviz.private.load.sequences import city_sequences
 from dpviz.render.numbers import percent
-from dpviz.ui.sequences import cells_form
 from dpviz.ui.sequences.source import COLUMN, MADE, WHEN, guessed
 from tests.ui.files import bounded, exact_facts, uploaded
 from tests.ui.opening import named, opened_page, tables, texts
@@ -61,35 +59,6 @@ def test_a_context_of_the_tree_changes_what_comes_next():
     tree = tables(app, "came")[0]
     assert len(tree) > 3
     assert all(label.lstrip("\u2003").startswith("from") for label in tree["came"])
-
-
-def test_leaves_of_a_release_are_the_cells(tmp_path, monkeypatch):
-    places = dpviz.build(dpviz.load("city-50k"), "privtree", 1.0, seed=0)
-    dpviz.save(places, tmp_path / "places.parquet")
-    read = []
-    monkeypatch.setattr(
-        cells_form, "leaf_cells", lambda *how: read.append(leaf_cells(*how)) or read[-1]
-    )
-    app = opened()
-    content = (tmp_path / "places.parquet").read_bytes()
-    uploaded(app, "sequences.leaves", "places.parquet", content)
-    assert not app.error
-    view = app.session_state["sequences.view"][1]
-    assert view.names == leaf_cells(places, 200).names
-    assert "column and row" not in texts(app)
-    assert "their ε add up" in texts(app)
-    app.run()
-    assert len(read) == 1  # not at every touch of the page
-    (error,) = uploaded(app, "sequences.leaves", "places.parquet", "no release").main.error
-    assert "the file" in error.value
-    assert not app.get("bidi_component")  # nobody chose, or pays for, the grid
-    for kind in ("roads", "areas", "trips"):
-        content = (GOLDEN / f"{kind}.parquet").read_bytes()
-        (error,) = uploaded(app, "sequences.leaves", "places.parquet", content).main.error
-        reason = "only places in 2" if kind == "trips" else f"the file is a release of {kind}"
-        assert reason in error.value
-    app.file_uploader(key="sequences.leaves").set_value(None).run()
-    assert app.get("bidi_component")
 
 
 @pytest.mark.parametrize(
@@ -173,20 +142,6 @@ def test_every_method_is_shown_or_says_why_not(method):
         assert refusal == (not hasattr(model, "counts"))
 
 
-def test_methods_are_compared_side_by_side():
-    app = opened(side="6")
-    app.session_state["sequences.compare"] = True
-    app.run()
-    shown = tables(app, "Exact (public data)")[0]
-    assert {cls.title for cls in of_kind("sequences").values() if cls.guarantee != "none"} <= set(
-        shown.columns
-    )
-    assert any("NOT PRIVATE" in title for title in shown.columns)
-    assert len(shown) == 20
-    scores = tables(app, "method")[0]
-    assert len(scores) == len(of_kind("sequences"))
-
-
 def test_a_hopeless_epsilon_is_said_plainly():
     assert "within their noise" in texts(opened(epsilon="0.02"))
     assert "within their noise" not in texts(opened(epsilon="2"))
@@ -204,10 +159,6 @@ def test_sensitive_sequences_are_paid_for_and_nothing_exact_is_shown():
     assert view.release.header.unit == "one person with at most 3 sequences"
     assert "exact" not in set(tables(app, "share")[0]["of"])
     assert "exact" not in texts(app.main).lower()
-    app.session_state["sequences.compare"] = True
-    app.run()
-    assert "compared on public data only" in texts(app)
-    assert len(dpviz.Ledger().account("city").spends) == 1
 
 
 def test_a_method_without_a_guarantee_is_not_offered_for_sensitive_sequences():

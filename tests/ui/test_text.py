@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from dpviz.errors import DomainError
 from dpviz.harmless import harmless
-from dpviz.ui.points.areas import box_of
+from dpviz.ui.shared.area_form import box_of
 from dpviz.ui.shared.text import plain
 
 UI = Path(__file__).parents[2] / "dpviz" / "ui"

@@ -7,7 +7,6 @@ from functools import partial
 import streamlit as st
 
 from dpviz.ui.points.accuracy import accuracy_panel
-from dpviz.ui.points.domain_map import choose_domain
 from dpviz.ui.points.film import film_answers, film_series, film_strip
 from dpviz.ui.points.map_answer import forget_elsewhere
 from dpviz.ui.points.owners import owners_panel
@@ -15,6 +14,7 @@ from dpviz.ui.points.sides_form import STARTS, sides_form, sides_link
 from dpviz.ui.points.source_form import PointSource, source_form
 from dpviz.ui.points.two_maps import FIELDS, Comparison, badges, maps_and_answers
 from dpviz.ui.shared import permalink
+from dpviz.ui.shared.domain_map import choose_domain
 from dpviz.ui.shared.memory import public_release
 from dpviz.ui.shared.panels import ErrorsShown, refusals, say_refused
 from dpviz.ui.shared.releases import release_choice

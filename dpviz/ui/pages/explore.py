@@ -8,15 +8,16 @@ from dpviz.releases.areas.release import AreaRelease
 from dpviz.releases.points.release import PointRelease
 from dpviz.ui.areas.areas_form import POLYGONS
 from dpviz.ui.areas.map_answer import show_areas
-from dpviz.ui.points.domain_map import show_domain
 from dpviz.ui.points.facts import empty_area, release_facts
 from dpviz.ui.points.map_answer import FIELDS, forget_elsewhere
 from dpviz.ui.points.slots import point_slots
 from dpviz.ui.points.source_form import PointSource
-from dpviz.ui.points.time_answer import PERIOD, points_map
+from dpviz.ui.points.time_answer import points_map
 from dpviz.ui.points.time_maps import LOOK, WINDOWS
+from dpviz.ui.shared.domain_map import show_domain
 from dpviz.ui.shared.method_form import Choice
 from dpviz.ui.shared.skeleton import run
+from dpviz.ui.shared.timeline import PERIOD
 from dpviz.ui.shared.tour import STEPS, tour
 
 TITLE, ICON, ORDER = "Explore", ":material/map:", 0

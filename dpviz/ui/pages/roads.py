@@ -7,7 +7,6 @@ import streamlit as st
 from dpviz.build import CITY
 from dpviz.releases.roads.path_count import beats_zero
 from dpviz.releases.roads.release import RoadRelease
-from dpviz.ui.points.time_answer import PERIOD
 from dpviz.ui.roads.facts import release_facts
 from dpviz.ui.roads.map_answer import FIELDS, VIEWS, map_and_answer, show_graph
 from dpviz.ui.roads.plan import (
@@ -23,6 +22,7 @@ from dpviz.ui.roads.time_window import chosen_window, within
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.skeleton import Slots, run
 from dpviz.ui.shared.text import plain
+from dpviz.ui.shared.timeline import PERIOD
 
 TITLE, ICON, ORDER = "Roads", ":material/route:", 4
 KEY = "roads"

@@ -13,9 +13,9 @@ from dpviz.render import half_width_words
 from dpviz.render.flows import above_noise
 from dpviz.render.numbers import percent
 from dpviz.roads.paths import Paths
-from dpviz.ui.points.downloads import counts_as_shown, file_buttons
 from dpviz.ui.shared.charts import bars_chart
 from dpviz.ui.shared.code import code_panel
+from dpviz.ui.shared.downloads import counts_as_shown, file_buttons
 from dpviz.ui.shared.panels import rows_in_words, sortable
 from dpviz.ui.shared.prices import budget_breakdown
 

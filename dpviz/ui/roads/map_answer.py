@@ -25,7 +25,6 @@ from dpviz.render.roads import (
 from dpviz.roads.graph import RoadGraph
 from dpviz.ui.map import map_overlay, map_view
 from dpviz.ui.map.component import events
-from dpviz.ui.points.time_answer import PERIOD
 from dpviz.ui.roads.answer import Ends, ends_form, path_answer
 from dpviz.ui.roads.plan import title_of
 from dpviz.ui.roads.source import RoadSource
@@ -34,6 +33,7 @@ from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
 from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.parts import rerun_part
+from dpviz.ui.shared.timeline import PERIOD
 
 VIEWS = ("Streets", "Sections")
 FIELDS = tuple(permalink.Field(end, permalink.parameter) for end in ("from", "to"))

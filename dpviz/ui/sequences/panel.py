@@ -13,13 +13,12 @@ from dpviz.render import Mark, half_width_words, with_noise
 from dpviz.render.flows import next_marks, path_order, path_words
 from dpviz.sequences.moves import Context, Strings, contexts, following_sd, frequent
 from dpviz.trees.lattice import Float
-from dpviz.ui.points.answers import on_screen
 from dpviz.ui.sequences.charts import length_chart
 from dpviz.ui.sequences.source import SequenceSource
 from dpviz.ui.sequences.view import MoveView
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.panels import hint, of_numbers
-from dpviz.ui.shared.text import plain
+from dpviz.ui.shared.text import on_screen, plain
 
 NAMING = " A cell is called by its column and row, counted from 0-0 in the south-west."
 NEXT = 10

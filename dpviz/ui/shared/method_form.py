@@ -12,7 +12,6 @@ from dpviz.methods import METHODS, names, of_kind
 from dpviz.methods.registry import Method, Parameter
 from dpviz.releases.areas.source import ChosenAreas
 from dpviz.ui.shared import permalink
-from dpviz.ui.shared.text import plain
 
 STEPS = (1, 1.25, 1.6, 2, 2.5, 3.2, 4, 5, 6.3, 8)
 EPSILONS = (*(float(f"{step * ten:.3g}") for ten in (0.01, 0.1, 1) for step in STEPS), 10.0)
@@ -21,29 +20,12 @@ EPSILONS = (*(float(f"{step * ten:.3g}") for ten in (0.01, 0.1, 1) for step in S
 USUAL = 1.0
 """Where nothing else is asked for."""
 
-WIDE = 28
-"""Letters that a selection box of the sidebar shows; a longer title stands below it once more."""
-
 RECOMMENDED = {
     "privtree": "Small cells where people are, large ones elsewhere: the fastest of the trees.",
     "ladder_tree": "About two thirds of PrivTree’s error on the data we measured, but slower.",
     "ugrid": "Cells of one size: the easiest to explain.",
     "kdtree": "Cells of about as many records each: for very uneven data.",
 }
-GROUPS = {
-    "Grid": ("agrid", "ugrid", "hierarchy", "dawa", "privelet"),
-    "Split by the data": ("kdtree", "hilbert_rtree"),
-    "Tree": (
-        "gradual_tree",
-        "ladder_tree",
-        "privtree",
-        "privtree_plus",
-        "quadtree",
-        "self_budgeting_tree",
-        "simpletree",
-    ),
-}
-"""Methods of points by kind; one that is missing here stands by itself."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -120,13 +102,12 @@ def method_form(
 
     Args:
         prefix: of the widgets' keys.
-        dims: of the data; methods that cannot do them are left out, and named in a note.
+        dims: of the data; methods that cannot do them are left out.
         public: methods without a guarantee are offered for public data only.
         start: the method shown first.
         saved: parameters from a permalink, as text.
         linked: the ε of another form, in place of a slider.
     """
-    reason = f"not for {dims}-D" if public else f"not for {dims}-D, or not private"
     return choice_form(
         prefix,
         "points",
@@ -135,7 +116,6 @@ def method_form(
         start=start,
         instead="privtree",
         saved=saved,
-        reason=reason,
         recommended=RECOMMENDED,
         linked=linked,
         help="How space is divided and noise shared; the papers' names of variants are listed too.",
@@ -151,7 +131,6 @@ def choice_form(
     start: str,
     instead: str,
     saved: Mapping[str, str],
-    reason: str,
     help: str,  # noqa: A002 - the field's own word for it
     recommended: Mapping[str, str],
     linked: float | None = None,
@@ -166,7 +145,6 @@ def choice_form(
         start: the method shown first; where it is not on offer, ``instead``.
         instead: a name that is always on offer.
         saved: parameters from a permalink, as text.
-        reason: why the others are left out.
         help: of the choice of a method.
         recommended: the first on the list, each with a line on when.
         linked: the ε of another form, in place of a slider.
@@ -178,26 +156,25 @@ def choice_form(
         if fits(cls := members[name]) and (public or cls.guarantee != "none")
     }
     start = permalink.one_of("method", start, able, instead)
-    options = _offered(prefix, members, able, recommended, start)
+    more = st.session_state.get(f"{prefix}.more", False)
+    current = {start, st.session_state.get(f"{prefix}.method")}
+    first = list(recommended) or [name for name in members if members[name].guarantee != "none"]
+    others = sorted(set(able) - set(first), key=lambda alias: _title(alias, members[able[alias]]))
+    options = [alias for alias in first if alias in able]
+    options += [alias for alias in others if more or alias in current]
     chosen = st.selectbox(
         "Method",
         options,
         index=options.index(start),
-        format_func=lambda alias: _title(alias, able[alias], members, recommended),
+        format_func=lambda alias: _title(alias, members[able[alias]]),
         key=f"{prefix}.method",
         help=help,
     )
-    cls = members[able[chosen]]
     if chosen in recommended:
         st.caption(recommended[chosen])
-    elif len(whole := _title(chosen, able[chosen], members, {})) > WIDE:
-        st.caption(plain(whole))
-    shown = {members[name].title for name in able.values()}
-    hidden = sorted({each.title for each in members.values()} - shown)
-    with st.expander("More methods", icon=":material/unfold_more:"):
-        st.toggle("Variants by their papers’ names, and references", key=f"{prefix}.more")
-        if hidden:
-            st.caption(f"Unavailable ({len(hidden)}; {reason}): {', '.join(hidden)}.")
+    if others:
+        st.toggle("More methods, also variants by their papers’ names", key=f"{prefix}.more")
+    cls = members[able[chosen]]
     epsilon = epsilon_slider(prefix) if linked is None else linked
     saved = saved if chosen == start else {}  # of the method that the address names
     parameters = parameters_form(f"{prefix}.{chosen}", cls, known[chosen][1], saved)
@@ -230,42 +207,9 @@ def title_of(alias: str) -> str:
     return METHODS[known[alias][0]].title if alias in known else alias
 
 
-def _offered(
-    prefix: str,
-    members: Mapping[str, type[Method]],
-    able: Mapping[str, str],
-    recommended: Mapping[str, str],
-    start: str,
-) -> list[str]:
-    """Recommended ones, then all by kind; aliases and those without a guarantee when asked for."""
-    more = st.session_state.get(f"{prefix}.more", False)
-    current = {start, st.session_state.get(f"{prefix}.method")}
-
-    def listed(alias: str) -> bool:
-        plain_one = alias == able[alias] and members[alias].guarantee != "none"
-        return more or plain_one or alias in current
-
-    def place(alias: str) -> tuple[Any, ...]:
-        cls = members[able[alias]]
-        rank = list(recommended).index(alias) if alias in recommended else len(recommended)
-        return rank, cls.guarantee == "none", _group(able[alias]), cls.title, alias != able[alias]
-
-    return sorted(filter(listed, able), key=place)
-
-
-def _group(name: str) -> str:
-    return next((group for group, names in GROUPS.items() if name in names), "")
-
-
-def _title(
-    alias: str, name: str, members: Mapping[str, type[Method]], recommended: Mapping[str, str]
-) -> str:
-    cls = members[name]
-    title = cls.title if alias == name else f"{cls.title} · {alias}"
-    if cls.guarantee == "none":
-        return f"{title} — NOT PRIVATE"
-    group = _group(name)
-    return title if alias in recommended or not group else f"{group}: {title}"
+def _title(alias: str, cls: type[Method]) -> str:
+    title = cls.title if alias == cls.name else f"{cls.title} · {alias}"
+    return title if cls.guarantee != "none" else f"{title} — NOT PRIVATE"
 
 
 def _widget(key: str, field: dataclasses.Field[Any], default: Any, saved: str | None) -> Any:

@@ -13,8 +13,8 @@ from dpviz.render.cells import domain_bounds
 from dpviz.render.colors import ACCENT
 from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.map.component import events
-from dpviz.ui.points.area_form import on_map, set_degrees, sides_of
 from dpviz.ui.points.source_form import PointSource
+from dpviz.ui.shared.area_form import on_map, set_degrees, sides_of
 
 WORLD = (-170.0, -58.0, 170.0, 78.0)
 
