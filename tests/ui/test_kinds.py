@@ -14,7 +14,7 @@ from dpviz.render.numbers import percent_interval, with_noise
 from dpviz.ui.points import facts
 from dpviz.ui.shared.text import on_screen
 from tests.ui.files import uploaded
-from tests.ui.opening import metrics, named, opened_page, run_of_first_part, table, tables, texts
+from tests.ui.opening import metrics, named, opened_page, run_of_first_part, table, tables
 
 RECT = (0.1, 0.1, 0.9, 0.9)
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from dpviz.releases.areas.release import AreaRelease
 from dpviz.releases.points.release import PointRelease
-from dpviz.ui.areas.areas_form import POLYGONS
 from dpviz.ui.areas.map_answer import show_areas
 from dpviz.ui.points.facts import empty_area, release_facts
 from dpviz.ui.points.map_answer import FIELDS, forget_elsewhere
@@ -35,21 +36,10 @@ def page() -> None:
             "records",
             more=True,
             fields=(*FIELDS, PERIOD, LOOK, WINDOWS),
-            before=_before,
+            before=partial(show_domain, KEY),
             show=_show,
         )
     )
-
-
-def _before(source: PointSource) -> None:
-    """Bare, with what the sidebar is waiting for: on a phone it is shut."""
-    areas = st.session_state.get(f"{KEY}.counted") == POLYGONS
-    if areas and st.session_state.get(f"{KEY}.areas.file") is None:
-        st.info(
-            "Choose the areas in the sidebar: a public file of polygons.",
-            icon=":material/upload_file:",
-        )
-    show_domain(KEY, source)
 
 
 def _show(release: PointRelease | AreaRelease, source: PointSource, choice: Choice | None) -> None:

@@ -10,7 +10,6 @@ from dpviz.errors import DpvizError
 from dpviz.evaluation.truth import exact_visits
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.roads.beyond_noise import beyond_noise, corrected, limits
-from dpviz.releases.roads.path_count import cover
 from dpviz.releases.roads.release import RoadRelease
 from dpviz.render import Mark, interval_words, rounded, with_noise
 from dpviz.render.numbers import percent
@@ -23,8 +22,6 @@ from dpviz.ui.shared.panels import hint
 from dpviz.ui.shared.text import plain
 
 Ends = tuple[str, ...]
-LISTED = 200
-"""Most tree nodes of an answer that are listed."""
 _OF_TRUNCATION = {
     (False, False): " alone",
     (True, False): " alone; what truncation cut off is not in it",
@@ -56,7 +53,6 @@ def path_answer(
         steps = None if window is None else window.rows
         exact = int(exact_visits(data, steps)[edges].sum())
         st.metric("Exact total (public data)", f"{exact:,}")
-    _covering(release, edges)
     return [*answer_marks(release, edges), *end_marks(graph, chosen)], edges
 
 
@@ -105,22 +101,6 @@ def _total(release: RoadRelease, edges: Int) -> None:
     beyond = beyond_noise(release, truncation=not lost)
     if beyond:
         st.caption(plain(f"In no interval: {' '.join(beyond)}"))
-
-
-def _covering(release: RoadRelease, edges: Int) -> None:
-    """The nodes of the shortest top-down answer, along the positions of their sub-domains."""
-    with st.expander("Built from these cells", icon=":material/account_tree:"):
-        nodes, listed = release.nodes, cover(release, edges)[:LISTED]
-        first, last = nodes.lo[listed, 0], nodes.hi[listed, 0]
-        half = INTERVAL_SDS * np.sqrt(nodes.variance[listed])
-        columns = {
-            "sub-domain": release.domains.path[first],
-            "level": nodes.level[listed],
-            "streets": last - first,
-            "noisy count": list(map(with_noise, nodes.count[listed], half)),
-        }
-        st.dataframe(columns, hide_index=True)
-        st.caption("Every number above is an estimate after least squares over the whole tree.")
 
 
 def ends_form(prefix: str, ends: Ends, data: RoadData) -> Ends | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import streamlit as st
 
@@ -14,10 +16,8 @@ from dpviz.render.flows import above_noise
 from dpviz.render.numbers import percent
 from dpviz.roads.paths import Paths
 from dpviz.ui.shared.charts import bars_chart
-from dpviz.ui.shared.code import code_panel
-from dpviz.ui.shared.downloads import counts_as_shown, file_buttons
+from dpviz.ui.shared.downloads import counts_as_shown, file_buttons, release_details
 from dpviz.ui.shared.panels import rows_in_words, sortable
-from dpviz.ui.shared.prices import budget_breakdown
 
 
 def release_facts(prefix: str, release: RoadRelease, workload: Paths, whole: RoadRelease) -> None:
@@ -57,16 +57,7 @@ def release_facts(prefix: str, release: RoadRelease, workload: Paths, whole: Roa
             help="Twice the root mean variance of the sums over the streets of a query.",
             width="content",
         )
-    cut = "" if release.records == EVENTS else ", and how trips are cut"
-    with st.expander(f"How the budget was spent{cut}", icon=":material/payments:"):
-        budget_breakdown(whole.header)
-        if "lengths" in release.header.extra:
-            st.markdown("Noisy number of trips by their streets; L is chosen from it.")
-            noisy = release.header.extra["lengths"]
-            st.altair_chart(bars_chart(noisy, "streets of a trip", "trips (noisy)"))
-    code_panel(prefix, whole)
-    with st.expander("Download this release", icon=":material/download:"):
-        file_buttons(prefix, whole, "roads")
+    release_details(prefix, whole, partial(file_buttons, stem="roads"), partial(_lengths, release))
     with st.expander("The map as a table", icon=":material/table:"):
         order = np.argsort(-release.edge_count)[:1_000]
         ends = release.graph.node_id[release.graph.ends[order]]
@@ -75,3 +66,11 @@ def release_facts(prefix: str, release: RoadRelease, workload: Paths, whole: Roa
         counts = counts_as_shown(release.edge_count[order], half)
         st.dataframe(names | counts, hide_index=True, column_config=sortable(*counts))
         st.caption(rows_in_words(len(order), len(release.graph), "streets", "largest noisy counts"))
+
+
+def _lengths(release: RoadRelease) -> None:
+    """The noisy lengths by which trips are cut."""
+    if "lengths" in release.header.extra:
+        st.markdown("Noisy number of trips by their streets; L is chosen from it.")
+        noisy = release.header.extra["lengths"]
+        st.altair_chart(bars_chart(noisy, "streets of a trip", "trips (noisy)"))

@@ -15,19 +15,14 @@ from dpviz.render.flowlines import centres
 from dpviz.ui.sequences.panel import as_written, refused, strings_table
 from dpviz.ui.sequences.source import SequenceSource
 from dpviz.ui.sequences.view import SAMPLED, MoveView
-from dpviz.ui.shared.code import code_panel
+from dpviz.ui.shared.downloads import release_details
 from dpviz.ui.shared.panels import file_button, file_bytes
-from dpviz.ui.shared.prices import budget_breakdown
 
 
 def release_facts(prefix: str, view: MoveView, source: SequenceSource) -> None:
     """Budget breakdown, downloads and tables."""
-    header = view.release.header
-    with st.expander("How the budget was spent", icon=":material/payments:"):
-        budget_breakdown(header)
-    code_panel(prefix, view.release)
-    with st.expander("Download the release, or synthetic sequences", icon=":material/download:"):
-        download_buttons(prefix, view, source)
+    files = lambda prefix, _release: download_buttons(prefix, view, source)  # noqa: E731
+    release_details(prefix, view.release, files)
     title = "The map as a table" if source.places is not None else "All counts as a table"
     with st.expander(title, icon=":material/table:"):
         tables(view)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -24,13 +26,27 @@ ROWS = 500
 """Rows of the table that stands for a map."""
 
 
-def release_details(prefix: str, release: Release) -> None:
-    """Folded away below a map of points or areas: what it cost, how it was made, its files."""
+def release_details(
+    prefix: str,
+    release: Release,
+    files: Callable[[str, Any], object] | None = None,
+    spent: Callable[[], object] | None = None,
+) -> None:
+    """Folded away below a map: what the release cost, how it was made, its files.
+
+    Args:
+        prefix: of the page.
+        release: of any kind.
+        files: draws the buttons of its files, see :func:`download_buttons`.
+        spent: draws more on how the budget was spent.
+    """
     with st.expander("How the budget was spent", icon=":material/payments:"):
         budget_breakdown(release.header)
+        if spent is not None:
+            spent()
     code_panel(prefix, release)
     with st.expander("Download this release", icon=":material/download:"):
-        download_buttons(prefix, release)
+        (files or download_buttons)(prefix, release)
 
 
 def download_buttons(prefix: str, release: Release) -> None:
