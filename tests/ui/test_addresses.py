@@ -51,6 +51,7 @@ def test_nonsense_in_an_address_is_no_exception_and_each_part_of_it_one_short_li
         ("roads", {"workload": "zzz", "to": "nowhere"}, ["workload 'zzz'", "to 'nowhere'"]),
         ("learn", {"chapter": "noise", "rect": "0,0,1,1", "place": "3,4", "at": "draws:7;zzz:3"},
          ["draws = '7'", "rect '0,0,1,1'", "the control 'zzz'", "place '3,4'"]),
+        ("learn", {"chapter": "99", "data": "nowhere"}, ["chapter '99'", "data 'nowhere'"]),
         ("learn", {"chapter": "privtree", "at": "step:99", "place": "0,0"},
          ["step = '99'", "place '0,0'"]),
     ],

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 import dpviz
 from dpviz.build import build
@@ -61,18 +60,6 @@ def test_a_context_of_the_tree_changes_what_comes_next():
     assert all(label.lstrip("\u2003").startswith("from") for label in tree["came"])
 
 
-@pytest.mark.parametrize(
-    ("address", "what"),
-    [
-        ({"cell": "nowhere"}, "cell"),
-        ({"view": "nothing"}, "view"),
-    ],
-)
-def test_what_an_address_asks_for_in_vain_is_left_out(address, what):
-    app = opened(**address)
-    assert what not in app.query_params
-
-
 def test_tables_of_moves_have_names_of_their_own_and_numbers_to_the_right():
     """Who cannot see them heard "Frequent paths" of both."""
     tables = [each.proto for each in opened().dataframe if "times (noisy)" in each.value]
@@ -113,12 +100,6 @@ def test_a_context_that_is_chosen_belongs_to_its_release():
     (after,) = [each.proto.id for each in app.dataframe if "came" in each.value.columns]
     assert before
     assert before != after
-
-
-def test_a_click_where_no_path_is_drawn_chooses_none():
-    script = "from dpviz.ui.sequences.panel import path_clicked\npath_clicked('x', 'paths', 0)\n"
-    app = AppTest.from_string(script).run()
-    assert "x.path" not in app.session_state
 
 
 def test_lengths_of_public_data_stand_beside_the_exact_ones():
@@ -266,13 +247,6 @@ def test_a_place_of_other_cells_is_not_chosen():
     app.number_input(key="sequences.side").set_value(16).run()
     assert "cell" not in app.query_params
     assert "Busiest moves" in texts(app)
-
-
-def test_coming_back_keeps_the_choice_of_a_place():
-    app = opened(cell="3-6")
-    app.selectbox(key="sequences.cell.name").set_value("3-5").run()
-    assert app.query_params["cell"] == "3-5"
-    assert "Next from" in texts(app)
 
 
 @pytest.mark.parametrize(

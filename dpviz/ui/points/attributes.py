@@ -34,9 +34,6 @@ OVERLAY_WORD = "leading"
 MOST_SEGMENTS = 6
 """More kinds than these are a list to choose from."""
 
-SHOWN_LETTERS = 18
-"""Of a kind's name beside its count, which is to be seen; a longer one is whole in the help."""
-
 CLIPPED = (
     "± of a sum is the larger of two errors: the 95 % interval of the noise, and that from cut "
     "cells. The interval of a mean is for both errors. Values are as clipped to {low:g} to "
@@ -204,21 +201,13 @@ def _kind_row(name: str, answer: RangeAnswers, share: Quotients) -> dict[str, st
 
 def kinds_table(rows: list[dict[str, str]]) -> None:
     """A row for each kind, and what its share means."""
-    long = [row["kind"] for row in rows if len(row["kind"]) > SHOWN_LETTERS]
-    kind = st.column_config.TextColumn(help="  \n".join(map(plain, long)) or None)
-    st.dataframe(
-        [row | {"kind": _cut(row["kind"])} for row in rows],
-        hide_index=True,
-        column_config={"kind": kind, **of_numbers(*(set().union(*rows) - {"kind"}))},
-    )
+    kind = st.column_config.TextColumn(width="small")  # a long name hides no count
+    looks = {"kind": kind, **of_numbers(*(set().union(*rows) - {"kind"}))}
+    st.dataframe(rows, hide_index=True, column_config=looks)
     st.caption(
         f"Share of all kinds, with its 95 % interval for the noise and for cut cells; “{FEW}”: "
         "their number cannot be distinguished from zero."
     )
-
-
-def _cut(name: str) -> str:
-    return name if len(name) <= SHOWN_LETTERS else f"{name[: SHOWN_LETTERS - 1].rstrip()}…"
 
 
 def _sum_words(
