@@ -488,7 +488,7 @@ def page_of_three_dimensions(path):
     from dpviz.ui.points.source_form import PointSource
     from dpviz.ui.shared.sources import NoRecords
 
-    explore._show(dpviz.read(path), PointSource(data=NoRecords(), title="a", key="a"), None)
+    explore.show_release(dpviz.read(path), PointSource(data=NoRecords(), title="a", key="a"), None)
 
 
 def test_a_release_without_a_map_has_its_totals_and_files(tmp_path):

@@ -29,7 +29,7 @@ def page(path):
 
     release = st.session_state.setdefault("opened", dpviz.read(path))
     st.session_state["explore.rect"] = permalink.number_list("rect", 4)
-    explore._show(release, PointSource(data=NoRecords(), title="rides", key="rides"), None)
+    explore.show_release(release, PointSource(data=NoRecords(), title="rides", key="rides"), None)
 
 
 def published_page(path):

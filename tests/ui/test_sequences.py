@@ -10,6 +10,7 @@ import pytest
 
 import dpviz
 from dpviz.build import build
+from dpviz.evaluation.sequence_truth import exact_lengths
 from dpviz.methods import of_kind
 from dpviz.private.load.sequences import city_sequences
 from dpviz.render.numbers import percent
@@ -106,7 +107,7 @@ def test_lengths_of_public_data_stand_beside_the_exact_ones():
     app = opened(view="Synthetic trips")
     shown = tables(app, "share")[0]
     assert set(shown["of"]) == {"synthetic", "exact (public data)"}
-    length = city_sequences(12)._sequences.length
+    length = exact_lengths(city_sequences(12))
     ones = shown[(shown["of"] == "exact (public data)") & (shown["places"] == 1)]["share"].item()
     assert ones == percent((length == 1).mean(), 1)
 

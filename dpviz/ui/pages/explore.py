@@ -37,12 +37,15 @@ def page() -> None:
             more=True,
             fields=(*FIELDS, PERIOD, LOOK, WINDOWS),
             before=partial(show_domain, KEY),
-            show=_show,
+            show=show_release,
         )
     )
 
 
-def _show(release: PointRelease | AreaRelease, source: PointSource, choice: Choice | None) -> None:
+def show_release(
+    release: PointRelease | AreaRelease, source: PointSource, choice: Choice | None
+) -> None:
+    """The map of a release, its answers and what is known of it."""
     if release.domain.place.dims == 2:
         forget_elsewhere(KEY, source, release.domain)
     if isinstance(release, AreaRelease):
