@@ -114,6 +114,16 @@ def test_only_the_vault_and_its_doors_import_private():
     assert strangers == []
 
 
+def test_what_all_pages_share_knows_no_kind_of_data():
+    kinds = tuple(f"dpviz.ui.{kind}" for kind in ("points", "areas", "roads", "sequences"))
+    strangers = [
+        path.name
+        for path in modules("ui/shared")
+        if any(name.startswith(kinds) for name in imports(path, types=True))
+    ]
+    assert strangers == []
+
+
 def test_only_the_app_knows_streamlit():
     strangers = [
         path.relative_to(PACKAGE).as_posix()

@@ -84,7 +84,7 @@ def viewer_page(template: str, spec: dict[str, Any], block: bytes, **words: Any)
         style=style(),
         deck=base64_of(deck()),
         columns=base64_of(compressed(block)),
-        program=script("file.js"),
+        program=script("hosts/file.js"),
         **words,
     )
 

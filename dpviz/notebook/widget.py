@@ -47,7 +47,7 @@ class Map(anywidget.AnyWidget):  # type: ignore[misc]
     True
     """
 
-    _esm = script("widget.js")
+    _esm = script("hosts/widget.js")
     _spec = traitlets.Dict().tag(sync=True)
     _columns = traitlets.Bytes().tag(sync=True)
     _deck = traitlets.Bytes().tag(sync=True)

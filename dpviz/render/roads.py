@@ -19,7 +19,7 @@ from dpviz.render.legend import WITHIN_NOISE, Legend, Swatch, line_labels
 from dpviz.render.marks import paths, points
 from dpviz.render.projection import is_degrees
 from dpviz.render.scale import LINE_WIDTHS, line_colors, lines_scale
-from dpviz.render.scene import Bounds, Camera, Mark, Row, Scene, Side
+from dpviz.render.scene import Bounds, Camera, Mark, Row, Scene
 from dpviz.roads.graph import Float, Int, RoadGraph
 
 PIVOT = (110, 110, 118, 220)
@@ -98,7 +98,7 @@ def top_count(release: RoadRelease) -> float:
     )
 
 
-def street_marks(release: RoadRelease, top: float, *, side: Side | None = None) -> tuple[Mark, ...]:
+def street_marks(release: RoadRelease, top: float) -> tuple[Mark, ...]:
     """Streets as lines in five classes up to ``top``, the busy ones last.
 
     What is within the noise or negative looks like a quiet street on any map.
@@ -107,7 +107,6 @@ def street_marks(release: RoadRelease, top: float, *, side: Side | None = None) 
     above = count > STANDS * sd
     scale, colors = lines_scale(top), line_colors()
     unit = _metres(graph)
-    name = f".{side}" if side else ""
     place = release.frame.domains.path[release.frame.domains.position]
     rows = (
         Row(f"{release.records} (noisy)", "count", noise_sd="sd"),
@@ -123,12 +122,11 @@ def street_marks(release: RoadRelease, top: float, *, side: Side | None = None) 
         wide = np.array(LINE_WIDTHS)[np.maximum(scale.classes(count[edges]), 0)]
         marks.append(
             paths(
-                f"{kind}{name}",
+                kind,
                 lines_of(graph, edges),
                 color=QUIET if kind == "quiet" else scale.paint(count[edges], colors),
                 width=unit * (QUIET_WIDTH if kind == "quiet" else wide),
                 **_THIN | ({"width_min_pixels": QUIET_WIDTH} if kind == "quiet" else {}),
-                side=side,
                 title="Street" if kind == "streets" else "Street: too few to tell from none",
                 rows=rows,
                 extra={

@@ -83,7 +83,7 @@ def test_the_noise_of_areas_follows_the_area_that_is_chosen():
 
 def cells_table(path):
     import dpviz
-    from dpviz.ui.points.downloads import table_of_cells
+    from dpviz.ui.points.cells_table import table_of_cells
 
     table_of_cells(dpviz.read(path))
 

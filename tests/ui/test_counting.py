@@ -188,7 +188,7 @@ def test_of_several_layers_one_is_chosen_and_named_in_the_command(tmp_path):
     assert len(again.frame) == len(fine)
 
 
-def test_areas_beyond_the_box_offer_their_extent_and_hexagons_are_in_the_address():
+def test_areas_beyond_the_box_are_refused_and_hexagons_are_in_the_address():
     app = opened("explore")
     app.number_input(key="explore.bounds.east").set_value(3.0)
     app.segmented_control(key="explore.public.upload").set_value("public").run()
@@ -196,9 +196,8 @@ def test_areas_beyond_the_box_offer_their_extent_and_hexagons_are_in_the_address
     uploaded(app, "explore.areas.file", "wards.geojson", wards())
     for part in (app.main, app.sidebar):  # which a phone does not show
         assert "reaches out of the bounds" in part.error[0].value
-    app.button(key="explore.areas.extent").click().run()
+    app.number_input(key="explore.bounds.east").set_value(4.0).run()
     assert errors(app) == []
-    assert app.number_input(key="explore.bounds.east").value == 4.0
     assert metrics(app)["Exact total (public data)"] == "400"
     app.segmented_control(key="explore.counted").set_value("Hexagons").run()
     assert app.query_params["areas"] == "h3:5"

@@ -99,14 +99,6 @@ def test_no_method_is_offered_by_its_internal_name():
     assert not titles & offered
 
 
-def test_two_methods_answer_side_by_side():
-    app = opened(**{"from": "5790", "to": "4200", "method": "basic", "with": "dwork"})
-    shown = metrics(app)
-    assert {
-        f"Noisy total after truncation · {title_of(name)}" for name in ("basic", "dwork")
-    } <= set(shown)
-
-
 def test_a_total_that_makes_good_for_truncation_is_not_called_after_it():
     app = opened(**{"from": "5790", "to": "4200", "method": "flows"})
     (total,) = (each for each in app.metric if each.label.startswith("Noisy total"))
@@ -128,7 +120,7 @@ def test_every_parameter_of_a_method_is_in_the_form_and_reaches_the_release():
 
 def test_an_unknown_place_is_refused_in_one_line():
     app = opened(**{"from": "5790", "to": "nowhere"})
-    assert "to 'nowhere', which is no node of these streets" in app.warning[0].value
+    assert "to 'nowhere', which is not available here" in app.warning[0].value
     app.run()
     assert not app.warning
     assert {"from", "to"} & set(app.query_params) == {"from"}
@@ -296,17 +288,14 @@ def test_a_window_is_found_again_by_who_comes_back_to_the_page():
     assert app.query_params["period"] == "Wed 00:00,Fri 00:00"
 
 
-def test_the_address_holds_the_relation_and_the_parameters_of_both_methods():
+def test_the_address_holds_the_relation_and_the_parameters_of_the_method():
     """Who opened it again had half of the noise, without a word."""
-    sets = {"set": "index:flat", "with": "gs", "with_set": "width:40"}
-    asked = {"method": "event-histogram", "neighbours": "replace", **sets}
+    asked = {"method": "event-histogram", "neighbours": "replace", "set": "index:flat"}
     app = opened(**asked)
     assert app.radio(key="roads.neighbours").value == "replace"
     assert app.selectbox(key="roads.event-histogram.index").value == "flat"
-    assert app.number_input(key="roads.gs.width").value == 40
     assert asked.items() <= {name: app.query_params[name] for name in app.query_params}.items()
-    odd = opened(neighbours="nobody")
-    assert "neighbouring relation 'nobody'" in odd.warning[0].value
+    assert "neighbours 'nobody'" in opened(neighbours="nobody").warning[0].value
 
 
 def test_a_price_to_replace_a_trip_is_what_the_ledger_counts():

@@ -33,9 +33,6 @@ OVERLAY_WORD = "leading"
 MOST_SEGMENTS = 6
 """More kinds than these are a list to choose from."""
 
-SHOWN_LETTERS = 18
-"""Of a kind's name beside its count, which is to be seen; a longer one is whole in the help."""
-
 CLIPPED = (
     "± of a sum is the larger of two errors: the 95 % interval of the noise, and that from cut "
     "cells. The interval of a mean is for both errors. Values are as clipped to {low:g} to "
@@ -107,16 +104,15 @@ def _pair(prefix: str, names: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
     with suppress(ParameterError):
         asked = words(permalink.parameter("kinds"), "kinds")
     one, other = (*asked, "", "")[:2]
-    permalink.missing("the kind", one, names, names[0])
+    start = permalink.one_of("the kind", one, names, names[0])
     if other not in names:
-        why = "is not available here. The kind is compared with all others: choose another."
-        permalink.refused("the kind", other, why)
+        permalink.refused("the kind", other)
     key = "|".join(names)
     first, second = st.columns(2)
     chosen = first.selectbox(
         "Share of",
         names,
-        index=names.index(one) if one in names else 0,
+        index=names.index(start),
         key=f"{prefix}.share.{key}",
     )
     rest = [name for name in names if name != chosen]
@@ -204,21 +200,13 @@ def _kind_row(name: str, answer: RangeAnswers, share: Quotients) -> dict[str, st
 
 def kinds_table(rows: list[dict[str, str]]) -> None:
     """A row for each kind, and what its share means."""
-    long = [row["kind"] for row in rows if len(row["kind"]) > SHOWN_LETTERS]
-    kind = st.column_config.TextColumn(help="  \n".join(map(plain, long)) or None)
-    st.dataframe(
-        [row | {"kind": _cut(row["kind"])} for row in rows],
-        hide_index=True,
-        column_config={"kind": kind, **of_numbers(*(set().union(*rows) - {"kind"}))},
-    )
+    kind = st.column_config.TextColumn(width="small")  # a long name hides no count
+    looks = {"kind": kind, **of_numbers(*(set().union(*rows) - {"kind"}))}
+    st.dataframe(rows, hide_index=True, column_config=looks)
     st.caption(
         f"Share of all kinds, with its 95 % interval for the noise and for cut cells; “{FEW}”: "
         "their number cannot be distinguished from zero."
     )
-
-
-def _cut(name: str) -> str:
-    return name if len(name) <= SHOWN_LETTERS else f"{name[: SHOWN_LETTERS - 1].rstrip()}…"
 
 
 def _sum_words(

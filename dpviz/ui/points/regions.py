@@ -25,18 +25,16 @@ from dpviz.ui.points.answers import (
     as_csv,
     covered_cells,
     errors_of,
-    half_on_screen,
     inside_words,
     numbers_of,
-    on_screen,
     show_answers,
 )
-from dpviz.ui.points.area_form import SIDES
 from dpviz.ui.points.attributes import region_kinds
 from dpviz.ui.points.source_form import PointSource
+from dpviz.ui.shared.area_form import SIDES
 from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.panels import file_button, of_numbers, sortable
-from dpviz.ui.shared.text import plain
+from dpviz.ui.shared.text import half_on_screen, on_screen, plain
 from dpviz.ui.shared.uploads import chosen_layer, upload_path
 
 MOST = 20_000

@@ -13,9 +13,9 @@ from dpviz.errors import DpvizError
 from dpviz.releases.counts import RoadRelease
 from dpviz.roads.graph import Int
 from dpviz.roads.steps import Steps
-from dpviz.ui.points.time_answer import PERIOD, marked_timeline, timeline_rows, zone_words
 from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.panels import table_panel
+from dpviz.ui.shared.timeline import PERIOD, marked_timeline, timeline_rows, zone_words
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,7 @@
 /** Entry point of a widget in a notebook (anywidget): a viewer whose rectangle and camera Python shares. */
-import {h} from './dom.js';
-import {prepared} from './gl.js';
-import {columnsOf, loadedDeck, unpacked} from './packed.js';
+import {h} from '../core/dom.js';
+import {prepared} from '../core/gl.js';
+import {columnsOf, loadedDeck, unpacked} from '../core/packed.js';
 import {Viewer} from './viewer.js';
 
 const bytes = view => new Uint8Array(view.buffer, view.byteOffset, view.byteLength);

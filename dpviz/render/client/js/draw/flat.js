@@ -3,8 +3,8 @@
  * the map uses, on a 2-D canvas. It draws the same layers; the pointer does not move its camera.
  */
 import {paintLayer} from './brush.js';
-import {h} from './dom.js';
-import {FlatViewport} from './mercator.js';
+import {h} from '../core/dom.js';
+import {FlatViewport} from '../core/mercator.js';
 
 class FlatLayer {
   constructor(props) {

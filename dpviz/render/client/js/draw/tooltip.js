@@ -1,7 +1,7 @@
 /** The tooltip: rows of a layer's bound columns at the picked index, rounded to what the noise allows. */
 import {cellWords, groupBoxes} from './areas.js';
-import {h} from './dom.js';
-import {short, withNoise} from './numbers.js';
+import {h} from '../core/dom.js';
+import {short, withNoise} from '../answer/numbers.js';
 
 /** The rows' text. A row is {label, value: "table.column", sd?, unit?} or {label, text}; `interval` is 95 % in sd. */
 export function tooltipRows(rows, columns, index, interval) {

@@ -1,11 +1,11 @@
 /** The app's map without a server, answering rectangles by itself: one release, two, or a series. */
-import {added, answerElement, answerTable, nodeRings, quotientWords, rangeCount, shareOf} from './answer.js';
-import {MapApp} from './app.js';
-import {h} from './dom.js';
-import {whenIdle} from './idle.js';
-import {Player} from './player.js';
-import {Regions} from './regions.js';
-import {cellColumns, links} from './tree.js';
+import {added, answerElement, answerTable, nodeRings, quotientWords, rangeCount, shareOf} from '../answer/answer.js';
+import {MapApp} from '../core/app.js';
+import {h} from '../core/dom.js';
+import {whenIdle} from '../core/idle.js';
+import {Player} from '../core/player.js';
+import {Regions} from '../answer/regions.js';
+import {cellColumns, links} from '../draw/tree.js';
 
 const OUTLINED = 2000; // more nodes would be a grey sheet
 const AHEAD = 1_200_000; // nodes on the card before anyone asks for them

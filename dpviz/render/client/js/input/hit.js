@@ -4,9 +4,9 @@
  * A graphics card could tell, too, but would draw all that may be hit once more for each answer, which
  * takes it a second where software stands in for it; and maps are drawn without one as well.
  */
-import {cellTable, drawnRows, ZOOM_STEPS} from './cells.js';
-import {FlatViewport, WORLD, worldOf} from './mercator.js';
-import {count, pixelsOf, reader} from './objects.js';
+import {cellTable, drawnRows, ZOOM_STEPS} from '../draw/cells.js';
+import {FlatViewport, WORLD, worldOf} from '../core/mercator.js';
+import {count, pixelsOf, reader} from '../core/objects.js';
 
 /** Pixels between a place and the line from one place to another. */
 function apart([x, y], [x0, y0], [x1, y1]) {

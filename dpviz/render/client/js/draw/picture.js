@@ -2,9 +2,9 @@
  * The map as a PNG file of 1920 × 1080 (or of its own shape, where it is a tall one): title, the map
  * drawn anew at that size with its names and scale, the legend, the source.
  */
-import {h} from './dom.js';
+import {h} from '../core/dom.js';
 import {blankWords, legendClasses, legendSwatches} from './legend.js';
-import {css} from './palette.js';
+import {css} from '../core/palette.js';
 
 const WIDTH = 1920;
 const HEIGHT = 1080;

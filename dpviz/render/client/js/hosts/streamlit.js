@@ -1,12 +1,12 @@
 /**
  * Entry point of a map, which Streamlit calls at every change of data or theme.
  */
-import {MapApp} from './app.js';
-import {h} from './dom.js';
-import {prepared} from './gl.js';
-import {loadDeck} from './loader.js';
-import {maps, showOverlay} from './together.js';
-import {columns} from './wire.js';
+import {MapApp} from '../core/app.js';
+import {h} from '../core/dom.js';
+import {prepared} from '../core/gl.js';
+import {loadDeck} from '../core/loader.js';
+import {maps, showOverlay} from '../core/together.js';
+import {columns} from '../core/wire.js';
 
 const REST = 500; // ms after which a busy page waits no longer for deck.gl
 const mounts = new WeakMap(); // parent element -> {app, data, deck}

@@ -2,7 +2,7 @@
  * Range counts from a release's tree in the browser: the walk, the snapping to lattice lines, the
  * interval and the rounding of the engine's `range_count`, which a test compares it with.
  */
-import {h} from './dom.js';
+import {h} from '../core/dom.js';
 import {halfWidthWords, intervalWords, nearest, percentInterval, withInterval, withNoise} from './numbers.js';
 
 /** The rectangle [west, south, east, north] as lattice lines {lo, hi}; null outside the domain. */

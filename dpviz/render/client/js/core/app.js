@@ -6,25 +6,25 @@
  * changes at every answer; it has its own mount so that the scene need not travel again.
  */
 import {Clock} from './clock.js';
-import {Controls, hintOf} from './controls.js';
+import {Controls, hintOf} from '../input/controls.js';
 import {h, isDark} from './dom.js';
 import {Film} from './film.js';
-import {flat} from './flat.js';
-import {hit} from './hit.js';
-import {Keyboard} from './keyboard.js';
-import {Labels} from './labels.js';
-import {darkConstants, drawnLayers, placesIn} from './layers.js';
-import {legendElement} from './legend.js';
-import {savePicture} from './picture.js';
+import {flat} from '../draw/flat.js';
+import {hit} from '../input/hit.js';
+import {Keyboard} from '../input/keyboard.js';
+import {Labels} from '../draw/labels.js';
+import {darkConstants, drawnLayers, placesIn} from '../draw/layers.js';
+import {legendElement} from '../draw/legend.js';
+import {savePicture} from '../draw/picture.js';
 import {css} from './palette.js';
-import {Paper} from './paper.js';
-import {Pointer} from './pointer.js';
+import {Paper} from '../draw/paper.js';
+import {Pointer} from '../input/pointer.js';
 import {Present} from './present.js';
-import {description} from './shapes.js';
+import {description} from '../input/shapes.js';
 import {Sight} from './sight.js';
-import {Surround} from './surround.js';
-import {Tiles} from './tiles.js';
-import {Tooltip} from './tooltip.js';
+import {Surround} from '../draw/surround.js';
+import {Tiles} from '../draw/tiles.js';
+import {Tooltip} from '../draw/tooltip.js';
 import {binaryData} from './wire.js';
 
 const USUAL = 560; // pixels that a map is high in a window of usual size, where nobody says otherwise

@@ -1,5 +1,5 @@
 /** deck.gl as a map needs it: with a converter from JSON that knows its layers and our own. */
-import {makeCellLayer} from './cells.js';
+import {makeCellLayer} from '../draw/cells.js';
 
 /** Names of places: no drawing of its own, `surround.js` writes them over the map. */
 function makePlaceLayer({Layer}) {

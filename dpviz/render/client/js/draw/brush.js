@@ -5,8 +5,8 @@
  * What only moves (TripsLayer) has no brush: the clock starts with nothing on the map.
  */
 import {cellTable, drawnRows, sight, ZOOM_STEPS} from './cells.js';
-import {count, pixelsOf, reader} from './objects.js';
-import {css} from './palette.js';
+import {count, pixelsOf, reader} from '../core/objects.js';
+import {css} from '../core/palette.js';
 
 const HATCHED = 8; // pixels from which a cell is hatched, and between two of its lines
 

@@ -4,8 +4,8 @@
  * a picture, since Chromium prints a canvas in the size that it had a layout before; a canvas lies below it
  * for browsers that load pictures too late.
  */
-import {h} from './dom.js';
-import {css} from './palette.js';
+import {h} from '../core/dom.js';
+import {css} from '../core/palette.js';
 
 export class Paper {
   constructor(app) {

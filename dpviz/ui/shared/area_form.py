@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
+from functools import cache
+from urllib.parse import unquote
 
 import streamlit as st
 
+from dpviz.datasets.basemap import named_areas
 from dpviz.domain import Domain
 from dpviz.domain.crs import DEGREES, known_crs
 from dpviz.errors import DomainError, DpvizError
@@ -13,10 +17,12 @@ from dpviz.planning.bounds import doubt, require_area
 from dpviz.render.cells import domain_bounds
 from dpviz.render.projection import from_degrees, to_degrees
 from dpviz.render.scene import Bounds
-from dpviz.ui.points.areas import areas, box_of
 from dpviz.ui.shared.text import plain
 
 SIDES = ("west", "south", "east", "north")
+
+areas = cache(named_areas)
+"""Countries, states and towns of the base map, by name: west, south, east, north."""
 
 
 def public_box(prefix: str, crs: str, extent: Callable[[], Bounds] | None) -> Bounds | None:
@@ -150,6 +156,33 @@ def _typed_area(prefix: str, crs: str) -> None:
     typed = sides_of(prefix)
     if typed is not None:
         _go_there(prefix, typed, crs)
+
+
+def box_of(text: str) -> Bounds:
+    """Four numbers in any notation: west, south, east, north.
+
+    >>> box_of("[-10.83657, 49.38, 2.1, 60.9]")
+    (-10.83657, 49.38, 2.1, 60.9)
+
+    >>> box_of("bbox=.5%2C49.38%2C2.1%2C60.9")
+    (0.5, 49.38, 2.1, 60.9)
+
+    Raises:
+        DomainError: not four numbers, or in another order, or with letters in place of signs.
+    """
+    text = unquote(text)
+    if re.search(r"\d\s*°|\d[NSEW]\b", text):  # 10.8° W is -10.8, and often comes after 49.4° N
+        raise DomainError(
+            "give degrees as plain numbers: west, south, east, north; west is negative"
+        )
+    words = re.findall(r"[-−]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?", text)
+    numbers = [float(word.replace("−", "-")) for word in words]
+    if len(numbers) != 4:
+        raise DomainError(f"not four numbers but {len(numbers)}: paste west, south, east, north")
+    west, south, east, north = numbers
+    if west >= east or south >= north:
+        raise DomainError("this box has no area: give west, south, east, north in this order")
+    return west, south, east, north
 
 
 def sides_in_words(domain: Domain) -> list[str]:

@@ -1,7 +1,7 @@
 /** What a map sees: its camera, and which place lies below which pixel. */
 import {debounce} from './dom.js';
 import {fitBounds} from './mercator.js';
-import {degreesText} from './surround.js';
+import {degreesText} from '../draw/surround.js';
 
 const SETTLED = 700; // ms without movement before Python hears of the camera
 const BAR = 34; // pixels along the lower edge that the scale bar takes

@@ -1,6 +1,6 @@
 /** The legend: a strip below the map, of a title with its unit, what blank means, and classes with their bounds. */
-import {h} from './dom.js';
-import {css} from './palette.js';
+import {h} from '../core/dom.js';
+import {css} from '../core/palette.js';
 
 /** The classes of a legend that are on the map, as [{color, label, width}] in a palette and a theme. */
 export function legendClasses({classes = [], palettes, empty}, palette, mode, raw) {

@@ -2,7 +2,7 @@
  * The areas of adaptive detail: cells that are drawn with one density, named by their first cell.
  * Their sums, and the words of a tooltip. `columns` are those that a CellLayer is bound to.
  */
-import {short, withNoise} from './numbers.js';
+import {short, withNoise} from '../answer/numbers.js';
 
 export const SHOWN = 0, POOLED = 1, QUIET = 2;
 const UPPER = 2.12; // sd over an estimate that is within its noise: what may be none is below, 98 %

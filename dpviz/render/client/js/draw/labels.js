@@ -1,6 +1,6 @@
 /** What lies over the canvas: names of the two sides, the divider between them, corner handles, the cross-hair. */
-import {h} from './dom.js';
-import {corners, ringOf} from './shapes.js';
+import {h} from '../core/dom.js';
+import {corners, ringOf} from '../input/shapes.js';
 
 const CORNER_NAMES = ['south-west', 'south-east', 'north-east', 'north-west'];
 const SEEN = 6; // pixels from a handle's middle to where it ends

@@ -1,7 +1,7 @@
 /** Entry point of a map in a file: what it carries inside itself is shown in its own page. */
-import {h} from './dom.js';
-import {prepared} from './gl.js';
-import {bytesOf, columnsOf, loadedDeck} from './packed.js';
+import {h} from '../core/dom.js';
+import {prepared} from '../core/gl.js';
+import {bytesOf, columnsOf, loadedDeck} from '../core/packed.js';
 import {Viewer} from './viewer.js';
 
 const byId = id => document.getElementById(id);

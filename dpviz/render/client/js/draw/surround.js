@@ -2,9 +2,9 @@
  * What tells where one is, on a canvas of its own above the map: names of places, the public frame,
  * the scale bar, degrees along the edges, the outline of a merged area. The saved picture has it too.
  */
-import {h} from './dom.js';
-import {WORLD} from './mercator.js';
-import {css} from './palette.js';
+import {h} from '../core/dom.js';
+import {WORLD} from '../core/mercator.js';
+import {css} from '../core/palette.js';
 
 const NAMES = 14; // names in view
 const PLAIN = 9; // zoom from which the bundled coast is hidden, and degrees take its place

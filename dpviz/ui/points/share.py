@@ -16,7 +16,7 @@ from dpviz.render.picture import comparison_png
 from dpviz.render.scene import Bounds
 from dpviz.ui.map.component import events
 from dpviz.ui.points.answers import overlaps
-from dpviz.ui.points.area_form import SIDES
+from dpviz.ui.shared.area_form import SIDES
 from dpviz.ui.shared.panels import file_button
 
 MOST = 12

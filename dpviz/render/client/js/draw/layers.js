@@ -1,5 +1,5 @@
 /** A scene's layers as they are drawn now: dressed for the theme, the zoom, the side, and the moment of clock and film. */
-import {shapeLayers} from './shapes.js';
+import {shapeLayers} from '../input/shapes.js';
 
 /** What dark pages draw in other colours: `getColorDark` in place of `getColor`. */
 export function darkConstants(props) {

@@ -1,5 +1,5 @@
 /** Entry point of what lies over a map, sent at every answer: small, since the program comes with it each time. */
-import {overlays, showOverlay} from './together.js';
+import {overlays, showOverlay} from '../core/together.js';
 
 export default function ({data}) {
   if (!data?.spec) return undefined;

@@ -1,5 +1,5 @@
 /** The map's buttons and its view panel: drawing tools, zoom, presenting, raw cells, colours, tiles, picture. */
-import {h, icon} from './dom.js';
+import {h, icon} from '../core/dom.js';
 
 const HOME = 'M2 8 8 2.5 14 8M4 6.5v7h8v-7';
 const CORNERS = 'M2 6V2h4M10 2h4v4M14 10v4h-4M6 14H2v-4';

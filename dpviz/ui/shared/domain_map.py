@@ -13,8 +13,8 @@ from dpviz.render.cells import domain_bounds
 from dpviz.render.colors import ACCENT
 from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.map.component import events
-from dpviz.ui.points.area_form import on_map, set_degrees, sides_of
-from dpviz.ui.points.source_form import PointSource
+from dpviz.ui.shared.area_form import on_map, set_degrees, sides_of
+from dpviz.ui.shared.sources import DataSource
 
 WORLD = (-170.0, -58.0, 170.0, 78.0)
 
@@ -42,7 +42,7 @@ def choose_domain(prefix: str, height: int = 560) -> None:
         map_overlay(name, shape=Shape(rect=rect))
 
 
-def show_domain(prefix: str, source: PointSource, height: int = 560) -> None:
+def show_domain(prefix: str, source: DataSource, height: int = 560) -> None:
     """The public area of a source: all there is to see before a release."""
     bounds = domain_bounds(source.data.domain)
     scene = Scene(
