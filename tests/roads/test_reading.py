@@ -177,8 +177,6 @@ def test_the_commands(files, odd):
     for arguments, message in [
         (["query", out], "nothing to answer"),
         (["query", out, "--between", "a"], "give two node ids"),
-        (["query", out, "--path", "ab1,cd"], "is not a path"),
-        (["query", out, "--path", "zz"], "names edge zz"),
         (["build", "generate:9", "-o", out], "--graph is missing"),
         (["build", "city", "-o", "r.txt"], "give a .parquet file"),
         (["build", "city", "-o", out, "--method", "x+y"], "unknown part 'x'"),
