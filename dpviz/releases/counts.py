@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from dpviz.domain import Domain
 from dpviz.errors import DomainError, ReleaseError
-from dpviz.lazy import geopandas, pa, pd
+from dpviz.lazy import geopandas, pa
 from dpviz.releases.answers import Answers, RangeAnswers, Timeline, answers_from
 from dpviz.releases.areas.partition import Areas
 from dpviz.releases.files import with_header
@@ -313,13 +313,7 @@ class CountRelease(Release, Generic[F]):
             ReleaseError: the release has no shapes on a map.
             DataError: no such level.
         """
-        if isinstance(self.frame, Areas):
-            return self.frame.level_rows(self.answers, level)
-        return self.frame.rows(self, leaves=False)
-
-    def rows(self, *, leaves: bool, shapes: bool = True) -> pd.DataFrame:
-        """A row per cell, area or street, for other tools: see :meth:`Frame.rows`."""
-        return self.frame.rows(self, leaves=leaves, shapes=shapes)
+        return self.frame.rows(self, level)
 
     def to_arrow(self) -> pa.Table:
         """The table that :meth:`save` writes: a row per node, breadth-first; streets before it."""

@@ -120,11 +120,11 @@ class Frame(ABC):
         """
 
     @abstractmethod
-    def rows(self, release: Any, *, leaves: bool, shapes: bool = True) -> pd.DataFrame:
+    def rows(self, release: Any, level: str | None = "all", *, shapes: bool = True) -> pd.DataFrame:
         """A row per cell, area or street, for other tools.
 
         Args:
             release: :class:`CountRelease` of this frame.
-            leaves: cells without others below them, and areas of the finest level, only.
+            level: of areas, the name of one, or None for the finest; of cells None for leaves.
             shapes: as a GeoDataFrame; otherwise limits of cells, and no shapes of the others.
         """

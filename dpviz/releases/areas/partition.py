@@ -310,23 +310,20 @@ class Areas(Frame):
         nodes = areas.nodes(numbers(table, "count"), numbers(table, "variance"))
         return areas, nodes, None
 
-    def rows(self, release: Any, *, leaves: bool, shapes: bool = True) -> pd.DataFrame:
-        """See the base."""
-        level = None if leaves else "all"
-        made = self.level_rows if shapes else self._plain_rows
-        return made(release.answers, level)
-
-    def level_rows(self, answers: Answers, level: str | None = None) -> geopandas.GeoDataFrame:
-        """One row per area of a level, the finest by default, or of all with "all": polygon,
-        level, name, parent, count, sd of its noise, and its 95 % interval.
+    def rows(self, release: Any, level: str | None = "all", *, shapes: bool = True) -> pd.DataFrame:
+        """See the base: polygon, level, name, parent, count, sd of its noise, 95 % interval.
 
         Raises:
             DataError: no such level.
         """
+        plain = self._plain_rows(release.answers, level)
+        if not shapes:
+            return plain
         shown = self.levels if level == "all" else (level,)
         outlines = np.concatenate([self.outlines(each) for each in shown])
         crs = known_crs(self.domain.crs)
-        return geopandas.GeoDataFrame(self._plain_rows(answers, level), geometry=outlines, crs=crs)
+        frame: pd.DataFrame = geopandas.GeoDataFrame(plain, geometry=outlines, crs=crs)
+        return frame
 
     def _plain_rows(self, answers: Answers, level: str | None) -> pd.DataFrame:
         part = slice(0, len(self)) if level == "all" else self.rows_of(level)

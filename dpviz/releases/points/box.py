@@ -138,11 +138,11 @@ class Box(Frame):
             sums = Sums(*each)
         return cls(domain), Decomposition(**boxes, **rest), sums
 
-    def rows(self, release: Any, *, leaves: bool, shapes: bool = True) -> pd.DataFrame:
+    def rows(self, release: Any, level: str | None = "all", *, shapes: bool = True) -> pd.DataFrame:
         """See the base: rectangle or limits, level, count, noise sd; also times, kind and sum."""
         tree = release.table
         made = _shaped(self.domain, tree) if shapes else _plain(self.domain, tree)
-        return made[tree.nodes.leaf] if leaves else made
+        return made[tree.nodes.leaf] if level is None else made
 
 
 def _plain(domain: Domain, tree: Tree) -> pd.DataFrame:

@@ -245,7 +245,7 @@ class Streets(Frame):
         nodes = Decomposition(box[0], box[1], parent, count, variance, None, measured)
         return cls(graph, domains), nodes, None
 
-    def rows(self, release: Any, *, leaves: bool, shapes: bool = True) -> pd.DataFrame:
+    def rows(self, release: Any, level: str | None = "all", *, shapes: bool = True) -> pd.DataFrame:
         """See the base: edge, its ends, length, sub-domain, count and sd of its noise; with time a
         row per edge and step, with its start and end ``t0`` and ``t1``.
         """
