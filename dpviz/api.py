@@ -18,24 +18,20 @@ from dpviz.notebook.frame import frame
 from dpviz.planning.search import Plan as Plan
 from dpviz.planning.search import plan as plan
 from dpviz.releases.answers import Answers as Answers
+from dpviz.releases.answers import RangeAnswers as RangeAnswers
+from dpviz.releases.answers import Timeline as Timeline
 from dpviz.releases.areas.area_file import read_areas as read_areas
 from dpviz.releases.areas.hexagons import hexagons as hexagons
 from dpviz.releases.areas.partition import Areas as Areas
-from dpviz.releases.areas.release import AreaRelease as AreaRelease
+from dpviz.releases.counts import CountRelease as CountRelease
 from dpviz.releases.export import export as export
 from dpviz.releases.header import Header as Header
 from dpviz.releases.points.matching import Matching as Matching
 from dpviz.releases.points.matching import match as match
-from dpviz.releases.points.range_count import RangeAnswers as RangeAnswers
-from dpviz.releases.points.release import PointRelease as PointRelease
-from dpviz.releases.points.timeline import Timeline as Timeline
-from dpviz.releases.points.window import during as during
+from dpviz.releases.points.window import during
 from dpviz.releases.release import Release as Release
-from dpviz.releases.roads.path_count import PathAnswers as PathAnswers
-from dpviz.releases.roads.release import RoadRelease as RoadRelease
-from dpviz.releases.roads.timed import RoadTimeline as RoadTimeline
-from dpviz.releases.roads.timed import TimedRoadRelease as TimedRoadRelease
 from dpviz.releases.sequences.release import SequenceRelease as SequenceRelease
+from dpviz.releases.split import SplitRelease as SplitRelease
 from dpviz.releases.store import read as read
 from dpviz.releases.store import save as save
 from dpviz.roads.graph import RoadGraph as RoadGraph
@@ -43,5 +39,5 @@ from dpviz.roads.paths import Paths as Paths
 from dpviz.sequences.alphabet import Alphabet as Alphabet
 from dpviz.trees.decomposition import Decomposition as Decomposition
 
-Release.frame = frame
-PointRelease.during = during
+Release.html = frame
+CountRelease.map_during = during

@@ -71,12 +71,14 @@ from dpviz.private.roads import RoadData as RoadData
 from dpviz.private.sequences import SequenceData as SequenceData
 from dpviz.progress import Progress, Reports, listening
 from dpviz.releases.areas.partition import Areas as Areas
-from dpviz.releases.areas.release import AreaRelease
 from dpviz.releases.areas.source import areas_of as areas_of
+from dpviz.releases.axis import ByStep, facts_of_steps
+from dpviz.releases.counts import AreaRelease, CountRelease
 from dpviz.releases.header import Header
 from dpviz.releases.release import Release
-from dpviz.releases.roads.timed import facts_of_steps, road_release_of
+from dpviz.releases.roads.streets import Streets
 from dpviz.releases.sequences.release import SequenceRelease
+from dpviz.releases.split import count_release
 from dpviz.roads.paths import Paths
 
 CHECK_HEADING = check.HEADING
@@ -252,7 +254,8 @@ def _measured(
     if isinstance(data, AreaData):
         areas = data.areas
         counts, variance = method.build(areas, data._counts, budget, noise)
-        return lambda header: AreaRelease(areas, counts, variance, header), {}
+        nodes = areas.nodes(counts, variance)
+        return lambda header: CountRelease(areas, nodes, header), {}
     if isinstance(data, RoadData):
         return _measured_roads(data, method, budget, noise, workload, progress)
     if not isinstance(data, SequenceData):
@@ -282,5 +285,13 @@ def _measured_roads(
         purpose = "the histogram of each step"
         each = in_parallel(budget, data._by_step, histogram, purpose=purpose, why=DISJOINT_STEPS)
         extra = facts_of_steps([measured.extra for measured in each])
-    trees = [(measured.domains, measured.nodes, measured.variance) for measured in each]
-    return lambda header: road_release_of(data.graph, trees, data.steps, header), {"extra": extra}
+    by = None if data.steps is None else ByStep(data.steps)
+    trees = [
+        (
+            Streets(data.graph, measured.domains),
+            measured.nodes.replace(measured=measured.variance),
+            None,
+        )
+        for measured in each
+    ]
+    return lambda header: count_release(by, trees, header), {"extra": extra}

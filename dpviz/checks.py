@@ -37,7 +37,7 @@ REMEDIES = {
     "Ledger": "give dpviz.Ledger(FILE)",
     "Method": "give a name, or dpviz.method(NAME)",
     "Paths": "give dpviz.Paths.of([[0, 1]]), or dpviz.workload_of('corridor', graph)",
-    "PointRelease": "give a release of points, from dpviz.build or dpviz.read",
+    "CountRelease": "give a release of points, from dpviz.build or dpviz.read",
     "Release": "give a release, from dpviz.build or dpviz.read",
 }
 

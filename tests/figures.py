@@ -18,9 +18,8 @@ from tests.releases import test_fuzz as releases
 PAGE = Path(__file__).parents[1] / "assets" / "results" / "attacks.md"
 HEAD = """# Attacks and what they came to
 
-Sound files of every input format and every kind of release, changed where they have structure
-(cells, members, tags, columns and their types, headers, tables of a GeoPackage, records of a
-Shapefile, now and then bytes). Each gave records or answers, or one clear line without a planted
+Sound files of every input format and every kind of release, changed in their bytes, cells or
+members. Each gave records or answers, or one clear line without a planted
 secret. The time is this process's; the child that parses has limits of its own.
 Made by `uv run python -m tests.figures {asked}`, which ends at the first that does
 otherwise.

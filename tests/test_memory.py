@@ -21,7 +21,7 @@ def test_nothing_holds_a_release_or_its_graph_after_its_visitor_left(kind):
         density_scale(release)
         gone.append(weakref.ref(release.nodes))
     if kind == "roads":
-        gone.append(weakref.ref(release.graph))
+        gone.append(weakref.ref(release.frame.graph))
     del release
     gc.collect()
     assert [each() for each in gone] == [None] * len(gone)
@@ -34,7 +34,7 @@ def test_a_plan_of_roads_is_never_another_graph_s():
         graph = grid(side)
         data = RoadData("grid", graph, Paths.of([[0, 1], [1, 2]]), public=True)
         release = build(data, "event-histogram", 1.0, workload=task, seed=0)
-        assert len(release.graph) == len(graph)
+        assert len(release.frame.graph) == len(graph)
         assert len(release.count(task).count) == 1
         assert graph.remembered("key", lambda side=side: side) == side
         del graph, data, release

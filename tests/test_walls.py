@@ -28,9 +28,11 @@ DOORS = (
     "build.py",
     "evaluation/truth.py",
     "evaluation/sequence_truth.py",
-    "evaluation/area_audit.py",
     "evaluation/audit.py",
+    "evaluation/point_audit.py",
+    "evaluation/road_audit.py",
     "evaluation/sequence_audit.py",
+    "evaluation/subject.py",
     "evaluation/lesson.py",
     "evaluation/privtree_trace.py",
 )
@@ -108,6 +110,16 @@ def test_only_the_vault_and_its_doors_import_private():
         for path in modules()
         if not within(path, INSIDE + DOORS)
         and any(name.startswith("dpviz.private") for name in imports(path, types=True))
+    ]
+    assert strangers == []
+
+
+def test_what_all_pages_share_knows_no_kind_of_data():
+    kinds = tuple(f"dpviz.ui.{kind}" for kind in ("points", "areas", "roads", "sequences"))
+    strangers = [
+        path.name
+        for path in modules("ui/shared")
+        if any(name.startswith(kinds) for name in imports(path, types=True))
     ]
     assert strangers == []
 
@@ -211,7 +223,7 @@ def test_no_circle_of_imports_between_files():
 
 
 TEMPORARY = (
-    "evaluation/rowfile.py",  # appends whole tasks
+    "evaluation/rows.py",  # appends whole builds
     "private/ledger",  # a folder entry and a seal of its own
     "private/load/tables/archive.py",  # unpacks into a private folder
     "files/sandbox.py",  # into memory

@@ -11,10 +11,9 @@ from dpviz.lists import listed
 
 if TYPE_CHECKING:
     from dpviz.domain import Domain
-    from dpviz.releases.points.kinds import KindsRelease
+    from dpviz.releases.counts import PointRelease
     from dpviz.releases.points.quotient import Quotients
     from dpviz.releases.points.region_count import Regions
-    from dpviz.releases.points.release import PointRelease
 
 
 OF_KIND = (*COUNT, "uniformity_sd")
@@ -25,11 +24,9 @@ def attribute_rows(
     release: PointRelease, rects: Sequence[Sequence[float]], period: str | None
 ) -> list[dict[str, Any]]:
     """Of each rectangle what JSON says beside the count; nothing of a plain release."""
-    from dpviz.releases.points.kinds import KindsRelease
-
     rows = _sum_rows(release, rects, period)
-    if isinstance(release, KindsRelease):
-        every = {name: _kind_rows(release, rects, period, name) for name in release.names}
+    if release.kinds:
+        every = {name: _kind_rows(release, rects, period, name) for name in release.kinds}
         for at, row in enumerate(rows):
             row["kinds"] = {name: each[at] for name, each in every.items()}
     return rows
@@ -37,10 +34,8 @@ def attribute_rows(
 
 def region_rows(release: PointRelease, regions: Regions) -> list[dict[str, Any]]:
     """Of each region what JSON says of each kind; nothing of a release without kinds."""
-    from dpviz.releases.points.kinds import KindsRelease
-
     rows: list[dict[str, Any]] = [{} for _ in regions.names]
-    if not isinstance(release, KindsRelease):
+    if not release.kinds:
         return rows
     for name, (counts, shares) in release.regions_by_kind(regions).items():
         columns = answer_rows(counts, OF_KIND), quotient_rows(shares)
@@ -50,7 +45,7 @@ def region_rows(release: PointRelease, regions: Regions) -> list[dict[str, Any]]
 
 
 def _kind_rows(
-    release: KindsRelease, rects: Sequence[Sequence[float]], period: str | None, name: str
+    release: PointRelease, rects: Sequence[Sequence[float]], period: str | None, name: str
 ) -> list[dict[str, Any]]:
     """Of each rectangle the answer of one kind."""
     counts = answer_rows(release.count(rects, period, name), OF_KIND)

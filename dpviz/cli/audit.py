@@ -5,12 +5,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from contextlib import closing
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dpviz.cli.outputs import apart
 from dpviz.cli.root import Epsilon, Json, app, emit, progress, settings
 from dpviz.errors import ParameterError
 
@@ -27,7 +25,7 @@ def audit(
         str,
         typer.Argument(
             metavar="METHOD",
-            help="A name or alias; all, sequences, roads or extremes for many.",
+            help="A name or alias; all, sequences or roads for many.",
         ),
     ],
     epsilon: Epsilon = 1.0,
@@ -50,9 +48,6 @@ def audit(
     secure: Annotated[
         bool, typer.Option("--secure", help="The noise of releases: slower, not repeatable.")
     ] = False,
-    output: Annotated[
-        str | None, typer.Option("--output", "-o", help="With all: a page (.md) of the table.")
-    ] = None,
     processes: Annotated[
         int | None, typer.Option(min=1, help="With all: worker processes; 2 by default.")
     ] = None,
@@ -63,26 +58,30 @@ def audit(
     Inputs are tiny and made here. A bound above epsilon refutes the claim; one below proves
     nothing.
     """
-    from dpviz.evaluation.audits import audited, group, small
+    from dpviz.evaluation.audit import audit as audited
+    from dpviz.evaluation.audits import audit_all, group, small, table
 
-    if output is not None:
-        if Path(output).suffix.lower() != ".md":
-            raise ParameterError(f"output {output!r}: give a .md file")
-        apart(output)
-    _check_fit(
-        method,
-        {
-            "--set": parameters,
-            "--output": output,
-            "--seed": seed,
-            "--secure": secure,
-            "--processes": processes,
-        },
-    )
+    given = {"--set": parameters, "--secure": secure, "--seed": seed, "--processes": processes}
+    words = group(method)
+    _check_fit(method, given, many=words is not None)
     trials = 40_000 if trials is None else trials
-    if group(method) is not None:
-        workers = PROCESSES if processes is None else processes
-        _all(method.lower(), epsilon, trials, confidence, seed or 0, workers, output, as_json)
+    if words is not None:
+        results = audit_all(
+            words,
+            epsilon,
+            trials=trials,
+            confidence=confidence,
+            seed=seed or 0,
+            processes=PROCESSES if processes is None else processes,
+            progress=progress(),
+        )
+        with closing(results):  # here, where a Ctrl-C is known to be under way
+            audits = list(results)
+        rows = [
+            {"setting": word, **dataclasses.asdict(each), "violates": each.violates}
+            for word, each in audits
+        ]
+        emit({"audits": rows}, as_json, "\n".join(table(audits)))
         return
     chosen = small(method, **settings(parameters))
     result = audited(
@@ -103,17 +102,11 @@ def audit(
     emit(facts, as_json, "\n".join(_lines(result, result.method)))
 
 
-def _check_fit(method: str, given: Mapping[str, object]) -> None:
+def _check_fit(method: str, given: Mapping[str, object], many: bool) -> None:
     """Refuse options that an audit has no use for."""
-    from dpviz.evaluation.audits import group
-
-    name = method.lower()
-    if group(name) is None:
-        fitting, remedy = {"--set", "--seed", "--secure"}, "leave it out, or audit all"
-    else:
-        fitting, remedy = {"--output", "--seed", "--processes"}, "leave it out, or name one method"
-        if name == "extremes":
-            fitting, remedy = fitting - {"--output"}, "leave it out; --json prints every row"
+    fitting, remedy = {"--set", "--seed", "--secure"}, "leave it out, or audit all"
+    if many:
+        fitting, remedy = {"--seed", "--processes"}, "leave it out, or name one method"
     for option, value in given.items():
         if value is not None and value is not False and option not in fitting:
             raise ParameterError(f"audit {method}: takes no {option}: {remedy}")
@@ -122,7 +115,7 @@ def _check_fit(method: str, given: Mapping[str, object]) -> None:
 
 
 def _lines(result: Audit, what: str) -> list[str]:
-    """What one audit found, in words."""
+    """One audit in words."""
     verdict = "VIOLATES" if result.violates else "not refuted at"
     more, fewer = result.probabilities
     other = "without" if result.more_likely == "with" else "with"
@@ -138,51 +131,3 @@ def _lines(result: Audit, what: str) -> list[str]:
     if result.structure_epsilon is not None:
         lines.append(f"exact loss of the tree's structure: {result.structure_epsilon:.6g}")
     return lines
-
-
-def _all(
-    name: str,
-    epsilon: float,
-    trials: int,
-    confidence: float,
-    seed: int,
-    processes: int,
-    output: str | None,
-    as_json: bool,
-) -> None:
-    """Audit every setting of a group; a page keeps its rows of settings outside the group."""
-    from dpviz.evaluation.audits import audit_all, existing_rows, group, page
-    from dpviz.files.writing import write_bytes
-
-    results = []
-    words = group(name) or []
-    finished = audit_all(
-        words,
-        epsilon,
-        trials=trials,
-        confidence=confidence,
-        seed=seed,
-        processes=processes,
-        progress=progress(),
-    )
-    with closing(finished):  # here, where a Ctrl-C is known to be under way
-        for word, each in finished:
-            results.append((word, each))
-            if output is not None:  # as far as it is: an interrupt loses one audit, not all
-                rows = {} if name == "all" else existing_rows(output, each)
-                command = (
-                    f"audit all --epsilon {epsilon:g} --trials {trials} -o {Path(output).name}"
-                )
-                write_bytes(output, page(results, command, rows).encode())
-    facts = {
-        "audits": [
-            {"setting": word, **dataclasses.asdict(each), "violates": each.violates}
-            for word, each in results
-        ]
-    }
-    lines = [
-        f"{word:<36} at least {each.epsilon_lower_bound:<7.4g}"
-        f"{'VIOLATES' if each.violates else 'not refuted'}"
-        for word, each in results
-    ]
-    emit(facts, as_json, "\n".join(lines))

@@ -8,10 +8,8 @@ from dpviz.cli.root import in_line
 
 if TYPE_CHECKING:
     from dpviz.build import Handle, SequenceData
-    from dpviz.releases.areas.release import AreaRelease
-    from dpviz.releases.points.release import PointRelease
+    from dpviz.releases.counts import AreaRelease, PointRelease, RoadRelease
     from dpviz.releases.release import Release
-    from dpviz.releases.roads.release import RoadRelease
     from dpviz.releases.sequences.release import SequenceRelease
 
 Facts = tuple[dict[str, Any], list[str]]
@@ -39,7 +37,7 @@ def area_facts(release: AreaRelease) -> Facts:
 
     Two levels may be called alike in no file: their columns differ.
     """
-    areas = release.areas
+    areas = release.frame
     sizes = [part.stop - part.start for part in areas.slices]
     levels = dict(zip(areas.levels, sizes, strict=True))
     words = (f"{size:,} on level {in_line(name)}" for name, size in levels.items())
@@ -49,16 +47,16 @@ def area_facts(release: AreaRelease) -> Facts:
 def road_facts(release: RoadRelease) -> Facts:
     """Size of a release of trips."""
     facts = {
-        "edges": len(release.graph),
-        "subdomains": len(release.domains.start) - 1,
+        "edges": len(release.frame.graph),
+        "subdomains": len(release.frame.domains.start) - 1,
         "nodes": len(release.nodes),
         "depth": release.nodes.depth,
         "limit": release.limit,
     }
     edges, subdomains, nodes = facts["edges"], facts["subdomains"], facts["nodes"]
     line = f"{edges:,} edges, {subdomains:,} sub-domains, {nodes:,} nodes"
-    if len(release.addends) > 1:
-        facts["steps"] = len(release.addends)
+    if len(release.parts) > 1:
+        facts["steps"] = len(release.parts)
         line += f" in each of {facts['steps']:,} steps of time"
     return facts, [line]
 

@@ -1,7 +1,8 @@
-"""Errors of methods on public points, and what every evaluation writes."""
+"""Commands that measure errors of methods on public data, and sum up what was measured."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,16 +14,15 @@ from dpviz.errors import ParameterError
 from dpviz.lists import distinct, words
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from dpviz.build import DataHandle
     from dpviz.cli.data import Data
     from dpviz.cli.options import Measures, Run
-    from dpviz.methods.points.declared import Declared
+    from dpviz.evaluation.experiments import Experiment
+    from dpviz.evaluation.rows import MeasureRow
     from dpviz.queries.workloads import Workload
 
-QUERIES_DRAWN = 10_000
-"""Queries of each size, where nobody says how many."""
+METRIC = ("mean_relative_error",)
+"""Drawn of an evaluation on points."""
 
 NONEMPTY_DRAWS = 20
 """Queries drawn for every one that --nonempty asks for."""
@@ -31,52 +31,57 @@ NONEMPTY_DRAWS = 20
 def evaluate_points(source: str, data: Data, order: Run, measures: Measures) -> None:
     """Measure relative errors of range queries."""
     from dpviz.build import require_public
-    from dpviz.evaluation.experiments import Experiment, fitted, run
-    from dpviz.evaluation.results import Results, about, summary
-    from dpviz.queries.workloads import save
+    from dpviz.evaluation.experiments import Experiment, fitted
+    from dpviz.evaluation.points import PointBench
+    from dpviz.evaluation.rows import summary
 
-    output, plot, workload_file = order.output, measures.plot, measures.workload
-    require_files(output, plot, source, workload_file)
+    output, plot, workload = order.output, measures.plot, measures.workload
+    require_files(output, plot, source, workload)
     handle = data.load(source, public=True)
     require_public(dpviz.Ledger(), handle)  # exact counts follow
-    declared, workload_file = _declared(workload_file, handle)
-    drawn = workload_file is not None and not Path(workload_file).exists()
-    chosen = distinct(words(measures.sizes, "--sizes"))
-    asked = _workloads(handle, chosen, order.seed or 0, measures, workload_file)
+    declared = None if workload is None else workload_rule(workload)(handle)
+    sizes, seed = distinct(words(measures.sizes, "--sizes")), order.seed or 0
+    asked = _workloads(handle, sizes, measures.queries, seed, measures.nonempty)
     plan = Experiment(
         distinct(fitted(text, declared) for text in words(order.methods, "--methods")),
         distinct(numbers(order.epsilons, "--epsilons")),
-        asked,
         order.repeats,
         order.seed,
-        measures.sanity,
     )
-    with claimed(output):
-        results = Results(output, about(handle, plan), measures.absolute)
-        done = {row.key for row in results.rows}
-        finished = run(handle, plan, done=done, processes=measures.processes, progress=progress())
-        if drawn and workload_file is not None:  # only once nothing is left to refuse
-            save(list(asked), handle.domain, workload_file)
-        for rows in finished:
-            results.append(rows)
+    rows = measured(output, PointBench(handle, asked, measures.sanity), plan, measures.processes)
     if plot is not None:
-        from dpviz.evaluation.plots import error_figure
-
-        write_plot(plot, error_figure(results.rows, title=handle.name))
-    means = summary(results.rows)
+        write_plot(plot, rows, handle.name)
+    means = summary(rows)
     lines = [
         f"{row['method']:<28}{row['epsilon']:<8g}{row['size']:<9}"
         f"{row['mean_relative_error']:<12.4g}{row['median_relative_error']:.4g}"
         for row in means
     ]
-    emit_results(output, len(results.rows), means, lines, order.as_json)
+    emit_results(output, len(rows), means, lines, order.as_json)
 
 
-def write_plot(path: str, figure: Figure) -> None:
-    """Write a figure, whole or not at all."""
+def measured(output: str, bench: Any, plan: Experiment, processes: int = 0) -> list[MeasureRow]:
+    """Measure what a file of rows lacks; all rows of the file."""
+    from dpviz.evaluation.experiments import run
+    from dpviz.evaluation.rows import RowFile
+
+    with claimed(output):
+        file = RowFile(output, {**bench.about, "seed": plan.seed})
+        done = {row.key for row in file.rows}
+        for rows in run(bench, plan, done=done, processes=processes, progress=progress()):
+            file.append(rows)
+    return file.rows
+
+
+def write_plot(
+    path: str, rows: list[MeasureRow], title: str, measures: Iterable[str] = METRIC
+) -> None:
+    """Draw measures against epsilon; write the picture whole or not at all."""
+    from dpviz.evaluation.plots import error_figure
     from dpviz.files.writing import write_file
     from dpviz.render.fonts import legible
 
+    figure = error_figure(rows, measures, title)
     legible(figure)
     write_file(path, lambda temporary: figure.savefig(temporary, dpi=150))
 
@@ -84,86 +89,47 @@ def write_plot(path: str, figure: Figure) -> None:
 def emit_results(
     output: str, rows: int, results: list[dict[str, Any]], lines: list[str], as_json: bool
 ) -> None:
-    """What an evaluation found: its means as values for JSON, and in lines for people."""
+    """Print the means of an evaluation: values for JSON, lines for people."""
     facts = {"output": output, "rows": rows, "results": results}
     emit(facts, as_json, "\n".join([f"{output}: {rows:,} rows", *lines]))
 
 
-def _declared(workload: str | None, handle: DataHandle) -> tuple[Declared | None, str | None]:
-    """A declared workload, or the Parquet file of queries."""
-    from dpviz.methods.points.declared import is_worded
-
-    if workload is None or not (is_worded(workload) or Path(workload).suffix.lower() == ".csv"):
-        return None, workload
-    return workload_rule(workload)(handle), None
-
-
 def _workloads(
-    handle: DataHandle,
-    sizes: tuple[str, ...],
-    seed: int,
-    measures: Measures,
-    file: str | None,
+    handle: DataHandle, sizes: tuple[str, ...], queries: int, seed: int, nonempty: bool
 ) -> tuple[Workload, ...]:
-    """The queries: from the file where it exists, else drawn."""
+    """Draw the queries of every size."""
     from dpviz.evaluation import truth
-    from dpviz.queries import workloads
+    from dpviz.queries.workloads import workload
 
-    def drawn(size: str, n: int) -> Workload:
-        if size in truth.HOT:
-            return truth.hot(handle, size, n, seed)
-        return workloads.workload(handle.domain, size, n, seed)
-
-    queries, nonempty = measures.queries, measures.nonempty
-    if file is not None and Path(file).exists():
-        stored = {load.size: load for load in workloads.read(file, handle.domain)}
-        missing = [size for size in sizes if size not in stored]
-        if missing:
-            raise ParameterError(
-                f"{file} holds the sizes {', '.join(stored)}, not {missing[0]}: "
-                "choose another file or --sizes"
-            )
-        chosen = tuple(stored[size] for size in sizes)
-        for load in chosen:  # the command that wrote it goes on when it is given again
-            if queries not in (None, len(load)):
-                raise ParameterError(
-                    f"--queries {queries}: {file} holds {len(load)} {load.size} ones of its own: "
-                    "leave it out"
-                )
-            if nonempty:
-                truth.nonempty(handle, load, len(load))
-        return chosen
-    queries = QUERIES_DRAWN if queries is None else queries
-    if nonempty:
-        many = [drawn(size, NONEMPTY_DRAWS * queries) for size in sizes]
-        return tuple(truth.nonempty(handle, load, queries) for load in many)
-    return tuple(drawn(size, queries) for size in sizes)
+    many = NONEMPTY_DRAWS * queries if nonempty else queries
+    drawn = tuple(
+        truth.hot(handle, size, many, seed)
+        if size in truth.HOT
+        else workload(handle.domain, size, many, seed)
+        for size in sizes
+    )
+    return tuple(truth.nonempty(handle, load, queries) for load in drawn) if nonempty else drawn
 
 
 def require_files(output: str, plot: str | None, *inputs: str | None) -> None:
-    """Fail before hours of work, not after: of rows, the plan beside them and a picture of them.
+    """Refuse files of rows and of a picture that cannot be written: before hours of work.
 
     Raises:
         ParameterError: no CSV file in a folder that exists, no picture in one, or an input in place
-            of the rows or the plan.
-        DataError: another file in place of the plan.
+            of the rows.
         ReleaseError: as :func:`dpviz.files.writing.destination`.
     """
-    from dpviz.evaluation.rowfile import plan_file, plan_in
+    from dpviz.evaluation.rows import require_csv
 
+    require_csv(output)
     apart(output, *inputs, resumed=True)
     if plot is not None:
-        _require_picture(plot, output)
-    side = plan_file(output)
-    plan_in(side)
-    apart(str(side), *inputs, resumed=True)
+        _require_picture(plot)
 
 
-def _require_picture(plot: str, output: str) -> None:
+def _require_picture(plot: str) -> None:
     path = Path(plot)
     apart(plot)
-    if path.resolve() == Path(output).resolve():
-        raise ParameterError(f"plot {plot!r} is the output too: name two files")
     if path.suffix.lower() not in {".png", ".svg", ".pdf"} or not path.parent.is_dir():
         raise ParameterError(f"plot {plot!r}: give a .png, .svg or .pdf in a folder that exists")
     space_in(path.parent, plot)

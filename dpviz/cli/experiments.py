@@ -26,7 +26,7 @@ from dpviz.cli.root import Json, app, emit
 from dpviz.cli.sequence_figures import evaluate_sequences
 from dpviz.errors import ParameterError, PrivacyError
 
-_POINTS = "sizes queries sanity nonempty workload absolute processes plot"
+_POINTS = "sizes queries sanity nonempty workload processes plot"
 _SEQUENCES = "tops l_top samples plot"
 MEASURED = {
     POINTS: f"{_POINTS} bounds columns x y crs decimal thousands time_format order table",

@@ -14,8 +14,8 @@ from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
     from dpviz.evaluation.matching import MatchTruth
+    from dpviz.releases.counts import PointRelease
     from dpviz.releases.points.matching import Matching
-    from dpviz.releases.points.release import PointRelease
 
 
 @app.command()
@@ -100,21 +100,18 @@ def match(
 
 
 def described(matching: Matching) -> list[str]:
-    """What is said of a matching."""
+    """A matching in words."""
     everything = len(matching.leaves_a) * len(matching.leaves_b)
     dummies_a, dummies_b = matching.dummies
-    if matching.padding == "noisy":
-        lost = "records above a leaf's noisy count are suppressed, and their matches lost"
-    elif matching.failure is None:
-        lost = "no probability is known that a record is lost: counts were post-processed"
-    else:
-        lost = f"a record is lost with a probability of at most {matching.failure:g}"
+    lost = "an unknown probability: counts were post-processed, or records are suppressed"
+    if matching.failure is not None:
+        lost = f"a probability of at most {matching.failure:g}"
     return [
         f"{matching.pairs:,} of {everything:,} pairs of leaves may hold a match",
         f"reduction ratio {matching.reduction_ratio:.4f}: {matching.compared:,.0f} comparisons in "
         f"place of {matching.noisy_a * matching.noisy_b:,.0f}",
         f"padding: {dummies_a:,.0f} dummies for {matching.noisy_a:,.0f} records of A, "
-        f"{dummies_b:,.0f} for {matching.noisy_b:,.0f} of B; {lost}",
+        f"{dummies_b:,.0f} for {matching.noisy_b:,.0f} of B; a record is lost with {lost}",
     ]
 
 

@@ -300,8 +300,8 @@ class Measures:
         help="Points: small, medium, large, huge, hot, hot-0, or sides in the bounds' units: "
         "15x0.2.",
     )
-    queries: int | None = option(
-        "--queries", max=QUERIES.most, help="Points: range queries per size; 10,000 by default."
+    queries: int = option(
+        "--queries", default=10_000, max=QUERIES.most, help="Points: range queries per size."
     )
     sanity: float = option(
         "--sanity", default=0.001, help="Points: sanity bound as a share of the records."
@@ -312,13 +312,7 @@ class Measures:
     workload: str | None = option(
         "--workload",
         help="Points: what releases are for, as for build: words or a CSV file; a row's method "
-        "names the parameters that follow. Or a Parquet file of queries: read it, or write it if "
-        "absent.",
-    )
-    absolute: bool = option(
-        "--absolute",
-        default=False,
-        help="Points: a last column, mean absolute error in records.",
+        "names the parameters that follow.",
     )
     processes: int = option("--processes", min=0, default=2, help="Points: worker processes.")
     lengths: str = option(

@@ -30,17 +30,15 @@ from dpviz.lists import listed, words
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dpviz.releases.areas.release import AreaRelease
-    from dpviz.releases.points.range_count import RangeAnswers
-    from dpviz.releases.points.release import PointRelease
-    from dpviz.releases.roads.release import RoadRelease
+    from dpviz.releases.answers import RangeAnswers
+    from dpviz.releases.counts import AreaRelease, PointRelease, RoadRelease
     from dpviz.releases.sequences.release import SequenceRelease
     from dpviz.roads.graph import Int, RoadGraph
 
 RANGE = (*COUNT, "uniformity_sd", "nodes")
 """What is said of the answer to a range query."""
 
-PATH = (*COUNT, "edges", "subdomains", "nodes")
+PATH = (*COUNT, "nodes")
 """What is said of the answer to a path query."""
 
 Answers = tuple[str, list[dict[str, Any]], list[str]]
@@ -162,10 +160,10 @@ def timeline(
         answers = _one_kind(opened, part.kind).timeline(box, every, part.period)
         rows = step_rows(answers, opened.domain.calendar.words, RANGE)
     else:
-        if not isinstance(opened, dpviz.TimedRoadRelease):
+        if opened.steps is None:
             raise ParameterError("this release has no time: ask it with 'dpviz query'")
         each = [[] if one is None else [one] for one in (path, between)]
-        paths = _asked_paths(opened.graph, *each)
+        paths = _asked_paths(opened.frame.graph, *each)
         if len(paths) > 1:
             raise ParameterError("--path and --between are asked one at a time: give either")
         answers = opened.timeline(paths[0], part.period)
@@ -221,11 +219,11 @@ def _points(opened: PointRelease, question: Question, period: str | None) -> Ans
 def _areas(opened: AreaRelease, question: Question) -> Answers:
     """Answers from a release of areas: of every area, or of rectangles."""
     if not question.areas:
-        asked = _asked_rectangles(question, opened.areas.domain.columns)
+        asked = _asked_rectangles(question, opened.domain.columns)
         return _rectangles(opened, asked, opened.count(asked))
     if question.rect or question.rects:
         raise ParameterError("a release of areas answers --areas, or --rect and --rects: give one")
-    areas, answers = opened.areas, opened.answers
+    areas, answers = opened.frame, opened.answers
     columns = {"level": areas.level_of.tolist(), "name": areas.names, "parent": areas.parent_names}
     counts = {name: getattr(answers, name).tolist() for name in ("count", "low", "high")}
     rows = as_rows(columns | counts)
@@ -239,11 +237,14 @@ def _areas(opened: AreaRelease, question: Question) -> Answers:
 
 def _paths(opened: RoadRelease, question: Question, period: str | None) -> Answers:
     """Answers from a release of trips: of paths."""
-    asked = _asked_paths(opened.graph, question.path or [], question.between or [])
-    answers = opened.count(dpviz.Paths.of(asked), period)
+    streets = opened.frame
+    asked = _asked_paths(streets.graph, question.path or [], question.between or [])
+    paths = dpviz.Paths.of(asked)
+    answers, subdomains = opened.count(paths, period), streets.subdomains(paths).tolist()
     rows = [
-        {"path": opened.graph.edge_id[edges].tolist()} | row
-        for edges, row in zip(asked, answer_rows(answers, PATH), strict=True)
+        {"path": streets.graph.edge_id[edges].tolist()}
+        | {**row, "edges": len(edges), "subdomains": many}
+        for edges, row, many in zip(asked, answer_rows(answers, PATH), subdomains, strict=True)
     ]
     return "answers", rows, [f"{row['edges']} edges: {_interval(row, 'roads')}" for row in rows]
 
@@ -349,9 +350,7 @@ def _one_kind(release: PointRelease, kind: str | None) -> PointRelease:
     Raises:
         DomainError: no such kind.
     """
-    from dpviz.releases.points.kinds import require_kinds
-
-    return release if kind is None else require_kinds(release).of(kind)
+    return release if kind is None else release.of(kind)
 
 
 def _regions(release: PointRelease, path: str, name: str | None) -> Answers:

@@ -18,7 +18,7 @@ from dpviz.cli.root import Json, ReleaseFile, app, complain, emit, in_line
 from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
-    from dpviz.releases.areas.release import AreaRelease
+    from dpviz.releases.counts import AreaRelease
 
 EXPORTED = {"points": "all_nodes", "areas": "all_nodes join key level"}
 """The options of an export of each kind of release."""
@@ -51,6 +51,8 @@ def info(
     as_json: Json = False,
 ) -> None:
     """Show what a release says of itself: header, budget breakdown, size."""
+    from dpviz.releases.counts import is_areas, is_points, is_roads
+
     if code is not None:
         beside = {"source": source, "seed": seed, "areas": areas, "graph": graph}
         given = {name: value for name, value in beside.items() if value is not None}
@@ -68,7 +70,7 @@ def info(
     header = opened.header.to_dict()
     size: list[str] = []
     facts, likely = dict(header), []
-    if isinstance(opened, dpviz.PointRelease):
+    if is_points(opened):
         place = opened.domain.place
         sizes, size = point_facts(opened)
         facts = {**sizes, **header, "domain": opened.domain.to_dict()}
@@ -78,13 +80,13 @@ def info(
             *attribute_facts(opened.domain),
         ]
         likely = promises(opened, Path(release).absolute().parent)
-    if isinstance(opened, dpviz.TimedRoadRelease):
+    if is_roads(opened) and opened.steps is not None:
         steps = opened.steps
         facts |= {"time": steps.to_dict(), "steps": len(steps)}
         first, last = steps.words(0)[0], steps.words(len(steps) - 1)[1]
         size = [f"{len(steps):,} steps of {steps.every} from {first} to {last} {steps.zone}"]
-    if isinstance(opened, dpviz.AreaRelease):
-        domain = opened.areas.domain
+    if is_areas(opened):
+        domain = opened.domain
         sizes, size = area_facts(opened)
         facts = {**sizes, **header, "domain": domain.to_dict()}
         size += [f"domain {listed(domain.bounds)} {domain.crs}"]
@@ -179,9 +181,9 @@ def export(
         return
     path = dpviz.export(opened, output, leaves=not all_nodes)
     if opened.kind == "roads":
-        rows, noun = len(opened.graph) * len(opened.addends), "edges"
+        rows, noun = len(opened.frame.graph) * len(opened.parts), "edges"
     elif opened.kind == "areas":
-        rows, noun = len(opened.areas) if all_nodes else opened.areas.leaves, "rows"
+        rows, noun = len(opened.frame) if all_nodes else opened.frame.leaves, "rows"
     else:
         nodes = opened.table.nodes
         rows, noun = len(nodes) if all_nodes else int(nodes.leaf.sum()), "rows"

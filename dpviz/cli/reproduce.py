@@ -18,8 +18,7 @@ def reproduce(
         str,
         typer.Argument(
             help="fanout (PrivTree, appendix B); medians, kdtrees, heights, matching (ICDE "
-            "2012, figures 4 to 7); intervals, coverage, attributes (what ours hold); districts "
-            "(measured or added up); hours (what one is worth)."
+            "2012, figures 4 to 7)."
         ),
     ],
     output: Annotated[
@@ -27,7 +26,7 @@ def reproduce(
         typer.Option(
             "--output",
             "-o",
-            help="A folder that exists; only files of an earlier run are replaced.",
+            help="A folder that exists; no file in it is replaced.",
         ),
     ],
     repeats: Annotated[int, typer.Option(help="Repetitions with fresh noise.")] = 5,

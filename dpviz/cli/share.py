@@ -17,8 +17,7 @@ from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
     from dpviz.build import Account
-    from dpviz.releases.areas.release import AreaRelease
-    from dpviz.releases.points.release import PointRelease
+    from dpviz.releases.counts import AreaRelease, PointRelease
 
 Releases = Annotated[
     list[str],
@@ -185,9 +184,10 @@ def _part(release: PointRelease | AreaRelease, period: str) -> PointRelease | Ar
     Raises:
         ParameterError: it has no time.
     """
+    from dpviz.releases.counts import is_points
     from dpviz.releases.points.window import during
 
-    if not isinstance(release, dpviz.PointRelease) or release.domain.time is None:
+    if not is_points(release) or release.domain.time is None:
         raise ParameterError(f"--period {period!r}: this release has no time; leave it out")
     return during(release, period)
 
@@ -212,10 +212,11 @@ def _in_time(
     releases: Sequence[PointRelease | AreaRelease],
 ) -> tuple[Sequence[PointRelease | AreaRelease], Sequence[str]]:
     """One release with time as the maps of its steps, and when each begins; others as they are."""
+    from dpviz.releases.counts import is_points
     from dpviz.releases.points.window import windows
 
     first, *others = releases
-    if isinstance(first, dpviz.PointRelease) and not others and first.domain.time is not None:
+    if is_points(first) and not others and first.domain.time is not None:
         return windows(first)
     return _flat(releases), ()
 

@@ -1,4 +1,4 @@
-"""The command that prints the query for a warehouse of one's own."""
+"""The command that prints the query for a database of one's own."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ def sql(
     clock: Clock,
     attributes: Attributes,
     units: Units,
-    dialect: Annotated[str, typer.Option(help="bigquery, snowflake, databricks, …")] = "duckdb",
+    dialect: Annotated[str, typer.Option(help="duckdb, postgres or spark")] = "duckdb",
     bits: Bits = None,
     as_json: Json = False,
 ) -> None:
-    """Print the query that counts records by cell, for any warehouse; its result is a SOURCE."""
+    """Print the query that counts records by cell; its result is a SOURCE."""
     from dpviz.build import CellQuery, checked_bits, checked_dialect
     from dpviz.build import quoted_table as quoted
 
     domain = places.domain(None, clock, attributes.without_values())
     assert domain is not None
-    dialect = checked_dialect(dialect, units.unit is not None)
+    dialect = checked_dialect(dialect)
     named = places.names or domain.place.columns
     query = CellQuery(domain, named, checked_bits(bits, domain), **units.reading())
     text = query.sql(quoted(table), dialect, secrets.token_hex(16))
@@ -47,9 +47,11 @@ def sql(
         "note: THE RESULT HOLDS EXACT COUNTS and is as sensitive as the table. Save it as CSV or "
         f"Parquet, and give it to 'dpviz build' with {shlex.join(again)}"
     )
-    if domain.time is not None:  # in many dialects a timestamp would be no number: outside
+    if domain.time is not None:
         complain(f"note: column {domain.time!r} must hold seconds since 1970 UTC: else give a view")
-    for name, kinds in query.declared(dialect).items():
-        complain(f"note: {dialect} needs column {name!r} declared as {kinds}: else give a view")
+    if dialect == "postgres":
+        complain("note: columns of coordinates must be declared as numbers: else give a view")
+    if units.unit is not None:
+        complain(f"note: column {units.unit!r} must hold texts or whole numbers: else give a view")
     facts = {"sql": text, "dialect": dialect, "bits": query.bits}
     emit({**facts, "columns": ["cell", query.count_column]}, as_json, text)

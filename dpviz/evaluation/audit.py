@@ -6,30 +6,23 @@ audit makes its own tiny data sets: it never sees a record of anyone.
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, Generic, TypeVar
+from typing import Any
 
-import numpy as np
-
-from dpviz.domain import Domain, default_columns
 from dpviz.errors import ParameterError
-from dpviz.evaluation.events import feature_names, features
+from dpviz.evaluation.area_audit import area_subject
 from dpviz.evaluation.exact import structure_loss, whole_loss
-from dpviz.evaluation.neighbours import Neighbours, neighbours
-from dpviz.evaluation.search import Bench, Case, Finding, finding
+from dpviz.evaluation.point_audit import point_subject
+from dpviz.evaluation.road_audit import road_subject
+from dpviz.evaluation.search import Bench, Finding, finding
+from dpviz.evaluation.sequence_audit import sequence_subject
+from dpviz.evaluation.subject import Neighbours, Subject
 from dpviz.methods import method_with
-from dpviz.methods.points.base import PointMethod
 from dpviz.methods.registry import Method
-from dpviz.methods.structure import SharedThreshold, Structure
 from dpviz.private.budget import Budget, positive_epsilon
-from dpviz.private.index import PointIndex
 from dpviz.private.mechanisms.noise import Noise, SecureNoise, SimulatedNoise
 from dpviz.progress import Progress
-
-M = TypeVar("M", bound=Method)
 
 CONFIDENCE = 0.9999
 """The false-positive rate is at most 1e-4."""
@@ -40,7 +33,7 @@ LEAST = 1e-4
 
 @dataclass(frozen=True, kw_only=True)
 class Audit(Finding):
-    """What an audit found, and of what.
+    """The result of an audit.
 
     Attributes:
         epsilon: the claim, or for a method without a guarantee what its paper claims.
@@ -62,7 +55,7 @@ class Audit(Finding):
 
     @property
     def violates(self) -> bool:
-        """Whether the claim is refuted."""
+        """True where the claim is refuted."""
         exact = self.structure_epsilon or 0.0, self.exact_epsilon or 0.0
         return max(self.epsilon_lower_bound, *exact) > self.epsilon
 
@@ -73,125 +66,90 @@ def tiny(name: str, kind: str = "points", /, **parameters: Any) -> Any:
     return cls(**{**cls.tiny, **(cls.preset(name) or {}), **parameters})
 
 
-class MethodBench(Bench[Case], Generic[Case, M]):
-    """A bench of builds of a method, with noise that is simulated or that of releases.
+SUBJECTS: dict[str, Callable[[Any, float], Subject]] = {
+    "points": point_subject,
+    "sequences": sequence_subject,
+    "areas": area_subject,
+    "roads": road_subject,
+}
+"""Subjects by kind of data, of a method and an epsilon."""
+
+
+class Auditor(Bench[Neighbours]):
+    """Builds a subject again and again, with simulated noise or that of releases.
 
     Args:
-        method: with its parameters.
-        epsilon: the claim to test.
+        subject: what is built.
+        budget: of one release.
+        noise: of every release.
         trials, progress: see :class:`~dpviz.evaluation.search.Bench`.
-        seed: of the simulated noise.
-        secure: draw the noise of releases.
     """
 
     def __init__(
         self,
-        method: M,
-        epsilon: float,
+        subject: Subject,
+        budget: Budget,
+        noise: Noise,
         trials: int,
-        seed: int | None,
-        secure: bool,
-        progress: Progress | None,
-    ) -> None:
-        super().__init__(trials, method.delta, progress)
-        if positive_epsilon(epsilon) < LEAST:
-            raise ParameterError(f"epsilon={epsilon:g}: an audit needs at least {LEAST:g}")
-        self.method, self.epsilon, self.secure = method, float(epsilon), secure
-        self.noise: Noise = SecureNoise() if secure else SimulatedNoise(seed)
-
-    @property
-    def budget(self) -> Budget:
-        """Of one release."""
-        return Budget(self.epsilon, self.delta)
-
-    @abstractmethod
-    def cases(self) -> Iterable[Case]:
-        """The inputs that an audit tries."""
-
-    @property
-    @abstractmethod
-    def names(self) -> Sequence[str]:
-        """Of the features, in words."""
-
-    def structure(self) -> Structure | SharedThreshold | None:
-        """The split decisions of a build, as far as their exact loss can be computed."""
-        return None
-
-    @classmethod
-    def audit(
-        cls,
-        method: M,
-        epsilon: float = 1.0,
-        *,
-        trials: int = 40_000,
-        confidence: float = CONFIDENCE,
-        seed: int | None = 0,
-        secure: bool = False,
         progress: Progress | None = None,
-    ) -> Audit:
-        """Try to refute a method's claim.
+    ) -> None:
+        super().__init__(trials, budget.delta, progress)
+        self.subject, self.budget, self.noise = subject, budget, noise
 
-        Args:
-            method: with its parameters; ``tiny`` of its kind chooses some that make builds fast.
-            epsilon: the claim to test.
-            trials: runs on each of the two inputs, search included.
-            confidence: of the bound, for all events and inputs together.
-            seed: of the simulated noise, whose distributions are those of the secure noise.
-            secure: draw the noise of releases instead: slower, not repeatable.
-            progress: called with the share of the trials that are done.
+    def inputs(self, case: Neighbours) -> tuple[Any, Any]:
+        """See the base."""
+        return case.larger, case.smaller
 
-        Raises:
-            ParameterError: a claim below :data:`LEAST`, fewer than 100 trials, or a confidence
-                outside (0, 1).
-        """
-        bench = cls(method, epsilon, trials, seed, secure, progress)
-        result = finding(bench, list(bench.cases()), bench.names, confidence)
-        structure = bench.structure()
-        return Audit(
-            **vars(result),
-            method=method.name,
-            epsilon=bench.epsilon,
-            delta=bench.delta,
-            confidence=confidence,
-            trials=trials,
-            secure=secure,
-            structure_epsilon=structure_loss(structure),
-            exact_epsilon=whole_loss(structure),
-        )
+    def features(self, case: Neighbours, data: Any) -> list[float]:
+        """See the base."""
+        budget = Budget(self.budget.epsilon, self.budget.delta)
+        release = self.subject.build(data, budget, self.noise)
+        return self.subject.features(release, case.target)
+
+    def finding(self, confidence: float) -> Finding:
+        """Search for the worst inputs and event, and bound ε on fresh runs."""
+        return finding(self, self.subject.cases, self.subject.names, confidence)
 
 
-class PointBench(MethodBench[Neighbours, PointMethod]):
-    """Builds of a spatial method, in the unit square or its like."""
+def audit(
+    method: Method,
+    epsilon: float = 1.0,
+    *,
+    trials: int = 40_000,
+    confidence: float = CONFIDENCE,
+    seed: int | None = 0,
+    secure: bool = False,
+    progress: Progress | None = None,
+) -> Audit:
+    """Try to refute a method's claim.
 
-    @cached_property
-    def domain(self) -> Domain:
-        """Of as many dimensions as the method takes, two where it takes them."""
-        dims = 2 if 2 in self.method.dims else self.method.dims[0]
-        return Domain((0.0,) * dims, (1.0,) * dims, default_columns(dims))
+    Args:
+        method: of any kind, with its parameters; :func:`tiny` chooses some that make builds fast.
+        epsilon: the claim to test.
+        trials: runs on each of the two inputs, search included.
+        confidence: of the bound, for all events and inputs together.
+        seed: of the simulated noise, whose distributions are those of the secure noise.
+        secure: draw the noise of releases instead: slower, not repeatable.
+        progress: called with the share of the trials that are done.
 
-    def cases(self) -> Iterable[Neighbours]:
-        """See :class:`MethodBench`."""
-        return neighbours(self.method, self.epsilon, self.domain)
-
-    @property
-    def names(self) -> Sequence[str]:
-        """See :class:`MethodBench`."""
-        return feature_names(self.domain.dims)
-
-    def structure(self) -> Structure | SharedThreshold | None:
-        """See :class:`MethodBench`."""
-        return self.method.structure(self.epsilon, self.domain.dims)
-
-    def inputs(self, case: Neighbours) -> tuple[PointIndex, PointIndex]:
-        """See :class:`~dpviz.evaluation.search.Bench`."""
-        cells = np.concatenate([case.cells, case.target[None]])
-        larger = PointIndex.from_cells(self.domain, cells, np.append(case.weights, 1))
-        return larger, PointIndex.from_cells(self.domain, case.cells, case.weights)
-
-    def features(self, case: Neighbours, data: PointIndex) -> list[float]:
-        """See :class:`~dpviz.evaluation.search.Bench`."""
-        nodes = self.method.build(data, self.budget, self.noise)
-        return features(nodes, case.target, self.domain.side)
-
-
-audit = PointBench.audit
+    Raises:
+        ParameterError: a claim below :data:`LEAST`, fewer than 100 trials, or a confidence
+            outside (0, 1).
+    """
+    epsilon = float(positive_epsilon(epsilon))
+    if epsilon < LEAST:
+        raise ParameterError(f"epsilon={epsilon:g}: an audit needs at least {LEAST:g}")
+    subject = SUBJECTS[method.kind](method, epsilon)
+    noise: Noise = SecureNoise() if secure else SimulatedNoise(seed)
+    auditor = Auditor(subject, Budget(epsilon, method.delta), noise, trials, progress)
+    return Audit(
+        **vars(auditor.finding(confidence)),
+        method=method.name,
+        epsilon=epsilon,
+        delta=method.delta,
+        confidence=confidence,
+        trials=trials,
+        secure=secure,
+        structure_epsilon=structure_loss(subject.structure),
+        exact_epsilon=whole_loss(subject.structure),
+    )

@@ -1,4 +1,4 @@
-"""What an attacker looks at: features of a release, events on them, and a bound with confidence.
+"""Events on the features of releases, and a bound on ε with confidence.
 
 The event is chosen on some trials and its probabilities are bounded on others, so that the search,
 however long, costs no confidence.
@@ -14,59 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpviz.lazy import scipy
-from dpviz.trees.decomposition import Decomposition
-from dpviz.trees.lattice import Float, Int, overlaps
+from dpviz.trees.lattice import Float
 
 QUANTILES = 14
 """Thresholds tried for each feature."""
 
 CAUTION = 3.0
 """Standard errors that are taken off the score of an event, so that luck does not choose."""
-
-
-def feature_names(dims: int) -> list[str]:
-    """Names of the features of :func:`features`, in order."""
-    edges = [f"first cut on axis {axis} (share of the domain)" for axis in range(dims)]
-    return [
-        "nodes",
-        "depth",
-        "level of the record's leaf",
-        "count of the record's leaf",
-        "splits away from the record",
-        "count of the whole domain",
-        "count outside the record's leaf",
-        "size of the record's leaf (halvings)",
-        "count near the record (1/16 of each axis)",
-        *edges,
-    ]
-
-
-def features(nodes: Decomposition, target: Int, side: int) -> list[float]:
-    """What a release shows around the place of the record, as numbers."""
-    inside = ((nodes.lo <= target) & (target < nodes.hi)).all(axis=1)
-    path = np.flatnonzero(inside)  # breadth-first: the last one is the leaf
-    roots = nodes.levels[0].stop
-    last = path[-1] if len(path) else 0
-    inner = nodes.n_children > 0
-    total = float(nodes.count[:roots].sum())
-    sides = nodes.hi[last] - nodes.lo[last]
-    block = side // 16
-    low = target // block * block
-    leaves = np.flatnonzero(~inner)
-    common = overlaps(nodes.lo[leaves], nodes.hi[leaves], low, low + block)
-    near = float(common / nodes.volume[leaves] @ nodes.count[leaves])
-    return [
-        float(len(nodes)),
-        float(nodes.depth),
-        float(len(path) - 1),
-        float(nodes.count[last]),
-        float(np.count_nonzero(inner) - np.count_nonzero(inner[path])),
-        total,
-        total - float(nodes.count[last]),
-        float(nodes.dims * math.log2(side) - np.log2(sides.astype(np.float64)).sum()),
-        near,
-        *(nodes.hi[min(roots, len(nodes) - 1)] / side).tolist(),
-    ]
 
 
 @dataclass(frozen=True)
@@ -76,14 +30,14 @@ class Event:
     conditions: tuple[tuple[int, bool, float], ...]
 
     def holds(self, table: Float) -> NDArray[np.bool_]:
-        """In which trials it happens; ``table`` has a row per trial and a column per feature."""
+        """Trials in which it happens; ``table`` has a row per trial and a column per feature."""
         holding = np.ones(len(table), dtype=np.bool_)
         for column, above, value in self.conditions:
             holding &= (table[:, column] >= value) if above else (table[:, column] <= value)
         return holding
 
     def described(self, names: Sequence[str]) -> str:
-        """In words."""
+        """Describe it in words."""
         return " and ".join(
             f"{names[column]} {'≥' if above else '≤'} {value:g}"
             for column, above, value in self.conditions

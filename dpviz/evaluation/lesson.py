@@ -1,4 +1,4 @@
-"""What the lessons show: exact neighbourhoods, mechanisms drawn again and again. PUBLIC data only.
+"""Numbers of the lessons: exact neighbourhoods, mechanisms drawn repeatedly. PUBLIC data only.
 
 Every function that takes a handle refuses data that are not declared public; the others work on
 plain numbers. All noise is simulated.
@@ -19,7 +19,7 @@ from dpviz.errors import PrivacyError
 from dpviz.evaluation.truth import exact_counts
 from dpviz.private.budget import Budget
 from dpviz.private.mechanisms.noise import SimulatedNoise, geometric
-from dpviz.releases.points.release import PointRelease
+from dpviz.releases.counts import PointRelease
 from dpviz.trees.lattice import Float, Int
 
 METRES = 111_320.0
@@ -170,7 +170,7 @@ def two_worlds(count: int, epsilon: float, n: int, seed: int) -> Worlds:
 
 
 def suspicion(count: int, epsilon: float, releases: int, n: int, seed: int, record: bool) -> Int:
-    """How many of several releases of one count lie above ``count``: all that an attacker can use.
+    """Count releases of one count that lie above ``count``: all that an attacker can use.
 
     An answer above speaks for one record more by ε, one that is not speaks against it by ε. So j
     of k answers above make the log odds (2j − k)·ε, and k releases cost kε.
@@ -223,7 +223,7 @@ def error_parts(
     resamples: int = 1,
     **parameters: Any,
 ) -> ErrorParts:
-    """Where the error of a method with a fixed structure comes from.
+    """Split the error of a method with a fixed structure into its parts.
 
     Args:
         handle: public data.

@@ -1,4 +1,4 @@
-"""What a matching of two public data sets keeps: true matches, and the true reduction ratio."""
+"""True matches of two public data sets that a matching keeps, and its true reduction ratio."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from dpviz.build import DataHandle
 from dpviz.errors import ParameterError
 from dpviz.evaluation.truth import public_records
 from dpviz.lazy import scipy
+from dpviz.releases.counts import PointRelease
 from dpviz.releases.points.matching import Matching, compared, lattice_steps
-from dpviz.releases.points.release import PointRelease
 from dpviz.trees.boxpairs import near_pairs
 from dpviz.trees.lattice import Float, Int, unmorton
 
@@ -24,7 +24,7 @@ ROWS = 20_000
 
 @dataclass(frozen=True)
 class MatchTruth:
-    """What only public data show.
+    """Exact measures of a matching.
 
     Attributes:
         matches: pairs of records within the distance.
@@ -44,7 +44,7 @@ def match_truth(
     data_a: DataHandle,
     data_b: DataHandle,
 ) -> MatchTruth:
-    """The true matches of two public data sets, and how many of them a matching keeps.
+    """Count the true matches of two public data sets, and those that a matching keeps.
 
     Raises:
         PrivacyError: a data set is not declared public.

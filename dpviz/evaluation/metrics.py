@@ -1,4 +1,4 @@
-"""How wrong answers are: relative error with a sanity bound, and absolute error."""
+"""The relative error of answers, with a sanity bound."""
 
 from __future__ import annotations
 
@@ -29,14 +29,3 @@ def relative_errors(answers: ArrayLike, exact: ArrayLike, bound: float) -> Float
 def sanity_bound(total: int, share: float = SANITY) -> float:
     """The sanity bound in records: a share of all records, one record where there is none."""
     return share * total if total else 1.0
-
-
-def errors(answers: ArrayLike, exact: ArrayLike, bound: float) -> dict[str, float]:
-    """The measures of a workload that are columns of an experiment's rows, by their names."""
-    relative = relative_errors(answers, exact, bound)
-    absolute = np.abs(np.asarray(answers, dtype=np.float64) - np.asarray(exact))
-    return {
-        "mean_relative_error": float(relative.mean()),
-        "median_relative_error": float(np.median(relative)),
-        "mean_absolute_error": float(absolute.mean()),
-    }

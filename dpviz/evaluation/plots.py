@@ -1,14 +1,13 @@
-"""Charts of experiments: a measure against epsilon, a panel each, bands over repetitions."""
+"""Charts of experiments: lines of means in panels, with bands over the repetitions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpviz.evaluation.experiments import ErrorRow
-from dpviz.evaluation.sequences import MeasureRow
+from dpviz.evaluation.rows import MeasureRow, grouped
 from dpviz.lazy import mpl
 
 if TYPE_CHECKING:
@@ -25,105 +24,87 @@ METRICS = {
 }
 
 
-def line_style(number: int) -> dict[str, Any]:
-    """How the line of this number is told apart from the others of a chart."""
-    colour, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
-    return {"color": colour, "marker": marker, "markersize": 4}
+Lines = dict[str, dict[float, Sequence[float]]]
+"""Values over repetitions by x, of each line by its label."""
 
 
 def error_figure(
-    rows: Iterable[ErrorRow],
-    metric: str = "mean_relative_error",
+    rows: Iterable[MeasureRow],
+    measures: Iterable[str] = ("mean_relative_error",),
     title: str = "",
     labels: dict[str, str] | None = None,
 ) -> mpl.Figure:
-    """Error against epsilon on logarithmic axes, one panel per size.
-
-    A line is the mean over repetitions, its band their least and greatest value.
+    """Measures against epsilon, one panel per measure and size; see :func:`line_figure`.
 
     Args:
-        rows: any rows; at least one.
-        metric: a column of :data:`METRICS`.
+        rows: any rows; at least one of the measures.
+        measures: measures to draw; axes of those of :data:`METRICS` are logarithmic.
         title: above the panels.
         labels: other names for methods.
     """
-    figure, panels = _panels(list(rows), "size", metric, (3.4, 3.4), title, labels, sharey=True)
-    for size, panel in panels.items():
-        panel.set_title(f"{size} queries", fontsize=10)
-        panel.set_yscale("log")
-    next(iter(panels.values())).set_ylabel(METRICS[metric])
-    return figure
+    measures = list(measures)
+    panels: dict[tuple[str, str], Lines] = {}
+    for (method, epsilon, size, measure), values in grouped(rows).items():
+        if measure in measures:
+            label = (labels or {}).get(method, method)
+            lines = panels.setdefault((measure, size), {})
+            lines.setdefault(label, {})[epsilon] = values
+    ordered = sorted(panels, key=lambda panel: measures.index(panel[0]))
+    metric = METRICS.get(measures[0])
+    named = {f"{at[1]} queries" if metric else at[0]: panels[at] for at in ordered}
+    return line_figure(named, "ε", metric or "", title, log_x=True, log_y=metric is not None)
 
 
-def sequence_figure(rows: Iterable[MeasureRow], title: str = "") -> mpl.Figure:
-    """Each measure of an experiment on sequences against epsilon, one panel for each.
-
-    A line is the mean over repetitions, its band their least and greatest value.
+def line_figure(
+    panels: dict[str, Lines],
+    x_label: str,
+    y_label: str,
+    title: str = "",
+    *,
+    log_x: bool = False,
+    log_y: bool = False,
+) -> mpl.Figure:
+    """Lines of means with bands from the least to the greatest value, in panels side by side.
 
     Args:
-        rows: at least one.
+        panels: lines by the title of their panel; at least one.
+        x_label: of each panel.
+        y_label: of the first panel; the panels then share their y axis.
         title: above the panels.
+        log_x: the x axis is logarithmic.
+        log_y: likewise; a y axis that is not holds 0.
     """
-    figure, panels = _panels(list(rows), "measure", "value", (2.9, 3.2), title)
-    for measure, panel in panels.items():
-        share = measure.startswith("top") or measure.endswith("F1")
-        panel.set_ylabel(_axis(measure), fontsize=9)
-        panel.set_ylim(bottom=0.0, top=1.0 if share else None)
-    return figure
-
-
-def _panels(
-    rows: Sequence[Any],
-    by: str,
-    metric: str,
-    size: tuple[float, float],
-    title: str,
-    labels: dict[str, str] | None = None,
-    *,
-    sharey: bool = False,
-) -> tuple[mpl.Figure, dict[str, Axes]]:
-    """A panel for each value of the column ``by``, with a line of ``metric`` for each method."""
-    names = list(dict.fromkeys(getattr(row, by) for row in rows))
-    methods = list(dict.fromkeys(row.method for row in rows))
-    figure = mpl.Figure(figsize=(size[0] * len(names) + 1.6, size[1]), layout="constrained")
-    axes = figure.subplots(1, len(names), sharey=sharey, squeeze=False)[0]
-    panels: dict[str, Axes] = dict(zip(names, axes, strict=True))
-    for name, panel in panels.items():
-        for style, method in enumerate(methods):
-            chosen = [row for row in rows if getattr(row, by) == name and row.method == method]
-            _draw(panel, chosen, metric, style, (labels or {}).get(method, method))
-        _dress(panel, name, sorted({row.epsilon for row in rows}))
+    figure = mpl.Figure(figsize=(3.2 * len(panels) + 1.6, 3.4), layout="constrained")
+    axes = figure.subplots(1, len(panels), sharey=bool(y_label), squeeze=False)[0]
+    names = list(dict.fromkeys(name for lines in panels.values() for name in lines))
+    ticks = sorted({x for lines in panels.values() for line in lines.values() for x in line})
+    for (heading, lines), panel in zip(panels.items(), axes, strict=True):
+        for name, line in lines.items():
+            _draw(panel, dict(sorted(line.items())), names.index(name), name)
+        panel.set_title(heading, fontsize=10)
+        panel.set_xlabel(x_label, fontsize=10)
+        if log_x:
+            panel.set_xscale("log")
+        if log_y:
+            panel.set_yscale("log")
+        else:
+            panel.set_ylim(bottom=min(0.0, panel.get_ylim()[0]))
+        panel.set_xticks(ticks, [f"{each:g}" for each in ticks], fontsize=8)
+        panel.minorticks_off()
+        panel.tick_params(axis="y", labelsize=8)
+        panel.grid(visible=True, which="major", color="#d0d0d0", linewidth=0.5)
+        panel.spines[["top", "right"]].set_visible(False)
+    axes[0].set_ylabel(y_label)
     handles, words = axes[0].get_legend_handles_labels()
     figure.legend(handles, words, loc="outside right center", frameon=False, fontsize=8)
     if title:
         figure.suptitle(title, fontsize=11, parse_math=False)  # a file's name is no formula
-    return figure, panels
+    return figure
 
 
-def _axis(measure: str) -> str:
-    """What a measure's values are."""
-    if measure.startswith("top"):
-        return "Precision"
-    return "Total variation distance" if measure == "lengths" else measure.capitalize()
-
-
-def _draw(panel: Axes, rows: Sequence[Any], metric: str, style: int, label: str) -> None:
-    epsilons = sorted({row.epsilon for row in rows})
-    if not epsilons:
-        return
-    values = [[getattr(row, metric) for row in rows if row.epsilon == each] for each in epsilons]
-    middle = [float(np.mean(each)) for each in values]
-    (line,) = panel.plot(epsilons, middle, linewidth=1.4, label=label, **line_style(style))
-    low, high = [min(each) for each in values], [max(each) for each in values]
-    panel.fill_between(epsilons, low, high, color=line.get_color(), alpha=0.18, linewidth=0)
-
-
-def _dress(panel: Axes, title: str, epsilons: list[float]) -> None:
-    panel.set_xscale("log")
-    panel.set_title(title, fontsize=10)
-    panel.set_xlabel("ε", fontsize=10)
-    panel.set_xticks(epsilons, [f"{each:g}" for each in epsilons], fontsize=8)
-    panel.minorticks_off()
-    panel.tick_params(axis="y", labelsize=8)
-    panel.grid(visible=True, which="major", color="#d0d0d0", linewidth=0.5)
-    panel.spines[["top", "right"]].set_visible(False)
+def _draw(panel: Axes, line: dict[float, Sequence[float]], style: int, label: str) -> None:
+    colour, marker = COLOURS[style % len(COLOURS)], MARKERS[style % len(MARKERS)]
+    middle = [float(np.mean(each)) for each in line.values()]
+    low, high = ([of(each) for each in line.values()] for of in (min, max))
+    panel.plot(list(line), middle, marker, linestyle="-", color=colour, markersize=4, label=label)
+    panel.fill_between(list(line), low, high, color=colour, alpha=0.18, linewidth=0)

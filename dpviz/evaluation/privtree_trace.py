@@ -158,7 +158,7 @@ def steps(path: Path, epsilon: float) -> list[Step]:
 
 
 def heap_losses(epsilon: float, depth: int) -> list[float]:
-    """What one record changes at each depth where all records of a path lie at one point.
+    """Loss of one record at each depth where all records of a path lie at one point.
 
     A hard case: counts do not fall on the way down, so nothing but the bias separates the levels.
     Log ratio of a split's probability with the record and without, for a heap that is about as

@@ -1,21 +1,18 @@
-"""Audits of road methods: with one trip against without it, on a street of four edges.
-
-As for spatial methods, a bound above the claim refutes it, and one below proves nothing. The trips
-are made here: an audit never sees anybody's.
-"""
+"""The subject of audits of road methods: trips on a street of four edges, with one more."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from dpviz.evaluation.audit import MethodBench
 from dpviz.evaluation.search import Pair
+from dpviz.evaluation.subject import Subject, neighbours_of
 from dpviz.methods.roads.base import Measured, RoadMethod, RoadTask
+from dpviz.private.budget import Budget
+from dpviz.private.mechanisms.noise import Noise
 from dpviz.roads.graph import RoadGraph
 from dpviz.roads.paths import Paths
 from dpviz.roads.tables import road_graph
@@ -32,11 +29,11 @@ FEATURES = (
     "noisy trips as long as it",
     "what is made good for of truncation",
 )
-"""What an attacker looks at, who knows every trip and asks whether one more is there."""
+"""Numbers for an attacker who knows every trip and asks whether one more is there."""
 
 
 def drives(epsilon: float) -> Iterator[Pair]:
-    """The inputs that an audit tries; sizes follow the noise, which is of the order EDGES/ε.
+    """Neighbouring inputs; sizes follow the noise, which is of the order EDGES/ε.
 
     A trip along the whole street moves every count; one of a single edge a method that weighs by
     length; one among as many as the noise is large the choice of how much is kept of a trip.
@@ -54,35 +51,22 @@ def drives(epsilon: float) -> Iterator[Pair]:
     yield Pair(name, ((last, many),), first)
 
 
-class RoadBench(MethodBench[Pair, RoadMethod]):
-    """Builds of a road method."""
+def road_subject(method: RoadMethod, epsilon: float) -> Subject:
+    """Builds of a road method; the public workload is mostly the whole street."""
+    graph = street()
+    workload = Paths.of([[0, 1, 2, 3]] * 3 + [[1, 2]])
 
-    names = FEATURES
+    def build(data: Paths, budget: Budget, noise: Noise) -> Measured:
+        return method.build(RoadTask(graph, data, workload, budget, noise))
 
-    @cached_property
-    def street(self) -> RoadGraph:
-        """Of all builds."""
-        ends = np.arange(EDGES + 1)
-        nodes: dict[str, Any] = {"node": ends, "x": ends, "y": 0 * ends}
-        return road_graph(nodes, {"src": ends[:-1], "dst": ends[1:]})
+    return Subject(neighbours_of(drives(epsilon), Paths.of), FEATURES, build, features)
 
-    @cached_property
-    def workload(self) -> Paths:
-        """Public: mostly the whole street."""
-        return Paths.of([[0, 1, 2, 3]] * 3 + [[1, 2]])
 
-    def cases(self) -> Iterator[Pair]:
-        """See :class:`~dpviz.evaluation.audit.MethodBench`."""
-        return drives(self.epsilon)
-
-    def inputs(self, case: Pair) -> tuple[Paths, Paths]:
-        """See :class:`~dpviz.evaluation.search.Bench`."""
-        return Paths.of(case.rows(more=True)), Paths.of(case.rows(more=False))
-
-    def features(self, case: Pair, data: Paths) -> list[float]:
-        """See :class:`~dpviz.evaluation.search.Bench`."""
-        task = RoadTask(self.street, data, self.workload, self.budget, self.noise)
-        return features(self.method.build(task), case.target)
+def street() -> RoadGraph:
+    """The graph of all builds."""
+    ends = np.arange(EDGES + 1)
+    nodes: dict[str, Any] = {"node": ends, "x": ends, "y": 0 * ends}
+    return road_graph(nodes, {"src": ends[:-1], "dst": ends[1:]})
 
 
 def features(release: Measured, target: tuple[int, ...]) -> list[float]:

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-import itertools
-import time
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import astuple, dataclass, fields, replace
+import hashlib
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
-from dpviz.build import RoadData, build, positive_epsilon
-from dpviz.evaluation.truth import exact_visits
-from dpviz.files.writing import csv_text
-from dpviz.progress import Progress
-from dpviz.roads.estimates import RoadEstimates
+from dpviz.build import RoadData
+from dpviz.evaluation.experiments import SECONDS, Build, Measures, described_method, timed
+from dpviz.evaluation.rows import MeasureRow
+from dpviz.evaluation.rows import summary as row_summary
+from dpviz.evaluation.truth import exact_visits, trips_digest
+from dpviz.methods.request import chosen_method
+from dpviz.methods.roads.base import RoadMethod
+from dpviz.releases.counts import RoadRelease
 from dpviz.roads.generate import clustered_workload, corridor_workload
-from dpviz.roads.graph import Float, Int
+from dpviz.roads.graph import Float
 from dpviz.roads.paths import Paths
 
 LENGTHS = (2, 10, 20, 30, 40, 50)
-EPSILONS = (1.0, 0.1, 0.01)
-REPEATS = 10
 CORRIDOR = "corridor"
+ERROR, ZERO = "mean_squared_error", "zero_squared_error"
 EACH_STEP = ", each step"
-"""Ends the name of a workload where it is asked of every step of time."""
+"""Ends the name of a measure that is the mean over every step of time."""
 
 METHODS = (
     # Figures 6 and 7, truncation.
@@ -35,111 +36,93 @@ METHODS = (
 """The methods of each pair of figures (Oldenburg, San Joaquin)."""
 
 
-@dataclass(frozen=True)
-class RoadErrorRow:
-    """One release: the mean squared error of a workload, and that of answering zero."""
+class RoadBench:
+    """Mean squared error of the paper's workloads, and that of answering zero.
 
-    workload: str
-    length: float
-    epsilon: float
-    method: str
-    repeat: int
-    mean_squared_error: float
-    zero_squared_error: float
-    limit: int | None
-    seconds: float
+    Clustered workloads by length, and shortest paths as corridors: public. Every workload has a
+    release of its own, which is tuned for it. Of trips with time there are errors for all the time,
+    which is the sum of the steps, and for the mean over steps.
 
-
-def workloads(data: RoadData, lengths: Iterable[int]) -> dict[str, Paths]:
-    """The paper's clustered workloads by length, and shortest paths as corridors. Public."""
-    clustered = {
-        f"clustered-{length}": clustered_workload(data.graph, length) for length in lengths
-    }
-    return {**clustered, CORRIDOR: corridor_workload(data.graph)}
-
-
-def experiment(
-    data: RoadData,
-    *,
-    methods: Sequence[str] = METHODS,
-    lengths: Sequence[int] = LENGTHS,
-    epsilons: Sequence[float] = EPSILONS,
-    repeats: int = REPEATS,
-    seed: int | None = 0,
-    progress: Progress | None = None,
-) -> Iterator[RoadErrorRow]:
-    """Every combination, one row per release, as it is done.
-
-    With a seed the noise is simulated and repeatable; without one it is as of a release. Of trips
-    with time, a row for all the time, which is the sum of the steps, and one for the mean over
-    steps.
+    Args:
+        data: public.
+        lengths: of clustered queries, in edges.
 
     Raises:
         PrivacyError: the trips are not declared public.
-        ParameterError: an epsilon that is not positive and finite, before any release.
     """
-    epsilons = list(map(positive_epsilon, epsilons))  # all of them, before the first release
-    exact, of_steps = exact_visits(data), _of_steps(data)
-    asked = workloads(data, lengths)
-    settings = list(itertools.product(methods, epsilons, range(repeats)))
-    total, done = len(asked) * len(settings), 0
-    for name, workload in asked.items():
-        truth, truths = workload.sum(exact), [workload.sum(each) for each in of_steps]
-        zero = float(np.mean(truth**2))
-        length = round(float(workload.length.mean()), 2)
-        for method, epsilon, repeat in settings:
-            started = time.perf_counter()
-            shifted = None if seed is None else seed + repeat
-            release = build(data, method, epsilon, workload=workload, seed=shifted)
-            seconds = round(time.perf_counter() - started, 4)
-            error = _error(release, workload, truth)
-            setting = name, length, epsilon, method, repeat
-            row = RoadErrorRow(*setting, error, zero, release.limit, seconds)
-            yield row
-            if truths:
-                errors = [
-                    _error(each, workload, exactly)
-                    for each, exactly in zip(release.addends, truths, strict=True)
-                ]
-                yield replace(
-                    row,
-                    workload=f"{name}{EACH_STEP}",
-                    mean_squared_error=float(np.mean(errors)),
-                    zero_squared_error=float(np.mean(np.square(truths))),
-                )
-            done += 1
-            if progress is not None:
-                progress(done / total, f"{name}, {method}, ε = {epsilon:g}")
 
-
-def _of_steps(data: RoadData) -> list[Int]:
-    """Exact visits in each step of time; none without time."""
-    steps = 0 if data.steps is None else len(data.steps)
-    return [exact_visits(data, slice(step, step + 1)) for step in range(steps)]
-
-
-def _error(estimates: RoadEstimates, workload: Paths, truth: Float) -> float:
-    return float(np.mean((workload.sum(estimates.edge_count) - truth) ** 2))
-
-
-def as_csv(rows: Iterable[RoadErrorRow]) -> str:
-    """Rows with a header line."""
-    return csv_text([field.name for field in fields(RoadErrorRow)], map(astuple, rows))
-
-
-def summary(rows: Iterable[RoadErrorRow]) -> list[dict[str, object]]:
-    """Mean error per workload, ε and method, beside that of answering zero."""
-    groups: dict[tuple[str, float, str], list[RoadErrorRow]] = {}
-    for row in rows:
-        groups.setdefault((row.workload, row.epsilon, row.method), []).append(row)
-    return [
-        {
-            "workload": workload,
-            "epsilon": epsilon,
-            "method": method,
-            "mean_squared_error": float(np.mean([row.mean_squared_error for row in group])),
-            "zero_squared_error": group[0].zero_squared_error,
-            "repeats": len(group),
+    def __init__(self, data: RoadData, lengths: Iterable[int] = LENGTHS) -> None:
+        self.data = data
+        steps = 0 if data.steps is None else len(data.steps)
+        self._exact = exact_visits(data)
+        self._of_steps = [exact_visits(data, slice(step, step + 1)) for step in range(steps)]
+        self._asked: dict[str, Paths] = {
+            f"clustered-{length}": clustered_workload(data.graph, length) for length in lengths
         }
-        for (workload, epsilon, method), group in groups.items()
-    ]
+        self._asked[CORRIDOR] = corridor_workload(data.graph)
+
+    @property
+    def sizes(self) -> tuple[str, ...]:
+        """Names of the workloads."""
+        return tuple(self._asked)
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """Facts that all rows of one file share, but for the seed."""
+        return {
+            "source": self.data.name,
+            "max_per_unit": self.data.max_per_unit,
+            "queries": {name: _described(load) for name, load in self._asked.items()},
+            "records": trips_digest(self.data),
+        }
+
+    def method(self, text: str) -> RoadMethod:
+        """The method of a name or combination, with parameters.
+
+        Raises:
+            ParameterError: not a method for these data.
+        """
+        chosen = described_method(text, "roads")
+        method: RoadMethod = chosen_method(self.data, chosen, self._asked[CORRIDOR], {})[0]
+        return method
+
+    def measures(self, task: Build) -> Measures:
+        """Build for every workload, and ask it."""
+        method = self.method(task.method)
+        for name in task.sizes:
+            workload = self._asked[name]
+            release, seconds = timed(self.data, method, task, workload=workload)
+            truth = workload.sum(self._exact)
+            yield name, ERROR, _error(release, workload, truth)
+            yield name, ZERO, float(np.mean(truth**2))
+            yield name, SECONDS, seconds
+            if release.limit is not None:
+                yield name, "limit", float(release.limit)
+            if self._of_steps:
+                truths = [workload.sum(each) for each in self._of_steps]
+                pairs = zip(release.parts, truths, strict=True)
+                errors = [_error(each, workload, exact) for each, exact in pairs]
+                yield name, f"{ERROR}{EACH_STEP}", float(np.mean(errors))
+                yield name, f"{ZERO}{EACH_STEP}", float(np.mean(np.square(truths)))
+
+
+def summary(rows: Iterable[MeasureRow]) -> list[dict[str, Any]]:
+    """Means per workload, ε and method; those over steps of time as a workload of their own."""
+    entries = []
+    for row in row_summary(rows):
+        for suffix in ("", EACH_STEP):
+            if ERROR + suffix in row:
+                entry = {"workload": row["size"] + suffix, "epsilon": row["epsilon"]}
+                entry |= {"method": row["method"], "repeats": row["repeats"]}
+                entries.append(entry | {key: row[key + suffix] for key in (ERROR, ZERO)})
+    workloads = list(dict.fromkeys(entry["workload"] for entry in entries))
+    return sorted(entries, key=lambda e: (workloads.index(e["workload"]), -e["epsilon"]))
+
+
+def _error(release: RoadRelease, workload: Paths, truth: Float) -> float:
+    return float(np.mean((workload.sum(release.answers.count) - truth) ** 2))
+
+
+def _described(load: Paths) -> str:
+    digest = hashlib.blake2b(load.start.tobytes() + load.edge.tobytes(), digest_size=8)
+    return f"{len(load)}, {digest.hexdigest()}"

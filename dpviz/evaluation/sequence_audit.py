@@ -1,18 +1,15 @@
-"""Audits of sequence methods: with one sequence against without it, over three symbols.
-
-As for spatial methods, a bound above the claim refutes it, and one below proves nothing. The
-sequences are made here: an audit never sees anybody's.
-"""
+"""The subject of audits of sequence methods: sequences over three symbols, with one more."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
 
-from dpviz.evaluation.audit import MethodBench
 from dpviz.evaluation.search import Pair
+from dpviz.evaluation.subject import Subject, neighbours_of
 from dpviz.methods.sequences.base import SequenceMethod, SequenceTask
-from dpviz.methods.structure import SharedThreshold, Structure
+from dpviz.private.budget import Budget
+from dpviz.private.mechanisms.noise import Noise
 from dpviz.private.sequences import Sequences
 from dpviz.sequences.alphabet import Alphabet
 from dpviz.sequences.grams import GramTree, Model, Ranking
@@ -30,11 +27,11 @@ FEATURES = (
     "what is released of the end",
     "what is released in all",
 )
-"""What an attacker looks at, who knows every sequence and asks whether one more is there."""
+"""Numbers for an attacker who knows every sequence and asks whether one more is there."""
 
 
 def pairs(epsilon: float, l_top: int) -> Iterator[Pair]:
-    """The inputs that an audit tries; sizes follow the noise, which is of the order l_top/ε.
+    """Neighbouring inputs; sizes follow the noise, which is of the order l_top/ε.
 
     A sequence hurts most if all its events are the same: then one count moves by l_top.
     """
@@ -60,27 +57,14 @@ def pairs(epsilon: float, l_top: int) -> Iterator[Pair]:
     yield Pair(f"{size} times a and its end, or one more", (((0,), size),), (0,))
 
 
-class SequenceBench(MethodBench[Pair, SequenceMethod]):
+def sequence_subject(method: SequenceMethod, epsilon: float) -> Subject:
     """Builds of a method on sequences."""
 
-    names = FEATURES
+    def build(data: Sequences, budget: Budget, noise: Noise) -> Model:
+        return method.build(SequenceTask(data, ALPHABET, budget, noise))
 
-    def cases(self) -> Iterator[Pair]:
-        """See :class:`~dpviz.evaluation.audit.MethodBench`."""
-        return pairs(self.epsilon, int(self.method.parameters()["l_top"]))
-
-    def structure(self) -> Structure | SharedThreshold | None:
-        """See :class:`~dpviz.evaluation.audit.MethodBench`."""
-        return self.method.structure(self.epsilon, len(ALPHABET))
-
-    def inputs(self, case: Pair) -> tuple[Sequences, Sequences]:
-        """See :class:`~dpviz.evaluation.search.Bench`."""
-        return Sequences.of(case.rows(more=True)), Sequences.of(case.rows(more=False))
-
-    def features(self, case: Pair, data: Sequences) -> list[float]:
-        """See :class:`~dpviz.evaluation.search.Bench`."""
-        task = SequenceTask(data, ALPHABET, self.budget, self.noise)
-        return features(self.method.build(task), case.target)
+    cases = neighbours_of(pairs(epsilon, int(method.parameters()["l_top"])), Sequences.of)
+    return Subject(cases, FEATURES, build, features, method.structure(epsilon, len(ALPHABET)))
 
 
 def features(model: Model, target: tuple[int, ...]) -> list[float]:

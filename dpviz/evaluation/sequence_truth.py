@@ -5,13 +5,12 @@ Every function raises PrivacyError where the sequences are not declared public.
 
 from __future__ import annotations
 
-import hashlib
 import itertools
-import json
 
 import numpy as np
 
 from dpviz.errors import ParameterError
+from dpviz.evaluation.truth import digest
 from dpviz.private.events import events_of, frequent
 from dpviz.private.sequences import SequenceData
 from dpviz.trees.lattice import Float, Int
@@ -38,7 +37,7 @@ def exact_lengths(data: SequenceData) -> Int:
 
 
 def exact_sequences(data: SequenceData, l_top: int) -> tuple[Int, Int]:
-    """Where each sequence starts, int64 (n + 1,), and its symbols: of each up to ``l_top``."""
+    """Starts of the sequences, int64 (n + 1,), and their symbols, each cut at ``l_top``."""
     data.require_public()
     start, symbol = data._sequences.start, data._sequences.symbol
     within = np.arange(len(symbol)) - np.repeat(start[:-1], data._sequences.length)
@@ -47,7 +46,7 @@ def exact_sequences(data: SequenceData, l_top: int) -> tuple[Int, Int]:
 
 
 def exact_lines(data: SequenceData) -> tuple[Int, Float] | None:
-    """Where the line of each sequence starts, and its places; None where symbols are no places."""
+    """Starts of the sequences' lines, and their places; None where symbols are no places."""
     data.require_public()
     return data._lines
 
@@ -61,12 +60,11 @@ def sequences_digest(data: SequenceData) -> str:
     cells = data.facts.get("cells", {})
     box = [cells.get("domain", {}).get(each) for each in ("lower", "upper")]
     facts = [data.alphabet.names, box, cells.get("side"), cells.get("boxes")]
-    digest = hashlib.blake2b(json.dumps(facts, sort_keys=True).encode(), digest_size=8)
-    if data.alphabet.follows is not None:
-        digest.update(np.packbits(data.alphabet.follows).data)
+    rules = [] if data.alphabet.follows is None else [np.packbits(data.alphabet.follows)]
     sequences, lines = data._sequences, data._lines
+    pieces = []
     for start, items in [(sequences.start, sequences.symbol), *([] if lines is None else [lines])]:
-        pieces = sorted(items[a:b].tobytes() for a, b in itertools.pairwise(start.tolist()))
-        digest.update(np.array([len(each) for each in pieces], dtype=np.int64).data)
-        digest.update(b"".join(pieces))
-    return digest.hexdigest()
+        pieces += sorted(items[a:b].tobytes() for a, b in itertools.pairwise(start.tolist()))
+        pieces.append(b"")  # lengths tell where pieces end, and where the lines begin
+    lengths = np.array([len(each) for each in pieces], dtype=np.int64)
+    return digest(facts, [*rules, lengths, np.frombuffer(b"".join(pieces), dtype=np.uint8)])

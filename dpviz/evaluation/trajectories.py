@@ -1,4 +1,4 @@
-"""How far synthetic trajectories are from real ones, by the measures of AdaTrace.
+"""Distances of synthetic trajectories from real ones, by the measures of AdaTrace.
 
 M. E. Gursoy, L. Liu, S. Truex, L. Yu, W. Wei: Utility-Aware Synthesis of Differentially Private and
 Attack-Resilient Location Traces. CCS 2018, §6; definitions and settings are those of the
@@ -41,7 +41,7 @@ SHORTEST, LONGEST = 2, 8
 """Frequent patterns: how many, and of how many cells."""
 
 MEASURES = ("query error", "trip error", "diameter error", "length error", "pattern F1")
-"""Of the first four less is better, 0 is best; of the last more, 1 is best."""
+"""Errors, of which 0 is best, and a score, of which 1 is best."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,7 +178,7 @@ def _f1(one: set[tuple[int, ...]], other: set[tuple[int, ...]]) -> float:
 
 
 def _trips(lines: Trajectories) -> Float:
-    """How often each pair of first and last cell occurs, as shares."""
+    """Share of each pair of first and last cell."""
     ends = [cells[0] * SIDE**2 + cells[-1] for cells in lines.cells]
     return np.bincount(ends, minlength=SIDE**4) / len(ends)
 

@@ -9,10 +9,12 @@ import hashlib
 import itertools
 import json
 import zlib
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from dpviz.domain import Domain
 from dpviz.errors import ParameterError
@@ -20,17 +22,17 @@ from dpviz.lazy import shapely
 from dpviz.private.areas import AreaData
 from dpviz.private.areas import exact_areas as exact_areas
 from dpviz.private.handle import DataHandle
-from dpviz.private.index import PointIndex
+from dpviz.private.index import Layers, PointIndex
+from dpviz.private.roads import RoadData
 from dpviz.private.roads import exact_visits as exact_visits
 from dpviz.queries.workloads import Workload
 from dpviz.releases.areas.partition import Areas
+from dpviz.releases.counts import PointRelease
 from dpviz.releases.points.region_count import Regions
-from dpviz.releases.points.release import PointRelease
-from dpviz.releases.points.sums import values_of
 from dpviz.trees.lattice import Codes, Float, Int, grid_edges
 
 LABELS = ("columns", "crs")
-"""What a domain says that changes no record's place in it."""
+"""Fields of a domain that change no record's place in it."""
 
 
 def exact_counts(handle: DataHandle, rects: ArrayLike) -> Int:
@@ -50,22 +52,6 @@ def of_one_kind(handle: DataHandle, kind: str) -> DataHandle:
     at = 0 if domain.kinds is None else domain.kinds.number(kind)
     index = handle._layers.counts[at]
     return DataHandle(handle.name, replace(domain.of_one_kind, values=None), index, public=True)
-
-
-def exact_sums(handle: DataHandle, rects: ArrayLike, kind: str | None = None) -> Float:
-    """Exact sums of clipped values in rectangles, of one kind or of all, float64 of shape (q,).
-
-    Raises:
-        DomainError: it has no values, or no such kind.
-    """
-    handle.require_public()
-    domain = handle.domain
-    lo, hi = domain.boxes(rects)
-    sums = handle._layers.sums
-    if kind is not None and domain.kinds is not None:
-        sums = sums[domain.kinds.number(kind) :][:1]
-    steps = np.sum([each.box_counts(lo, hi) for each in sums], axis=0)
-    return np.asarray(steps * values_of(domain).grid)
 
 
 def exact_grid(handle: DataHandle, cells: int) -> Int:
@@ -111,11 +97,24 @@ def records_digest(handle: DataHandle) -> str:
     handle.require_public()
     frame = {key: value for key, value in handle.domain.to_dict().items() if key not in LABELS}
     frame["cells"] = [[len(index.codes) for index in each] for each in handle._layers]
-    digest = hashlib.blake2b(json.dumps(frame, sort_keys=True).encode(), digest_size=8)
-    for index in itertools.chain(*handle._layers):
-        digest.update(np.ascontiguousarray(index.codes).data)
-        digest.update(index.weights.data)
-    return digest.hexdigest()
+    indexes = itertools.chain(*handle._layers)
+    return digest(frame, (each for index in indexes for each in (index.codes, index.weights)))
+
+
+def trips_digest(data: RoadData) -> str:
+    """A digest of public trips, with the step of time that each is in."""
+    data.require_public()
+    trips = [data._trips, *data._by_step]
+    facts = {"edges": len(data.graph), "trips": [len(each) for each in trips]}
+    return digest(facts, (each for paths in trips for each in (paths.start, paths.edge)))
+
+
+def digest(facts: object, arrays: Iterable[NDArray[Any]]) -> str:
+    """A digest of plain values and of arrays in their order."""
+    made = hashlib.blake2b(json.dumps(facts, sort_keys=True).encode(), digest_size=8)
+    for array in arrays:
+        made.update(np.ascontiguousarray(array).data)
+    return made.hexdigest()
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,20 +123,32 @@ class PublicRecords:
 
     name: str
     domain: Domain
-    codes: Codes
-    weights: Int
+    layers: Layers
+    unit: str = "one record"
+    max_per_unit: int = 1
+
+    @property
+    def codes(self) -> Codes:
+        """Morton codes of the places that have records, of all kinds."""
+        return PointIndex.of_all(self.layers.counts).codes
+
+    @property
+    def weights(self) -> Int:
+        """Records at each of them."""
+        return PointIndex.of_all(self.layers.counts).weights
 
     def handle(self) -> DataHandle:
         """A handle on the same records."""
-        index = PointIndex(self.domain, self.codes, self.weights)
-        return DataHandle(self.name, self.domain, index, public=True)
+        handle = DataHandle(self.name, self.domain, self.layers, public=True, unit=self.unit)
+        handle.max_per_unit = self.max_per_unit
+        return handle
 
 
 def public_records(handle: DataHandle) -> PublicRecords:
     """The records behind a handle, as columns."""
     handle.require_public()
-    index = handle._index
-    return PublicRecords(handle.name, handle.domain, index.codes, index.weights)
+    how = handle.unit, handle.max_per_unit
+    return PublicRecords(handle.name, handle.domain, handle._layers, *how)
 
 
 def nonempty(handle: DataHandle, load: Workload, queries: int) -> Workload:

@@ -1,4 +1,4 @@
-"""Worker processes of experiments and audits."""
+"""Worker processes of experiments and audits: results come back as they are finished."""
 
 from __future__ import annotations
 
@@ -6,35 +6,57 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from itertools import islice
 from multiprocessing import resource_tracker
 from multiprocessing.context import SpawnContext, SpawnProcess
-from typing import Any
+from typing import Any, TypeVar
 
 from dpviz import cores
 
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
 WARNINGS = "PYTHONWARNINGS"
 
+_work: Callable[[Any], Any] | None = None  # of a worker process, set once as it begins
 
-def worker_pool(
-    processes: int, start: Callable[..., object] | None = None, *args: Any
-) -> ProcessPoolExecutor:
-    """Fresh interpreters, each of one thread, that end without a word at Ctrl-C.
+
+def finished(
+    work: Callable[[Task], Result], tasks: Iterable[Task], processes: int
+) -> Iterator[Result]:
+    """Results of tasks as they are finished, from this process or from fresh ones.
+
+    Closing the iterator (or an interrupt) cancels: tasks under way end, no other begins.
 
     Args:
-        processes: how many, at least 1.
-        start: called in each of them before its first task.
-        *args: of ``start``.
+        work: does one task; sent to each worker process once.
+        tasks: plain values.
+        processes: worker processes, each of one thread; 0 works in this one.
     """
+    if processes < 1:
+        yield from map(work, tasks)
+        return
     _start_tracker()
-    return ProcessPoolExecutor(processes, _Fresh(), initializer=_begin, initargs=(start, args))
+    pool = ProcessPoolExecutor(processes, _Fresh(), initializer=_begin, initargs=(work,))
+    waiting = iter(tasks)
+    running: set[Future[Result]] = set()
+    try:
+        running.update(pool.submit(_do, task) for task in islice(waiting, processes))
+        while running:
+            ended, running = wait(running, return_when=FIRST_COMPLETED)
+            running.update(pool.submit(_do, task) for task in islice(waiting, len(ended)))
+            for future in ended:
+                yield future.result()
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
 
 
 def _start_tracker() -> None:
-    """Start what gives back the semaphores of a process that has died, and let it say nothing.
+    """Start the tracker of semaphores with its warnings off.
 
-    Who leaves at Ctrl-C may have given one back and not come to tell it: it writes of that then.
+    A process that ends at Ctrl-C may have released a semaphore without telling the tracker.
     """
     before = os.environ.get(WARNINGS)
     os.environ[WARNINGS] = ",".join(filter(None, [before, "ignore:resource_tracker:UserWarning"]))
@@ -47,13 +69,10 @@ def _start_tracker() -> None:
 
 
 class _Quiet(SpawnProcess):
-    """A process that hears of Ctrl-C only when it knows what to do about it.
-
-    While an interpreter starts, its own handler would write of it.
-    """
+    """A process that starts with SIGINT blocked: a starting interpreter would print a traceback."""
 
     def start(self) -> None:
-        """See the base; the process inherits what is blocked here."""
+        """Start; the process inherits the blocked signals."""
         if not hasattr(signal, "pthread_sigmask"):
             return super().start()
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
@@ -67,19 +86,25 @@ class _Fresh(SpawnContext):
     Process = _Quiet
 
 
-def _begin(start: Callable[..., object] | None, args: tuple[Any, ...]) -> None:
+def _begin(work: Callable[[Any], Any]) -> None:
+    global _work
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # the parent gets it too, and speaks for all
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     threading.Thread(target=_end_with_parent, daemon=True).start()
     os.environ["NUMBA_NUM_THREADS"] = "1"  # the workers share the cores already
     cores.THREADS = 1
-    if start is not None:
-        start(*args)
+    _work = work
+
+
+def _do(task: Any) -> Any:
+    if _work is None:
+        raise RuntimeError("the worker was not initialised")
+    return _work(task)
 
 
 def _end_with_parent() -> None:
-    """A parent that was killed sends no word, and a worker would wait for its next task."""
+    """End when the parent was killed: nobody else would end a worker that waits for a task."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

@@ -8,7 +8,7 @@ import numpy as np
 
 from dpviz.lazy import mpl
 from dpviz.releases.answers import INTERVAL_SDS
-from dpviz.releases.points.release import PointRelease
+from dpviz.releases.counts import PointRelease
 from dpviz.render.colors import PAIR
 from dpviz.render.fonts import drawn
 from dpviz.trees.lattice import Float

@@ -15,6 +15,7 @@ from dpviz.domain.crs import axis_names
 from dpviz.domain.rectangles import listed
 from dpviz.exports.facts import relation, statement
 from dpviz.methods import METHODS
+from dpviz.releases.counts import domain_of
 from dpviz.releases.header import Header
 from dpviz.releases.release import Release
 
@@ -127,7 +128,7 @@ def _sentence(words: str) -> str:
 
 def _region(release: Release) -> str | None:
     """The public box; its name is for the publisher to say."""
-    domain = getattr(release, "domain", None)
+    domain = domain_of(release)
     if domain is None:
         return None
     return f"{listed(domain.place.bounds)} ({domain.place.crs})"
@@ -135,7 +136,7 @@ def _region(release: Release) -> str | None:
 
 def _domain(release: Release) -> str:
     """Which records could have been in the data."""
-    domain = getattr(release, "domain", None)
+    domain = domain_of(release)
     if domain is None:
         return f"Any records of {release.kind}, of the public alphabet or network of the release."
     columns = ", ".join(axis_names(domain))

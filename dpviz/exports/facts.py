@@ -12,12 +12,10 @@ from dpviz.errors import DpvizError
 from dpviz.methods import METHODS
 from dpviz.planning.model_scripts import script_of
 from dpviz.releases.answers import INTERVAL_SDS
-from dpviz.releases.areas.release import AreaRelease
+from dpviz.releases.counts import AreaRelease, PointRelease, is_areas
 from dpviz.releases.header import Header
-from dpviz.releases.points.kinds import KindsRelease
 from dpviz.releases.points.promises import promises
 from dpviz.releases.points.quotient import Quotients
-from dpviz.releases.points.release import PointRelease
 from dpviz.render.numbers import (
     count_words,
     half_width_words,
@@ -92,8 +90,8 @@ class ReleaseFacts:
 def facts(release: Mapped, label: str) -> ReleaseFacts:
     """The facts of a release."""
     whole = release.count(release.domain.bounds)
-    if isinstance(release, AreaRelease):
-        leaves, depth = release.areas.leaves, len(release.areas.levels) - 1
+    if is_areas(release):
+        leaves, depth = release.frame.leaves, len(release.frame.levels) - 1
     else:
         nodes = release.table.nodes
         leaves, depth = int(nodes.leaf.sum()), nodes.depth
@@ -216,9 +214,9 @@ def replies(releases: Sequence[Mapped], labels: Sequence[str], rect: Bounds) -> 
     answers = []
     rows: list[tuple[str, Mapped, Mapped, str | None]]
     rows = [(name, each, each, None) for name, each in zip(labels, releases, strict=True)]
-    if len(releases) == 1 and isinstance(only := releases[0], KindsRelease):
+    if len(releases) == 1 and (only := releases[0]).kinds:
         rows = [("all kinds", only, only, None)]
-        rows += [(name, only, only.of(name), name) for name in only.names]
+        rows += [(name, only, only.of(name), name) for name in only.kinds]
     for label, release, asked, kind in rows:
         answer = asked.count(inside)
         low, high = interval_ends(float(answer.count[0]), float(answer.half_width[0]))
@@ -239,9 +237,9 @@ def replies(releases: Sequence[Mapped], labels: Sequence[str], rect: Bounds) -> 
 
 def _attributes(release: Mapped, inside: Any, kind: str | None) -> Iterator[tuple[str, str]]:
     """Sum and mean of the values, and the share of a kind, in words."""
-    if isinstance(release, AreaRelease):
+    if is_areas(release):
         return
-    if isinstance(release, KindsRelease):
+    if release.kinds:
         share = "" if kind is None else quotient_words(release.share(inside, kind), shares=True)
         yield "Share", share
     values = release.domain.values

@@ -23,9 +23,7 @@ from dpviz.exports.tree import pack_tree
 from dpviz.exports.views import attribute_views, level_views, maps_of, pack_areas
 from dpviz.lazy import jinja2
 from dpviz.releases.answers import INTERVAL_SDS
-from dpviz.releases.areas.release import AreaRelease
-from dpviz.releases.points.kinds import KindsRelease
-from dpviz.releases.points.release import PointRelease
+from dpviz.releases.counts import AreaRelease, PointRelease, is_areas
 from dpviz.releases.points.sums import ALIKE
 from dpviz.releases.release import Release
 from dpviz.render.areas import scene_of
@@ -86,7 +84,7 @@ def viewer_page(template: str, spec: dict[str, Any], block: bytes, **words: Any)
         style=style(),
         deck=base64_of(deck()),
         columns=base64_of(compressed(block)),
-        program=script("file.js"),
+        program=script("hosts/file.js"),
         **words,
     )
 
@@ -105,7 +103,7 @@ def words_of_page(
         "facts": [facts(each, name) for each, name in zip(releases, names, strict=True)],
         "together": together(releases),
         "answers": [(rect, replies(releases, names, rect)) for rect in rects],
-        "noun": "area" if isinstance(releases[0], AreaRelease) else "cell",
+        "noun": "area" if is_areas(releases[0]) else "cell",
         "areas": area_tables(releases[0]),
     }
 
@@ -148,7 +146,7 @@ def packed_map(
     live = is_degrees(first.domain.crs)  # without degrees there is nothing to compute with
     base = basemap_marks(basemap, domain_bounds(first.domain)) if basemap else None
     seen: dict[str, Any] = {"camera": camera, "title": title, "base": base}
-    if isinstance(first, AreaRelease):
+    if is_areas(first):
         scene, content = _areas(first, names[0], packer, live, seen)
     else:
         scene, content = _cells(points_of(releases), names, packer, live, seen)
@@ -204,7 +202,7 @@ def _cells(
         "contrast": contrast and contrast.to_dict(),
         "views": [view.to_dict() for view in views],
         "chooser": "Map" if views else "",
-        "kinds": len(releases) == 1 and isinstance(releases[0], KindsRelease),
+        "kinds": len(releases) == 1 and bool(releases[0].kinds),
         "values": values and {"column": values.column, "limits": values.limits, "alike": ALIKE},
     }
 
@@ -228,15 +226,15 @@ def _areas(
 
 def area_tables(release: Mapped) -> list[dict[str, Any]]:
     """The counts of areas in words, by level, the finest first; none of a release of points."""
-    if not isinstance(release, AreaRelease):
+    if not is_areas(release):
         return []
-    areas, tables = release.areas, []
+    areas, tables = release.frame, []
     above = areas.parent_names
-    half = INTERVAL_SDS * np.sqrt(release.variance)
+    half = INTERVAL_SDS * np.sqrt(release.nodes.variance)
     for level, part in zip(areas.levels, areas.slices, strict=True):
-        order = part.start + np.argsort(-release.counts[part], kind="stable")
+        order = part.start + np.argsort(-release.nodes.count[part], kind="stable")
         rows = [
-            (areas.names[row], above[row] or "", with_noise(release.counts[row], half[row]))
+            (areas.names[row], above[row] or "", with_noise(release.nodes.count[row], half[row]))
             for row in order[:ROWS].tolist()
         ]
         tables.append({"level": level, "rows": rows, "of": len(order), "within": bool(part.start)})
@@ -245,7 +243,7 @@ def area_tables(release: Mapped) -> list[dict[str, Any]]:
 
 def points_of(releases: Sequence[Mapped]) -> list[PointRelease]:
     """The same, none of areas: :func:`~dpviz.render.view.check` refuses those beside others."""
-    return [each for each in releases if not isinstance(each, AreaRelease)]
+    return [each for each in releases if not is_areas(each)]
 
 
 def labels_of(releases: Sequence[Mapped], labels: Sequence[str] = ()) -> list[str]:

@@ -9,7 +9,7 @@ from dpviz.errors import DpvizError
 from dpviz.exports.facts import method_title, statement
 from dpviz.exports.html import default_title, viewer_page, viewer_spec
 from dpviz.exports.pack import Packer
-from dpviz.releases.roads.release import RoadRelease
+from dpviz.releases.counts import RoadRelease, is_roads
 from dpviz.releases.sequences.release import SequenceRelease
 from dpviz.render.flow_legends import move_legend
 from dpviz.render.flows import move_marks, places_scene
@@ -28,7 +28,7 @@ ARROWS = 60
 
 def scene_page(release: RoadRelease | SequenceRelease) -> str:
     """A self-contained HTML page; empty where nothing of the release lies on a map, or too much."""
-    scene = _streets(release) if isinstance(release, RoadRelease) else _moves(release)
+    scene = _streets(release) if is_roads(release) else _moves(release)
     if scene is None:
         return ""
     packer = Packer()
@@ -54,7 +54,7 @@ def scene_page(release: RoadRelease | SequenceRelease) -> str:
 
 def _streets(release: RoadRelease) -> Scene | None:
     """Streets by noisy count."""
-    if len(release.graph) > EDGES:
+    if len(release.frame.graph) > EDGES:
         return None
     top = top_count(release)
     legend = street_legend(top, release.records)

@@ -12,7 +12,7 @@ import numpy as np
 
 from dpviz.exports.pack import Packer
 from dpviz.files.arrow import number_array
-from dpviz.releases.points.release import PointRelease
+from dpviz.releases.counts import PointRelease
 from dpviz.render.cells import adaptive, detail_columns
 from dpviz.render.detail import NEVER
 from dpviz.trees.shrinkage import settled

@@ -12,9 +12,7 @@ import numpy as np
 
 from dpviz.exports.pack import Packer
 from dpviz.lazy import shapely
-from dpviz.releases.areas.release import AreaRelease
-from dpviz.releases.points.kinds import KindsRelease
-from dpviz.releases.points.release import PointRelease
+from dpviz.releases.counts import AreaRelease, PointRelease
 from dpviz.render.areas import level_marks
 from dpviz.render.kinds import overlay_scene, share_scene
 from dpviz.render.legend import Legend
@@ -55,9 +53,9 @@ def maps_of(
 ) -> tuple[Sequence[PointRelease], Sequence[str]]:
     """What is drawn of releases: of one with kinds all together, then each."""
     first = releases[0]
-    if len(releases) > 1 or not isinstance(first, KindsRelease):
+    if len(releases) > 1 or not first.kinds:
         return releases, names
-    return [first, *first.releases], [ALL, *first.names]
+    return [first, *first.parts], [ALL, *first.kinds]
 
 
 def attribute_views(releases: Sequence[PointRelease]) -> list[View]:
@@ -66,9 +64,9 @@ def attribute_views(releases: Sequence[PointRelease]) -> list[View]:
     if len(releases) > 1:
         return []
     views = []
-    if isinstance(release, KindsRelease) and len(release.names) > 1:
+    if release.kinds and len(release.kinds) > 1:
         views.append(_of_scene("Leading kind", overlay_scene(release), "leading"))
-        for at, kind in enumerate(release.names):
+        for at, kind in enumerate(release.kinds):
             views.append(_of_scene(f"Share of {kind}", share_scene(release, kind), f"share-{at}"))
     if release.domain.values is not None:
         mark, legend = mean_marks(release, "mean")
@@ -87,7 +85,7 @@ def _of_scene(name: str, scene: Scene, prefix: str) -> View:
 def level_views(release: AreaRelease) -> list[View]:
     """Each level, the coarsest first."""
     views = []
-    for at, level in enumerate(release.areas.levels):
+    for at, level in enumerate(release.frame.levels):
         marks, legend = level_marks(release, level, f"level-{at}")
         views.append(View(level, marks, legend))
     return views
@@ -99,7 +97,7 @@ def pack_areas(packer: Packer, release: AreaRelease) -> dict[str, Any]:
     Returns:
         What the page must know beside them.
     """
-    areas, domain = release.areas, release.domain
+    areas, domain = release.frame, release.domain
     part, owner = shapely.get_parts(areas.shapes, return_index=True)
     ring, of = shapely.get_rings(part, return_index=True)
     corner, at = shapely.get_coordinates(ring, return_index=True)
@@ -110,6 +108,6 @@ def pack_areas(packer: Packer, release: AreaRelease) -> dict[str, Any]:
     packer.add("areas.owner", owner[of].astype(np.int32))
     packer.add("areas.hole", (np.diff(of, prepend=-1) == 0).astype(np.uint8))  # the first is outer
     packer.add("areas.parent", np.asarray(areas.parent, np.int32))
-    packer.add("areas.count", np.asarray(release.counts))
-    packer.add("areas.variance", np.asarray(release.variance))
+    packer.add("areas.count", np.asarray(release.nodes.count))
+    packer.add("areas.variance", np.asarray(release.nodes.variance))
     return {"starts": [part.start for part in areas.slices], "steps": STEPS}

@@ -10,9 +10,11 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from dpviz.private.mechanisms.noise import NO_SPLIT_FLOOR
 from dpviz.trees.lattice import Float, Int
-from dpviz.trees.splits import no_split
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,28 @@ class Structure:
     records: int = 1
 
 
+def split_scale(fanout: int, sensitivity: float, epsilon: float) -> float:
+    """λ: the scale of the noise of a decision, (2β − 1)/(β − 1) · sensitivity/ε."""
+    return (2 * fanout - 1) / (fanout - 1) * sensitivity / epsilon
+
+
+def no_split(
+    scores: ArrayLike, depth: int, scale: float, bias: float, threshold: float = 0.0
+) -> Float:
+    """P(b + Lap(scale) ≤ θ) with b = max(θ − bias, score − depth·bias): no split.
+
+    J. Zhang, X. Xiao, X. Xie: PrivTree. SIGMOD 2016, algorithm 2. The tail that is small is
+    computed without cancellation.
+
+    >>> no_split([0.0, 7.0], 0, 7.0, 7.0).round(4).tolist()
+    [0.5, 0.1839]
+    """
+    scores = np.asarray(scores, dtype=np.float64)
+    above = np.maximum(scores - depth * bias - threshold, -bias) / scale
+    tail = 0.5 * np.exp(-np.abs(above))
+    return np.asarray(np.where(above > 0, tail, 1.0 - tail))
+
+
 def biased_splits(
     scale: float,
     bias: float,
@@ -50,7 +74,7 @@ def biased_splits(
     rest: float,
     records: int = 1,
 ) -> Structure:
-    """PrivTree's decisions, see :func:`dpviz.trees.splits.no_split`, and what they may cost.
+    """PrivTree's decisions, see :func:`no_split`, and what they may cost.
 
     Args:
         scale: λ of the noise of a decision.

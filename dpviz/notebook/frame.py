@@ -12,10 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpviz.errors import DpvizError
 from dpviz.lazy import shapely
-from dpviz.releases.areas.release import AreaRelease
-from dpviz.releases.points.columns import Columns
-from dpviz.releases.points.kinds import release_of
-from dpviz.releases.points.release import PointRelease
+from dpviz.releases.counts import PointRelease, is_areas, is_points
 from dpviz.releases.points.sums import Sums
 from dpviz.releases.points.window import windows
 from dpviz.releases.release import Release
@@ -72,11 +69,11 @@ def _scene(release: Any) -> str:
 
 def _maps(release: Release) -> tuple[str, Sequence[Mapped], Sequence[str]]:
     """A note, and the maps of a release with their labels; none where no map is made of it."""
-    if isinstance(release, AreaRelease):
-        if shapely.get_num_coordinates(release.areas.shapes).sum() <= CORNERS:
+    if is_areas(release):
+        if shapely.get_num_coordinates(release.frame.shapes).sum() <= CORNERS:
             return "", [release], ()
         return _note("These outlines have too many corners for a notebook's file."), (), ()
-    if not isinstance(release, PointRelease):
+    if not is_points(release):
         return "", (), ()
     if release.domain.time is not None:
         steps, labels = windows(release)
@@ -110,17 +107,14 @@ def _coarse(release: PointRelease) -> tuple[str, Sequence[Mapped], Sequence[str]
 
 def _down_to(release: PointRelease, level: int) -> PointRelease | None:
     """A release without what is below a level; None where it is still too large."""
-    nodes, kind, sums = release.table
-    end = nodes.levels[level].stop
-    if end > CELLS:
+    if release.table.nodes.levels[level].stop > CELLS:
         return None
-    top = slice(0, end)
-    content = Columns(
-        nodes.select(nodes.level <= level),
-        None if kind is None else kind[top],
-        None if sums is None else Sums(sums.sum[top], sums.variance[top]),
-    )
-    shown = release_of(release.domain, content, release.header)
+    trees = []
+    for part in release.parts:
+        top, sums = part.nodes.level <= level, part.sums
+        upper = None if sums is None else Sums(sums.sum[top], sums.variance[top])
+        trees.append((part.frame, part.nodes.select(top), upper))
+    shown = release.with_trees(trees)
     return shown if _size([shown]) <= CELLS else None
 
 

@@ -16,9 +16,8 @@ from dpviz.domain.rectangles import numbers_of
 from dpviz.errors import DomainError, ReleaseError
 from dpviz.exports.html import deck, environment, packed_map
 from dpviz.exports.pack import compressed
-from dpviz.releases.areas.release import AreaRelease
-from dpviz.releases.points.range_count import RangeAnswers
-from dpviz.releases.points.release import PointRelease
+from dpviz.releases.answers import RangeAnswers
+from dpviz.releases.counts import AreaRelease, PointRelease
 from dpviz.releases.release import Release
 from dpviz.render.client.assemble import script, style
 from dpviz.render.projection import from_degrees
@@ -48,7 +47,7 @@ class Map(anywidget.AnyWidget):  # type: ignore[misc]
     True
     """
 
-    _esm = script("widget.js")
+    _esm = script("hosts/widget.js")
     _spec = traitlets.Dict().tag(sync=True)
     _columns = traitlets.Bytes().tag(sync=True)
     _deck = traitlets.Bytes().tag(sync=True)

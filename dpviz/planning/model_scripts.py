@@ -10,11 +10,8 @@ from dpviz.build import CITY, cells_of
 from dpviz.lists import listed, words
 from dpviz.planning.code import FILE, WORKLOAD, Code, arguments, options_of, shell
 from dpviz.planning.script import Script, dataset_of, settings_of, unit_of
-from dpviz.releases.areas.release import AreaRelease
-from dpviz.releases.points.release import PointRelease
+from dpviz.releases.counts import RoadRelease, is_areas, is_points, is_roads
 from dpviz.releases.release import Release
-from dpviz.releases.roads.release import RoadRelease
-from dpviz.releases.roads.timed import TimedRoadRelease
 from dpviz.releases.sequences.release import SequenceRelease
 
 GRAPH, CELLS, TIME = "GRAPH", "RELEASE", "TIME"
@@ -98,12 +95,12 @@ def script_of(
             its header does not say.
         ParameterError: a header that names a method or a parameter that there is not.
     """
-    if isinstance(release, PointRelease | AreaRelease):
+    if is_points(release) or is_areas(release):
         return Script.of(release, source, seed, areas)
     header = release.header
     settings = settings_of(header, release.kind, seed)
     builtin = header.source == CITY and header.synthetic
-    if isinstance(release, RoadRelease):
+    if is_roads(release):
         kind = _of_roads(release, builtin, graph)
     else:
         assert isinstance(release, SequenceRelease)
@@ -126,7 +123,8 @@ def _of_roads(release: RoadRelease, builtin: bool, graph: str | None) -> dict[st
     workload = workload if isinstance(workload, str) else WORKLOAD
     unit = {} if builtin else unit_of(release.header)
     options: list[tuple[str, Any]] = [("--workload", workload)]
-    flags = ["--directed"] if release.graph.directed else []
+    streets = release.frame.graph
+    flags = ["--directed"] if streets.directed else []
     reading: dict[str, Any] = {}
     columns = extra.get("columns")
     if isinstance(columns, list) and all(isinstance(each, str) for each in columns):
@@ -134,16 +132,16 @@ def _of_roads(release: RoadRelease, builtin: bool, graph: str | None) -> dict[st
         reading["columns"] = tuple(columns)
     if extra.get("drop_unknown") is True:
         flags, reading = [*flags, "--drop-unknown"], reading | {"drop_unknown": True}
-    time = release.steps.stated() if isinstance(release, TimedRoadRelease) else {}
+    time = release.steps.stated() if release.steps is not None else {}
     options += options_of(time)
-    frame, crs = [], release.graph.crs
+    frame, crs = [], streets.crs
     if builtin:
         options = [("--graph", CITY), *options]
     else:
         options = [("--graph", graph or GRAPH), *([("--crs", crs)] if crs else []), *options]
         options += options_of(unit)
-        how: dict[str, Any] = {"crs": crs} | ({"directed": True} if release.graph.directed else {})
-        if release.graph.n_components > 1:
+        how: dict[str, Any] = {"crs": crs} | ({"directed": True} if streets.directed else {})
+        if streets.n_components > 1:
             options.append(("--components", "all"))
             how["components"] = "all"
         names = ", ".join(repr(each) for each in words(graph or GRAPH, "--graph"))

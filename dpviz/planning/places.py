@@ -18,8 +18,8 @@ from dpviz.evaluation.truth import (
 )
 from dpviz.planning.candidates import Caution
 from dpviz.queries.wishes import Wish
+from dpviz.releases.counts import PointRelease
 from dpviz.releases.points.promises import asked, places_of, within, worst
-from dpviz.releases.points.release import PointRelease
 from dpviz.trees.lattice import Float
 
 PLACES = 1_000

@@ -13,7 +13,7 @@ from dpviz.errors import DomainError, ParameterError
 from dpviz.evaluation.synthetic_proxy import check_guess, synthetic_proxy
 from dpviz.evaluation.truth import exact_counts, exact_total, places_of_records
 from dpviz.queries.wishes import Wish, squares
-from dpviz.releases.points.release import PointRelease
+from dpviz.releases.counts import CountRelease, PointRelease
 from dpviz.trees.lattice import Float, Int
 
 GUESS = 100_000
@@ -118,7 +118,10 @@ def as_clumped_as(
 
 
 def with_spots(handle: DataHandle, each: float, seed: int) -> DataHandle:
-    """The same number of records, of which a part stands at places that about so many share.
+    """As many records, moved around the box, of which a part stands at places that many share.
+
+    What leaves the box comes in at its other side: else the cells of trees, which halve the box,
+    would be those of the cascade, and no leaf would be as uneven as real ones are.
 
     Args:
         handle: public.
@@ -126,10 +129,13 @@ def with_spots(handle: DataHandle, each: float, seed: int) -> DataHandle:
         seed: of the choice.
     """
     total = exact_total(handle)
-    places = places_of_records(handle, total, seed)
+    random = np.random.default_rng(seed)
+    low, high = np.array(handle.domain.lower), np.array(handle.domain.upper)
+    shift = random.random(2) * (high - low)
+    places = low + (places_of_records(handle, total, seed) - low + shift) % (high - low)
     moved = int(IN_SPOTS * total)
     spots = places[total - max(round(moved / max(each, 2.0)), 1) :]
-    places[:moved] = spots[np.random.default_rng(seed).integers(len(spots), size=moved)]
+    places[:moved] = spots[random.integers(len(spots), size=moved)]
     return from_points(places, handle.domain, public=True)
 
 
@@ -232,7 +238,7 @@ def proxy_records(
         )
     if like.domain != domain:
         raise DomainError("what the records are like lies in another domain: give the same bounds")
-    if isinstance(like, PointRelease):
+    if isinstance(like, CountRelease):
         handle, times = _inside_cells(like, records, seed)
         return (
             ((handle,),),

@@ -23,11 +23,10 @@ from dpviz.methods.points.declared import Declared
 from dpviz.planning.code import FILE, WORKLOAD, Code, arguments, options_of, shell
 from dpviz.queries.wishes import parse_all
 from dpviz.releases.areas.area_file import NUMBERED
-from dpviz.releases.areas.release import AreaRelease
 from dpviz.releases.areas.source import words_of
+from dpviz.releases.counts import AreaRelease, PointRelease, is_areas, is_points
 from dpviz.releases.header import Header
 from dpviz.releases.points.promises import KEY as PROMISES
-from dpviz.releases.points.release import PointRelease
 
 AREAS = "AREAS"
 """Where the name of the file of areas is not known."""
@@ -90,7 +89,7 @@ class Script(Code):
         header = release.header
         if {"marginal", "period", "kind"} & set(header.extra):
             raise ReleaseError("a part of another release is not built: ask for the code of that")
-        of_points = isinstance(release, PointRelease)  # areas are built without a workload
+        of_points = is_points(release)  # areas are built without a workload
         workload = Declared.from_dict(header.extra.get("workload")) if of_points else None
         settings = settings_of(header, release.kind, seed, workload)
         known = DATASETS.get(header.source)
@@ -196,9 +195,9 @@ class Script(Code):
 
 def _areas(release: PointRelease | AreaRelease, path: str | None) -> dict[str, Any]:
     """Where the areas of a release come from, and their columns; those of words need none."""
-    if not isinstance(release, AreaRelease):
+    if not is_areas(release):
         return {}
-    areas = release.areas
+    areas = release.frame
     if (words := words_of(areas)) is not None:
         return {"areas": words}
     numbered = areas.levels == (NUMBERED,)

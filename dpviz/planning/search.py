@@ -25,7 +25,7 @@ from dpviz.planning.script import Script
 from dpviz.planning.trial import CEILING, Trial, area_source
 from dpviz.progress import Progress, silent
 from dpviz.queries.wishes import Wish, parse_all
-from dpviz.releases.points.release import PointRelease
+from dpviz.releases.counts import CountRelease, PointRelease
 
 LEAST = 0.001
 """The smallest ε that is tried."""
@@ -243,7 +243,7 @@ def caution_of(like: DataHandle | PointRelease | None) -> Caution:
     """How far records may lie otherwise than their proxy."""
     if like is None:
         return SYNTHETIC
-    return SMOOTHED if isinstance(like, PointRelease) else SAMPLED
+    return SMOOTHED if isinstance(like, CountRelease) else SAMPLED
 
 
 def _candidates(trial: Trial) -> Sequence[Candidate]:

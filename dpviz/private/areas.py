@@ -10,7 +10,7 @@ import numpy as np
 from dpviz.errors import DataError
 from dpviz.private.handle import DataHandle, Handle
 from dpviz.releases.areas.partition import Areas
-from dpviz.releases.areas.release import AreaRelease
+from dpviz.releases.counts import AreaRelease
 from dpviz.trees.lattice import Int
 
 

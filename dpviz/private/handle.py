@@ -12,7 +12,7 @@ from dpviz.domain import Domain
 from dpviz.errors import DataError, PrivacyError
 from dpviz.private.index import Layers, PointIndex
 from dpviz.private.ledger.names import clean_name
-from dpviz.releases.points.release import PointRelease
+from dpviz.releases.counts import PointRelease
 
 if TYPE_CHECKING:
     from dpviz.private.load.tally import Tally

@@ -20,10 +20,12 @@ from dpviz.private.index import Layers, PointIndex
 from dpviz.private.mechanisms.counts import LEAST_RATE, geometric
 from dpviz.private.mechanisms.sources import Noise
 from dpviz.private.parallel import spend_once
+from dpviz.releases.axis import ByKind
+from dpviz.releases.counts import CountRelease, PointRelease
 from dpviz.releases.header import Header
-from dpviz.releases.points.kinds import KindsRelease
-from dpviz.releases.points.release import PointRelease
+from dpviz.releases.points.box import Box
 from dpviz.releases.points.sums import Sums
+from dpviz.releases.split import count_release
 from dpviz.trees.consistency import sum_up
 from dpviz.trees.decomposition import Decomposition
 
@@ -61,7 +63,7 @@ def measure_points(
     if domain.kinds is None and domain.values is None:
         nodes = method.build(layers.counts[0], budget, noise)
         facts = {"noise": method.noise_model(nodes)}
-        return lambda header: PointRelease(domain, nodes, header), facts
+        return lambda header: CountRelease(Box(domain), nodes, header), facts
     trees, rows = [], []
     for kind, index in enumerate(layers.counts):
         whole = Budget(budget.left, budget.left_delta)
@@ -79,10 +81,9 @@ def measure_points(
     spend_once(budget, rows, "the tree of each kind", why)
     # The law of the noise follows from the parameters alone, so it is that of every tree.
     facts = {"noise": method.noise_model(trees[0][0])}
-    if domain.kinds is not None:
-        return lambda header: KindsRelease(domain, trees, header), facts
-    ((nodes, sums),) = trees
-    return lambda header: PointRelease(domain, nodes, header, sums), facts
+    by = None if domain.kinds is None else ByKind(domain.kinds)
+    framed = [(Box(domain.of_one_kind), nodes, sums) for nodes, sums in trees]
+    return lambda header: count_release(by, framed, header), facts
 
 
 def checked_share(domain: Domain, method: Any, epsilon: float, share: float | None) -> float | None:

@@ -11,7 +11,8 @@ import numpy as np
 from dpviz.errors import DataError
 from dpviz.private.handle import Handle
 from dpviz.private.mechanisms.noise import Noise, uniform_below
-from dpviz.releases.roads.release import EVENTS, RoadRelease
+from dpviz.releases.counts import RoadRelease
+from dpviz.releases.roads.beyond_noise import EVENTS
 from dpviz.roads.graph import Int, RoadGraph
 from dpviz.roads.paths import Paths, distinct_keys
 from dpviz.roads.steps import Steps

@@ -1,27 +1,18 @@
-"""Workloads: seeded random range queries over a public domain, saved and reused as Parquet.
+"""Workloads: seeded random range queries over a public domain.
 
 A workload depends on the domain, a size and a seed, never on the records.
 """
 
 from __future__ import annotations
 
-import json
 import math
-import os
 import zlib
-from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from dpviz.domain import Domain
-from dpviz.errors import DataError, ParameterError
-from dpviz.files import limits
-from dpviz.files.sandbox import confined
-from dpviz.files.writing import write_file
-from dpviz.lazy import pa, pq
+from dpviz.errors import ParameterError
 from dpviz.lists import number
 from dpviz.trees.lattice import Float
 
@@ -36,8 +27,6 @@ and the largest one of InLN_DPSD."""
 
 ASPECT = 4.0
 """The longest side is at most this many times the shortest, in shares of the domain's sides."""
-
-KEY = b"dpviz_workload"
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,79 +100,3 @@ def _fixed_sides(domain: Domain, size: str) -> Float:
             f"size {size!r}: give {domain.dims} positive sides that fit into the domain"
         )
     return np.asarray(share, dtype=np.float64)
-
-
-def save(workloads: list[Workload], domain: Domain, path: str | os.PathLike[str]) -> Path:
-    """Write workloads to one Parquet file: a row per query, ``size`` and the limits by column."""
-    rects = np.concatenate([each.rects for each in workloads])
-    limits.QUERIES.check(len(rects), Path(path).name)
-    sizes = np.repeat([each.size for each in workloads], [len(each) for each in workloads])
-    columns = {"size": pa.array(sizes)}
-    for column, name in enumerate(_limit_names(domain.columns)):
-        columns[name] = pa.array(rects[:, column])
-    header = {KEY: json.dumps({"domain": domain.to_dict()}).encode()}
-    table = pa.table(columns).replace_schema_metadata(header)
-    return write_file(path, lambda temporary: pq.write_table(table, temporary))
-
-
-def read(path: str | os.PathLike[str], domain: Domain) -> list[Workload]:
-    """The workloads of a file, in its order.
-
-    Raises:
-        DataError: not a workload file, or one for another domain.
-        DomainError: a query that is no rectangle in the domain.
-    """
-    path = Path(path)
-    if not path.is_file():
-        raise DataError(f"{path.name}: no such file")
-    table = confined(
-        f"{__name__}:queries",
-        str(path.absolute()),
-        list(domain.columns),
-        list(domain.bounds),
-        where=path.name,
-        size=path.stat().st_size,
-        needs=("pyarrow.parquet",),
-    )
-    rects = np.stack([table[name].to_numpy() for name in _limit_names(domain.columns)], axis=1)
-    domain.boxes(rects)
-    words = table["size"].combine_chunks()
-    row_size, sizes = words.indices.to_numpy(), words.dictionary.to_pylist()
-    return [Workload(sizes[k], rects[row_size == k]) for k in dict.fromkeys(row_size.tolist())]
-
-
-def queries(path: str, columns: list[str], bounds: list[float]) -> Any:
-    """In the child: a workload's table, its sizes as a dictionary.
-
-    Args:
-        path: of the file.
-        columns: of the domain.
-        bounds: of the domain: all lower limits, then all upper limits.
-    """
-    name, limit_names = Path(path).name, _limit_names(columns)
-    try:
-        file = pq.ParquetFile(path)
-        limits.QUERIES.check(file.metadata.num_rows, name)
-        packed = (file.schema_arrow.metadata or {}).get(KEY)
-        if packed is None or not {"size", *limit_names} <= set(file.schema_arrow.names):
-            raise DataError(f"{name}: not a workload for {', '.join(columns)}")
-        there = json.loads(packed)["domain"]
-        if [*there["lower"], *there["upper"]] != bounds:
-            raise DataError(f"{name}: a workload for another domain: choose another file")
-        file = pq.ParquetFile(path, read_dictionary=["size"])  # a long one is there once
-        table = file.read(["size", *limit_names]).combine_chunks()
-        words = table["size"].chunk(0) if len(table) else pa.array([], pa.string())
-        words = words.cast(pa.dictionary(pa.int32(), pa.string()))
-        limits.NAME.check(max(map(len, words.dictionary.to_pylist()), default=0), name)
-        rects = [table[each].cast(pa.float64()) for each in limit_names]
-    except DataError:
-        raise
-    except Exception:  # whatever a damaged file makes of the reader
-        raise DataError(f"{name}: not a readable Parquet file of queries: write it again") from None
-    if any(column.null_count for column in (words, *rects)):
-        raise DataError(f"{name}: a query without a size or a limit: write the file again")
-    return pa.table([words, *rects], names=["size", *limit_names])
-
-
-def _limit_names(columns: Sequence[str]) -> list[str]:
-    return [f"{name}_min" for name in columns] + [f"{name}_max" for name in columns]

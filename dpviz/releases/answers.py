@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpviz.trees.lattice import Float, Int
 
@@ -44,11 +47,84 @@ class Answers:
         return Answers(self.count[at], self.noise_sd[at], self.low[at], self.high[at])
 
 
+@dataclass(frozen=True)
+class RangeAnswers(Answers):
+    """Answers to q rectangles, regions or paths, as columns of length q.
+
+    Attributes:
+        uniformity_sd: how far the true spread inside the leaves that the edge cuts may move the
+            count: an ESTIMATE, from a Beta model of concentration 2 around the share of the area,
+            of which a part is common to all leaves (:func:`~dpviz.trees.coherence.coherence`); of
+            wavelets see :func:`~dpviz.releases.points.range_count.sums_of`. A square that was
+            chosen because many records lie in it is held less often. 0 for paths.
+        nodes: nodes used, of all parts of a release together.
+    """
+
+    uniformity_sd: Float
+    nodes: Int
+
+    @property
+    def larger_error(self) -> Float:
+        """The ± of a count that stands alone: half of the interval, or what cut leaves may cost."""
+        return np.maximum(self.half_width, INTERVAL_SDS * self.uniformity_sd)
+
+
+@dataclass(frozen=True)
+class Timeline(RangeAnswers):
+    """Answers to the steps of a period, as columns of length k.
+
+    Attributes:
+        start, end: of each step (exclusive), datetime64 to the second, UTC; of a cycle timedelta64
+            since its beginning. The first and the last are cut where the period begins or ends
+            within them.
+    """
+
+    start: NDArray[Any]
+    end: NDArray[Any]
+
+
+A = TypeVar("A", bound=Answers)
+
+
 def interval(count: Float, noise_sd: Float) -> dict[str, Float]:
     """The columns of :class:`Answers` from estimates and the standard deviation of their noise."""
     half = INTERVAL_SDS * noise_sd
     low, high = np.floor(count - half), np.ceil(count + half)
     return {"count": count, "noise_sd": noise_sd, "low": low, "high": high}
+
+
+def answers_from(columns: Float) -> RangeAnswers:
+    """Answers from sums over the nodes used.
+
+    Args:
+        columns: shape (q, 4): count, variance of the noise, variance of what uniformity assumes,
+            nodes used.
+    """
+    return RangeAnswers(
+        **interval(columns[:, 0], np.sqrt(columns[:, 1])),
+        uniformity_sd=np.sqrt(columns[:, 2]),
+        nodes=columns[:, 3].astype(np.int64),
+    )
+
+
+def total(parts: Sequence[A]) -> A:
+    """Answers of disjoint parts of the records, each with noise of its own, added up.
+
+    Noise is independent. How unevenly records lie in the cells that an edge cuts is not: kinds
+    share streets and towns, so the standard deviations of that add up.
+
+    Args:
+        parts: answers to the same q queries; what they say of time is that of the first.
+    """
+    beside = {
+        name: np.sum([getattr(each, name) for each in parts], axis=0)
+        for name in ("uniformity_sd", "nodes")
+        if hasattr(parts[0], name)
+    }
+    count = np.sum([each.count for each in parts], axis=0)
+    noise_sd = np.sqrt(np.sum([each.noise_sd**2 for each in parts], axis=0))
+    stated = {**vars(parts[0]), **interval(count, noise_sd), **beside}
+    return type(parts[0])(**stated)
 
 
 def difference(one: Answers, other: Answers, *, independent: bool) -> Answers:

@@ -13,19 +13,15 @@ from typing import Any
 import numpy as np
 
 from dpviz.checks import require, require_path
-from dpviz.domain import Domain
 from dpviz.domain.crs import DEGREES, axis_names, known_crs
 from dpviz.errors import DomainError, ReleaseError
 from dpviz.files.writing import write_file
-from dpviz.lazy import geopandas, pa, pd, pq, pv, pyogrio, pyproj, shapely
+from dpviz.lazy import geopandas, pa, pq, pv, pyogrio, pyproj, shapely
 from dpviz.releases.antimeridian import cut
-from dpviz.releases.areas.columns import plain_frame, to_geopandas
 from dpviz.releases.areas.joining import joined
-from dpviz.releases.areas.release import AreaRelease
-from dpviz.releases.points.columns import named_kinds, on_axis, sum_columns, times
-from dpviz.releases.points.release import PointRelease
+from dpviz.releases.counts import AreaRelease, CountRelease, PointRelease
+from dpviz.releases.points.box import on_axis, stated_crs
 from dpviz.releases.release import EXPORTS, Release
-from dpviz.releases.roads.release import RoadRelease
 from dpviz.trees.lattice import Float
 
 SAMPLES = (".parquet", *EXPORTS)
@@ -56,19 +52,11 @@ def export(release: Release, path: str | os.PathLike[str], *, leaves: bool = Tru
     require_path(path, ReleaseError)
     ending = _ending(path)
     plain, header = ending == ".csv", release.header.to_dict()
-    if isinstance(release, AreaRelease):
-        header["domain"] = release.domain.to_dict()
-        made = plain_frame if plain else to_geopandas
-        frame = made(release.areas, release.answers, None if leaves else "all")
-    elif isinstance(release, PointRelease):
-        header["domain"] = release.domain.to_dict()
-        frame = _plain_frame(release) if plain else release.to_geopandas()
-        frame = frame[release.table.nodes.leaf] if leaves else frame
-    elif isinstance(release, RoadRelease):
-        frame = release.to_geopandas()
-        frame = frame.drop(columns="geometry") if plain else frame
-    else:
+    if not isinstance(release, CountRelease):
         raise ReleaseError(f"a release of {release.kind} has no cells or edges to export")
+    if "domain" in release.frame.FACTS:
+        header["domain"] = release.domain.to_dict()
+    frame = release.frame.rows(release, None if leaves else "all", shapes=not plain)
     if plain:
         return _write_csv(frame, path)
     if ending == ".geojson":  # it has no type for times
@@ -220,24 +208,6 @@ def _keep_layers(path: str | os.PathLike[str]) -> None:
         )
 
 
-def _plain_frame(release: PointRelease) -> Any:
-    (nodes, kind, sums), domain = release.table, release.domain
-    ends = {"min": domain.to_coordinates(nodes.lo), "max": domain.to_coordinates(nodes.hi)}
-    columns: dict[str, Any] = {
-        f"{name}_{end}": each[:, axis]
-        for end, each in ends.items()
-        for axis, name in enumerate(axis_names(domain)[: domain.place.dims])
-    }
-    columns |= times(domain, nodes) | named_kinds(domain, kind)
-    columns |= {"level": nodes.level, "count": nodes.count, "noise_sd": np.sqrt(nodes.variance)}
-    return pd.DataFrame(columns | sum_columns(sums) | _stated_crs(domain))
-
-
-def _stated_crs(domain: Domain) -> dict[str, str]:
-    """A column with the CRS, of a format that has no place for it, where it is not of degrees."""
-    return {} if domain.crs == DEGREES else {"crs": domain.crs}
-
-
 def save_sample(
     release: PointRelease,
     path: str | os.PathLike[str],
@@ -258,7 +228,7 @@ def save_sample(
     points = release.sample(n, seed)
     if ending == ".csv":
         rows = _table(release, points)
-        for name, crs in _stated_crs(release.domain).items():
+        for name, crs in stated_crs(release.domain).items():
             rows = rows.append_column(name, pa.repeat(crs, len(rows)))
         write_file(path, lambda temporary: pv.write_csv(rows, temporary))
     elif ending == ".parquet":

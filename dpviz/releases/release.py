@@ -23,23 +23,26 @@ class Release(ABC):
     """A release of any kind.
 
     Attributes:
-        kind: "points", "sequences", "roads" or "areas".
-        header: what the release says of itself: method, parameters, guarantee, budget.
-        frame: what a notebook shows of a release, as HTML; the package sets it, as the rooms that
-            draw come later.
+        header: its metadata: method, parameters, guarantee, budget.
+        html: what a notebook shows of a release; the package sets it, as the rooms that draw come
+            later.
     """
 
-    kind: ClassVar[str]
-    frame: ClassVar[Callable[[Release], str] | None] = None
+    html: ClassVar[Callable[[Release], str] | None] = None
     header: Header
+
+    @property
+    @abstractmethod
+    def kind(self) -> str:
+        """Kind of the records: "points", "sequences", "roads" or "areas"."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.header.method!r}, {self.header.guarantee!r})"
 
     def _repr_html_(self) -> str | None:
         """What a notebook shows at the end of a cell."""
-        frame = type(self).frame
-        return None if frame is None else frame(self)
+        html = type(self).html
+        return None if html is None else html(self)
 
     @abstractmethod
     def count(self, queries: Any) -> Answers:

@@ -242,6 +242,7 @@ class AreaHeader(Common):
     kind: Literal["areas"]
     domain: DomainEntry
     levels: Annotated[list[Word], Field(min_length=1, max_length=16)]
+    time: RoadTime | None = None
     resolution: Annotated[int, Field(ge=0, le=15)] | None = None
     extra: MapExtra = MapExtra()
 

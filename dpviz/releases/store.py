@@ -3,34 +3,33 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal, overload
 
 from dpviz.checks import require, require_path
+from dpviz.domain.attributes import Kinds
 from dpviz.errors import ReleaseError
 from dpviz.lazy import pa
-from dpviz.releases.areas import columns as areas
-from dpviz.releases.areas.release import AreaRelease
+from dpviz.releases import axis
+from dpviz.releases.areas.partition import Areas
+from dpviz.releases.counts import AreaRelease, PointRelease, RoadRelease
 from dpviz.releases.files import KEY, header_of, metadata_of, opened, reading
+from dpviz.releases.frame import Frame
 from dpviz.releases.header import Header
-from dpviz.releases.points import columns as points
-from dpviz.releases.points.kinds import release_of
-from dpviz.releases.points.release import PointRelease
+from dpviz.releases.points.box import Box
 from dpviz.releases.release import Release
-from dpviz.releases.roads import columns as roads
-from dpviz.releases.roads.release import RoadRelease
-from dpviz.releases.roads.timed import road_release_of
+from dpviz.releases.roads.streets import Streets
 from dpviz.releases.sequences import columns as sequences
 from dpviz.releases.sequences.release import SequenceRelease
+from dpviz.releases.split import count_release
+from dpviz.roads.steps import Steps
 
-ROOMS = {"points": points, "roads": roads, "sequences": sequences, "areas": areas}
-RELEASES: dict[str, Callable[..., Release]] = {
-    "points": release_of,
-    "roads": road_release_of,
-    "sequences": SequenceRelease,
-    "areas": AreaRelease,
-}
+FRAMES: dict[str, type[Frame]] = {each.kind: each for each in (Box, Areas, Streets)}
+"""Frames of releases of counts, by the kind that a file's header states."""
+
+NEEDED = {kind: (*axis.NEEDED, *each.NEEDED) for kind, each in FRAMES.items()}
+NEEDED["sequences"] = sequences.NEEDED
+"""Columns that reading needs, of those that a file has."""
 
 
 @overload
@@ -54,10 +53,9 @@ def read(path: str | os.PathLike[str], kind: str | None = None) -> Release:
         ReleaseError: not a release, damaged, too large, of another schema, or of another kind.
     """
     require_path(path, ReleaseError)
-    if kind is not None and kind not in tuple(ROOMS):
-        raise ReleaseError(f"kind={kind!r}: give one of {', '.join(ROOMS)}")
-    needed = {each: room.NEEDED for each, room in ROOMS.items()}
-    release: Release = from_arrow(opened(path, needed), Path(path).name)
+    if kind is not None and kind not in tuple(NEEDED):
+        raise ReleaseError(f"kind={kind!r}: give one of {', '.join(NEEDED)}")
+    release: Release = from_arrow(opened(path, NEEDED), Path(path).name)
     if kind not in (None, release.kind):
         raise ReleaseError(
             f"{Path(path).name}: a release of {release.kind}: give a release of {kind}"
@@ -103,5 +101,24 @@ def from_arrow(table: pa.Table, name: str = "table") -> Any:
     """
     kind, stated = header_of(table.schema.metadata, name)
     with reading(name):
-        content = ROOMS[kind].from_columns(table, stated)
-        return RELEASES[kind](*content, Header.from_dict(stated))
+        if kind == "sequences":
+            return SequenceRelease(*sequences.from_columns(table, stated), Header.from_dict(stated))
+        return _counts(FRAMES[kind], table, stated)
+
+
+def _counts(kind: type[Frame], table: pa.Table, stated: dict[str, Any]) -> Release:
+    """A release of counts from its columns and what its header states."""
+    by = _axis(stated)
+    trees: list[Any] = []
+    for block in [table] if by is None else axis.blocks(by, table):
+        trees.append(kind.from_columns(block, stated, trees[0][0] if trees else None))
+    header = {name: value for name, value in stated.items() if name not in kind.FACTS}
+    return count_release(by, trees, Header.from_dict(header))
+
+
+def _axis(stated: dict[str, Any]) -> axis.Axis | None:
+    """The axis that a header states, taken out of it; None for a release of one part."""
+    time, kinds = stated.pop("time", None), stated.get("domain", {}).pop("kinds", None)
+    if time is not None:
+        return axis.ByStep(Steps.from_dict(time))
+    return None if kinds is None else axis.ByKind(Kinds(kinds["column"], tuple(kinds["names"])))

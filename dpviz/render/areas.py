@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dpviz.releases.answers import Answers
-from dpviz.releases.areas.release import AreaRelease
+from dpviz.releases.counts import AreaRelease
 from dpviz.releases.points.region_count import Regions
 from dpviz.render.districts import district_marks
 from dpviz.render.legend import Legend
@@ -18,8 +18,8 @@ from dpviz.render.view import domain_scene
 
 def level_of(release: AreaRelease, level: str | None = None) -> tuple[Regions, Answers]:
     """The areas of a level, the finest by default, and their counts."""
-    areas = release.areas
-    part = areas.rows(level)
+    areas = release.frame
+    part = areas.rows_of(level)
     shapes = areas.outlines(level)
     return Regions(areas.names[part], shapes, np.ones(len(shapes))), release.answers.rows(part)
 
@@ -30,7 +30,7 @@ def level_marks(
     id: str = "district",  # noqa: A002
 ) -> tuple[tuple[Mark, ...], Legend]:
     """The areas of a level as marks, and their legend."""
-    simplified = release.areas.resolution is None
+    simplified = release.frame.resolution is None
     regions, answers = level_of(release, level)
     return district_marks(
         regions, answers, release.domain, noun="area", simplified=simplified, id=id

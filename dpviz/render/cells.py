@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from dpviz.domain import Domain
 from dpviz.errors import DomainError
 from dpviz.files.arrow import numbers, tuples
-from dpviz.releases.points.release import PointRelease
+from dpviz.releases.counts import PointRelease
 from dpviz.render.colors import HATCH, every_palette
 from dpviz.render.detail import NEVER, QUIET, Detail, detail
 from dpviz.render.legend import Legend, Swatch, blank_words, scale_labels

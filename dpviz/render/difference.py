@@ -16,8 +16,8 @@ from dpviz.domain import Domain
 from dpviz.errors import ReleaseError
 from dpviz.files.arrow import numbers, tuples
 from dpviz.lazy import shapely
-from dpviz.releases.points.range_count import RangeAnswers
-from dpviz.releases.points.release import PointRelease
+from dpviz.releases.answers import RangeAnswers
+from dpviz.releases.counts import PointRelease
 from dpviz.render.cells import adaptive, cell_layer, domain_bounds, home_zoom, tenths
 from dpviz.render.colors import LAND, MORE_A, MORE_B, PALETTES, Themed
 from dpviz.render.legend import Legend, Swatch, scale_labels

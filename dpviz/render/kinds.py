@@ -17,10 +17,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from dpviz.files.arrow import numbers
-from dpviz.releases.points.kinds import KindsRelease
+from dpviz.releases.counts import PointRelease
 from dpviz.releases.points.quotient import Quotients, quotients
 from dpviz.releases.points.range_count import box_count
-from dpviz.releases.points.release import PointRelease
 from dpviz.render.cells import adaptive, cell_layer
 from dpviz.render.colors import FRAME, GREY, LAND, MORE_A, MORE_B, Themed, along, stops
 from dpviz.render.detail import QUIET, STANDS, stands
@@ -93,7 +92,7 @@ class KindCells:
         return np.asarray((self.since == 0.0) & ~self.quiet)
 
 
-def kind_cells(release: KindsRelease) -> KindCells:
+def kind_cells(release: PointRelease) -> KindCells:
     """The boxes of adaptive detail of all kinds, and the kinds in each."""
     nodes, adapted = release.nodes, adaptive(release)
 
@@ -102,7 +101,7 @@ def kind_cells(release: KindsRelease) -> KindCells:
         lo, hi = nodes.lo[rows], nodes.hi[rows]
         _, member = np.unique(adapted.group[rows], return_inverse=True)
         alone = np.bincount(member)[member] == 1
-        each = [_grouped(part, lo, hi, member, alone) for part in release.releases]
+        each = [_grouped(part, lo, hi, member, alone) for part in release.parts]
         count, noise, cut = (np.array(column).T for column in zip(*each, strict=True))
         return lo, hi, adapted.km2[rows], count, noise, cut, adapted.kind[rows] == QUIET
 
@@ -138,7 +137,7 @@ def _added(member: Int, values: Float) -> Float:
     return sums[member]
 
 
-def overlay_scene(release: KindsRelease, *, camera: Camera | None = None) -> Scene:
+def overlay_scene(release: PointRelease, *, camera: Camera | None = None) -> Scene:
     """The map of the kind that leads in each cell, the stronger the more records there are.
 
     Args:
@@ -147,16 +146,16 @@ def overlay_scene(release: KindsRelease, *, camera: Camera | None = None) -> Sce
     """
     cells = kind_cells(release)
     leader, clear = leaders(cells)
-    order = np.argsort(-np.array([part.nodes.count[0] for part in release.releases]), kind="stable")
+    order = np.argsort(-np.array([part.nodes.count[0] for part in release.parts]), kind="stable")
     shown = order[: len(KIND_COLORS.light)]
     density = np.where(cells.quiet, 0.0, cells.total / cells.km2)
     scale = scale_of(density[cells.home], cells.total[cells.home], most=STRENGTHS)
     rows = [
-        Row(release.names[kind], f"count_{at}", noise_sd=f"sd_{at}")
+        Row(release.kinds[kind], f"count_{at}", noise_sd=f"sd_{at}")
         for at, kind in enumerate(shown)
     ]
     leading = np.where(
-        clear, np.array(release.names, dtype=object)[leader], "none beyond the errors"
+        clear, np.array(release.kinds, dtype=object)[leader], "none beyond the errors"
     )
     columns = {"leads": pa.array(leading.tolist(), pa.string()), **_counts(cells, shown)}
     layers = {
@@ -168,8 +167,8 @@ def overlay_scene(release: KindsRelease, *, camera: Camera | None = None) -> Sce
         _layer(id_, cells, density, mask, columns, scale.bounds, colors, rows)
         for id_, (mask, colors) in layers.items()
     ]
-    several = len(release.names) > len(shown)
-    swatches = [Swatch(release.names[kind], _strengths(at, 1)) for at, kind in enumerate(shown)]
+    several = len(release.kinds) > len(shown)
+    swatches = [Swatch(release.kinds[kind], _strengths(at, 1)) for at, kind in enumerate(shown)]
     other = "another kind, or none beyond the errors" if several else "none leads beyond the errors"
     legend = Legend(
         title="Leading kind; stronger: more records per km²",
@@ -197,7 +196,7 @@ def leaders(cells: KindCells) -> tuple[Int, NDArray[np.bool_]]:
 
 
 def share_scene(
-    release: KindsRelease,
+    release: PointRelease,
     kind: str,
     of: Sequence[str] | None = None,
     *,
@@ -214,7 +213,7 @@ def share_scene(
     Raises:
         DomainError: a kind that is not listed.
     """
-    rest = [name for name in (release.names if of is None else of) if name != kind]
+    rest = [name for name in (release.kinds if of is None else of) if name != kind]
     pair = release.only([kind, *rest])
     cells = kind_cells(pair)
     answers = shares(cells)
@@ -320,7 +319,7 @@ def _share_colors() -> Themed:
 
 
 def _scene(
-    release: KindsRelease,
+    release: PointRelease,
     marks: Sequence[Mark],
     legend: Legend,
     description: str,

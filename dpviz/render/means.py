@@ -7,9 +7,8 @@ from math import isnan
 import numpy as np
 import pyarrow as pa
 
-from dpviz.releases.points.kinds import KindsRelease
+from dpviz.releases.counts import PointRelease
 from dpviz.releases.points.quotient import Quotients
-from dpviz.releases.points.release import PointRelease
 from dpviz.releases.points.sums import added, box_sum, mean_of, values_of
 from dpviz.render.cells import adaptive, cell_layer
 from dpviz.render.colors import every_palette
@@ -65,7 +64,7 @@ def mean_marks(release: PointRelease, id: str) -> tuple[Mark, Legend]:  # noqa: 
 
 
 def _means(release: PointRelease, lo: Int, hi: Int) -> Quotients:
-    trees = release.releases if isinstance(release, KindsRelease) else (release,)
+    trees = release.parts if release.kinds else (release,)
     sums = [box_sum(tree.nodes, tree.sums, lo, hi) for tree in trees if tree.sums is not None]
     return mean_of(release.domain, added(sums), release.count_boxes(lo, hi))
 

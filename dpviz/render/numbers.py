@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from dpviz.releases.points.range_count import RangeAnswers
+from dpviz.releases.answers import RangeAnswers
 
 MINUS = "−"
 """Of numbers in words, as wide as +; a hyphen is none."""

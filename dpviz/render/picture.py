@@ -8,8 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from dpviz.lazy import mpl
-from dpviz.releases.areas.release import AreaRelease
-from dpviz.releases.points.release import PointRelease
+from dpviz.releases.counts import AreaRelease, PointRelease, is_areas
 from dpviz.render.areas import level_of
 from dpviz.render.basemap import outlines
 from dpviz.render.cells import (
@@ -70,13 +69,13 @@ def comparison_png(
     unit = IN_REPORT_UNIT if size == "report" else high / 1080
     figure = mpl.Figure(figsize=(wide / 100, high / 100), dpi=100, facecolor=PAPER[theme])
     first = releases[0]
-    if isinstance(first, AreaRelease):
-        simplified = first.areas.resolution is None
+    if is_areas(first):
+        simplified = first.frame.resolution is None
         shapes = choropleth(*level_of(first), first.domain, "area", simplified=simplified)
         classes: Scale | Choropleth = shapes
         legend, raw = shapes.legend, False
     else:
-        points = [each for each in releases if not isinstance(each, AreaRelease)]
+        points = [each for each in releases if not is_areas(each)]
         classes = scale = density_scale(*points)
         legend, raw = density_legend(scale, points), not tiles(first)
     ink = TEXT.rgb(theme)
@@ -177,7 +176,7 @@ def _draw(
     draw_ground(panel, bounds, zoom, theme)
     if isinstance(classes, Choropleth):
         _draw_areas(panel, classes, theme, unit, zoom)
-    elif not isinstance(release, AreaRelease):
+    elif not is_areas(release):
         _draw_cells(panel, release, classes, theme, zoom)
     draw_shores(panel, bounds, zoom, theme, unit)
     thin = 0.75 * unit

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dpviz.domain.crs import DEGREES, transformation
 from dpviz.errors import DomainError
-from dpviz.releases.roads.release import RoadRelease
+from dpviz.releases.counts import RoadRelease
 from dpviz.render.basemap import outlines
 from dpviz.render.colors import ACCENT, HALO, QUIET
 from dpviz.render.detail import STANDS
@@ -19,7 +19,7 @@ from dpviz.render.legend import WITHIN_NOISE, Legend, Swatch, line_labels
 from dpviz.render.marks import paths, points
 from dpviz.render.projection import is_degrees
 from dpviz.render.scale import LINE_WIDTHS, line_colors, lines_scale
-from dpviz.render.scene import Bounds, Camera, Mark, Row, Scene, Side
+from dpviz.render.scene import Bounds, Camera, Mark, Row, Scene
 from dpviz.roads.graph import Float, Int, RoadGraph
 
 PIVOT = (110, 110, 118, 220)
@@ -94,21 +94,20 @@ def lines_of(graph: RoadGraph, edges: Int) -> list[Float]:
 def top_count(release: RoadRelease) -> float:
     """Upper end of the width scale: the 99.8 % quantile of the noisy counts."""
     return max(
-        float(np.quantile(release.edge_count, 0.998)), float(release.edge_noise_sd.min()), 1.0
+        float(np.quantile(release.answers.count, 0.998)), float(release.answers.noise_sd.min()), 1.0
     )
 
 
-def street_marks(release: RoadRelease, top: float, *, side: Side | None = None) -> tuple[Mark, ...]:
+def street_marks(release: RoadRelease, top: float) -> tuple[Mark, ...]:
     """Streets as lines in five classes up to ``top``, the busy ones last.
 
     What is within the noise or negative looks like a quiet street on any map.
     """
-    graph, count, sd = release.graph, release.edge_count, release.edge_noise_sd
+    graph, count, sd = release.frame.graph, release.answers.count, release.answers.noise_sd
     above = count > STANDS * sd
     scale, colors = lines_scale(top), line_colors()
     unit = _metres(graph)
-    name = f".{side}" if side else ""
-    place = release.domains.path[release.domains.position]
+    place = release.frame.domains.path[release.frame.domains.position]
     rows = (
         Row(f"{release.records} (noisy)", "count", noise_sd="sd"),
         Row("edge", "edge"),
@@ -123,12 +122,11 @@ def street_marks(release: RoadRelease, top: float, *, side: Side | None = None) 
         wide = np.array(LINE_WIDTHS)[np.maximum(scale.classes(count[edges]), 0)]
         marks.append(
             paths(
-                f"{kind}{name}",
+                kind,
                 lines_of(graph, edges),
                 color=QUIET if kind == "quiet" else scale.paint(count[edges], colors),
                 width=unit * (QUIET_WIDTH if kind == "quiet" else wide),
                 **_THIN | ({"width_min_pixels": QUIET_WIDTH} if kind == "quiet" else {}),
-                side=side,
                 title="Street" if kind == "streets" else "Street: too few to tell from none",
                 rows=rows,
                 extra={
@@ -159,9 +157,9 @@ def graph_mark(graph: RoadGraph) -> Mark:
 
 def domain_marks(release: RoadRelease) -> tuple[Mark, ...]:
     """The decomposition: one hue per path, pivots (more than two edge ends) as dots."""
-    graph = release.graph
-    place = release.domains.path[release.domains.position]
-    size = np.diff(release.domains.start)
+    graph = release.frame.graph
+    place = release.frame.domains.path[release.frame.domains.position]
+    size = np.diff(release.frame.domains.start)
     edges = np.arange(len(graph))
     offset, _ = graph.incidence
     pivots = np.flatnonzero(np.diff(offset) > 2)
@@ -194,8 +192,8 @@ def domain_marks(release: RoadRelease) -> tuple[Mark, ...]:
 
 def answer_marks(release: RoadRelease, edges: Int) -> list[Mark]:
     """The path of an answer in the accent, on a casing; a bead where a sub-domain ends."""
-    graph = release.graph
-    place = release.domains.path[release.domains.position[edges]]
+    graph = release.frame.graph
+    place = release.frame.domains.path[release.frame.domains.position[edges]]
     lines = lines_of(graph, edges)
     cuts = [_shared_end(*lines[at : at + 2]) for at in np.flatnonzero(np.diff(place)).tolist()]
     marks = [
@@ -216,7 +214,7 @@ def streets_scene(
     release: RoadRelease, marks: Iterable[Mark], legend: Legend, *, key: str, **options: Any
 ) -> Scene:
     """Marks of a release on the ground around its streets; other ``options`` of the scene."""
-    graph, area = release.graph, bounds(release.graph)
+    graph, area = release.frame.graph, bounds(release.frame.graph)
     return Scene(
         marks=[*ground(graph, release.header.source), *marks],
         camera=Camera(bounds=area, key=key),

@@ -11,8 +11,7 @@ from pydeck.types import String
 from dpviz.domain import Domain
 from dpviz.domain.rectangles import listed
 from dpviz.errors import ReleaseError
-from dpviz.releases.areas.release import AreaRelease
-from dpviz.releases.points.release import PointRelease
+from dpviz.releases.counts import AreaRelease, PointRelease
 from dpviz.render.basemap import outlines
 from dpviz.render.cells import cells, density_legend, density_scale, domain_bounds
 from dpviz.render.legend import Legend

@@ -137,7 +137,6 @@ def planted(
     domains: Subdomains,
     trees: Sequence[Levels],
     weights: Sequence[Float] | None = None,
-    common_height: bool = False,
 ) -> Forest:
     """One tree per path.
 
@@ -146,15 +145,11 @@ def planted(
         trees: levels of each path's tree, see :data:`Levels`.
         weights: share of each level in the loss, summing to 1 per tree but for rounding; equal by
             default.
-        common_height: let every tree pay for the height of the highest, as in the paper.
     """
     highest = max(len(levels) for levels in trees)
     if weights is None:
         # Whole numbers: k levels of 1/k are exactly 1.
-        relative_scales = [
-            np.full(len(levels), float(highest if common_height else len(levels)))
-            for levels in trees
-        ]
+        relative_scales = [np.full(len(levels), float(len(levels))) for levels in trees]
     else:
         relative_scales = [(1.0 + ROUNDING) / each for each in weights]
     columns: list[tuple[Int, Int, Int, Float]] = []

@@ -33,18 +33,18 @@ def qardaji_fanout(k: int) -> int:
     return min(range(2, min(k, 64) + 1), key=variance)
 
 
-def boost(domains: Subdomains, common_height: bool = False) -> Forest:
+def boost(domains: Subdomains) -> Forest:
     """Uniform trees with the fanout of Qardaji et al., whatever the workload."""
-    return planted(domains, _uniform(domains, common_height), common_height=common_height)
+    return planted(domains, _uniform(domains))
 
 
-def optimised(domains: Subdomains, workload: Paths, common_height: bool = False) -> Forest:
+def optimised(domains: Subdomains, workload: Paths) -> Forest:
     """Uniform trees regrouped for the workload (the paper's algorithm 3)."""
     from dpviz.roads.search import optimise
 
     trees = []
     runs = _runs_by_path(domains, workload)
-    for levels, (low, high, weight) in zip(_uniform(domains, common_height), runs, strict=True):
+    for levels, (low, high, weight) in zip(_uniform(domains), runs, strict=True):
         if len(low) and len(levels) > 2:
             size = np.array([len(each) - 1 for each in levels])
             bounds = np.zeros((len(levels), size[-1] + 1), dtype=np.int64)
@@ -53,7 +53,7 @@ def optimised(domains: Subdomains, workload: Paths, common_height: bool = False)
             optimise(bounds, size, low, high, weight)
             levels = [bounds[row, : size[row] + 1] for row in range(len(size))]
         trees.append(levels)
-    return planted(domains, trees, common_height=common_height)
+    return planted(domains, trees)
 
 
 def best(domains: Subdomains, workload: Paths) -> Forest:
@@ -142,14 +142,8 @@ def workload_variance(forest: Forest, workload: Paths) -> float:
     return total / len(workload)
 
 
-def _uniform(domains: Subdomains, common_height: bool) -> list[Levels]:
-    sizes = np.diff(domains.start).tolist()
-    fanouts = [qardaji_fanout(k) for k in sizes]
-    if common_height:
-        # A tree pays for the highest anyway: the smallest fanout that stays within its height.
-        highest = max(len(_levels(k, b)) for k, b in zip(sizes, fanouts, strict=True))
-        fanouts = [next(b for b in range(2, k + 3) if len(_levels(k, b)) <= highest) for k in sizes]
-    return [_levels(k, b) for k, b in zip(sizes, fanouts, strict=True)]
+def _uniform(domains: Subdomains) -> list[Levels]:
+    return [_levels(k, qardaji_fanout(k)) for k in np.diff(domains.start).tolist()]
 
 
 def _levels(k: int, fanout: int) -> Levels:

@@ -17,7 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 from dpviz.errors import ReleaseError
 from dpviz.progress import checkpoint
 from dpviz.trees.lattice import STRIP, Float, Int, overlaps, positions_within, rowwise, volumes
-from dpviz.trees.neighbours import Int32, beside
+
+Int32 = NDArray[np.int32]
 
 MAX_NODES = 8_000_000
 """Public cap on the nodes of a tree; reaching it fails a build, it never truncates."""
@@ -46,6 +47,9 @@ class Decomposition:
         variance: variance of the noise in ``count``, float64.
         assumed: of a map that was made from more axes, the variance of what uniformity along those
             already assumes of each count, float64; None elsewhere.
+        measured: on streets, variance of the noise that each node was measured with, before least
+            squares, float64; None elsewhere. What the variance of a root without children is above
+            it is of an error that all such share, as that of a correction by a noisy factor.
     """
 
     lo: Int
@@ -54,6 +58,7 @@ class Decomposition:
     count: Float
     variance: Float
     assumed: Float | None = None
+    measured: Float | None = None
 
     def __post_init__(self) -> None:
         for name, column in self.columns.items():
@@ -83,10 +88,12 @@ class Decomposition:
             raise ReleaseError("count and variance must be finite")
         if (self.variance < 0).any():
             raise ReleaseError("negative variance " + _rows(self.variance < 0))
-        if self.assumed is not None and not (
-            self.assumed.shape == (n,) and ((self.assumed >= 0) & (self.assumed < np.inf)).all()
-        ):
-            raise ReleaseError("assumed must have one finite variance per node")
+        for name in ("assumed", "measured"):
+            beside = getattr(self, name)
+            if beside is not None and not (
+                beside.shape == (n,) and ((beside >= 0) & (beside < np.inf)).all()
+            ):
+                raise ReleaseError(f"{name} must have one finite variance per node")
 
     def _check_nodes(self) -> None:
         """Every structural promise that queries rely on; files are read through here too."""
@@ -170,7 +177,7 @@ class Decomposition:
 
     @cached_property
     def beside(self) -> Int32:
-        """See :func:`~dpviz.trees.neighbours.beside`."""
+        """See :func:`beside`."""
         return _frozen(beside(self.lo, self.parent, self.first_child, self.levels))
 
     @cached_property
@@ -254,7 +261,7 @@ class Decomposition:
 
         Where only estimates change, what is known of the nodes is not worked out again.
         """
-        if columns.keys() <= {"count", "variance"}:
+        if columns.keys() <= {"count", "variance", "measured"}:
             other = copy(self)
             for name, column in columns.items():
                 other._put(name, column)
@@ -322,3 +329,35 @@ def _rows(wrong: ArrayLike, first: int = 0) -> str:
     rows = np.flatnonzero(wrong) + first
     shown = " ".join(str(row) for row in rows[:5])
     return f"at rows [{shown}{' …' if len(rows) > 5 else ''}]"
+
+
+def beside(lo: Int, parent: Int32 | Int, first_child: Int32, levels: tuple[slice, ...]) -> Int32:
+    """The node of each node's own size across each side, or the leaf around that, int32 (d, 2, n).
+
+    Across the lower and the upper side of each axis; −1 at the domain's edge. A family's members
+    lie beside each other; what lies beyond is a child of what lies beside their parent.
+
+    Of a tree of one root; in each level all splits halve the same axes, once each, and have their
+    children in the same order. Its columns are those of a decomposition.
+    """
+    there = np.full((lo.shape[1], 2, len(lo)), -1, dtype=np.int32)
+    for part in levels[1:]:
+        fanout = int(parent[part].searchsorted(parent[part.start], "right"))
+        above = parent[part][::fanout]
+        first = np.arange(part.start, part.stop, fanout, dtype=np.int32)
+        family = lo[part.start : part.start + fanout]
+        bits = [1 << place for place in range(fanout.bit_length() - 1)]
+        for axis, both in enumerate(there):
+            checkpoint()
+            # Which bit of a member's number says on which side of the middle it lies, if any.
+            bit = next((bit for bit in bits if family[bit, axis] > family[0, axis]), 0)
+            for upper, column in enumerate(both):
+                beyond, rows = column.take(above), column[part].reshape(-1, fanout)
+                child = first_child.take(beyond)
+                divided = (beyond >= 0) & (child >= 0)
+                for corner in range(fanout):
+                    if bit and bool(corner & bit) != bool(upper):
+                        rows[:, corner] = first + (corner ^ bit)
+                    else:
+                        rows[:, corner] = np.where(divided, child + (corner ^ bit), beyond)
+    return there

@@ -50,6 +50,19 @@ SKETCH = """<div class="dpviz-first" aria-hidden="true"><nav></nav>
 FACE = """@font-face {font-family: "Source Sans"; font-weight: 200 900; font-display: block;
   src: url("%s") format("woff2");}
 """
+HISTORY = """<script>
+(() => {
+  const push = history.pushState.bind(history), replace = history.replaceState.bind(history);
+  const step = (place) => new URLSearchParams(place.search).get("chapter");
+  history.pushState = (state, title, url) => {
+    const to = new URL(url, location.href);
+    const same = to.pathname === location.pathname;
+    (same && (!step(location) || step(to) === step(location)) ? replace : push)(state, title, url);
+  };
+})();
+</script>"""
+"""Streamlit adds a step to the browser's history for every parameter that is written, so that Back
+would never leave a page. With this a page is one step, and so is each chapter of Learn."""
 ROOT = '<div id="root"></div>'
 
 
@@ -82,7 +95,7 @@ def painted(deck: str, with_demo: bool = False) -> str:
     script = f'<script async data-dpviz-deck onerror="this.remove()" src="{deck}"></script>'
     font = re.search(r'href="(\./static/media/SourceSansVF-Upright[^"]*)"', page)
     face = FACE % font[1] if font else ""  # Streamlit declares it once its program runs
-    head = f"<style>\n{face}{style()}</style>\n{script}\n"
+    head = f"<style>\n{face}{style()}</style>\n{HISTORY}\n{script}\n"
     page = page.replace("<title>Streamlit</title>", "<title>dpviz</title>")
     page = page.replace("</head>", f"{head}</head>", 1)
     return page.replace(ROOT, f"{SKETCH % (demo() if with_demo else '')}\n{ROOT}", 1)

@@ -55,11 +55,11 @@ def test_index_of_points(benchmark, points):
 
 @pytest.mark.parametrize("epsilon", [0.4, 0.8, 1.0])
 def test_ladder_tree_on_an_index(benchmark, handle, epsilon):
-    """With the learned split, as by default."""
+    """With shares inside families, as by default."""
     release = benchmark.pedantic(
         dpviz.build, (handle, "ladder_tree", epsilon), {"seed": 1}, rounds=9
     )
-    assert release.header.parameters["learned"]
+    assert release.header.parameters["sharing"]
 
 
 @pytest.mark.parametrize("epsilon", [0.05, 0.2, 0.4, 1.6])

@@ -46,10 +46,6 @@ def show(kind):
             labels=("<b>ε = 0.1</b>", "ε = 1"),
             tools=("rect", "polygon"),
         )
-    elif kind == "halves":
-        west, south, east, north = ([14.5, -23.9], [14.72, -24.0], [14.9, -23.8], [14.68, -23.7])
-        halves = [[west, south, north, west], [south, east, north, south]]
-        scene = Scene(marks=[polygons("halves", halves)], camera=Camera(BOUNDS), plane=True)
     else:
         scene = Scene(
             marks=[

@@ -13,7 +13,6 @@ from PIL import Image
 from playwright.sync_api import expect, sync_playwright
 
 import dpviz
-from dpviz.evaluation.figures.districts import voronoi
 from tests.browser.conftest import (
     FLAGS,
     PATIENCE,
@@ -28,6 +27,7 @@ from tests.browser.test_explore import the_map
 from tests.browser.test_login import ANN, secrets_of
 from tests.browser.test_notebook import RECT, notebook
 from tests.browser.test_pages import settled
+from tests.wards import voronoi
 
 PAGES = {
     "explore": "?data=city-250k&method=privtree&epsilon=1&seed=0&rect=14.5,-24.0,14.7,-23.8",
@@ -89,7 +89,7 @@ def of_notebook(page, _address, dark=False):
 def wards(folder):
     """A file of counts by ward, of made-up wards and districts."""
     city = dpviz.load("city-50k")
-    areas = voronoi(city.domain, 120, seed=4, levels=3)
+    areas = voronoi(city.domain, 120, seed=4)
     release = dpviz.build(city, "areas", 1.0, areas=areas, seed=1)
     return str(release.save(folder / "wards.parquet"))
 

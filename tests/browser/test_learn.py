@@ -28,7 +28,6 @@ def test_all_chapters_are_walked_by_keyboard_suit_a_phone_and_are_open_to_everyo
     that turns from screen to phone costs as much as one that opens.
     """
     page = open_page("about:blank", scheme="dark")
-    page.add_init_script(LAID_OUT_TOO_EARLY)
     page.goto(f"{app}/learn?epsilon=0.5", wait_until="commit")
     settled(page)
     a_printed_chapter_is_of_words_and_maps_alone(page)
@@ -90,22 +89,9 @@ RULES = {suits_a_light_screen: None, suits_a_dark_phone: (*OF_COLOURS, *OF_SIZE)
 """The rules that are asked of each look."""
 
 
-LAID_OUT_TOO_EARLY = """{
-  const read = getComputedStyle;
-  window.getComputedStyle = (element, ...more) => {
-    const frame = element.closest(".frame");
-    window.early ||= Boolean(frame && !frame.style.getPropertyValue("--map-height"));
-    return read(element, ...more);
-  };
-}"""
-"""Whether a map's style is read, which lays it out, before its height is known: Chromium then may
-leave its place as high as that."""
-
-
 def a_printed_chapter_is_of_words_and_maps_alone(page):
     """No sidebar, no button, and the map in light, as a dark screen had it."""
     the_map = page.get_by_test_id("dpviz-map")
-    assert not page.evaluate("window.early")
     heights = "e => [e.getRootNode().host, e.closest('.frame')].map(each => each.offsetHeight)"
     place, height = the_map.evaluate(heights)
     assert place == height

@@ -39,7 +39,7 @@ def secrets_of(address, folder):
 def shelved(shelf, ledger, address, user):
     """The id of a release that this user has paid for, and its title."""
     box = dpviz.Domain.from_bounds([14.4, -24.1, 15.0, -23.6])
-    records = dpviz.from_points([[14.5, -24.0]], box, name=user["email"].lower())
+    records = dpviz.from_points([[14.5, -24.0]], box, name=user["email"].lower().replace("@", "_"))
     release = dpviz.build(records, "ugrid", 0.5, cells=2, ledger=ledger)
     owner = hashlib.sha256(f"{address}|{user['sub']}".encode()).hexdigest()[:32]
     title = f"clinic of {user['sub']}"

@@ -132,20 +132,10 @@ def test_one_map_has_room_fills_the_window_hears_letters_and_shows_what_it_is_as
     map_view = the_map(page)
     the_legend_covers_no_data(page)
     the_map_alone_fills_the_window(page, map_view)
-    letters_draw_from_anywhere_but_a_field(page, map_view)
     where_the_pointer_is_stands_below(page, map_view)
     who_gives_up_a_drawing_has_the_shape_before_it(page, map_view)
-    a_large_window_gives_it_more(page, map_view)
     a_blank_cell_has_words_and_raw_cells_are_a_switch(page, map_view, series[3])
     colours_stay_where_the_system_s_contrast_takes_all_others(page, map_view)
-    who_leaves_before_the_screen_is_filled_is_not_kept_there(page, map_view)
-
-
-def a_large_window_gives_it_more(page, map_view):
-    """Room, which a map of fixed height would leave empty below it."""
-    for (width, height), least in {(1280, 900): 640, (2560, 1300): 740, (900, 1300): 640}.items():
-        page.set_viewport_size({"width": width, "height": height})
-        assert map_view.bounding_box()["height"] == pytest.approx(least, abs=10)
 
 
 def the_map_alone_fills_the_window(page, map_view):
@@ -208,23 +198,6 @@ def colours_stay_where_the_system_s_contrast_takes_all_others(page, map_view):
     assert shown[0] == shown[1]
 
 
-SLOW_TO_FILL = """() => {
-  const granted = new Promise(resolve => { window.grant = resolve; });
-  Element.prototype.requestFullscreen = () => granted;
-  Object.defineProperty(document, "fullscreenElement", {get: () => window.whole});
-  document.exitFullscreen = async () => { window.whole = null; };
-}"""
-
-
-def who_leaves_before_the_screen_is_filled_is_not_kept_there(page, map_view):
-    page.evaluate(SLOW_TO_FILL)
-    map_view.press("f")
-    map_view.press("f")
-    page.evaluate("whole = document.body, grant()")
-    page.wait_for_function("window.whole === null")
-    expect(page.locator(".frame.presenting")).to_have_count(0)
-
-
 def the_legend_covers_no_data(page):
     for size in ({"width": 390, "height": 844}, {"width": 1280, "height": 900}):
         page.set_viewport_size(size)
@@ -235,18 +208,6 @@ def the_legend_covers_no_data(page):
         assert legend["y"] >= map_view["y"] + map_view["height"]
         assert legend["x"] + legend["width"] <= size["width"]
     expect(page.get_by_test_id("dpviz-legend")).to_contain_text("too few to tell from none")
-
-
-def letters_draw_from_anywhere_but_a_field(page, map_view):
-    page.locator("h1").click()
-    page.keyboard.press("d")
-    assert map_view.evaluate("e => e.__dpviz.tool") == "rect"
-    page.keyboard.press("Escape")
-    assert map_view.evaluate("e => e.__dpviz.tool") is None
-    page.evaluate("document.querySelector('h1').after(document.createElement('input'))")
-    page.locator("header input").focus()
-    page.keyboard.press("d")
-    assert map_view.evaluate("e => e.__dpviz.tool") is None
 
 
 def where_the_pointer_is_stands_below(page, map_view):
@@ -303,34 +264,6 @@ def the_picture_is_a_slide(page, map_view):
     strip = image.crop((0, 940, 1920, 1080)).getcolors(1 << 20)
     assert len([1 for many, _ in strip if many > 500]) >= 6  # classes
     assert map_view.evaluate(camera) == before
-
-
-NAMES = """e => {
-  const {surround, labels} = e.__dpviz, names = [];
-  surround.words = (pen, text, x, y) => {
-    const half = pen.measureText(text).width / 2;
-    names.push([text, [x - half, y - 10, x + half, y + 3]]);
-  };
-  surround.draw();
-  delete surround.words;
-  surround.draw();
-  const handles = [...labels.handles.children].map(e => [e.offsetLeft + 11, e.offsetTop + 11]);
-  return [names, handles];
-}"""
-"""Boxes of the names that a map shows, and the middles of its handles, in its own pixels."""
-
-
-def test_no_name_of_a_place_is_below_a_corner_s_handle(open_file, series):
-    city = (14.523567, -23.892607, 14.639390, -23.776067)
-    page = open_file(map_page(series[3:4], rects=[city]), **PHONE)
-    map_view = the_map(page)
-    expect(page.locator(".handle:visible")).to_have_count(4)
-    names, handles = map_view.evaluate(NAMES)
-    assert "Port Meridian" in [name for name, _ in names]
-    for name, (left, top, right, bottom) in names:
-        for x, y in handles:
-            clear = x + 5 < left or x - 5 > right or y + 5 < top or y - 5 > bottom
-            assert clear, name
 
 
 @pytest.mark.webgl

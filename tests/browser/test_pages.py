@@ -7,7 +7,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 from dpviz.ui.shared.navigation import page_modules
 from tests.browser import pictures
-from tests.browser.conftest import drawing, frames, idle
+from tests.browser.conftest import frames, idle
 from tests.browser.test_explore import (
     a_newcomer_s_phone_has_room_for_the_map,
     the_map,
@@ -131,21 +131,6 @@ def test_kept_pictures_tell_a_lost_theme_and_a_lost_page():
         blank = light.copy()
         blank.paste((255, 255, 255), (0, 0, *light.size))
         assert pictures.distance(light, blank) > pictures.tolerance(light)
-
-
-def test_a_heading_of_a_dialog_stands_above_its_words(app, desk, request):
-    """Of the only one that is Streamlit's own, which also writes an error into the console."""
-    left = "e => { const r = document.createRange(); r.selectNodeContents(e);"
-    left += " return r.getBoundingClientRect().x; }"
-    page = drawing(desk.new_page(), request)
-    try:
-        page.goto(f"{app}/nowhere")
-        dialog = page.get_by_role("dialog")
-        heading, words = dialog.get_by_text("Page not found"), dialog.get_by_text("does not seem")
-        words.wait_for()
-        assert abs(heading.evaluate(left) - words.evaluate(left)) < 2
-    finally:
-        page.close()
 
 
 def both_schemes_are_open_to_everyone(page, ready=settled):

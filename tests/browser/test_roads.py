@@ -44,19 +44,14 @@ def test_the_page_looks_as_it_did_and_two_clicked_streets_are_joined_and_answere
     assert ends[0] != ends[1]
     expect(metric(page, "Exact total (public data)")).to_have_text(exact_total(ends))
     expect(metric(page, "Noisy total after truncation")).to_contain_text("±")
-    a_phone_in_the_dark_has_room_for_two_methods_and_shows_sub_domains(page, map_view)
+    a_phone_in_the_dark_has_room_for_the_map_and_shows_sections(page, map_view)
 
 
-def a_phone_in_the_dark_has_room_for_two_methods_and_shows_sub_domains(page, map_view):
-    page.get_by_text("Compare with a second method").click()
-    both = page.get_by_test_id("stMetric").filter(has_text="Noisy total after truncation ·")
-    expect(both).to_have_count(2)
+def a_phone_in_the_dark_has_room_for_the_map_and_shows_sections(page, map_view):
     page.set_viewport_size({"width": 390, "height": 844})
     page.emulate_media(color_scheme="dark")
     settled(page)
     a_phone_has_room_for_map_and_legend(page, map_view)
-    for each in both.all():
-        expect(each).to_contain_text("±")
     expect(page.get_by_test_id("dpviz-legend")).to_contain_text("Trips per street")
     segment(page, "Sections").click()
     expect(page.get_by_test_id("dpviz-legend")).not_to_contain_text("Trips per street")

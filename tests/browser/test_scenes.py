@@ -12,32 +12,14 @@ from tests.browser.test_explore import at, drag, over, shape, the_map
 pytestmark = pytest.mark.browser
 
 
-WATCHED = """(() => {
-  window.pictures = [];
-  const find = root => root.querySelector("[data-testid=dpviz-map]")
-    ?? [...root.querySelectorAll("*")].map(e => e.shadowRoot && find(e.shadowRoot)).find(e => e);
-  const look = () => {
-    const map = find(document), deck = map?.__dpviz?.deck;
-    if (deck?.canvas && !deck.isFlat && deck.canvas.style.opacity !== "0")
-      pictures.push(Math.round(deck.width - map.clientWidth));
-    requestAnimationFrame(look);
-  };
-  look();
-})()"""
-"""How much wider than the map each picture of deck.gl is that can be seen."""
-
-
 @pytest.mark.webgl
 def test_two_sides_share_one_camera_one_rectangle_and_one_picture(scenes, open_page):
-    """No picture is seen before it has the map's size; street tiles are asked for after a press."""
+    """Street tiles are asked for after a press."""
     page = open_page("about:blank")
-    page.add_init_script(WATCHED)
     asked = []
     page.on("request", lambda request: asked.append(request.url))
     page.goto(f"{scenes}/?scene=side")
     map_view = the_map(page)
-    frames(page)
-    assert set(page.evaluate("pictures")) == {0}
     expect(page.locator(".label.side0")).to_have_text("<b>ε = 0.1</b>")
     page.get_by_test_id("dpviz-draw").click()
     drag(page, map_view, (0.6, 0.4), (0.8, 0.6))
@@ -135,36 +117,3 @@ def test_a_click_is_told_a_tooltip_is_text_and_the_clock_runs(scenes, open_page)
     assert map_view.evaluate(HIT, [ABOVE, [0, 4], 5]) == MARKS[ABOVE]
     page.mouse.click(*over(map_view, (14.7, -23.85)))
     expect(page.get_by_text("pick ('places', 0)")).to_be_visible()
-
-
-SHADES = """(e, places) => {
-  const {canvas} = e.__dpviz.deck;
-  const ratio = canvas.width / canvas.clientWidth, pen = canvas.getContext("2d");
-  const [viewport] = e.__dpviz.deck.getViewports();
-  const shades = places.map(place => {
-    const [x, y] = viewport.project(place).map(pixels => Math.round(pixels * ratio));
-    return pen.getImageData(x - 2, y - 2, 5, 5).data.filter((_, k) => k % 4 === 3);
-  });
-  return [...new Set(shades.flatMap(each => [...each]))];
-}"""
-
-
-MEASURES = """(e, plane) => {
-  const {surround, sceneSpec} = e.__dpviz, {canvas} = surround;
-  sceneSpec.plane &&= plane;
-  surround.draw();
-  const {data} = canvas.getContext("2d").getImageData(0, canvas.height - 40, canvas.width, 40);
-  return data.some(value => value);
-}"""
-"""Whether anything stands along a map's lower edge."""
-
-
-def test_halves_of_a_shape_are_one_surface_without_webgl(scenes, open_page):
-    page = open_page(f"{scenes}/?scene=halves")
-    map_view = the_map(page)
-    seam = [[14.72 - 0.04 * share, -24 + 0.3 * share] for share in (0.2, 0.35, 0.5, 0.65, 0.8)]
-    (shade,) = map_view.evaluate(SHADES, seam)
-    assert shade > 0
-    # On a plane of its own nothing is measured in kilometres or degrees.
-    assert not map_view.evaluate(MEASURES, True)
-    assert map_view.evaluate(MEASURES, False)

@@ -185,8 +185,7 @@ def has_room(page):
 
 
 def all_that_unfolds_is_open_to_everyone(page):
-    unfold(page, 5)
-    page.get_by_text("All use simulated noise and the same seed").wait_for()
+    unfold(page, 4)
     settled(page)
     both_schemes_are_open_to_everyone(page)
 

@@ -9,20 +9,19 @@ import pytest
 from playwright.sync_api import expect
 
 import dpviz
-from dpviz.evaluation.figures.districts import voronoi
 from dpviz.exports import map_page, report_page
 from dpviz.exports.facts import quotient_words
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.window import during
-from dpviz.render import half_width_words, interval_words, rounded, short, with_noise
-from dpviz.render.client.assemble import FOLDER
-from dpviz.render.numbers import percent_interval, with_interval
+from dpviz.render import with_noise
+from dpviz.render.numbers import percent_interval
 from tests.browser.conftest import frames
 from tests.browser.test_explore import over, shape, the_map
 from tests.browser.test_map import styles
 from tests.browser.test_pages import both_schemes_are_open_to_everyone
 from tests.exports.test_html import EVIL
 from tests.render.test_cells import release as few_cells
+from tests.wards import voronoi
 
 pytestmark = pytest.mark.browser
 RECT = (14.5, -24.0, 14.7, -23.8)
@@ -70,40 +69,6 @@ def test_a_file_answers_as_the_engine_does(open_file, releases):
         assert (near <= 1).all()
         assert (near > 0).sum() <= 1
     assert page.evaluate("dpviz.answers([0, 0, 1, 1])") == [None, None]
-    numbers_are_rounded_as_those_of_tables(page)
-
-
-def numbers_are_rounded_as_those_of_tables(page):
-    """Halves went up in the map, to the even digit in tables: 45 ± 50 was 50 here and 40 there.
-
-    And 425.85 ± 1.1 was 425.8 here and 425.9 there: as a float it is more than half way.
-    """
-    code = (FOLDER / "numbers.js").read_text().replace("export ", "")
-    random = np.random.default_rng(4)
-    rows = [[n / 2, random.uniform(0.1, 900), random.uniform(0, 50)] for n in range(-600, 600)]
-    rows += [[425.85, 1.1, 0.2], [123_456_827, 40, 40], [7, 0, 0], [0.4, 0, 0], [5, 9.6, 99.5]]
-    decimals = random.integers(-4, 8, 10_000).tolist()
-    for places in decimals:  # of which many end with 5, just where they are rounded
-        value = round(random.normal(0, 10 ** (6 - places)), places)
-        half, below = (float(f"{each:.2g}") for each in random.exponential(10.0**-places, 2))
-        rows.append([value, 10 * half, below])
-    mine = page.evaluate(
-        f"rows => {{ {code}; return rows.map(([v, h, d]) => [withNoise(v, h), roundedTo(v, h), "
-        "halfWidthWords(h), short(v), intervalWords(v, h), withInterval(v, v - d, v + h), "
-        "percentInterval(v / 1e3, (v - d) / 1e3, (v + h) / 1e3)]); }",
-        rows,
-    )
-    for (value, half, below), words in zip(rows, mine, strict=True):
-        ends = value, value - below, value + half
-        assert words == [
-            with_noise(value, half),
-            rounded(value, half),
-            half_width_words(half),
-            short(value),
-            interval_words(value, half),
-            with_interval(*ends),
-            percent_interval(*(each / 1e3 for each in ends)),
-        ]
 
 
 @pytest.mark.parametrize("made", ["wavelets", "part"])
@@ -222,7 +187,7 @@ def test_a_projected_domain_shows_its_rectangles_and_computes_nothing(open_file)
 
 def test_a_file_of_areas_answers_as_the_engine_does_level_by_level(open_file):
     city = dpviz.load("city-50k")
-    areas = voronoi(city.domain, 60, 0, 3)
+    areas = voronoi(city.domain, 60, 0)
     hole = areas.shapes[0].centroid.buffer(0.01, quad_segs=2)  # an island of another area
     areas.shapes[0] = areas.shapes[0].difference(hole)
     areas.shapes[59] = areas.shapes[59].union(hole)
@@ -255,7 +220,7 @@ def test_a_file_of_kinds_and_values_chooses_and_answers_each(open_file):
     page = open_file(map_page([release], rects=[rect]))
     map_view = the_map(page)
     answers = page.evaluate("rect => dpviz.answers(rect)", rect)
-    every = [release, *map(release.of, release.names)]
+    every = [release, *map(release.of, release.kinds)]
     for mine, part in zip(answers, every, strict=True):
         count, total = part.count(rect), part.sum(rect)
         names_of = ("count", "noise", "uniformity", "sum", "sumNoise", "sumUniformity")

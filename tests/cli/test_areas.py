@@ -121,7 +121,7 @@ def test_an_own_file_gets_its_counts(visits, wards, tmp_path):
     frame = geopandas.read_file(tmp_path / "j.gpkg")
     assert frame["code"].tolist() == joined["code"].tolist()
     assert frame["people"].tolist() == joined["people"].tolist()
-    counts = dict(zip(release.areas.names, release.counts, strict=True))
+    counts = dict(zip(release.frame.names, release.nodes.count, strict=True))
     for row in frame.itertuples():
         assert row.count == counts.get(row.code) or np.isnan(row.count)
     assert frame["low"].isna().sum() == 1

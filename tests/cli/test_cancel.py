@@ -13,9 +13,7 @@ import dpviz
 from dpviz import Ledger
 from dpviz.cli import interrupts, root
 from dpviz.cli.root import progress
-from dpviz.evaluation.experiments import ErrorRow
-from dpviz.evaluation.results import OPTIONAL
-from dpviz.evaluation.rowfile import rows_in
+from dpviz.evaluation.rows import rows_in
 from tests.leftovers import HEARING
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="sends the signal of a POSIX terminal")
@@ -136,17 +134,17 @@ def test_an_evaluation_by_several_processes(tmp_path, interrupted):
     )
     assert lines[-1] == "cancelled"
     assert not [line for line in lines[:-1] if "%" not in line]
-    # Rows stay, whole, with their plan: the same command goes on from there.
-    assert names(tmp_path) == ["rows.csv", "rows.plan.json"]
-    rows_in(tmp_path / "rows.csv", ErrorRow, OPTIONAL)
+    # Rows stay, whole: the same command goes on from there.
+    assert names(tmp_path) == ["rows.csv"]
+    assert rows_in(tmp_path / "rows.csv")
 
 
 def test_audits_by_several_processes_end_at_once(tmp_path, interrupted):
-    """Nobody waits for those under way; the page holds those that are finished. Dozens are left."""
-    lines = interrupted(tmp_path, "audit", "all", "--trials", "100", "-o", "audit.md")
+    """Nobody waits for those under way. Dozens are left."""
+    lines = interrupted(tmp_path, "audit", "all", "--trials", "100")
     assert lines[-1] == "cancelled"
     assert not [line for line in lines[:-1] if "%" not in line]
-    assert names(tmp_path) in ([], ["audit.md"])
+    assert names(tmp_path) == []
 
 
 @pytest.mark.parametrize(

@@ -36,9 +36,9 @@ def test_facts_of_points(visits):
     assert output["read_as"] == "places: lon, lat"
     assert output["facts"] == {
         "records read": 8,
-        "lines of another number of fields than the header: dropped": 1,
-        "lines whose quotes are not closed in the line, or enclose no field: dropped": 1,
-        "no readable place: dropped": 1,
+        "lines with another number of fields than the header: dropped": 1,
+        "lines with an unclosed quote, or a quote inside a field: dropped": 1,
+        "without a readable place: dropped": 1,
         "outside the domain: dropped": 1,
         "without the id of a privacy unit: dropped": 1,
         "over the bound of their unit: dropped": 1,
@@ -58,7 +58,7 @@ def test_facts_of_trips_and_sequences(tmp_path):
     assert as_json("check", tmp_path / "trips.csv", "--graph", graph)["facts"] == {
         "records read": 4,
         "rows without the id of a record: dropped": 1,
-        "name what the public graph or alphabet lacks: dropped": 1,
+        "with an edge or symbol that the public graph or alphabet lacks: dropped": 1,
         "kept": 1,
     }
     (tmp_path / "s.txt").write_text("a b\nmoon\n")
@@ -79,7 +79,7 @@ def test_facts_of_places_in_time(tmp_path):
             "records read": 6,
             "outside the domain: dropped": 1,
             "without the id of a privacy unit: dropped": 1,
-            "no readable time: dropped": 1,
+            "without a readable time: dropped": 1,
             "sequences made of them": 2,
             "over the bound of their unit: dropped": 1,
             "kept": 1,

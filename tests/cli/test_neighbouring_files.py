@@ -107,10 +107,10 @@ def test_one_unit_more_moves_nothing_but_a_count(words, head, others, more, firs
 def total(path):
     """Rows of a release, and the count of everything in it."""
     release = read(path)
-    if hasattr(release, "edge_count"):
-        return len(release.nodes), float(release.edge_count.sum())
+    if release.kind == "roads":
+        return len(release.nodes), float(release.answers.count.sum())
     if hasattr(release, "model"):
         return len(release.model), float(np.sum(release.model.counts[0]))
-    if hasattr(release, "counts"):
-        return len(release.counts), float(release.counts[0])
+    if release.kind == "areas":
+        return len(release.nodes), float(release.nodes.count[0])
     return len(release.nodes), float(release.nodes.count[release.nodes.leaf].sum())

@@ -50,7 +50,7 @@ def test_times_are_iso_8601_or_as_declared(tmp_path, cell, options, kept):
     source = written(tmp_path, "t,lon,lat", f"{cell},{{lon}},{{lat}}")
     _, err, release = built(source, tmp_path, *PUBLIC, *PERIOD, *options)
     assert release.count([-88, 41, -87, 42]).count[0] == pytest.approx(kept, abs=1)
-    unread = "100 no readable time (declare the time format)" in err
+    unread = "100 without a readable time (declare the time format)" in err
     assert unread == (kept == 0 and "-0100" not in cell)
 
 
@@ -77,7 +77,7 @@ def test_a_comma_is_a_mark_of_what_is_declared(tmp_path, separator, cell, option
     options = (*options, "--sum", "fare", "--clip", "0,2000", "--grid", 0.25)
     _, err, release = built(source, tmp_path, *PUBLIC, *options)
     assert release.sum([-88, 41, -87, 42]).sum[0] == pytest.approx(total, abs=1)
-    assert ("100 no readable value" in err) == (total == 0)
+    assert ("100 without a readable value" in err) == (total == 0)
 
 
 @pytest.mark.parametrize(("cell", "order"), [
@@ -108,9 +108,9 @@ def test_several_columns_that_may_be_the_coordinates_are_asked_about(tmp_path):
 @pytest.mark.parametrize(
     ("header", "row", "reason"),
     [
-        ("lon,lat", "{lon},{lat},", "100 lines of another number of fields than the header"),
-        ("lon,lat,note", "{lon},{lat}", "100 lines of another number of fields than the header"),
-        ("lat,lon,at", '{lat},{lon},"1 Main\nSt"', "100 lines whose quotes are not closed"),
+        ("lon,lat", "{lon},{lat},", "100 lines with another number of fields than the header"),
+        ("lon,lat,note", "{lon},{lat}", "100 lines with another number of fields than the header"),
+        ("lat,lon,at", '{lat},{lon},"1 Main\nSt"', "100 lines with an unclosed quote"),
         ("lon,lat", "9,9", "100 outside the domain (check the area"),
     ],
 )

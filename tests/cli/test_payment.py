@@ -37,8 +37,8 @@ def outcomes(name):
 
 KINDS = ("points", "walks", "visits")
 RELEASES = {
-    "points": ("dpviz.private.layers", "PointRelease"),
-    "walks": ("dpviz.build", "road_release_of"),
+    "points": ("dpviz.private.layers", "CountRelease"),
+    "walks": ("dpviz.build", "count_release"),
     "visits": ("dpviz.build", "SequenceRelease"),
 }
 METHODS = {

@@ -372,7 +372,10 @@ def test_what_sql_says_of_the_build_after_it_is_a_command():
         zip(words[::2], words[1::2], strict=True)
     ) | {"--max-per-unit": "1"}
     # A timestamp, no number in DuckDB, would be outside: an empty release is paid as any other.
-    assert about_time == "note: column 'at' must hold seconds since 1970 UTC: else give a view\n"
+    assert about_time.splitlines() == [
+        "note: column 'at' must hold seconds since 1970 UTC: else give a view",
+        "note: column 'the person' must hold texts or whole numbers: else give a view",
+    ]
 
 
 def test_the_table_of_sql_is_no_file_nor_built_in():
@@ -382,15 +385,6 @@ def test_the_table_of_sql_is_no_file_nor_built_in():
         assert (code, out[:6]) == (0, "SELECT")
         assert err.startswith("warning: bounds 52.3,13.1,52.7,13.8 hold no land")
         assert "--bounds is missing: the public box" in fails("sql", "--table", table)
-
-
-def test_sql_says_what_columns_must_be_declared_as():
-    """Where one text refuses the query, counts as 0, or a float is written with few digits."""
-    words = ["sql", "--table", "t", "--columns", "lon,lat", "--bounds=0,0,1,1", "--unit", "who"]
-    needed = {"trino": ["who"], "snowflake": ["lon", "lat", "who"], "duckdb": []}
-    for dialect, columns in needed.items():
-        _, _, notes = run(*words, "--dialect", dialect)
-        assert re.findall(r"column '(\w+)' declared as", notes) == columns
 
 
 def test_numbers_that_are_no_use_are_refused_and_not_rounded(tmp_path):
@@ -410,7 +404,7 @@ def test_no_release_of_an_evaluation_is_made_before_every_epsilon_is_known_to_be
     def made(*_, **__):
         raise AssertionError("a release was made")
 
-    monkeypatch.setattr("dpviz.evaluation.roads.build", made)
+    monkeypatch.setattr("dpviz.evaluation.experiments.build", made)
     words = ("evaluate", "city", "--graph=city", "-o", tmp_path / "rows.csv", "--epsilons", "1,0")
     assert "epsilon=0.0: give a positive, finite number" in fails(*words)
 

@@ -8,7 +8,6 @@ import pytest
 import dpviz
 from dpviz.cli.root import numbers
 from dpviz.errors import DpvizError
-from dpviz.queries.workloads import workload
 from tests.commands import fails, refused, run, seen
 
 BOX = "--bounds=0,0,1,1"
@@ -117,9 +116,7 @@ def test_info_refuses_what_the_code_has_no_use_for(folder, words, line):
             (("audit", *words), line)
             for words, line in (
                 (("privtree", "--processes", "3"), "takes no --processes: leave it out"),
-                (("extremes", "-o", "x.md"), "takes no --output: leave it out; --json prints"),
                 (("privtree", "--seed", "1", "--secure"), "--secure is never repeated"),
-                (("all", "-o", "audits.txt"), "output 'audits.txt': give a .md file"),
             )
         ),
     ],
@@ -138,20 +135,6 @@ def test_made_up_trips_pay_under_no_name():
     graph = dpviz.read_graph("city")
     with pytest.raises(DpvizError, match="name='x' is not for made-up trips: leave it out"):
         dpviz.load("generate:5", graph, name="x")
-
-
-@pytest.mark.parametrize(
-    ("unfit", "line"),
-    [
-        (("--queries", "10"), "--queries 10: w.parquet holds 5 small ones of its own"),
-        (("--queries", "5", "--nonempty"), "0 of 5 small queries hold a record"),
-    ],
-)
-def test_queries_of_a_file_are_not_drawn(folder, unfit, line):
-    domain = dpviz.Domain((0, 0), (1, 1))
-    dpviz.queries.workloads.save([workload(domain, "small", 5)], domain, "w.parquet")
-    words = ("evaluate", "points.csv", BOX, "--public", "-o", "e.csv", "--sizes", "small")
-    refused(folder, (*words, "--workload", "w.parquet", *unfit), line)
 
 
 @pytest.mark.parametrize("beside", [("kinds",), ("sums",), ("kinds", "sums")])
@@ -180,7 +163,7 @@ def test_one_mistake_is_one_line(folder):
     [
         (("build", "points.csv", "--graph", "."), "no file '.': check the name"),
         (("build", "points.csv", "--areas", "."), "no file '.': check the name"),
-        (("build", ".", "--alphabet", "a,b"), "error: . is a folder: give a file"),
+        (("build", ".", "--alphabet", "a,b"), "error: none is a folder: give a file"),
         (("check", ".", BOX), "or one file of another format; tracks in GPX are"),
     ],
 )
@@ -264,7 +247,6 @@ LONG = "x" * 300
     [
         ("build", "points.csv", BOX, "-o", f"{LONG}.parquet"),
         ("build", "points.csv", BOX, "-o", "out.parquet", "--workload", LONG),
-        ("check", f"{LONG}.csv", BOX),
         ("app", LONG),
         ("query", "r.parquet", "--regions", LONG),
         ("share", "r.parquet", "-o", "map.html", "--basemap", LONG),

@@ -4,7 +4,6 @@ Every audit runs at confidence 1 − 1e-6, so the false-positive rate is at most
 1e-6 whatever the seed.
 """
 
-import dataclasses
 import math
 from dataclasses import dataclass
 from typing import ClassVar
@@ -16,11 +15,11 @@ from scipy import stats
 from dpviz.domain import Domain
 from dpviz.errors import ParameterError
 from dpviz.evaluation.audit import audit, tiny
-from dpviz.evaluation.audits import audited, extremes, page, settings, small
-from dpviz.evaluation.events import clopper_pearson, epsilon_bound, feature_names, features
+from dpviz.evaluation.audits import settings, small, table
+from dpviz.evaluation.events import clopper_pearson, epsilon_bound
 from dpviz.evaluation.exact import _Threshold, chain_losses, shared_threshold_loss
-from dpviz.evaluation.neighbours import neighbours
-from dpviz.methods import METHODS, method, of_kind
+from dpviz.evaluation.point_audit import feature_names, features, point_cases
+from dpviz.methods import method, of_kind
 from dpviz.methods.points.base import PointMethod, parameter
 from dpviz.methods.points.cell_tree import CellTree
 from dpviz.methods.points.privtree import exact_loss, tight_constant
@@ -49,35 +48,6 @@ class Half(PointMethod):
         return tree.decomposition(count, np.ones(1))
 
 
-@dataclass(frozen=True, kw_only=True)
-class ExactSplits(PointMethod):
-    """InLN_DPSD's flaw: splits on exact counts, noise on the leaves."""
-
-    name: ClassVar[str] = "exact_splits"
-    threshold: float = parameter(20.0, "Split above", 0, 1000)
-
-    def build(self, index, budget, noise):
-        tree = CellTree(index, index.domain.dims)
-        tree.grow(lambda counts, _: counts > self.threshold, 3)
-        return tree.with_leaf_counts(noise, budget)
-
-
-@dataclass(frozen=True, kw_only=True)
-class BinarySparseVector(PointMethod):
-    """PrivTree §5, algorithm 3 (NOT PRIVATE): one noisy threshold for every node, scale 2/ε."""
-
-    name: ClassVar[str] = "binary_sparse_vector"
-    threshold: float = parameter(60.0, "θ, far from the counts of empty nodes", 0, 1000)
-
-    def build(self, index, budget, noise):
-        rate = budget.spend(budget.left, "tree").use() / 2
-        threshold = self.threshold + noise.two_sided(1, rate)[0]
-        tree = CellTree(index, index.domain.dims)
-        tree.grow(lambda counts, _: counts + noise.two_sided(len(counts), rate) > threshold, 12)
-        zeros = np.zeros(len(tree.parent))
-        return tree.decomposition(zeros, zeros)
-
-
 SURE = 1 - 1e-6
 
 
@@ -93,20 +63,6 @@ def test_the_same_mechanism_at_its_rate_is_not():
     result = audit(Half(), 1.0, trials=4000, confidence=SURE)
     assert not result.violates
     assert result.epsilon_lower_bound > 0.7  # the loss is exactly 1: the audit has power
-
-
-def test_splits_on_exact_counts_are_caught_at_once():
-    result = audit(ExactSplits(), 1.0, trials=600, confidence=SURE)
-    assert result.epsilon_lower_bound > 3
-    assert "nodes" in result.event or "level" in result.event or "depth" in result.event
-
-
-@pytest.mark.slow
-@pytest.mark.campaign
-def test_the_binary_sparse_vector_technique_is_caught():
-    result = audit(BinarySparseVector(), 2.0, trials=10_000)
-    assert result.violates
-    assert "49 places" in result.neighbours
 
 
 @pytest.mark.parametrize("name", PRIVATE)
@@ -130,28 +86,46 @@ def test_nothing_that_claims_epsilon_is_refuted_by_many_trials(name):
     assert not audit(tiny(name), 1.0, trials=1_000, confidence=SURE, seed=1).violates
 
 
-def test_extremes_are_one_parameter_at_an_end_each():
-    words = extremes()
-    assert len(words) == len(set(words)) > 60
-    assert {"privtree tree_share=0.95", "ladder_tree learned=False", "markov mask=False"} <= set(
-        words
-    )
-    assert {word.split()[0] for word in words} <= {*METHODS}
-    for word in words:
-        name, pair = word.split()
-        key, value = pair.split("=")
-        extreme = small(word).parameters()[key]
-        assert f"{extreme:g}" == value if isinstance(extreme, float) else str(extreme) == value
-        assert small(word) != small(name)
-        assert small(word).private
+STEERING = ("axes", "switch")
+"""Whole-number parameters that steer a method; the others, sizes, stay small."""
+
+FAR = 100.0
+"""A threshold beyond is never reached by an audit's records, and far below zero all is split."""
+
+
+def extremes():
+    """Every method that claims privacy, with one parameter at an end or at another choice."""
+    for kind in ("points", "sequences", "areas"):
+        for name, cls in sorted(of_kind(kind).items()):
+            low = {"max_depth": 4} if kind == "points" and "max_depth" in cls().parameters() else {}
+            for key, field in cls.parameter_fields().items():
+                limits, value = field.metadata["parameter"], small(name).parameters()[key]
+                whole = str(field.type).startswith("int")
+                ends = list(limits.choices) or [limits.low, limits.high]
+                if isinstance(value, bool):
+                    ends = [False, True]
+                elif not limits.choices and (key not in STEERING if whole else limits.high > FAR):
+                    ends = [] if whole else [max(0.0, limits.low), FAR]
+                elif key == "axes":
+                    ends = [1, 2]
+                for end in ends:
+                    chosen = {**low, key: end}
+                    if end != value and small(name, **chosen).private:
+                        yield name, chosen
+
+
+def test_every_method_has_extremes():
+    every = list(extremes())
+    assert len(every) > 60
+    for case in (("ladder_tree", "sharing", False), ("markov", "mask", False)):
+        assert case in [(name, key, chosen[key]) for name, chosen in every for key in chosen]
 
 
 @pytest.mark.slow
 @pytest.mark.campaign
-@pytest.mark.parametrize("word", extremes())
-def test_nothing_that_claims_epsilon_is_refuted_at_its_extremes(word):
-    """A hundred runs of each; ``dpviz audit extremes`` takes as many as are asked for."""
-    assert not audited(small(word), 1.0, trials=100, confidence=SURE, seed=2).violates
+@pytest.mark.parametrize(("name", "chosen"), list(extremes()))
+def test_nothing_that_claims_epsilon_is_refuted_at_its_extremes(name, chosen):
+    assert not audit(small(name, **chosen), 1.0, trials=100, confidence=SURE, seed=2).violates
 
 
 def test_every_registered_method_and_every_preset_is_audited():
@@ -203,37 +177,21 @@ def test_the_quadrature_over_the_threshold_agrees_with_draws():
     assert abs(hits.mean() - exact) < 6 * math.sqrt(exact * (1 - exact) / draws)
 
 
-def test_the_published_tree_that_splits_on_exact_counts_is_refuted_first_on_the_page():
-    audits = [(name, audit(tiny(name), 1.0, trials=200, confidence=SURE))
-              for name in ("ugrid", "inln_dpsd")]  # fmt: skip
-    assert [each.violates for _, each in audits] == [False, True]
-    assert audits[1][1].event
-    text = page(audits, "audit all")
-    assert text.index("`inln_dpsd` | NOT PRIVATE") < text.index("`ugrid` | 1 |")
-    assert "none is refuted" in text
-    assert "SO FAR WITHOUT agrid, " in text
-    refuted = dataclasses.replace(audits[0][1], epsilon_lower_bound=1.5)
-    assert "THESE ARE REFUTED: ugrid" in page([("ugrid", refuted)], "audit all")
-
-
-def test_audit_all_refuses_what_is_for_one_method():
-    for arguments in (["all", "--secure"], ["all", "--set", "height=3"], ["ugrid", "-o", "x.md"]):
-        assert "audit all" in fails("audit", *arguments)
-
-
-def test_audit_all_writes_its_page(monkeypatch, tmp_path):
+def test_audit_all_prints_a_table_with_refuted_methods_first(monkeypatch):
     from dpviz.evaluation import audits
 
-    monkeypatch.setattr(audits, "BENCHES", ["points"])
+    monkeypatch.setattr(audits, "SUBJECTS", ["points"])
     monkeypatch.setattr(audits, "settings", lambda kind: ["ugrid", "inln_dpsd"])
-    path = tmp_path / "audit.md"
-    words = ["audit", "all", "--trials", "100", "--processes", "1", "-o", path]
-    output = as_json(*words)["audits"]
-    assert {row["setting"]: row["violates"] for row in output} == {
-        "ugrid": False,
-        "inln_dpsd": True,
-    }
-    assert "`inln_dpsd`" in path.read_text()
+    words = ["audit", "all", "--trials", "200", "--processes", "1"]
+    rows = as_json(*words)["audits"]
+    assert {row["setting"]: row["violates"] for row in rows} == {"ugrid": False, "inln_dpsd": True}
+    assert {"epsilon_lower_bound", "event", "structure_epsilon", "exact_epsilon"} <= set(rows[0])
+    text = "\n".join(
+        table([(word, audit(small(word), trials=200)) for word in audits.settings("")])
+    )
+    assert text.index("`inln_dpsd` | NOT PRIVATE") < text.index("`ugrid` | 1 |")
+    for arguments in (["all", "--secure"], ["all", "--set", "height=3"]):
+        assert "name one method" in fails("audit", *arguments)
 
 
 def test_the_secure_source_can_be_audited():
@@ -245,23 +203,24 @@ def test_the_secure_source_can_be_audited():
 @pytest.mark.parametrize("dims", [1, 2, 4])
 def test_neighbours_differ_by_one_record_inside_the_domain(dims):
     domain = Domain((0.0,) * dims, (1.0,) * dims)
-    cases = list(neighbours(method("privtree"), 0.5, domain))
+    cases = list(point_cases(method("privtree"), 0.5, domain))
     assert len({case.name for case in cases}) == len(cases) >= 8
     for case in cases:
-        assert case.cells.shape == (len(case.weights), dims)
-        for cells in (case.cells, case.target):
-            assert (cells >= 0).all()
-            assert (cells < domain.side).all()
+        assert case.larger.total == case.smaller.total + 1
+        assert (case.larger.cells < domain.side).all()
+        box = case.target[None], case.target[None] + 1
+        assert case.larger.box_counts(*box) == case.smaller.box_counts(*box) + 1
 
 
 def test_the_deep_chain_leaves_one_record_at_every_level():
     domain = Domain((0.0, 0.0), (1.0, 1.0))
     (chain,) = (
-        case for case in neighbours(method("privtree"), 2.0, domain) if "chain" in case.name
+        case for case in point_cases(method("privtree"), 2.0, domain) if "chain" in case.name
     )
     for level in range(12):
         shift = domain.bits - 1 - level
-        together = (chain.cells >> (shift + 1) == chain.target >> (shift + 1)).all(axis=1)
+        cells = chain.smaller.cells
+        together = (cells >> (shift + 1) == chain.target >> (shift + 1)).all(axis=1)
         assert together.sum() == 12 - level
 
 
@@ -369,7 +328,7 @@ def test_bad_settings_get_one_clear_line(change, message):
 
 def test_a_word_without_a_value_and_none_at_all_are_named():
     with pytest.raises(ParameterError, match="no parameter 'foo'"):
-        small("privtree foo")
+        small("privtree", foo=1)
     with pytest.raises(ParameterError, match="unknown method ' '"):
         small(" ")
 
@@ -377,4 +336,4 @@ def test_a_word_without_a_value_and_none_at_all_are_named():
 @pytest.mark.parametrize("name", ["ugrid", "markov", "basic", "areas"])
 def test_an_audit_whose_inputs_would_not_fit_is_refused(name):
     with pytest.raises(ParameterError, match="epsilon=1e-300: an audit needs at least"):
-        audited(small(name), 1e-300, trials=100)
+        audit(small(name), 1e-300, trials=100)

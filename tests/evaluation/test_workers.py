@@ -10,11 +10,14 @@ import pytest
 
 KILLED = """
 import os, signal
-from dpviz.evaluation.workers import worker_pool
+from dpviz.evaluation.workers import finished
+
+def number(_):
+    return os.getpid()
 
 if __name__ == "__main__":
-    pool = worker_pool(2)
-    print(pool.submit(os.getpid).result(), flush=True)
+    results = finished(number, range(9), 2)
+    print(next(results), flush=True)
     input()
     os.kill(os.getpid(), signal.SIGKILL)
 """

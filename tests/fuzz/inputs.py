@@ -17,7 +17,6 @@ from dpviz.build import source_columns
 from dpviz.private.load.graphs import read_graph
 from dpviz.private.load.roads import read_trips
 from dpviz.private.load.sequences import alphabet_of, read_sequences
-from dpviz.queries import workloads
 from dpviz.releases.points.region_file import read_regions
 from dpviz.roads.tables import road_graph
 from dpviz.sequences.alphabet import Alphabet
@@ -58,7 +57,6 @@ persons = partial(
 words = partial(read_sequences, alphabet=Alphabet(("a", "b")), name="a")
 trips = partial(read_trips, graph=GRAPH, name="a")
 regions = partial(read_regions, domain=DOMAIN)
-workload = partial(workloads.read, domain=DOMAIN)
 
 
 def alphabet(path):
@@ -80,12 +78,6 @@ def _table(**columns):
 def _collection(shapes):
     features = (feature(each, id=k, who=mutants.SECRET) for k, each in enumerate(shapes))
     return collection(features).encode()
-
-
-SHAPEFILE = mutants.zip_mutant(
-    {"shp": mutants.shape_mutant, "shx": mutants.shape_mutant, "dbf": mutants.dbf_mutant}
-)
-WORKBOOK = mutants.zip_mutant(dict.fromkeys(("xml", "rels"), mutants.xml_mutant))
 
 
 def workbook(columns, far=""):
@@ -121,47 +113,44 @@ def formats():
     csv = ROWS.to_csv(index=False).encode()
     flat = {name: [None if pd.isna(v) else v for v in ROWS[name]] for name in ROWS}
     records = "".join(json.dumps(row) + "\n" for row in pa.table(flat).to_pylist()).encode()
-    asked = [workloads.workload(DOMAIN, "small", 3)]
-    queries = _written(partial(workloads.save, asked, DOMAIN))
     steps = b"trip,edge\n" + f"{mutants.SECRET},a\n{mutants.SECRET},b\n7,a\n".encode()
     return {
         "points, CSV": ("csv", csv, mutants.text_mutant, points),
         "persons, CSV": ("csv", csv, mutants.text_mutant, persons),
-        "points, Parquet": ("parquet", _table(**flat), mutants.parquet_mutant, points),
-        "persons, Parquet": ("parquet", _table(**flat), mutants.parquet_mutant, persons),
-        "points, GeoParquet": ("parquet", geo, mutants.parquet_mutant, points),
+        "points, Parquet": ("parquet", _table(**flat), mutants.byte_mutant, points),
+        "persons, Parquet": ("parquet", _table(**flat), mutants.byte_mutant, persons),
+        "points, GeoParquet": ("parquet", geo, mutants.byte_mutant, points),
         "points, GeoJSON": (
             "geojson", _collection(places.geometry), mutants.json_mutant, points
         ),
-        "points, GeoPackage": ("gpkg", package, mutants.sqlite_mutant, points),
-        "points, Shapefile": ("zip", shapefile, SHAPEFILE, points),
-        "points, JSON lines": ("jsonl", records, mutants.lines_mutant, named_points),
+        "points, GeoPackage": ("gpkg", package, mutants.byte_mutant, points),
+        "points, Shapefile": ("zip", shapefile, mutants.byte_mutant, points),
+        "points, JSON lines": ("jsonl", records, mutants.text_mutant, named_points),
         "points, JSON array": (
             "json", b"[" + b",".join(records.splitlines()) + b"]", mutants.json_mutant, named_points
         ),
-        "points, Excel": ("xlsx", workbook(flat), WORKBOOK, points),
+        "points, Excel": ("xlsx", workbook(flat), mutants.byte_mutant, points),
         "points, gzip": (
             "csv.gz", gzip.compress(csv, mtime=0),
-            mutants.packed_mutant(mutants.text_mutant), points,
+            mutants.byte_mutant, points,
         ),
         "points, JSON lines in gzip": (
             "jsonl.gz", gzip.compress(records, mtime=0),
-            mutants.packed_mutant(mutants.lines_mutant), named_points,
+            mutants.byte_mutant, named_points,
         ),
-        "queries, Parquet": ("parquet", queries, mutants.parquet_mutant, workload),
         "sequences, text": ("txt", b"a b\nb,a\n" * 3, mutants.text_mutant, words),
         "sequences, Parquet": (
-            "parquet", _table(words=[["a", "b"], [mutants.SECRET]]), mutants.parquet_mutant, words
+            "parquet", _table(words=[["a", "b"], [mutants.SECRET]]), mutants.byte_mutant, words
         ),
         "trips, CSV": ("csv", steps, mutants.text_mutant, trips),
         "trips, Parquet": (
-            "parquet", _table(edges=[["a", "b"], [mutants.SECRET]]), mutants.parquet_mutant, trips
+            "parquet", _table(edges=[["a", "b"], [mutants.SECRET]]), mutants.byte_mutant, trips
         ),
         "streets, GeoJSON": ("geojson", _collection(lines), mutants.json_mutant, read_graph),
-        "streets, GraphML": ("graphml", GRAPHML, mutants.xml_mutant, read_graph),
+        "streets, GraphML": ("graphml", GRAPHML, mutants.text_mutant, read_graph),
         "districts, GeoJSON": (
             "geojson", _collection(boxes.geometry), mutants.json_mutant, regions
         ),
-        "districts, GeoPackage": ("gpkg", districts, mutants.sqlite_mutant, regions),
+        "districts, GeoPackage": ("gpkg", districts, mutants.byte_mutant, regions),
         "alphabet": ("txt", b"a\nb\nc\n", mutants.text_mutant, alphabet),
     }  # fmt: skip

@@ -15,7 +15,7 @@ from dpviz.build import build
 from dpviz.private.load.cells import grid_cells
 from dpviz.private.roads import RoadData
 from dpviz.private.sequences import SequenceData, Sequences
-from dpviz.releases.areas.release import AreaRelease
+from dpviz.releases.counts import is_areas
 from dpviz.releases.header import SCHEMA
 from dpviz.releases.sequences.release import SequenceRelease
 from dpviz.roads.paths import Paths
@@ -87,11 +87,11 @@ def facts(release):
     """What a reader must find: sums that change with any value."""
     if isinstance(release, SequenceRelease):
         return {"epsilon": release.header.epsilon, **model_facts(release.model)}
-    if isinstance(release, AreaRelease):
-        columns = release.counts, release.variance, release.areas.surface
+    if is_areas(release):
+        columns = release.nodes.count, release.nodes.variance, release.frame.surface
         return {
             "epsilon": release.header.epsilon,
-            "areas": len(release.areas),
+            "areas": len(release.frame),
             "values": [float(each @ np.arange(1, len(each) + 1)) for each in columns],
         }
     nodes = release.nodes

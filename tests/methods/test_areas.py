@@ -10,7 +10,7 @@ import shapely
 
 import dpviz
 from dpviz.errors import ParameterError
-from dpviz.evaluation.area_audit import AreaBench
+from dpviz.evaluation.audit import audit
 from dpviz.methods.areas.hierarchy import AreaCounts
 from dpviz.private.areas import AreaData, exact_areas
 from dpviz.private.budget import Budget
@@ -45,18 +45,18 @@ def test_what_is_published_adds_up_to_the_last_digit(people, source, parameters)
     data = AreaData(people, grid() if source == "file" else dpviz.hexagons(4, SQUARE))
     for seed in range(3):
         release = dpviz.build(data, "areas", 0.3, seed=seed, **parameters)
-        for row, children in families(release.areas.parent):
-            assert math.fsum(release.counts[children]) == release.counts[row]
-            assert release.counts[children].sum() == release.counts[row]
+        for row, children in families(release.frame.parent):
+            assert math.fsum(release.nodes.count[children]) == release.nodes.count[row]
+            assert release.nodes.count[children].sum() == release.nodes.count[row]
         if parameters.get("whole"):
-            assert (release.counts == np.floor(release.counts)).all()
-            assert release.counts.min() >= 0
+            assert (release.nodes.count == np.floor(release.nodes.count)).all()
+            assert release.nodes.count.min() >= 0
 
 
 def test_without_noise_the_counts_are_exact(people):
     release = dpviz.build(people, "areas", 1e6, areas=grid(), seed=0)
-    assert release.counts.tolist() == exact_areas(AreaData(people, release.areas)).tolist()
-    assert release.counts[0] == 5_000
+    assert release.nodes.count.tolist() == exact_areas(AreaData(people, release.frame)).tolist()
+    assert release.nodes.count[0] == 5_000
 
 
 def test_variances_are_those_of_least_squares(people):
@@ -70,7 +70,7 @@ def test_variances_are_those_of_least_squares(people):
     rate = np.repeat(shares, [1, 2, 4])
     weight = np.diag(np.expm1(-rate) ** 2 / (2 * np.exp(-rate)))
     inverse = np.linalg.inv(system.T @ weight @ system)
-    assert release.variance == pytest.approx(np.diag(system @ inverse @ system.T))
+    assert release.nodes.variance == pytest.approx(np.diag(system @ inverse @ system.T))
 
 
 class Scripted:
@@ -140,15 +140,15 @@ class Careless(AreaCounts):
 
 def test_an_audit_refutes_a_method_that_overspends_and_not_ours():
     """Both from 200 runs; either goes wrong with probability below 1e-4, the seed is fixed."""
-    assert not AreaBench.audit(AreaCounts(), 1.0, trials=200).violates
-    assert AreaBench.audit(Careless(), 1.0, trials=200).violates
+    assert not audit(AreaCounts(), 1.0, trials=200).violates
+    assert audit(Careless(), 1.0, trials=200).violates
 
 
 def test_permuting_records_changes_nothing(people):
     points = np.random.default_rng(0).beta(2, 5, (5_000, 2))[::-1]
     again = dpviz.from_points(points, SQUARE, public=True, name="people")
     one, two = (dpviz.build(each, areas=grid(), seed=4) for each in (people, again))
-    assert one.counts.tolist() == two.counts.tolist()
+    assert one.nodes.count.tolist() == two.nodes.count.tolist()
 
 
 def test_a_unit_pays_for_all_of_its_records():
@@ -158,7 +158,7 @@ def test_a_unit_pays_for_all_of_its_records():
     release = dpviz.build(data, areas=grid(), seed=0)
     alone = dpviz.build(dpviz.from_points(points, SQUARE, public=True), areas=grid(), seed=0)
     assert release.header.epsilon == alone.header.epsilon == 1.0
-    assert release.variance[0] > 12 * alone.variance[0]
+    assert release.nodes.variance[0] > 12 * alone.nodes.variance[0]
     assert sum(row["epsilon"] for row in release.header.budget) == pytest.approx(1.0)
 
 

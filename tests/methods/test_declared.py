@@ -47,12 +47,12 @@ def test_a_mixed_workload_gives_the_weighted_geometric_mean_of_its_words():
 
 
 @pytest.mark.parametrize(
-    ("words", "learned"), [("uniform,hot", None), ("uniform=9,districts", False)]
+    ("words", "sharing"), [("uniform,hot", None), ("uniform=9,districts", False)]
 )
-def test_a_mixed_workload_switches_on_what_all_its_words_do(words, learned):
+def test_a_mixed_workload_switches_on_what_all_its_words_do(words, sharing):
     following = Declared.worded(words).following("ladder_tree", {})
-    assert following.get("learned") is learned
-    assert Declared.worded(words).method("ladder_tree", {}).learned is (learned is None)
+    assert following.get("sharing") is sharing
+    assert Declared.worded(words).method("ladder_tree", {}).sharing is (sharing is None)
 
 
 @pytest.mark.parametrize(

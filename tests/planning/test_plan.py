@@ -362,7 +362,7 @@ def test_a_header_chooses_no_file_outside_its_folder(handle, tmp_path):
     assert "areas.geojson" in areas.note
     for extra in ({"promises": 7}, {"promises": "any"}, {"promises": [7, "any 1 km² ±5\x00"]}):
         header = dpviz.Header(**{**vars(release.header), "extra": extra})
-        strange = dpviz.PointRelease(DOMAIN, release.nodes, header)
+        strange = dpviz.CountRelease(release.frame, release.nodes, header)
         assert all(each.probability is None for each in promises(strange))
 
 

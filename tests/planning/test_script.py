@@ -33,7 +33,7 @@ def same(one, other):
     if one.kind == "points":
         np.testing.assert_array_equal(one.nodes.lo, other.nodes.lo)
     if one.kind == "areas":
-        assert one.areas.names == other.areas.names
+        assert one.frame.names == other.frame.names
     if one.kind in ("points", "areas"):
         assert one.domain == other.domain
     assert one.header == other.header

@@ -1,17 +1,13 @@
 import math
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpviz import Domain
-from dpviz.errors import DataError, DpvizError, ParameterError
-from dpviz.queries import workloads
+from dpviz.errors import ParameterError
 from dpviz.queries.workloads import SIZES, workload
-from tests.refusals import in_one_line
 
 FLAT = Domain((-10.0, 2.0), (30.0, 7.0))
 DEEP = Domain((0.0, 0.0, -1.0, 5.0), (1.0, 2.0, 1.0, 9.0))
@@ -65,56 +61,6 @@ def test_another_seed_gives_other_queries():
 def test_fixed_sides_are_in_the_units_of_the_domain():
     rects = workload(FLAT, "15x0.2", 100, seed=1).rects
     np.testing.assert_allclose(rects[:, 2:] - rects[:, :2], [[15.0, 0.2]] * 100)
-
-
-def test_saved_workloads_are_read_back_as_they_were(tmp_path):
-    saved = [workload(DEEP, size, 7, seed=2) for size in ("large", "small")]
-    path = workloads.save(saved, DEEP, tmp_path / "queries.parquet")
-    opened = workloads.read(path, DEEP)
-    assert [each.size for each in opened] == ["large", "small"]
-    for mine, theirs in zip(saved, opened, strict=True):
-        np.testing.assert_array_equal(mine.rects, theirs.rects)
-    assert [each.name for each in tmp_path.iterdir()] == ["queries.parquet"]
-
-
-def test_a_workload_for_another_domain_is_refused(tmp_path):
-    path = workloads.save([workload(FLAT, "small", 7)], FLAT, tmp_path / "queries.parquet")
-    with pytest.raises(DataError, match="another domain"):
-        workloads.read(path, Domain((-10.0, 2.0), (30.0, 8.0)))
-    path.write_bytes(path.read_bytes()[:50])
-    with pytest.raises(DataError, match="not a readable Parquet"):
-        workloads.read(path, FLAT)
-    with pytest.raises(DataError, match="no such file"):
-        workloads.read(tmp_path / "absent.parquet", FLAT)
-
-
-def column(name, values):
-    return lambda table: table.set_column(table.column_names.index(name), name, [values])
-
-
-@pytest.mark.parametrize(
-    ("damage", "message"),
-    [
-        (lambda table: table.replace_schema_metadata({}), "not a workload for x, y"),
-        (lambda table: table.replace_schema_metadata({workloads.KEY: b"[]"}), "write it again"),
-        (lambda table: table.drop_columns(["size"]), "not a workload for x, y"),
-        (column("x_min", ["a"] * 7), "write it again"),
-        (column("x_min", [None] * 7), "without a size or a limit"),
-        (column("size", [None] * 7), "without a size or a limit"),
-        (column("size", ["a" * 300] * 7), "200 characters in a name"),
-        (column("x_min", [math.nan] * 7), "is not finite"),
-        (column("x_min", [29.0] * 7), "inside out"),
-        (column("x_min", [50.0] * 7), "inside out"),
-        (lambda table: pa.concat_tables([table] * 150_000), "1,000,000 queries"),
-    ],
-)
-def test_a_damaged_workload_is_one_clear_line(damage, message, tmp_path, monkeypatch):
-    domain = Domain((-10.0, 2.0), (30.0, 7.0), ("x", "y"))
-    path = workloads.save([workload(domain, "small", 7)], domain, tmp_path / "queries.parquet")
-    pq.write_table(damage(pq.read_table(path)), path)
-    monkeypatch.setattr(pq, "ParquetFile", None)  # only the child opens it
-    with in_one_line(DpvizError, message):
-        workloads.read(path, domain)
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpviz
-from dpviz import Domain, Header, PointRelease
+from dpviz import CountRelease, Domain, Header
 from dpviz.errors import ReleaseError
 from dpviz.releases import files
 from dpviz.releases.header import SCHEMA
+from dpviz.releases.points.box import Box
 from dpviz.releases.store import from_arrow
 from tests.headers import header_of, with_header
 from tests.strategies import trees
@@ -33,7 +34,7 @@ HEADER = Header(
 
 def release_of(nodes):
     domain = Domain((-5.0,) * nodes.dims, (5.0,) * nodes.dims)
-    return PointRelease(domain, nodes, HEADER)
+    return CountRelease(Box(domain), nodes, HEADER)
 
 
 @pytest.fixture(scope="module")

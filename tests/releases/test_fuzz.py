@@ -156,7 +156,7 @@ def asked(release):
     """What was read can be asked, or says in one line why not."""
     questions = {
         "points": (lambda: release.count(release.domain.bounds), lambda: release.sample(5, seed=1)),
-        "areas": (lambda: release.count(release.areas.domain.bounds), lambda: release.answers),
+        "areas": (lambda: release.count(release.domain.bounds), lambda: release.answers),
         "roads": (lambda: release.count(Paths.of([[0]])), lambda: release.limit),
         "sequences": (
             lambda: release.top(1, longest=5),

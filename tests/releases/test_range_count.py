@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpviz import Domain, Header, PointRelease
+from dpviz import CountRelease, Domain, Header
 from dpviz.domain import LATTICE_BITS
 from dpviz.releases.answers import INTERVAL_SDS
-from dpviz.releases.points.range_count import BULK, box_count, cover
+from dpviz.releases.points.box import Box
+from dpviz.releases.points.range_count import BULK, box_count, box_cover
 from dpviz.trees.coherence import coherence
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.haar import HaarNoise
@@ -23,7 +24,8 @@ WAVELETS = HaarNoise(1.0, 8, 64)
 
 
 def release_of(nodes):
-    return PointRelease(Domain((0.0,) * nodes.dims, (1.0,) * nodes.dims), nodes, HEADER)
+    domain = Domain((0.0,) * nodes.dims, (1.0,) * nodes.dims)
+    return CountRelease(Box(domain), nodes, HEADER)
 
 
 def brute_force(nodes, lo, hi, raw=False):
@@ -104,16 +106,16 @@ def test_a_box_that_snaps_to_nothing_holds_nothing():
     domain = Domain((0.0, 0.0), (1.0, 1.0))
     side = 2 ** LATTICE_BITS[2]
     nodes = Decomposition([[0, 0]], [[side, side]], [-1], [100.0], [1.0])
-    answer = PointRelease(domain, nodes, HEADER).count([0.5, 0.5, 0.5 + 1e-12, 0.6])
+    answer = CountRelease(Box(domain), nodes, HEADER).count([0.5, 0.5, 0.5 + 1e-12, 0.6])
     assert answer.count.tolist() == [0]
     assert answer.nodes.tolist() == [0]
 
 
 @given(trees())
 def test_cover_of_everything_is_the_root(nodes):
-    covering = cover(nodes, [0, 0], [64, 64])
-    assert covering.nodes.tolist() == [0]
-    assert covering.fraction.tolist() == [1.0]
+    covering = box_cover(nodes, np.array([[0, 0]]), np.array([[64, 64]]))
+    assert covering.node.tolist() == [0]
+    assert covering.share.tolist() == [1.0]
 
 
 AT_ONCE = """

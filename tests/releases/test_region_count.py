@@ -84,11 +84,11 @@ def test_a_ring_of_spikes_is_the_leaves_weighted_by_area():
     shape = star(500, 0.2)
     nodes = RELEASE.nodes
     cover = region_cover(DOMAIN, nodes, regions_of([shape], DOMAIN))
-    low, high = (DOMAIN.to_coordinates(side[cover.nodes]) for side in (nodes.lo, nodes.hi))
+    low, high = (DOMAIN.to_coordinates(side[cover.node]) for side in (nodes.lo, nodes.hi))
     boxes = shapely.box(*low.T, *high.T)
     share = shapely.area(shapely.intersection(boxes, shape)) / shapely.area(boxes)
-    np.testing.assert_allclose(cover.fraction, share, rtol=1e-6, atol=1e-12)
-    assert cover.fraction @ shapely.area(boxes) == pytest.approx(shape.area, rel=1e-9)
+    np.testing.assert_allclose(cover.share, share, rtol=1e-6, atol=1e-12)
+    assert cover.share @ shapely.area(boxes) == pytest.approx(shape.area, rel=1e-9)
 
 
 def test_a_valid_polygon_of_very_many_corners_is_bounded(monkeypatch):
@@ -294,9 +294,9 @@ def test_regions_of_a_release_of_areas_are_its_finest(tmp_path):
     data = dpviz.from_points(np.array([[10.5, 50.5]]), DOMAIN, public=True)
     release = dpviz.build(data, areas=dpviz.hexagons(4, DOMAIN), epsilon=1.0, seed=0)
     path = release.save(tmp_path / "hexagons.parquet")
-    finest = release.areas.rows(release.areas.levels[-1])
-    assert len(release.areas.levels) > 1
-    assert read_regions(path, DOMAIN).names == tuple(release.areas.names[finest])
+    finest = release.frame.rows_of(release.frame.levels[-1])
+    assert len(release.frame.levels) > 1
+    assert read_regions(path, DOMAIN).names == tuple(release.frame.names[finest])
 
 
 @pytest.mark.parametrize("inner", ["null", '{"type": "Polygon", "coordinates": []}'])

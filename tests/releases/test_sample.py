@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 import dpviz
 from dpviz.errors import ParameterError, ReleaseError
 from dpviz.evaluation.truth import exact_counts, exact_total
+from dpviz.releases.counts import CountRelease
 from dpviz.releases.export import MARK, save_sample
-from dpviz.releases.points.release import PointRelease
 from dpviz.releases.points.sample import sampling_counts, systematic
 from dpviz.trees.consistency import sum_up
 from dpviz.trees.decomposition import Decomposition
@@ -70,7 +70,7 @@ def test_many_small_leaves_are_not_left_empty():
 def test_points_spread_evenly_inside_a_leaf():
     """Kolmogorov–Smirnov of one leaf's x: false alarm below 1e-6 at 2.7/√n."""
     nodes = Decomposition([[0, 0]], [[DOMAIN.side] * 2], [-1], [1.0], [0.0])
-    x = np.sort(PointRelease(DOMAIN, nodes, RELEASE.header).sample(20_000, 3)[:, 0]) / 4.0
+    x = np.sort(CountRelease(RELEASE.frame, nodes, RELEASE.header).sample(20_000, 3)[:, 0]) / 4.0
     gap = np.abs(x - np.arange(len(x)) / len(x)).max()
     assert gap < 2.7 / np.sqrt(len(x))
 
@@ -115,6 +115,6 @@ def test_bad_requests_are_one_line_and_write_nothing(tmp_path):
         save_sample(RELEASE, tmp_path / "points.xlsx")
     empty = Decomposition([[0, 0]], [[DOMAIN.side] * 2], [-1], [-3.0], [2.0])
     with pytest.raises(ReleaseError, match="nothing to sample"):
-        PointRelease(DOMAIN, empty, RELEASE.header).sample(5)
-    assert PointRelease(DOMAIN, empty, RELEASE.header).sample().shape == (0, 2)
+        CountRelease(RELEASE.frame, empty, RELEASE.header).sample(5)
+    assert CountRelease(RELEASE.frame, empty, RELEASE.header).sample().shape == (0, 2)
     assert list(tmp_path.iterdir()) == []

@@ -73,20 +73,16 @@ METHODS = {
 @pytest.mark.parametrize(
     ("method", "domain"), [*((name, BOX) for name in METHODS), ("quadtree", BOTH), ("agrid", BOTH)]
 )
-def test_every_method_has_sums_beside_counts(method, domain, tmp_path):
+def test_every_method_has_sums_beside_counts(method, domain):
     release = build(method, domain=domain, share=0.3, **METHODS[method])
     rows = release.header.budget
     assert sum(row["epsilon"] for row in rows) == pytest.approx(1.0)
     (sums,) = [row for row in rows if row["purpose"] == "sums of values"]
     assert sums["epsilon"] == pytest.approx(0.3)
     assert "sensitivity 40000 steps of 0.001" in sums["theorem"]
-    again = dpviz.read(release.save(tmp_path / "r.parquet"))
-    rects = [WHOLE, QUARTER, [1.3, 0.2, 6.1, 7.7]]
-    one, two = release.sum(rects), again.sum(rects)
-    assert one.sum.tolist() == two.sum.tolist()
-    assert one.noise_sd.tolist() == two.noise_sd.tolist()
+    one = release.sum([WHOLE, QUARTER, [1.3, 0.2, 6.1, 7.7]])
     assert (one.low < one.sum).all()
-    trees = [release] if domain is BOX else release.releases
+    trees = release.parts
     leaves = [part.sums.sum[part.nodes.leaf].sum() for part in trees]
     assert one.sum[0] == pytest.approx(sum(leaves))
     assert all(
@@ -323,7 +319,9 @@ def test_one_unit_moves_all_kinds_and_sums_by_at_most_its_records(form, kinds, t
         if form == "csv":
             table.to_csv(source, index=False)
         else:
-            columns = {name: pa.array(table[name], pa.string()) for name in table.columns}
+            columns = {name: pa.array(table[name], pa.string()) for name in ("who", "mode")}
+            for name in ("x", "y", "fare"):
+                columns[name] = pa.array(pd.to_numeric(table[name], errors="coerce"))
             pa.parquet.write_table(pa.table(columns), folder / "t.parquet")
         how = {"unit": "who", "max_per_unit": most, "columns": ("x", "y")}
         return dpviz.load(source, domain, **how)._layers
@@ -406,7 +404,7 @@ def test_the_commands_know_sums(tmp_path):
     assert {"sum", "sum_sd"} <= set(dpviz.read(output).to_geopandas().columns)
     missing = int(RECORDS["fare"].isna().sum())
     facts = as_json("check", source, *PLACES)["facts"]
-    assert facts["no readable value: dropped"] == missing
+    assert facts["without a readable value: dropped"] == missing
     bad = ("sql", "--table", "t", *PLACES)
     assert "counts by cell hold no sums" in fails(*bad)
     bad = ("build", source, "-o", tmp_path / "s.parquet", *PLACES[:-1])

@@ -16,6 +16,7 @@ from dpviz.errors import DomainError, ReleaseError
 from dpviz.exports import map_page
 from dpviz.exports.facts import windows_of_one
 from dpviz.releases.answers import INTERVAL_SDS
+from dpviz.releases.points.box import Box
 from dpviz.releases.points.window import during, windows
 from dpviz.trees.lattice import overlaps
 from tests.commands import as_json, fails
@@ -140,7 +141,7 @@ def test_a_release_without_time_has_no_period(tmp_path):
         with pytest.raises(DomainError, match="no axis of this domain is time"):
             asked()
     with pytest.raises(DomainError, match="at most 20,000"):
-        dpviz.PointRelease(BOX, TREE, HEADER).timeline(every="1min")
+        dpviz.CountRelease(Box(BOX), TREE, HEADER).timeline(every="1min")
 
 
 TREE = dpviz.Decomposition(

@@ -9,12 +9,12 @@ from dpviz.render.client.assemble import ENTRIES, FOLDER, script, style
 hosts = pytest.mark.parametrize("entry", ENTRIES)
 
 OFFERED = {
-    "streamlit.js": [
+    "hosts/streamlit.js": [
         "export default function ({data, parentElement, setStateValue, setTriggerValue}) {"
     ],
-    "overlay.js": ["export default function ({data}) {"],
-    "file.js": [],
-    "widget.js": ["export default {render};"],
+    "hosts/overlay.js": ["export default function ({data}) {"],
+    "hosts/file.js": [],
+    "hosts/widget.js": ["export default {render};"],
 }
 
 
@@ -26,7 +26,7 @@ def test_every_file_is_joined_once_for_some_host():
     for entry in ENTRIES:
         assert len(set(modules(entry))) == len(modules(entry))
     joined = {name for entry in ENTRIES for name in modules(entry)}
-    assert joined == {file.name for file in FOLDER.glob("*.js")}
+    assert joined == {file.relative_to(FOLDER).as_posix() for file in FOLDER.rglob("*.js")}
 
 
 @hosts
@@ -47,7 +47,7 @@ def test_top_level_names_do_not_clash(entry):
 
 def test_what_comes_beside_a_map_is_small():
     """Streamlit sends a program with every message of it: 139 kB with each rectangle's answer."""
-    assert len(script("overlay.js")) < 5_000
+    assert len(script("hosts/overlay.js")) < 5_000
 
 
 @hosts

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from shapely import box
 
-from dpviz import Decomposition, Domain, Header, PointRelease, build, from_points
+from dpviz import CountRelease, Decomposition, Domain, Header, build, from_points
 from dpviz.exports import map_page
+from dpviz.releases.points.box import Box
 from dpviz.releases.points.region_count import Regions
 from dpviz.render import cells, density_scale
 from dpviz.render.cells import domain_bounds, node_bounds
@@ -22,7 +23,7 @@ def release(counts=(100.0, 60.0, 30.0, -5.0, 15.0), variance=4.0, domain=None):
     hi = [[2 * HALF, 2 * HALF], [HALF, HALF], [2 * HALF, HALF], [HALF, 2 * HALF], [2 * HALF] * 2]
     nodes = Decomposition(lo, hi, [-1, 0, 0, 0, 0], counts, np.full(5, variance))
     header = Header("test", {}, private=False, guarantee="NOT PRIVATE", epsilon=1.0)
-    return PointRelease(domain or Domain((10.0, 50.0), (11.0, 51.0)), nodes, header)
+    return CountRelease(Box(domain or Domain((10.0, 50.0), (11.0, 51.0))), nodes, header)
 
 
 def test_bounds_are_west_south_east_north():
@@ -68,7 +69,7 @@ def test_offsets_resolve_a_centimetre():
     hi = np.array([[2 * HALF, 2 * HALF], [1, 1], [2, 1]])
     nodes = Decomposition(lo, hi, [-1, 0, 0], np.ones(3), np.ones(3))
     header = Header("test", {}, private=False, guarantee="NOT PRIVATE", epsilon=1.0)
-    tiny = cells(PointRelease(Domain((10.0, 50.0), (10.5, 50.5)), nodes, header))
+    tiny = cells(CountRelease(Box(Domain((10.0, 50.0), (10.5, 50.5))), nodes, header))
     offsets = np.array(tiny.table["bounds"].to_pylist(), dtype=np.float64)
     metre = 512 / 40_075_017
     width = (offsets[1, 2] - offsets[1, 0]) / metre
@@ -128,4 +129,4 @@ def test_four_dimensions_are_refused_by_name():
     nodes = Decomposition(np.zeros((1, 4), int), np.full((1, 4), 4), [-1], [1.0], [1.0])
     header = Header("test", {}, private=False, guarantee="NOT PRIVATE", epsilon=1.0)
     with pytest.raises(ValueError, match="4 dimensions has no cells"):
-        cells(PointRelease(Domain((0,) * 4, (1,) * 4), nodes, header))
+        cells(CountRelease(Box(Domain((0,) * 4, (1,) * 4)), nodes, header))

@@ -5,7 +5,7 @@ import pytest
 import shapely
 
 from dpviz import Domain
-from dpviz.releases.points.range_count import answers_from
+from dpviz.releases.answers import answers_from
 from dpviz.releases.points.region_count import regions_of
 from dpviz.render.colors import LAND, TEXT
 from dpviz.render.districts import BLANK, OPAQUE, _areas, district_marks

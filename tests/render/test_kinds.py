@@ -100,7 +100,7 @@ def test_noise_of_an_area_is_never_understated_where_cells_share_a_leaf(release)
     _, rows = nodes.children(parents)
     member = np.searchsorted(parents, nodes.parent[rows])
     alone = np.zeros(len(rows), dtype=bool)
-    for part in release.releases:
+    for part in release.parts:
         count, variance, _ = _grouped(part, nodes.lo[rows], nodes.hi[rows], member, alone)
         whole = part.count_boxes(nodes.lo[parents], nodes.hi[parents])
         assert np.allclose(count, whole.count[member], atol=1e-6)

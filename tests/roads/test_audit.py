@@ -7,14 +7,12 @@ claim that is false, or the audit could not find anything.
 import numpy as np
 import pytest
 
-from dpviz.evaluation.audit import tiny
-from dpviz.evaluation.audits import audited, group, settings, small
-from dpviz.evaluation.road_audit import EDGES, FEATURES, RoadBench, drives, features
-from dpviz.evaluation.search import finding
-from dpviz.methods.roads.base import RoadTask
+from dpviz.evaluation.audit import Auditor, audit, tiny
+from dpviz.evaluation.audits import group, settings, small
+from dpviz.evaluation.road_audit import EDGES, drives, road_subject, street
 from dpviz.private.budget import Budget
 from dpviz.private.mechanisms.noise import SimulatedNoise
-from dpviz.roads.estimates import RoadEstimates
+from dpviz.releases.roads.streets import Streets
 
 CONFIDENCE = 1 - 1e-6
 
@@ -22,38 +20,28 @@ CONFIDENCE = 1 - 1e-6
 @pytest.mark.parametrize("word", settings("roads"))
 def test_no_method_leaks_more_than_it_claims(word):
     """An output that is there with a trip alone would have a bound of 1.3."""
-    result = audited(small(word), 1.0, trials=100, confidence=CONFIDENCE)
+    result = audit(small(word), 1.0, trials=100, confidence=CONFIDENCE)
     assert not result.violates
     assert result.neighbours in [case.name for case in drives(1.0)]
 
 
-class Loud(RoadBench):
-    """Noise for ε = 6, claimed as less."""
-
-    @property
-    def budget(self):
-        return Budget(6.0)
-
-
 def test_the_audit_finds_a_false_claim():
-    bench = Loud(tiny("dwork", "roads"), 1.5, 900, 0, False, None)
-    assert finding(bench, list(drives(1.5)), list(FEATURES), CONFIDENCE).epsilon_lower_bound > 1.5
+    """Noise for ε = 6, claimed as 1.5."""
+    subject = road_subject(tiny("dwork", "roads"), 1.5)
+    auditor = Auditor(subject, Budget(6.0), SimulatedNoise(0), 900)
+    assert auditor.finding(CONFIDENCE).epsilon_lower_bound > 1.5
 
 
 @pytest.mark.parametrize("word", ["min+opt+tru", "gs", "flows"])
 def test_features_are_those_of_the_estimates(word):
-    bench = RoadBench(tiny(word, "roads"), 1.0, 100, 0, False, None)
-    for case in drives(1.0):
-        more, fewer = bench.inputs(case)
-        assert len(more) == len(fewer) + 1
-        task = RoadTask(bench.street, more, bench.workload, Budget(1.0), SimulatedNoise(3))
-        release = bench.method.build(task)
-        count = RoadEstimates(
-            bench.street, release.domains, release.nodes, release.variance
-        ).edge_count
+    subject = road_subject(tiny(word, "roads"), 1.0)
+    for case in subject.cases:
+        assert len(case.larger) == len(case.smaller) + 1
+        release = subject.build(case.larger, Budget(1.0), SimulatedNoise(3))
+        count = Streets(street(), release.domains).answers(release.nodes).count
         along = count[list(case.target)]
         expected = [along[0], along.min(), along.max(), along.sum(), count.sum()]
-        np.testing.assert_allclose(features(release, case.target)[:5], expected)
+        np.testing.assert_allclose(subject.features(release, case.target)[:5], expected)
     assert len(count) == EDGES
 
 

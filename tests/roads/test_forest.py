@@ -21,9 +21,7 @@ from .conftest import are_paths, joined, star
 
 BUILDERS = {
     "boost": lambda d, w: trees.boost(d),
-    "boost-common": lambda d, w: trees.boost(d, True),
     "opt": trees.optimised,
-    "opt-common": lambda d, w: trees.optimised(d, w, True),
     "best": trees.best,
     "hm": trees.weighted_binary,
 }

@@ -105,8 +105,8 @@ def test_either_id_of_a_street_finds_it_in_trips_and_in_a_saved_release(tmp_path
     )
     answers = as_json("query", out, "--path=102-101-0", "--path=101-102-0")["answers"]
     assert [each["count"] for each in answers] == [3, 3]
-    assert dpviz.read(out).graph.twins == {"102-101-0": 0, "103-102-0": 2}
-    kept = dpviz.read(out).graph.keep([False, False, True, True, False])
+    assert dpviz.read(out).frame.graph.twins == {"102-101-0": 0, "103-102-0": 2}
+    kept = dpviz.read(out).frame.graph.keep([False, False, True, True, False])
     assert kept.twins == {"103-102-0": 0}
 
 
@@ -164,7 +164,7 @@ def test_lengths_that_no_column_states_are_metres_on_the_ground(tmp_path):
     as_json("build", tmp_path / "t.csv", "--graph", files, *PUBLIC, "-o", out)
     (answer,) = as_json("query", out, "--between=A,B")["answers"]
     assert (answer["path"], answer["count"]) == (["w1", "w2", "w3"], 120)
-    graph = dpviz.read(out).graph
+    graph = dpviz.read(out).frame.graph
     assert round(float(graph.length[:3].sum())) == 5_020
 
 
@@ -248,5 +248,5 @@ def test_events_in_python_serve_the_queries_that_the_command_serves(tmp_path):
     data = dpviz.load(source, dpviz.read_graph(graph), columns=("lon", "lat"), public=True)
     release, command = dpviz.build(data, epsilon=50, seed=1), dpviz.read(out)
     assert release.header.extra["workload"] == command.header.extra["workload"] == "clustered:10"
-    assert release.edge_count.tolist() == command.edge_count.tolist()
-    assert release.edge_noise_sd.tolist() == command.edge_noise_sd.tolist()
+    assert release.answers.count.tolist() == command.answers.count.tolist()
+    assert release.answers.noise_sd.tolist() == command.answers.noise_sd.tolist()

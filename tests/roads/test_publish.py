@@ -12,11 +12,11 @@ from dpviz.methods import method as find_method
 from dpviz.methods import names
 from dpviz.private.roads import RoadData, exact_visits
 from dpviz.releases.export import export
-from dpviz.releases.roads.path_count import beats_zero, cover, path_variance
-from dpviz.releases.store import from_arrow, read, save
+from dpviz.releases.roads.beyond_noise import beats_zero
+from dpviz.releases.store import from_arrow, read
 from dpviz.roads.paths import Paths
 from tests.headers import header_of, with_header
-from tests.methods.cases import children_add_up, same_columns
+from tests.methods.cases import children_add_up
 
 COMBINED = ["min+opt+tru", "tru+best+min", "random+boost", "hm+tru", "min+opt"]
 ALL = [*sorted(names("roads")), *COMBINED]
@@ -55,36 +55,22 @@ def test_parents_are_the_sums_of_their_children(name, data, workload):
 def test_a_path_is_the_sum_of_its_edges_and_of_its_cover(name, data, workload):
     release = build(data, name, workload=workload, seed=2)
     answers = release.count(workload)
-    np.testing.assert_allclose(answers.count, workload.sum(release.edge_count), atol=1e-8)
+    np.testing.assert_allclose(answers.count, workload.sum(release.answers.count), atol=1e-8)
     assert (answers.low <= answers.count).all()
     assert (answers.count <= answers.high).all()
     single = Paths.of([[edge] for edge in range(len(data.graph))])
-    np.testing.assert_allclose(release.count(single).noise_sd, release.edge_noise_sd, rtol=1e-9)
+    np.testing.assert_allclose(release.count(single).noise_sd, release.answers.noise_sd, rtol=1e-9)
     if not release.header.extra.get("groups"):
         for row in range(5):
-            cells = cover(release, np.unique(workload[row]))
+            cells = release.frame.top_down(release.nodes, np.unique(workload[row]))
             total = release.nodes.count[cells].sum()
             assert total == pytest.approx(answers.count[row], abs=1e-8)
-
-
-def test_columns_survive_the_file(name, data, workload, tmp_path):
-    release = build(data, name, 0.5, workload=workload, seed=2)
-    save(release, tmp_path / "r.parquet")
-    back = read(tmp_path / "r.parquet")
-    for column in ("edge_id", "length", "line_xy", "xy"):
-        np.testing.assert_array_equal(getattr(back.graph, column), getattr(release.graph, column))
-    same_columns(back.nodes, release.nodes)
-    np.testing.assert_array_equal(back.measured, release.measured)
-    np.testing.assert_array_equal(back.domains.order, release.domains.order)
-    assert back.header == release.header
-    with pytest.raises(ValueError, match="read-only"):
-        back.measured[0] = 1
 
 
 @pytest.mark.parametrize("unbiased", UNBIASED)
 def test_epsilon_without_bound_gives_exact_counts(unbiased, data, workload):
     release = build(data, unbiased, 1e7, workload=workload, seed=1)
-    np.testing.assert_allclose(release.edge_count, exact_visits(data), atol=1e-3)
+    np.testing.assert_allclose(release.answers.count, exact_visits(data), atol=1e-3)
 
 
 @pytest.mark.parametrize("parameters", [{}, {"method": "dwork"}, {"method": "gs"}])
@@ -92,23 +78,23 @@ def test_replacing_costs_twice_the_noise(parameters, data, workload):
     settings = {"method": "ngram_truncation", **parameters}
     one = build(data, workload=workload, epsilon=0.1, seed=1, **settings)
     other = build(data, workload=workload, epsilon=0.1, seed=1, neighbours="replace", **settings)
-    np.testing.assert_allclose(other.measured / one.measured, 4.0, rtol=1e-3)
+    np.testing.assert_allclose(other.nodes.measured / one.nodes.measured, 4.0, rtol=1e-3)
     assert "replace one trip" in other.header.neighbouring
 
 
 def test_the_noise_scale_is_l_times_the_relative_scale(data, workload):
     """dwork: Lap(Δ/ε), so a variance of 2(Δ/ε)²; every tree level pays its height."""
     release = build(data, "dwork", 0.5, workload=workload, seed=1, max_length=40)
-    np.testing.assert_allclose(release.measured, 2 * (40 / 0.5) ** 2, rtol=1e-4)
+    np.testing.assert_allclose(release.nodes.measured, 2 * (40 / 0.5) ** 2, rtol=1e-4)
     tree = build(data, "min+boost", 0.5, workload=workload, seed=1, max_length=40)
     height = np.where(tree.nodes.leaf & (tree.nodes.parent < 0), 1, 2)
-    np.testing.assert_allclose(tree.measured, 2 * (40 * height / 0.5) ** 2, rtol=1e-4)
+    np.testing.assert_allclose(tree.nodes.measured, 2 * (40 * height / 0.5) ** 2, rtol=1e-4)
 
 
 def test_several_trips_per_person_share_the_budget(streets, trips, workload):
     person = RoadData("g", streets, trips, public=True, unit="one person", max_per_unit=3)
     release = build(person, "dwork", 0.9, workload=workload, seed=1)
-    np.testing.assert_allclose(release.measured, 2 * (100 / 0.3) ** 2, rtol=1e-4)
+    np.testing.assert_allclose(release.nodes.measured, 2 * (100 / 0.3) ** 2, rtol=1e-4)
     assert sum(row["epsilon"] for row in release.header.budget) == pytest.approx(0.9)
 
 
@@ -129,7 +115,7 @@ def test_sensitive_trips_take_secure_noise_only(streets, trips, workload):
 def test_an_empty_data_set_is_published_like_any_other(streets, workload, name):
     empty = RoadData("none", streets, Paths.of([]))
     release = build(empty, name, 1.0, workload=workload)
-    assert len(release.edge_count) == len(streets)
+    assert len(release.answers.count) == len(streets)
 
 
 def test_answers_are_unbiased_with_the_stated_variance(data, workload):
@@ -138,8 +124,8 @@ def test_answers_are_unbiased_with_the_stated_variance(data, workload):
     truth = workload.sum(exact_visits(data))
     path = workload.take(np.array([0, 7, 20]))
     runs = [build(data, "min+opt", 1.0, workload=workload, seed=seed) for seed in range(300)]
-    errors = np.array([path.sum(each.edge_count) - truth[[0, 7, 20]] for each in runs])
-    variance = path_variance(runs[0], path)
+    errors = np.array([path.sum(each.answers.count) - truth[[0, 7, 20]] for each in runs])
+    variance = runs[0].count(path).noise_sd ** 2
     assert (np.abs(errors.mean(axis=0)) < 5 * np.sqrt(variance / 300)).all()
     np.testing.assert_allclose(errors.var(axis=0), variance, rtol=0.6)
 

@@ -94,7 +94,9 @@ def test_smoothing_takes_noise_away(data, workload, scale, share):
 def test_exact_counts_are_left_alone(data, workload):
     release = build(data, "streets", 1e9, workload=workload, seed=1)
     assert release.header.extra["smoothing"] == 0
-    np.testing.assert_allclose(workload.sum(release.edge_count), workload.sum(exact_visits(data)))
+    np.testing.assert_allclose(
+        workload.sum(release.answers.count), workload.sum(exact_visits(data))
+    )
     assert smoothed(np.ones(len(data.graph)), 4.0, neighbours(data.graph), Paths.of([]))[1] == 0
 
 

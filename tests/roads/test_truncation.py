@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from dpviz.build import build
-from dpviz.methods.roads.losses import length_bins
 from dpviz.methods.roads.truncation import (
     RATIO,
     break_even,
     kept_share,
+    length_bins,
     length_share,
     lengths_part,
     lost_visits,
@@ -151,16 +151,16 @@ def test_l_is_nearly_as_good_as_the_best_fixed_one_in_99_percent_of_builds(edges
                 assert worse <= most, (trips, name, epsilon)
 
 
-@pytest.mark.parametrize("trips", [200, 5000])
-@pytest.mark.parametrize("side", [3, 9])
-def test_noise_alone_lengthens_no_trip(trips, side):
+@pytest.mark.parametrize("method", ["basic", "flows"])
+@pytest.mark.parametrize(("trips", "side"), [(200, 3), (5000, 9)])
+def test_noise_alone_lengthens_no_trip(trips, side, method):
     """Trips of one edge: L = 1 in 99 % of builds; false alarm below 1e-6."""
     builds, streets = 150, grid(side)
     walks = Paths.of([[edge % len(streets)] for edge in range(trips)])
     data = RoadData("one edge each", streets, walks, public=True)
     queries = clustered_workload(streets, 3, pivots=10, per_pivot=5, seed=1)
     longer = sum(
-        build(data, "basic", 1.0, workload=queries, seed=seed).header.extra["limit"] > 1
+        build(data, method, 1.0, workload=queries, seed=seed).header.extra["limit"] > 1
         for seed in range(builds)
     )
     assert longer <= stats.binom.isf(ALARM, builds, 0.01)

@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 
 from dpviz.errors import ParameterError
-from dpviz.evaluation.audits import audited, existing_rows, group, page, settings, small
+from dpviz.evaluation.audit import audit
+from dpviz.evaluation.audits import group, settings, small
 from dpviz.evaluation.exact import chain_losses
-from dpviz.evaluation.sequence_audit import ALPHABET, FEATURES, SequenceBench, features, pairs
+from dpviz.evaluation.sequence_audit import ALPHABET, FEATURES, features, pairs
 from dpviz.methods import of_kind
 from dpviz.methods.sequences.base import SequenceMethod, SequenceTask, parameter
 from dpviz.methods.sequences.markov import Markov
@@ -49,20 +50,20 @@ class Symbols(SequenceMethod):
 
 def test_noise_for_one_event_of_three_is_caught():
     """The bound of 800 trials is above 2 on average, eight standard deviations above the claim."""
-    result = SequenceBench.audit(Symbols(moves=1), 1.0, trials=800, confidence=SURE)
+    result = audit(Symbols(moves=1), 1.0, trials=800, confidence=SURE)
     assert result.violates
     assert 1.0 < result.epsilon_lower_bound <= 3.0
     assert "aaa" in result.neighbours
 
 
 def test_noise_for_three_is_not_and_the_audit_has_power():
-    result = SequenceBench.audit(Symbols(), 1.0, trials=4000, confidence=SURE)
+    result = audit(Symbols(), 1.0, trials=4000, confidence=SURE)
     assert not result.violates
     assert result.epsilon_lower_bound > 0.6  # the loss is exactly 1
 
 
 def test_the_reference_without_noise_is_caught():
-    result = SequenceBench.audit(small("truncate"), 1.0, trials=300, confidence=SURE)
+    result = audit(small("truncate"), 1.0, trials=300, confidence=SURE)
     assert result.violates
     assert result.epsilon_lower_bound > 2
 
@@ -70,7 +71,7 @@ def test_the_reference_without_noise_is_caught():
 @pytest.mark.parametrize("name", PRIVATE)
 def test_nothing_that_claims_epsilon_is_refuted(name):
     """An output that is there with a sequence alone would have a bound of 2."""
-    result = SequenceBench.audit(small(name), 1.0, trials=200, confidence=SURE, seed=1)
+    result = audit(small(name), 1.0, trials=200, confidence=SURE, seed=1)
     assert not result.violates
 
 
@@ -80,13 +81,13 @@ def test_nothing_that_claims_epsilon_is_refuted(name):
 @pytest.mark.parametrize("name", PRIVATE)
 def test_nothing_that_claims_epsilon_is_refuted_by_many_trials(name, epsilon):
     """Four thousand here; ``dpviz audit sequences`` runs more."""
-    assert not SequenceBench.audit(small(name), epsilon, trials=4_000, confidence=SURE).violates
+    assert not audit(small(name), epsilon, trials=4_000, confidence=SURE).violates
 
 
 @pytest.mark.slow
 def test_the_mechanism_that_chooses_strings_is_audited_with_power():
     """One choice: the loss is at most 1, and reached where the others weigh much."""
-    result = SequenceBench.audit(small("topk_em", k=1), 1.0, trials=4_000, confidence=SURE)
+    result = audit(small("topk_em", k=1), 1.0, trials=4_000, confidence=SURE)
     assert 0.3 < result.epsilon_lower_bound <= 1.0
 
 
@@ -138,19 +139,8 @@ def test_an_unknown_method_is_one_clear_line(word, message):
         small(word)
 
 
-def test_groups_of_settings_and_a_page_that_keeps_other_rows(tmp_path):
+def test_groups_name_settings_of_one_kind_or_all():
     assert settings("sequences") == sorted(of_kind("sequences"))
     assert set(settings("sequences")) < set(group("all"))
     assert group("ALL") == group("all")
     assert group("markov") is None
-    path = tmp_path / "audit.md"
-    points = [("ugrid", audited(small("ugrid"), 1.0, trials=100))]
-    path.write_text(page(points, "audit all"))
-    audits = [("truncate", audited(small("truncate"), 1.0, trials=100))]
-    text = page(audits, "audit all", existing_rows(path, audits[0][1]))
-    assert text.index("`truncate` | NOT PRIVATE") < text.index("`ugrid` | 1 |")
-    assert "Of the 1 settings that claim ε-DP none is refuted" in text
-    other = audited(small("truncate"), 2.0, trials=100)
-    with pytest.raises(ParameterError, match="another ε"):
-        existing_rows(path, other)
-    assert existing_rows(tmp_path / "absent.md", other) == {}

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import dpviz
 from dpviz.build import build
-from dpviz.errors import BudgetError, ParameterError, PrivacyError
+from dpviz.errors import BudgetError, PrivacyError
 from dpviz.methods import method as find_method
 from dpviz.methods import of_kind
 from dpviz.methods.sequences.base import SequenceTask
@@ -193,25 +193,6 @@ def test_sensitive_sequences_are_never_simulated_nor_given_without_a_guarantee(n
     if name not in PRIVATE:
         with pytest.raises(PrivacyError, match="NO PRIVACY GUARANTEE"):
             build(data, name, 1.0)
-
-
-@every
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ({"l_top": 0}, "l_top=0: give a number from 1"),
-        ({"l_top": 1.5}, "whole number"),
-        ({"nothing": 1}, "no parameter 'nothing'"),
-    ],
-)
-def test_bad_parameters_are_one_clear_line(name, words, message):
-    with pytest.raises(ParameterError, match=message):
-        find_method(name, **words)
-
-
-def test_the_methods_of_the_papers_are_here():
-    assert sorted(of_kind("sequences")) == ["markov", "ngram", "topk_em", "trips", "truncate"]
-    assert PRIVATE == ["markov", "ngram", "topk_em", "trips"]
 
 
 def test_drawing_many_sequences_takes_the_memory_of_few_and_draws_the_same(monkeypatch):

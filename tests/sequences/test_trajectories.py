@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 import dpviz
 from dpviz.errors import PrivacyError
 from dpviz.evaluation import trajectories
-from dpviz.evaluation.sequences import SequenceExperiment, run
+from dpviz.evaluation.experiments import Experiment, run
+from dpviz.evaluation.sequences import SequenceBench
 from dpviz.evaluation.trajectories import MEASURES, Trajectories, divergence, measures
 from dpviz.private.load.cells import cell_sequences, grid_cells, place_lines
 from dpviz.private.sequences import SequenceData, Sequences
@@ -77,10 +78,9 @@ def test_a_set_is_no_distance_from_itself_whatever_the_number_of_lines():
 def test_places_are_measured_and_plain_symbols_are_not(monkeypatch):
     monkeypatch.setattr(trajectories, "QUERIES", 20)
     data = dpviz.load("city", kind="sequences", side=6)
-    plan = SequenceExperiment(
-        methods=("trips", "truncate"), epsilons=(10.0,), tops=(5,), repeats=1, samples=2000
-    )
-    rows = [row for part in run(data, plan) for row in part]
+    plan = Experiment(("trips", "truncate"), (10.0,), repeats=1, kind="sequences")
+    sizes = {"tops": (5,), "samples": 2000}
+    rows = [row for part in run(SequenceBench(data, **sizes), plan) for row in part]
     values = {(row.method, row.measure): row.value for row in rows}
     for name in MEASURES[:4]:
         assert 0 <= values["trips", name] < 0.5
@@ -88,10 +88,11 @@ def test_places_are_measured_and_plain_symbols_are_not(monkeypatch):
     assert values["trips", "pattern F1"] > 0.4
     empty = TripModel.sample
     monkeypatch.setattr(TripModel, "sample", lambda *given: [row[:0] for row in empty(*given)])
-    none = {row.measure for row in next(run(data, plan))}  # all drawn are empty: no line
-    assert none == {"top 5", "lengths"}
+    none = {row.measure for row in next(run(SequenceBench(data, **sizes), plan))}
+    assert none == {"top 5", "lengths", "build_seconds"}  # all drawn are empty: no line
     plain = SequenceData("x", data.alphabet, data._sequences, public=True)
-    measured = {row.measure for part in run(plain, plan) for row in part}
+    bench = SequenceBench(plain, **sizes)
+    measured = {row.measure for part in run(bench, plan) for row in part}
     assert measured.isdisjoint(MEASURES)
 
 

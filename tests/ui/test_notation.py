@@ -24,7 +24,7 @@ def test_columns_and_times_are_declared_and_the_reason_of_a_loss_is_said():
     app.text_input(key="explore.from").set_value("2024-03-01")
     app.text_input(key="explore.to").set_value("2024-04-01").run()
     bounded(app, "explore")
-    lost = "100 records read, 0 kept; dropped: 100 no readable time"
+    lost = "100 records read, 0 kept; dropped: 100 without a readable time"
     assert lost in texts(app).replace("\\", "")
     box(app, "Times are written as").set_value("us").run()
     assert "dropped" not in "".join(each.value for each in app.warning)

@@ -183,33 +183,6 @@ def test_a_unit_and_its_bound_are_in_the_guarantee_and_the_bound_is_compared():
     assert "at most 5 records" in app.session_state["publish.made"].release.header.guarantee
 
 
-def places(app):
-    """Where each section stands in the page: the browser makes one anew that stands elsewhere."""
-
-    def within(block, path):
-        for at, each in getattr(block, "children", {}).items():
-            if each.type == "expander":
-                places[each.label] = (*path, at)
-            within(each, (*path, at))
-
-    places = {}
-    within(app._tree, ())
-    return places
-
-
-def test_a_missing_period_moves_no_section_that_may_be_open():
-    app = opened("Your own file")
-    content = b"lon,lat,when\n-73.9,40.7,2024-01-01\n"
-    uploaded(app, "publish.file", "r.csv", content)
-    before = places(app)
-    named(app.selectbox, "Column of the time").set_value("when").run()
-    assert "Give the period: from, and to." in [each.value for each in app.info]
-    assert {"Kinds", "Values"} < set(before)
-    assert {name: places(app)[name] for name in ("Kinds", "Values")} == {
-        name: before[name] for name in ("Kinds", "Values")
-    }
-
-
 def test_nothing_exact_of_an_upload_is_on_the_page():
     rows = b"lon,lat,name\n" + b"14.61234567,-23.98765432,Ada Lovelace\n" * RECORDS
     app = opened("Your own file")

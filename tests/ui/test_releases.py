@@ -14,7 +14,8 @@ from dpviz.errors import ReleaseError
 from dpviz.files.writing import mark
 from dpviz.releases.points.region_file import read_regions
 from dpviz.releases.store import kind_in
-from dpviz.ui.shared import access, releases, share
+from dpviz.ui.points import share
+from dpviz.ui.shared import access, releases
 from dpviz.ui.shared.shelf import LOST, Shelf, kept_release, read_any
 from tests.ui.files import uploaded
 from tests.ui.opening import opened_page, texts

@@ -99,14 +99,6 @@ def test_no_method_is_offered_by_its_internal_name():
     assert not titles & offered
 
 
-def test_two_methods_answer_side_by_side():
-    app = opened(**{"from": "5790", "to": "4200", "method": "basic", "with": "dwork"})
-    shown = metrics(app)
-    assert {
-        f"Noisy total after truncation · {title_of(name)}" for name in ("basic", "dwork")
-    } <= set(shown)
-
-
 def test_a_total_that_makes_good_for_truncation_is_not_called_after_it():
     app = opened(**{"from": "5790", "to": "4200", "method": "flows"})
     (total,) = (each for each in app.metric if each.label.startswith("Noisy total"))
@@ -128,7 +120,7 @@ def test_every_parameter_of_a_method_is_in_the_form_and_reaches_the_release():
 
 def test_an_unknown_place_is_refused_in_one_line():
     app = opened(**{"from": "5790", "to": "nowhere"})
-    assert "to 'nowhere', which is no node of these streets" in app.warning[0].value
+    assert "to 'nowhere', which is not available here" in app.warning[0].value
     app.run()
     assert not app.warning
     assert {"from", "to"} & set(app.query_params) == {"from"}
@@ -159,7 +151,7 @@ def test_own_events_at_places_count_on_their_nearest_streets():
     assert "files" in app.query_params.get("data", "")  # a reload asks for them, not for the city
     release = app.session_state["roads.built"][1]
     assert (release.records, release.limit) == ("events", 1)
-    assert release.edge_count.round(-2).tolist() == [0, 500]
+    assert release.answers.count.round(-2).tolist() == [0, 500]
     assert "Streets counted per trip (L)" not in metrics(app)
     assert metrics(app)["Noise of a typical query"].endswith("events")
 
@@ -198,7 +190,7 @@ def test_the_owner_s_exact_facts_of_own_files_stand_behind_a_press(form):
     assert app.selectbox(key="roads.unit").label.startswith("Privacy unit")
     assert exact_facts(app, "roads") == {
         "records read": "3",
-        "name what the public graph or alphabet lacks: dropped": "1",
+        "with an edge or symbol that the public graph or alphabet lacks: dropped": "1",
         "kept": "1",
     }
 
@@ -221,13 +213,13 @@ def release():
 
 def test_every_street_is_drawn_once_and_noise_is_grey(release):
     marks = {mark.id: mark for mark in street_marks(release, top_count(release))}
-    assert sum(mark.table.num_rows for mark in marks.values()) == len(release.graph)
-    above = release.edge_count > 2 * release.edge_noise_sd
+    assert sum(mark.table.num_rows for mark in marks.values()) == len(release.frame.graph)
+    above = release.answers.count > 2 * release.answers.noise_sd
     assert marks["streets"].table.num_rows == above.sum()
     shown = np.array(marks["streets"].table["count"])
     assert (np.diff(shown) >= 0).all()  # the busiest are drawn last
     tree = {mark.id: mark for mark in domain_marks(release)}
-    assert tree["domains"].table.num_rows == len(release.graph)
+    assert tree["domains"].table.num_rows == len(release.frame.graph)
 
 
 def test_the_legend_names_the_first_class_and_draws_what_is_quiet_as_a_line():
@@ -253,7 +245,7 @@ def test_a_plane_of_its_own_is_laid_on_the_map(odd_plane):
 def test_the_built_in_city_is_on_its_own_ground(release):
     """Also in a file: the Earth has a coast where it lies."""
     marks = [mark.id for mark in city_ground()]
-    assert [mark.id for mark in ground(release.graph, "city")] == marks
+    assert [mark.id for mark in ground(release.frame.graph, "city")] == marks
     page = scene_page(release)
     layers = json.loads(re.search(r'id="scene"[^>]*>(.*?)</script>', page, re.DOTALL)[1])["layers"]
     assert {*marks} < {each["id"] for each in layers}
@@ -296,17 +288,14 @@ def test_a_window_is_found_again_by_who_comes_back_to_the_page():
     assert app.query_params["period"] == "Wed 00:00,Fri 00:00"
 
 
-def test_the_address_holds_the_relation_and_the_parameters_of_both_methods():
+def test_the_address_holds_the_relation_and_the_parameters_of_the_method():
     """Who opened it again had half of the noise, without a word."""
-    sets = {"set": "index:flat", "with": "gs", "with_set": "width:40"}
-    asked = {"method": "event-histogram", "neighbours": "replace", **sets}
+    asked = {"method": "event-histogram", "neighbours": "replace", "set": "index:flat"}
     app = opened(**asked)
     assert app.radio(key="roads.neighbours").value == "replace"
     assert app.selectbox(key="roads.event-histogram.index").value == "flat"
-    assert app.number_input(key="roads.gs.width").value == 40
     assert asked.items() <= {name: app.query_params[name] for name in app.query_params}.items()
-    odd = opened(neighbours="nobody")
-    assert "neighbouring relation 'nobody'" in odd.warning[0].value
+    assert "neighbours 'nobody'" in opened(neighbours="nobody").warning[0].value
 
 
 def test_a_price_to_replace_a_trip_is_what_the_ledger_counts():

@@ -7,15 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 import dpviz
 from dpviz.build import build
+from dpviz.evaluation.sequence_truth import exact_lengths
 from dpviz.methods import of_kind
-from dpviz.private.load.cells import leaf_cells
 from dpviz.private.load.sequences import city_sequences
 from dpviz.render.numbers import percent
-from dpviz.ui.sequences import cells_form
 from dpviz.ui.sequences.source import COLUMN, MADE, WHEN, guessed
 from tests.ui.files import bounded, exact_facts, uploaded
 from tests.ui.opening import named, opened_page, tables, texts
@@ -63,47 +61,6 @@ def test_a_context_of_the_tree_changes_what_comes_next():
     assert all(label.lstrip("\u2003").startswith("from") for label in tree["came"])
 
 
-def test_leaves_of_a_release_are_the_cells(tmp_path, monkeypatch):
-    places = dpviz.build(dpviz.load("city-50k"), "privtree", 1.0, seed=0)
-    dpviz.save(places, tmp_path / "places.parquet")
-    read = []
-    monkeypatch.setattr(
-        cells_form, "leaf_cells", lambda *how: read.append(leaf_cells(*how)) or read[-1]
-    )
-    app = opened()
-    content = (tmp_path / "places.parquet").read_bytes()
-    uploaded(app, "sequences.leaves", "places.parquet", content)
-    assert not app.error
-    view = app.session_state["sequences.view"][1]
-    assert view.names == leaf_cells(places, 200).names
-    assert "column and row" not in texts(app)
-    assert "their ε add up" in texts(app)
-    app.run()
-    assert len(read) == 1  # not at every touch of the page
-    (error,) = uploaded(app, "sequences.leaves", "places.parquet", "no release").main.error
-    assert "the file" in error.value
-    assert not app.get("bidi_component")  # nobody chose, or pays for, the grid
-    for kind in ("roads", "areas", "trips"):
-        content = (GOLDEN / f"{kind}.parquet").read_bytes()
-        (error,) = uploaded(app, "sequences.leaves", "places.parquet", content).main.error
-        reason = "only places in 2" if kind == "trips" else f"the file is a release of {kind}"
-        assert reason in error.value
-    app.file_uploader(key="sequences.leaves").set_value(None).run()
-    assert app.get("bidi_component")
-
-
-@pytest.mark.parametrize(
-    ("address", "what"),
-    [
-        ({"cell": "nowhere"}, "cell"),
-        ({"view": "nothing"}, "view"),
-    ],
-)
-def test_what_an_address_asks_for_in_vain_is_left_out(address, what):
-    app = opened(**address)
-    assert what not in app.query_params
-
-
 def test_tables_of_moves_have_names_of_their_own_and_numbers_to_the_right():
     """Who cannot see them heard "Frequent paths" of both."""
     tables = [each.proto for each in opened().dataframe if "times (noisy)" in each.value]
@@ -146,17 +103,11 @@ def test_a_context_that_is_chosen_belongs_to_its_release():
     assert before != after
 
 
-def test_a_click_where_no_path_is_drawn_chooses_none():
-    script = "from dpviz.ui.sequences.panel import path_clicked\npath_clicked('x', 'paths', 0)\n"
-    app = AppTest.from_string(script).run()
-    assert "x.path" not in app.session_state
-
-
 def test_lengths_of_public_data_stand_beside_the_exact_ones():
     app = opened(view="Synthetic trips")
     shown = tables(app, "share")[0]
     assert set(shown["of"]) == {"synthetic", "exact (public data)"}
-    length = city_sequences(12)._sequences.length
+    length = exact_lengths(city_sequences(12))
     ones = shown[(shown["of"] == "exact (public data)") & (shown["places"] == 1)]["share"].item()
     assert ones == percent((length == 1).mean(), 1)
 
@@ -171,20 +122,6 @@ def test_every_method_is_shown_or_says_why_not(method):
         assert not app.error
         refusal = "ranks strings and holds no counts" in texts(app)
         assert refusal == (not hasattr(model, "counts"))
-
-
-def test_methods_are_compared_side_by_side():
-    app = opened(side="6")
-    app.session_state["sequences.compare"] = True
-    app.run()
-    shown = tables(app, "Exact (public data)")[0]
-    assert {cls.title for cls in of_kind("sequences").values() if cls.guarantee != "none"} <= set(
-        shown.columns
-    )
-    assert any("NOT PRIVATE" in title for title in shown.columns)
-    assert len(shown) == 20
-    scores = tables(app, "method")[0]
-    assert len(scores) == len(of_kind("sequences"))
 
 
 def test_a_hopeless_epsilon_is_said_plainly():
@@ -204,10 +141,6 @@ def test_sensitive_sequences_are_paid_for_and_nothing_exact_is_shown():
     assert view.release.header.unit == "one person with at most 3 sequences"
     assert "exact" not in set(tables(app, "share")[0]["of"])
     assert "exact" not in texts(app.main).lower()
-    app.session_state["sequences.compare"] = True
-    app.run()
-    assert "compared on public data only" in texts(app)
-    assert len(dpviz.Ledger().account("city").spends) == 1
 
 
 def test_a_method_without_a_guarantee_is_not_offered_for_sensitive_sequences():
@@ -277,7 +210,7 @@ def test_confidential_sequences_say_nothing_of_their_symbols():
     assert "nothing is shown yet" in texts(app)
     assert exact_facts(app, "sequences") == {
         "records read": "1",
-        "name what the public graph or alphabet lacks: dropped": "1",
+        "with an edge or symbol that the public graph or alphabet lacks: dropped": "1",
         "kept": "0",
     }
 
@@ -316,13 +249,6 @@ def test_a_place_of_other_cells_is_not_chosen():
     app.number_input(key="sequences.side").set_value(16).run()
     assert "cell" not in app.query_params
     assert "Busiest moves" in texts(app)
-
-
-def test_coming_back_keeps_the_choice_of_a_place():
-    app = opened(cell="3-6")
-    app.selectbox(key="sequences.cell.name").set_value("3-5").run()
-    assert app.query_params["cell"] == "3-5"
-    assert "Next from" in texts(app)
 
 
 @pytest.mark.parametrize(

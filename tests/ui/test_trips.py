@@ -10,7 +10,7 @@ from dpviz.errors import ReleaseError
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.export import export
 from dpviz.render import with_noise
-from dpviz.ui.points.downloads import FORMATS, WITHOUT_SHAPES
+from dpviz.ui.shared.downloads import FORMATS, WITHOUT_SHAPES
 from tests.ui.opening import metrics, opened_page
 from tests.ui.paying import pay
 

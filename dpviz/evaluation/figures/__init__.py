@@ -9,32 +9,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 from dpviz.errors import ParameterError
-from dpviz.evaluation.figures import (
-    attributes,
-    coverage,
-    districts,
-    fanout,
-    heights,
-    hours,
-    intervals,
-    kdtrees,
-    matching,
-    medians,
-)
+from dpviz.evaluation.figures import fanout, heights, kdtrees, matching, medians
 from dpviz.evaluation.figures.report import Reproduction, Statement
 from dpviz.progress import Progress, silent
 
-_MODULES = (
-    *(fanout, medians, kdtrees, heights, intervals),
-    *(matching, districts, attributes, coverage, hours),
-)
 FIGURES: dict[str, Callable[[int, int, Progress], Reproduction]] = {
-    module.__name__.rpartition(".")[2]: module.reproduce for module in _MODULES
+    module.__name__.rpartition(".")[2]: module.reproduce
+    for module in (fanout, medians, kdtrees, heights, matching)
 }
-"""What can be redone, from (repeats, seed, progress)."""
-
-OUTPUTS = {module.__name__.rpartition(".")[2]: module.OUTPUTS for module in _MODULES}
-"""What each writes."""
+"""Figures by name, as functions of (repeats, seed, progress)."""
 
 
 def reproduce(
@@ -44,15 +27,14 @@ def reproduce(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> list[Statement]:
-    """Write ``NAME*.csv``, ``NAME*.png`` and ``NAME.md`` into a folder, over those of earlier runs.
+    """Write ``NAME*.csv``, ``NAME*.png`` and ``NAME.md`` into a folder that holds none of them.
 
     Returns:
         The papers' statements, and what we find.
 
     Raises:
-        ParameterError: an unknown name, no such folder, fewer than one repetition, or other files
-            in place of those that would be written.
-        ReleaseError: likewise a folder, a ledger or a release that was paid for.
+        ParameterError: an unknown name, no such folder, fewer than one repetition, or files in
+            place of those that would be written.
     """
     if name not in FIGURES:
         raise ParameterError(f"figure {name!r}: choose one of {', '.join(FIGURES)}")
@@ -60,7 +42,9 @@ def reproduce(
         raise ParameterError(f"output {str(folder)!r}: the folder does not exist: create it first")
     if repeats < 1:
         raise ParameterError(f"repeats={repeats}: give at least 1")
-    OUTPUTS[name].require_place(folder, name)
+    for path in folder.glob(f"{name}*"):
+        if path.suffix in {".csv", ".png", ".md"}:
+            raise ParameterError(f"output {str(path)!r} exists: name another folder, or move it")
     redone = FIGURES[name](repeats, seed, progress or silent)
     redone.write(folder, name)
     return redone.statements

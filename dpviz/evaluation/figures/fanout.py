@@ -9,10 +9,11 @@ from statistics import geometric_mean
 
 from dpviz.build import load
 from dpviz.datasets import dataset
-from dpviz.evaluation.experiments import ErrorRow, Experiment, run
-from dpviz.evaluation.figures.report import Outputs, Reproduction, Statement, comparison, part_of
+from dpviz.evaluation.experiments import Experiment, run
+from dpviz.evaluation.figures.report import Reproduction, Statement, part_of
 from dpviz.evaluation.plots import error_figure
-from dpviz.evaluation.results import mean_error, measured_cells
+from dpviz.evaluation.points import PointBench
+from dpviz.evaluation.rows import MeasureRow, means
 from dpviz.progress import Progress
 from dpviz.queries.workloads import workload
 
@@ -22,55 +23,33 @@ DATA = {"city-250k": (1, 2), "trips-200k": (1, 2, 4)}
 EPSILONS = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
 SIZES = ("small", "medium", "large")
 QUERIES = 10_000
+PROCESSES = 2
 METRIC = "mean_relative_error"
-
-OUTPUTS = Outputs(
-    "Impact of fanout on PrivTree (SIGMOD 2016, appendix B)",
-    {"fanout": "data,fanout,epsilon,size,repeat,mean_relative_error,build_seconds"},
-    tuple(f"fanout-{name}" for name in DATA),
-)
 
 
 def reproduce(repeats: int, seed: int, progress: Progress) -> Reproduction:
     """Measure and compare."""
-    rows: dict[str, list[ErrorRow]] = {}
+    statements, tables, pictures = [], {}, {}
     for at, (name, axes) in enumerate(DATA.items()):
         handle = load(name)
-        plan = Experiment(
-            tuple(described(count) for count in axes),
-            EPSILONS,
-            tuple(workload(handle.domain, size, QUERIES, seed) for size in SIZES),
-            repeats,
-            seed,
-        )
-        rows[name] = []
-        for results in run(handle, plan, progress=part_of(progress, at, len(DATA))):
-            rows[name].extend(results)
-    table = OUTPUTS.rows(
-        (
-            *(name, 1 << int(row.method.rpartition("=")[2]), row.epsilon, row.size),
-            *measured_cells(row, METRIC),
-        )
-        for name, part in rows.items()
-        for row in part
-    )
-    pictures = {}
-    for name, axes in DATA.items():
+        loads = tuple(workload(handle.domain, size, QUERIES, seed) for size in SIZES)
+        plan = Experiment(tuple(described(count) for count in axes), EPSILONS, repeats, seed)
+        mine = part_of(progress, at, len(DATA))
+        finished = run(PointBench(handle, loads), plan, processes=PROCESSES, progress=mine)
+        rows = [row for part in finished for row in part]
         labels = {described(count): f"β = {1 << count}" for count in axes}
-        title = dataset(name).title
-        pictures[f"fanout-{name}"] = error_figure(rows[name], title=title, labels=labels)
-    statements = [
-        statement for name, axes in DATA.items() for statement in compare(name, rows[name], axes)
-    ]
-    page = comparison(
-        OUTPUTS.title,
+        pictures[f"fanout-{name}"] = error_figure(rows, title=dataset(name).title, labels=labels)
+        tables[f"fanout-{name}"] = rows
+        statements += compare(name, rows, axes)
+    return Reproduction(
+        "Impact of fanout on PrivTree (SIGMOD 2016, appendix B)",
         f"Mean relative error of {QUERIES:,} range queries per size (sanity bound 0.1 % of n), "
         f"mean and band of {repeats} repetitions, on built-in synthetic data (the paper's four "
         "data sets are real ones). `uv run dpviz reproduce fanout -o FOLDER` makes this page.",
         statements,
+        tables,
         pictures,
     )
-    return Reproduction(statements, page, {"fanout": table}, pictures)
 
 
 def described(axes: int) -> str:
@@ -78,14 +57,14 @@ def described(axes: int) -> str:
     return f"privtree:axes={axes}"
 
 
-def compare(name: str, rows: list[ErrorRow], axes: tuple[int, ...]) -> list[Statement]:
+def compare(name: str, rows: list[MeasureRow], axes: tuple[int, ...]) -> list[Statement]:
     """One statement per smaller fanout: its error against that of the full one."""
-    full = described(axes[-1])
+    errors = means(rows)
     statements = []
     for count in axes[:-1]:
         ratios = [
-            mean_error(rows, METRIC, described(count), epsilon, size)
-            / mean_error(rows, METRIC, full, epsilon, size)
+            errors[described(count), epsilon, size, METRIC]
+            / errors[described(axes[-1]), epsilon, size, METRIC]
             for epsilon in EPSILONS
             for size in SIZES
         ]

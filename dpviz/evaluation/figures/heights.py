@@ -8,11 +8,10 @@ from __future__ import annotations
 from statistics import geometric_mean
 
 from dpviz.datasets import dataset
-from dpviz.evaluation.figures.report import Outputs, Reproduction, Statement, comparison
+from dpviz.evaluation.figures.report import Reproduction, Statement
 from dpviz.evaluation.figures.shapes import DATA, METRIC, measured
-from dpviz.evaluation.plots import line_style
-from dpviz.evaluation.results import mean_error, measured_cells
-from dpviz.lazy import mpl
+from dpviz.evaluation.plots import Lines, line_figure
+from dpviz.evaluation.rows import means
 from dpviz.progress import Progress
 
 EPSILON = 0.5
@@ -28,12 +27,6 @@ METHODS = {
 Errors = dict[tuple[str, int, str], float]
 """By the paper's name of the method, height and shape."""
 
-OUTPUTS = Outputs(
-    "Trees of every kind by height (ICDE 2012, figure 6)",
-    {"heights": "tree,height,shape,repeat,median_relative_error,build_seconds"},
-    ("heights",),
-)
-
 
 def reproduce(repeats: int, seed: int, progress: Progress) -> Reproduction:
     """Measure and compare."""
@@ -43,27 +36,29 @@ def reproduce(repeats: int, seed: int, progress: Progress) -> Reproduction:
         for height in HEIGHTS
     }
     rows = measured(tuple(asked), (EPSILON,), SHAPES, repeats, seed, progress)
-    table = OUTPUTS.rows(
-        (*asked[row.method], row.size, *measured_cells(row, METRIC)) for row in rows
-    )
     errors: Errors = {
-        (*setting, shape): mean_error(rows, METRIC, method, EPSILON, shape)
-        for method, setting in asked.items()
-        for shape in SHAPES
+        (*asked[method], shape): mean
+        for (method, _, shape, measure), mean in means(rows).items()
+        if measure == METRIC
     }
-    statements = compare(errors)
-    page = comparison(
-        OUTPUTS.title,
+    panels: dict[str, Lines] = {}
+    for row in rows:
+        if row.measure == METRIC:
+            name, height = asked[row.method]
+            line = panels.setdefault(f"{row.size} queries", {}).setdefault(name, {})
+            line[height] = [*line.get(height, ()), row.value]
+    return Reproduction(
+        "Trees of every kind by height (ICDE 2012, figure 6)",
         f"Median relative error of 600 queries with an answer, per shape, ε = {EPSILON:g}; mean of "
         f"{repeats} repetitions on {dataset(DATA).title} (the paper: 1.63 million road "
         "intersections; it goes to height 11, our kd-trees to 10, a million leaves). A shape "
         "covers the same share of our domain as of the paper's. All trees have geometric budgets, "
         "least squares and pruning at 32, except that kd-cell measures leaves only. `uv run dpviz "
         "reproduce heights -o FOLDER` makes this page.",
-        statements,
-        ["heights"],
+        compare(errors),
+        {"heights": rows},
+        {"heights": line_figure(panels, "Height", "Median relative error", log_y=True)},
     )
-    return Reproduction(statements, page, {"heights": table}, {"heights": picture(errors)})
 
 
 def compare(errors: Errors) -> list[Statement]:
@@ -135,23 +130,3 @@ def compare(errors: Errors) -> list[Statement]:
             min(hilbert.values()) <= 1.5 and max(hilbert.values()) >= 2,
         ),
     ]
-
-
-def picture(errors: Errors) -> mpl.Figure:
-    """Error against height, one panel per shape."""
-    figure = mpl.Figure(figsize=(3.4 * len(SHAPES) + 1.6, 3.4), layout="constrained")
-    panels = figure.subplots(1, len(SHAPES), sharey=True)
-    for panel, shape in zip(panels, SHAPES, strict=True):
-        for style, name in enumerate(METHODS):
-            percent = [100 * errors[name, height, shape] for height in HEIGHTS]
-            panel.plot(HEIGHTS, percent, label=name, **line_style(style))
-        panel.set_yscale("log")
-        panel.set_title(f"{shape} queries", fontsize=10)
-        panel.set_xlabel("Height")
-        panel.set_xticks(HEIGHTS)
-        panel.grid(alpha=0.3)
-        panel.spines[["top", "right"]].set_visible(False)
-    panels[0].set_ylabel("Median relative error (%)")
-    handles, names = panels[0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside right center", frameon=False, fontsize=8)
-    return figure

@@ -6,14 +6,14 @@ nodes with fewer than 32 records pruned.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from statistics import geometric_mean
 
 from dpviz.datasets import dataset
-from dpviz.evaluation.experiments import ErrorRow
-from dpviz.evaluation.figures.report import Outputs, Reproduction, Statement, comparison
+from dpviz.evaluation.figures.report import Reproduction, Statement
 from dpviz.evaluation.figures.shapes import DATA, METRIC, SHAPES, measured
 from dpviz.evaluation.plots import error_figure
-from dpviz.evaluation.results import mean_error, measured_cells
+from dpviz.evaluation.rows import means
 from dpviz.progress import Progress
 
 EPSILONS = (0.1, 0.5, 1.0)
@@ -32,44 +32,25 @@ PRIVATE = ("kd-standard", "kd-hybrid", "kd-cell", "kd-noisymean")
 Errors = dict[tuple[str, float, str], float]
 """By the paper's name of the method, ε and shape."""
 
-OUTPUTS = Outputs(
-    "Kd-trees compared (ICDE 2012, figure 5)",
-    {"kdtrees": "tree,epsilon,shape,repeat,median_relative_error,build_seconds"},
-    ("kdtrees",),
-)
-
 
 def reproduce(repeats: int, seed: int, progress: Progress) -> Reproduction:
     """Measure and compare."""
     rows = measured(tuple(METHODS.values()), EPSILONS, SHAPES, repeats, seed, progress)
     names = {ours: name for name, ours in METHODS.items()}
-    table = OUTPUTS.rows(
-        (names[row.method], row.epsilon, row.size, *measured_cells(row, METRIC)) for row in rows
-    )
-    statements = compare(by_name(rows))
-    page = comparison(
-        OUTPUTS.title,
+    rows = [replace(row, method=names[row.method]) for row in rows]
+    errors = {key[:3]: mean for key, mean in means(rows).items() if key[3] == METRIC}
+    return Reproduction(
+        "Kd-trees compared (ICDE 2012, figure 5)",
         f"Median relative error of 600 queries with an answer, per shape; mean and band of "
         f"{repeats} repetitions on {dataset(DATA).title} (the paper: 1.63 million road "
         "intersections). A shape covers the same share of our domain as of the paper's. Kd-pure "
         "and kd-true are NOT PRIVATE: references. Medians are drawn with ε in the exponent, where "
         "the paper's have ε/2; cells are a 1024th of the domain's sides, about twice the paper's. "
         "`uv run dpviz reproduce kdtrees -o FOLDER` makes this page.",
-        statements,
-        ["kdtrees"],
+        compare(errors),
+        {"kdtrees": rows},
+        {"kdtrees": error_figure(rows, (METRIC,))},
     )
-    figure = error_figure(rows, METRIC, labels=names)
-    return Reproduction(statements, page, {"kdtrees": table}, {"kdtrees": figure})
-
-
-def by_name(rows: list[ErrorRow]) -> Errors:
-    """The median relative error of every setting."""
-    return {
-        (name, epsilon, shape): mean_error(rows, METRIC, ours, epsilon, shape)
-        for name, ours in METHODS.items()
-        for epsilon in EPSILONS
-        for shape in SHAPES
-    }
 
 
 def compare(errors: Errors) -> list[Statement]:

@@ -7,32 +7,26 @@ trees, all of the counts' budget on the leaves; only leaves that may hold a matc
 from __future__ import annotations
 
 import itertools
-import time
-from collections.abc import Sequence
 from statistics import geometric_mean
 from typing import Any
 
 from dpviz.build import DataHandle, build, from_points, load
 from dpviz.datasets import registers
 from dpviz.domain import Domain
-from dpviz.evaluation.experiments import parsed
-from dpviz.evaluation.figures.report import (
-    Outputs,
-    Reproduction,
-    Statement,
-    comparison,
-    mean_of,
-    part_of,
-)
-from dpviz.evaluation.figures.report import table as markdown
+from dpviz.evaluation.experiments import SECONDS, Build, described_method, parsed, timed
+from dpviz.evaluation.figures.report import Reproduction, Statement, least_of, part_of
 from dpviz.evaluation.matching import match_truth
-from dpviz.lazy import mpl
+from dpviz.evaluation.plots import Lines, line_figure
+from dpviz.evaluation.rows import Group, MeasureRow, grouped, markdown, means
 from dpviz.progress import Progress
 from dpviz.releases.points.matching import GUARANTEE, PADDINGS, match
 
+RATIO = "reduction_ratio"
+Means = dict[Group, float]
+
 EPSILONS = (0.1, 0.25, 0.5, 1.0)
 ATTRIBUTES = (2, 3, 4)
-"""Of the registers: the address, the time of birth, the income."""
+"""Numbers of the registers' columns: the address, the time of birth, the income."""
 
 TIMED = "city-250k"
 """The built-in data of figure 7(a)."""
@@ -58,29 +52,20 @@ CONSTRUCTION = {
     "Hilbert-R": "hilbert_rtree",
 }
 
-Row = dict[str, Any]
-
-OUTPUTS = Outputs(
-    "Private record matching (ICDE 2012, figure 7)",
-    {
-        "matching": "attributes,tree,epsilon,repeat,padding,leaves,"
-        "reduction_ratio,true_reduction_ratio,recall",
-        "matching-times": "tree,seconds",
-    },
-    ("matching",),
-)
-
 
 def reproduce(repeats: int, seed: int, progress: Progress) -> Reproduction:
     """Measure and compare."""
-    rows: list[Row] = []
+    rows: list[MeasureRow] = []
     for at, dims in enumerate(ATTRIBUTES):
         rows += measured(dims, repeats, seed, part_of(progress, at, len(ATTRIBUTES)))
-    seconds = construction(repeats, seed)
-    times = [{"tree": name, "seconds": f"{value:.3f}"} for name, value in seconds.items()]
-    statements = compare(rows, seconds)
-    page = comparison(
-        OUTPUTS.title,
+    mean = means(rows)
+    times = construction(repeats, seed)
+    panels: dict[str, Lines] = {}
+    for (name, epsilon, size, measure), values in grouped(rows).items():
+        if measure == RATIO and size.endswith("noisy"):
+            panels.setdefault(size, {}).setdefault(name, {})[epsilon] = values
+    return Reproduction(
+        "Private record matching (ICDE 2012, figure 7)",
         f"Reduction ratio of two registers of {registers.SIZE:,} invented people, of whom "
         f"{registers.SHARED:,} stand in both with typing errors; matches are records within "
         f"{', '.join(f'{each:g}' for each in registers.ERRORS)} in longitude, latitude, year of "
@@ -89,12 +74,11 @@ def reproduce(repeats: int, seed: int, progress: Progress) -> Reproduction:
         'suppressed, so that matches are lost. "Upward" padding adds so many dummies that with '
         f"probability 1 − 10⁻⁶ nobody is suppressed: it keeps every match, and what it costs in "
         f"comparisons stands beside it. {GUARANTEE} "
-        "`uv run dpviz reproduce matching -o FOLDER` makes this page.\n\n" + table(rows),
-        statements,
-        ["matching"],
+        "`uv run dpviz reproduce matching -o FOLDER` makes this page.\n\n" + table(mean),
+        compare(mean, least_of(times, SECONDS)),
+        {"matching": rows, "matching-times": times},
+        {"matching": line_figure(panels, "ε of each owner", "reduction ratio")},
     )
-    tables = {"matching": rows, "matching-times": times}
-    return Reproduction(statements, page, tables, {"matching": picture(rows)})
 
 
 def tree(name: str, dims: int) -> tuple[str, dict[str, Any]]:
@@ -118,11 +102,11 @@ def pair_of_registers(dims: int) -> tuple[DataHandle, DataHandle]:
     return a, b
 
 
-def measured(dims: int, repeats: int, seed: int, progress: Progress) -> list[Row]:
-    """Ratios and recall of every tree, at every ε, with both paddings."""
+def measured(dims: int, repeats: int, seed: int, progress: Progress) -> list[MeasureRow]:
+    """Leaves, ratios and recall of every tree, at every ε, with both paddings."""
     pair = pair_of_registers(dims)
-    cells: list[tuple[Any, ...]] = []
-    settings = [(name, epsilon) for name in TREES for epsilon in EPSILONS]
+    rows: list[MeasureRow] = []
+    settings = list(itertools.product(TREES, EPSILONS))
     for at, (name, epsilon) in enumerate(settings):
         progress(at / len(settings), f"{dims} attributes, {name}")
         method, parameters = tree(name, dims)
@@ -134,67 +118,55 @@ def measured(dims: int, repeats: int, seed: int, progress: Progress) -> list[Row
             for padding in PADDINGS:
                 matching = match(a, b, registers.ERRORS[:dims], padding=padding)
                 truth = match_truth(matching, a, b, *pair)
-                ratios = matching.reduction_ratio, truth.reduction_ratio, truth.recall
-                setting = dims, name, epsilon, repeat, padding, len(matching.leaves_a)
-                cells.append((*setting, *(round(each, 6) for each in ratios)))
-    return OUTPUTS.rows(cells)
+                values = {
+                    "leaves": len(matching.leaves_a),
+                    RATIO: round(matching.reduction_ratio, 6),
+                    "true_reduction_ratio": round(truth.reduction_ratio, 6),
+                    "recall": round(truth.recall, 6),
+                }
+                size = named(dims, padding)
+                rows += [MeasureRow(name, epsilon, size, repeat, *each) for each in values.items()]
+    return rows
 
 
-def construction(repeats: int, seed: int) -> dict[str, float]:
-    """Least seconds to build each tree of figure 7(a)."""
+def named(dims: int, padding: str) -> str:
+    """The size column of a row."""
+    return f"{dims} attributes, {padding}"
+
+
+def construction(repeats: int, seed: int) -> list[MeasureRow]:
+    """Seconds to build each tree of figure 7(a)."""
     data = load(TIMED)
-    seconds = {}
-    for name, words in CONSTRUCTION.items():
-        method, parameters = parsed(words)
-        tries = []
-        for repeat in range(repeats):
-            started = time.perf_counter()
-            build(data, method, 1.0, seed=seed + repeat, **parameters)
-            tries.append(time.perf_counter() - started)
-        seconds[name] = min(tries)
-    return seconds
+    rows = []
+    for (name, words), repeat in itertools.product(CONSTRUCTION.items(), range(repeats)):
+        task = Build(name, 1.0, repeat, seed + repeat, ())
+        _, seconds = timed(data, described_method(words), task)
+        rows.append(MeasureRow(name, 1.0, TIMED, repeat, SECONDS, seconds))
+    return rows
 
 
-def table(rows: Sequence[Row]) -> str:
-    """What each tree keeps, as Markdown."""
+def table(mean: Means) -> str:
+    """A Markdown table of what each tree keeps."""
     head = (
         *("attributes", "tree", "leaves", "ε", "ratio, noisy padding", "its recall"),
         *("ratio, upward padding", "its recall", "ratio of exact sizes"),
     )
     lines = []
     for dims, name, epsilon in itertools.product(ATTRIBUTES, TREES, EPSILONS):
-        at = {"attributes": dims, "tree": name, "epsilon": epsilon}
-        cells = [f"{dims}", name, f"{mean_of(rows, 'leaves', **at):,.0f}", f"{epsilon:g}"]
-        for padding in ("noisy", "upward"):
-            cells.append(f"{mean_of(rows, 'reduction_ratio', padding=padding, **at):.4f}")
-            cells.append(f"{mean_of(rows, 'recall', padding=padding, **at):.3f}")
-        lines.append([*cells, f"{mean_of(rows, 'true_reduction_ratio', **at):.4f}"])
+        noisy, upward = ((name, epsilon, named(dims, each)) for each in ("noisy", "upward"))
+        cells = [f"{dims}", name, f"{mean[*noisy, 'leaves']:,.0f}", f"{epsilon:g}"]
+        for at in (noisy, upward):
+            cells += [f"{mean[*at, RATIO]:.4f}", f"{mean[*at, 'recall']:.3f}"]
+        lines.append([*cells, f"{mean[*noisy, 'true_reduction_ratio']:.4f}"])
     return "\n".join(markdown(head, lines))
 
 
-def picture(rows: Sequence[Row]) -> mpl.Figure:
-    """Reduction ratio against ε with the paper's padding, a panel per number of attributes."""
-    figure = mpl.Figure(figsize=(3.6 * len(ATTRIBUTES), 3.2), layout="constrained")
-    for axes, dims in zip(
-        figure.subplots(1, len(ATTRIBUTES), squeeze=False)[0], ATTRIBUTES, strict=True
-    ):
-        for name in TREES:
-            at = {"attributes": dims, "tree": name, "padding": "noisy"}
-            ratios = [mean_of(rows, "reduction_ratio", epsilon=each, **at) for each in EPSILONS]
-            axes.plot(EPSILONS, ratios, marker="o", markersize=3, label=name)
-        axes.set(xlabel="ε of each owner", title=f"{dims} attributes", ylim=(None, 1))
-    figure.axes[0].set_ylabel("reduction ratio")
-    figure.axes[0].legend(fontsize=7)
-    return figure
-
-
-def compare(rows: Sequence[Row], seconds: dict[str, float]) -> list[Statement]:
+def compare(mean: Means, seconds: dict[str, float]) -> list[Statement]:
     """The statements of §8.3 and of figure 7(a), and what we find."""
     settings = [(dims, epsilon) for dims in ATTRIBUTES for epsilon in EPSILONS]
 
     def work(name: str, dims: int, epsilon: float) -> float:
-        at = {"attributes": dims, "epsilon": epsilon, "padding": "noisy"}
-        return 1 - mean_of(rows, "reduction_ratio", tree=name, **at)
+        return 1 - mean[name, epsilon, named(dims, "noisy"), RATIO]
 
     def wins(better: str, other: str) -> str:
         count = sum(work(better, *at) < work(other, *at) for at in settings)

@@ -14,12 +14,13 @@ import numpy as np
 
 from dpviz.build import DataHandle, build, from_points
 from dpviz.domain import Domain
-from dpviz.evaluation.figures.report import Outputs, Reproduction, Statement, comparison
-from dpviz.evaluation.plots import line_style
+from dpviz.evaluation.experiments import SECONDS
+from dpviz.evaluation.figures.report import Reproduction, Statement, least_of
+from dpviz.evaluation.plots import Lines, line_figure
+from dpviz.evaluation.rows import MeasureRow, means
 from dpviz.evaluation.truth import exact_counts
-from dpviz.lazy import mpl
 from dpviz.progress import Progress
-from dpviz.releases.points.release import PointRelease
+from dpviz.releases.counts import PointRelease
 from dpviz.trees.lattice import Float
 
 POINTS = 1 << 20
@@ -38,49 +39,49 @@ MEDIANS: dict[str, dict[str, Any]] = {
     "cell": {"median": "cell", "log_grid": 16},
 }
 
-OUTPUTS = Outputs(
-    "Private medians by depth (ICDE 2012, figure 4)",
-    {"medians": "median,depth,repeat,rank_error_percent,tree_seconds"},
-    ("medians",),
-)
-
 
 def reproduce(repeats: int, seed: int, progress: Progress) -> Reproduction:
     """Measure and compare."""
     handle = uniform_line(seed)
     build(handle, "kdtree", 1.0, seed=0, height=2, flatten=1, median="smooth")  # compile once
-    errors = {name: np.zeros((repeats, LEVELS)) for name in MEDIANS}
-    seconds = {name: np.zeros(repeats) for name in MEDIANS}
+    rows: list[MeasureRow] = []
     for repeat in range(repeats):
         for at, (name, parameters) in enumerate(MEDIANS.items()):
             started = time.perf_counter()
             release = median_tree(handle, parameters, seed + 1000 * repeat + at)
-            seconds[name][repeat] = time.perf_counter() - started
-            errors[name][repeat] = rank_errors(handle, release)
+            seconds = time.perf_counter() - started
+            for depth, error in enumerate(rank_errors(handle, release).tolist()):
+                rows.append(
+                    MeasureRow(name, EPSILON, f"depth {depth}", repeat, "rank_error", error)
+                )
+            rows.append(MeasureRow(name, EPSILON, "tree", repeat, SECONDS, round(seconds, 3)))
             done = repeat * len(MEDIANS) + at + 1
             progress(done / (repeats * len(MEDIANS)), f"median trees: {name}")
-    rows = OUTPUTS.rows(
-        (name, depth, repeat, f"{100 * part[repeat, depth]:.6g}", f"{seconds[name][repeat]:.3f}")
+    mean = means(rows)
+    errors = {
+        name: np.array([mean[name, EPSILON, f"depth {at}", "rank_error"] for at in range(LEVELS)])
+        for name in MEDIANS
+    }
+    lines: Lines = {
+        name: {depth: [error] for depth, error in enumerate(part.tolist())}
         for name, part in errors.items()
-        for repeat in range(repeats)
-        for depth in range(LEVELS)
-    )
-    means = {name: part.mean(axis=0) for name, part in errors.items()}
-    statements = compare(means, {name: float(part.min()) for name, part in seconds.items()})
-    page = comparison(
-        OUTPUTS.title,
+    }
+    words = "Depth (2^20 records at depth 0, about 2^11 at depth 9)"
+    seconds_of = least_of(rows, SECONDS)
+    return Reproduction(
+        "Private medians by depth (ICDE 2012, figure 4)",
         f"2^20 uniform points in [0, 2^26), a binary tree of {LEVELS} levels, ε = {EPSILON:g} for "
         f"the medians of each level, mean of {repeats} trees. The rank error of a cut is its "
         "distance from the median in ranks, 100 % where all records fall on one side. `uv run "
         "dpviz reproduce medians -o FOLDER` makes this page. Our exponential mechanism (EM) is "
         "ε-DP with ε in the exponent, where the paper's has ε/2; samples (EMs, SSs) are of 1 % and "
         "their amplification is exact. Seconds for a whole tree, all cells of a level at once: "
-        + ", ".join(f"{name} {part.min():.2f}" for name, part in seconds.items())
+        + ", ".join(f"{name} {value:.2f}" for name, value in seconds_of.items())
         + ".",
-        statements,
-        ["medians"],
+        compare(errors, seconds_of),
+        {"medians": rows},
+        {"medians": line_figure({"": lines}, words, "Mean rank error", log_y=True)},
     )
-    return Reproduction(statements, page, {"medians": rows}, {"medians": picture(means)})
 
 
 def uniform_line(seed: int) -> DataHandle:
@@ -184,17 +185,3 @@ def compare(means: dict[str, Float], seconds: dict[str, float]) -> list[Statemen
             seconds["cell"] > 2 * seconds["EM"],
         ),
     ]
-
-
-def picture(means: dict[str, Float]) -> mpl.Figure:
-    """Rank error against depth, on a logarithmic axis."""
-    figure = mpl.Figure(figsize=(6.4, 4.0), layout="constrained")
-    axes = figure.subplots()
-    for style, (name, part) in enumerate(means.items()):
-        axes.plot(100 * part, label=name, **line_style(style))
-    axes.set_yscale("log")
-    axes.set_xlabel("Depth (2^20 records at depth 0, about 2^11 at depth 9)")
-    axes.set_ylabel("Mean rank error (%)")
-    axes.grid(alpha=0.3)
-    axes.legend(frameon=False, fontsize=8, ncols=2)
-    return figure

@@ -1,4 +1,4 @@
-"""What figures 5 and 6 of the ICDE paper share: its query shapes on our data, and their errors.
+"""The query shapes of figures 5 and 6 of the ICDE paper on our data, and their errors.
 
 G. Cormode et al., ICDE 2012, §8.1: 600 queries of each shape whose exact answer is not zero, the
 median relative error, no sanity bound.
@@ -12,7 +12,9 @@ import numpy as np
 
 from dpviz.build import DataHandle, load
 from dpviz.domain import Domain
-from dpviz.evaluation.experiments import ErrorRow, Experiment, run
+from dpviz.evaluation.experiments import SECONDS, Experiment, run
+from dpviz.evaluation.points import PointBench
+from dpviz.evaluation.rows import MeasureRow
 from dpviz.evaluation.truth import nonempty
 from dpviz.progress import Progress
 from dpviz.queries.workloads import Workload, workload
@@ -20,6 +22,7 @@ from dpviz.queries.workloads import Workload, workload
 DATA = "city-1m"
 METRIC = "median_relative_error"
 QUERIES = 600
+PROCESSES = 1
 DRAWS = 20
 """Queries drawn for each that is asked for: most thin ones hold a record, some do not."""
 
@@ -55,8 +58,10 @@ def measured(
     repeats: int,
     seed: int,
     progress: Progress,
-) -> list[ErrorRow]:
+) -> list[MeasureRow]:
     """The error of every method at every ε on every shape."""
     handle = load(DATA)
-    plan = Experiment(methods, epsilons, queries(handle, shapes, seed), repeats, seed, UNBOUNDED)
-    return [row for rows in run(handle, plan, processes=1, progress=progress) for row in rows]
+    bench = PointBench(handle, queries(handle, shapes, seed), UNBOUNDED)
+    plan = Experiment(methods, epsilons, repeats, seed)
+    finished = run(bench, plan, processes=PROCESSES, progress=progress)
+    return [row for rows in finished for row in rows if row.measure in (METRIC, SECONDS)]

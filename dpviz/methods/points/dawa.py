@@ -131,7 +131,7 @@ class Dawa(PointMethod):
             count, variance = least_squares(tree.parent, *counts_at(noise, second, exact, rate))
             return Decomposition(tree.lo, tree.hi, tree.parent, count, variance)
         levels = power * (domain.dims if domain.dims >= MANY else 1)
-        ladder = LadderTree(max_depth=levels, shrink=self.shrink, slopes=self.slopes, learned=False)
+        ladder = LadderTree(max_depth=levels, shrink=self.shrink, slopes=self.slopes, sharing=False)
         cells, count, paid, doubts = ladder.grown(index, first, noise)
         rate, of_leaf = node_rates(ladder_buckets(cells), low, high, second.epsilon)
         again, spread = counts_at(noise, second, cells.counts(), rate)

@@ -37,7 +37,7 @@ FOLLOWING: dict[str, dict[str, dict[str, Any]]] = {
     "ladder_tree": {
         "uniform": {"even": 0.01},
         "hot": {"c": 1.2},
-        "districts": {"c": 3.0, "reserve": 1.5, "learned": False},
+        "districts": {"c": 3.0, "reserve": 1.5, "sharing": False},
     },
     "ugrid": {"hot": {"c": 0.17}, "districts": {"c": 1.0}},
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -17,9 +17,8 @@ from dpviz.private.mechanisms.noise import Noise, geometric, geometric_variance
 from dpviz.trees.consistency import downward, upward
 from dpviz.trees.decomposition import Decomposition, is_leaf
 from dpviz.trees.density import refine
-from dpviz.trees.gates import gated
 from dpviz.trees.lattice import Float, Int
-from dpviz.trees.shrinkage import Doubts, estimated, nonnegative
+from dpviz.trees.shrinkage import Doubts, estimated
 
 FINEST_LOOK = 9
 """The first level that is looked at, at most: 4^9 cells."""
@@ -39,8 +38,10 @@ MOST_FULL = 1 << 31
 DOUBT = 1.0
 """Slopes see counts that are so many standard deviations of their noise higher."""
 
+BLOCK_LEVELS = 3
+"""A block, whose total no decision biases, is so many levels above the first one."""
 
-# Found on built-in and real sets: assets/results/ours.md, "The hot grid" and "Gates, again".
+# Found on built-in and real sets: assets/results/ours.md, "The hot grid".
 RESERVE = 0.3
 """r: levels that shares are kept for beyond the expected ones."""
 
@@ -103,9 +104,7 @@ class HotGrid(Ladder):
     (:func:`~dpviz.trees.shrinkage.estimated`), which is nearly without bias; large sums add blocks.
 
     Nothing is cut at zero, as in a flat grid: what that adds to empty cells it would take from full
-    ones beside them, and those are asked for. But leaves are drawn to means over cells around them
-    as far as a small network says, which was trained on made-up scenes
-    (:mod:`dpviz.trees.gates`); blocks keep what they hold. Slopes are gentler where noise is large.
+    ones beside them, and those are asked for. Slopes are gentler where noise is large.
 
     Privacy: each record is in the domain, which costs 0.01ε. It is in one cell of every level, and
     one record more moves that cell's g by at most 2: up to T by the difference of ⌊(w + 1)²/T⌋ and
@@ -117,8 +116,7 @@ class HotGrid(Ladder):
     rates of every path add up to at most that, exactly, for every transcript. (u is a function of
     all cells' first looks. These stand at the head of the transcript, where a record moves its own
     cell's alone; whoever knows them knows u, and a cell goes on from its own look as before.) The
-    prices add up to ε (sequential composition). All later steps are post-processing:
-    the network sees noisy and public numbers only.
+    prices add up to ε (sequential composition). All later steps are post-processing.
 
     Do not use it for large rectangles: it measures nothing above its first level, and their noise
     adds up.
@@ -133,11 +131,6 @@ class HotGrid(Ladder):
     dims: ClassVar[tuple[int, ...]] = (2,)
     advice: ClassVar[str] = "Large rectangles: the noise of thousands of leaves adds up."
 
-    measured: ClassVar[dict[str, Any]] = {"slopes": False, "gates": False}
-    tiny: ClassVar[dict[str, object]] = {"shrink": False, "slopes": False, "gates": False}
-
-    shrink: bool = parameter(False, "Non-negative counts inside the totals of blocks")
-    gates: bool = parameter(True, "Counts drawn to their surroundings by a trained network")
     c: float = parameter(3.0, "c: stop where noisy count × unspent ε is at most this", 0.5, 50)
     side: float = parameter(
         0.0045, "Typical side of the squares asked for, as a share of the domain's", 1e-4, 1
@@ -170,26 +163,13 @@ class HotGrid(Ladder):
     ) -> Decomposition:
         """Estimates inside the totals of blocks, which no decision biases."""
         parent = tree.parent
-        leaf = is_leaf(parent)
+        first = int(tree.depth[is_leaf(parent)].min())
         count, spread = downward(parent, *estimated(parent, noisy, variance, doubts, 1))
-        first = int(tree.depth[leaf].min())
-        block = tree.depth <= self.blocks(first)
+        block = tree.depth <= max(first - BLOCK_LEVELS, 0)
         wanted, weight = upward(parent, noisy, variance)
-        wanted = np.where(block, count, wanted)
-        if self.shrink:
-            count = nonnegative(parent, wanted, weight)
-        else:
-            count, _ = downward(parent, wanted, weight)
-        if self.gates and not self.shrink and first >= 2:
-            least = count  # squares
-            count = gated(parent, least, spread, side=self.side, block=self.blocks(first))
-            spread += (count - least) ** 2  # how far a count was drawn, it may be wrong
+        count, _ = downward(parent, np.where(block, count, wanted), weight)
         nodes = tree.decomposition(count, spread)
         return refine(nodes, DOUBT) if self.slopes else nodes
-
-    def blocks(self, level: int) -> int:
-        """The level of the blocks whose totals stay, of the first level that is looked at."""
-        return max(level - 3, 0)
 
     def first_level(self, index: PointIndex, budget: Budget, noise: Noise, total: float) -> int:
         """The first level that is looked at: see the class.

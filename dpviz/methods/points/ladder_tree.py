@@ -271,9 +271,9 @@ class LadderTree(Ladder):
     Looks that decided weigh less in estimates of large nodes, which no decision pushes up then:
     :func:`~dpviz.trees.shrinkage.estimated`.
 
-    In the plane each parent's estimate is shared among its children as a small network says that
-    was trained on made-up scenes: :mod:`dpviz.trees.sharing`. It sees estimates, their variances
-    and cells, no exact count, so it is free. With ``learned`` = False it is left out.
+    In the plane a child whose own estimate is low takes less of its parent's estimate:
+    :mod:`dpviz.trees.sharing`. It sees estimates and their variances, no exact count, so it is
+    free.
 
     Do not use it where unbiased counts are needed: shrinkage trades bias for variance.
 
@@ -288,7 +288,7 @@ class LadderTree(Ladder):
     even: float = parameter(
         0.0, "Share of ε, at most, of asking whether records lie evenly (2-D)", 0, 0.1
     )
-    learned: bool = parameter(True, "Families share as a trained network says (2-D)")
+    sharing: bool = parameter(True, "Less for children whose own estimate is low (2-D)")
 
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
         """See the class."""
@@ -310,8 +310,8 @@ class LadderTree(Ladder):
         return self.finish(tree, noisy, rate_variances(paid), doubts)
 
     def improved(self, nodes: Decomposition, raw: tuple[Float, Float]) -> Decomposition:
-        """In the plane, shares inside families as a trained network says."""
-        if self.learned and self.shrink and nodes.dims == PLANE:
+        """In the plane, estimates shared anew inside families."""
+        if self.sharing and self.shrink and nodes.dims == PLANE:
             return nodes.replace(count=shared(nodes, raw))
         return nodes
 

@@ -13,13 +13,12 @@ from dpviz.domain import LATTICE_BITS, Domain
 from dpviz.errors import ParameterError
 from dpviz.methods.points.base import PRIVTREE, PointMethod, parameter, register
 from dpviz.methods.points.cell_tree import CellTree
-from dpviz.methods.structure import Structure, biased_splits
+from dpviz.methods.structure import Structure, biased_splits, no_split, split_scale
 from dpviz.private.budget import Budget
 from dpviz.private.index import PointIndex
 from dpviz.private.mechanisms.noise import Noise, bernoulli, biased_laplace
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.lattice import Float, Int
-from dpviz.trees.splits import no_split, split_scale
 
 MARGIN = 1e-9
 """Relative; against rounding in λ and in the probabilities of the bits."""
@@ -108,7 +107,7 @@ class PrivTree(PointMethod):
         return biased_splits(scale, bias, self.threshold, depth, price=price, rest=epsilon - price)
 
     def no_split(self, counts: ArrayLike, depth: int, scale: float, bias: float) -> Float:
-        """P(no split) of nodes of one depth; see :func:`dpviz.trees.splits.no_split`."""
+        """P(no split) of nodes of one depth; see :func:`dpviz.methods.structure.no_split`."""
         return no_split(counts, depth, scale, bias, self.threshold)
 
     def scale(self, epsilon_tree: float, fanout: int) -> float:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from dpviz.methods.roads.base import PAPER, Measured, RoadMethod, RoadTask, parameter, register
-from dpviz.methods.roads.losses import NoisyLengths, doubt, factors, length_bins
+from dpviz.methods.roads.truncation import NoisyLengths, break_even, lengths_part
 from dpviz.private.mechanisms.noise import geometric
-from dpviz.private.roads import length_histogram, truncated, visits
+from dpviz.private.roads import truncated, visits
 from dpviz.roads.decompose import Subdomains, chains
+from dpviz.roads.graph import Float
 from dpviz.roads.paths import Paths
 from dpviz.roads.smoothing import neighbours, smoothed
 from dpviz.roads.streets import StreetCosts, street_costs, streets, use_classes
@@ -20,6 +20,19 @@ from dpviz.trees.decomposition import Decomposition
 
 CLASSES = 3
 """Of edges by their use in the workload, each with a factor of its own for what was lost."""
+
+LENGTHS = 0.5
+"""Of what an event histogram pays for the lengths of trips: losses are measured besides."""
+
+LOSS_SHARE = 0.05
+"""Share of ε for what truncation loses."""
+
+USUAL, GIVE = 0.1, 0.15
+"""What a cut loses of the visits that stay, and one standard deviation of it: a public guess, to
+which a measured loss is drawn as far as it is unsure."""
+
+MOST = 3.0
+"""Greatest factor by which counts grow."""
 
 STEP = 2.0
 """How much larger the step from an edge to the next is than (2 · trips / nodes)², the square of the
@@ -57,8 +70,6 @@ class Flows(RoadMethod):
     max_length: int = parameter(
         100, "Δ: public bound on the edges of a trip; longer are cut", 1, 10_000
     )
-    length_share: float = parameter(0.04, "Share of ε for the lengths of trips", 0.001, 0.5)
-    loss_share: float = parameter(0.05, "Share of ε for what truncation loses", 0.001, 0.45)
 
     def build(self, task: RoadTask) -> Measured:
         """See the class."""
@@ -66,31 +77,20 @@ class Flows(RoadMethod):
         domains, costs = graph.remembered(("streets", workload), lambda: _planned(task))
         cap = task.cap(self.max_length)
         trips = truncated(task.trips, cap, noise)
-        share = budget.spend(
-            self.length_share * budget.epsilon,
-            "trip lengths",
-            mechanism="geometric",
-            why="a trip is in one bin: sensitivity 1 in L1",
-        )
-        bins = length_bins(cap)
-        exact = np.add.reduceat(length_histogram(trips, cap), bins[:-1] - 1)
-        lengths = NoisyLengths(geometric(noise, share, exact)[0], share.epsilon, cap)
-
-        loss = self.loss_share * budget.epsilon
+        loss = LOSS_SHARE * budget.epsilon
+        together = float(costs.together.sum()) / len(workload)
+        c = break_even(len(graph), len(workload.edge) / len(workload), together)
+        lengths = NoisyLengths.measured(task, trips, cap, LENGTHS * lengths_part(c))
         left = budget.left - loss
-        limit = lengths.limit(
-            left,
-            len(graph),
-            len(workload.edge) / len(workload),
-            float(costs.together.sum()) / len(workload),
-        )
-        reach = lengths.reach(limit, loss)
-        step = STEP * (2 * lengths.trips / len(graph.node_id)) ** 2
+        limit = lengths.limit(left, c)
+        # Longer than the reach are no trips that can be told from noise.
+        reach = min(max(lengths.limit(left, 0.0), limit + 1), cap)
+        step = STEP * (2 * max(float(lengths.counts.sum()), 0.0) / len(graph.node_id)) ** 2
         forest = streets(domains, costs.chosen(2 * (limit / left) ** 2, step))
         outer = truncated(trips, reach, noise)
         inner = visits(truncated(outer, limit, noise), len(graph))
         use_class = use_classes(workload, len(graph), CLASSES)
-        lost, lost_variance = np.zeros(CLASSES), math.inf
+        lost, lost_variance = np.zeros(CLASSES), 0.0
         if reach > limit:
             share = budget.spend(
                 loss,
@@ -116,7 +116,7 @@ class Flows(RoadMethod):
         retained = np.bincount(use_class, (noisy / size)[street], minlength=CLASSES).astype(
             np.float64
         )
-        grown, lossy = factors(lost, lost_variance, retained, lengths, limit, reach)
+        grown, lossy = factors(lost, lost_variance, retained)
         of_classes = grown, lossy, doubt(lossy) / grown
         factor, unsure, off = (np.bincount(street, each[use_class]) / size for each in of_classes)
         variance = variance * factor**2
@@ -146,6 +146,33 @@ class Flows(RoadMethod):
             "groups": True,
         }
         return Measured(domains, nodes, variance, extra)
+
+
+def factors(lost: Float, variance: float, visits: Float) -> tuple[Float, Float]:
+    """By how much the counts of each class grow, and how sure that is: float64 (classes,) each.
+
+    Args:
+        lost: noisy numbers of visits that truncation loses, up to the reach.
+        variance: of their noise.
+        visits: estimated visits that were not lost.
+
+    Returns:
+        Factors from 1, and one standard deviation of the share that is lost of each.
+    """
+    deviation = variance**0.5
+    visited = np.maximum(visits, deviation + 1.0)
+    unsure = np.asarray(deviation / visited)
+    return np.minimum(1.0 + drawn(np.maximum(lost, 0.0) / visited, unsure), MOST), unsure
+
+
+def doubt(unsure: Float) -> Float:
+    """One standard deviation of a factor that is drawn to :data:`USUAL`."""
+    return np.asarray(unsure * GIVE / np.hypot(unsure, GIVE))
+
+
+def drawn(share: Float, unsure: Float) -> Float:
+    """A class's loss as a share of its visits, drawn to :data:`USUAL` as far as it is unsure."""
+    return np.asarray(USUAL + (share - USUAL) * GIVE**2 / (GIVE**2 + unsure**2))
 
 
 def _planned(task: RoadTask) -> tuple[Subdomains, StreetCosts]:

@@ -11,19 +11,17 @@ import numpy as np
 
 from dpviz.errors import ParameterError
 from dpviz.methods.roads.base import PAPER, Measured, RoadMethod, RoadTask, parameter, register
-from dpviz.methods.roads.losses import length_bins, middles
 from dpviz.methods.roads.truncation import (
-    RATIO,
+    NoisyLengths,
     break_even,
     kept_share,
     length_share,
     lengths_part,
     paper_length,
     private_quantile,
-    workload_length,
 )
 from dpviz.private.mechanisms.noise import geometric
-from dpviz.private.roads import length_histogram, truncated, visits
+from dpviz.private.roads import truncated, visits
 from dpviz.roads import trees
 from dpviz.roads.decompose import Subdomains, min_cut, random_pairs, separate
 from dpviz.roads.estimates import consistent
@@ -43,14 +41,14 @@ DECOMPOSITIONS: dict[str, Callable[[RoadGraph, Paths], Subdomains]] = {
 }
 """Sub-domains, from the public graph and workload."""
 
-INDEXES: dict[str, Callable[[Subdomains, Paths, bool], Forest]] = {
-    "best": lambda domains, workload, _: trees.best(domains, workload),
+INDEXES: dict[str, Callable[[Subdomains, Paths], Forest]] = {
+    "best": trees.best,
     "opt": trees.optimised,
-    "boost": lambda domains, _, common: trees.boost(domains, common),
-    "hm": lambda domains, workload, _: trees.weighted_binary(domains, workload),
-    "flat": lambda domains, *_: flat(domains),
+    "boost": lambda domains, _: trees.boost(domains),
+    "hm": trees.weighted_binary,
+    "flat": lambda domains, _: flat(domains),
 }
-"""Trees over them, for the workload; whether all pay for the highest."""
+"""Trees over them, for the workload."""
 
 STEPS: dict[str, dict[str, Any]] = {
     "tru": {"truncation": "workload"},
@@ -123,9 +121,6 @@ class EventHistogram(RoadMethod):
     max_length: int = parameter(
         100, "Δ: public bound on the edges of a trip; longer are cut", 1, 10_000
     )
-    max_length_quantile: float | None = parameter(
-        None, "Choose Δ as this private quantile instead, for 5 % of ε", 0.5, 0.999, optional=True
-    )
     limit: int = parameter(20, "L where truncation=fixed: edges kept of one trip", 1, 10_000)
     quantile: float = parameter(
         0.85, "Quantile of the lengths where truncation=quantile", 0.01, 0.999
@@ -144,12 +139,6 @@ class EventHistogram(RoadMethod):
         "or flat",
         choices=tuple(INDEXES),
     )
-    height: str = parameter(
-        "own",
-        "Noise for the height of each tree, or for the highest as in the paper",
-        choices=("own", "common"),
-    )
-
     smoothing: str = parameter(
         "off",
         "After the noise: off, or towards the counts of neighbouring streets as far as it helps "
@@ -194,15 +183,12 @@ class EventHistogram(RoadMethod):
         forest = self.forest(task)
         extra: dict[str, Any] = {}
         cap = task.cap(self.max_length)
-        if cap > 1 and self.max_length_quantile is not None:
-            cap = self._quantile(task, self.max_length_quantile, "bound on the lengths", cap)
-            extra["max_length"] = cap
         trips = truncated(task.trips, cap, noise, self.pick)
         limit = cap
         if self.truncation == "fixed":
             limit = min(self.limit, cap)
         elif self.truncation == "quantile" and cap > 1:
-            limit = self._quantile(task, self.quantile, "quantile of the lengths", cap)
+            limit = self._quantile(task, cap)
         elif self.truncation in {"workload", "paper"} and cap > 1:
             limit = self._from_lengths(task, forest, trips, cap, extra)
         counts = forest.totals(visits(truncated(trips, limit, noise, self.pick), len(graph)))
@@ -228,7 +214,7 @@ class EventHistogram(RoadMethod):
         """The trees: a function of the public graph and workload alone."""
         if task.progress is not None:
             task.progress(0.0, "cutting the graph and choosing trees")
-        chosen = (task.graph, task.workload, self.decomposition, self.index, self.height)
+        chosen = (task.graph, task.workload, self.decomposition, self.index)
         return task.graph.remembered(chosen[1:], lambda: _planned(*chosen))
 
     def _from_lengths(
@@ -237,42 +223,31 @@ class EventHistogram(RoadMethod):
         """L from noisy lengths, which the release states."""
         graph, workload, budget = task.graph, task.workload, task.budget
         if self.truncation == "paper":
-            bins, part = length_bins(cap, 1.0), length_share(cap, len(graph))
+            lengths = NoisyLengths.measured(task, trips, cap, length_share(cap, len(graph)), 1.0)
+            limit = paper_length(lengths.counts, len(graph), budget.left)
         else:
             # Kept with the graph, like the trees themselves.
             variance = graph.remembered(
                 (forest, workload), lambda: trees.workload_variance(forest, workload)
             )
             c = break_even(len(graph), len(workload.edge) / len(workload), variance)
-            bins, part = length_bins(cap, RATIO), lengths_part(c)
-        share = budget.spend(
-            budget.left * part,
-            "trip lengths",
-            mechanism="geometric",
-            why="a trip is in one bin: sensitivity 1 in L1",
-        )
-        exact = np.add.reduceat(length_histogram(trips, cap), bins[:-1] - 1)
-        noisy, spread = geometric(task.noise, share, exact)
-        if self.truncation == "paper":
-            limit = paper_length(noisy, len(graph), budget.left)
-        else:
-            limit = workload_length(noisy, bins, share.epsilon, budget.left, c)
-        width = np.diff(bins)
-        extra["lengths"] = np.repeat(np.round(noisy / width, 2), width).tolist()
-        retained = kept_share(noisy, middles(bins), limit, spread)
+            lengths = NoisyLengths.measured(task, trips, cap, lengths_part(c))
+            limit = lengths.limit(budget.left, c)
+        width = np.diff(lengths.bins)
+        extra["lengths"] = np.repeat(np.round(lengths.counts / width, 2), width).tolist()
+        retained = kept_share(lengths.counts, lengths.middle, limit, lengths.variance)
         if retained is not None:
             extra["kept"] = round(retained, 4)
         return limit
 
-    def _quantile(self, task: RoadTask, q: float, purpose: str, cap: int) -> int:
+    def _quantile(self, task: RoadTask, cap: int) -> int:
         share = task.budget.spend(
             QUANTILE_SHARE * task.budget.epsilon,
-            purpose,
+            "quantile of the lengths",
             mechanism="exponential",
             why="sensitivity 1 of a rank",
         )
-        lengths = task.trips.length
-        return private_quantile(task.noise, share, lengths, cap, q)
+        return private_quantile(task.noise, share, task.trips.length, cap, self.quantile)
 
 
 def _along_streets(
@@ -290,9 +265,6 @@ def _along_streets(
     return nodes.replace(count=counts[edge]), round(share, 4)
 
 
-def _planned(
-    graph: RoadGraph, workload: Paths, decomposition: str, index: str, height: str
-) -> Forest:
+def _planned(graph: RoadGraph, workload: Paths, decomposition: str, index: str) -> Forest:
     """Public, and the same at every ε: kept for the next release on the same graph."""
-    domains = DECOMPOSITIONS[decomposition](graph, workload)
-    return INDEXES[index](domains, workload, height == "common")
+    return INDEXES[index](DECOMPOSITIONS[decomposition](graph, workload), workload)

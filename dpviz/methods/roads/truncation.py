@@ -15,13 +15,17 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dpviz.methods.roads.base import RoadTask
 from dpviz.private.budget import Share
-from dpviz.private.mechanisms.noise import Noise, exponential
+from dpviz.private.mechanisms.noise import Noise, exponential, geometric
+from dpviz.private.roads import length_histogram
 from dpviz.roads.graph import Float, Int
+from dpviz.roads.paths import Paths
 
 STANDS = 2.0
 """Standard deviations of noise beyond which a number is distinguished from it."""
@@ -41,6 +45,59 @@ bins it is exceeded in less than 1 % of builds (``test_noise_alone_lengthens_no_
 
 DOUBT, MOST_SHARE = 30.0, 0.25
 """Twice that bound for a dozen bins, and the largest share of ε for lengths."""
+
+
+def length_bins(cap: int, ratio: float = RATIO) -> Int:
+    """Least length of each bin, and Δ + 1: int64 (bins + 1,).
+
+    >>> length_bins(12, 1.2).tolist()
+    [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 13]
+    """
+    ends = [1]
+    while ends[-1] <= cap:
+        ends.append(min(max(ends[-1] + 1, round(ratio * ends[-1])), cap + 1))
+    return np.array(ends, dtype=np.int64)
+
+
+class NoisyLengths(NamedTuple):
+    """Noisy numbers of trips in bins of lengths.
+
+    Attributes:
+        bins: see :func:`length_bins`, (k + 1,).
+        counts: with independent noise, (k,).
+        variance: of each, (k,).
+        epsilon: ε₁, which paid for them.
+    """
+
+    bins: Int
+    counts: Int
+    variance: Float
+    epsilon: float
+
+    @classmethod
+    def measured(
+        cls, task: RoadTask, trips: Paths, cap: int, part: float, ratio: float = RATIO
+    ) -> NoisyLengths:
+        """Spend a part of what is left of ε on the lengths of trips of at most Δ edges."""
+        share = task.budget.spend(
+            task.budget.left * part,
+            "trip lengths",
+            mechanism="geometric",
+            why="a trip is in one bin: sensitivity 1 in L1",
+        )
+        bins = length_bins(cap, ratio)
+        exact = np.add.reduceat(length_histogram(trips, cap), bins[:-1] - 1)
+        noisy, variance = geometric(task.noise, share, exact)
+        return cls(bins, noisy, variance, share.epsilon)
+
+    @property
+    def middle(self) -> Float:
+        """Mean length in each bin, if all in it are as frequent."""
+        return np.asarray((self.bins[:-1] + self.bins[1:] - 1) / 2)
+
+    def limit(self, epsilon: float, c: float) -> int:
+        """L where counts have ε₂ = ``epsilon``: see :func:`workload_length`."""
+        return workload_length(self.counts, self.bins, self.epsilon, epsilon, c)
 
 
 def length_share(cap: int, edges: int) -> float:
@@ -124,7 +181,7 @@ def workload_length(
 
     Args:
         noisy: trips in each bin.
-        bins: the bins, see :func:`~dpviz.methods.roads.losses.length_bins`.
+        bins: see :func:`length_bins`.
         epsilon_lengths: ε₁.
         epsilon_counts: ε₂.
         c: of the rule.

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpviz.methods.sequences.base import PRIVTREE, SequenceMethod, SequenceTask, parameter, register
-from dpviz.methods.structure import Structure, biased_splits
+from dpviz.methods.structure import Structure, biased_splits, no_split, split_scale
 from dpviz.private.budget import Share
 from dpviz.private.events import Events, events_of
 from dpviz.private.mechanisms.noise import Noise, bernoulli, biased_laplace, geometric
@@ -23,13 +23,14 @@ from dpviz.sequences.model import (
     leaves_below,
     projected,
 )
-from dpviz.sequences.smoothing import LEAST, drawn_to_shorter
 from dpviz.trees.lattice import Float, Int
-from dpviz.trees.splits import no_split, split_scale
 
 THEOREM = "PrivTree, theorem 4.1 (docstring)"
 MANY = 32
 """Symbols from which on the root is split by rule, and measured by itself, and shares are mixed."""
+
+LEAST = 1e-300
+"""Instead of a divisor of 0."""
 
 LEAST_SHARE = 1e-3
 """A smaller ``root_share`` buys nothing, and none is spent."""
@@ -290,3 +291,28 @@ def grown(events: Events, size: int, split: Split, max_depth: int) -> tuple[Int,
         nodes += width * len(rows)
         begins = np.tile(np.arange(width) == size, len(rows))
     return np.concatenate(first_child), np.concatenate(counts)
+
+
+def drawn_to_shorter(counts: Float, first_child: Int, allowed: Mask | None, weight: float) -> Float:
+    """Counts whose shares are mixed with those of the context without its oldest symbol.
+
+    Totals stay. From the shortest contexts to the longest, so that each is mixed with a mixture.
+
+    Args:
+        counts: non-negative, (n, |I| + 1).
+        first_child: of each context, −1 for a leaf, int64 (n,).
+        allowed: what may follow each context, or None.
+        weight: of the shorter context, in records, for a leaf; √k times that above k leaves.
+    """
+    mixed, width = counts.copy(), counts.shape[1]
+    leaves = leaves_below(first_child, width)
+    for node in np.flatnonzero(first_child >= 0).tolist():  # parents stand before children
+        below = slice(first_child[node], first_child[node] + width)
+        shorter = np.broadcast_to(mixed[node], (width, width))
+        shorter = shorter if allowed is None else np.where(allowed[below], shorter, 0.0)
+        whole, total = shorter.sum(axis=1), mixed[below].sum(axis=1)
+        trust = np.where((whole > 0) & (total > 0), weight * np.sqrt(leaves[below]), 0.0)
+        prior = shorter / np.maximum(whole, LEAST)[:, None]
+        share = total / np.maximum(total + trust, LEAST)
+        mixed[below] = (mixed[below] + trust[:, None] * prior) * share[:, None]
+    return mixed

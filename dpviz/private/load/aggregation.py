@@ -19,13 +19,13 @@ from dpviz.errors import DataError
 from dpviz.private.index import Layers, PointIndex
 from dpviz.private.load.cellquery import CellQuery, Clock, Fate
 from dpviz.private.load.columns import shown
-from dpviz.private.load.dialects import parts_of
 from dpviz.private.load.engines import connected
 from dpviz.private.load.engines.base import Engine, Rows, watched
 from dpviz.private.load.folder import Footers, size_of
 from dpviz.private.load.names import recognised_columns
 from dpviz.private.load.notation import MILLISECONDS, Notation
 from dpviz.private.load.selection import Selection
+from dpviz.private.load.source import Database
 from dpviz.private.load.tables.base import Column, listed, pick, refuse_other_types
 from dpviz.private.load.tally import Fact, Tally
 from dpviz.trees.lattice import morton
@@ -42,19 +42,14 @@ Counted = tuple[Engine, Any, str]
 
 
 @contextmanager
-def table_relation(url: str, table: str) -> Iterator[Counted]:
+def table_relation(source: Database) -> Iterator[Counted]:
     """A table of a database, connected.
 
     Raises:
         DataError: no connection, or no such table.
     """
-    with connected(url) as engine:
-        yield engine, engine.relation(table), table_name(table)
-
-
-def table_name(table: str) -> str:
-    """The last part of a table's name, or of a folder's path."""
-    return Path(table).name if "/" in table else parts_of(table)[-1]
+    with connected(source) as engine:
+        yield engine, engine.relation(source.table), source.name
 
 
 @contextmanager
@@ -94,27 +89,17 @@ def engine_layers(
     Raises:
         DataError: no such columns, or more cells than fit.
     """
-    query, unit = _query(engine, relation, name, domain, chosen), chosen.unit
+    query = _query(engine, relation, name, domain, chosen)
     # A fixed salt only where the data is public: elsewhere it would tell who was left out.
     salt = "" if chosen.public else secrets.token_hex(16)
-    partitions = 1 if unit is None else engine.partitions(relation)
-    also = None if unit is None or partitions == 1 else engine.part(unit)
     texts = [
-        f"{query.sql(relation, engine.dialect, salt, also, sums=sums)}\nLIMIT {MAX_CELLS + 1}"
+        f"{query.sql(relation, engine.dialect, salt, sums=sums)}\nLIMIT {MAX_CELLS + 1}"
         for sums in (False, True)[: 1 if domain.values is None else 2]
     ]
-    layers = Layers(())
-    for number in range(partitions):
-        if also is not None:
-            engine.choose(number)
-        counted = [
-            watched(engine, text, chosen.progress, number / partitions, 1 / partitions)
-            for text in texts
-        ]
-        part = layers_of_rows(counted, domain, query.bits)
-        layers = layers.merged(part) if number else part
-        if layers.cells > MAX_CELLS:
-            raise too_many(query.bits)
+    counted = [watched(engine, text, chosen.progress) for text in texts]
+    layers = layers_of_rows(counted, domain, query.bits)
+    if layers.cells > MAX_CELLS:
+        raise too_many(query.bits)
     if chosen.progress:
         chosen.progress(1.0, f"counting in {engine.title}")
     return layers
@@ -134,6 +119,12 @@ def _query(
         raise DataError(
             f"column {shown(unit)} of {name} holds lists or structs: an id is a number or a text"
         )
+    for column in existing:
+        if column.floating and column.name in (unit, domain.kinds and domain.kinds.column):
+            raise DataError(
+                f"column {shown(column.name)} of {name} holds floats: an id or a kind is a whole "
+                "number or a text, write it as one"
+            )
     clock = _clock(existing, domain, engine, chosen.notation)
     query = CellQuery(domain, named, chosen.grid_bits(domain), unit, chosen.max_per_unit, clock)
     values = () if domain.values is None else (domain.values.column,)

@@ -9,7 +9,7 @@ from dpviz.lazy import exp, sqlglot
 from dpviz.private.load.dialects import as_double
 
 COUNT = """
-SELECT cell, {total} AS n FROM (
+SELECT cell, {total} AS {number} FROM (
   SELECT :cell AS cell{read} FROM source WHERE :inside
 ) AS records GROUP BY cell
 """
@@ -34,7 +34,7 @@ dpviz_places AS (
     ROW_NUMBER() OVER (PARTITION BY unit_value ORDER BY sort_key, cell{name}, copy_number) AS place
   FROM dpviz_keys
 )
-SELECT cell, {total} AS n FROM dpviz_places WHERE place <= :most GROUP BY cell
+SELECT cell, {total} AS {number} FROM dpviz_places WHERE place <= :most GROUP BY cell
 """
 
 WITH_VALUES = {

@@ -8,10 +8,9 @@ With kinds, the number of a cell has the place of the kind in their public list 
 kind · 2^(bits · dims) + cell, so that what is one cell here is one cell of one kind.
 
 A record's fate depends on that record alone: what is no number is outside of the box, by a cast
-that gives nothing where it fails, and no record makes an engine refuse. In dialects without such a
-cast, a column of coordinates must be declared as numbers: see :meth:`CellQuery.declared`. A unit is
-its id as the engine writes it as text; a record whose id is missing or empty is dropped like one
-outside.
+that gives nothing where it fails, and no record makes an engine refuse. PostgreSQL has no such
+cast: there a column of coordinates must be declared as numbers. A unit is its id as the engine
+writes it as text; a record whose id is missing or empty is dropped like one outside.
 
 With a privacy unit, the query keeps at most K records of each. A record's place in the order of its
 unit is a salted hash of (unit, cell, how many-th of the unit's records in the cell): a function of
@@ -35,7 +34,7 @@ from dpviz.domain.calendar import MONDAY
 from dpviz.domain.crs import known_crs
 from dpviz.domain.zones import ZONE, Offsets
 from dpviz.errors import DataError, ParameterError
-from dpviz.lazy import exp, sqlglot
+from dpviz.lazy import exp
 from dpviz.private.load.cell_templates import (
     COUNT,
     COUNT_BOUNDED,
@@ -45,10 +44,7 @@ from dpviz.private.load.cell_templates import (
     less_offsets,
 )
 from dpviz.private.load.dialects import (
-    DECLARED_NUMBERS,
     LARGEST,
-    RAISE_ON_UNDERFLOW,
-    SHA_256,
     as_column,
     as_double,
     as_number,
@@ -161,27 +157,23 @@ class CellQuery:
             facts += [self.unit, self.max_per_unit]
         return "n_" + hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:8]
 
-    def sql(
-        self, relation: Any, dialect: str, salt: str = "", also: Any = None, *, sums: bool = False
-    ) -> str:
+    def sql(self, relation: Any, dialect: str, salt: str = "", *, sums: bool = False) -> str:
         """The query in a dialect, as rows ``cell`` and :attr:`count_column`, in no order.
 
         Args:
             relation: a sqlglot expression to select from, such as :func:`table`.
-            dialect: one of :func:`dialects`.
+            dialect: one of :data:`DIALECTS`.
             salt: a fresh random text, with ``unit``.
-            also: a further condition, as a sqlglot expression.
             sums: of the values, in steps, in place of the records: with the same salt, of those
                 that the other query counts.
         """
         template = COUNT if self.unit is None else COUNT_BOUNDED
         beside = dict.fromkeys(WITH_VALUES, "") if self.domain.values is None else WITH_VALUES
         total = "CAST(SUM(amount) AS BIGINT)" if sums else "COUNT(*)"
-        template = template.format(total=total, **beside)
+        template = template.format(total=total, number=self.count_column, **beside)
         places = self._coordinates(dialect)
         inside = [*self._inside(places), *self._of_a_kind(dialect)]
         inside += [*self._of_a_value(dialect), *self._of_a_unit(dialect)]
-        inside += [] if also is None else [also]
         cell = self._with_kind(self._cell(places, dialect), dialect)
         values = {"cell": cell, "inside": exp.and_(*inside)}
         if self.domain.values is not None:
@@ -190,32 +182,7 @@ class CellQuery:
             values["unit"] = as_unit(as_column(self.unit), dialect)
             values["salt"] = exp.Literal.string(salt)
             values["most"] = exp.Literal.number(self.max_per_unit)
-        tree = filled(template, relation, values)
-        small = sqlglot.Dialect.get_or_raise(dialect).NULL_ORDERING == "nulls_are_small"
-        for order in tree.find_all(exp.Ordered):
-            order.set("nulls_first", small)  # the dialect's own: nothing here can be missing
-        for text in tree.find_all(exp.Concat):
-            text.set("coalesce", False)
-        for count in tree.find_all(exp.Count):
-            count.parent.set("alias", exp.to_identifier(self.count_column))
-        return str(tree.sql(dialect=dialect, pretty=True))
-
-    def declared(self, dialect: str) -> dict[str, str]:
-        """What columns must be declared as in a dialect, by their names.
-
-        Where a cast refuses all records for one text, or takes it for 0, a column must be of
-        numbers; where a float is written with few digits, two ids of one would be one unit.
-        """
-        names: list[str] = []
-        if dialect in DECLARED_NUMBERS:
-            time = self.domain.time if self.clock in ("number", "milliseconds") else None
-            values = None if self.domain.values is None else self.domain.values.column
-            places = () if self.of_geometry else self.columns
-            names = [name for name in (*places, time, values) if name is not None]
-        kinds = dict.fromkeys(names, "numbers")
-        if self.unit is not None and dialect in SHA_256:
-            kinds[self.unit] = "texts or whole numbers"
-        return kinds
+        return str(filled(template, relation, values).sql(dialect=dialect, pretty=True))
 
     def fates_sql(self, relation: Any, dialect: str) -> str:
         """The query in a dialect that counts the records of each :class:`Fate`: EXACT, for owners.
@@ -375,7 +342,7 @@ class CellQuery:
         for x, low, high in zip(places, self.domain.lower, self.domain.upper, strict=True):
             offset = exp.paren(exp.Sub(this=x.copy(), expression=as_double(low)))
             tiny = (high - low) * 2.0**-60
-            if dialect in RAISE_ON_UNDERFLOW and tiny > 0:
+            if dialect == "postgres" and tiny > 0:  # it refuses to divide 1e-320 by 2
                 offset = exp.Greatest(
                     this=offset, expressions=[as_double(tiny)], ignore_nulls=False
                 )

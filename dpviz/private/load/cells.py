@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from dpviz.domain import Domain
 from dpviz.errors import DataError, DpvizError, ParameterError, ReleaseError
 from dpviz.private.sequences import Sequences
+from dpviz.releases.counts import PointRelease
 from dpviz.releases.header import Header
-from dpviz.releases.points.release import PointRelease
 from dpviz.sequences.alphabet import Alphabet
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.lattice import Float, Int

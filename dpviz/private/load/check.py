@@ -8,28 +8,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 from dpviz.domain import Domain
-from dpviz.errors import DataError
-from dpviz.private.load import counts
-from dpviz.private.load.aggregation import (
-    Counted,
-    engine_fates,
-    folder_relation,
-    table_relation,
-)
-from dpviz.private.load.count_rows import columns_of
-from dpviz.private.load.engines import scheme_of, table_of
-from dpviz.private.load.folder import folder_footers
-from dpviz.private.load.layout import layout
 from dpviz.private.load.notation import Notation, with_notation
-from dpviz.private.load.points import read_layers
 from dpviz.private.load.roads import read_trips
 from dpviz.private.load.selection import Selection
 from dpviz.private.load.sequences import alphabet_of, read_places, read_sequences
-from dpviz.private.load.tables.opening import open_table
+from dpviz.private.load.source import source_of
+from dpviz.private.load.sources import read_points
 from dpviz.private.load.tally import Tally
 from dpviz.roads.graph import RoadGraph
 
@@ -53,7 +40,7 @@ def check_points(
     table: str | None = None,
     **forms: Any,
 ) -> Checked:
-    """Of records of places, read as :func:`dpviz.load` does: a file, a folder, or a table.
+    """Check records of places, read as :func:`dpviz.load` does.
 
     ``forms`` say how text is read, as there.
 
@@ -61,38 +48,16 @@ def check_points(
         DataError: the source cannot be read as points, or holds counts in place of records.
     """
     notation = Notation(**forms)
-    chosen = Selection(domain, columns, crs, unit, max_per_unit, table=table, notation=notation)
-    facts, path = Tally(), Path(source)
-    if scheme_of(str(source)) is not None:
-        with table_relation(str(source), table_of(str(source), table)) as relation:
-            return _fates(relation, domain, chosen)
-    if path.is_dir():
-        footers = folder_footers(path)
-        _refuse_counts(path, columns, columns_of(footers.columns))
-        with folder_relation(path, footers, domain, chosen) as relation:
-            return _fates(relation, domain, chosen)
-    opened = open_table(source, table)
-    _refuse_counts(path, columns, counts.result_columns(path, opened))
-    how = layout(opened, domain, columns=columns, crs=crs, unit=unit, notation=notation)
-    read_layers(opened, how, domain, most=max_per_unit, counts=facts)
-    return facts.facts, f"places: {how.words}"
-
-
-def _refuse_counts(path: Path, columns: Sequence[str] | None, result: Any) -> None:
-    if columns is None and result is not None:
-        raise DataError(
-            f"{path.name} holds counts per cell, not records: what became of those, the engine "
-            "that counted them knows"
-        )
-
-
-def _fates(relation: Counted, domain: Domain, chosen: Selection) -> Checked:
-    facts, columns, _ = engine_fates(*relation, domain, chosen)
-    return facts.facts, f"places: {', '.join(columns)}"
+    chosen = Selection(
+        domain, columns, crs, unit, max_per_unit, table=table, notation=notation, checking=True
+    )
+    handle = read_points(source_of(source, table), chosen)
+    assert handle.tally is not None
+    return handle.tally.facts, f"places: {handle.columns}"
 
 
 def check_trips(source: str | os.PathLike[str], graph: RoadGraph, **how: Any) -> Checked:
-    """Of trips on a public road graph; ``how`` is of :func:`~dpviz.private.load.roads.read_trips`.
+    """Check trips on a road graph; ``how`` is of :func:`~dpviz.private.load.roads.read_trips`.
 
     Raises:
         DataError: the source cannot be read as trips.
@@ -104,7 +69,7 @@ def check_trips(source: str | os.PathLike[str], graph: RoadGraph, **how: Any) ->
 
 
 def check_sequences(source: str | os.PathLike[str], alphabet: str, **how: Any) -> Checked:
-    """Of sequences; ``how`` is of :func:`~dpviz.private.load.sequences.read_sequences`.
+    """Check sequences; ``how`` is of :func:`~dpviz.private.load.sequences.read_sequences`.
 
     Raises:
         DataError: the source cannot be read as sequences.
@@ -113,7 +78,7 @@ def check_sequences(source: str | os.PathLike[str], alphabet: str, **how: Any) -
 
 
 def check_places(source: str | os.PathLike[str], domain: Domain, **how: Any) -> Checked:
-    """Of places in time; ``how`` is of :func:`~dpviz.private.load.sequences.read_places`.
+    """Check places in time; ``how`` is of :func:`~dpviz.private.load.sequences.read_places`.
 
     The cells do not matter here: a sequence is cut at session gaps alone.
 

@@ -49,8 +49,8 @@ def cell_sql(
         unit: column of the privacy unit; the query then keeps at most ``max_per_unit`` records of
             each, chosen at random by a fresh salt: write a new query for each count.
         max_per_unit: see ``unit``.
-        dialect: of SQL. Of some, columns of coordinates must be declared as numbers, or ids as
-            texts or whole numbers: ``dpviz sql`` says which.
+        dialect: ``duckdb``, ``postgres`` or ``spark``. Coordinates must be declared as numbers,
+            and ids as texts or whole numbers.
 
     Raises:
         DpvizError: a name, dialect, bits or bound that cannot be.
@@ -65,8 +65,7 @@ def cell_sql(
         unit,
         checked_bound(unit, max_per_unit),
     )
-    dialect = checked_dialect(dialect, unit is not None)
-    return query.sql(table(relation), dialect, secrets.token_hex(16))
+    return query.sql(table(relation), checked_dialect(dialect), secrets.token_hex(16))
 
 
 def cell_counts(

@@ -39,6 +39,7 @@ from dpviz.private.load.count_rows import (
 from dpviz.private.load.engines.base import Rows
 from dpviz.private.load.folder import parquet_files
 from dpviz.private.load.selection import Selection, bounded, checked_bits
+from dpviz.private.load.source import Database, File, Folder, Source
 from dpviz.private.load.tables.base import Table, parsing
 from dpviz.private.load.tables.confined import ConfinedTable
 from dpviz.releases.files import metadata_of
@@ -219,13 +220,14 @@ def result_columns(path: Path, table: Table) -> tuple[str, str] | None:
 
 
 def result(
-    path: Path, tables: Iterable[Table], columns: tuple[str, str], chosen: Selection
+    source: File | Folder, tables: Iterable[Table], columns: tuple[str, str], chosen: Selection
 ) -> DataHandle:
     """A handle on what a warehouse counted by the query of ``dpviz sql``.
 
     Raises:
         DataError: rows that no such query gives, or one with other public facts.
     """
+    path = source.path
     check_facts(columns[1], chosen, path.name)
     rows = read_rows(tables, *columns, path.name)
     if chosen.unit is not None and len(np.unique(rows[0])) < len(rows[0]):
@@ -233,7 +235,7 @@ def result(
             f"{path.name}: a cell is in it twice, as in the results of several queries, whose "
             f"bounds of each {chosen.unit} add up: put them together with 'dpviz aggregate'"
         )
-    return handle_of(rows, chosen, path.name, path.stem, part_of(str(path)))
+    return handle_of(rows, chosen, path.name, path.stem, part_of(source))
 
 
 def merged(
@@ -288,19 +290,24 @@ def merged(
     )
 
 
-def part_of(source: str, table: str | None = None) -> tuple[str, ...]:
-    """What a source is known by when it is given again: its place and time, never its records.
+def part_of(source: Source) -> tuple[str, ...]:
+    """Marks of a source, by which it is known again: its place and time, never its records.
 
     A file is known by its path, by its place on the disk, whatever the name, and when it was last
     written; a folder also by its files; a table of a database, in this process only, by its URL.
     """
-    path = Path(source)
-    if not path.exists():
-        return (_known(source, table, _PROCESS),)
-    written = path.stat().st_mtime_ns
-    files = parquet_files(path) if path.is_dir() else [path]
-    places = [(facts.st_ino, table, facts.st_mtime_ns) for facts in map(Path.stat, files)]
-    return _known(str(path.resolve()), table, written), *(_known(*each) for each in places)
+    match source:
+        case File() as file:
+            files, layer = [file.path], file.layer
+        case Folder() as folder:
+            files, layer = parquet_files(folder.path), None
+        case Database() as database:
+            return (_known(database.url, database.table, _PROCESS),)
+        case _:
+            return ()
+    written = source.path.stat().st_mtime_ns
+    places = [(facts.st_ino, layer, facts.st_mtime_ns) for facts in map(Path.stat, files)]
+    return _known(str(source.path.resolve()), layer, written), *(_known(*each) for each in places)
 
 
 _PROCESS = secrets.token_hex(16)

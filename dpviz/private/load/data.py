@@ -20,8 +20,8 @@ from dpviz.private.load.notation import OPTIONS, with_notation
 from dpviz.private.load.roads import city_trips, city_trips_in, read_trips
 from dpviz.private.load.selection import Selection
 from dpviz.private.load.sequences import city_sequences, read_places, read_sequences
+from dpviz.private.load.source import source_of, sources_of
 from dpviz.private.load.sources import read_points
-from dpviz.private.load.tables.opening import checked_source
 from dpviz.private.load.tally import Tally
 from dpviz.private.roads import RoadData
 from dpviz.private.sequences import SequenceData
@@ -182,7 +182,8 @@ def load(
     given = dict(locals())  # the arguments, by their names
     require(domain, Domain | Alphabet | RoadGraph | None, "domain", DataError)
     form = _form(domain, kind)
-    source = checked_source(source, many=form == "points")
+    built_in = domain is None and isinstance(source, str) and source == CITY
+    source = sources_of(source, table) if form == "points" else source_of(source, table)
     if name is not None:
         name = checked_name(name)
     options: dict[str, Any] = {
@@ -199,7 +200,6 @@ def load(
     if form == "trips":
         frame = {each: options.pop(each, None) for each in ("time", *TIMES)}
         options["steps"] = Steps.of(**frame)
-    built_in = domain is None and isinstance(source, str) and source == CITY
     if built_in and form in BUILT_IN:
         for each, value in {**options, "unit": unit, "name": name, "table": table}.items():
             if value is not None and each not in BUILT_IN[form]:

@@ -1,7 +1,7 @@
 """What differs between the dialects of SQL: their names, their tables' names, their casts.
 
 Values are sqlglot expressions that cannot fail for any record: what is no number, or no time, is
-nothing. Of some dialects that is so of columns which are declared as numbers.
+nothing. In PostgreSQL that is so of columns which are declared as numbers.
 """
 
 from __future__ import annotations
@@ -10,76 +10,22 @@ import re
 from typing import Any
 
 from dpviz.errors import DataError, ParameterError
-from dpviz.lazy import exp, sqlglot
+from dpviz.lazy import exp
 
-SAME_LANGUAGE = {"postgresql": "postgres", "postgis": "postgres", "mssql": "tsql"}
+DIALECTS = ("duckdb", "postgres", "spark")
+"""Dialects that the query is written in: those of the engines that the tests run."""
+
+SAME_LANGUAGE = {"postgresql": "postgres", "postgis": "postgres"}
 """Other names of dialects."""
-
-NO_HASH = ("druid", "exasol", "oracle", "sqlite", "teradata")
-"""Dialects without a function MD5, so that a unit's records cannot be chosen in them."""
-
-DECLARED_NUMBERS = (
-    *("doris", "dremio", "drill", "druid", "exasol", "materialize", "mysql", "oracle", "postgres"),
-    *("redshift", "risingwave", "snowflake", "starrocks"),
-)
-"""Dialects without a cast that gives nothing where it fails, or with one of texts only: their
-columns must be of numbers."""
-
-NULL_CASTS = ("hive", "spark2")
-"""Dialects whose usual cast gives nothing where it fails."""
-
-REFUSE_DECIMALS = ("postgres", "redshift")
-"""Dialects of decimals that may be too large or small for a cast to a double."""
-
-COLLATED = ("duckdb", "postgres")
-"""Dialects in which a text that is cast keeps its column's rules of comparison."""
-
-SHA_256 = {
-    **dict.fromkeys(
-        ("databricks", "doris", "hive", "redshift", "snowflake", "spark2", "starrocks"),
-        "SHA2(CAST(id AS TEXT), 256)",
-    ),
-    **dict.fromkeys(
-        ("athena", "dune", "presto", "trino"), "TO_HEX(SHA256(TO_UTF8(CAST(id AS VARCHAR))))"
-    ),
-    **dict.fromkeys(("dremio", "drill"), "SHA256(CAST(id AS VARCHAR))"),
-    "bigquery": "TO_HEX(SHA256(CAST(id AS STRING)))",
-    "clickhouse": "HEX(SHA256(CAST(id AS Nullable(String))))",
-    "fabric": "CONVERT(VARCHAR(64), HASHBYTES('SHA2_256', CAST(id AS VARCHAR(MAX))), 2)",
-    "materialize": "ENCODE(DIGEST(CAST(id AS TEXT), 'sha256'), 'hex')",
-    "mysql": "SHA2(CAST(id AS BINARY), 256)",
-    "risingwave": "ENCODE(SHA256(CONVERT_TO(CAST(id AS TEXT), 'UTF8')), 'hex')",
-    "tsql": "CONVERT(VARCHAR(64), HASHBYTES('SHA2_256', CAST(id AS NVARCHAR(MAX))), 2)",
-}
-"""How dialects write the SHA-256 of a whole id as letters, of which nobody knows two alike: as many
-as one likes have one MD5. MySQL would read the letters of a text anew, and lose some."""
-
-SHORT_TEXT = ("fabric", "tsql")
-"""Dialects whose plain cast to a text ends after 30 letters, or refuses what has more."""
 
 WHOLE_ID = 63
 """Bytes of the longest id that DuckDB compares itself, and not its hash of 64 letters."""
-
-FLOATS = {
-    "duckdb": ("FLOAT", "DOUBLE"),
-    "spark": ("float", "double"),
-    "postgres": ("real", "double precision", "numeric"),
-}
-"""What dialects call the types that NaN may be of."""
-
-RAISE_ON_UNDERFLOW = ("materialize", "postgres", "redshift", "risingwave")
-"""Dialects that refuse to divide 1e-320 by 2; so small an offset is in the first cell anyway."""
-
-FIRST_EXPONENT = 1e16
-"""From here on whole floats are written with an exponent, in files as in DuckDB."""
 
 _POINT_TEXT = r"^(?:MULTI)?POINT (?:Z |M |ZM )?\(([^ ,()]+) ([^ ,()]+)[^,()]*\)$"
 """A point as DuckDB writes it."""
 
 LARGEST, SMALLEST = "1e300", "1e-300"
 """What a decimal may be so that a cast to a double cannot fail."""
-
-NOT_SQL = ("", "dax", "prql", "solr", "tableau")
 
 
 def table(name: str) -> Any:
@@ -110,24 +56,18 @@ def parts_of(name: str) -> list[str]:
     return [each[1:-1].replace('""', '"') if each[0] == '"' else each for each in names]
 
 
-def dialects() -> tuple[str, ...]:
-    """Every dialect that the query can be written in."""
-    return tuple(sorted(each.value for each in sqlglot.Dialects if each.value not in NOT_SQL))
-
-
-def checked_dialect(name: str, bounded: bool = False) -> str:
+def checked_dialect(name: str) -> str:
     """The dialect of this name.
 
     Raises:
-        ParameterError: an unknown one, or one that cannot bound a unit's records.
+        ParameterError: an unknown one.
     """
     name = name.strip().lower()
     name = SAME_LANGUAGE.get(name, name)
-    if name not in dialects():
-        raise ParameterError(f"dialect {name!r} is not known: give one of {', '.join(dialects())}")
-    if bounded and name in NO_HASH:
+    if name not in DIALECTS:
         raise ParameterError(
-            f"dialect {name} has no MD5, so it cannot choose a unit's records: leave out the unit"
+            f"dialect {name!r} is not known: give one of {', '.join(DIALECTS)}, or count elsewhere "
+            "by dpviz.cell_counts and dpviz.from_counts"
         )
     return name
 
@@ -138,60 +78,13 @@ def as_column(name: str) -> Any:
 
 
 def as_text(value: Any, dialect: str) -> Any:
-    """A value as text, as a file has it: 1 of a column of floats as ``1``, NaN as nothing.
+    """A value as text, as the engine writes it; a column of floats is refused by its type.
 
-    Floats are written as in :func:`dpviz.private.load.words.texts`; of Spark's that is so of whole
-    numbers only. Two are equal where their letters are: a column of a database may take others for
-    the same, as ``Ann`` and ``ann``, which are two ids.
+    Two are equal where their letters are: a column of a database may take others for the same, as
+    ``Ann`` and ``ann``, which are two ids. In Spark it is so by default.
     """
-    text: Any = exp.cast(value, "text" if dialect in SHORT_TEXT else "varchar")
-    if dialect in FLOATS:
-        text = exp.paren(_of_floats(value, dialect).else_(text))
-    if dialect not in COLLATED:
-        return text
-    return exp.Collate(this=text, expression=_letters())
-
-
-def _of_floats(value: Any, dialect: str) -> Any:
-    """The text of a value where its type is one of floats, as a CASE that goes on for others.
-
-    Nothing here may fail for a value of another type: an engine may compute it before it asks.
-    """
-    text, postgres = exp.cast(value, "varchar"), dialect == "postgres"
-    kind = exp.Anonymous(this="PG_TYPEOF" if postgres else "TYPEOF", expressions=[value.copy()])
-    kind = exp.cast(kind, "varchar") if postgres else kind
-    kinds = [exp.Literal.string(each) for each in FLOATS[dialect]]
-    none = [exp.Literal.string(each) for each in ("nan", "NaN")]
-    unread = exp.and_(
-        exp.In(this=text.copy(), expressions=none), exp.In(this=kind, expressions=kinds)
-    )
-    single = exp.cast(exp.cast(_tried(text, "float"), "double"), "varchar")  # all of its digits
-    case = exp.case().when(unread, exp.Null())
-    for name, digits in zip(kinds, (single, text), strict=False):
-        same = exp.EQ(this=kind.copy(), expression=name.copy())
-        case = case.when(same, _without_exponent(digits, dialect))
-    return case
-
-
-def _without_exponent(text: Any, dialect: str) -> Any:
-    """The text of a double without ``.0``, and of a whole one below 10^16 its digits alone."""
-    if dialect == "postgres":  # it has an exponent from 10^15 on
-        end = exp.Anonymous(this="RIGHT", expressions=[text.copy(), exp.Literal.number(4)])
-        long = exp.EQ(this=end, expression=exp.Literal.string("e+15"))
-        digits = exp.cast(exp.cast(text.copy(), "decimal"), "varchar")
-        return exp.case().when(long, digits).else_(text.copy())
-    end = [exp.Literal.string(each) for each in ("[.]0$", "")]
-    short = exp.Anonymous(this="REGEXP_REPLACE", expressions=[text.copy(), *end])
-    if dialect != "spark":
-        return short
-    number = _tried(text, "double")  # it has an exponent from 10^7 on
-    whole = exp.and_(
-        exp.Like(this=text.copy(), expression=exp.Literal.string("%E%")),
-        _within(number, as_double(FIRST_EXPONENT), strict=True),
-        exp.EQ(this=number, expression=exp.cast(exp.Floor(this=number.copy()), "double")),
-    )
-    digits = exp.cast(exp.cast(number.copy(), "bigint"), "varchar")
-    return exp.case().when(whole, digits).else_(short)
+    text = exp.cast(value, "varchar")
+    return text if dialect == "spark" else exp.Collate(this=text, expression=_letters())
 
 
 def point_axes(geometry: Any) -> list[Any]:
@@ -216,26 +109,19 @@ def _tried(value: Any, kind: str) -> Any:
 
 
 def as_unit(value: Any, dialect: str) -> Any:
-    """The id of a unit as text, whole, of which two are equal where their letters are. In dialects
-    that no test asks, its SHA-256, since a column there may compare texts in any way, also without
-    the blanks at their end.
+    """The id of a unit as text, of which two are equal where their letters are.
 
-    In DuckDB, which reads files that strangers send, a long id is its SHA-256 too: a small file may
+    In DuckDB, which reads files that strangers send, a long id is its SHA-256: a small file may
     repeat one of a megabyte, which each of the query's windows would hold once for every record.
     The hash is longer than every id that stands for itself.
     """
-    if dialect == "duckdb":
-        text = exp.Collate(this=exp.cast(value, "varchar"), expression=_letters())
-        size = exp.Anonymous(this="STRLEN", expressions=[text.copy()])
-        short = exp.LTE(this=size, expression=exp.Literal.number(WHOLE_ID))
-        digest = exp.Anonymous(this="SHA256", expressions=[text])
-        return exp.case().when(short, as_text(value, dialect)).else_(digest)
-    if dialect in (*COLLATED, "spark"):
-        return as_text(value, dialect)
-    written = sqlglot.parse_one(SHA_256[dialect], read=dialect)
-    for column in [*written.find_all(exp.Column)]:
-        column.replace(value.copy())
-    return written
+    text = as_text(value, dialect)
+    if dialect != "duckdb":
+        return text
+    size = exp.Anonymous(this="STRLEN", expressions=[text.copy()])
+    short = exp.LTE(this=size, expression=exp.Literal.number(WHOLE_ID))
+    digest = exp.Anonymous(this="SHA256", expressions=[text.copy()])
+    return exp.case().when(short, text).else_(digest)
 
 
 def _letters() -> Any:
@@ -244,28 +130,18 @@ def _letters() -> Any:
 
 
 def as_number(value: Any, dialect: str) -> Any:
-    """A value as a double, and nothing where it is none, in a way that cannot fail; in the dialects
-    of :data:`DECLARED_NUMBERS`, for columns of numbers.
+    """A value as a double, and nothing where it is none, in a way that cannot fail; in PostgreSQL,
+    which has no such cast, of columns of numbers only.
     """
-    if dialect == "sqlite":  # where a text that is no number is 0
-        kind = exp.Anonymous(this="TYPEOF", expressions=[value.copy()])
-        kinds = [exp.Literal.string(each) for each in ("real", "integer")]
-        number = exp.cast(value, "double")
-        return exp.case().when(exp.In(this=kind, expressions=kinds), number)
-    if dialect == "clickhouse":
-        text = exp.Anonymous(this="toString", expressions=[value.copy()])
-        return exp.Anonymous(this="toFloat64OrNull", expressions=[text])
-    if dialect in DECLARED_NUMBERS and dialect not in REFUSE_DECIMALS:
-        return exp.cast(value, "double")
-    if dialect not in DECLARED_NUMBERS:
-        number = _tried(value, "double")
-        if dialect != "duckdb":
+    if dialect != "postgres":
+        number = exp.TryCast(this=value.copy(), to=exp.DataType.build("double"), safe=True)
+        if dialect == "spark":
             return number
         # DuckDB believes a file's least and largest value, which leave out NaN, and drops the
         # comparisons with the box.
         finite = exp.Anonymous(this="ISFINITE", expressions=[number.copy()])
         return exp.case().when(finite, number)
-    # Its columns hold numbers by declaration, but a decimal may be too large or small to cast.
+    # A decimal may be too large or small to cast.
     low, high = (exp.cast(exp.Literal.string(each), "decimal") for each in (SMALLEST, LARGEST))
     number = exp.cast(value.copy(), "double")
     tiny = exp.Mul(
@@ -288,11 +164,7 @@ def _within(value: Any, most: Any, *, strict: bool = False) -> Any:
 
 
 def as_seconds(value: Any, dialect: str, clock: str) -> Any:
-    """A time as seconds since 1970 UTC, and nothing where it is none, in a way that cannot fail.
-
-    Raises:
-        ParameterError: a dialect whose times are not known here.
-    """
+    """A time as seconds since 1970 UTC, and nothing where it is none, in a way that cannot fail."""
     if clock == "milliseconds":
         thousandth = {"expression": as_double(1000.0), "typed": False, "safe": False}
         return exp.paren(exp.Div(this=as_number(value, dialect), **thousandth))
@@ -300,8 +172,6 @@ def as_seconds(value: Any, dialect: str, clock: str) -> Any:
         return as_number(value, dialect)
     if dialect == "postgres":
         return exp.cast(exp.Extract(this=exp.var("EPOCH"), expression=value), "double")
-    if dialect != "duckdb":
-        raise ParameterError(f"dialect {dialect} counts times as seconds since 1970: give a view")
     kind = "timestamp" if clock == "time" else "timestamptz"  # far away has no microseconds
     value = exp.TryCast(this=value, to=exp.DataType.build(kind), safe=True)
     micro = exp.cast(exp.Anonymous(this="EPOCH_US", expressions=[value]), "double")

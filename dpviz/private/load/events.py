@@ -47,7 +47,6 @@ def _are_degrees(table: Table, columns: Sequence[str] | None) -> bool:
 
 
 def read_events(
-    source: Any,
     opened: Table,
     graph: RoadGraph,
     *,
@@ -55,7 +54,6 @@ def read_events(
     crs: str | None = None,
     unit: str | None = None,
     public: bool = False,
-    table: str | None = None,
     steps: Steps | None = None,
     notation: Notation = PLAIN,
     counts: Tally,
@@ -67,15 +65,13 @@ def read_events(
     streets, which reaches beyond them by a street of middling length.
 
     Args:
-        source: of the events, and ``opened`` the same.
-        opened: for what its schema says.
+        opened: the events.
         graph: the public streets.
         columns: of the coordinates, or one of WKT; None takes the geometry or usual names.
         crs: of plain columns, and of geometry that states none; the graph's by default, but
             EPSG:4326 of columns of longitude and latitude where the graph is in no degrees.
         unit: column of the privacy unit.
         public: whether the data are public, so that axes that look swapped may be reported.
-        table: of a database or a file of several.
         steps: of time, whose column is read.
         notation: how text is read.
         counts: receives what became of the records.
@@ -95,7 +91,7 @@ def read_events(
     moment = None if steps is None else steps.column
     form: Any = {"columns": columns, "crs": crs, "unit": unit, "time": moment, "notation": notation}
     how = layout(opened, around, **form)
-    records = read_records(source, around, public=public, table=table, counts=counts, **form)
+    records = read_records(opened, around, public=public, counts=counts, **form)
     edge = nearest_edges(graph, records.points)
     return Items(np.arange(len(edge) + 1), edge, records.unit, records.ids, records.time), how.words
 

@@ -109,7 +109,7 @@ def _words(name: str) -> tuple[str, ...]:
     """The words of a name: between marks, digits and changes from small to capital letters.
 
     >>> _words("MapLongitude"), _words("LAT_WGS84"), _words("decimalLatitude")
-    (('map', 'longitude'), ('lat', 'wgs', '84'), ('decimal', 'latitude'))
+    (('map', 'longitude'), ('lat', 'wgs', '84'), ('decimallatitude',))
     """
     whole = name.strip().casefold()
     if whole in _LONGITUDE | _LATITUDE:

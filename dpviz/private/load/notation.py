@@ -26,38 +26,8 @@ PATTERNS = {"us": "%m/%d/%Y %I:%M:%S %p", "eu": "%d/%m/%Y %H:%M:%S"}
 TIME_FORMATS = (ISO, SECONDS, MILLISECONDS, *PATTERNS)
 PER_SECOND = {SECONDS: 1.0, MILLISECONDS: 1000.0}
 
-MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_ZONE = (
-    r"(?P<zone>(?i:Z|UTC|GMT)|"
-    r"(?P<sign>[+-])(?P<ahead>[01][0-9]|2[0-3])(?::?(?P<past>[0-5][0-9]))?)"
-)
-_MONTH, _DAY, _HOUR = "0[1-9]|1[0-2]", "0[1-9]|[12][0-9]|3[01]", "[01][0-9]|2[0-3]"
-ISO_8601 = (
-    rf"^\s*(?P<year>[0-9]{{4}})-?(?P<month>{_MONTH})-?(?P<day>{_DAY})"
-    rf"(?:[Tt ](?P<hour>{_HOUR})(?::?(?P<minute>[0-5][0-9])"
-    rf"(?::?(?P<second>[0-5][0-9])(?:[.,](?P<fraction>[0-9]+))?)?)?(?: ?{_ZONE})?)?\s*\z"
-)
-"""Calendar dates and times of ISO 8601, extended or basic; a space may stand before the zone."""
-
-_PARTS = {
-    "Y": "(?P<year>[0-9]{4})",
-    "y": "(?P<short>[0-9]{2})",
-    "m": f"(?P<month>{_MONTH}|[1-9])",
-    "d": f"(?P<day>{_DAY}|[1-9])",
-    "b": f"(?P<name>(?i:{'|'.join(MONTHS)}))",
-    "B": f"(?P<name>(?i:{'|'.join(MONTHS)}))[a-z]*",
-    "H": f"(?P<hour>{_HOUR}|[0-9])",
-    "I": "(?P<hour>0[1-9]|1[0-2]|[1-9])",
-    "M": "(?P<minute>[0-5][0-9]|[0-9])",
-    "S": "(?P<second>[0-5][0-9]|[0-9])",
-    "f": "(?P<fraction>[0-9]+)",
-    "p": r"(?P<half>(?i:[ap]))(?i:\.?m\.?)",
-    "z": _ZONE,
-    "a": "[A-Za-z]+",
-    "A": "[A-Za-z]+",
-    "%": "%",
-}
-"""Directives of strptime as regular expressions."""
+DIRECTIVES = "YymdbBHIMSfpzaA%"
+"""Of strptime, those on offer."""
 
 
 @dataclass(frozen=True)
@@ -95,8 +65,8 @@ class Notation:
             raise DataError(
                 f"thousands={self.thousands!r} is the decimal mark too: give another decimal mark"
             )
-        if self.time_format is not None:
-            _ = self.time_expression
+        if self.time_pattern is not None:
+            _check_pattern(str(self.time_format), self.time_pattern)
 
     @property
     def declared(self) -> dict[str, str]:
@@ -134,12 +104,12 @@ class Notation:
         """Units in a second where times are numbers, None where they are text."""
         return PER_SECOND.get(self.time_format or "")
 
-    @cached_property
-    def time_expression(self) -> str:
-        """A regular expression with a group for each part of a time."""
+    @property
+    def time_pattern(self) -> str | None:
+        """The strptime pattern of times in text; None for ISO 8601 and for numbers."""
         if self.time_format in (None, ISO, *PER_SECOND):
-            return ISO_8601
-        return _expression(str(self.time_format))
+            return None
+        return PATTERNS.get(str(self.time_format), self.time_format)
 
 
 PLAIN = Notation()
@@ -153,35 +123,22 @@ def with_notation(options: Mapping[str, Any]) -> dict[str, Any]:
     return {**others, "notation": Notation(**notation)} if notation else others
 
 
-def _expression(text: str) -> str:
-    """The regular expression of a strptime pattern, or of a name of one.
+def _check_pattern(given: str, pattern: str) -> None:
+    """Refuse a strptime pattern with an unknown directive, or without a whole date.
 
     Raises:
-        DataError: no such name or directive, or a pattern without a date or half of one.
+        DataError: naming what is on offer.
     """
-    pattern = PATTERNS.get(text, text)
-    pieces = re.findall(r"%(.)|([^%]+)|(%)\Z", pattern, re.DOTALL)
-    directives = [each for each, _, _ in pieces if each]
-    named = f"time_format={text[:60]!r}"
-    if not directives or any(each not in _PARTS for each in directives):
+    directives = re.findall(r"%(.?)", pattern, re.DOTALL)
+    named = f"time_format={given[:60]!r}"
+    if not directives or any(not each or each not in DIRECTIVES for each in directives):
         raise DataError(
             f"{named}: give {', '.join(TIME_FORMATS)}, or a pattern of "
-            f"{' '.join(f'%{each}' for each in _PARTS)}"
+            f"{' '.join(f'%{each}' for each in DIRECTIVES)}"
         )
-    expression = ""
-    for directive, words, percent in pieces:
-        part = _PARTS[directive] if directive else re.escape(words or percent)
-        # Where no mark divides them, each number has all of its digits.
-        if re.search(r"%[mdHIMS]%[YymdHIMS]|%[Yy]%[mdHIMS]", pattern):
-            part = part.replace("|[1-9])", ")").replace("|[0-9])", ")")
-        expression += part
-    groups = re.findall(r"\?P<(\w+)>", expression)
-    parts = {*groups}
-    dated = parts & {"year", "short"} and parts & {"month", "name"} and "day" in parts
-    halves = ("I" in directives) == ("p" in directives)
-    if len(groups) != len(parts) or not dated or not halves or len(parts & {"month", "name"}) > 1:
+    dated = all(sum(map(directives.count, each)) == 1 for each in ("Yy", "mbB", "d"))
+    if not dated or directives.count("I") != directives.count("p"):
         raise DataError(
             f"{named}: give the year, month and day once each, and %p with %I, as in "
             f"{PATTERNS['us']!r}"
         )
-    return rf"^\s*{expression}\s*\z"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -20,8 +19,9 @@ from dpviz.private.load.graphs import city
 from dpviz.private.load.items import Form, Items, bounded_items, read_items
 from dpviz.private.load.notation import PLAIN, Notation
 from dpviz.private.load.selection import checked_bound
+from dpviz.private.load.source import File, source_of
 from dpviz.private.load.tables.base import Table, listed, pick
-from dpviz.private.load.tables.opening import named, open_table
+from dpviz.private.load.tables.opening import open_table
 from dpviz.private.load.tally import Fact, Tally
 from dpviz.private.roads import RoadData
 from dpviz.roads.generate import START, WEEK, commuter_starts, commuter_trips
@@ -121,7 +121,8 @@ def read_trips(
     """
     checked_bound(unit, max_per_unit)
     counts = Tally() if counts is None else counts
-    named_by = os.fspath(source) if isinstance(source, (str, os.PathLike)) else ""  # no frame
+    source = source_of(source, table)
+    named_by = str(source.path) if isinstance(source, File) else ""
     generated = re.fullmatch(r"generate:([0-9]{1,9})", named_by)
     if generated:
         given = {"unit": unit, "columns": columns, "crs": crs, "drop_unknown": drop_unknown or None}
@@ -132,7 +133,7 @@ def read_trips(
         return _synthetic("generated", graph, commuter_trips(graph, int(generated[1])), steps)
     if steps is not None:
         steps.require_room(len(graph))
-    opened, placed, form = open_table(source, table), "", _named_form(columns)
+    opened, placed, form = open_table(source), "", _named_form(columns)
     if form is None and (columns is not None or _of_events(opened)):
         if drop_unknown:
             raise DataError("drop_unknown is for trips that name their edges: leave it out")
@@ -142,10 +143,10 @@ def read_trips(
                 f"{opened.name} has places of whole trips, each of which would count as a unit of "
                 f"its own: match trips to edges, or bound their places (unit={TRIP})"
             )
-        place: dict[str, Any] = {"columns": columns, "crs": crs, "table": table}
+        place: dict[str, Any] = {"columns": columns, "crs": crs}
         place["notation"] = notation
         items, placed = read_events(
-            source, opened, graph, unit=unit, steps=steps, public=public, counts=counts, **place
+            opened, graph, unit=unit, steps=steps, public=public, counts=counts, **place
         )
     elif crs is not None:
         raise DataError(f"crs={crs!r} is for places, {opened.name} has trips: leave it out")
@@ -155,7 +156,7 @@ def read_trips(
     record = "event" if placed else "trip"
     facts = {"columns": list(columns or ()), "drop_unknown": drop_unknown}
     return RoadData(
-        named(source, table) if name is None else name,
+        source.name if name is None else name,
         graph,
         Paths(items.start, items.item),
         public=public,

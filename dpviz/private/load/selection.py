@@ -37,6 +37,7 @@ class Selection:
     bits: int | None = None
     progress: Progress | None = None
     notation: Notation = PLAIN
+    checking: bool = False  # the owner asks what becomes of each record
 
     def __post_init__(self) -> None:
         checked_bound(self.unit, self.max_per_unit)
@@ -53,12 +54,17 @@ class Selection:
             )
         return self.domain
 
-    def without_notation(self, source: str) -> None:
-        """Refuse a notation of a source of counts.
+    def of_counts(self, source: str) -> None:
+        """Refuse what only a source of records can answer, of one that holds counts.
 
         Raises:
-            DataError: one is declared.
+            DataError: a check is asked for, or a notation declared.
         """
+        if self.checking:
+            raise DataError(
+                f"{source} holds counts per cell, not records: what became of those, the engine "
+                "that counted them knows"
+            )
         for option, value in self.notation.declared.items():
             raise DataError(
                 f"{source} holds counts: {option}={value!r} is of records, leave it out"

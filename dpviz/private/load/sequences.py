@@ -25,10 +25,11 @@ from dpviz.private.load.items import Form, bounded_items, read_items, some_rows
 from dpviz.private.load.notation import PLAIN, Notation
 from dpviz.private.load.points import read_records
 from dpviz.private.load.selection import checked_bound
+from dpviz.private.load.source import File, source_of
 from dpviz.private.load.tables.archive import zipped_text
 from dpviz.private.load.tables.base import TEXTS, Table, pick
 from dpviz.private.load.tables.delimited import DelimitedText
-from dpviz.private.load.tables.opening import named, open_table
+from dpviz.private.load.tables.opening import open_table
 from dpviz.private.load.tally import Fact, Tally
 from dpviz.private.load.words import texts
 from dpviz.private.sequences import SequenceData, Sequences
@@ -117,13 +118,18 @@ def read_sequences(
     Raises:
         DataError: the source cannot be read as sequences.
     """
+    source = source_of(source, table)
     checked_bound(unit, max_per_unit)
     counts = Tally() if counts is None else counts
     if columns is not None and len(columns) != 1:
         raise DataError(f"{len(columns)} columns for sequences: name the one that holds the lists")
     column = columns[0] if columns else None
-    header = column is not None or unit is not None or has_header(source)
-    opened = open_table(source, table, header=header)
+    header = (
+        column is not None
+        or unit is not None
+        or (isinstance(source, File) and has_header(source.path))
+    )
+    opened = open_table(source, header=header)
     items = read_items(opened, _form(opened, column, unit), alphabet.names, unit, counts)
     lost = np.bincount(items.owner, items.item < 0, minlength=len(items)) > 0
     if drop_unknown:
@@ -140,7 +146,7 @@ def read_sequences(
     items = bounded_items(items, max_per_unit, counts, public=public)
     facts = {"column": column, "drop_unknown": drop_unknown}
     return SequenceData(
-        named(source, table) if name is None else name,
+        source.name if name is None else name,
         alphabet,
         Sequences(items.start, items.item),
         public=public,
@@ -150,16 +156,13 @@ def read_sequences(
     )
 
 
-def has_header(source: Any) -> bool:
+def has_header(path: Path) -> bool:
     """Whether a file is text with a header line, by its name, or its name in a zip: its first line
     decides nothing.
 
     Raises:
         DataError: a hostile or damaged archive.
     """
-    if not isinstance(source, (str, Path)):
-        return False
-    path = Path(source)
     if path.suffix.lower() == ".gz":
         path = Path(path.stem)
     elif path.suffix.lower() == ".zip" and path.is_file():
@@ -252,6 +255,7 @@ def read_places(
     """
     if unit is None or time is None:
         raise DataError("places become sequences by person and time: name both (unit, time)")
+    source = source_of(source, table)
     checked_bound(unit, max_per_unit)
     if domain.crs:
         known_crs(domain.crs)
@@ -266,7 +270,6 @@ def read_places(
         unit=unit,
         time=time,
         public=public,
-        table=table,
         notation=notation,
         counts=counts,
     )
@@ -281,7 +284,7 @@ def read_places(
     counts.add(Fact.OVER, len(who) - len(rows))
     counts.add(Fact.LOADED, len(rows))
     return SequenceData(
-        named(source, table) if name is None else name,
+        source.name if name is None else name,
         cells.alphabet(neighbours=neighbours),
         Sequences.of([sequences[row] for row in rows.tolist()]),
         public=public,

@@ -15,56 +15,67 @@ from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.lazy import pa
 from dpviz.private.handle import DataHandle
-from dpviz.private.ledger.names import stem
 from dpviz.private.load import counts
 from dpviz.private.load.aggregation import (
     Counted,
     engine_fates,
     engine_layers,
     folder_relation,
-    table_name,
     table_relation,
 )
 from dpviz.private.load.count_rows import columns_of
-from dpviz.private.load.engines import scheme_of, table_of
 from dpviz.private.load.folder import folder_footers
 from dpviz.private.load.layout import layout
 from dpviz.private.load.notation import Notation
 from dpviz.private.load.points import located, read_layers
 from dpviz.private.load.selection import Selection
+from dpviz.private.load.source import (
+    BuiltIn,
+    Database,
+    File,
+    Folder,
+    Frame,
+    Source,
+    is_url,
+    source_of,
+)
 from dpviz.private.load.tables.base import Table
-from dpviz.private.load.tables.memory import MemoryTable, is_frame
+from dpviz.private.load.tables.memory import MemoryTable
 from dpviz.private.load.tables.opening import open_table
 from dpviz.private.load.tally import Tally
 
 
-def read_points(source: Any, chosen: Selection) -> DataHandle:
+def read_points(sources: Source | list[Source], chosen: Selection) -> DataHandle:
     """Points into a handle.
 
     Raises:
         DataError: the source cannot be read as points.
     """
-    if isinstance(source, (str, os.PathLike)):
-        return _one(os.fspath(source), chosen)
-    if is_frame(source):
-        name = chosen.name or "table"
-        return _of_table(MemoryTable(source, name), name, chosen)
-    return _together([os.fspath(each) for each in source], chosen)
+    return _together(sources, chosen) if isinstance(sources, list) else _one(sources, chosen)
 
 
-def stated_domain(source: str | os.PathLike[str]) -> Domain | None:
+def stated_domain(given: str | os.PathLike[str]) -> Domain | None:
     """The public box that a source brings along, as built-in data and kept counts do.
 
     Raises:
         DataError: a word that is neither a path nor a built-in name.
     """
-    if str(source) in DATASETS:
-        return DATASETS[str(source)].domain
-    if scheme_of(str(source)) is not None:
-        return None
-    _require_named(Path(source))
-    facts = counts.stated(Path(source))
+    return None if is_url(given) else _stated(source_of(given, built_in=True))
+
+
+def _stated(source: Source) -> Domain | None:
+    if isinstance(source, BuiltIn):
+        return source.dataset.domain
+    facts = _facts(source)
     return None if facts is None else facts.domain
+
+
+def _facts(source: Source) -> counts.Facts | None:
+    """The facts that a file of counts states, if we wrote it."""
+    if not isinstance(source, File):
+        return None
+    _require_named(source.path)
+    return counts.stated(source.path)
 
 
 def _require_named(path: Path) -> None:
@@ -76,72 +87,79 @@ def _require_named(path: Path) -> None:
         )
 
 
-def _one(source: str, chosen: Selection) -> DataHandle:
+def _one(source: Source, chosen: Selection) -> DataHandle:
     """A handle on one source."""
-    path = Path(source)
-    path = path.resolve() if path.name in ("", "..") else path  # its name is the data set's
     if chosen.bits is not None and chosen.domain is not None:
         chosen.grid_bits(chosen.domain)  # a bad number fails before anything is read
-    if scheme_of(source) is not None:
-        table = table_of(source, chosen.table)
-        title = table_name(table)
-        domain = chosen.box(title)
-        with table_relation(source, table) as relation:
-            return _counted(relation, title, domain, chosen, counts.part_of(source, chosen.table))
-    if source in DATASETS:
-        return _built_in(DATASETS[source], chosen)
+    match source:
+        case Frame():
+            name = chosen.name or source.name
+            return _of_table(MemoryTable(source.table, name), name, chosen)
+        case Database():
+            domain = chosen.box(source.name)
+            with table_relation(source) as relation:
+                return _counted(relation, source, domain, chosen)
+        case BuiltIn():
+            return _built_in(source.dataset, chosen)
+        case Folder():
+            return _of_folder(source, chosen)
+        case File():
+            return _of_file(source, chosen)
+
+
+def _of_file(source: File, chosen: Selection) -> DataHandle:
+    """A handle on a file of records, or of counts."""
+    path = source.path
     _require_named(path)
-    if path.is_dir() or not counts.may_state(path):
+    if not counts.may_state(path):
         chosen.box(path.name)  # its lack is said first
-    if path.is_dir():
-        return _of_folder(path, chosen)
-    opened = open_table(path, chosen.table)  # once: a child answers each question to it
+    opened = open_table(source)  # once: a child answers each question to it
     facts = counts.stated_by(opened, path)
     if facts is not None:
-        chosen.without_notation(path.name)
+        chosen.of_counts(path.name)
         return counts.from_counts_file(path, opened, facts, chosen)
     chosen.box(path.name)
     result = None if chosen.columns is not None else counts.result_columns(path, opened)
     if result is not None:
-        chosen.without_notation(path.name)
-        return counts.result(path, [opened], result, chosen)
-    return _of_table(opened, stem(path.name), chosen, path)
+        chosen.of_counts(path.name)
+        return counts.result(source, [opened], result, chosen)
+    return _of_table(opened, source.name, chosen, counts.part_of(source))
 
 
-def _of_folder(folder: Path, chosen: Selection) -> DataHandle:
+def _of_folder(source: Folder, chosen: Selection) -> DataHandle:
     """A handle on a folder of Parquet."""
+    folder = source.path
+    domain = chosen.box(folder.name)
     footers = folder_footers(folder)
     result = None if chosen.columns is not None else columns_of(footers.columns)
     if result is not None:
-        chosen.without_notation(folder.name)
-        return counts.result(folder, map(open_table, footers.files), result, chosen)
-    domain = chosen.box(folder.name)
-    parts = counts.part_of(str(folder), chosen.table)
+        chosen.of_counts(folder.name)
+        return counts.result(source, map(open_table, footers.files), result, chosen)
     with folder_relation(folder, footers, domain, chosen) as relation:
-        return _counted(relation, folder.name, domain, chosen, parts)
+        return _counted(relation, source, domain, chosen)
 
 
 def _counted(
-    relation: Counted, title: str, domain: Domain, chosen: Selection, parts: tuple[str, ...]
+    relation: Counted, source: Folder | Database, domain: Domain, chosen: Selection
 ) -> DataHandle:
     """A handle on what an engine counts; of public data also what became of the others."""
-    tally = None
-    if chosen.public:
-        tally, _, layers = engine_fates(*relation, domain, chosen)
-    else:
-        layers = engine_layers(*relation, domain, chosen)
-    handle = chosen.handle(layers, title, parts)
+    parts = counts.part_of(source)
+    if not (chosen.public or chosen.checking):
+        return chosen.handle(engine_layers(*relation, domain, chosen), source.name, parts)
+    tally, columns, layers = engine_fates(*relation, domain, chosen)
+    handle = chosen.handle(layers, source.name, parts)
     handle.tally = tally
+    if chosen.checking:
+        handle.columns = ", ".join(columns)
     return handle
 
 
-def _together(sources: Sequence[str], chosen: Selection) -> DataHandle:
+def _together(sources: list[Source], chosen: Selection) -> DataHandle:
     """One handle on several sources, all in the box and on the grid that the first one states."""
     if not sources:
         raise DataError("no source: give one at least")
-    paths = [Path(each) for each in sources if scheme_of(each) is None]
-    facts = next(filter(None, map(counts.stated, paths)), None)
-    domain = chosen.domain or next(filter(None, map(stated_domain, sources)), None)
+    facts = next(filter(None, map(_facts, sources)), None)
+    domain = chosen.domain or next(filter(None, map(_stated, sources)), None)
     if domain is not None:
         bits = facts.bits if facts and chosen.bits is None else chosen.grid_bits(domain)
         chosen = replace(chosen, domain=domain, bits=bits)
@@ -152,9 +170,8 @@ def _together(sources: Sequence[str], chosen: Selection) -> DataHandle:
             if chosen.progress:
                 chosen.progress((number + fraction) / len(sources), what)
 
-        table = None if scheme_of(source) is None else chosen.table
-        handles.append(_one(source, replace(chosen, table=table, progress=report)))
-    titles = [Path(each).name if scheme_of(each) is None else "the table" for each in sources]
+        handles.append(_one(source, replace(chosen, progress=report)))
+    titles = [each.path.name if isinstance(each, (File, Folder)) else each.name for each in sources]
     whole = counts.merged(handles, chosen.name, titles)
     tallies = [handle.tally for handle in handles if handle.tally is not None]
     if len(tallies) == len(handles):
@@ -195,7 +212,7 @@ def public_extent(
 
 
 def _of_table(
-    table: Table, title: str, chosen: Selection, source: str | os.PathLike[str] | None = None
+    table: Table, title: str, chosen: Selection, parts: tuple[str, ...] = ()
 ) -> DataHandle:
     """A handle on the records of an opened table, bounded per unit."""
     domain, facts, public = chosen.box(table.name), Tally(), bool(chosen.public)
@@ -219,10 +236,10 @@ def _of_table(
         unit=chosen.unit_words,
         max_per_unit=chosen.most,
         bits=chosen.bits,
-        digests=() if source is None else counts.part_of(str(source), chosen.table),
+        digests=parts,
     )
     handle.columns = how.words
-    handle.tally = facts if public else None
+    handle.tally = facts if public or chosen.checking else None
     return handle
 
 
@@ -240,7 +257,7 @@ def _built_in(dataset: Dataset, chosen: Selection) -> DataHandle:
         table,
         dataset.name,
         replace(chosen, domain=domain, public=public, columns=names, crs=dataset.domain.crs),
-        dataset.name,
+        (dataset.name,),
     )
     handle.synthetic = True
     return handle

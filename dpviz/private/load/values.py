@@ -15,14 +15,13 @@ from datetime import UTC, date, datetime, time
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpviz.domain.zones import ZONE, offsets
 from dpviz.errors import DataError
 from dpviz.files import arrow
-from dpviz.lazy import pa, pc
+from dpviz.lazy import duckdb, pa, pc
 from dpviz.private.load.columns import is_text, plain, shown
-from dpviz.private.load.notation import ISO_8601, MONTHS, ORDERS, PLAIN, Notation
+from dpviz.private.load.notation import ORDERS, PLAIN, Notation
 from dpviz.private.load.tables.base import point_coordinates
 from dpviz.private.load.words import texts
 from dpviz.trees.lattice import Float
@@ -36,10 +35,23 @@ _ISO = (
     r"|(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29)"
     r"(?:[T ](?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:\.[0-9]{1,6})?)?%s)%s\z"
 )
-"""The usual forms of ISO 8601, which Arrow casts at once: it refuses none of them."""
+"""The usual forms of ISO 8601, which Arrow casts at once: it refuses none of these."""
 _LOCAL = _ISO % ("", "?")
 _STATED = _ISO % (r"(?:Z|[+-](?:[01][0-9]|2[0-3])(?::?[0-5][0-9])?)", "")
 """Without a zone, and with one, which only a time of day has."""
+_TIDY = (
+    (r"^\s+|\s+\z", ""),
+    (r"(?i) ?(?:Z|UTC|GMT)\z", "Z"),
+    (r"(.{11}) ([+-][0-9:]+)\z", r"\1\2"),
+    (r"[.,]([0-9]{1,6})[0-9]*", r".\1"),
+    (r"^([0-9]{4})-?([0-9]{2})-?([0-9]{2})", r"\1-\2-\3"),
+    (r"^(.{10})[Tt ]", r"\1T"),
+    (r"^(.{13})([0-9]{2})", r"\1:\2"),
+    (r"^(.{16})([0-9]{2})", r"\1:\2"),
+    (r"^(.{11}[0-9]{2})([Z+-]|\z)", r"\1:00\2"),
+)
+"""Replacements that bring other forms of ISO 8601 to the usual one: the basic form, hours alone,
+blanks, names of UTC, commas, digits beyond microseconds."""
 _WKT = (
     r"(?i)^\s*(?:SRID=(?P<srid>[0-9]+);)?\s*(?:MULTI)?POINT\s*(?:Z|M|ZM)?\s*\(\s*(?:\(\s*)?"
     r"(?P<x>[-+0-9.eE]+)\s+(?P<y>[-+0-9.eE]+)(?:\s+[-+0-9.eE]+){0,2}\s*(?:\)\s*)?\)\s*$"
@@ -239,67 +251,44 @@ def _cell_times(cells: Sequence[Any], zone: str, notation: Notation) -> Float:
 
 
 def _parsed_times(cells: Any, zone: str, notation: Notation) -> Float:
-    """Cells of text, which need not be UTF-8, as times: those of usual forms at once."""
-    if notation.time_expression != ISO_8601:
-        return _matched_times(cells, zone, notation.time_expression)
-    seconds, odd = np.full(len(cells), np.nan), arrow.number_array(cells.is_valid())
-    for pattern, tz in ((_LOCAL, None), (_STATED, "UTC")):
-        plain = pc.match_substring_regex(cells, pattern)
-        text = pc.cast(cells.filter(plain), pa.large_string())
-        micro = pc.cast(pc.cast(text, pa.timestamp("us", tz=tz)), pa.int64())
-        known = arrow.number_array(plain)
-        moments = _float(pc.cast(micro, pa.float64(), safe=False)) / 1e6
-        moments = np.where(moments < _YEAR_1, np.nan, moments)
-        seconds[known] = moments if tz else _of_zone(moments, zone)
-        odd &= ~known
+    """Cells of text, which need not be UTF-8, as times."""
+    if notation.time_pattern is not None:
+        return _pattern_times(cells, zone, notation.time_pattern)
+    seconds = _iso_times(cells, zone)
+    odd = np.isnan(seconds) & arrow.number_array(cells.is_valid())
     if odd.any():
-        seconds[odd] = _matched_times(cells.filter(arrow.numbers(odd)), zone, ISO_8601)
+        text = cells.filter(arrow.numbers(odd))
+        for pattern, tidy in _TIDY:
+            text = pc.replace_substring_regex(text, pattern, tidy)
+        seconds[odd] = _iso_times(text, zone)
     return seconds
 
 
-def _matched_times(cells: Any, zone: str, expression: str) -> Float:
-    """Times (n,) of cells of text by a regular expression with a group for each part."""
-    matched = pc.extract_regex(cells, expression)
-    parts = {each.name: pc.struct_field(matched, each.name) for each in matched.type}
+def _iso_times(cells: Any, zone: str) -> Float:
+    """Cells of ISO 8601 as times."""
+    seconds = np.full(len(cells), np.nan)
+    for pattern, tz in ((_LOCAL, None), (_STATED, "UTC")):
+        known = pc.match_substring_regex(cells, pattern)
+        text = pc.cast(cells.filter(known), pa.large_string())
+        micro = pc.cast(pc.cast(text, pa.timestamp("us", tz=tz)), pa.int64())
+        moments = _moments(_float(pc.cast(micro, pa.float64(), safe=False)))
+        seconds[arrow.number_array(known)] = moments if tz else _of_zone(moments, zone)
+    return seconds
 
-    def whole(name: str, missing: int) -> NDArray[np.int64]:
-        """A part as whole numbers."""
-        if name not in parts:
-            return np.full(len(cells), missing)
-        text = pc.if_else(pc.equal(pc.binary_length(parts[name]), 0), None, parts[name])
-        digits = pc.cast(pc.cast(text, pa.large_string()), pa.int64())
-        return arrow.number_array(digits, null=missing).astype(np.int64)
 
-    def is_one_of(name: str, *letters: bytes) -> NDArray[np.bool_]:
-        if name not in parts:
-            return np.zeros(len(cells), dtype=np.bool_)
-        return arrow.number_array(pc.is_in(parts[name], pa.array(letters, pa.large_binary())))
+def _pattern_times(cells: Any, zone: str, pattern: str) -> Float:
+    """Cells in a pattern of strptime as times, by DuckDB, which has NULL for any other text."""
+    with duckdb.connect(config={"threads": 1}) as engine:
+        engine.register("texts", pa.table({"cell": cells}))
+        query = "SELECT epoch_us(try_strptime(CAST(cell AS VARCHAR), ?)) AS micro FROM texts"
+        micro = engine.execute(query, [pattern]).fetchnumpy()["micro"]
+    moments = _moments(np.ma.filled(np.ma.asarray(micro, dtype=np.float64), np.nan))
+    return moments if "%z" in pattern else _of_zone(moments, zone)
 
-    year, month = whole("year", -1), whole("month", 1)
-    if "short" in parts:  # as POSIX has it
-        short = whole("short", -1)
-        year = np.where(short < 0, -1, np.where(short < 69, 2000, 1900) + short)
-    if "name" in parts:
-        names = pc.ascii_lower(pc.cast(parts["name"], pa.large_string()))
-        month = arrow.number_array(pc.index_in(names, pa.array(MONTHS, pa.large_string())), 0) + 1
-    first = (year - 1970) * 12 + month.astype(np.int64) - 1
-    day = first.astype("datetime64[M]").astype("datetime64[D]") + whole("day", 1) - 1
-    exists = (year > 0) & (day.astype("datetime64[M]").astype(np.int64) == first)
-    hour = whole("hour", 0)
-    if "half" in parts:
-        hour = hour % 12 + np.where(is_one_of("half", b"p", b"P"), 12, 0)
-    clock = (day.astype(np.int64) * 24 + hour) * 3600 + whole("minute", 0) * 60 + whole("second", 0)
-    ahead = whole("ahead", 0) * 3600 + whole("past", 0) * 60
-    clock -= np.where(is_one_of("sign", b"-"), -ahead, ahead)
-    if "fraction" in parts:
-        six = pc.ascii_rpad(pc.cast(parts["fraction"], pa.large_string()), 6, "0")
-        parts["fraction"] = pc.cast(pc.utf8_slice_codeunits(six, 0, 6), pa.large_binary())
-    seconds = (clock * 1_000_000 + whole("fraction", 0)) / 1e6
-    stated = np.zeros(len(cells), dtype=np.bool_)
-    if "zone" in parts:
-        stated = arrow.number_array(pc.greater(pc.binary_length(parts["zone"]), 0))
-    seconds = np.where(exists & (seconds >= _YEAR_1), seconds, np.nan)
-    return np.where(stated, seconds, _of_zone(seconds, zone))
+
+def _moments(micro: Float) -> Float:
+    """Microseconds as seconds, NaN before the year 1."""
+    return np.where(micro < _YEAR_1 * 1e6, np.nan, micro / 1e6)
 
 
 def _since_1970(when: date, zone: str) -> float:

@@ -24,25 +24,21 @@ from dpviz.files import arrow
 from dpviz.lazy import pa, pc
 from dpviz.private.load.columns import MAX_LINE, is_text, plain, shown
 
-_HEXADECIMAL = np.array([list(f"{each:02x}".encode()) for each in range(256)], dtype=np.uint8)
-"""Letters (256, 2) of each byte."""
 _BETWEEN = r"[ \t\n\v\f\r,;]+"
 _BETWEEN_BYTES = re.compile(_BETWEEN.encode())
 _EXPONENT = 1e16
-"""From here on a float is written with an exponent, in Python as in DuckDB."""
-_ARROW_DIFFERS, _ARROW_AGREES = (1e-9, _EXPONENT), (1e-4, 1e10)
-"""Arrow writes floats that are not whole as Python does outside of the first and in the second."""
+"""From here on a whole float is written with an exponent."""
 
 
 def texts(column: Any, name: str) -> Any:
     """Ids as a large_binary pyarrow array (n,), missing ones null, stability 1.
 
     Text stays as it is written, byte by byte: ``7``, ``07`` and ``7.0`` are three ids. A typed
-    column has one canonical form: whole numbers and decimals in decimal digits, floats as Python
-    writes the double of that value, but whole ones without ``.0`` (digits below 10^16, and else the
-    shortest decimal that reads back the same), times in ISO 8601, truth as true or false, a
-    UUID in its five groups; any other type that extends one is as that. What is no id is missing:
-    a null, a NaN, and text without a character in every format (text of spaces is an id).
+    column has one canonical form: whole numbers and decimals in decimal digits, floats as the
+    shortest decimal that reads back the same, whole ones below 10^16 without ``.0``, times in
+    ISO 8601, truth as true or false, a UUID in its five groups; any other type that extends one is
+    as that. What is no id is missing: a null, a NaN, and text without a character in every format
+    (text of spaces is an id).
 
     Raises:
         DataError: the declared type has no such form, as lists have none.
@@ -69,19 +65,18 @@ def texts(column: Any, name: str) -> Any:
 def listed_places(written: Any, names: Sequence[str]) -> NDArray[np.int64]:
     """Places of texts, as of :func:`texts`, in a public list of names, int64 (n,); −1 for none.
 
-    Bytes that are UTF-8 are read as such, and others as Windows-1252, each cell by itself.
+    Text is UTF-8: in another encoding a name with accents is none of the list.
     """
     utf8 = [name.encode(errors="surrogatepass") for name in names]
-    listed = pa.array([*utf8, *map(_windows, names, utf8)], pa.large_binary())
-    place = arrow.number_array(pc.index_in(written, value_set=listed), null=-1).astype(np.int64)
-    return np.where(place < 0, -1, place % max(len(names), 1))
+    listed = pa.array(utf8, pa.large_binary())
+    return arrow.number_array(pc.index_in(written, value_set=listed), null=-1).astype(np.int64)
 
 
 def kind_numbers(column: Any, kinds: Kinds) -> NDArray[np.int64]:
     """Places of a column's kinds in the public list, int64 (n,), stability 1: −1 for none.
 
-    A kind is text, byte by byte as in :func:`texts`, in UTF-8 or else in
-    Windows-1252. What is not listed is ``other`` where that is listed; a missing kind is none.
+    A kind is text, byte by byte as in :func:`texts`, in UTF-8. What is not listed is ``other``
+    where that is listed; a missing kind is none.
 
     Raises:
         DataError: the declared type holds no texts.
@@ -144,46 +139,15 @@ def _of_float(value: float) -> bytes:
 
 
 def _of_floats(column: Any) -> Any:
-    """Floats of any width as large_string, as :func:`_of_float` has each of them; NaN is null."""
+    """Floats of any width as large_string; NaN is null, and a whole one has no point."""
     with np.errstate(invalid="ignore"):  # one kind of NaN warns wherever it is touched
         values = arrow.number_array(column).astype(np.float64)
-        size, none = np.abs(values), np.isnan(values)
-        whole = (size < _EXPONENT) & (values == np.floor(values))
+        whole = (np.abs(values) < _EXPONENT) & (values == np.floor(values))
     whole &= (values != 0) | ~np.signbit(values)  # whole numbers have no -0
-    odd = ~whole & (size < _ARROW_DIFFERS[1]) & (size >= _ARROW_DIFFERS[0])
-    odd &= ~((size >= _ARROW_AGREES[0]) & (size < _ARROW_AGREES[1]))
-    written = pc.cast(_only(values, ~(whole | odd | none)), pa.large_string())
-    if whole.any():
-        digits = pc.cast(arrow.numbers(values[whole].astype(np.int64)), pa.large_string())
-        written = _with(written, whole, digits)
-    if odd.any():
-        few = pa.array([_of_float(each) for each in values[odd].tolist()], pa.large_string())
-        written = _with(written, odd, few)
-    return written
-
-
-def _only(values: NDArray[np.float64], wanted: NDArray[np.bool_]) -> Any:
-    """Numbers as a column, null where they are not wanted."""
-    column = arrow.numbers(values)
-    return column if wanted.all() else pc.if_else(arrow.numbers(wanted), column, None)
-
-
-def _with(column: Any, where: NDArray[np.bool_], cells: Any) -> Any:
-    """A column with other cells in some places."""
-    return cells if where.all() else pc.replace_with_mask(column, arrow.numbers(where), cells)
-
-
-def _windows(name: str, utf8: bytes) -> bytes:
-    """A name in Windows-1252, or in UTF-8 where that has no such letters or would be UTF-8 too."""
-    try:
-        written = name.encode("cp1252")
-    except UnicodeEncodeError:
-        return utf8
-    try:
-        written.decode()
-    except UnicodeDecodeError:
-        return written
-    return utf8
+    digits = pc.cast(arrow.numbers(np.where(whole, values, 0).astype(np.int64)), pa.large_string())
+    written = pc.cast(arrow.numbers(values), pa.large_string())
+    written = pc.if_else(arrow.numbers(np.isnan(values)), None, written)
+    return pc.if_else(arrow.numbers(whole), digits, written)
 
 
 def _items(cell: Any) -> list[bytes | None]:
@@ -213,18 +177,9 @@ def _starts(column: Any) -> NDArray[np.int64]:
 
 
 def _stored(column: Any) -> Any:
-    """A column of a type that extends another as one of that; UUIDs as texts.
-
-    They are bytes: as texts, they were refused for one that is no UTF-8.
-    """
+    """A column of a type that extends another as one of that; UUIDs as texts."""
     if not isinstance(column.type, pa.BaseExtensionType):
         return column
-    stored = column.storage
-    if column.type != pa.uuid():
-        return plain(stored)
-    raw = pc.fill_null(stored, bytes(16))
-    octets = np.frombuffer(raw.buffers()[1], np.uint8)[16 * raw.offset :][: 16 * len(raw)]
-    letters = _HEXADECIMAL[octets.reshape(-1, 16)].reshape(-1, 32)
-    groups = np.insert(letters, (8, 12, 16, 20), ord("-"), axis=1)
-    written = pa.Array.from_buffers(pa.binary(36), len(raw), [None, pa.py_buffer(groups)])
-    return pc.if_else(stored.is_valid(), written, None)
+    if column.type == pa.uuid():
+        return pa.array([each and str(each) for each in column.to_pylist()], pa.large_string())
+    return plain(column.storage)

@@ -18,7 +18,8 @@ from dpviz.errors import DataError
 from dpviz.files import limits
 from dpviz.files.foreign import file_of
 from dpviz.lazy import pa, shapely
-from dpviz.releases.areas.partition import MOST_LEVELS, Areas, hierarchy
+from dpviz.releases.areas.hierarchy import hierarchy
+from dpviz.releases.areas.partition import MOST_LEVELS, Areas
 from dpviz.releases.points.region_file import (
     label,
     naming_column,

@@ -19,7 +19,8 @@ from dpviz.files import limits
 from dpviz.lazy import h3, shapely
 from dpviz.releases.antimeridian import polygons, ring
 from dpviz.releases.areas.cell_ids import to_degrees
-from dpviz.releases.areas.partition import Areas, hierarchy
+from dpviz.releases.areas.hierarchy import hierarchy
+from dpviz.releases.areas.partition import Areas
 from dpviz.trees.lattice import Float
 
 FEW = 10

@@ -15,7 +15,7 @@ from dpviz.errors import DataError
 from dpviz.files import limits
 from dpviz.files.foreign import file_of
 from dpviz.lazy import geopandas, pa, shapely
-from dpviz.releases.areas.release import AreaRelease
+from dpviz.releases.counts import AreaRelease
 from dpviz.releases.points.region_file import label, opened_shapes, parsed
 
 ADDED = ("count", "low", "high")
@@ -49,8 +49,8 @@ def joined(
         if name in titles:
             raise DataError(f"{file.name} has a column {name!r} already: rename it")
     keys = [label(value) for value in table[key].to_pylist()]
-    part = release.areas.rows(level)
-    names = release.areas.names[part]
+    part = release.frame.rows_of(level)
+    names = release.frame.names[part]
     for words, what in ((keys, f"{file.name} names the area"), (names, "the release has the area")):
         twice = [word for word, times in Counter(words).items() if times > 1 and word]
         if twice:

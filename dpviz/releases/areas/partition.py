@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpviz.checks import require, texts
 from dpviz.domain import Domain
-from dpviz.errors import DataError, ReleaseError
+from dpviz.domain.crs import known_crs
+from dpviz.errors import DataError, DomainError, ReleaseError
 from dpviz.files import limits
-from dpviz.lazy import shapely
+from dpviz.lazy import geopandas, pa, pd, shapely
+from dpviz.releases.answers import Answers
 from dpviz.releases.areas.cell_ids import cells_at, numbers_of
+from dpviz.releases.files import geo_metadata, identifiers, numbers, whole_numbers
+from dpviz.releases.frame import Frame, Tree
+from dpviz.releases.points.range_count import Cover, sums_of
+from dpviz.releases.points.sums import Sums
 from dpviz.trees.consistency import sum_up
-from dpviz.trees.decomposition import level_slices
+from dpviz.trees.decomposition import Decomposition, level_slices
+from dpviz.trees.haar import HaarNoise
 from dpviz.trees.lattice import Float, Int
 
 MOST_LEVELS = 16
@@ -26,9 +32,13 @@ MOST_LEVELS = 16
 BATCH = 1 << 18
 """Places that are looked up at once."""
 
+SLIVER = 1e-6
+"""A share of an area that a rectangle along its edge takes in or leaves out: edges of rectangles
+lie on the domain's lattice, those of areas do not."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Areas:
+class Areas(Frame):
     """A public partition and the areas that it adds up to, in breadth-first order.
 
     Everything is chosen without looking at records: polygons of a file, or hexagons.
@@ -52,6 +62,10 @@ class Areas:
     parent: Int
     shapes: NDArray[np.object_]
     resolution: int | None = None
+
+    kind: ClassVar[str] = "areas"
+    NEEDED = ("geometry", "name", "parent", "count", "variance")
+    FACTS = ("domain", "levels", "resolution")
 
     def __post_init__(self) -> None:
         require(self.domain, Domain, "domain", ReleaseError)
@@ -99,7 +113,7 @@ class Areas:
         """How many finest areas there are."""
         return len(self) - self.first_leaf
 
-    def rows(self, level: str | None = None) -> slice:
+    def rows_of(self, level: str | None = None) -> slice:
         """Rows of a level by its name; of the finest by default.
 
         Raises:
@@ -149,7 +163,7 @@ class Areas:
         Raises:
             DataError: no such level.
         """
-        part = self.rows(level)
+        part = self.rows_of(level)
         if part == self.slices[-1]:
             return self.shapes
         owner = self.ancestors(self.slices.index(part))
@@ -189,45 +203,151 @@ class Areas:
         order = np.argsort(ids, kind="stable")
         return ids[order], order
 
+    def nodes(self, counts: Float, variance: Float) -> Decomposition:
+        """The areas as intervals of the finest ones, with an estimate of each."""
+        lo = np.zeros(len(self), dtype=np.int64)
+        hi = np.zeros(len(self), dtype=np.int64)
+        lo[self.first_leaf :] = np.arange(self.leaves)
+        hi[self.first_leaf :] = lo[self.first_leaf :] + 1
+        for part in self.slices[:0:-1]:
+            above, first = np.unique(self.parent[part], return_index=True)
+            lo[above] = lo[part][first]
+            hi[above] = hi[part][np.append(first[1:], part.stop - part.start) - 1]
+        return Decomposition(lo[:, None], hi[:, None], self.parent, counts, variance)
 
-def hierarchy(paths: Sequence[Sequence[str]], names: Sequence[str]) -> tuple[Int, list[str], Int]:
-    """Breadth-first areas from the names of each finest one and of those above it.
+    def check(self, nodes: Decomposition) -> None:
+        """See the base."""
+        if not np.array_equal(nodes.parent, self.parent):
+            raise ReleaseError(f"{len(nodes)} nodes are not those of {len(self)} areas")
 
-    Args:
-        paths: of each finest area, a name for each level, coarsest first.
-        names: of the levels.
+    def questions(self, queries: Any, period: Any = None) -> tuple[Int, Int]:
+        """Lattice boxes of rectangles."""
+        if period is not None:
+            raise DomainError(f"period {period!r}: this release has no time, leave the period out")
+        return self.domain.boxes(queries)
 
-    Returns:
-        Which path each finest area stands for, in order; names of all areas; row of each parent.
-
-    Raises:
-        DataError: two finest areas of one name in the same area.
-
-    >>> hierarchy([("N", "a"), ("S", "b"), ("N", "c")], ("side", "ward"))[1:]
-    (['N', 'S', 'a', 'c', 'b'], array([-1, -1,  0,  0,  1]))
-    """
-    depth = len(names)
-    ranks: list[dict[tuple[str, ...], int]] = [{} for _ in names]
-    for path in paths:
-        for level, rank in enumerate(ranks):
-            rank.setdefault(tuple(path[: level + 1]), len(rank))
-    order = sorted(
-        range(len(paths)),
-        key=lambda row: [ranks[at][tuple(paths[row][: at + 1])] for at in range(depth)],
-    )
-    if len(ranks[-1]) != len(paths):
-        ((twice, _),) = Counter(map(tuple, paths)).most_common(1)
-        raise DataError(
-            f"two areas are called {twice[-1]!r}: dissolve them, or name areas by another column"
+    def cover(self, nodes: Decomposition, questions: tuple[Int, Int]) -> Cover:
+        """The coarsest areas that lie in a rectangle, and of those that its edge cuts the share of
+        their surface (the uniformity assumption).
+        """
+        low, high = (self.domain.to_coordinates(each) for each in questions)
+        shares = [self._shares(rect) for rect in shapely.box(*low.T, *high.T)]
+        rows = [np.flatnonzero(share) for share in shares]
+        query = np.repeat(np.arange(len(rows)), list(map(len, rows)))
+        parts = [share[row] for share, row in zip(shares, rows, strict=True)]
+        none = np.empty(0, dtype=np.int64)
+        return Cover(
+            query, np.concatenate([none, *rows]), np.concatenate([np.empty(0), *parts]), len(rows)
         )
-    above: dict[tuple[str, ...], int] = {(): -1}
-    rows: list[str] = []
-    parent: list[int] = []
-    for level in range(depth):
-        prefixes = dict.fromkeys(tuple(paths[row][: level + 1]) for row in order)
-        numbered = {prefix: len(rows) + at for at, prefix in enumerate(prefixes)}
-        rows += [prefix[-1] for prefix in prefixes]
-        parent += [above[prefix[:-1]] for prefix in prefixes]
-        above = numbered
-    limits.REGIONS.check(len(rows), "the list of areas")
-    return np.array(order), rows, np.array(parent)
+
+    def sums(
+        self, nodes: Decomposition, noise: HaarNoise | None, questions: tuple[Int, Int]
+    ) -> Float:
+        """See the base."""
+        return sums_of(nodes, noise, self.cover(nodes, questions), common=0.0)
+
+    def _shares(self, rect: Any) -> Float:
+        """The share of each area that answers a rectangle, float64 (n,); 0 for those not used."""
+        share = np.zeros(len(self))
+        near = self._tree.query(rect, "intersects")
+        surface = self.surface[self.first_leaf + near]
+        inside = shapely.area(shapely.intersection(self.shapes[near], rect)) / surface
+        inside = np.where(inside < SLIVER, 0.0, inside)
+        share[self.first_leaf + near] = np.where(inside > 1.0 - SLIVER, 1.0, inside)
+        for part in self.slices[:0:-1]:
+            cut = np.bincount(self.parent[part], share[part] < 1.0, minlength=len(self))
+            above = np.unique(self.parent[part])
+            share[above] = cut[above] == 0
+            share[part][share[self.parent[part]] == 1.0] = 0.0
+        return share
+
+    @cached_property
+    def _tree(self) -> Any:
+        return shapely.STRtree(self.shapes)
+
+    def together(self, release: Any) -> Decomposition:
+        """See the base: not needed, as nodes are the areas."""
+        raise ReleaseError("parts of a release are of different areas")
+
+    def columns(self, tree: Tree) -> dict[str, Any]:
+        """A row per area, breadth-first, GeoParquet 1.1; the finest areas have their polygons."""
+        above: list[Any] = [None] * self.first_leaf
+        answers = self.answers(tree.nodes)
+        return {
+            "geometry": pa.array([*above, *shapely.to_wkb(self.shapes)], pa.binary()),
+            "level": pa.array(self.level_of.tolist(), pa.string()).dictionary_encode(),
+            "name": pa.array(self.names, pa.string()),
+            "parent": pa.array(self.parent, pa.int32()),
+            "count": pa.array(answers.count),
+            "variance": pa.array(tree.nodes.variance),
+            "low": pa.array(answers.low),
+            "high": pa.array(answers.high),
+        }
+
+    def facts(self) -> dict[str, Any]:
+        """See the base."""
+        levels = list(self.levels)
+        return {"domain": self.domain.to_dict(), "levels": levels, "resolution": self.resolution}
+
+    def geo(self) -> dict[str, bytes]:
+        """See the base."""
+        shapes = ["MultiPolygon", "Polygon"]
+        return {"geo": geo_metadata(shapes, self.domain.crs, self.domain.bounds)}
+
+    @classmethod
+    def from_columns(
+        cls, table: pa.Table, stated: dict[str, Any], first: Areas | None = None
+    ) -> tuple[Areas, Decomposition, Sums | None]:
+        """See the base."""
+        names = identifiers(table, "name")
+        if names.dtype.kind != "O":
+            raise ReleaseError("column 'name' holds numbers: expected text")
+        parent, resolution = whole_numbers(table, "parent"), stated.get("resolution")
+        finest = int(parent.max(initial=-1)) + 1  # the first row after the last that is a parent
+        shapes = _shapes(table["geometry"].slice(finest), resolution)
+        domain, levels = Domain.from_dict(stated["domain"]), tuple(stated["levels"])
+        areas = cls(domain, levels, tuple(names.tolist()), parent, shapes, resolution)
+        nodes = areas.nodes(numbers(table, "count"), numbers(table, "variance"))
+        return areas, nodes, None
+
+    def rows(self, release: Any, level: str | None = "all", *, shapes: bool = True) -> pd.DataFrame:
+        """See the base: polygon, level, name, parent, count, sd of its noise, 95 % interval.
+
+        Raises:
+            DataError: no such level.
+        """
+        plain = self._plain_rows(release.answers, level)
+        if not shapes:
+            return plain
+        shown = self.levels if level == "all" else (level,)
+        outlines = np.concatenate([self.outlines(each) for each in shown])
+        crs = known_crs(self.domain.crs)
+        frame: pd.DataFrame = geopandas.GeoDataFrame(plain, geometry=outlines, crs=crs)
+        return frame
+
+    def _plain_rows(self, answers: Answers, level: str | None) -> pd.DataFrame:
+        part = slice(0, len(self)) if level == "all" else self.rows_of(level)
+        parents = np.array([*self.parent_names, ""], dtype=object)[:-1]
+        columns = {
+            "level": self.level_of[part],
+            "name": np.array([*self.names, None], dtype=object)[:-1][part],
+            "parent": parents[part],
+        }
+        names = ("count", "noise_sd", "low", "high")
+        return pd.DataFrame(columns | {name: getattr(answers, name)[part] for name in names})
+
+
+def _shapes(column: Any, resolution: int | None) -> Any:
+    """Polygons of the finest areas; what a file can hold that would break a query is refused."""
+    encoded = [each for each in column.to_pylist() if isinstance(each, bytes)]
+    if len(encoded) != len(column):
+        raise ReleaseError("column 'geometry' has no polygon for one of the finest areas")
+    if sum(map(len, encoded)) // 16 > limits.VERTICES.most * (1 if resolution is None else 2):
+        raise ReleaseError(f"column 'geometry' holds more than {limits.VERTICES}")
+    shapes = np.array([*shapely.from_wkb(encoded), None], dtype=object)[:-1]
+    kinds = (shapely.GeometryType.POLYGON, shapely.GeometryType.MULTIPOLYGON)
+    sound = np.isin(shapely.get_type_id(shapes), kinds) & shapely.is_valid(shapes)
+    area = shapely.area(shapes)
+    if not (sound & np.isfinite(area) & (area > 0)).all():
+        raise ReleaseError("column 'geometry' holds what is no valid polygon")
+    return shapes

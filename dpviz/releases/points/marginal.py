@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpviz.domain import Domain
+from dpviz.releases.counts import PointRelease
+from dpviz.releases.points.box import Box
 from dpviz.releases.points.range_count import box_count, shared_variance
-from dpviz.releases.points.release import PointRelease
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.grid import grid_tree
 from dpviz.trees.lattice import Float, Int, grid_edges
@@ -76,6 +77,8 @@ def marginal(
         noise = noise.marginal(lo[0, others], hi[0, others], cells, flat.side)
     nodes = nodes.replace(count=answers.count, variance=variance, assumed=assumed)
     extra = {**release.header.extra, "marginal": [domain.columns[axis] for axis in axes]}
-    return PointRelease(
-        flat, nodes, replace(release.header, noise=noise.to_dict() if noise else {}, extra=extra)
+    return release.derived(
+        Box(flat),
+        nodes,
+        replace(release.header, noise=noise.to_dict() if noise else {}, extra=extra),
     )

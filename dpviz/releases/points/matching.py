@@ -20,7 +20,7 @@ from dpviz.domain import Domain
 from dpviz.domain.rectangles import listed, numbers_of
 from dpviz.errors import ParameterError
 from dpviz.lazy import pa
-from dpviz.releases.points.release import PointRelease
+from dpviz.releases.counts import CountRelease, PointRelease
 from dpviz.trees.boxpairs import METRICS, near_pairs
 from dpviz.trees.lattice import Float, Int
 
@@ -147,7 +147,7 @@ def match(
             wrong length, an unknown metric or padding, or more pairs than the public cap.
     """
     for name, release in (("release_a", release_a), ("release_b", release_b)):
-        require(release, PointRelease, name, ParameterError)
+        require(release, CountRelease, name, ParameterError)
     steps = lattice_steps(_same_domain(release_a, release_b), within)
     if metric not in METRICS:
         raise ParameterError(f"metric {metric!r}: choose one of {', '.join(METRICS)}")

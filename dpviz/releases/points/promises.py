@@ -18,11 +18,10 @@ from dpviz.domain import Domain
 from dpviz.errors import DomainError, DpvizError
 from dpviz.files.foreign import file_of
 from dpviz.queries.wishes import MOST_WISHES, Wish, parse, squares
-from dpviz.releases.areas.release import AreaRelease
-from dpviz.releases.points.range_count import RangeAnswers
+from dpviz.releases.answers import RangeAnswers
+from dpviz.releases.counts import AreaRelease, PointRelease, is_areas
 from dpviz.releases.points.region_count import Regions
 from dpviz.releases.points.region_file import read_regions
-from dpviz.releases.points.release import PointRelease
 from dpviz.trees.lattice import Float
 
 KEY = "promises"
@@ -81,7 +80,7 @@ def _of_areas(release: AreaRelease, wish: Wish) -> Promise:
     odds = within(wish.tolerance(answers.count), answers.noise_sd, nothing, nothing)
     probability, row = worst(wish, odds)
     good = int((odds >= wish.confidence).sum())
-    name = release.areas.names[row]
+    name = release.frame.names[row]
     note = f"least likely in {name}; {good} of {len(odds)} areas reach it"
     return Promise(str(wish), probability, note)
 
@@ -171,7 +170,7 @@ def _promise(release: PointRelease | AreaRelease, text: str, folder: Path | None
     try:
         wish = parse(text).public()
         text = str(wish)
-        if not isinstance(release, PointRelease):
+        if is_areas(release):
             return _of_areas(release, wish)
         if wish.areas:
             if folder is None or not file_of(folder / wish.areas)[0].is_file():

@@ -9,12 +9,13 @@ cannot be distinguished from zero, it is the whole range of what q can be.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz.releases.answers import INTERVAL_SDS
+from dpviz.releases.answers import INTERVAL_SDS, RangeAnswers
 from dpviz.trees.lattice import Float
 
 
@@ -64,3 +65,15 @@ def quotients(
     value = np.where(enough, above / np.where(enough, below, 1.0), np.nan)
     value, low, high = (np.clip(each, least, most) for each in (value, low, high))
     return Quotients(value, low, high, enough)
+
+
+def share_of(one: RangeAnswers, rest: Sequence[RangeAnswers]) -> Quotients:
+    """The share of one kind's counts, of those of it and of other kinds.
+
+    Each count errs by noise and by cut leaves, independently of the other kinds: where these lie
+    alike in a leaf, shares stay as they are, and the interval is wider than need be.
+    """
+    variances = [each.noise_sd**2 + each.uniformity_sd**2 for each in (one, *rest)]
+    total = np.sum([each.count for each in (one, *rest)], axis=0)
+    of_one, of_all = variances[0], np.sum(variances, axis=0)
+    return quotients(one.count, total, (of_one, of_all, of_one), limits=(0.0, 1.0))

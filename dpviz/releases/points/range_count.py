@@ -9,9 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from dpviz.releases.answers import INTERVAL_SDS, Answers, interval
+from dpviz.releases.answers import RangeAnswers, answers_from
 from dpviz.trees.coherence import coherence
 from dpviz.trees.consistency import sum_up
 from dpviz.trees.decomposition import Decomposition
@@ -25,37 +24,29 @@ BULK = 64
 
 
 @dataclass(frozen=True)
-class RangeAnswers(Answers):
-    """Answers to q rectangles or regions, as columns of length q.
+class Cover:
+    """The nodes that answer queries, as columns: which query, which node, the share of it.
 
     Attributes:
-        uniformity_sd: how far the true spread inside the leaves that the edge cuts may move the
-            count: an ESTIMATE, from a Beta model of concentration 2 around the share of the area,
-            of which a part is common to all leaves (:func:`~dpviz.trees.coherence.coherence`); of
-            wavelets see :func:`sums_of`. A square that was chosen because many records lie in it is
-            held less often.
-        nodes: nodes used.
+        query: whose answer each node is part of, int64 (k,).
+        node: row of the node, int64 (k,).
+        share: of the node inside the query, float64 (k,).
+        queries: how many there are.
     """
 
-    uniformity_sd: Float
-    nodes: Int
-
-    @property
-    def larger_error(self) -> Float:
-        """The ± of a count that stands alone: half of the interval, or what cut leaves may cost."""
-        return np.maximum(self.half_width, INTERVAL_SDS * self.uniformity_sd)
-
-
-@dataclass(frozen=True)
-class Cover:
-    """The nodes that answer one rectangle, and the share of each that lies inside it."""
-
-    nodes: Int
-    fraction: Float
+    query: Int
+    node: Int
+    share: Float
+    queries: int
 
 
 def box_count(nodes: Decomposition, noise: HaarNoise | None, lo: Int, hi: Int) -> RangeAnswers:
-    """Estimated records in lattice boxes.
+    """Estimated records in lattice boxes; arguments as for :func:`box_sums`."""
+    return answers_from(box_sums(nodes, noise, lo, hi))
+
+
+def box_sums(nodes: Decomposition, noise: HaarNoise | None, lo: Int, hi: Int) -> Float:
+    """Sums over the nodes that answer lattice boxes, float64 (q, 4).
 
     Args:
         nodes: of a release.
@@ -64,13 +55,7 @@ def box_count(nodes: Decomposition, noise: HaarNoise | None, lo: Int, hi: Int) -
         hi: ends of the boxes, exclusive.
     """
     if len(lo) < BULK:
-        covers = [cover(nodes, lo[row], hi[row]) for row in range(len(lo))]
-        query = np.repeat(np.arange(len(lo)), [len(each.nodes) for each in covers])
-        columns = np.zeros((0, 4))
-        if covers:
-            covering = np.concatenate([each.nodes for each in covers])
-            share = np.concatenate([each.fraction for each in covers])
-            columns = sums_of(nodes, noise, query, covering, share, len(lo))
+        columns = sums_of(nodes, noise, box_cover(nodes, lo, hi))
     else:
         from dpviz.trees.kernels import walk_tree
 
@@ -91,7 +76,7 @@ def box_count(nodes: Decomposition, noise: HaarNoise | None, lo: Int, hi: Int) -
         )
     if noise is not None:
         columns[:, 1] = noise.of_boxes(lo, hi)
-    return answers_from(columns)
+    return np.asarray(columns)
 
 
 def shared_variance(nodes: Decomposition, variance: Float, lo: Int, hi: Int) -> Float:
@@ -111,14 +96,10 @@ def shared_variance(nodes: Decomposition, variance: Float, lo: Int, hi: Int) -> 
 
 
 def sums_of(
-    nodes: Decomposition,
-    noise: HaarNoise | None,
-    query: Int,
-    covering: Int,
-    share: Float,
-    queries: int,
+    nodes: Decomposition, noise: HaarNoise | None, cover: Cover, common: float | None = None
 ) -> Float:
-    """Sums over the nodes that answer queries, float64 (queries, 4): see :func:`answers_from`.
+    """Sums over the nodes that answer queries, float64 (q, 4), as for
+    :func:`~dpviz.releases.answers.answers_from`.
 
     The uniformity model takes the counts c of cut leaves as they are: methods shrink them. Those of
     wavelets are raw, so it takes :func:`~dpviz.trees.shrinkage.settled` ones.
@@ -134,13 +115,13 @@ def sums_of(
     Args:
         nodes: of a release.
         noise: the exact noise of their sums, where the release states one.
-        query: whose answer each node is part of, int64 (k,).
-        covering: which node, int64 (k,).
-        share: of the node's volume inside the query, float64 (k,).
-        queries: how many.
+        cover: the nodes that answer each query, and the share of each.
+        common: part of the leaves' uniformity errors that is common; that of the tree by default.
     """
+    query, covering, share, queries = cover.query, cover.node, cover.share, cover.queries
     count, variance = nodes.count[covering], nodes.variance[covering]
     held = nodes.count if noise is None else settled(nodes)
+    common = coherence(nodes, held) if common is None else common
     uniformity = uniformity_variance(held[covering], share)
     if nodes.assumed is not None:  # a share s of a share t is one of s·t: the model's own law
         uniformity += share * nodes.assumed[covering]
@@ -148,30 +129,24 @@ def sums_of(
     sums = [np.bincount(query, weights=each, minlength=queries) for each in summands]
     signed = np.sqrt(uniformity) - np.sqrt(uniformity_variance(-held[covering], share))
     together = np.bincount(query, weights=signed, minlength=queries)
-    sums[2] = sums[2] + np.square(coherence(nodes, held) * np.maximum(together, 0.0))
+    sums[2] = sums[2] + np.square(common * np.maximum(together, 0.0))
     if noise is not None:
         square = uniformity_variance(np.sqrt(variance), share) ** 2
         sums[2] += np.sqrt(2.0 * np.bincount(query, weights=square, minlength=queries))
     return np.stack(sums, axis=1, dtype=np.float64)
 
 
-def answers_from(columns: Float) -> RangeAnswers:
-    """Answers from sums over the nodes used.
-
-    Args:
-        columns: shape (q, 4): count, variance of the noise, variance of what uniformity assumes,
-            nodes used.
-    """
-    return RangeAnswers(
-        **interval(columns[:, 0], np.sqrt(columns[:, 1])),
-        uniformity_sd=np.sqrt(columns[:, 2]),
-        nodes=columns[:, 3].astype(np.int64),
-    )
+def box_cover(nodes: Decomposition, lo: Int, hi: Int) -> Cover:
+    """The nodes that answer lattice boxes [lo, hi), (q, dims) each: the reference walk."""
+    walks = [_cover_of_box(nodes, *box) for box in zip(lo, hi, strict=True)]
+    query = np.repeat(np.arange(len(lo)), [len(rows) for rows, _ in walks])
+    none = np.empty(0, np.int64), np.empty(0)
+    rows, share = (np.concatenate(column) for column in zip(none, *walks, strict=True))
+    return Cover(query, rows, share, len(lo))
 
 
-def cover(nodes: Decomposition, lo: ArrayLike, hi: ArrayLike) -> Cover:
-    """The nodes that answer the lattice box [lo, hi): the reference walk, level by level."""
-    lo, hi = np.asarray(lo, np.int64), np.asarray(hi, np.int64)
+def _cover_of_box(nodes: Decomposition, lo: Int, hi: Int) -> tuple[Int, Float]:
+    """Nodes of one box and the share of each, level by level."""
     frontier = np.arange(nodes.levels[0].stop)
     covering, shares = [], []
     while len(frontier):
@@ -182,4 +157,4 @@ def cover(nodes: Decomposition, lo: ArrayLike, hi: ArrayLike) -> Cover:
         shares.append(common[answered] / volume[answered])
         opened = frontier[(common > 0) & ~answered]
         frontier = nodes.children(opened)[1]
-    return Cover(np.concatenate(covering), np.concatenate(shares))
+    return np.concatenate(covering), np.concatenate(shares)

@@ -17,8 +17,9 @@ from dpviz.domain import Domain
 from dpviz.errors import DomainError
 from dpviz.files import limits
 from dpviz.lazy import shapely
+from dpviz.releases.answers import RangeAnswers, answers_from
 from dpviz.releases.points.clipping import is_flat, joined, outlines_of
-from dpviz.releases.points.range_count import RangeAnswers, answers_from, sums_of
+from dpviz.releases.points.range_count import Cover, sums_of
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.haar import HaarNoise
 from dpviz.trees.lattice import Float, Int
@@ -98,15 +99,6 @@ def _is_finite(shape: Any) -> bool:
     return known and bool(np.isfinite(shapely.get_coordinates(shape)).all())
 
 
-@dataclass(frozen=True)
-class RegionCover:
-    """The nodes that answer regions, as columns: which region, which node, the share of it."""
-
-    region: Int
-    nodes: Int
-    fraction: Float
-
-
 def region_count(
     domain: Domain, nodes: Decomposition, noise: HaarNoise | None, regions: Regions
 ) -> RangeAnswers:
@@ -119,27 +111,28 @@ def region_count(
         regions: see :func:`regions_of`, and ``read_regions`` of ``region_file``. What lies outside
             the domain counts nothing: see their ``inside``.
     """
-    cover = region_cover(domain, nodes, regions)
-    columns = sums_of(nodes, noise, cover.region, cover.nodes, cover.fraction, len(regions))
+    return answers_from(region_sums(nodes, noise, region_cover(domain, nodes, regions)))
+
+
+def region_sums(nodes: Decomposition, noise: HaarNoise | None, cover: Cover) -> Float:
+    """Sums over the nodes that answer regions, float64 (q, 4)."""
+    columns = sums_of(nodes, noise, cover)
     if noise is not None:
-        columns[:, 1] = _exact_variance(nodes, noise, cover, len(regions))
-    return answers_from(columns)
+        columns[:, 1] = _exact_variance(nodes, noise, cover)
+    return columns
 
 
-def _exact_variance(nodes: Decomposition, noise: HaarNoise, cover: RegionCover, n: int) -> Float:
-    """Variance of the sum of each of n regions, from the release's own noise."""
-    order = np.argsort(cover.region, kind="stable")
-    ends = np.cumsum(np.bincount(cover.region, minlength=n))[:-1]
-    lo, hi = nodes.lo[cover.nodes], nodes.hi[cover.nodes]
+def _exact_variance(nodes: Decomposition, noise: HaarNoise, cover: Cover) -> Float:
+    """Variance of the sum of each region, from the release's own noise."""
+    order = np.argsort(cover.query, kind="stable")
+    ends = np.cumsum(np.bincount(cover.query, minlength=cover.queries))[:-1]
+    lo, hi = nodes.lo[cover.node], nodes.hi[cover.node]
     return np.array(
-        [
-            noise.of_region(lo[rows], hi[rows], cover.fraction[rows])
-            for rows in np.split(order, ends)
-        ]
+        [noise.of_region(lo[rows], hi[rows], cover.share[rows]) for rows in np.split(order, ends)]
     )
 
 
-def region_cover(domain: Domain, nodes: Decomposition, regions: Regions) -> RegionCover:
+def region_cover(domain: Domain, nodes: Decomposition, regions: Regions) -> Cover:
     """The nodes that answer regions: whole ones as high in the tree as may be, and cut leaves.
 
     Raises:
@@ -177,7 +170,8 @@ def region_cover(domain: Domain, nodes: Decomposition, regions: Regions) -> Regi
             opened_node.append(at[opened])
         pieces, owner = joined(left), np.concatenate(owners)
         above, node = nodes.children(np.concatenate(opened_node))
-    return RegionCover(*(np.concatenate(column) for column in zip(*answers, strict=True)))
+    region, at, share = (np.concatenate(column) for column in zip(*answers, strict=True))
+    return Cover(region, at, share, len(regions))
 
 
 def _breaks(sizes: Int) -> Int:

@@ -9,9 +9,9 @@ import numpy as np
 from dpviz.domain import Domain
 from dpviz.domain.attributes import Values
 from dpviz.errors import DomainError, ReleaseError
-from dpviz.releases.answers import INTERVAL_SDS
+from dpviz.releases.answers import INTERVAL_SDS, RangeAnswers
 from dpviz.releases.points.quotient import Quotients, quotients
-from dpviz.releases.points.range_count import RangeAnswers, box_count
+from dpviz.releases.points.range_count import box_count
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.lattice import Float, Int
 

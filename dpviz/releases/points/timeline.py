@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,35 +9,20 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpviz.domain import Domain
 from dpviz.errors import DomainError
-from dpviz.releases.answers import difference
-from dpviz.releases.points.range_count import RangeAnswers, box_count
-from dpviz.trees.decomposition import Decomposition
-from dpviz.trees.haar import HaarNoise
+from dpviz.releases.answers import RangeAnswers, difference
+from dpviz.trees.lattice import Int
 
 
-@dataclass(frozen=True)
-class Timeline(RangeAnswers):
-    """Answers to the steps of a period, as columns of length k.
+def step_boxes(
+    domain: Domain, rect: ArrayLike | None = None, every: str | None = None, period: Any = None
+) -> tuple[tuple[Int, Int], NDArray[Any]]:
+    """Lattice boxes of a rectangle step by step, and where the k steps begin and end, (k + 1,).
 
-    Attributes:
-        start, end: of each step (exclusive), datetime64 to the second, UTC; of a cycle timedelta64
-            since its beginning. The first and the last are cut where the period begins or ends
-            within them.
-    """
-
-    start: NDArray[Any]
-    end: NDArray[Any]
-
-
-def timeline(
-    domain: Domain,
-    nodes: Decomposition,
-    noise: HaarNoise | None,
-    rect: ArrayLike | None = None,
-    every: str | None = None,
-    period: Any = None,
-) -> Timeline:
-    """Estimated records of a rectangle step by step: see :meth:`PointRelease.timeline`.
+    Args:
+        domain: with time.
+        rect: of places; the whole domain by default.
+        every: a step such as ``1h``; one that suits the period by default.
+        period: start and end; the whole by default.
 
     Raises:
         DomainError: no axis is time, no such step or period, a rectangle outside, or several.
@@ -54,9 +38,7 @@ def timeline(
     cuts = domain.calendar.edges(start, end, step)
     boxes = np.repeat(box, len(cuts) - 1, axis=0)
     boxes[:, 2], boxes[:, 5] = cuts[:-1], cuts[1:]
-    answers = box_count(nodes, noise, *domain.boxes(boxes))
-    at = domain.calendar.stamps(cuts)
-    return Timeline(**vars(answers), start=at[:-1], end=at[1:])
+    return domain.boxes(boxes), domain.calendar.stamps(cuts)
 
 
 def less(first: RangeAnswers, second: RangeAnswers) -> RangeAnswers:

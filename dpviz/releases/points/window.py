@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from dpviz.domain import Domain
-from dpviz.releases.points.kinds import KindsRelease
+from dpviz.releases.counts import PointRelease
+from dpviz.releases.points.box import Box
 from dpviz.releases.points.marginal import marginal, share_within
 from dpviz.releases.points.range_count import shared_variance
-from dpviz.releases.points.release import PointRelease
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.grid import rectangle_tree
 from dpviz.trees.lattice import Int
@@ -35,19 +35,18 @@ def during(release: PointRelease, period: Any) -> PointRelease:
 
     Args:
         release: with time; of one with kinds, the map has them too.
-        period: as for :meth:`PointRelease.count`.
+        period: as for :meth:`CountRelease.count`.
 
     Raises:
         DomainError: no axis is time, or no such period.
     """
     domain = release.domain
-    if isinstance(release, KindsRelease):
-        first, *others = (during(part, period) for part in release.releases)
-        trees = [(part.nodes, None) for part in (first, *others)]
-        extra = {**release.header.extra, "period": first.header.extra["period"]}
-        frame = replace(first.domain, kinds=domain.kinds)
-        header = replace(release.header, noise=first.header.noise, extra=extra)
-        return KindsRelease(frame, trees, header)
+    if domain.kinds is not None:
+        parts = [during(part, period) for part in release.parts]
+        extra = {**release.header.extra, "period": parts[0].header.extra["period"]}
+        header = replace(release.header, noise=parts[0].header.noise, extra=extra)
+        trees = [(part.frame, part.nodes, None) for part in parts]
+        return release.with_trees(trees, header)
     place = domain.place.plain
     box = domain.over(place.bounds, period)
     start, end = max(box[0, 2], domain.period[0]), min(box[0, 5], domain.period[1])
@@ -65,7 +64,7 @@ def during(release: PointRelease, period: Any) -> PointRelease:
     low, high = corner[:, :2] * finer, corner[:, 2:] * finer
     assumed = answers.uniformity_sd**2
     nodes = Decomposition(low, high, parent, answers.count, variance, assumed)
-    return PointRelease(place, nodes, replace(release.header, extra=extra))
+    return release.derived(Box(place), nodes, replace(release.header, extra=extra))
 
 
 def _columns_of(corner: Int, lo: int, hi: int) -> tuple[Int, Int]:

@@ -4,8 +4,27 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpviz.releases.roads.release import EVENTS, RoadRelease
-from dpviz.releases.roads.timed import OF_STEPS
+import numpy as np
+
+from dpviz.releases.axis import OF_STEPS
+from dpviz.releases.counts import RoadRelease
+from dpviz.roads.paths import Paths, require_workload
+from dpviz.trees.lattice import Float
+
+EVENTS = "events"
+"""What records are called that are trips of one edge, that of the street nearest to their place."""
+
+
+def beats_zero(release: RoadRelease, workload: Paths) -> bool:
+    """Whether the noise of a workload's answers is smaller than the answers themselves.
+
+    The mean square of the true answers is estimated by that of the noisy ones minus their noise
+    variance; below the noise variance, answering zero is as good. Post-processing: free.
+    """
+    require_workload(workload)
+    answers = release.answers_to(workload)
+    variance: Float = answers.noise_sd**2
+    return bool(np.mean(answers.count**2 - variance) > np.mean(variance))
 
 
 def limits(release: RoadRelease) -> list[int]:
@@ -44,7 +63,7 @@ def beyond_noise(release: RoadRelease, *, truncation: bool = True) -> list[str]:
             f"Counts were drawn {100 * share:.0f} % of the way towards what neighbouring streets "
             "make likely: the fullest streets may be off by more than the noise."
         )
-    if any((each.edge_share < 1).any() for each in release.addends):
+    if any((part.frame.leaves(part.nodes)[1] < 1).any() for part in release.parts):
         sentences.append(
             "Some streets share one count: how far each differs from their mean is not known."
         )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -28,11 +27,14 @@ class SequenceRelease(Release):
     A model that cannot answer a question says so in a ParameterError.
     """
 
-    kind: ClassVar[str] = "sequences"
-
     alphabet: Alphabet
     model: Model
     header: Header
+
+    @property
+    def kind(self) -> str:
+        """See the base."""
+        return "sequences"
 
     def __post_init__(self) -> None:
         if self.model.size != len(self.alphabet):

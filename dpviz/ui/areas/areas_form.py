@@ -14,7 +14,6 @@ from dpviz.releases.areas.partition import MOST_LEVELS, Areas
 from dpviz.releases.areas.source import H3, ChosenAreas, areas_of
 from dpviz.render.cells import domain_bounds
 from dpviz.render.projection import areas as surfaces
-from dpviz.ui.points.area_form import set_area
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.method_form import Choice, epsilon_slider, parameters_form
@@ -56,9 +55,7 @@ def counted_form(prefix: str, domain: Domain) -> str:
     return str(chosen)
 
 
-def areas_choice(
-    prefix: str, domain: Domain, counted: str, saved: dict[str, str], *, fixed: bool
-) -> Choice | None:
+def areas_choice(prefix: str, domain: Domain, counted: str, saved: dict[str, str]) -> Choice | None:
     """The areas, ε and parameters of a release of areas; None while there are none.
 
     Args:
@@ -66,13 +63,10 @@ def areas_choice(
         domain: the public box of the records.
         counted: of :func:`counted_form`.
         saved: parameters from a permalink, as text.
-        fixed: whether the box cannot be moved, being that of built-in records.
     """
     areas = None
     with ErrorsShown():
-        areas = (
-            _hexagons(prefix, domain) if counted == HEXAGONS else _polygons(prefix, domain, fixed)
-        )
+        areas = (_hexagons if counted == HEXAGONS else _polygons)(prefix, domain)
     if areas is None:
         return None
     sizes = [part.stop - part.start for part in areas.areas.slices]
@@ -89,17 +83,14 @@ def areas_choice(
 
 def _hexagons(prefix: str, domain: Domain) -> ChosenAreas:
     asked = (permalink.parameter("areas") or "").removeprefix(H3)
-    key = f"{prefix}.resolution"
-    heard = key not in st.session_state
-    start = permalink.bounded(
-        "resolution of hexagons", asked, _usual(domain), 0, FINEST, whole=True, heard=heard
-    )
+    what = "resolution of hexagons"
+    start = permalink.number(what, asked, _usual(domain), 0, FINEST, whole=True)
     resolution = st.number_input(
         "Resolution of H3",
         0,
         FINEST,
         int(start),
-        key=key,
+        key=f"{prefix}.resolution",
         help="0: cells of 1,100 km; each step is a third to a half as wide, down to 1 m at 15.",
     )
     source = f"{H3}{int(resolution)}"
@@ -125,7 +116,7 @@ def _square_km(domain: Domain) -> float:
     return float(surfaces([domain_bounds(domain)])[0])
 
 
-def _polygons(prefix: str, domain: Domain, fixed: bool) -> ChosenAreas | None:
+def _polygons(prefix: str, domain: Domain) -> ChosenAreas | None:
     file = st.file_uploader(
         "Areas: GeoJSON, GeoPackage, GeoParquet or zipped Shapefile",
         key=f"{prefix}.areas.file",
@@ -136,7 +127,6 @@ def _polygons(prefix: str, domain: Domain, fixed: bool) -> ChosenAreas | None:
         st.info("Choose a public file of polygons.", icon=":material/upload_file:")
         return None
     upload = upload_path(f"{prefix}.areas", file)
-    layer, levels = "", tuple[str, ...]()
     try:
         layer = chosen_layer(f"{prefix}.areas", file)
         path, key = f"{upload}{layer}", f"{file.file_id}{layer}"
@@ -149,9 +139,7 @@ def _polygons(prefix: str, domain: Domain, fixed: bool) -> ChosenAreas | None:
             lambda: _drawable(areas_of(path, domain, levels=levels)),
         )
     except DpvizError as error:
-        refuse(_without(upload.name, error))
-        if not fixed and "reaches out of the bounds" in str(error):
-            _extent_button(prefix, f"{upload}{layer}", upload.name, levels, domain)
+        refuse(str(error).replace(upload.name, "the file"))
         return None
     return ChosenAreas(f"{file.name}{layer}", levels, file.file_id, areas=areas)
 
@@ -171,29 +159,6 @@ def _levels(prefix: str, columns: tuple[str, ...], key: str) -> tuple[str, ...]:
     return tuple(map(str, chosen))
 
 
-def _extent_button(
-    prefix: str, path: str, name: str, levels: tuple[str, ...], domain: Domain
-) -> None:
-    """The areas are public, and so is their extent: it may be the area of the records."""
-
-    def widen() -> None:
-        try:
-            extent = areas_of(path, levels=levels, crs=domain.crs).domain
-        except DpvizError as error:
-            st.session_state[f"{prefix}.pasted.wrong"] = _without(name, error)
-        else:
-            west, south, east, north = extent.bounds
-            set_area(prefix, (west, south, east, north), domain.crs)
-
-    st.button(
-        "Use the extent of these areas",
-        key=f"{prefix}.areas.extent",
-        icon=":material/fit_screen:",
-        on_click=widen,
-        help="They are public, and so is the box around them.",
-    )
-
-
 def _drawable(areas: Areas) -> Areas:
     _check_number(len(areas))
     return areas
@@ -206,11 +171,6 @@ def _check_number(areas: float) -> None:
             f"some {about:,.0f} areas, and a page shows up to {MOST:,}: choose a coarser level, or "
             "build it on the command line"
         )
-
-
-def _without(name: str, error: DpvizError) -> str:
-    """What is wrong with a file, which the visitor knows by another name than we do."""
-    return str(error).replace(name, "the file")
 
 
 def areas_link(choice: Choice) -> dict[str, str | None]:

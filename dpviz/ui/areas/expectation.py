@@ -48,6 +48,6 @@ def _noise(choice: Choice, chosen: ChosenAreas, max_per_unit: int) -> list[float
         **choice.parameters,
     )
     return [
-        INTERVAL_SDS * float(np.sqrt(np.median(release.variance[part])))
+        INTERVAL_SDS * float(np.sqrt(np.median(release.nodes.variance[part])))
         for part in chosen.areas.slices
     ]

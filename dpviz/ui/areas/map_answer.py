@@ -10,24 +10,17 @@ import streamlit as st
 
 from dpviz.evaluation.truth import exact_by_area
 from dpviz.releases.answers import INTERVAL_SDS
-from dpviz.releases.areas.release import AreaRelease
+from dpviz.releases.counts import AreaRelease
 from dpviz.render import Camera, with_noise
 from dpviz.render.areas import areas_scene
 from dpviz.render.cells import domain_bounds
-from dpviz.render.scene import Bounds
-from dpviz.ui.map import Shape, map_overlay, map_view
-from dpviz.ui.points.answers import (
-    history_table,
-    rectangle_answer,
-    rectangle_form,
-)
-from dpviz.ui.points.downloads import ROWS, counts_as_shown, release_details
-from dpviz.ui.points.map_answer import ask, drawn
+from dpviz.ui.points.map_answer import ask_on_map, drawn_answer
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
+from dpviz.ui.shared.downloads import ROWS, counts_as_shown, release_details
 from dpviz.ui.shared.memory import remembered
-from dpviz.ui.shared.panels import draw_hint, rows_in_words, show_promises, sortable
+from dpviz.ui.shared.panels import rows_in_words, show_promises, sortable
 from dpviz.ui.shared.text import level_title
 
 
@@ -37,10 +30,11 @@ def show_areas(prefix: str, release: AreaRelease, source: PointSource) -> None:
     _facts(prefix, release, source)
 
 
+@fragment
 def areas_map(
     prefix: str, release: AreaRelease, source: PointSource, *, shown: bool = True
 ) -> None:
-    """The map of a level, while it is ``shown``, and below it the level as a table."""
+    """The map of a level, while it is ``shown``, and the level as a table."""
     level = _level(prefix, release)
     if shown:
         _map(prefix, release, source, level)
@@ -48,8 +42,23 @@ def areas_map(
         _table(release, level)
 
 
+def _map(prefix: str, release: AreaRelease, source: PointSource, level: str) -> None:
+    camera = Camera(bounds=domain_bounds(release.domain), key=source.key)
+    draw = partial(areas_scene, release, level, camera=camera)
+    answer = partial(
+        drawn_answer,
+        prefix,
+        release,
+        source,
+        then=". Areas that it cuts count by the share of their surface inside; the areas "
+        "themselves are exact sums of each other.",
+    )
+    scene = remembered(f"{prefix}.areas", (level, release), draw)
+    ask_on_map(prefix, release, source, answer, scene, fields=(permalink.RECT,))
+
+
 def _level(prefix: str, release: AreaRelease) -> str:
-    levels = release.areas.levels
+    levels = release.frame.levels
     if len(levels) == 1:
         return levels[0]
     chosen = st.segmented_control(
@@ -63,43 +72,11 @@ def _level(prefix: str, release: AreaRelease) -> str:
     return str(chosen)
 
 
-@fragment
-def _map(prefix: str, release: AreaRelease, source: PointSource, level: str) -> None:
-    """Drawing reruns this part only."""
-    name = f"{prefix}.map"
-    left, right = st.columns([7, 3], gap="medium")
-    rect: Bounds | None = st.session_state.get(f"{prefix}.rect")
-    with left:
-        camera = Camera(bounds=domain_bounds(release.domain), key=source.key)
-        draw = partial(areas_scene, release, level, camera=camera)
-        scene = remembered(f"{prefix}.areas", (level, release), draw)
-        map_view(scene, key=name, on_shape=partial(drawn, prefix))
-    with right:
-        with st.container():  # what is open below it stays so
-            _answer(prefix, release, source, rect)
-        typed = rectangle_form(prefix, rect, domain_bounds(release.domain))
-        history_table(prefix, release, source)
-    map_overlay(name, shape=Shape(rect=rect) if rect else None)
-    permalink.remember(prefix, (permalink.RECT,))
-    ask(prefix, typed)
-
-
-def _answer(prefix: str, release: AreaRelease, source: PointSource, rect: Bounds | None) -> None:
-    if rect is None:
-        draw_hint(
-            prefix,
-            ". Areas that it cuts count by the share of their surface inside; the areas "
-            "themselves are exact sums of each other.",
-        )
-        return
-    rectangle_answer(prefix, release, source, rect)
-
-
 def _facts(prefix: str, release: AreaRelease, source: PointSource) -> None:
-    areas = release.areas
+    areas = release.frame
     top = areas.slices[0]
-    total = float(release.counts[top].sum())
-    half = INTERVAL_SDS * float(np.sqrt(release.variance[top].sum()))
+    total = float(release.nodes.count[top].sum())
+    half = INTERVAL_SDS * float(np.sqrt(release.nodes.variance[top].sum()))
     with st.container(horizontal=True, gap="large"):
         st.metric("Noisy total", with_noise(total, half), width="content")
         if source.public:
@@ -117,22 +94,22 @@ def _exact_total(prefix: str, release: AreaRelease, source: PointSource) -> int:
     """Public records in any of the areas; kept until they or the release change."""
 
     def count() -> int:
-        return int(exact_by_area(source.data, release.areas)[release.areas.slices[0]].sum())
+        return int(exact_by_area(source.data, release.frame)[release.frame.slices[0]].sum())
 
     return remembered(f"{prefix}.areas.exact", (source.key, release), count)
 
 
 def _table(release: AreaRelease, level: str) -> None:
     """The map in words: the areas of the level with the most records."""
-    part = release.areas.rows(level)
+    part = release.frame.rows_of(level)
     rows = np.arange(part.start, part.stop)
-    chosen = rows[np.argsort(-release.counts[rows], kind="stable")][:ROWS]
-    half = INTERVAL_SDS * np.sqrt(release.variance[chosen])
-    above = release.areas.parent_names
+    chosen = rows[np.argsort(-release.nodes.count[rows], kind="stable")][:ROWS]
+    half = INTERVAL_SDS * np.sqrt(release.nodes.variance[chosen])
+    above = release.frame.parent_names
     columns = {
-        "area": [release.areas.names[row] for row in chosen],
+        "area": [release.frame.names[row] for row in chosen],
         "in": [above[row] or "" for row in chosen],
     }
-    counts = counts_as_shown(release.counts[chosen], half)
+    counts = counts_as_shown(release.nodes.count[chosen], half)
     st.dataframe(pa.table(columns | counts), hide_index=True, column_config=sortable(*counts))
     st.caption(rows_in_words(len(chosen), len(rows), "areas", "largest counts"))

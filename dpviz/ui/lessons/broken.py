@@ -13,7 +13,7 @@ from dpviz.evaluation.audit import Audit, audit, tiny
 from dpviz.evaluation.exact import structure_loss
 from dpviz.evaluation.search import FINAL
 from dpviz.methods import method
-from dpviz.releases.points.release import PointRelease
+from dpviz.releases.counts import PointRelease
 from dpviz.render import Camera
 from dpviz.render.numbers import percent
 from dpviz.render.view import release_scene

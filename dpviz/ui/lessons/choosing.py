@@ -9,6 +9,7 @@ import streamlit as st
 
 from dpviz.evaluation.experiments import Experiment, run
 from dpviz.evaluation.plots import COLOURS
+from dpviz.evaluation.points import PointBench
 from dpviz.methods import METHODS, names
 from dpviz.queries.workloads import workload
 from dpviz.ui.lessons.room import Room, axis, layer, named
@@ -91,16 +92,17 @@ def _errors(data: str, seed: int, epsilon: float) -> list[dict[str, Any]]:
     """The mean relative error of every method and size at one ε, one release each."""
     handle = built_in(data)
     loads = tuple(workload(handle.domain, size, QUERIES) for size in SIZES)
-    plan = Experiment(ON_OFFER, (epsilon,), loads, repeats=1, seed=seed)
+    plan = Experiment(ON_OFFER, (epsilon,), repeats=1, seed=seed)
     return [
         {
             "method": _title(row.method),
             "ε": row.epsilon,
             "size": SIZES[row.size],
-            "error": round(row.mean_relative_error, 5),
+            "error": round(row.value, 5),
         }
-        for results in run(handle, plan, processes=0)
+        for results in run(PointBench(handle, loads), plan)
         for row in results
+        if row.measure == "mean_relative_error"
     ]
 
 

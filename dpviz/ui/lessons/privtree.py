@@ -82,8 +82,7 @@ def _place(room: Room) -> tuple[float, float]:
         inside = west <= asked[0] <= east and south <= asked[1] <= north
         st.session_state[key] = (asked[0], asked[1]) if inside else START
         if not inside:
-            why = "is not two numbers, longitude,latitude, in this city. Choose a place on the map."
-            permalink.refused("place", permalink.parameter("place"), why)
+            permalink.refused("place", permalink.parameter("place"))
     place: tuple[float, float] = st.session_state[key]
     room.link["place"] = permalink.joined(place)
     return place

@@ -8,7 +8,7 @@ from dpviz.build import build
 from dpviz.evaluation.lesson import Rect, aligned
 from dpviz.evaluation.truth import exact_counts
 from dpviz.releases.answers import INTERVAL_SDS
-from dpviz.releases.points.release import PointRelease
+from dpviz.releases.counts import PointRelease
 from dpviz.render import boxes, half_width_words, with_noise
 from dpviz.render.numbers import percent
 from dpviz.ui.lessons.room import LIMIT, Room, axis, layer, middle, named, rule

@@ -11,7 +11,7 @@ import streamlit as st
 
 from dpviz.build import build
 from dpviz.evaluation.lesson import METRES, IsolatedRecord, isolated_record
-from dpviz.releases.points.release import PointRelease
+from dpviz.releases.counts import PointRelease
 from dpviz.render import Camera, Legend, Mark, Scene, cells, density_legend, density_scale
 from dpviz.render.basemap import outlines
 from dpviz.render.cells import domain_bounds
@@ -149,8 +149,7 @@ class Room:
             good = asked is not None and _meets(asked, self.bounds)
             st.session_state[place] = asked if good else middle(self.bounds)
             if not good:
-                why = f"is not {permalink.RECT.form} of a part of this city. Draw one on the map."
-                permalink.refused("rect", permalink.parameter("rect"), why)
+                permalink.refused("rect", permalink.parameter("rect"))
 
         def drawn() -> None:
             shape = events(self.map_key).shape
@@ -175,8 +174,7 @@ class Room:
         self.controls.append(name)
         if key not in st.session_state:
             asked, offers = permalink.pairs("at").get(name), {str(each): each for each in offered}
-            permalink.missing(f"{name} =", asked, offers, str(start))
-            st.session_state[key] = offers.get(asked or "", start)
+            st.session_state[key] = offers[permalink.one_of(f"{name} =", asked, offers, str(start))]
         if st.session_state[key] != start:
             self.chosen[name] = str(st.session_state[key])
         return key

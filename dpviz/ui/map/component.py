@@ -74,13 +74,15 @@ class MapEvents:
 
 @cache
 def _map() -> Callable[..., Any]:
-    return st.components.v2.component("dpviz_map", js=script("streamlit.js"), css=style(), html="")
+    return st.components.v2.component(
+        "dpviz_map", js=script("hosts/streamlit.js"), css=style(), html=""
+    )
 
 
 @cache
 def _part(name: str) -> Callable[..., Any]:
     """What comes beside a map: without the map's program, which each message would carry."""
-    return st.components.v2.component(f"dpviz_{name}", js=script(f"{name}.js"), html="")
+    return st.components.v2.component(f"dpviz_{name}", js=script(f"hosts/{name}.js"), html="")
 
 
 def bundle_url() -> str:

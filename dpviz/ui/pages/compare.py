@@ -6,17 +6,16 @@ from functools import partial
 
 import streamlit as st
 
-from dpviz.ui.points.domain_map import choose_domain
-from dpviz.ui.points.error_panel import error_panel
-from dpviz.ui.points.film import film_answers, film_series, film_strip, known_accuracy
+from dpviz.ui.points.accuracy import accuracy_panel
+from dpviz.ui.points.film import film_answers, film_series, film_strip
 from dpviz.ui.points.map_answer import forget_elsewhere
-from dpviz.ui.points.owners import owners_panel, owners_view
+from dpviz.ui.points.owners import owners_panel
 from dpviz.ui.points.sides_form import STARTS, sides_form, sides_link
 from dpviz.ui.points.source_form import PointSource, source_form
 from dpviz.ui.points.two_maps import FIELDS, Comparison, badges, maps_and_answers
 from dpviz.ui.shared import permalink
+from dpviz.ui.shared.domain_map import choose_domain
 from dpviz.ui.shared.memory import public_release
-from dpviz.ui.shared.method_form import title_of
 from dpviz.ui.shared.panels import ErrorsShown, refusals, say_refused
 from dpviz.ui.shared.releases import release_choice
 from dpviz.ui.shared.skeleton import build_choice
@@ -26,7 +25,7 @@ TITLE, ICON, ORDER = "Compare", ":material/compare:", 1
 KEY = "compare"
 RELEASES = tuple(permalink.Field(f"{side}.release", permalink.parameter) for side in STARTS)
 """Of the address while two releases are compared."""
-OF = ("Built from data", "Two releases", "Two owners")
+OF = ("Built from data", "Two releases")
 
 
 def page() -> None:
@@ -42,10 +41,8 @@ def page() -> None:
     with ErrorsShown():
         if of == OF[0]:
             _built_from_data(explored)
-        elif of == OF[1]:
-            _two_releases()
         else:
-            owners_view(f"{KEY}.owners")
+            _two_releases()
 
 
 def _built_from_data(explored: dict[str, str]) -> None:
@@ -80,12 +77,7 @@ def _built_from_data(explored: dict[str, str]) -> None:
     }
     maps_and_answers(KEY, compared, source, series, partial(film_answers, KEY, source, choices))
     st.header("Accuracy by ε", anchor=False)
-    described = [choice.described for choice in choices]
-    if source.backdrop:
-        titles = [title_of(choice.name) for choice in choices]
-        known_accuracy(source, list(zip(described, titles, strict=True)))
-    with st.expander("Measure your own choice", icon=":material/science:"):
-        error_panel(f"{KEY}.errors", source, described)
+    accuracy_panel(f"{KEY}.errors", source, [choice.described for choice in choices])
     link = {"data": source.key if source.backdrop else None, **sides_link(choices)}
     permalink.remember(KEY, FIELDS, link)
 

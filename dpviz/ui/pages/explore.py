@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
-from dpviz.releases.areas.release import AreaRelease
-from dpviz.releases.points.release import PointRelease
-from dpviz.ui.areas.areas_form import POLYGONS
+from dpviz.releases.counts import AreaRelease, PointRelease, is_areas
 from dpviz.ui.areas.map_answer import show_areas
-from dpviz.ui.points.domain_map import show_domain
 from dpviz.ui.points.facts import release_facts
 from dpviz.ui.points.map_answer import FIELDS, forget_elsewhere
 from dpviz.ui.points.slots import point_slots
 from dpviz.ui.points.source_form import PointSource
-from dpviz.ui.points.time_answer import PERIOD, points_map
+from dpviz.ui.points.time_answer import points_map
 from dpviz.ui.points.time_maps import LOOK, WINDOWS
+from dpviz.ui.shared.domain_map import show_domain
 from dpviz.ui.shared.method_form import Choice
 from dpviz.ui.shared.skeleton import run
+from dpviz.ui.shared.timeline import PERIOD
 from dpviz.ui.shared.tour import STEPS, tour
 
 TITLE, ICON, ORDER = "Explore", ":material/map:", 0
@@ -34,27 +35,19 @@ def page() -> None:
             "records",
             more=True,
             fields=(*FIELDS, PERIOD, LOOK, WINDOWS),
-            before=_before,
-            show=_show,
+            before=partial(show_domain, KEY),
+            show=show_release,
         )
     )
 
 
-def _before(source: PointSource) -> None:
-    """Bare, with what the sidebar is waiting for: on a phone it is shut."""
-    areas = st.session_state.get(f"{KEY}.counted") == POLYGONS
-    if areas and st.session_state.get(f"{KEY}.areas.file") is None:
-        st.info(
-            "Choose the areas in the sidebar: a public file of polygons.",
-            icon=":material/upload_file:",
-        )
-    show_domain(KEY, source)
-
-
-def _show(release: PointRelease | AreaRelease, source: PointSource, choice: Choice | None) -> None:
+def show_release(
+    release: PointRelease | AreaRelease, source: PointSource, choice: Choice | None
+) -> None:
+    """The map of a release, its answers and what is known of it."""
     if release.domain.place.dims == 2:
         forget_elsewhere(KEY, source, release.domain)
-    if isinstance(release, AreaRelease):
+    if is_areas(release):
         show_areas(KEY, release, source)
         return
     whole = release

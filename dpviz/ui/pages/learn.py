@@ -60,26 +60,24 @@ def _restore(names: list[str]) -> bool:
 
 def _refuse_unknown(room: Room) -> None:
     """Say so where the address sets what the chapter has not."""
-    listed = f"controls {', '.join(room.controls)}" if room.controls else "no controls to be set"
     for name in permalink.pairs("at"):
         if name not in room.controls:
-            permalink.refused("the control", name, f"this chapter does not have: it has {listed}.")
+            permalink.refused("the control", name)
     for name in ("place", "rect"):
         if name not in room.link:
-            asked = permalink.parameter(name)
-            permalink.refused(name, asked, "this chapter has no use for. It is left out.")
+            permalink.refused(name, permalink.parameter(name))
 
 
 def _chapter(name: str) -> str:
     names = list(chapters())
     asked = permalink.parameter(name) or names[0]
     asked = {str(at): slug for at, slug in enumerate(names, 1)}.get(asked, asked)
-    return permalink.one_of("chapter", asked, names, names[0], "the first")
+    return permalink.one_of("chapter", asked, names, names[0])
 
 
 def _data(name: str) -> str:
     asked, cities = permalink.parameter(name), _cities()
-    return permalink.one_of("data", asked, cities, cities[0], DATASETS[cities[0]].title)
+    return permalink.one_of("data", asked, cities, cities[0])
 
 
 FIELDS = (

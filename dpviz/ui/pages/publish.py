@@ -6,9 +6,7 @@ import streamlit as st
 
 from dpviz.build import Ledger
 from dpviz.errors import LedgerError
-from dpviz.ui.points.area_form import sides_in_words
 from dpviz.ui.points.choice_form import points_choice
-from dpviz.ui.points.domain_map import choose_domain, show_domain
 from dpviz.ui.points.expectation import expectation_panel
 from dpviz.ui.points.publication import payment, publication, published
 from dpviz.ui.points.review import account_form
@@ -16,6 +14,8 @@ from dpviz.ui.points.source_form import UPLOAD, InSteps, PointSource, source_for
 from dpviz.ui.points.wishes import wish_panel
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.account import too_dear
+from dpviz.ui.shared.area_form import sides_in_words
+from dpviz.ui.shared.domain_map import choose_domain, show_domain
 from dpviz.ui.shared.method_form import Choice
 from dpviz.ui.shared.releases import your_releases
 from dpviz.ui.shared.steps import next_step, steps

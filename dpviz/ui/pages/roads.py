@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import streamlit as st
 
 from dpviz.build import CITY
-from dpviz.releases.roads.path_count import beats_zero
-from dpviz.releases.roads.release import RoadRelease
-from dpviz.roads.paths import Paths
-from dpviz.ui.points.time_answer import PERIOD
+from dpviz.releases.counts import RoadRelease
+from dpviz.releases.roads.beyond_noise import beats_zero
 from dpviz.ui.roads.facts import release_facts
 from dpviz.ui.roads.map_answer import FIELDS, VIEWS, map_and_answer, show_graph
 from dpviz.ui.roads.plan import (
@@ -24,9 +20,9 @@ from dpviz.ui.roads.plan import (
 from dpviz.ui.roads.source import UPLOAD, RoadSource, in_time, opened_roads, road_source
 from dpviz.ui.roads.time_window import chosen_window, within
 from dpviz.ui.shared import permalink
-from dpviz.ui.shared.memory import public_release
 from dpviz.ui.shared.skeleton import Slots, run
 from dpviz.ui.shared.text import plain
+from dpviz.ui.shared.timeline import PERIOD
 
 TITLE, ICON, ORDER = "Roads", ":material/route:", 4
 KEY = "roads"
@@ -40,7 +36,7 @@ def page() -> None:
             records="records",
             fields=(*FIELDS, PERIOD),
             source=lambda: road_source(KEY, permalink.parameter("data")),
-            choose=lambda source: plan_form(KEY, source),
+            choose=lambda source: plan_form(KEY),
             build=publish_plan,
             adopt=opened_roads,
             empty=lambda: st.caption(
@@ -60,39 +56,17 @@ def page() -> None:
 def _show(release: RoadRelease, source: RoadSource, plan: RoadChoice | None) -> None:
     plan = plan or RoadChoice.of(release.header)
     window = chosen_window(KEY, release)
-    releases = [
-        within(f"{KEY}.part.{side}", each, window)
-        for side, each in enumerate([release, *_second(source, plan)])
-    ]
+    part = within(f"{KEY}.part", release, window)
     workload = sample_queries(source.data.graph, plan.workload)
-    _warn(releases, plan, workload)
+    if not beats_zero(part, workload):
+        st.warning(
+            f"At ε = {plan.epsilon:g}, {plain(title_of(plan.method))} does not beat answering "
+            "zero: the noise of a typical query is as large as its answer. Raise ε, choose longer "
+            "queries, or lower Δ.",
+            icon=":material/waves:",
+        )
     view = st.segmented_control(
         "Show", VIEWS, default=VIEWS[0], key=f"{KEY}.view", label_visibility="collapsed"
     )
-    map_and_answer(KEY, releases, source, plan, view or VIEWS[0], window)
-    release_facts(KEY, releases, plan, workload, release)
-
-
-def _second(source: RoadSource, plan: RoadChoice) -> list[RoadRelease]:
-    """The release to compare with, of public trips only; kept until something changes."""
-    if len(plan.methods) < 2:
-        return []
-    other, seed = replace(plan, methods=plan.methods[1:]), st.session_state[f"{KEY}.seed"]
-    return [public_release(f"{KEY}.second", source, other, seed, publish_plan)]
-
-
-def _warn(releases: list[RoadRelease], plan: RoadChoice, workload: Paths) -> None:
-    """Say plainly where a release is worth nothing for the queries it is meant to serve."""
-    useless = [
-        method
-        for method, release in zip(plan.methods, releases, strict=False)
-        if not beats_zero(release, workload)
-    ]
-    if useless:
-        listed = " and ".join(plain(title_of(name)) for name in useless)
-        verb = "does" if len(useless) == 1 else "do"
-        st.warning(
-            f"At ε = {plan.epsilon:g}, {listed} {verb} not beat answering zero: the noise of a "
-            "typical query is as large as its answer. Raise ε, choose longer queries, or lower Δ.",
-            icon=":material/waves:",
-        )
+    map_and_answer(KEY, part, source, view or VIEWS[0], window)
+    release_facts(KEY, part, workload, release)

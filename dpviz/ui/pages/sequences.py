@@ -6,12 +6,12 @@ import streamlit as st
 
 from dpviz.releases.sequences.release import SequenceRelease
 from dpviz.ui.map import map_view
-from dpviz.ui.points.domain_map import choose_domain
 from dpviz.ui.sequences.facts import release_facts
 from dpviz.ui.sequences.map_answer import FIELDS, map_and_answer
 from dpviz.ui.sequences.source import PLACES, SequenceSource, opened_sequences, sequence_source
 from dpviz.ui.sequences.view import MoveView, grid_scene
 from dpviz.ui.shared import permalink
+from dpviz.ui.shared.domain_map import choose_domain
 from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.method_form import Choice, choice_form
 from dpviz.ui.shared.skeleton import Slots, build_choice, method_link, run
@@ -63,7 +63,7 @@ def _show(release: SequenceRelease, source: SequenceSource, choice: Choice | Non
         )
     map_and_answer(KEY, view, source)
     _say_truncation(release, source)
-    release_facts(KEY, view, source, choice, seed=st.session_state[f"{KEY}.seed"])
+    release_facts(KEY, view, source)
 
 
 def _say_truncation(release: SequenceRelease, source: SequenceSource) -> None:
@@ -86,7 +86,6 @@ def _method_form(source: SequenceSource) -> Choice:
         start=permalink.parameter("method") or START,
         instead=START,
         saved=permalink.pairs("set"),
-        reason="no guarantee",
         recommended={},
         help="How contexts or strings are found, and what is released of them.",
     )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from functools import partial
 
-from dpviz.releases.points.release import PointRelease
-from dpviz.ui.points.domain_map import show_domain
-from dpviz.ui.points.downloads import release_details
+from dpviz.releases.counts import PointRelease
 from dpviz.ui.points.slots import point_slots
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.points.trip_maps import FIELDS, maps_and_answer
+from dpviz.ui.shared.domain_map import show_domain
+from dpviz.ui.shared.downloads import release_details
 from dpviz.ui.shared.method_form import Choice
 from dpviz.ui.shared.skeleton import run
 

@@ -14,11 +14,8 @@ from dpviz.domain.rectangles import OVERLAP
 from dpviz.errors import DomainError, DpvizError
 from dpviz.evaluation.truth import exact_counts
 from dpviz.files.writing import csv_text
-from dpviz.releases.answers import INTERVAL_SDS
-from dpviz.releases.areas.release import AreaRelease
-from dpviz.releases.points.kinds import KindsRelease
-from dpviz.releases.points.range_count import RangeAnswers, cover
-from dpviz.releases.points.release import PointRelease
+from dpviz.releases.answers import INTERVAL_SDS, RangeAnswers
+from dpviz.releases.counts import AreaRelease, PointRelease, is_points
 from dpviz.releases.release import Release
 from dpviz.render import Mark, boxes, half_width_words, interval_words, rounded, with_noise
 from dpviz.render.cells import domain_bounds, node_bounds
@@ -27,12 +24,12 @@ from dpviz.render.numbers import MINUS, percent
 from dpviz.render.projection import from_degrees
 from dpviz.render.scene import Bounds
 from dpviz.trees.lattice import Int
-from dpviz.ui.points.area_form import SIDES
 from dpviz.ui.points.attributes import ALL, attribute_answers
 from dpviz.ui.points.source_form import PointSource
+from dpviz.ui.shared.area_form import SIDES
 from dpviz.ui.shared.method_form import title_of
-from dpviz.ui.shared.panels import draw_hint, file_button
-from dpviz.ui.shared.text import cells_in_words, plain, small_share
+from dpviz.ui.shared.panels import file_button
+from dpviz.ui.shared.text import cells_in_words, on_screen, plain, small_share
 
 SHOWN_NODES = 2_000
 """Nodes of an answer that are outlined on the map; more would be a grey sheet."""
@@ -49,24 +46,11 @@ NUMBERS = ("count", "noise_sd", "low", "high", "uniformity_sd", "nodes")
 LARGER = "± the larger of two errors: the 95 % interval of the noise, and that from cut cells"
 """What stands after ± where a count has one number beside it."""
 
-
-def answer_panel(
-    prefix: str, release: PointRelease, source: PointSource, rect: Bounds | None
-) -> list[Mark]:
-    """The answer to a rectangle in degrees, and the nodes it used as marks for the map."""
-    if rect is None:
-        draw_hint(
-            prefix,
-            ". Or type its four sides below. A polygon ends where its last corner is set twice.",
-            title="Draw a rectangle or a polygon",
-            keys=". By keyboard: D, then the arrow keys and Enter at two corners",
-        )
-        return []
-    inside = rectangle_answer(prefix, release, source, rect, outlined=True)
-    if inside is None:
-        return []
-    lo, hi = release.domain.boxes(inside)
-    return covered_cells(release, cover(release.nodes, lo[0], hi[0]).nodes)
+CUT = (
+    "Error from cut {0}s (uniformity error): an ESTIMATE of what it costs that records are taken "
+    "to be spread evenly in the {0}s that an edge cuts. Where an area was picked because it looks "
+    "busy, the error can be larger."
+)
 
 
 def rectangle_answer(
@@ -88,10 +72,7 @@ def rectangle_answer(
         return None
     try:
         inside = from_degrees(rect, domain.crs)
-        if isinstance(release, PointRelease):
-            answers = release.count(inside, window)
-        else:
-            answers = release.count(inside)
+        answers = release.count(inside, window)
     except DpvizError as error:
         st.warning(plain(error), icon=":material/crop_free:")
         return None
@@ -101,7 +82,7 @@ def rectangle_answer(
     box = inside if window is None else domain.over(inside, window)
     exact = partial(exact_counts, source.data, box)
     show_answers(prefix, release, source, answers, place, exact, outlined)
-    if isinstance(release, PointRelease):
+    if is_points(release):
         attribute_answers(release, inside, window, prefix)
     partly(rect, domain_bounds(domain))
     return inside
@@ -167,18 +148,10 @@ def show_answers(
         "epsilon": release.header.epsilon,
         **numbers_of(answers),
     }
-    count, (half, spread, error) = row["count"], errors_of(row)
+    count, (_, _, error) = row["count"], errors_of(row)
     noun = "area" if release.kind == "areas" else "cell"
     st.metric("Noisy count", with_noise(count, error), help=LARGER)
-    st.markdown(
-        f"**95 % interval (noise):** {plain(interval_words(count, half))}  \n"
-        f"**Error from cut {noun}s:** ± {half_width_words(spread)} (estimate)  \n"
-        f"**Built from {cells_in_words(row['nodes'], noun)}**"
-        + (" (outlined)" if outlined else ""),
-        help=f"Error from cut {noun}s (uniformity error): an ESTIMATE of what it costs that "
-        f"records are taken to be spread evenly in the {noun}s that an edge cuts. Where an area "
-        "was picked because it looks busy, the error can be larger.",
-    )
+    st.markdown(error_lines(row, noun) + (" (outlined)" if outlined else ""), help=CUT.format(noun))
     if source.public:
         true = int(exact()[0])
         st.metric("Exact count (public data)", f"{true:,}")
@@ -186,6 +159,16 @@ def show_answers(
         st.markdown(f"**Error:** {plain(off)}{share and f' ({share} of it)'}")
         row |= {"exact": true, "error": count - true}
     remember(answered(prefix, release, source), row)
+
+
+def error_lines(row: Mapping[str, Any], noun: str = "cell") -> str:
+    """The errors of an answer by its numbers, and what it is built from: a line each."""
+    half, spread, _ = errors_of(row)
+    return (
+        f"**95 % interval (noise):** {plain(interval_words(row['count'], half))}  \n"
+        f"**Error from cut {noun}s:** ± {half_width_words(spread)} (estimate)  \n"
+        f"**Built from {cells_in_words(row['nodes'], noun)}**"
+    )
 
 
 def numbers_of(
@@ -204,22 +187,9 @@ def errors_of(row: Mapping[str, Any]) -> tuple[float, float, float]:
 
 def _of_kind(release: Release) -> dict[str, Any]:
     """Which kind was counted, of a release that tells kinds apart."""
-    kind = ALL if isinstance(release, KindsRelease) else release.header.extra.get("kind")
+    several = is_points(release) and release.kinds
+    kind = ALL if several else release.header.extra.get("kind")
     return {} if kind is None else {"kind": kind}
-
-
-def on_screen(count: float, error: float) -> float:
-    """A count as it is shown beside its error, so that the sums a reader makes come out."""
-    return _number(rounded(count, error))
-
-
-def half_on_screen(half_width: float) -> float:
-    """The half-width of an interval as it is shown."""
-    return _number(half_width_words(half_width))
-
-
-def _number(words: str) -> float:
-    return float(words.replace(",", "").replace(MINUS, "-"))
 
 
 def off_by(count: float, error: float, exact: int) -> tuple[str, str]:

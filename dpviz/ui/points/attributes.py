@@ -14,11 +14,10 @@ from dpviz.errors import ParameterError
 from dpviz.evaluation.truth import of_one_kind
 from dpviz.exports.facts import FEW, quotient_words
 from dpviz.lists import listed, words
-from dpviz.releases.points.kinds import KindsRelease, require_kinds
+from dpviz.releases.answers import RangeAnswers
+from dpviz.releases.counts import PointRelease
 from dpviz.releases.points.quotient import Quotients
-from dpviz.releases.points.range_count import RangeAnswers
 from dpviz.releases.points.region_count import Regions
-from dpviz.releases.points.release import PointRelease
 from dpviz.render import Camera, Scene, with_noise
 from dpviz.render.kinds import overlay_scene, share_scene
 from dpviz.render.numbers import count_words
@@ -34,9 +33,6 @@ OVERLAY_WORD = "leading"
 MOST_SEGMENTS = 6
 """More kinds than these are a list to choose from."""
 
-SHOWN_LETTERS = 18
-"""Of a kind's name beside its count, which is to be seen; a longer one is whole in the help."""
-
 CLIPPED = (
     "± of a sum is the larger of two errors: the 95 % interval of the noise, and that from cut "
     "cells. The interval of a mean is for both errors. Values are as clipped to {low:g} to "
@@ -49,11 +45,11 @@ class Look:
     """Another map of a release than that of its density: a key, and what draws it."""
 
     key: str
-    draw: Callable[[KindsRelease, Camera], Scene] = field(compare=False)
+    draw: Callable[[PointRelease, Camera], Scene] = field(compare=False)
 
     def of(self, release: PointRelease, camera: Camera) -> Scene:
         """The map of a release of kinds in 2-D."""
-        return self.draw(require_kinds(release), camera)
+        return self.draw(release, camera)
 
 
 def kinds_view(
@@ -65,9 +61,9 @@ def kinds_view(
         The release that is asked, its records, and its map; None is that of its density.
     """
     st.session_state.pop(f"{prefix}.kind_pair", None)
-    if not isinstance(release, KindsRelease):
+    if not release.kinds:
         return release, source, None
-    names = release.names
+    names = release.kinds
     left, right = st.columns([3, 7], gap="medium", vertical_alignment="bottom")
     with left:
         shown = _shown(prefix, release)
@@ -85,9 +81,9 @@ def kinds_view(
         return (*chosen_kind(prefix, release, source), None)
 
 
-def _shown(prefix: str, release: KindsRelease) -> str:
+def _shown(prefix: str, release: PointRelease) -> str:
     """One map, the kinds over each other, or two of them compared; one of one kind."""
-    if len(release.names) < 2:
+    if len(release.kinds) < 2:
         return ONE
     asked = permalink.parameter("kinds")
     start = ONE if asked is None else OVERLAY if asked == OVERLAY_WORD else SHARE
@@ -108,16 +104,15 @@ def _pair(prefix: str, names: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
     with suppress(ParameterError):
         asked = words(permalink.parameter("kinds"), "kinds")
     one, other = (*asked, "", "")[:2]
-    permalink.missing("the kind", one, names, names[0])
+    start = permalink.one_of("the kind", one, names, names[0])
     if other not in names:
-        why = "is not available here. The kind is compared with all others: choose another."
-        permalink.refused("the kind", other, why)
+        permalink.refused("the kind", other)
     key = "|".join(names)
     first, second = st.columns(2)
     chosen = first.selectbox(
         "Share of",
         names,
-        index=names.index(one) if one in names else 0,
+        index=names.index(start),
         key=f"{prefix}.share.{key}",
     )
     rest = [name for name in names if name != chosen]
@@ -132,10 +127,10 @@ def _pair(prefix: str, names: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
 
 
 def chosen_kind(
-    prefix: str, release: KindsRelease, source: PointSource
+    prefix: str, release: PointRelease, source: PointSource
 ) -> tuple[PointRelease, PointSource]:
     """The release of the kind that a visitor chose, and its records; of all together at first."""
-    names, asked = release.names, permalink.parameter("kind")
+    names, asked = release.kinds, permalink.parameter("kind")
     start = 1 + names.index(asked) if asked in names else 0
     offered = [ALL, *names]
     settings: dict[str, Any] = {
@@ -166,7 +161,7 @@ def attribute_answers(release: PointRelease, rect: Any, period: Any, prefix: str
         prefix: of the page, which may compare two kinds.
     """
     pair = st.session_state.get(f"{prefix}.kind_pair")
-    if pair is not None and isinstance(release, KindsRelease):
+    if pair is not None and release.kinds:
         kind, of = pair
         share = release.share(rect, kind, of or None, period)
         against = of[0] if of else "all others"
@@ -180,19 +175,19 @@ def attribute_answers(release: PointRelease, rect: Any, period: Any, prefix: str
         about = CLIPPED.format(low=values.low, high=values.high)
         for label, text in _sum_words(release, rect, period).items():
             st.metric(f"{label} of {plain(values.column)}", text, help=about)
-    if not isinstance(release, KindsRelease):
+    if not release.kinds:
         return
     rows = [
         _kind_row(name, release.count(rect, period, name), release.share(rect, name, period=period))
         | _sum_words(release, rect, period, name)
-        for name in release.names
+        for name in release.kinds
     ]
     kinds_table(rows)
 
 
 def region_kinds(release: PointRelease, regions: Regions) -> None:
     """Below the answer to a polygon: a row for each kind."""
-    if isinstance(release, KindsRelease):
+    if release.kinds:
         every = release.regions_by_kind(regions)
         kinds_table([_kind_row(name, *answers) for name, answers in every.items()])
 
@@ -205,21 +200,13 @@ def _kind_row(name: str, answer: RangeAnswers, share: Quotients) -> dict[str, st
 
 def kinds_table(rows: list[dict[str, str]]) -> None:
     """A row for each kind, and what its share means."""
-    long = [row["kind"] for row in rows if len(row["kind"]) > SHOWN_LETTERS]
-    kind = st.column_config.TextColumn(help="  \n".join(map(plain, long)) or None)
-    st.dataframe(
-        [row | {"kind": _cut(row["kind"])} for row in rows],
-        hide_index=True,
-        column_config={"kind": kind, **of_numbers(*(set().union(*rows) - {"kind"}))},
-    )
+    kind = st.column_config.TextColumn(width="small")  # a long name hides no count
+    looks = {"kind": kind, **of_numbers(*(set().union(*rows) - {"kind"}))}
+    st.dataframe(rows, hide_index=True, column_config=looks)
     st.caption(
         f"Share of all kinds, with its 95 % interval for the noise and for cut cells; “{FEW}”: "
         "their number cannot be distinguished from zero."
     )
-
-
-def _cut(name: str) -> str:
-    return name if len(name) <= SHOWN_LETTERS else f"{name[: SHOWN_LETTERS - 1].rstrip()}…"
 
 
 def _sum_words(

@@ -114,22 +114,15 @@ def _values(prefix: str, names: list[str], file_id: str) -> dict[str, Any] | Non
 
 def sum_share_form(prefix: str, column: str) -> float:
     """How much of epsilon the sums of a release with values cost."""
-    key = f"{prefix}.sum_share"
-    start = permalink.bounded(
-        "a share of ε for sums of",
-        permalink.parameter("sums"),
-        USUAL_SHARE,
-        LEAST_SHARE,
-        MOST_SHARE,
-        heard=key not in st.session_state,
-    )
+    asked = permalink.parameter("sums")
+    start = permalink.number("sums", asked, USUAL_SHARE, LEAST_SHARE, MOST_SHARE)
     share = st.slider(
         "Share of ε for sums",
         LEAST_SHARE,
         MOST_SHARE,
         start,
         0.05,
-        key=key,
+        key=f"{prefix}.sum_share",
         help=f"Of {plain(column)}. The rest is for counts, which also shape the cells.",
     )
     return float(share)

@@ -32,7 +32,7 @@ def points_choice(
     of_areas = start == METHOD  # what the address has set is of the method that it names
     if counted != CELLS:
         saved = saved if of_areas else {}
-        return areas_choice(prefix, domain, counted, saved, fixed=source.name is not None)
+        return areas_choice(prefix, domain, counted, saved)
     choice = method_form(
         prefix,
         domain.dims,

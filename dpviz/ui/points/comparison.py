@@ -9,15 +9,23 @@ import streamlit as st
 
 from dpviz.errors import DpvizError
 from dpviz.evaluation.truth import exact_counts
-from dpviz.releases.points.release import PointRelease
-from dpviz.render import half_width_words, interval_words, with_noise
+from dpviz.releases.counts import PointRelease
+from dpviz.render import with_noise
 from dpviz.render.numbers import NO_BREAK
 from dpviz.render.projection import from_degrees
 from dpviz.render.scene import Bounds
-from dpviz.ui.points.answers import LARGER, answerable, errors_of, numbers_of, off_by
-from dpviz.ui.points.area_form import SIDES
+from dpviz.ui.points.answers import (
+    CUT,
+    LARGER,
+    answerable,
+    error_lines,
+    errors_of,
+    numbers_of,
+    off_by,
+)
 from dpviz.ui.points.source_form import PointSource
-from dpviz.ui.shared.text import cells_in_words, plain
+from dpviz.ui.shared.area_form import SIDES
+from dpviz.ui.shared.text import plain
 
 NUMBERS = ("count", "noise_sd", "half_width", "uniformity_sd", "nodes")
 """Of each answer in the download."""
@@ -46,26 +54,15 @@ def answer_columns(
     exact = int(exact_counts(source.data, inside)[0]) if source.public else None
     for place, row in zip(st.columns(2), rows, strict=True):
         with place:
-            count, (half, spread, larger) = row["count"], errors_of(row)
+            count, (_, _, larger) = row["count"], errors_of(row)
             apart = ""
             if exact is not None:
-                apart = _error(count, larger, exact)
+                off, share = off_by(count, larger, exact)
+                apart = f"**Error:** {plain(off)}{share and f' ({share})'}  \n"
                 row |= {"exact": exact, "error": count - exact}
             st.caption(f"{row['side']} · noisy count", help=LARGER)
-            number = with_noise(count, larger).replace(" ", NO_BREAK)
-            interval = interval_words(count, half)
-            st.markdown(f"**{plain(number)}**")
-            st.markdown(
-                f"{apart}**95 % interval (noise):** {plain(interval)}  \n"
-                f"**Error from cut cells:** ± {half_width_words(spread)}  \n"
-                f"**Built from {cells_in_words(row['nodes'])}**"
-            )
+            st.markdown(f"**{plain(with_noise(count, larger).replace(' ', NO_BREAK))}**")
+            st.markdown(apart + error_lines(row), help=CUT.format("cell"))
     if exact is not None:
         st.markdown(f"**Exact count (public data):** {exact:,}")
-    st.caption("Error from cut cells (uniformity error): an ESTIMATE, where an edge cuts a cell.")
     return rows
-
-
-def _error(count: float, error: float, exact: int) -> str:
-    off, share = off_by(count, error, exact)
-    return f"**Error:** {plain(off)}{share and f' ({share})'}  \n"

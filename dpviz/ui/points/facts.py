@@ -5,10 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from dpviz.evaluation.truth import exact_total
-from dpviz.releases.points.release import PointRelease
+from dpviz.releases.counts import PointRelease
 from dpviz.render.numbers import count_words
-from dpviz.ui.points.downloads import release_details
 from dpviz.ui.points.source_form import PointSource
+from dpviz.ui.shared.downloads import release_details
 from dpviz.ui.shared.panels import show_promises
 from dpviz.ui.shared.text import plain
 

@@ -1,8 +1,8 @@
-"""A release of points on its map, and the answer to what is drawn on it: Explore and Publish."""
+"""A release on its map, and the answer to what is drawn on it: Explore and Publish."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
@@ -10,29 +10,30 @@ from typing import Any, Literal
 import streamlit as st
 
 from dpviz.domain import Domain
-from dpviz.releases.points.release import PointRelease
-from dpviz.render import Camera, Scene
+from dpviz.releases.counts import AreaRelease, PointRelease, is_points
+from dpviz.render import Camera, Mark, Scene
 from dpviz.render.cells import domain_bounds
 from dpviz.render.scene import Bounds
 from dpviz.render.view import release_scene
 from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.map.component import Ring, events
 from dpviz.ui.points.answers import (
-    answer_panel,
     answered,
+    covered_cells,
     history_table,
     overlaps,
+    rectangle_answer,
     rectangle_form,
 )
 from dpviz.ui.points.attributes import Look
 from dpviz.ui.points.regions import districts_panel, polygon_panel
+from dpviz.ui.points.share import Series, share_panel
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
-from dpviz.ui.shared.access import fragment
 from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.method_form import title_of
+from dpviz.ui.shared.panels import draw_hint
 from dpviz.ui.shared.parts import rerun_part
-from dpviz.ui.shared.share import share_panel
 
 
 @dataclass(frozen=True)
@@ -54,16 +55,8 @@ CAMERA = permalink.Field(
     "camera",
     _viewpoint,
     lambda seen: permalink.joined(seen.place, 5),
-    form="longitude,latitude,zoom on the map of the world, the zoom from 0 to 24",
 )
 FIELDS = (permalink.RECT, permalink.RING, CAMERA)
-
-
-def map_and_answer(
-    prefix: str, release: PointRelease, source: PointSource, look: Look | None = None
-) -> None:
-    """The map, the answer beside it, and what can be done with it."""
-    _drawing(prefix, release, scene_of(prefix, release, source, look=look), source)
 
 
 def scene_of(
@@ -106,37 +99,105 @@ def placed(prefix: str, scene: Scene, source: PointSource) -> Scene:
     return scene if scene.camera == camera else replace(scene, camera=camera)
 
 
-@fragment
-def _drawing(prefix: str, release: PointRelease, scene: Scene, source: PointSource) -> None:
-    """Drawing reruns this part only."""
-    name = f"{prefix}.map"
+def ask_on_map(
+    prefix: str,
+    release: PointRelease | AreaRelease,
+    source: PointSource,
+    answer: Callable[[], list[Mark]],
+    draw: Scene | Callable[[], object],
+    *,
+    fields: Sequence[permalink.Field],
+    others: Mapping[str, str | None] | None = None,
+    flat: PointRelease | None = None,
+    series: Mapping[str, Series] | None = None,
+) -> None:
+    """The map, the answer to what is drawn on it, and what can be done with both.
+
+    Call within a fragment, and last: the question that is typed here reruns it.
+
+    Args:
+        prefix: of the page.
+        release: that is asked.
+        source: of its records.
+        answer: shows the answer; gives the marks that the map shows of it.
+        draw: the map, or what draws a picture in its place.
+        fields: what the address holds of the map.
+        others: parameters of the address.
+        flat: what the map shows of points, to be shared and asked by district.
+        series: see :func:`share_panel`.
+    """
+    name, legend = f"{prefix}.map", None
     left, right = st.columns([7, 3], gap="medium")
-    rect: Bounds | None = st.session_state.get(f"{prefix}.rect")
-    ring: Ring | None = None if rect else st.session_state.get(f"{prefix}.ring")
+    rect, ring = question(prefix)
     with left:
-        map_view(scene, key=name, on_shape=partial(drawn, prefix))
-        keep_camera(prefix, source)
+        if isinstance(draw, Scene):
+            map_view(placed(prefix, draw, source), key=name, on_shape=partial(drawn, prefix))
+            keep_camera(prefix, source)
+        else:
+            draw()
     with right:
         with st.container():  # what is open below it stays so, however much it holds
-            if ring:
-                marks = polygon_panel(prefix, release, source, ring)
-            else:
-                marks = answer_panel(prefix, release, source, rect)
+            marks = answer()
         typed = rectangle_form(prefix, rect, domain_bounds(release.domain))
         history_table(prefix, release, source)
-        share_panel(prefix, name, [release], history=answered(prefix, release, source))
-        districts, legend = districts_panel(prefix, release)
-    shape = Shape(rect=rect, ring=ring) if rect or ring else None
-    map_overlay(name, marks=[*districts, *marks], shape=shape, legend=legend)
-    permalink.remember(prefix, FIELDS, dict.fromkeys(("period", "view", "windows")))
-    ask(prefix, typed)
+        if flat is not None:
+            history = answered(prefix, release, source)
+            share_panel(prefix, name, [flat], series=series, history=history)
+            districts, legend = districts_panel(prefix, flat)
+            marks = [*districts, *marks]
+    if isinstance(draw, Scene):
+        shape = Shape(rect=rect, ring=ring) if rect or ring else None
+        map_overlay(name, marks=marks, shape=shape, legend=legend)
+    permalink.remember(prefix, fields, others)
+    if typed is not None:
+        ask(prefix, typed)
 
 
-def ask(prefix: str, rect: Bounds | None) -> None:
-    """The rectangle, if any, is the question from now on: the part of the page that asks reruns."""
-    if rect is not None:
-        st.session_state[f"{prefix}.rect"], st.session_state[f"{prefix}.ring"] = rect, None
-        rerun_part()
+def question(prefix: str) -> tuple[Bounds | None, Ring | None]:
+    """The rectangle that is asked, or the polygon."""
+    rect: Bounds | None = st.session_state.get(f"{prefix}.rect")
+    return rect, None if rect else st.session_state.get(f"{prefix}.ring")
+
+
+def drawn_answer(
+    prefix: str,
+    release: PointRelease | AreaRelease,
+    source: PointSource,
+    *,
+    window: tuple[float, float] | None = None,
+    keys: str = "",
+    then: str = ". Or type its four sides below.",
+    title: str = "Draw a rectangle",
+) -> list[Mark]:
+    """The answer to what is drawn, or how to draw it; the marks are the cells of the answer.
+
+    Args:
+        prefix: of the page.
+        release: that is asked.
+        source: of its records.
+        window: in time.
+        keys: how a keyboard draws, see :func:`draw_hint`, as ``then`` and ``title``.
+        then: what comes after drawing.
+        title: of the hint.
+    """
+    rect, ring = question(prefix)
+    if ring and is_points(release) and window is None:
+        return polygon_panel(prefix, release, source, ring)
+    if rect is None:
+        draw_hint(prefix, then, title=title, keys=keys)
+        return []
+    outlined = is_points(release) and window is None
+    inside = rectangle_answer(prefix, release, source, rect, window, outlined=outlined)
+    if inside is None or not is_points(release) or window is not None:
+        return []
+    lo, hi = release.domain.boxes(inside)
+    return covered_cells(release, release.frame.cover(release.nodes, (lo, hi)).node)
+
+
+def ask(prefix: str, rect: Bounds) -> None:
+    """The rectangle is the question from now on: the part of the page that asks reruns."""
+    st.session_state[f"{prefix}.rect"], st.session_state[f"{prefix}.ring"] = rect, None
+    rerun_part()
 
 
 def forget_elsewhere(prefix: str, source: PointSource, *domains: Domain) -> None:

@@ -7,14 +7,13 @@ from functools import partial
 import streamlit as st
 
 from dpviz.planning.script import Script
-from dpviz.releases.areas.release import AreaRelease
-from dpviz.releases.points.release import PointRelease
+from dpviz.releases.counts import AreaRelease, PointRelease, is_areas
 from dpviz.ui.areas.map_answer import areas_map
-from dpviz.ui.points.downloads import download_buttons
 from dpviz.ui.points.review import review, script
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.points.time_answer import points_map
 from dpviz.ui.shared.code import code_panel
+from dpviz.ui.shared.downloads import download_buttons
 from dpviz.ui.shared.method_form import Choice
 from dpviz.ui.shared.panels import ErrorsShown, as_json, file_button, show_promises
 from dpviz.ui.shared.prices import budget_breakdown
@@ -67,7 +66,7 @@ def published(prefix: str, made: Paid, source: PointSource, *, shown: bool) -> N
     )
     st.markdown(badge(made.release.header))
     release: PointRelease | AreaRelease = made.release
-    if isinstance(release, AreaRelease):
+    if is_areas(release):
         areas_map(prefix, release, source, shown=shown)
     elif shown:
         points_map(prefix, release, source)

@@ -13,15 +13,10 @@ from dpviz.domain.rectangles import OVERLAP
 from dpviz.errors import DpvizError
 from dpviz.evaluation.truth import exact_in_regions
 from dpviz.lazy import geopandas, shapely
-from dpviz.releases.points.kinds import KindsRelease
-from dpviz.releases.points.range_count import RangeAnswers
-from dpviz.releases.points.region_count import (
-    Regions,
-    region_cover,
-    regions_of,
-)
+from dpviz.releases.answers import RangeAnswers
+from dpviz.releases.counts import PointRelease
+from dpviz.releases.points.region_count import Regions, regions_of
 from dpviz.releases.points.region_file import read_regions
-from dpviz.releases.points.release import PointRelease
 from dpviz.render import Legend, Mark, with_noise
 from dpviz.render.districts import district_marks
 from dpviz.ui.map.component import Ring
@@ -30,18 +25,16 @@ from dpviz.ui.points.answers import (
     as_csv,
     covered_cells,
     errors_of,
-    half_on_screen,
     inside_words,
     numbers_of,
-    on_screen,
     show_answers,
 )
-from dpviz.ui.points.area_form import SIDES
 from dpviz.ui.points.attributes import region_kinds
 from dpviz.ui.points.source_form import PointSource
+from dpviz.ui.shared.area_form import SIDES
 from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.panels import file_button, of_numbers, sortable
-from dpviz.ui.shared.text import plain
+from dpviz.ui.shared.text import half_on_screen, on_screen, plain
 from dpviz.ui.shared.uploads import chosen_layer, upload_path
 
 MOST = 20_000
@@ -80,7 +73,7 @@ def polygon_panel(
     region_kinds(release, regions)
     if regions.inside[0] < WHOLE:
         st.caption(f"{inside_words(regions.inside[0])} of the polygon lies inside the area.")
-    return covered_cells(release, region_cover(release.domain, release.nodes, regions).nodes)
+    return covered_cells(release, release.frame.cover(release.nodes, regions).node)
 
 
 def districts_panel(prefix: str, release: PointRelease) -> tuple[list[Mark], Legend | None]:
@@ -112,7 +105,7 @@ def districts_panel(prefix: str, release: PointRelease) -> tuple[list[Mark], Leg
             )
             return [], None
         cut = min(inside) < WHOLE
-        kinds = release.names if isinstance(release, KindsRelease) else ()
+        kinds = release.kinds if release.kinds else ()
         table = [
             {
                 "district": row["district"],
@@ -152,7 +145,7 @@ def of_kind(row: Mapping[str, Any], kind: str) -> str:
 
 
 def _rows(release: PointRelease, regions: Regions, answers: RangeAnswers) -> list[dict[str, Any]]:
-    every = release.regions_by_kind(regions) if isinstance(release, KindsRelease) else {}
+    every = release.regions_by_kind(regions) if release.kinds else {}
     return [
         {"district": name, "inside": float(regions.inside[row])}
         | numbers_of(answers, row)

@@ -11,10 +11,10 @@ from dpviz.exports.facts import protection
 from dpviz.methods import method
 from dpviz.planning.script import Script
 from dpviz.render.numbers import percent
-from dpviz.ui.points.area_form import sides_in_words
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.access import may_publish
 from dpviz.ui.shared.account import in_words, too_dear
+from dpviz.ui.shared.area_form import sides_in_words
 from dpviz.ui.shared.method_form import Choice, title_of
 from dpviz.ui.shared.panels import ErrorsShown
 from dpviz.ui.shared.prices import payment_row

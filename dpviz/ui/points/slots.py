@@ -12,10 +12,10 @@ from dpviz.render.cells import domain_bounds
 from dpviz.ui.areas.areas_form import areas_link
 from dpviz.ui.points.attributes_form import sums_link
 from dpviz.ui.points.choice_form import points_choice
-from dpviz.ui.points.domain_map import choose_domain
 from dpviz.ui.points.source_form import PointSource, source_form
 from dpviz.ui.points.wishes import wish_panel
 from dpviz.ui.shared import permalink
+from dpviz.ui.shared.domain_map import choose_domain
 from dpviz.ui.shared.method_form import Choice
 from dpviz.ui.shared.skeleton import Slots, build_choice, method_link
 from dpviz.ui.shared.sources import NoRecords

@@ -14,10 +14,10 @@ from dpviz.build import check_points, load, public_extent
 from dpviz.datasets import DATASETS
 from dpviz.domain import Domain
 from dpviz.errors import DpvizError
-from dpviz.ui.points.area_form import checked_area, public_box
 from dpviz.ui.points.attributes_form import attributes_form
 from dpviz.ui.points.columns_form import columns_form, period_form
 from dpviz.ui.shared.account import dataset_name
+from dpviz.ui.shared.area_form import checked_area, public_box
 from dpviz.ui.shared.panels import ErrorsShown, refuse
 from dpviz.ui.shared.sources import DataSource
 from dpviz.ui.shared.tables import offered as offered_tables

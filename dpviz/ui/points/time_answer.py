@@ -2,52 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from dpviz.domain import Domain, calendar
-from dpviz.domain.calendar import Calendar
 from dpviz.errors import DpvizError
 from dpviz.releases.answers import INTERVAL_SDS
-from dpviz.releases.points.release import PointRelease
-from dpviz.releases.points.timeline import Timeline
+from dpviz.releases.counts import PointRelease
 from dpviz.releases.points.window import during, windows
-from dpviz.releases.roads.timed import RoadTimeline
-from dpviz.render import Scene, half_width_words, rounded
-from dpviz.render.cells import domain_bounds
+from dpviz.render import Mark, Scene, half_width_words, rounded
 from dpviz.render.projection import from_degrees
 from dpviz.render.scene import Bounds
-from dpviz.roads.steps import Steps
-from dpviz.ui.map import Shape, map_overlay, map_view
-from dpviz.ui.points.answers import (
-    answerable,
-    answered,
-    as_csv,
-    history_table,
-    rectangle_answer,
-    rectangle_form,
-)
+from dpviz.ui.points.answers import answerable, as_csv, overlaps
 from dpviz.ui.points.attributes import Look, kinds_view
-from dpviz.ui.points.downloads import table_of_cells
+from dpviz.ui.points.cells_table import table_of_cells
 from dpviz.ui.points.map_answer import (
     CAMERA,
-    ask,
-    drawn,
-    keep_camera,
-    map_and_answer,
-    placed,
+    FIELDS,
+    ask_on_map,
+    drawn_answer,
+    question,
     scene_of,
 )
-from dpviz.ui.points.regions import districts_panel
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.points.time_maps import (
     LOOK,
     WINDOWS,
-    Window,
     chosen_look,
     difference_answer,
     difference_of,
@@ -57,11 +41,10 @@ from dpviz.ui.points.time_maps import (
 )
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
-from dpviz.ui.shared.charts import time_form, timeline_chart
 from dpviz.ui.shared.memory import remembered
-from dpviz.ui.shared.panels import draw_hint, file_button
+from dpviz.ui.shared.panels import file_button
 from dpviz.ui.shared.parts import in_part
-from dpviz.ui.shared.share import share_panel
+from dpviz.ui.shared.timeline import PERIOD, Window, marked_timeline, timeline_rows, zone_words
 
 STEPS = tuple(calendar.SECONDS[unit] * count for unit, count in
               (("min", 1), ("min", 15), ("h", 1), ("h", 6), ("d", 1), ("w", 1)))  # fmt: skip
@@ -70,17 +53,6 @@ MOST_STOPS = 400
 EVERY = ("1h", "6h", "1d", "1w", "1mo")
 MOST_BANDS = 2_000
 """Steps of a timeline that a browser draws at once."""
-
-MOST_LETTERS = 100
-"""Of a period in an address."""
-
-
-def _window(name: str) -> str | None:
-    asked = permalink.parameter(name)
-    return asked if asked and len(asked) <= MOST_LETTERS else None
-
-
-PERIOD = permalink.Field("period", _window, str, form="two times: first,last")
 
 
 @fragment
@@ -98,71 +70,78 @@ def points_map(
     if in_part() and st.session_state.get(below) != kind:
         st.rerun()  # the totals below this part are of what it shows
     st.session_state[below] = kind
-    if shown.domain.time is None:
-        map_and_answer(prefix, shown, records, look)
-        table_of_cells(shown)
-    else:
-        map_in_time(prefix, shown, records, look)  # a window moves in this part
+    if shown.domain.time is not None:
+        _in_time(prefix, shown, records, look)  # a window moves in this part
+        return shown, records
+    answer = partial(
+        drawn_answer,
+        prefix,
+        shown,
+        records,
+        title="Draw a rectangle or a polygon",
+        then=". Or type its four sides below. A polygon ends where its last corner is set twice.",
+        keys=". By keyboard: D, then the arrow keys and Enter at two corners",
+    )
+    scene = scene_of(prefix, shown, records, look=look)
+    unused = dict.fromkeys(("period", "view", "windows"))
+    how: dict[str, Any] = {"fields": FIELDS, "others": unused, "flat": shown}
+    ask_on_map(prefix, shown, records, answer, scene, **how)
+    table_of_cells(shown)
     return shown, records
 
 
-def map_in_time(
+def _in_time(
     prefix: str, release: PointRelease, source: PointSource, kinds: Look | None = None
 ) -> None:
-    """The map of a window, the answer beside it, the timeline, and the cells in a table; a touch
-    reruns this part.
+    """The map of a window, the answer beside it, the timeline, and the cells in a table.
 
     ``kinds`` is a map of kinds together, which is of one window.
     """
-    name = f"{prefix}.map"
     look = chosen_look(prefix) if kinds is None else "window"
     whole = release.domain.period
     window = _slider(prefix, release.domain) if look == "window" else whole
     flat = remembered(f"{prefix}.flat", (release, window), lambda: during(release, window))
-    scene: Scene | None = scene_of(prefix, flat, source, tools=("rect",), look=kinds)
-    if look == "film":
-        scene = film(prefix, release, source)
-    if look == "difference":
-        scene = difference_of(prefix, release, source)
-    left, right = st.columns([7, 3], gap="medium")
-    rect: Bounds | None = st.session_state.get(f"{prefix}.rect")
-    with left:
-        if look == "small":
-            small_maps(prefix, release, st.context.theme.type)
-        elif scene is not None:
-            shown = placed(prefix, scene, source)
-            map_view(shown, key=name, on_shape=partial(drawn, prefix))
-            keep_camera(prefix, source)
-    with right:
-        with st.container():  # what is open below it stays so
-            if look == "window":
-                rect = _answer(prefix, release, source, rect, window)
-            elif rect is not None and not answerable(rect, release.domain):
-                rect = None
-            if look in ("film", "small"):
-                windows_table(release, rect)
-            if look == "difference":
-                difference_answer(prefix, release, rect)
-        typed = rectangle_form(prefix, rect, domain_bounds(flat.domain))
-        history_table(prefix, release, source)
-        share_panel(
-            prefix,
-            name,
-            [flat],
-            series={"Map with a time slider": partial(windows, release)},
-            history=answered(prefix, release, source),
-        )
-        districts, legend = districts_panel(prefix, flat)
-    _timeline(prefix, release, rect, window)
-    if look != "small":
-        map_overlay(name, marks=districts, shape=Shape(rect=rect) if rect else None, legend=legend)
+    stage, below = st.container(), st.container()
+    rect, _ = question(prefix)
+    place = rect if rect is not None and overlaps(rect, release.domain) else None
+    draw: Scene | Callable[[], object]
+    with stage:
+        if look == "film":
+            draw = film(prefix, release, source)
+        elif look == "small":
+            draw = partial(small_maps, prefix, release, st.context.theme.type)
+        elif look == "difference":
+            draw = difference_of(prefix, release, source)
+        else:
+            draw = scene_of(prefix, flat, source, tools=("rect",), look=kinds)
+    with below:
+        _timeline(prefix, release, place, window)
+        table_of_cells(flat, "map" if look == "window" else "whole period")
+
+    def answer() -> list[Mark]:
+        if look == "window":
+            then = ". Or type its four sides below. The timeline is of the whole area until then."
+            return drawn_answer(prefix, release, source, window=window, then=then)
+        if rect is not None:
+            answerable(rect, release.domain)
+        if look == "difference":
+            difference_answer(prefix, release, place)
+        else:
+            windows_table(release, place)
+        return []
+
     words = ",".join(map(release.domain.calendar.words, window))
     if look == "window":
         st.session_state[f"{prefix}.period"] = None if window == whole else words
     others = {"ring": None} if look == "difference" else {"ring": None, "windows": None}
-    permalink.remember(prefix, (permalink.RECT, CAMERA, PERIOD, LOOK, WINDOWS), others)
-    ask(prefix, typed)
-    table_of_cells(flat, "map" if look == "window" else "whole period")
+    how: dict[str, Any] = {
+        "fields": (permalink.RECT, CAMERA, PERIOD, LOOK, WINDOWS),
+        "others": others,
+        "flat": flat,
+        "series": {"Map with a time slider": partial(windows, release)},
+    }
+    with stage:
+        ask_on_map(prefix, release, source, answer, draw, **how)
 
 
 def _slider(prefix: str, domain: Domain) -> Window:
@@ -210,8 +189,7 @@ def _asked(domain: Domain, text: str | None) -> Window:
     if low < high:
         return low, high
     if text == permalink.parameter("period"):
-        why = "is not two times, first,last, in the period of these records. This is all of it."
-        permalink.refused("period", text, why)
+        permalink.refused("period", text)
     return start, end
 
 
@@ -226,29 +204,11 @@ def _move(key: str, sign: int, domain: Domain) -> None:
     st.session_state[key] = tuple(map(domain.calendar.clocks, (low + by, high + by)))
 
 
-def zone_words(domain: Domain | Steps) -> str:
-    """Whose clocks they are, and what a cycle is of."""
-    return domain.zone if domain.cycle is None else f"hour of the {domain.cycle}, {domain.zone}"
-
-
 def _format(domain: Domain, step: float) -> str:
     """How the slider writes a time."""
     if domain.cycle is not None:
         return "ddd HH:mm" if domain.cycle == "week" else "HH:mm"
     return "YYYY-MM-DD" if step >= calendar.SECONDS["d"] else "YYYY-MM-DD HH:mm"
-
-
-def _answer(
-    prefix: str, release: PointRelease, source: PointSource, rect: Bounds | None, window: Window
-) -> Bounds | None:
-    """The answer to the rectangle in the window; the rectangle, if it can be answered."""
-    if rect is None:
-        draw_hint(
-            prefix,
-            ". Or type its four sides below. The timeline is of the whole area until then.",
-        )
-        return None
-    return rect if rectangle_answer(prefix, release, source, rect, window) else None
 
 
 def _timeline(prefix: str, release: PointRelease, rect: Bounds | None, window: Window) -> None:
@@ -301,33 +261,3 @@ def _fits(every: str, domain: Domain) -> bool:
     except DpvizError:
         return False
     return 2 <= steps <= MOST_BANDS and (end - start) / steps >= 0.99 * (domain.step or 0.0)
-
-
-def timeline_rows(axis: Calendar, line: Timeline | RoadTimeline) -> pd.DataFrame:
-    """The steps of a timeline, as its chart takes them."""
-    ends = {"from": line.start.astype(float), "to": line.end.astype(float)}
-    return pd.DataFrame(
-        {
-            "start": _clocks(axis, ends["from"]),
-            "end": _clocks(axis, ends["to"]),
-            **{name: list(map(axis.words, each.tolist())) for name, each in ends.items()},
-            "count": line.count,
-            "low": line.low,
-            "high": line.high,
-        }
-    )
-
-
-def marked_timeline(rows: pd.DataFrame, axis: Calendar, window: Window) -> Any:
-    """The chart of a timeline, with a window marked in it."""
-    start, end = _clocks(axis, window)
-    form = {"day": "%H:%M", "week": "%a %H:%M"}.get(str(axis.cycle)) or time_form(
-        rows["end"].iloc[-1] - rows["start"].iloc[0]
-    )
-    closing = rows.iloc[-1:].assign(start=rows["end"].iloc[-1:])  # else the last step has no width
-    return timeline_chart(pd.concat([rows, closing], ignore_index=True), start, end, form)
-
-
-def _clocks(axis: Calendar, seconds: Any) -> list[pd.Timestamp]:
-    """What clocks show at places on the axis, as a chart takes them."""
-    return [pd.Timestamp(axis.clocks(each), tz="UTC") for each in seconds]

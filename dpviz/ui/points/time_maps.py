@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
-from dpviz.releases.answers import INTERVAL_SDS
-from dpviz.releases.points.release import PointRelease
+from dpviz.releases.counts import PointRelease
 from dpviz.releases.points.window import during, window_cuts
-from dpviz.render import Camera, Scene, difference_scene, half_width_words, interval_words
+from dpviz.render import Camera, Scene, difference_scene
 from dpviz.render.cells import domain_bounds
 from dpviz.render.colors import Theme
 from dpviz.render.numbers import count_words
 from dpviz.render.projection import from_degrees
 from dpviz.render.scene import Bounds
 from dpviz.render.view import MOST, film_scene
-from dpviz.ui.points.answers import LARGER
+from dpviz.ui.points.answers import CUT, LARGER, error_lines, numbers_of
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.panels import of_numbers
+from dpviz.ui.shared.timeline import Window
 
 LOOKS = {
     "window": "Window",
@@ -33,9 +34,6 @@ LOOKS = {
 """How the period is looked at, and what the page calls it."""
 LARGEST = 1_200_000
 """Cells that a browser takes at once."""
-
-Window = tuple[float, float]
-
 
 LOOK = permalink.choice("view", LOOKS, "window", "look")
 
@@ -71,13 +69,13 @@ def maps_of(prefix: str, release: PointRelease, pairs: Sequence[Window]) -> list
     return remembered(f"{prefix}.frames", asked, lambda: [during(release, each) for each in pairs])
 
 
-def film(prefix: str, release: PointRelease, source: PointSource) -> Scene | None:
-    """The windows as frames that the map steps through by itself; None where they are too many."""
+def film(prefix: str, release: PointRelease, source: PointSource) -> Scene | Callable[[], object]:
+    """The windows as frames that the map steps through; a word where they are too many."""
     pairs, labels = steps_of(release)
     maps = maps_of(prefix, release, pairs)
     if sum(len(each.nodes) for each in maps) > LARGEST:
-        st.info("Too many cells to play: look at windows one by one.", icon=":material/movie:")
-        return None
+        words = "Too many cells to play: look at windows one by one."
+        return partial(st.info, words, icon=":material/movie:")
     camera = Camera(bounds=domain_bounds(maps[0].domain), key=source.key)
     make = lambda: film_scene(maps, labels, camera=camera)  # noqa: E731
     return remembered(f"{prefix}.film", (release, source.key), make)
@@ -119,8 +117,7 @@ def _windows(prefix: str, labels: list[str]) -> list[int]:
     if len(words) == 2 and set(words) <= set(labels):
         return [labels.index(word) for word in words]
     if new:
-        why = "are not two windows of this period, A,B. These are others: choose again."
-        permalink.refused("the windows", asked, why)
+        permalink.refused("the windows", asked)
     return [len(labels) // 2, 0]
 
 
@@ -157,13 +154,11 @@ def difference_answer(prefix: str, release: PointRelease, rect: Bounds | None) -
     a, b = st.session_state[f"{prefix}.window_pair"]
     answer = release.difference(_place(release, rect), a, b)
     where = "of the rectangle" if rect else "of the whole area"
-    spread = INTERVAL_SDS * float(answer.uniformity_sd[0])
     st.metric(f"A − B {where}", count_words(answer), help=LARGER)
-    ends = interval_words(float(answer.count[0]), float(answer.half_width[0]))
+    st.markdown(error_lines(numbers_of(answer)), help=CUT.format("cell"))
     st.caption(
-        f"95 % interval for the noise: {ends}; error from cut cells: ± {half_width_words(spread)} "
-        "(estimate). The two windows are of one release: each error is at most that of both added "
-        "up, which is what this is."
+        "The two windows are of one release: each error is at most that of both added up, which "
+        "is what this is."
     )
 
 

@@ -10,10 +10,9 @@ import streamlit as st
 from dpviz.domain import Domain
 from dpviz.errors import DpvizError
 from dpviz.evaluation.truth import exact_counts
-from dpviz.releases.answers import INTERVAL_SDS
+from dpviz.releases.counts import PointRelease
 from dpviz.releases.points.marginal import marginal
-from dpviz.releases.points.release import PointRelease
-from dpviz.render import Camera, Scene, cells, density_legend, density_scale, half_width_words
+from dpviz.render import Camera, Scene, cells, density_legend, density_scale
 from dpviz.render.basemap import outlines
 from dpviz.render.cells import domain_bounds
 from dpviz.render.numbers import count_words
@@ -21,7 +20,7 @@ from dpviz.render.projection import from_degrees
 from dpviz.render.scene import Bounds
 from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.map.component import events
-from dpviz.ui.points.answers import LARGER, answerable, rectangle_form
+from dpviz.ui.points.answers import CUT, LARGER, answerable, error_lines, numbers_of, rectangle_form
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
@@ -102,14 +101,10 @@ def _answer(
     except DpvizError as error:
         st.warning(plain(error), icon=":material/crop_free:")
         return
-    spread = INTERVAL_SDS * float(answers.uniformity_sd[0])
     asked = "from here to there" if start and end else f"that {'begin' if start else 'end'} here"
-    with st.container(horizontal=True, gap="medium"):
+    with st.container(horizontal=True, gap="large"):
         st.metric(f"Trips {asked}", count_words(answers), help=LARGER, width="content")
-        st.metric(
-            "Error from cut cells (estimate)", f"± {half_width_words(spread)}", width="content"
-        )
-        st.metric("Built from cells", f"{int(answers.nodes[0]):,}", width="content")
+        st.markdown(error_lines(numbers_of(answers)), help=CUT.format("cell"), width="content")
         if source.public:
             exact = int(exact_counts(source.data, question)[0])
             st.metric("Exact (public data)", f"{exact:,}", width="content")

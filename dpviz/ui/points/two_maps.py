@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.releases.points.release import PointRelease
+from dpviz.releases.counts import PointRelease
 from dpviz.render import Camera, Scene, difference_scene
 from dpviz.render.cells import domain_bounds
 from dpviz.render.view import release_scene
@@ -17,11 +17,11 @@ from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.points.answers import as_csv, rectangle_form, row_in_words
 from dpviz.ui.points.comparison import answer_columns
 from dpviz.ui.points.map_answer import CAMERA, ask, drawn, keep_camera, kept_scene
+from dpviz.ui.points.share import share_panel
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
 from dpviz.ui.shared.panels import draw_hint, file_button
-from dpviz.ui.shared.share import share_panel
 from dpviz.ui.shared.text import badge
 
 HEIGHT, WIDE = 560, 470
@@ -107,7 +107,8 @@ def maps_and_answers(
         share_panel(prefix, f"{prefix}.map", compared.releases, compared.labels, series)
     map_overlay(f"{prefix}.map", shape=Shape(rect=rect) if rect else None)
     permalink.remember(prefix, FIELDS)
-    ask(prefix, typed)
+    if typed is not None:
+        ask(prefix, typed)
 
 
 def _scene(prefix: str, compared: Comparison, source: PointSource, mode: Any) -> Scene:

@@ -9,9 +9,8 @@ from dpviz.build import RoadData
 from dpviz.errors import DpvizError
 from dpviz.evaluation.truth import exact_visits
 from dpviz.releases.answers import INTERVAL_SDS
+from dpviz.releases.counts import RoadRelease
 from dpviz.releases.roads.beyond_noise import beyond_noise, corrected, limits
-from dpviz.releases.roads.path_count import cover
-from dpviz.releases.roads.release import RoadRelease
 from dpviz.render import Mark, interval_words, rounded, with_noise
 from dpviz.render.numbers import percent
 from dpviz.render.roads import answer_marks, end_marks
@@ -23,8 +22,6 @@ from dpviz.ui.shared.panels import hint
 from dpviz.ui.shared.text import plain
 
 Ends = tuple[str, ...]
-LISTED = 200
-"""Most tree nodes of an answer that are listed."""
 _OF_TRUNCATION = {
     (False, False): " alone",
     (True, False): " alone; what truncation cut off is not in it",
@@ -35,12 +32,11 @@ _OF_TRUNCATION = {
 
 def path_answer(
     ends: Ends,
-    releases: list[RoadRelease],
-    labels: list[str],
+    release: RoadRelease,
     data: RoadData,
     window: TimeWindow | None = None,
 ) -> tuple[list[Mark], Int | None]:
-    """The answer between two end points from each release: marks for the map, and the path."""
+    """The answer between two end points: marks for the map, and the path."""
     graph = data.graph
     try:
         chosen = np.array([graph.node_row(name) for name in ends], dtype=np.int64)
@@ -52,15 +48,12 @@ def path_answer(
         st.warning(plain(error), icon=":material/wrong_location:")
         return [], None
     st.caption(f"Shortest path between nodes {plain(ends[0])} and {plain(ends[1])}")
-    for release, label in zip(releases, labels, strict=True):
-        _one(release, label, edges)
+    _total(release, edges)
     if data.public:
         steps = None if window is None else window.rows
         exact = int(exact_visits(data, steps)[edges].sum())
         st.metric("Exact total (public data)", f"{exact:,}")
-    for release, label in zip(releases, labels, strict=True):
-        _covering(release, label, edges)
-    return [*answer_marks(releases[0], edges), *end_marks(graph, chosen)], edges
+    return [*answer_marks(release, edges), *end_marks(graph, chosen)], edges
 
 
 def _invite(chosen: int) -> None:
@@ -82,13 +75,14 @@ def _invite(chosen: int) -> None:
         )
 
 
-def _one(release: RoadRelease, label: str, edges: Int) -> None:
-    answer = release.count(Paths.of([edges]))
+def _total(release: RoadRelease, edges: Int) -> None:
+    asked = Paths.of([edges])
+    answer = release.count(asked)
     count, half = float(answer.count[0]), INTERVAL_SDS * float(answer.noise_sd[0])
     truncation = release.header.extra.get("kept")
     truncated = bool(limits(release)) and truncation != 1 and not corrected(release)
     st.metric(
-        f"Noisy total{' after truncation' if truncated else ''} {label}".strip(),
+        f"Noisy total{' after truncation' if truncated else ''}",
         with_noise(count, half),
         help="Sum of the path's streets, each with its trips or events. ± the 95 % interval of the "
         f"noise{_OF_TRUNCATION[truncated, corrected(release)]}.",
@@ -102,28 +96,12 @@ def _one(release: RoadRelease, label: str, edges: Int) -> None:
         )
     st.markdown(
         f"**95 % interval (noise):** {plain(interval_words(count, half))}  \n"
-        f"**Made of:** {answer.edges[0]:,} streets in {answer.subdomains[0]:,} sections, "
+        f"**Made of:** {len(edges):,} streets in {release.frame.subdomains(asked)[0]:,} sections, "
         f"{answer.nodes[0]:,} cells{lost}"
     )
     beyond = beyond_noise(release, truncation=not lost)
     if beyond:
         st.caption(plain(f"In no interval: {' '.join(beyond)}"))
-
-
-def _covering(release: RoadRelease, label: str, edges: Int) -> None:
-    """The nodes of the shortest top-down answer, along the positions of their sub-domains."""
-    with st.expander(f"Built from these cells {label}".strip(), icon=":material/account_tree:"):
-        nodes, listed = release.nodes, cover(release, edges)[:LISTED]
-        first, last = nodes.lo[listed, 0], nodes.hi[listed, 0]
-        half = INTERVAL_SDS * np.sqrt(nodes.variance[listed])
-        columns = {
-            "sub-domain": release.domains.path[first],
-            "level": nodes.level[listed],
-            "streets": last - first,
-            "noisy count": list(map(with_noise, nodes.count[listed], half)),
-        }
-        st.dataframe(columns, hide_index=True)
-        st.caption("Every number above is an estimate after least squares over the whole tree.")
 
 
 def ends_form(prefix: str, ends: Ends, data: RoadData) -> Ends | None:

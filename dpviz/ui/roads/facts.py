@@ -2,85 +2,76 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import streamlit as st
 
 from dpviz.releases.answers import INTERVAL_SDS
-from dpviz.releases.roads.beyond_noise import facts_of_each_step, limits
-from dpviz.releases.roads.path_count import path_variance
-from dpviz.releases.roads.release import EVENTS, RoadRelease
+from dpviz.releases.counts import RoadRelease
+from dpviz.releases.roads.beyond_noise import EVENTS, facts_of_each_step, limits
 from dpviz.render import half_width_words
 from dpviz.render.flows import above_noise
 from dpviz.render.numbers import percent
 from dpviz.roads.paths import Paths
-from dpviz.ui.points.downloads import counts_as_shown, file_buttons
-from dpviz.ui.roads.plan import RoadChoice, title_of
 from dpviz.ui.shared.charts import bars_chart
-from dpviz.ui.shared.code import code_panel
+from dpviz.ui.shared.downloads import counts_as_shown, file_buttons, release_details
 from dpviz.ui.shared.panels import rows_in_words, sortable
-from dpviz.ui.shared.prices import budget_breakdown
-from dpviz.ui.shared.text import plain
 
 
-def release_facts(
-    prefix: str,
-    releases: list[RoadRelease],
-    plan: RoadChoice,
-    workload: Paths,
-    whole: RoadRelease,
-) -> None:
+def release_facts(prefix: str, release: RoadRelease, workload: Paths, whole: RoadRelease) -> None:
     """Facts and a table of what is seen; budget breakdown and downloads of the whole release."""
-    for method, release in zip(plan.methods, releases, strict=False):
-        if len(releases) > 1:
-            st.markdown(f"**{plain(title_of(method))}**")
-        extra = release.header.extra
-        noise = float(np.sqrt(path_variance(release, workload).mean()))
-        streets = len(release.graph)
-        seen = int(above_noise(release.edge_count, release.edge_noise_sd, streets).sum())
-        of_events = release.records == EVENTS
-        each, truncation = limits(release), extra.get("kept")
-        estimated = any("lengths" in step for step in facts_of_each_step(release))
-        facts = iter(st.columns(2 + bool(each) + estimated))
+    extra = release.header.extra
+    noise = float(np.sqrt(np.mean(release.answers_to(workload).noise_sd ** 2)))
+    streets = len(release.frame.graph)
+    seen = int(above_noise(release.answers.count, release.answers.noise_sd, streets).sum())
+    of_events = release.records == EVENTS
+    each, truncation = limits(release), extra.get("kept")
+    with st.container(horizontal=True, gap="large"):
         if each:
             least, most = min(each), max(each)
-            next(facts).metric(
+            st.metric(
                 "Streets counted per trip (L)",
                 f"{least:,}" if least == most else f"{least:,} to {most:,}",
                 help="Longer trips are cut to a random window of L streets, so that one trip moves "
                 "at most L counts.",
+                width="content",
             )
-        if estimated:
-            next(facts).metric(
+        if any("lengths" in step for step in facts_of_each_step(release)):
+            st.metric(
                 "Visits counted (estimate)",
                 "below the noise" if truncation is None else percent(truncation),
                 help="From the noisy lengths of the trips.",
+                width="content",
             )
-        next(facts).metric(
+        st.metric(
             "Streets above the noise",
             f"{seen:,} of {streets:,}",
             help="Above what noise alone would reach on any of so many streets.",
+            width="content",
         )
-        next(facts).metric(
+        st.metric(
             "Noise of a typical query",
             f"± {half_width_words(2 * noise)} {EVENTS if of_events else 'visits'}",
             help="Twice the root mean variance of the sums over the streets of a query.",
+            width="content",
         )
-    release = releases[0]
-    cut = "" if release.records == EVENTS else ", and how trips are cut"
-    with st.expander(f"How the budget was spent{cut}", icon=":material/payments:"):
-        budget_breakdown(whole.header)
-        if "lengths" in release.header.extra:
-            st.markdown("Noisy number of trips by their streets; L is chosen from it.")
-            noisy = release.header.extra["lengths"]
-            st.altair_chart(bars_chart(noisy, "streets of a trip", "trips (noisy)"))
-    code_panel(prefix, whole)
-    with st.expander("Download this release", icon=":material/download:"):
-        file_buttons(prefix, whole, "roads")
+    release_details(prefix, whole, partial(file_buttons, stem="roads"), partial(_lengths, release))
     with st.expander("The map as a table", icon=":material/table:"):
-        order = np.argsort(-release.edge_count)[:1_000]
-        ends = release.graph.node_id[release.graph.ends[order]]
-        half = INTERVAL_SDS * release.edge_noise_sd[order]
-        names = {"edge": release.graph.edge_id[order], "from": ends[:, 0], "to": ends[:, 1]}
-        counts = counts_as_shown(release.edge_count[order], half)
+        order = np.argsort(-release.answers.count)[:1_000]
+        ends = release.frame.graph.node_id[release.frame.graph.ends[order]]
+        half = INTERVAL_SDS * release.answers.noise_sd[order]
+        names = {"edge": release.frame.graph.edge_id[order], "from": ends[:, 0], "to": ends[:, 1]}
+        counts = counts_as_shown(release.answers.count[order], half)
         st.dataframe(names | counts, hide_index=True, column_config=sortable(*counts))
-        st.caption(rows_in_words(len(order), len(release.graph), "streets", "largest noisy counts"))
+        st.caption(
+            rows_in_words(len(order), len(release.frame.graph), "streets", "largest noisy counts")
+        )
+
+
+def _lengths(release: RoadRelease) -> None:
+    """The noisy lengths by which trips are cut."""
+    if "lengths" in release.header.extra:
+        st.markdown("Noisy number of trips by their streets; L is chosen from it.")
+        noisy = release.header.extra["lengths"]
+        st.altair_chart(bars_chart(noisy, "streets of a trip", "trips (noisy)"))

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 import streamlit as st
 
 from dpviz.errors import DataError
-from dpviz.releases.roads.release import RoadRelease
+from dpviz.releases.counts import RoadRelease
 from dpviz.render import Camera, Scene
 from dpviz.render.roads import (
     bounds,
@@ -26,15 +25,15 @@ from dpviz.render.roads import (
 from dpviz.roads.graph import RoadGraph
 from dpviz.ui.map import map_overlay, map_view
 from dpviz.ui.map.component import events
-from dpviz.ui.points.time_answer import PERIOD
 from dpviz.ui.roads.answer import Ends, ends_form, path_answer
-from dpviz.ui.roads.plan import RoadChoice, title_of
+from dpviz.ui.roads.plan import title_of
 from dpviz.ui.roads.source import RoadSource
 from dpviz.ui.roads.time_window import TimeWindow, path_timeline
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
 from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.parts import rerun_part
+from dpviz.ui.shared.timeline import PERIOD
 
 VIEWS = ("Streets", "Sections")
 FIELDS = tuple(permalink.Field(end, permalink.parameter) for end in ("from", "to"))
@@ -89,8 +88,7 @@ def _refuse_unknown(prefix: str, graph: RoadGraph) -> None:
             try:
                 graph.node_row(node)
             except DataError:
-                why = "is no node of these streets. It is left out."
-                permalink.refused(field.name, node, why)
+                permalink.refused(field.name, node)
                 permalink.forget(prefix, [field])
 
 
@@ -102,14 +100,12 @@ def _choose_ends(prefix: str, ends: Ends) -> None:
 @fragment
 def map_and_answer(
     prefix: str,
-    releases: list[RoadRelease],
+    release: RoadRelease,
     source: RoadSource,
-    plan: RoadChoice,
     view: str,
     window: TimeWindow | None,
 ) -> None:
     """The map and its answer, with time also the path's timeline: a click reruns this part only."""
-    labels = [""] if len(releases) == 1 else [f"· {title_of(method)}" for method in plan.methods]
     _refuse_unknown(prefix, source.data.graph)
     left, right = st.columns([7, 3], gap="medium")
     ends = _ends(prefix)
@@ -118,15 +114,13 @@ def map_and_answer(
         if drawn:
             map_view(
                 remembered(
-                    f"{prefix}.scene",
-                    (view, *releases),
-                    partial(_scene, releases, source, plan, view),
+                    f"{prefix}.scene", (view, release), partial(_scene, release, source, view)
                 ),
                 key=f"{prefix}.map",
                 on_pick=partial(_picked, prefix, source.data.graph),
             )
     with right:
-        marks, edges = path_answer(ends, releases, labels, source.data, window)
+        marks, edges = path_answer(ends, release, source.data, window)
         typed = ends_form(prefix, ends, source.data)
         if ends and st.button("Clear the places", icon=":material/close:", key=f"{prefix}.forget"):
             typed = ()
@@ -156,17 +150,11 @@ def _picked(prefix: str, graph: RoadGraph) -> None:
         _choose_ends(prefix, (ends[0], chosen))
 
 
-def _scene(releases: list[RoadRelease], source: RoadSource, plan: RoadChoice, view: str) -> Scene:
-    first, *others = releases
-    top, records = max(map(top_count, releases)), first.records
-    options: dict[str, Any] = {}
+def _scene(release: RoadRelease, source: RoadSource, view: str) -> Scene:
     if view == VIEWS[1]:
-        marks, legend = domain_marks(first), domain_legend()
+        marks, legend = domain_marks(release), domain_legend()
     else:
-        legend = street_legend(top, records)
-        marks = street_marks(first, top, side="left" if others else None)
-        for other in others:
-            marks += street_marks(other, top, side="right")
-            options = {"mode": "side", "labels": tuple(map(title_of, plan.methods))}
-    title = f"{records.capitalize()} on roads · {' and '.join(map(title_of, plan.methods))}"
-    return streets_scene(first, marks, legend, key=source.key, picks=True, title=title, **options)
+        top = top_count(release)
+        marks, legend = street_marks(release, top), street_legend(top, release.records)
+    title = f"{release.records.capitalize()} on roads · {title_of(release.header.method)}"
+    return streets_scene(release, marks, legend, key=source.key, picks=True, title=title)

@@ -12,8 +12,8 @@ from dpviz.build import NEIGHBOURS, build, workload_of
 from dpviz.methods import METHODS, names
 from dpviz.methods import method as find_method
 from dpviz.methods.roads.base import COMBINATIONS
+from dpviz.releases.counts import RoadRelease
 from dpviz.releases.header import Header
-from dpviz.releases.roads.release import RoadRelease
 from dpviz.roads.graph import RoadGraph
 from dpviz.roads.paths import Paths
 from dpviz.ui.roads.source import RoadSource
@@ -51,13 +51,13 @@ def title_of(name: str) -> str:
 
 @dataclass(frozen=True)
 class RoadChoice:
-    """What to publish: methods (one, or two to compare), ε, workload, relation, parameters."""
+    """What to publish: a method with its parameters, ε, workload, neighbouring relation."""
 
-    methods: tuple[str, ...]
+    method: str
     epsilon: float
     workload: str
     neighbours: str
-    parameters: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def price(self) -> float:
@@ -67,90 +67,55 @@ class RoadChoice:
     @classmethod
     def of(cls, header: Header) -> RoadChoice:
         """What is known of the plan of a release that was opened."""
-        return cls((header.method,), header.epsilon, WORKLOADS[1], header.neighbouring)
+        return cls(header.method, header.epsilon, WORKLOADS[1], header.neighbouring)
 
 
-def plan_form(prefix: str, source: RoadSource) -> RoadChoice:
+def plan_form(prefix: str) -> RoadChoice:
     """The form of the sidebar."""
     others = sorted({*names("roads"), *COMBINATIONS} - set(FIRST), key=title_of)
     options = [*FIRST, *others]
-    asked = permalink.parameter("method")
-    start = permalink.one_of("method", asked, options, START, title_of(START))
-    methods = [
-        st.selectbox(
-            "Method",
-            options,
-            index=options.index(start),
-            format_func=title_of,
-            key=f"{prefix}.method",
-            help="How trips are cut, the network split and noise shared. The first chooses for "
-            "the queries.",
-        )
-    ]
+    start = permalink.one_of("method", permalink.parameter("method"), options, START)
+    method = st.selectbox(
+        "Method",
+        options,
+        index=options.index(start),
+        format_func=title_of,
+        key=f"{prefix}.method",
+        help="How trips are cut, the network split and noise shared. The first chooses for "
+        "the queries.",
+    )
     epsilon = epsilon_slider(prefix)
-    usual, saved = WORKLOADS[1], permalink.parameter("workload")
-    saved = permalink.one_of("workload", saved, WORKLOADS, usual, f"paths of {usual} streets")
+    asked = permalink.parameter("workload")
     workload = st.selectbox(
         "Queries to serve (public)",
         WORKLOADS,
-        index=WORKLOADS.index(saved),
+        index=WORKLOADS.index(permalink.one_of("workload", asked, WORKLOADS, WORKLOADS[1])),
         key=f"{prefix}.workload",
         format_func=lambda name: name if name == CORRIDORS else f"Paths of {name} streets",
         help="Cuts, trees and truncation are chosen for these sample queries. They are public: "
         "never drawn from the records.",
     )
-    other = permalink.parameter("with")
-    permalink.missing("second method", other, options, "one method alone")
-    if source.data.public and st.toggle(
-        "Compare with a second method", value=other in options, key=f"{prefix}.compare"
-    ):
-        methods.append(
-            st.selectbox(
-                "Second method",
-                options,
-                index=options.index(other if other in options else "dwork"),
-                format_func=title_of,
-                key=f"{prefix}.other",
-            )
-        )
-    relations = list(NEIGHBOURS)
-    relation = permalink.parameter("neighbours")
-    relation = permalink.one_of(
-        "neighbouring relation", relation, relations, relations[0], relations[0]
-    )
+    relations, asked = list(NEIGHBOURS), permalink.parameter("neighbours")
     neighbours = st.radio(
         "Neighbouring relation",
         relations,
-        index=relations.index(relation),
+        index=relations.index(permalink.one_of("neighbours", asked, relations, relations[0])),
         key=f"{prefix}.neighbours",
         help="Add or remove one unit, or replace one for twice the noise: a price to replace one "
         "counts half in the ledger.",
     )
-    parameters = {}
-    for name in dict.fromkeys(methods):
-        usual = find_method(name, "roads")
-        form = f"{prefix}.{name}"
-        parameters[name] = parameters_form(form, type(usual), usual.parameters(), saved_of(name))
-    return RoadChoice(tuple(methods), epsilon, workload, neighbours, parameters)
-
-
-def saved_of(method: str) -> dict[str, str]:
-    """The parameters that the address gives a method, the first or the second one that it names."""
-    for name, parameters in (("method", "set"), ("with", "with_set")):
-        if permalink.parameter(name) == method:
-            return permalink.pairs(parameters)
-    return {}
+    usual = find_method(method, "roads")
+    saved = permalink.pairs("set") if method == start else {}  # of the method of the address
+    form = f"{prefix}.{method}"
+    parameters = parameters_form(form, type(usual), usual.parameters(), saved)
+    return RoadChoice(method, epsilon, workload, neighbours, parameters)
 
 
 def link_of(plan: RoadChoice) -> dict[str, str | None]:
     """What the address holds of a plan, beside its ε."""
-    first, *second = plan.methods
-    of = {name: permalink.paired(plan.parameters.get(name, {})) for name in plan.methods}
     return {
-        "method": first,
-        "set": of[first],
-        "with": second[0] if second else None,
-        "with_set": of[second[0]] if second and second[0] != first else None,
+        "method": plan.method,
+        "set": permalink.paired(plan.parameters),
         "workload": plan.workload,
         "neighbours": plan.neighbours if plan.neighbours != next(iter(NEIGHBOURS)) else None,
     }
@@ -166,9 +131,8 @@ def sample_queries(graph: RoadGraph, name: str) -> Paths:
 
 
 def publish_plan(source: RoadSource, plan: RoadChoice, **how: Any) -> RoadRelease:
-    """Spend the plan's ε on one release by the first of its methods; ``how`` as for ``build``."""
-    method = plan.methods[0]
-    chosen = find_method(method, "roads", **plan.parameters.get(method, {}))
+    """Spend the plan's ε on one release; ``how`` as for ``build``."""
+    chosen = find_method(plan.method, "roads", **plan.parameters)
     workload = sample_queries(source.data.graph, plan.workload)
     release: RoadRelease = build(
         source.data,

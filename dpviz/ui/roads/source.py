@@ -54,7 +54,7 @@ def opened_roads(opened: Opened) -> RoadSource:
     Raises:
         DomainError: no map shows its streets.
     """
-    graph = opened.release.graph
+    graph = opened.release.frame.graph
     bounds(graph)
     return RoadSource(data=OpenedRoads(graph=graph), key=opened.key)
 
@@ -80,7 +80,7 @@ def road_source(prefix: str, start: str | None) -> RoadSource | None:
         by = st.segmented_control(
             "Count trips",
             list(IN_TIME),
-            default=permalink.one_of("time", asked, IN_TIME, ALL, IN_WORDS[ALL]),
+            default=permalink.one_of("time", asked, IN_TIME, ALL),
             format_func=IN_WORDS.__getitem__,
             required=True,
             key=f"{prefix}.by",

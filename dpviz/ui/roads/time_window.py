@@ -10,20 +10,20 @@ import streamlit as st
 
 from dpviz.domain.calendar import step_words
 from dpviz.errors import DpvizError
-from dpviz.releases.roads.release import RoadRelease
-from dpviz.releases.roads.timed import TimedRoadRelease
+from dpviz.releases.counts import RoadRelease
 from dpviz.roads.graph import Int
 from dpviz.roads.steps import Steps
-from dpviz.ui.points.time_answer import PERIOD, marked_timeline, timeline_rows, zone_words
 from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.panels import table_panel
+from dpviz.ui.shared.timeline import PERIOD, marked_timeline, timeline_rows, zone_words
 
 
 @dataclass(frozen=True, eq=False)
 class TimeWindow:
     """A release with time, and which of its steps are looked at: edges [low, high)."""
 
-    release: TimedRoadRelease
+    release: RoadRelease
+    steps: Steps
     low: int
     high: int
 
@@ -35,15 +35,15 @@ class TimeWindow:
     @cached_property
     def ends(self) -> tuple[float, float]:
         """Start and end on the axis."""
-        edges = self.release.steps.edges
+        edges = self.steps.edges
         return float(edges[self.low]), float(edges[self.high])
 
 
 def chosen_window(prefix: str, release: RoadRelease) -> TimeWindow | None:
     """The window on a slider of steps, all of them at first; None where there is no time."""
-    if not isinstance(release, TimedRoadRelease):
-        return None
     steps = release.steps
+    if steps is None:
+        return None
     last, words = len(steps), steps.calendar.words
     stops = list(range(last + 1))
     key = f"{prefix}.window.{steps.to_dict()}"
@@ -66,7 +66,7 @@ def chosen_window(prefix: str, release: RoadRelease) -> TimeWindow | None:
         "has noise of its own, and a window is the sum of its steps: of k steps the noise is about "
         "√k times that of one. For all the time alone, publish without time."
     )
-    window = TimeWindow(release, low, high)
+    window = TimeWindow(release, steps, low, high)
     text = ",".join(map(words, window.ends))
     st.session_state[PERIOD.place(prefix)] = None if count == last else text
     return window
@@ -83,14 +83,14 @@ def _asked(steps: Steps, text: str | None) -> tuple[int, int]:
 
 def within(place: str, release: RoadRelease, window: TimeWindow | None) -> RoadRelease:
     """The part of a release in a window, kept until one of them changes."""
-    if window is None or not isinstance(release, TimedRoadRelease):
+    if window is None or release.steps is None:
         return release
     return remembered(place, (release, window.ends), lambda: release.during(window.ends))
 
 
 def path_timeline(edges: Int, window: TimeWindow) -> None:
     """Noisy totals of a path step by step, with their band, and the window in them."""
-    calendar = window.release.steps.calendar
+    calendar = window.steps.calendar
     rows = timeline_rows(calendar, window.release.timeline(edges))
     st.altair_chart(marked_timeline(rows, calendar, window.ends))
     st.caption("Noisy total of the path in each step; the band is the 95 % interval of the noise.")

@@ -13,13 +13,12 @@ from dpviz.render import Mark, half_width_words, with_noise
 from dpviz.render.flows import next_marks, path_order, path_words
 from dpviz.sequences.moves import Context, Strings, contexts, following_sd, frequent
 from dpviz.trees.lattice import Float
-from dpviz.ui.points.answers import on_screen
 from dpviz.ui.sequences.charts import length_chart
 from dpviz.ui.sequences.source import SequenceSource
 from dpviz.ui.sequences.view import MoveView
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.panels import hint, of_numbers
-from dpviz.ui.shared.text import plain
+from dpviz.ui.shared.text import on_screen, plain
 
 NAMING = " A cell is called by its column and row, counted from 0-0 in the south-west."
 NEXT = 10
@@ -77,7 +76,7 @@ def _place_choice(prefix: str, view: MoveView, mapped: bool) -> int | None:
     if asked not in view.names:
         if widget not in st.session_state:  # it is the address that asks
             what = "the cell" if mapped else "the symbol"
-            permalink.refused(what, asked, "is not one of these. Choose another.")
+            permalink.refused(what, asked)
         st.session_state[key] = None
     st.session_state[widget] = st.session_state[key]
 

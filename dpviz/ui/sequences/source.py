@@ -28,11 +28,11 @@ from dpviz.build import (
 from dpviz.datasets import DATASETS
 from dpviz.domain import Domain
 from dpviz.render.projection import to_degrees
-from dpviz.ui.points.area_form import checked_area, public_box
 from dpviz.ui.points.columns_form import columns_form, time_format_form
 from dpviz.ui.sequences.cells_form import Cutting, cutting_form
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.account import dataset_name
+from dpviz.ui.shared.area_form import checked_area, public_box
 from dpviz.ui.shared.panels import ErrorsShown
 from dpviz.ui.shared.releases import Opened
 from dpviz.ui.shared.sources import DataSource, NoRecords
@@ -72,12 +72,12 @@ def opened_sequences(opened: Opened) -> SequenceSource:
 
 
 @st.cache_resource(show_spinner="Following the people of the built-in city …", max_entries=8)
-def built_in(cutting: Cutting, _cells: Cells | None = None) -> SequenceData:
-    """Synthetic and public, so that all visitors share it; ``cutting`` names the cells."""
-    return _read(cutting, _cells, public=True)
+def built_in(cutting: Cutting) -> SequenceData:
+    """Synthetic and public, so that all visitors share it."""
+    return _read(cutting, public=True)
 
 
-def _read(cutting: Cutting, cells: Cells | None, *, public: bool) -> SequenceData:
+def _read(cutting: Cutting, *, public: bool) -> SequenceData:
     return load(
         CITY,
         kind="sequences",
@@ -86,7 +86,6 @@ def _read(cutting: Cutting, cells: Cells | None, *, public: bool) -> SequenceDat
         neighbours=cutting.neighbours,
         max_per_unit=cutting.bound,
         public=public,
-        cells=cells,
     )
 
 
@@ -114,19 +113,16 @@ def sequence_source(prefix: str) -> SequenceSource | None:
 def _city(prefix: str) -> SequenceSource | None:
     st.caption("Invented people at home, at work, at leisure and between: nobody's real places.")
     public = public_switch(prefix, "built-in", permalink.parameter("sensitive") != "1")
-    cut = cutting_form(prefix, public)
-    if cut is None:
-        return None
-    cutting, cells = cut
+    cutting = cutting_form(prefix, public)
     link = {"data": CITY, "sensitive": None if public else "1", **cutting.link()}
     key = f"{CITY}|{cutting}|{public}"
     with ErrorsShown():
         data = (
-            built_in(cutting, cells)
+            built_in(cutting)
             if public
-            else read_once(f"{prefix}.rehearsal", key, lambda: _read(cutting, cells, public=False))
+            else read_once(f"{prefix}.rehearsal", key, lambda: _read(cutting, public=False))
         )
-        places = _boxes(cells or grid_cells(DATASETS["persons"].domain, cutting.side))
+        places = _boxes(grid_cells(DATASETS["persons"].domain, cutting.side))
         return SequenceSource(data=data, key=key, link=link, places=places, backdrop=True)
     return None
 
@@ -150,12 +146,11 @@ def _places(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource 
     form = time_format_form(prefix, file_key)
     extent = partial(public_extent, path, table=table, **how)
     bounds = public_box(prefix, crs, extent if public else None)
-    cut = cutting_form(prefix, public)
-    if cut is not None and not public:
-        hides(str(person), cut[0].bound, "sequence")
-    if cut is None or bounds is None:
+    cutting = cutting_form(prefix, public)
+    if not public:
+        hides(str(person), cutting.bound, "sequence")
+    if bounds is None:
         return None
-    cutting, cells = cut
     name = dataset_name(prefix, Path(file.name).stem, public=public)
     axes = columns if columns and len(columns) == 2 else ("lon", "lat")
     domain = Domain(bounds[:2], bounds[2:], axes, crs)
@@ -179,12 +174,11 @@ def _places(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource 
             neighbours=cutting.neighbours,
             public=public,
             name=name,
-            cells=cells,
             **how,
         )
 
     data = read_once(prefix, key, read, lambda _data: check_places(path, domain, **how))
-    boxes = _boxes(cells or grid_cells(domain, cutting.side))
+    boxes = _boxes(grid_cells(domain, cutting.side))
     return SequenceSource(data=data, key=key, link={"data": PLACES}, places=boxes)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -26,7 +26,6 @@ TICKS = [step * 10.0**power for power in range(-5, 10) for step in (1, 2, 5)]
 """Of a logarithmic axis; those outside its range are left out."""
 FAINT: dict[str, Any] = {"grid": True, "gridOpacity": 0.4}
 """Lines across a chart at the ticks of its errors."""
-MOST_TICKS = 8
 TIME_TICKS = 8
 """About how many an axis of times has."""
 
@@ -61,38 +60,6 @@ def log_axis(
         "scale": alt.Scale(type="log", nice=False, **scale),
         "axis": alt.Axis(**{"title": title or field, "format": "~g", "grid": False, **axis}),
     }
-
-
-def log_ticks(values: Iterable[float]) -> list[float]:
-    """Round numbers within the range of some values: 1, 2 and 5 of each decade, or of many 1 alone.
-
-    >>> log_ticks([0.04, 3.0]), log_ticks([2.0, 20_000.0])
-    ([0.05, 0.1, 0.2, 0.5, 1.0, 2.0], [10.0, 100.0, 1000.0, 10000.0])
-    """
-    listed = list(values)
-    within = [each for each in TICKS if min(listed) <= each <= max(listed)]
-    return within if len(within) <= MOST_TICKS else [each for each in TICKS[::3] if each in within]
-
-
-def lines_chart(rows: Sequence[Mapping[str, Any]], title: str) -> Any:
-    """``error`` of each ``method`` by ``ε``, both logarithmic."""
-    table = pd.DataFrame(list(rows), columns=["method", "ε", "error"])
-    table["shown"] = [percent(each, 2) for each in table["error"]]
-    names = list(dict.fromkeys(table["method"]))
-    beside = sum(32 + 6 * len(name) for name in names)  # pixels of the names in one row
-    look = {"labelLimit": 300, "columns": alt.ExprRef(f"width < {beside} ? 1 : 0"), **LINES}
-    return (
-        alt.Chart(table)
-        .mark_line(point=True)
-        .encode(
-            x=alt.X(**log_axis("ε", values=sorted(set(table["ε"])))),
-            y=alt.Y(**log_axis("error", title, labelExpr=PERCENT, values=TICKS, **FAINT)),
-            color=legend("method", names, PAIR, **look),
-            strokeDash=dashes("method", names, **look),
-            tooltip=["method", "ε", alt.Tooltip("shown:N", title="error")],
-        )
-        .properties(height=HEIGHT)
-    )
 
 
 def bounds_chart(errors: Mapping[int, float], chosen: int) -> Any:
@@ -217,46 +184,6 @@ def error_chart(
     )
     # Independent legends, or the band's faint colour would be the legend's.
     return (band + line).resolve_legend(color="independent").properties(height=HEIGHT)
-
-
-def half_width_chart(
-    rows: Sequence[Mapping[str, Any]], wanted: float, marks: Sequence[Mapping[str, Any]]
-) -> Any:
-    """``± records`` of each ``side`` by ``ε``; what is wanted as a line, met at the marks."""
-    x_ticks, y_ticks = (log_ticks(row[name] for row in rows) for name in ("ε", "± records"))
-    y = alt.Y(**log_axis("± records", "± records (95 %)", values=y_ticks, labelExpr=SHORT))
-    encoding = {
-        "x": alt.X(**log_axis("ε", values=x_ticks)),
-        "y": y,
-        "color": legend("side", ["A", "B"], PAIR, **LINES),
-    }
-    curves = (
-        alt.Chart(pd.DataFrame(list(rows)))
-        .mark_line(point=True)
-        .encode(**encoding, strokeDash=dashes("side", ["A", "B"], **LINES))
-    )
-    line = alt.Chart(pd.DataFrame({"± records": [wanted]})).mark_rule(strokeDash=[4, 4], color=GREY)
-    places = pd.DataFrame(list(marks), columns=["side", "ε", "± records"])
-    met = alt.Chart(places).mark_point(size=160, strokeWidth=2).encode(**encoding)
-    return (curves + line.encode(y=y) + met).properties(height=260)
-
-
-def measure_chart(
-    rows: Sequence[Mapping[str, Any]], axis: str, measures: Sequence[str], title: str | None = None
-) -> Any:
-    """Each of some ``measures`` of the rows by a logarithmic ``axis``, with its title."""
-    table = pd.DataFrame(list(rows)).melt(axis, list(measures), "measure", "value")
-    return (
-        alt.Chart(table)
-        .mark_line(point=True)
-        .encode(
-            x=alt.X(**log_axis(axis, title, values=log_ticks(table[axis]))),
-            y=alt.Y("value:Q", axis=alt.Axis(title=None, tickCount=5)),
-            color=legend("measure", measures, PAIR, **LINES),
-            strokeDash=dashes("measure", measures, **LINES),
-        )
-        .properties(height=260)
-    )
 
 
 def lengths_chart(rows: Sequence[Mapping[str, Any]], drawn: str, exact: str | None) -> Any:

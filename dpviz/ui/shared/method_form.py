@@ -12,7 +12,6 @@ from dpviz.methods import METHODS, names, of_kind
 from dpviz.methods.registry import Method, Parameter
 from dpviz.releases.areas.source import ChosenAreas
 from dpviz.ui.shared import permalink
-from dpviz.ui.shared.text import plain
 
 STEPS = (1, 1.25, 1.6, 2, 2.5, 3.2, 4, 5, 6.3, 8)
 EPSILONS = (*(float(f"{step * ten:.3g}") for ten in (0.01, 0.1, 1) for step in STEPS), 10.0)
@@ -21,21 +20,12 @@ EPSILONS = (*(float(f"{step * ten:.3g}") for ten in (0.01, 0.1, 1) for step in S
 USUAL = 1.0
 """Where nothing else is asked for."""
 
-WIDE = 28
-"""Letters that a selection box of the sidebar shows; a longer title stands below it once more."""
-
 RECOMMENDED = {
     "privtree": "Small cells where people are, large ones elsewhere: the fastest of the trees.",
     "ladder_tree": "About two thirds of PrivTree’s error on the data we measured, but slower.",
     "ugrid": "Cells of one size: the easiest to explain.",
     "kdtree": "Cells of about as many records each: for very uneven data.",
 }
-GROUPS = {
-    "Grid": ("agrid", "ugrid", "hierarchy", "dawa", "privelet"),
-    "Split by the data": ("kdtree", "hilbert_rtree"),
-    "Tree": ("ladder_tree", "privtree", "quadtree", "simpletree"),
-}
-"""Methods of points by kind; one that is missing here stands by itself."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,10 +57,9 @@ class Choice:
 
 
 def linked_epsilon(name: str) -> float:
-    """The ε of the address; a value beyond the ends of the slider is reported."""
+    """The ε of the address; the usual one where it lies beyond the ends of the slider."""
     text = permalink.parameter(name)
-    asked = permalink.bounded("ε =", text, USUAL, EPSILONS[0], EPSILONS[-1])
-    return float(f"{asked:g}")
+    return float(f"{permalink.number('ε =', text, USUAL, EPSILONS[0], EPSILONS[-1]):g}")
 
 
 EPSILON = permalink.Field("epsilon", linked_epsilon, "{:g}".format)
@@ -113,13 +102,12 @@ def method_form(
 
     Args:
         prefix: of the widgets' keys.
-        dims: of the data; methods that cannot do them are left out, and named in a note.
+        dims: of the data; methods that cannot do them are left out.
         public: methods without a guarantee are offered for public data only.
         start: the method shown first.
         saved: parameters from a permalink, as text.
         linked: the ε of another form, in place of a slider.
     """
-    reason = f"not for {dims}-D" if public else f"not for {dims}-D, or not private"
     return choice_form(
         prefix,
         "points",
@@ -128,7 +116,6 @@ def method_form(
         start=start,
         instead="privtree",
         saved=saved,
-        reason=reason,
         recommended=RECOMMENDED,
         linked=linked,
         help="How space is divided and noise shared; the papers' names of variants are listed too.",
@@ -144,7 +131,6 @@ def choice_form(
     start: str,
     instead: str,
     saved: Mapping[str, str],
-    reason: str,
     help: str,  # noqa: A002 - the field's own word for it
     recommended: Mapping[str, str],
     linked: float | None = None,
@@ -159,7 +145,6 @@ def choice_form(
         start: the method shown first; where it is not on offer, ``instead``.
         instead: a name that is always on offer.
         saved: parameters from a permalink, as text.
-        reason: why the others are left out.
         help: of the choice of a method.
         recommended: the first on the list, each with a line on when.
         linked: the ε of another form, in place of a slider.
@@ -170,27 +155,26 @@ def choice_form(
         for alias, (name, _) in known.items()
         if fits(cls := members[name]) and (public or cls.guarantee != "none")
     }
-    start = permalink.one_of("method", start, able, instead, members[able[instead]].title)
-    options = _offered(prefix, members, able, recommended, start)
+    start = permalink.one_of("method", start, able, instead)
+    more = st.session_state.get(f"{prefix}.more", False)
+    current = {start, st.session_state.get(f"{prefix}.method")}
+    first = list(recommended) or [name for name in members if members[name].guarantee != "none"]
+    others = sorted(set(able) - set(first), key=lambda alias: _title(alias, members[able[alias]]))
+    options = [alias for alias in first if alias in able]
+    options += [alias for alias in others if more or alias in current]
     chosen = st.selectbox(
         "Method",
         options,
         index=options.index(start),
-        format_func=lambda alias: _title(alias, able[alias], members, recommended),
+        format_func=lambda alias: _title(alias, members[able[alias]]),
         key=f"{prefix}.method",
         help=help,
     )
-    cls = members[able[chosen]]
     if chosen in recommended:
         st.caption(recommended[chosen])
-    elif len(whole := _title(chosen, able[chosen], members, {})) > WIDE:
-        st.caption(plain(whole))
-    shown = {members[name].title for name in able.values()}
-    hidden = sorted({each.title for each in members.values()} - shown)
-    with st.expander("More methods", icon=":material/unfold_more:"):
-        st.toggle("Variants by their papers’ names, and references", key=f"{prefix}.more")
-        if hidden:
-            st.caption(f"Unavailable ({len(hidden)}; {reason}): {', '.join(hidden)}.")
+    if others:
+        st.toggle("More methods, also variants by their papers’ names", key=f"{prefix}.more")
+    cls = members[able[chosen]]
     epsilon = epsilon_slider(prefix) if linked is None else linked
     saved = saved if chosen == start else {}  # of the method that the address names
     parameters = parameters_form(f"{prefix}.{chosen}", cls, known[chosen][1], saved)
@@ -207,9 +191,7 @@ def parameters_form(
         parameters = {}
         fields = cls.parameter_fields()
         for name in sorted(set(saved) - set(fields)):
-            others = f"has {', '.join(fields)}" if fields else "has none"
-            why = f"{cls.title} does not have: it {others}. It is left out."
-            permalink.refused("the parameter", name, why)
+            permalink.refused("the parameter", name)
         for field in fields.values():
             default = preset.get(field.name, field.default)
             value = _widget(f"{prefix}.{field.name}", field, default, saved.get(field.name))
@@ -225,42 +207,9 @@ def title_of(alias: str) -> str:
     return METHODS[known[alias][0]].title if alias in known else alias
 
 
-def _offered(
-    prefix: str,
-    members: Mapping[str, type[Method]],
-    able: Mapping[str, str],
-    recommended: Mapping[str, str],
-    start: str,
-) -> list[str]:
-    """Recommended ones, then all by kind; aliases and those without a guarantee when asked for."""
-    more = st.session_state.get(f"{prefix}.more", False)
-    current = {start, st.session_state.get(f"{prefix}.method")}
-
-    def listed(alias: str) -> bool:
-        plain_one = alias == able[alias] and members[alias].guarantee != "none"
-        return more or plain_one or alias in current
-
-    def place(alias: str) -> tuple[Any, ...]:
-        cls = members[able[alias]]
-        rank = list(recommended).index(alias) if alias in recommended else len(recommended)
-        return rank, cls.guarantee == "none", _group(able[alias]), cls.title, alias != able[alias]
-
-    return sorted(filter(listed, able), key=place)
-
-
-def _group(name: str) -> str:
-    return next((group for group, names in GROUPS.items() if name in names), "")
-
-
-def _title(
-    alias: str, name: str, members: Mapping[str, type[Method]], recommended: Mapping[str, str]
-) -> str:
-    cls = members[name]
-    title = cls.title if alias == name else f"{cls.title} · {alias}"
-    if cls.guarantee == "none":
-        return f"{title} — NOT PRIVATE"
-    group = _group(name)
-    return title if alias in recommended or not group else f"{group}: {title}"
+def _title(alias: str, cls: type[Method]) -> str:
+    title = cls.title if alias == cls.name else f"{cls.title} · {alias}"
+    return title if cls.guarantee != "none" else f"{title} — NOT PRIVATE"
 
 
 def _widget(key: str, field: dataclasses.Field[Any], default: Any, saved: str | None) -> Any:
@@ -268,26 +217,24 @@ def _widget(key: str, field: dataclasses.Field[Any], default: Any, saved: str | 
     limits: Parameter = field.metadata["parameter"]
     label = field.name.replace("_", " ")
     kind = str(field.type)
-    heard = key not in st.session_state
     if limits.choices or kind.startswith("bool"):
         options = list(limits.choices or ("True", "False"))
-        chosen = saved if saved in options else str(default)
-        if heard:
-            permalink.missing(f"{label} =", saved, options, chosen)
+        chosen = permalink.one_of(f"{label} =", saved, options, str(default))
         if not limits.choices:
             return st.checkbox(label, value=chosen == "True", key=key, help=limits.help)
         return st.selectbox(label, options, index=options.index(chosen), key=key, help=limits.help)
     cast = int if kind.startswith("int") else float
     low = None if limits.low is None else cast(limits.low)
     high = None if limits.high is None else cast(limits.high)
-    automatic = limits.optional and saved == "None"
-    start = (
-        None
-        if automatic
-        else permalink.bounded(
-            f"{label} =", saved, default, low, high, whole=cast is int, heard=heard
+    start = default
+    if saved is not None:
+        automatic = limits.optional and saved == "None"
+        whole = cast is int
+        start = (
+            None
+            if automatic
+            else permalink.number(f"{label} =", saved, default, low, high, whole=whole)
         )
-    )
     settings: dict[str, Any] = {
         "value": None if start is None else cast(start),
         "min_value": low,

@@ -13,9 +13,8 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from dpviz.errors import DpvizError
-from dpviz.releases.areas.release import AreaRelease
+from dpviz.releases.counts import AreaRelease, PointRelease
 from dpviz.releases.points.promises import promises
-from dpviz.releases.points.release import PointRelease
 from dpviz.ui.shared.text import plain
 
 T = TypeVar("T")

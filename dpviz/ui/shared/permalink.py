@@ -1,19 +1,18 @@
 """The address of a page restores its choices: data set, method, epsilon, rectangle, camera.
 
-Uploaded files are not in it: they have to be chosen again.
+Uploaded files are not in it: they have to be chosen again. What an address holds and a page does
+not offer is left out, and said once, in one sentence.
 
 Streamlit can bind a widget to a parameter by itself, but then the parameter is named after the
 widget's key, may not be written by the page, and a value that is not on offer is dropped silently.
-Here pages share short names, hold what no widget holds, and say what they could not restore.
 """
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import streamlit as st
 
@@ -21,17 +20,12 @@ from dpviz.files import limits
 from dpviz.ui.shared.parts import in_part
 from dpviz.ui.shared.text import plain
 
-N = TypeVar("N", bound=float | None)
-
-STEP = "chapter"
-"""The parameter whose change is a step of its own that the browser's Back takes back."""
-
 NAMES = {
     "a.epsilon", "a.method", "a.release", "a.set", "areas", "at", "b.epsilon", "b.method",
     "b.release", "b.set", "by", "camera", "cap", "cell", "chapter", "data", "epsilon", "from",
     "gap", "kind", "kinds", "method", "mode", "neighbours", "period", "place", "rect", "release",
-    "ring", "seed", "sensitive", "set", "side", "steps", "sums", "to", "view", "windows", "with",
-    "with_set", "workload",
+    "ring", "seed", "sensitive", "set", "side", "steps", "sums", "to", "view", "windows",
+    "workload",
 }  # fmt: skip
 """Of all parameters that some page knows."""
 
@@ -50,43 +44,12 @@ MESSAGES = "address.messages"
 WAITING = "address.waiting"
 """In the session: places of what the address gave, that no widget has shown yet."""
 
-HELD = "address.held"
-"""In the session while the browser may not have :data:`SCRIPT` yet: then nothing is written."""
-
-SCRIPT = f"""<script>
-(() => {{
-  if (window.dpvizAddress) return;
-  window.dpvizAddress = true;
-  const push = history.pushState.bind(history), replace = history.replaceState.bind(history);
-  const step = (place) => new URLSearchParams(place.search).get("{STEP}");
-  history.pushState = (state, title, url) => {{
-    const to = new URL(url, location.href);
-    const same = to.pathname === location.pathname;
-    (same && (!step(location) || step(to) === step(location)) ? replace : push)(state, title, url);
-  }};
-}})();
-</script>"""
-"""Streamlit adds a step to the browser's history for every parameter that is written, so that Back
-would never leave a page. With this, a page is one step, whatever its address has held meanwhile."""
-
-
-def one_step_a_page() -> None:
-    """Let Back leave a page at the first press; call first in every run of the app."""
-    with st.container(key="dpviz-address"):
-        st.html(SCRIPT, unsafe_allow_javascript=True)
-    st.session_state[HELD] = HELD not in st.session_state
-
 
 def parameter(name: str) -> str | None:
     """One parameter of the address, of those in :data:`NAMES`."""
     assert name in NAMES, name
     value = st.query_params.get(name)
     return str(value) if value is not None else None
-
-
-def number_list(name: str, length: int) -> tuple[float, ...] | None:
-    """Numbers of the address, as :func:`numbers` reads them."""
-    return numbers(parameter(name), length)
 
 
 def numbers(text: str | None, length: int) -> tuple[float, ...] | None:
@@ -96,6 +59,22 @@ def numbers(text: str | None, length: int) -> tuple[float, ...] | None:
     except ValueError:
         return None
     return values if len(values) == length and all(map(math.isfinite, values)) else None
+
+
+def number_list(name: str, length: int) -> tuple[float, ...] | None:
+    """Numbers of the address, as :func:`numbers` reads them."""
+    return numbers(parameter(name), length)
+
+
+def joined(values: tuple[float, ...] | None, digits: int = 6) -> str | None:
+    """Numbers as a parameter."""
+    return None if values is None else ",".join(f"{value:.{digits}f}" for value in values)
+
+
+def rectangle(name: str) -> tuple[float, ...] | None:
+    """A rectangle that is not inside out; None where it is missing or none."""
+    sides = number_list(name, 4)
+    return sides if sides and sides[0] < sides[2] and sides[1] < sides[3] else None
 
 
 def ring(name: str) -> tuple[tuple[float, float], ...] | None:
@@ -108,11 +87,7 @@ def ring(name: str) -> tuple[tuple[float, float], ...] | None:
 
 def seed(name: str = "seed") -> int:
     """The seed of the address; 0 where it is missing or no whole number of up to nine digits."""
-    text = parameter(name) or "0"
-    if text.isdecimal() and text.isascii() and len(text) < 10:
-        return int(text)
-    missing("seed", text, (), "seed 0")
-    return 0
+    return int(number(name, parameter(name), 0, 0, 999_999_999, whole=True))
 
 
 def pairs(name: str) -> dict[str, str]:
@@ -126,83 +101,54 @@ def paired(values: Mapping[str, Any]) -> str:
     return ";".join(f"{key}:{value}" for key, value in values.items())
 
 
-def rectangle(name: str) -> tuple[float, ...] | None:
-    """A rectangle that is not inside out; None where it is missing or none."""
-    sides = number_list(name, 4)
-    return sides if sides and sides[0] < sides[2] and sides[1] < sides[3] else None
-
-
-def joined(values: tuple[float, ...] | None, digits: int = 6) -> str | None:
-    """Numbers as a parameter."""
-    return None if values is None else ",".join(f"{value:.{digits}f}" for value in values)
-
-
 def messages_here() -> None:
     """What is said of the address in this run stands at this place of the page."""
     st.session_state[MESSAGES] = st.container()
 
 
-def refused(what: str, asked: str | None, why: str) -> None:
-    """Say so where the address asks for something in vain, ``why``, and what is shown instead.
+def refused(what: str, asked: str | None) -> None:
+    """Say so where the address asks for something that is not on offer.
 
     Where :func:`messages_here` was called, wherever the choice stands: a phone's sidebar is shut. A
     run of a part of the page says nothing: the place is not its own, and the whole page's run has.
     """
     if asked and not in_part():
         short = asked if len(asked) <= MOST else f"{asked[:MOST]}…"
-        words = f"{what} {short!r}".strip()
         st.session_state.get(MESSAGES, st).warning(
-            plain(f"The address of this page asks for {words}, which {why}"),
+            plain(
+                f"The address of this page asks for {what} {short!r}, which is not available "
+                "here. It is left out, and all else is as the address says."
+            ),
             icon=":material/link_off:",
         )
 
 
-def missing(what: str, asked: str | None, offered: Collection[str], instead: str) -> None:
-    """Say so where the address asks for what is not on offer, and what is chosen instead."""
-    if asked not in offered:
-        refused(what, asked, f"is not available here. This is {instead}: choose another.")
+def one_of(what: str, asked: str | None, offered: Collection[str], start: str) -> str:
+    """What is asked for; ``start`` where it is not on offer, which is said."""
+    if asked in offered:
+        return str(asked)
+    refused(what, asked)
+    return start
 
 
-def one_of(what: str, asked: str | None, offered: Collection[str], start: str, instead: str) -> str:
-    """What is asked for; ``start`` where it is :func:`missing`, as that is called ``instead``."""
-    missing(what, asked, offered, instead)
-    return start if asked is None or asked not in offered else asked
-
-
-def bounded(
+def number(
     what: str,
     asked: str | None,
-    start: N,
+    start: Any,
     low: float | None,
     high: float | None,
     *,
     whole: bool = False,
-    heard: bool = True,
-) -> float | N:
-    """The number that is asked for, at the nearest end where it is beyond; ``start`` for no number.
-
-    Args:
-        what: it is, in the message of a number that is not as it was asked for.
-        asked: as the address says it.
-        start: where nothing, or no number, is asked for.
-        low: the least that is on offer; None for no end.
-        high: the most.
-        whole: only numbers without a fraction are on offer.
-        heard: whether the visitor has chosen nothing here yet; then there is nothing to say.
-    """
+) -> Any:
+    """The number that is asked for; ``start`` where it is none between the ends, which is said."""
     values = numbers(asked, 1)
-    taken: float | N = start
     if values is not None:
-        taken = values[0] if low is None else max(values[0], low)
-        taken = taken if high is None else min(taken, high)
-        taken = float(int(taken)) if whole else taken
-    if heard and (values is None or taken != values[0]):
-        kind = "a whole number" if whole else "a number"
-        kind += "" if low is None else f" from {low:g}" if high is not None else f" of {low:g} on"
-        kind += "" if high is None else f" to {high:g}" if low is not None else f" up to {high:g}"
-        now = "This is chosen by the method" if taken is None else f"This is {taken:g}"
-        refused(what, asked, f"is not {kind}. {now}: choose another.")
-    return taken
+        (value,) = values
+        inside = (low is None or low <= value) and (high is None or value <= high)
+        if inside and not (whole and value % 1):
+            return value
+    refused(what, asked)
+    return start
 
 
 def refuse_unknown() -> None:
@@ -212,18 +158,12 @@ def refuse_unknown() -> None:
         for name, value in st.query_params.items()
         if name not in NAMES and not name.startswith(FOREIGN)
     }
-    listed = "&".join(f"{name}={value}" for name, value in unknown.items())
-    close = (difflib.get_close_matches(name, NAMES, 1) for name in list(unknown)[:MOST])
-    meant = ", ".join(dict.fromkeys(name for names in close for name in names))
-    why = "no page knows. It is left out, and all else is as the address says."
-    refused("", listed, f"{why} Did you mean {meant}?" if meant else why)
+    refused("the parameters", "&".join(f"{name}={value}" for name, value in unknown.items()))
     write(dict.fromkeys(unknown))
 
 
 def write(parameters: Mapping[str, str | None]) -> None:
     """Put the parameters that have a value into the address, and take the others out."""
-    if st.session_state.get(HELD) and not in_part():
-        return  # a first run shows what the address says, or what every visit begins with
     for name, value in parameters.items():
         if value:
             if st.query_params.get(name) != value:
@@ -241,14 +181,12 @@ class Field:
         read: the value of the parameter of this name; it may be missing, or nonsense.
         text: of a value, as :attr:`read` takes it; None for one that needs no parameter.
         key: in the session's state, after the page's; the name if empty.
-        form: in words, what a value must be that :attr:`read` takes.
     """
 
     name: str
     read: Callable[[str], Any]
     text: Callable[[Any], str | None] = str
     key: str = ""
-    form: str = ""
 
     def place(self, page: str) -> str:
         """Where a page holds it in the session's state."""
@@ -261,8 +199,7 @@ def restore(page: str, fields: Sequence[Field]) -> None:
         value = st.session_state[field.place(page)] = field.read(field.name)
         st.session_state.setdefault(WAITING, set()).add(field.place(page))
         if value is None:
-            why = f"is not {field.form}. It is left out, and all else is as the address says."
-            refused(field.name, parameter(field.name), why)
+            refused(field.name, parameter(field.name))
 
 
 def forget(page: str, fields: Sequence[Field]) -> None:
@@ -285,10 +222,8 @@ def present(place: str, start: Any) -> None:
     What was put there in a run without the widget is the session's alone: in the browser, a widget
     that is new shows the first of its options, and that is what counts from the next touch on.
     """
-    waiting: set[str] = st.session_state.setdefault(WAITING, set())
-    if place in waiting or place not in st.session_state:
+    if arrived(place) or place not in st.session_state:
         st.session_state[place] = st.session_state.get(place, start)
-    waiting.discard(place)
 
 
 def remember(
@@ -316,21 +251,11 @@ def choice(name: str, titles: Mapping[str, str], start: str, key: str = "") -> F
     """One of some words, each with its title; the one of the start needs no parameter."""
 
     def read(name: str) -> str:
-        return one_of(name, parameter(name), titles, start, titles[start])
+        return one_of(name, parameter(name), titles, start)
 
     return Field(name, read, lambda chosen: None if chosen == start else str(chosen), key)
 
 
-RECT = Field(
-    "rect",
-    rectangle,
-    joined,
-    form="four numbers: west,south,east,north, each less than its opposite",
-)
-RING = Field(
-    "ring",
-    ring,
-    lambda corners: joined(sum(corners, ())),
-    form=f"the 3 to {limits.CORNERS.most} corners of a polygon: x,y,x,y,x,y and so on",
-)
+RECT = Field("rect", rectangle, joined)
+RING = Field("ring", ring, lambda corners: joined(sum(corners, ())))
 SEED = Field("seed", seed, lambda value: str(value) if value else None)

@@ -294,14 +294,13 @@ def _comparable(asked: str | None, label: str, arrived: bool) -> dict[str, Store
     offered = {each.id: each for each in Shelf().of(visitor()) if _flat(each)}
     if asked in FILES:
         if arrived:
-            permalink.refused(f"{label} from a", "file", "an address cannot hold: open it again.")
+            permalink.refused(label, asked)
     elif asked and asked not in offered:
         try:
             offered[asked] = Shelf().find(asked)
         except ReleaseError:
             if arrived:
-                why = "is not here: check the link, or open its file."
-                permalink.refused(label, asked, why)
+                permalink.refused(label, asked)
     return offered
 
 

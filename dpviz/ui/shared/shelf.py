@@ -21,7 +21,8 @@ from typing import Any
 from dpviz.build import Ledger
 from dpviz.errors import DpvizError, ReleaseError
 from dpviz.files.writing import recovered, write_bytes
-from dpviz.releases.store import RELEASES, read, stated_kind
+from dpviz.releases.counts import domain_of
+from dpviz.releases.store import NEEDED, read, stated_kind
 
 VARIABLE = "DPVIZ_RELEASES"
 SHOWN = 200
@@ -144,7 +145,7 @@ class Shelf:
             raise ReleaseError("no such release here: check the link, or open its file") from None
         if (
             stored.id != identity
-            or stored.kind not in RELEASES
+            or stored.kind not in NEEDED
             or not isinstance(stored.receipt, dict)
         ):
             raise ReleaseError("the receipt of this release is damaged: open its file instead")
@@ -237,7 +238,7 @@ def receipt_of(release: Any) -> dict[str, Any]:
         "parameters": header.parameters,
         "prices": list(header.budget),
     }
-    domain = getattr(release, "domain", None)
+    domain = domain_of(release)
     if domain is not None:
         receipt |= {"bounds": list(domain.bounds), "crs": domain.crs}
     return receipt

@@ -7,7 +7,7 @@ import streamlit as st
 from dpviz.ui.shared import log
 from dpviz.ui.shared.access import access, gate
 from dpviz.ui.shared.navigation import page_modules, page_of
-from dpviz.ui.shared.permalink import messages_here, one_step_a_page, refuse_unknown
+from dpviz.ui.shared.permalink import messages_here, refuse_unknown
 from dpviz.ui.shared.releases import open_given
 
 
@@ -30,7 +30,6 @@ def run() -> None:
         others += page_modules(owners=True)
     page = st.navigation([page_of(first, default=True), *map(page_of, others)])
     st.set_page_config(page_title=f"{page.title} · dpviz")
-    one_step_a_page()
     st.title(page.title, anchor=False)
     if not gate():
         return

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 
 from dpviz.harmless import markdown
 from dpviz.releases.header import Header
-from dpviz.render.numbers import percent
+from dpviz.render import half_width_words, rounded
+from dpviz.render.numbers import MINUS, percent
 
 plain = markdown
 """Text from data or errors, as the screen shows it unchanged."""
@@ -29,6 +30,20 @@ def small_share(share: float) -> str:
     (['1.2', '%'], ['under', '0.1', '%'])
     """
     return percent(share, 1) if share >= 0.0005 else f"under {percent(0.001, 1)}"
+
+
+def on_screen(count: float, error: float) -> float:
+    """A count as it is shown beside its error, so that the sums a reader makes come out."""
+    return _number(rounded(count, error))
+
+
+def half_on_screen(half_width: float) -> float:
+    """The half-width of an interval as it is shown."""
+    return _number(half_width_words(half_width))
+
+
+def _number(words: str) -> float:
+    return float(words.replace(",", "").replace(MINUS, "-"))
 
 
 def cells_in_words(number: int, noun: str = "cell") -> str:

@@ -25,7 +25,7 @@ Check = Callable[[Any], tuple[dict[str, int], str]]
 def data_choice(prefix: str, label: str, titles: Mapping[str, str], start: str | None) -> str:
     """Which data: by name, each with its title; the first where ``start`` is not on offer."""
     options = list(titles)
-    start = permalink.one_of("data", start, options, options[0], titles[options[0]])
+    start = permalink.one_of("data", start, options, options[0])
     return str(
         st.selectbox(
             label,

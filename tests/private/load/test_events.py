@@ -224,7 +224,7 @@ def test_no_method_adds_noise_for_trips_longer_than_an_event(method):
     trips = dpviz.load(walks, LISBON, public=True, name="w")
     cut = {"workload": workload, "max_length": 1}
     same = dpviz.build(trips, method, 1.0, simulate=True, seed=3, **cut)
-    assert release.edge_noise_sd.tolist() == same.edge_noise_sd.tolist()
+    assert release.answers.noise_sd.tolist() == same.answers.noise_sd.tolist()
     assert same.records == "trips"
 
 

@@ -1,9 +1,6 @@
 """Formats of files: a new one is a module that declares itself; every command and page reads it."""
 
-import pytest
-
 import dpviz
-from dpviz.errors import DataError
 from dpviz.private.load.tables.delimited import DelimitedText
 from dpviz.private.load.tables.formats import Format, formats
 
@@ -25,16 +22,3 @@ def test_a_declared_format_is_read_by_its_name_and_its_first_bytes(tmp_path, mon
     assert len({ending for each in formats().values() for ending in each.endings}) == sum(
         len(each.endings) for each in formats().values()
     )
-
-
-@pytest.mark.parametrize("after", ["lat,lon,who\n", "who,lon\n", "", "who,lon,lat"])
-def test_a_header_that_another_takes_the_place_of_while_it_is_read(after, tmp_path):
-    """By it a column would be another one than was named; lines may come in below it."""
-    path, rows = tmp_path / "a.csv", "ann,0.5,0.5\n" * 3
-    path.write_text("\nwho,lon,lat\n" + rows)
-    text = DelimitedText(path)
-    path.write_text("\nwho,lon,lat\n" + rows * 2)
-    assert sum(block.rows for block in text.blocks(["who"])) == 6
-    path.write_text("\n" + after + (rows if after.endswith("\n") else ""))
-    with pytest.raises(DataError, match=r"a\.csv has changed while it was read: do it again"):
-        list(text.blocks(["who"]))

@@ -96,8 +96,9 @@ def test_times_of_a_pattern_are_those_of_strptime(when, pattern):
 
 
 @pytest.mark.parametrize(("pattern", "cell"), [
-    ("us", "02/30/2024 10:00:00 AM"), ("us", "02/28/2024 13:00:00 PM"), ("%Y%m%d", "2024115"),
+    ("us", "02/30/2024 10:00:00 AM"), ("us", "02/28/2024 13:00:00 PM"),
     ("eu", "31/04/2024 10:00:00"), ("%y-%m-%d", "24-00-01"), ("iso", "2024-03-05 24:00"),
+    ("us", b"\xff"), ("us", "infinity"),
 ])  # fmt: skip
 def test_a_time_that_no_calendar_or_clock_has_is_none(pattern, cell):
     assert np.isnan(times(pa.array([cell]), "t", "UTC", Notation(time_format=pattern))[0])
@@ -193,18 +194,6 @@ def test_compressed_json_lines_are_no_header(tmp_path):
 def test_the_first_sequence_of_a_file_without_a_header_refuses_nothing(tmp_path, first):
     (tmp_path / "a.txt").write_text(f"{first}\na b\n")
     assert len(read_sequences(tmp_path / "a.txt", alphabet_of("a,b"))._sequences) == 1
-
-
-def test_kinds_with_accents_in_windows_1252(tmp_path):
-    """Also below a header of ASCII letters, beside rows in UTF-8: each row is read by itself."""
-    square = dpviz.Domain.from_bounds(
-        [0, 0, 1, 1], ("x", "y"), kind="kind", kinds=("caf\u00e9", "other")
-    )
-    head, windows, utf8 = b"x,y,kind\n", b".5,.5,caf\xe9\n", "0.5,0.5,caf\u00e9\n".encode()
-    for rows, cafes in ((windows * 3, 3), (windows + utf8, 2), (b".5,.5,\xff\n" + windows, 1)):
-        (tmp_path / "a.csv").write_bytes(head + rows)
-        layers = dpviz.load(tmp_path / "a.csv", square)._layers
-        assert [each.total for each in layers.counts] == [cafes, rows.count(b"\n") - cafes]
 
 
 @pytest.mark.parametrize(("digits", "scale"), [(12, 7), (38, 10), (20, -2)])

@@ -53,24 +53,6 @@ class Engine(ABC):
             "name two columns of coordinates"
         )
 
-    def partitions(self, relation: Any) -> int:
-        """In how many parts the units of a relation are handled: memory holds one at a time.
-
-        One where the engine sorts on disk.
-        """
-        return 1
-
-    def part(self, unit: str) -> Any:
-        """A condition, as a sqlglot expression, for the part of the units that is chosen.
-
-        None where all units are in one part.
-        """
-        return None
-
-    def choose(self, number: int) -> None:
-        """Choose a part of the units for the queries that follow, where there are several."""
-        return
-
     @abstractmethod
     def rows(self, query: str) -> Rows:
         """Run a query that gives two columns of whole numbers."""
@@ -88,17 +70,13 @@ class Engine(ABC):
         """End the connection."""
 
 
-def watched(
-    engine: Engine, query: str, progress: Progress | None, start: float, share: float
-) -> Rows:
+def watched(engine: Engine, query: str, progress: Progress | None) -> Rows:
     """Run a query in a thread of its own, report progress, and cancel it if that raises.
 
     Args:
         engine: where it runs.
         query: as for :meth:`Engine.rows`.
         progress: called about ten times a second.
-        start: the fraction of the whole work that was done before.
-        share: the fraction that this query is.
     """
     done = 0.0
     with ThreadPoolExecutor(1) as pool:
@@ -107,7 +85,7 @@ def watched(
             while not wait([job], _POLL).done:
                 if progress:
                     done = max(done, engine.fraction())  # a plan may grow, progress does not shrink
-                    progress(start + share * min(done, _ALMOST), f"counting in {engine.title}")
+                    progress(min(done, _ALMOST), f"counting in {engine.title}")
         except BaseException:
             while not wait([job], _POLL).done:  # a query may not have begun at the first call
                 engine.cancel()

@@ -30,14 +30,10 @@ NOT_A_DATABASE = "is this its database file, and no other program writes it?"
 MEMORY = "2GB"
 """What DuckDB may hold in memory; beyond it, it spills to a temporary folder of its own."""
 
-SMALL, BATCHES = 1_000_000, 8
-"""Units of more rows are handled in so many batches. All records of a unit are in one, and which
-of them are kept depends on them alone, so that the number of batches changes no count."""
-
 _POLL = 0.1
 """Seconds between two interrupts of a connection whose time is over."""
 
-_FILES, _PART = "dpviz_files", "dpviz_part"
+_FILES = "dpviz_files"
 
 
 class Duck(Engine):
@@ -154,7 +150,10 @@ class Duck(Engine):
         star = exp.select("*").from_(relation.copy()).sql(dialect=self.dialect)
         with refused(self.title, "check the name of the table, or that the files are whole"):
             described = self._engine.execute(f"DESCRIBE {star}").fetchall()
-        return [Column(str(name), _kind(str(kind))) for name, kind, *_ in described]
+        return [
+            Column(str(name), _kind(str(kind)), floating=kind in ("FLOAT", "DOUBLE"))
+            for name, kind, *_ in described
+        ]
 
     def check_points(self, relation: Any, column: str, domain: Domain) -> None:
         """Raise unless the column is of geometry, in the CRS of the domain if it states one."""
@@ -172,30 +171,6 @@ class Duck(Engine):
                 f"column {shown(column)} is in {crs_name(crs)}, the domain in {domain.crs}: give "
                 f"the bounds in {crs_name(crs)} (crs, --crs)"
             )
-
-    def partitions(self, relation: Any) -> int:
-        """One where rows are few. They are counted up to the limit, and no column is read."""
-        rows = exp.select("1").from_(relation.copy()).limit(SMALL + 1)
-        query = exp.select(exp.Count(this=exp.Star())).from_(rows.subquery("limited"))
-        with refused(self.title, NOT_NUMBERS):
-            (number,) = self._engine.execute(query.sql(dialect=self.dialect)).fetchall()[0]
-        return 1 if number <= SMALL else BATCHES
-
-    def part(self, unit: str) -> Any:
-        """One of the parts of the units, by DuckDB's own fast hash of their ids as text.
-
-        Values of two types may have one text, and are one unit.
-        """
-        key = exp.cast(exp.column(exp.to_identifier(unit, quoted=True), table="source"), "varchar")
-        key_hash = exp.Anonymous(this="hash", expressions=[key])
-        hashed = exp.Mod(this=key_hash, expression=exp.Literal.number(BATCHES))
-        chosen = exp.Anonymous(this="getvariable", expressions=[exp.Literal.string(_PART)])
-        return exp.EQ(this=hashed, expression=chosen)
-
-    def choose(self, number: int) -> None:
-        """Choose one of the parts, in a variable of the connection: the query's text stays."""
-        with refused(self.title, NOT_NUMBERS):
-            self._engine.execute(f"SET VARIABLE {_PART} = CAST({number} AS UBIGINT)")
 
     def rows(self, query: str) -> Rows:
         """Run a query that gives two columns of whole numbers."""

@@ -48,7 +48,10 @@ class Postgres(Engine):
 
     def columns(self, relation: Any) -> Sequence[Column]:
         """The columns of a table, a view or a foreign table."""
-        return [Column(name, _kind(kind)) for name, kind, _ in self._described(relation)]
+        return [
+            Column(name, _kind(kind), floating=kind in ("float4", "float8"))
+            for name, kind, _ in self._described(relation)
+        ]
 
     def check_points(self, relation: Any, column: str, domain: Domain) -> None:
         """Raise unless PostGIS states the domain's CRS for the column, or none."""

@@ -84,7 +84,10 @@ class Spark(Engine):
         star = exp.select("*").from_(relation.copy()).limit(0).sql(dialect=self.dialect)
         with refused(self.title, "check the name of the table"):
             declared = self._session.sql(star).dtypes
-        return [Column(name, _kind(kind)) for name, kind in declared]
+        return [
+            Column(name, _kind(kind), floating=kind in ("float", "double"))
+            for name, kind in declared
+        ]
 
     def rows(self, query: str) -> Rows:
         """Run a query that gives two columns of whole numbers; they come as Arrow columns."""

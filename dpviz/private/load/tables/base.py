@@ -48,13 +48,14 @@ TEXTS = ("text", "string", "binary")
 class Column:
     """A column's name and what its declared type holds, for a form that maps columns.
 
-    An instant is a time with its zone; only engines tell them apart. The CRS is that which the file
-    states of its geometry.
+    An instant is a time with its zone; only engines tell them apart, and floats from other numbers.
+    The CRS is that which the file states of its geometry.
     """
 
     name: str
     kind: Kind
     crs: str | None = None
+    floating: bool = False
 
 
 @dataclass(frozen=True, repr=False)
@@ -66,7 +67,7 @@ class Block:
         columns: pyarrow arrays (rows,) by name; float64 arrays where numbers were asked for.
         places: coordinates (rows, 2) of the geometry, NaN where it is no point.
         broken: records of this block that could not be parsed, and are left out.
-        ragged: lines of another number of fields than the header, likewise.
+        ragged: lines with another number of fields than the header, likewise.
         quoted: lines whose quotes do not enclose whole fields, likewise.
     """
 

@@ -20,7 +20,6 @@ from dpviz.files.sandbox import confined
 from dpviz.lazy import pa
 from dpviz.private.load.tables.base import BLOCK_ROWS, Block, Column, Table, no_rows, parsing
 from dpviz.private.load.tables.formats import formats
-from dpviz.private.load.tables.geojson import shallow
 
 _PLACES = ("places x", "places y")
 
@@ -68,7 +67,7 @@ class ConfinedTable(Table):
         for batch in stream.to_batches(BLOCK_ROWS) or [no_rows(stream.schema)]:
             cells = dict(zip(names, batch.columns, strict=False))
             columns: dict[str, Any] = {
-                name: [_cell(cell) for cell in column.to_pylist()]
+                name: [json.loads(cell) for cell in column.to_pylist()]
                 if name in stated["json"]
                 else arrow.number_array(column)
                 if name in numeric
@@ -147,7 +146,7 @@ def records(
             cells = block.columns[each]
             if isinstance(cells, list):  # of values of any kind: each by itself
                 mixed.add(each)
-                cells = pa.array([json.dumps(cell) for cell in cells], pa.large_string())
+                cells = pa.array([json.dumps(_flat(cell)) for cell in cells], pa.large_string())
             columns.append(pa.array(cells) if isinstance(cells, np.ndarray) else cells)
         titles = list(names)
         if geometry and block.places is not None:
@@ -163,12 +162,11 @@ def records(
     return _stating(table, json=sorted(mixed), broken=broken)
 
 
-def _cell(text: str) -> Any:
-    """A cell as the child has it; in this process, calls may stand too deep for a deep one."""
-    try:
-        return json.loads(text)
-    except RecursionError:
-        return json.loads(shallow(text.encode()))
+def _flat(cell: Any) -> Any:
+    """A cell without what is nested in it: an id is no object, and a list holds no lists."""
+    if isinstance(cell, list):
+        return [None if isinstance(each, (list, dict)) else each for each in cell]
+    return None if isinstance(cell, dict) else cell
 
 
 def _stating(table: Any, **facts: Any) -> Any:

@@ -8,6 +8,7 @@ from itertools import chain
 from typing import Any
 
 from dpviz.lazy import exp
+from dpviz.private.load.source import Database
 from dpviz.private.load.tables.base import BLOCK_ROWS, Block, Table, no_rows
 from dpviz.private.load.tables.geometry import declared_geometries, typed_columns
 from dpviz.private.load.values import typed
@@ -16,11 +17,9 @@ from dpviz.private.load.values import typed
 class DatabaseTable(Table):
     """A table of a DuckDB file, opened for reading only."""
 
-    def __init__(self, url: str, table: str) -> None:
-        from dpviz.private.load.aggregation import table_name
-
-        self.name = table_name(table)
-        self._url, self._table = url, table
+    def __init__(self, source: Database) -> None:
+        self.name = source.name
+        self._url, self._table = source.url, source.table
         schema = self._schema()
         declared = declared_geometries(schema, None)
         self._geometry = declared[0] if declared else None

@@ -39,10 +39,7 @@ class GeoJson(Table):
         limits.JSON_OBJECTS.check(text.count("{"), self.name)
         limits.JSON_VALUES.check(text.count(",") + text.count(":"), self.name)
         with parsing(self.name, "GeoJSON"):
-            try:
-                document = json_value(text)
-            except RecursionError:  # one feature is nested so deep: it alone loses what is
-                document = json_value(shallow(text.encode("utf-8", "surrogatepass")))
+            document = json_value(text)
             of_objects = isinstance(document, list)
             self._features = _objects(document) if of_objects else _features(document, self.name)
         if not of_objects:
@@ -80,47 +77,6 @@ def _text(content: bytes) -> str:
     encoding = json.detect_encoding(content)
     utf8 = encoding.startswith("utf-8")
     return content.decode(encoding, "surrogateescape" if utf8 else "surrogatepass")
-
-
-MOST_LEVELS = limits.JSON_DEPTH.most
-"""Deeper than any point or id: an id that is a list is none, however deep."""
-
-
-def shallow(text: bytes) -> bytes:
-    """JSON in which what is nested deeper than :data:`MOST_LEVELS` is null; stability 1.
-
-    The whole text at once: looked through mark by mark, it would delay all records for one.
-
-    >>> shallow(b"[" * 101 + b"1" + b"]" * 101).count(b"null")
-    1
-    """
-    letters = np.frombuffer(text, np.uint8)
-    opens, closes = ((letters == one) | (letters == two) for one, two in (b"[{", b"]}"))
-    place = np.flatnonzero(opens | closes)
-    place = place[np.searchsorted(_quotes(letters), place) % 2 == 0]  # those in no text
-    step = np.where(opens[place], 1, -1)
-    depth = np.cumsum(step)
-    begins = place[(depth == MOST_LEVELS + 1) & (step > 0)]
-    ends = place[(depth == MOST_LEVELS) & (step < 0)]
-    pieces, copied = [], 0
-    for begin, end in zip(begins.tolist(), ends.tolist(), strict=False):  # fewer in no JSON
-        pieces += [text[copied:begin], b"null"]
-        copied = end + 1
-    return b"".join([*pieces, text[copied:]])
-
-
-def _quotes(letters: NDArray[np.uint8]) -> NDArray[np.int64]:
-    """Where texts begin and end: at quotes behind an even number of backslashes."""
-    quotes = np.flatnonzero(letters == ord('"'))
-    slashes = np.flatnonzero(letters == ord("\\"))
-    if not len(slashes):
-        return quotes
-    first = np.append(True, np.diff(slashes) > 1)  # of a row of them
-    row = np.maximum.accumulate(np.where(first, np.arange(len(slashes)), 0))
-    before = np.searchsorted(slashes, quotes) - 1
-    behind = (before >= 0) & (slashes[before] == quotes - 1)
-    many = before - row[before] + 1
-    return np.asarray(quotes[~behind | (many % 2 == 0)])
 
 
 def columns_of_first(record: dict[str, Any]) -> list[Column]:

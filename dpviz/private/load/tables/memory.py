@@ -99,11 +99,6 @@ def _row(row: Any) -> list[Any]:
     return []
 
 
-def is_frame(value: Any) -> bool:
-    """Whether a value is a table in memory, by its looks: none of these libraries is imported."""
-    return hasattr(value, "columns") and hasattr(value, "shape")
-
-
 def _columns(frame: Any) -> dict[str, Any]:
     """Columns as pyarrow arrays, or lists of Python values; geometry of geopandas as WKB."""
     polars = hasattr(frame, "get_columns")

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 import weakref
-from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from dpviz.checks import require_path
 from dpviz.errors import DataError
 from dpviz.files import limits
 from dpviz.files.foreign import BLANK, LAYER
-from dpviz.private.ledger.names import stem
 from dpviz.private.load.columns import shown
+from dpviz.private.load.source import BuiltIn, Database, File, Folder, Frame, source_of
 from dpviz.private.load.tables.archive import (
     opened_gzip,
     opened_zip,
@@ -27,61 +24,45 @@ from dpviz.private.load.tables.confined import ConfinedTable, listed_tables
 from dpviz.private.load.tables.delimited import DelimitedText, TextLines
 from dpviz.private.load.tables.formats import format_of, formats, looks_like
 from dpviz.private.load.tables.jsonlines import JsonLines
-from dpviz.private.load.tables.memory import MemoryTable, is_frame
+from dpviz.private.load.tables.memory import MemoryTable
 
 _ARCHIVES = {".zip": "zip", ".gz": "gzip"}
 
 
-def checked_source(source: Any, *, many: bool = False) -> Any:
-    """A path, a URL or a table in memory; with ``many`` also a list of paths and URLs.
-
-    Raises:
-        DataError: none of them.
-    """
-    from dpviz.private.load.engines import scheme_of
-
-    if callable(getattr(source, "collect", None)):
-        raise DataError(f"source of type {type(source).__name__}: collect it first, .collect()")
-    if isinstance(source, str) and len(source.splitlines()) > 1:  # records, which are not shown
-        raise DataError("source is a text of several lines: give the path of a file")
-    if is_frame(source) or (isinstance(source, str) and scheme_of(source) is not None):
-        return source
-    # A column, an array or a mapping is none: its items may be records, which are not shown.
-    if many and isinstance(source, (Sequence, Iterator)) and not isinstance(source, (str, bytes)):
-        sources = list(source)
-        if any(map(is_frame, sources)):
-            raise DataError("a list of tables in memory: put them into one table first")
-        return [checked_source(each) for each in sources]
-    if not isinstance(source, (str, os.PathLike)):
-        raise DataError(
-            f"source of type {type(source).__name__}: give a path, the URL of a database, or a "
-            "table in memory (an array of coordinates: to dpviz.from_points)"
-        )
-    require_path(source, DataError, "source")
-    return source
-
-
-def open_table(source: Any, table: str | None = None, *, header: bool = True) -> Table:
+def open_table(given: Any, table: str | None = None, *, header: bool = True) -> Table:
     """Open a file of records by its content, a table of a DuckDB file, or a table in memory.
 
     Args:
-        source: a path, ``duckdb:///FILE``, or a data frame.
+        given: a source, a path, ``duckdb:///FILE``, a data frame, or a table that is open.
         table: of a database; a layer of a GeoPackage, a sheet of a workbook.
         header: whether text has a line of names; without, a record is a line in a column ``line``.
 
     Raises:
         DataError: no such file, too large, or not what its name says.
     """
-    from dpviz.private.load.engines import scheme_of
+    if isinstance(given, Table):
+        return given
+    match source_of(given, table):
+        case Frame() as frame:
+            return MemoryTable(frame.table, "the table")
+        case Database() as database:
+            from dpviz.private.load.tables.database import DatabaseTable
 
-    if is_frame(source):
-        return MemoryTable(source, "the table")
-    if isinstance(source, MemoryTable):
-        return source
-    scheme = scheme_of(str(source))
-    if scheme is not None:
-        return _database(str(source), scheme, table)
-    path = Path(source)
+            if database.scheme != "duckdb":
+                raise DataError(
+                    f"{database.scheme}: gives points only, counted by cell: export the table to "
+                    "Parquet, or give duckdb:///FILE"
+                )
+            return DatabaseTable(database)
+        case Folder() as folder:
+            raise DataError(f"{folder.path.name or folder.path} is a folder: give a file")
+        case File() as file:
+            return _of_file(file.path, file.layer, header)
+        case BuiltIn() as built_in:
+            raise DataError(f"{built_in.name} is built in, and holds points: give a file")
+
+
+def _of_file(path: Path, table: str | None, header: bool) -> Table:
     kind = _kind_of_file(path, header)
     known = formats().get(kind)
     if table is not None and not (known and known.tables):
@@ -120,27 +101,12 @@ def tables_in(path: Path) -> tuple[str, ...]:
     return () if known is None or known.tables is None else listed_tables(path, known.title)
 
 
-def named(source: Any, table: str | None = None) -> str:
-    """The public name of a source that its owner does not name."""
-    from dpviz.private.load.engines import scheme_of
-
-    if is_frame(source):
-        return "table"
-    if scheme_of(str(source)) is not None:
-        from dpviz.private.load.dialects import parts_of
-
-        return parts_of(table or "table")[-1]
-    return stem(Path(source).name)
-
-
 def _kind_of_file(path: Path, header: bool) -> str:
     """What a file is, by its first bytes, held against its name.
 
     Where the first line is a record's, it decides nothing.
     """
     try:
-        if path.is_dir():
-            raise DataError(f"{path.name or path} is a folder: give a file")
         if not path.is_file():
             remedy = "check the name" if LAYER not in path.name else "name its layer as the table"
             raise DataError(f"no file {path.name!r}: {remedy}")
@@ -177,19 +143,6 @@ def _kind_of_file(path: Path, header: bool) -> str:
 def _called(kind: str) -> str:
     names = {"text": "delimited text", "zip": "a zip archive", "workbook": "a workbook"}
     return names.get(kind, kind)
-
-
-def _database(url: str, scheme: str, table: str | None) -> Table:
-    from dpviz.private.load.engines import table_of
-    from dpviz.private.load.tables.database import DatabaseTable
-
-    name = table_of(url, table)
-    if scheme != "duckdb":
-        raise DataError(
-            f"{scheme}: gives points only, counted by cell: export the table to Parquet, or give "
-            "duckdb:///FILE"
-        )
-    return DatabaseTable(url, name)
 
 
 def _zipped_shapefile(path: Path) -> Table:

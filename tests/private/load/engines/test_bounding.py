@@ -11,8 +11,6 @@ import pytest
 from scipy.stats import chi2
 
 import dpviz
-from dpviz.private.load.engines import duck
-from tests.private.load.engines.cases import CASES
 
 PEOPLE = 4_000
 VISITS = "AAABBC"
@@ -58,29 +56,6 @@ def test_two_loads_of_sensitive_data_choose_anew(visits):
         for _ in range(2)
     )
     assert first != second
-
-
-@pytest.mark.parametrize(("k", "small"), [(1, 1_950), (3, 1_950), (3, 0), (50, 10_000)])
-def test_without_one_unit_all_others_keep_the_same_records(tmp_path, monkeypatch, k, small):
-    """So that one unit changes at most k counts by one each, whatever the salt, also where without
-    it the rest is small enough to be handled at once."""
-    monkeypatch.setattr(duck, "SMALL", small)
-    case = CASES["texts"]
-    units = np.array(case.table["who"].to_pylist())
-
-    def counted(rows):
-        pq.write_table(case.table.filter(pa.array(rows)), tmp_path / "a.parquet")
-        options = {"unit": "who", "max_per_unit": k, "public": True}
-        index = dpviz.load(tmp_path, case.domain, **options)._index
-        return Counter(dict(zip(index.codes.tolist(), index.weights.tolist(), strict=True)))
-
-    everyone = counted(np.ones(len(units), dtype=bool))
-    for left_out in ("7", None):
-        more = everyone.copy()
-        more.subtract(counted(units != left_out))
-        assert min(more.values()) >= 0
-        inside = case.expected(rows=units == left_out).total
-        assert sum(more.values()) == (0 if left_out is None else min(k, inside))
 
 
 def test_a_long_id_is_one_of_its_own(tmp_path):

@@ -19,7 +19,7 @@ def test_every_engine_counts_the_same_fates(source):
     chosen = len(case.chosen(3))
     assert facts == {
         "records read": len(points),
-        "no readable place: dropped": np.count_nonzero(~readable),
+        "without a readable place: dropped": np.count_nonzero(~readable),
         "outside the domain: dropped": np.count_nonzero(readable & ~inside),
         "without the id of a privacy unit: dropped": np.count_nonzero(inside & nameless),
         "over the bound of their unit: dropped": np.count_nonzero(inside & ~nameless) - chosen,

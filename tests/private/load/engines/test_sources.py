@@ -14,7 +14,7 @@ import dpviz
 from dpviz.errors import DataError, DpvizError
 from dpviz.private.load import aggregation
 from dpviz.private.load.engines.duck import Duck
-from dpviz.private.load.tables.database import DatabaseTable
+from dpviz.private.load.tables.opening import open_table
 from tests.commands import run
 from tests.private.load.engines.cases import CASES, EVIL, digest
 from tests.private.load.engines.servers import PASSWORD, connected, create
@@ -124,7 +124,7 @@ def test_a_database_file_can_be_read_while_it_is_read(tmp_path):
     with closing(Duck.of_url(url)) as first:
         rows = first.batches("FROM t", 100)
         handle = dpviz.load(url, CASE.domain, table="t")
-        table = DatabaseTable(url, "t")
+        table = open_table(url, "t")
         blocks = [block.columns["who"] for block in table.blocks(["who"])]
         assert sum(batch.num_rows for batch in rows) == CASE.table.num_rows
         with pytest.raises(DataError, match="PermissionException"):

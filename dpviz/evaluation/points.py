@@ -1,0 +1,108 @@
+"""Errors of range queries on releases of public points."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from dpviz.build import DataHandle
+from dpviz.errors import ParameterError
+from dpviz.evaluation.experiments import SECONDS, Build, Measures, described_method, timed
+from dpviz.evaluation.metrics import SANITY, relative_errors, sanity_bound
+from dpviz.evaluation.truth import (
+    PublicRecords,
+    exact_counts,
+    exact_total,
+    public_records,
+    records_digest,
+)
+from dpviz.methods.points.base import PointMethod
+from dpviz.methods.request import chosen_method
+from dpviz.queries.workloads import Workload
+from dpviz.releases.points.range_count import BULK
+
+
+class PointBench:
+    """Mean and median relative error and mean absolute error over each workload, and seconds.
+
+    Args:
+        data: public.
+        workloads: range queries, one workload per size.
+        sanity: the sanity bound as a share of the number of records.
+
+    Raises:
+        PrivacyError: the data are not declared public.
+        ParameterError: no workload, or an invalid share.
+    """
+
+    def __init__(
+        self, data: DataHandle, workloads: tuple[Workload, ...], sanity: float = SANITY
+    ) -> None:
+        if not workloads:
+            raise ParameterError("no workloads to evaluate: give at least one")
+        if not 0 < sanity < 1:
+            raise ParameterError(f"sanity={sanity:g}: give a share between 0 and 1")
+        self.data, self.workloads, self.sanity = data, workloads, sanity
+        self._exact = {load.size: exact_counts(data, load.rects) for load in workloads}
+        self._bound = sanity_bound(exact_total(data), sanity)
+
+    def __reduce__(self) -> tuple[Callable[..., PointBench], tuple[Any, ...]]:
+        """Pickle for worker processes; a handle itself is never sent anywhere."""
+        return _rebuilt, (public_records(self.data), self.workloads, self.sanity)
+
+    @property
+    def sizes(self) -> tuple[str, ...]:
+        """Names of the workloads."""
+        return tuple(load.size for load in self.workloads)
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """Facts that all rows of one file share, but for the seed."""
+        return {
+            "source": self.data.name,
+            "bounds": list(self.data.domain.bounds),
+            "max_per_unit": self.data.max_per_unit,
+            "sanity": self.sanity,
+            "queries": {load.size: _described(load) for load in self.workloads},
+            "records": records_digest(self.data),
+        }
+
+    def method(self, text: str) -> PointMethod:
+        """The method of a name with parameters.
+
+        Raises:
+            ParameterError: not a method for these data.
+        """
+        method: PointMethod = chosen_method(self.data, described_method(text), None, {})[0]
+        return method
+
+    def measures(self, task: Build) -> Measures:
+        """Build once, answer every size."""
+        release, seconds = timed(self.data, self.method(task.method), task)
+        release.count(self.workloads[0].rects[:BULK])  # loads compiled code outside the clock
+        for load in self.workloads:
+            if load.size not in task.sizes:
+                continue
+            started = time.perf_counter()
+            answers = release.count(load.rects).count
+            asked = time.perf_counter() - started
+            exact = self._exact[load.size]
+            relative = relative_errors(answers, exact, self._bound)
+            yield load.size, "mean_relative_error", float(relative.mean())
+            yield load.size, "median_relative_error", float(np.median(relative))
+            yield load.size, "mean_absolute_error", float(np.abs(answers - exact).mean())
+            yield load.size, SECONDS, seconds
+            yield load.size, "query_seconds", round(asked, 6)
+
+
+def _rebuilt(records: PublicRecords, workloads: tuple[Workload, ...], sanity: float) -> PointBench:
+    return PointBench(records.handle(), workloads, sanity)
+
+
+def _described(load: Workload) -> str:
+    digest = hashlib.blake2b(np.ascontiguousarray(load.rects).tobytes(), digest_size=8)
+    return f"{len(load)}, {digest.hexdigest()}"

@@ -1,0 +1,60 @@
+"""Subjects of audits: what an audit needs to know of a kind of data.
+
+A subject is a list of neighbouring inputs that are the worst case we know, a way to build, and
+numbers that an attacker looks at. The records are made here: an audit never sees anybody's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dpviz.evaluation.search import Pair
+from dpviz.methods.structure import SharedThreshold, Structure
+from dpviz.private.budget import Budget
+from dpviz.private.mechanisms.noise import Noise
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbours:
+    """Two neighbouring inputs.
+
+    Attributes:
+        name: what they are, in words.
+        larger: what the method reads with the record.
+        smaller: and without.
+        target: the one record.
+    """
+
+    name: str
+    larger: Any
+    smaller: Any
+    target: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """Builds of a method on small inputs.
+
+    Attributes:
+        cases: neighbouring inputs; sizes follow the noise, which is of the order 1/ε.
+        names: of the features, in words.
+        build: what the method releases of an input, with a budget and noise.
+        features: numbers of a release that may tell where the target is, one per name.
+        structure: the split decisions of a build, as far as their exact loss can be computed.
+    """
+
+    cases: Sequence[Neighbours]
+    names: Sequence[str]
+    build: Callable[[Any, Budget, Noise], Any]
+    features: Callable[[Any, Any], list[float]]
+    structure: Structure | SharedThreshold | None = None
+
+
+def neighbours_of(pairs: Iterable[Pair], read: Callable[[Any], Any]) -> list[Neighbours]:
+    """Cases of sets of sequences or trips that differ by one; ``read`` makes data of rows."""
+    return [
+        Neighbours(pair.name, read(pair.rows(more=True)), read(pair.rows(more=False)), pair.target)
+        for pair in pairs
+    ]

@@ -1,0 +1,180 @@
+"""Sources of records: files, folders, tables, built-in data; parsed once, at the door."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dpviz.checks import require_path
+from dpviz.datasets import DATASETS, Dataset
+from dpviz.errors import DataError
+from dpviz.private.ledger.names import stem
+from dpviz.private.load.dialects import parts_of
+
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")  # two letters at least: C:/ is a path
+
+SCHEMES = ("postgresql", "postgres", "duckdb", "spark")
+"""Of the URLs of databases."""
+
+
+@dataclass(frozen=True, repr=False)
+class Frame:
+    """A table in memory."""
+
+    table: Any
+    name: str = "table"
+
+
+@dataclass(frozen=True)
+class File:
+    """One file, which need not be there.
+
+    Attributes:
+        path: of the file.
+        layer: of a GeoPackage, or a sheet of a workbook.
+    """
+
+    path: Path
+    layer: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The public name: the file's without its ending."""
+        return stem(self.path.name)
+
+
+@dataclass(frozen=True)
+class Folder:
+    """A folder of Parquet files."""
+
+    path: Path
+
+    @property
+    def name(self) -> str:
+        """The public name: the folder's."""
+        return self.path.name
+
+
+@dataclass(frozen=True, repr=False)
+class Database:
+    """A table of a database.
+
+    Attributes:
+        url: of the database, which may hold a password.
+        table: its name, with or without a schema.
+    """
+
+    url: str
+    table: str
+
+    @property
+    def scheme(self) -> str:
+        """The kind of database."""
+        return _scheme_of(self.url) or ""
+
+    @property
+    def name(self) -> str:
+        """The public name: the last part of the table's, or of a folder's path."""
+        return Path(self.table).name if "/" in self.table else parts_of(self.table)[-1]
+
+
+@dataclass(frozen=True)
+class BuiltIn:
+    """A built-in data set of points."""
+
+    dataset: Dataset
+
+    @property
+    def name(self) -> str:
+        """The public name."""
+        return self.dataset.name
+
+
+Source = Frame | File | Folder | Database | BuiltIn
+
+
+def source_of(given: Any, table: str | None = None, *, built_in: bool = False) -> Source:
+    """The source that a path, a URL, a table in memory or a name stands for.
+
+    Args:
+        given: any of these, or a source.
+        table: of a database; a layer of a GeoPackage, a sheet of a workbook.
+        built_in: whether a name may be that of a built-in data set of points.
+
+    Raises:
+        DataError: none of them, or a database whose table is not named.
+
+    >>> source_of("C:/data.csv").name, source_of("city-50k", built_in=True).name
+    ('data', 'city-50k')
+    """
+    if isinstance(given, Source):
+        return given
+    if callable(getattr(given, "collect", None)):
+        raise DataError(f"source of type {type(given).__name__}: collect it first, .collect()")
+    if isinstance(given, str) and len(given.splitlines()) > 1:  # records, which are not shown
+        raise DataError("source is a text of several lines: give the path of a file")
+    if _is_frame(given):
+        return Frame(given)
+    if not isinstance(given, (str, os.PathLike)):
+        raise DataError(
+            f"source of type {type(given).__name__}: give a path, the URL of a database, or a "
+            "table in memory (an array of coordinates: to dpviz.from_points)"
+        )
+    if is_url(given):
+        return _database(str(given), table)
+    text = os.fspath(given)
+    require_path(given, DataError, "source")
+    if built_in and text in DATASETS:
+        return BuiltIn(DATASETS[text])
+    path = Path(text)
+    path = path.resolve() if path.name in ("", "..") else path  # its name is the data set's
+    return Folder(path) if path.is_dir() else File(path, table)
+
+
+def sources_of(given: Any, table: str | None = None) -> Source | list[Source]:
+    """The same of points, or of a list of paths and URLs; the table is that of the databases.
+
+    Raises:
+        DataError: as :func:`source_of`, or tables in memory in a list.
+    """
+    # A column, an array or a mapping is none: its items may be records, which are not shown.
+    listed = isinstance(given, (Sequence, Iterator)) and not isinstance(given, (str, bytes))
+    if not listed or _is_frame(given):
+        return source_of(given, table, built_in=True)
+    every = list(given)
+    if any(map(_is_frame, every)):
+        raise DataError("a list of tables in memory: put them into one table first")
+    return [source_of(each, table if is_url(each) else None, built_in=True) for each in every]
+
+
+def _is_frame(value: Any) -> bool:
+    """Recognise a table in memory by its looks: none of these libraries is imported."""
+    return hasattr(value, "columns") and hasattr(value, "shape")
+
+
+def is_url(given: Any) -> bool:
+    """Tell the URL of a database from a path."""
+    return isinstance(given, str) and _scheme_of(given) is not None
+
+
+def _scheme_of(text: str) -> str | None:
+    """The scheme of a URL in lower case; None for a path or a name."""
+    match = _SCHEME.match(text)
+    return match[1].lower() if match else None
+
+
+def _database(url: str, table: str | None) -> Database:
+    scheme = _scheme_of(url)
+    if scheme not in SCHEMES:
+        raise DataError(
+            f"{scheme}: is not among the sources: give a file that you have downloaded, "
+            "postgresql://…, duckdb:///FILE, spark://…, or run the query of 'dpviz sql' there and "
+            "give its result"
+        )
+    if table is None:
+        raise DataError("a database holds many tables: name one with table=… (--table)")
+    return Database(url, table)

@@ -1,0 +1,150 @@
+"""Axes along which a release is split into parts: a list of kinds, or steps of time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dpviz.domain.attributes import Kinds
+from dpviz.errors import ReleaseError
+from dpviz.files import arrow
+from dpviz.lazy import pa
+from dpviz.releases.files import identifiers, whole_numbers
+from dpviz.releases.roads.streets import step_times
+from dpviz.roads.steps import Steps
+from dpviz.trees.lattice import Int
+
+OF_STEPS = "of_steps"
+"""Where a header's ``extra`` says what methods learnt of each step."""
+
+NEEDED = ("kind", "step")
+"""Columns that say the part of a row."""
+
+
+@dataclass(frozen=True)
+class ByKind:
+    """A part for each kind of a public list."""
+
+    kinds: Kinds
+    column: ClassVar[str] = "kind"
+
+    def __len__(self) -> int:
+        return len(self.kinds.names)
+
+    def extras(self, extra: dict[str, Any]) -> list[dict[str, Any]]:
+        """What the header of each part says beside its fields."""
+        return [{**extra, "kind": name} for name in self.kinds.names]
+
+    def facts(self) -> dict[str, Any]:
+        """What a file's header says of the axis: the frame's domain says it."""
+        return {}
+
+    def columns(self, part: Int) -> dict[str, Any]:
+        """Columns of a file, from the part of each row."""
+        return {"kind": pa.array(np.array(self.kinds.names, object)[part].tolist(), pa.string())}
+
+    def numbers(self, table: pa.Table) -> Int:
+        """The part of each row of a file."""
+        place = {name: number for number, name in enumerate(self.kinds.names)}
+        named = identifiers(table, self.column).tolist()
+        unknown = set(named) - set(place)
+        if unknown:
+            raise ReleaseError(f"kind {min(map(repr, unknown))} is not in the header's list")
+        return np.array([place[name] for name in named], dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class ByStep:
+    """A part for each step of time."""
+
+    steps: Steps
+    column: ClassVar[str] = "step"
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def extras(self, extra: dict[str, Any]) -> list[dict[str, Any]]:
+        """What the header of each part says beside its fields."""
+        common = {name: value for name, value in extra.items() if name != OF_STEPS}
+        stated = extra.get(OF_STEPS) or [{}] * len(self)
+        if len(stated) != len(self):
+            raise ReleaseError(f"facts of {len(stated)} steps: expected {len(self)}")
+        words = map(self.steps.words, range(len(self)))
+        return [
+            {**common, **facts, "period": list(ends)}
+            for facts, ends in zip(stated, words, strict=True)
+        ]
+
+    def facts(self) -> dict[str, Any]:
+        """What a file's header says of the axis."""
+        return {"time": self.steps.to_dict()}
+
+    def columns(self, part: Int) -> dict[str, Any]:
+        """Columns of a file: the step of each row, its start and its end."""
+        times = {name: pa.array(each[part]) for name, each in step_times(self.steps).items()}
+        return {"step": arrow.numbers(part), **times}
+
+    def numbers(self, table: pa.Table) -> Int:
+        """The part of each row of a file."""
+        return whole_numbers(table, self.column)
+
+
+Axis = ByKind | ByStep
+
+
+def blocks(axis: Axis, table: pa.Table) -> list[pa.Table]:
+    """The rows of each part of a file.
+
+    Raises:
+        ReleaseError: parts that do not stand one after the other, or one without rows.
+    """
+    part, count = axis.numbers(table), len(axis)
+    if (np.diff(part) < 0).any() or not np.array_equal(np.unique(part), np.arange(count)):
+        raise ReleaseError(f"the rows are not those of {count} {axis.column}s, one after the other")
+    cuts = np.searchsorted(part, np.arange(count + 1)).tolist()
+    return [table.slice(low, high - low) for low, high in pairwise(cuts)]
+
+
+def during(by: ByStep, extra: dict[str, Any], period: Any) -> tuple[ByStep, slice, dict[str, Any]]:
+    """The steps in a period, which they are, and what the header of their sum says.
+
+    Raises:
+        DomainError: no such period, one outside, or one that cuts a step.
+    """
+    part = by.steps.during(period)
+    rows = by.steps.rows(part)
+    of_steps = extra.get(OF_STEPS, [{}] * len(by))[rows]
+    rest = {name: value for name, value in extra.items() if name not in (OF_STEPS, "kept")}
+    return replace(by, steps=part), rows, rest | facts_of_steps(of_steps)
+
+
+def facts_of_steps(extras: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """A header's ``extra``: what holds of all steps once, and the rest for each."""
+    first = extras[0]
+    common = {
+        name: value
+        for name, value in first.items()
+        if all(name in extra and extra[name] == value for extra in extras)
+    }
+    rest = [{k: v for k, v in extra.items() if k not in common} for extra in extras]
+    estimated = [extra for extra in rest if "kept" in extra and "lengths" in extra]
+    if estimated:
+        common["kept"] = _kept_of_all(estimated)
+    return {**common, OF_STEPS: rest} if any(rest) else common
+
+
+def _kept_of_all(extras: Sequence[dict[str, Any]]) -> float:
+    """The share of visits that truncation kept in all steps, from noisy lengths: an estimate.
+
+    Of the steps that have one: those whose visits can be distinguished from noise.
+    """
+    retained, visits = np.zeros(len(extras)), np.zeros(len(extras))
+    for step, extra in enumerate(extras):
+        lengths = np.asarray(extra["lengths"], dtype=np.float64)
+        retained[step] = extra["kept"]
+        visits[step] = max(float(lengths @ np.arange(1, len(lengths) + 1)), 0.0)
+    return round(float(retained @ visits / visits.sum()), 4) if visits.sum() > 0 else 1.0

@@ -1,0 +1,346 @@
+"""CountRelease: estimates of the nodes of a public frame, which is a box, areas or streets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+
+from numpy.typing import ArrayLike
+
+from dpviz.domain import Domain
+from dpviz.errors import DomainError, ReleaseError
+from dpviz.lazy import geopandas, pa
+from dpviz.releases.answers import Answers, RangeAnswers, Timeline, answers_from
+from dpviz.releases.areas.partition import Areas
+from dpviz.releases.files import with_header
+from dpviz.releases.frame import Frame, Tree
+from dpviz.releases.header import Header
+from dpviz.releases.points.box import Box
+from dpviz.releases.points.quotient import Quotients, share_of
+from dpviz.releases.points.region_count import Regions, regions_of
+from dpviz.releases.points.sample import sample
+from dpviz.releases.points.sums import SumAnswers, Sums, box_sum, mean_of, values_of
+from dpviz.releases.points.timeline import less, step_boxes
+from dpviz.releases.release import Release
+from dpviz.releases.roads.streets import Streets
+from dpviz.roads.paths import Paths
+from dpviz.roads.steps import Steps
+from dpviz.trees.decomposition import Decomposition
+from dpviz.trees.haar import HaarNoise
+from dpviz.trees.lattice import Float, Int
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
+F = TypeVar("F", bound=Frame)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CountRelease(Release, Generic[F]):
+    """Estimated counts of the nodes of a public frame.
+
+    Attributes:
+        frame: a box of space and time, a partition into areas, or a network of streets.
+        nodes: that divide it, with estimates.
+        sums: of values in each node; None where there are none.
+        map_during: map of a part of the period, of points; the package sets it from
+            :mod:`dpviz.releases.points.window`.
+
+    Raises:
+        ReleaseError: nodes, sums or a stated noise that do not fit the frame.
+    """
+
+    map_during: ClassVar[Callable[[Any, Any], Any]]
+
+    frame: F
+    nodes: Decomposition
+    header: Header
+    sums: Sums | None = None
+
+    def __post_init__(self) -> None:
+        self.frame.check(self.nodes)
+        values = self.frame.domain.values if self.kind == "points" else None
+        if (self.sums is None) != (values is None):
+            raise ReleaseError("sums and a clip of values go together")
+        if self.sums is not None:
+            self.sums.checked(self.nodes)
+        _ = self.noise  # a header that does not fit the nodes is refused here
+
+    @property
+    def kind(self) -> str:
+        """See the base."""
+        return self.frame.kind
+
+    @property
+    def domain(self) -> Domain:
+        """The public box of the records.
+
+        Raises:
+            DomainError: records on streets.
+        """
+        return self.frame.domain
+
+    @property
+    def parts(self) -> tuple[CountRelease[F], ...]:
+        """Releases of which this is the sum; itself where it is of one part."""
+        return (self,)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Names of the kinds that have a part each; none without kinds."""
+        return ()
+
+    @property
+    def steps(self) -> Steps | None:
+        """Steps of time that have a part each; None without them."""
+        return None
+
+    @cached_property
+    def noise(self) -> HaarNoise | None:
+        """The exact noise of sums of nodes, where the header states one."""
+        return self.frame.noise(self.header.noise, self.nodes)
+
+    @property
+    def records(self) -> str:
+        """What is counted: records, trips, or events at places."""
+        counted: str = self.header.extra.get("counted", "trips")
+        return counted if self.kind == "roads" else "records"
+
+    @property
+    def limit(self) -> int | None:
+        """L: edges kept of one trip; None for methods without one."""
+        limit: int | None = self.header.extra.get("limit")
+        return limit
+
+    def count(
+        self, queries: ArrayLike | Paths, period: Any = None, kind: str | None = None
+    ) -> RangeAnswers:
+        """Estimated records in rectangles, or on the edges of paths.
+
+        Args:
+            queries: of points and areas rectangles, shape (q, 2·dims) or (2·dims,), in the domain's
+                CRS: all lower limits, then all upper limits (2-D: west, south, east, north). The
+                part outside the domain is cut. Of a release with time also (q, 4): places alone.
+                On streets paths; an edge used twice counts twice.
+            period: of a release with time: start and end (exclusive), in ISO 8601 (UTC unless it
+                says otherwise), Python dates or seconds since 1970; all of it by default.
+            kind: of a release of several kinds, one of them; all together by default.
+
+        Raises:
+            DomainError: a rectangle inside out, not finite or wholly outside the domain; a period
+                likewise, or of a release without time; a kind likewise.
+            ParameterError: on streets, no paths.
+            DataError: a sequence of edges that is empty or not a path.
+        """
+        if kind is not None:
+            return self.of(kind).count(queries, period)
+        return self.answers_to(self.frame.questions(queries, period))
+
+    def answers_to(self, questions: Any) -> RangeAnswers:
+        """Answers to questions in the form of the frame."""
+        return answers_from(self.frame.sums(self.nodes, self.noise, questions))
+
+    def count_boxes(self, lo: Int, hi: Int) -> RangeAnswers:
+        """Estimated records in lattice boxes [lo, hi), int64 of shape (q, dims) each."""
+        return self.answers_to((lo, hi))
+
+    def count_regions(self, regions: Regions | Sequence[Any]) -> RangeAnswers:
+        """Estimated records in regions (2-D), or in shapely polygons in the domain's CRS.
+
+        See :mod:`dpviz.releases.points.region_count`; ``region_file`` reads a file.
+        """
+        if not isinstance(regions, Regions):
+            regions = regions_of(regions, self.domain)
+        return self.answers_to(regions)
+
+    @cached_property
+    def answers(self) -> Answers:
+        """The counts of all areas or streets with their 95 % intervals for the noise."""
+        return self.frame.answers(self.nodes)
+
+    def difference(self, queries: ArrayLike, period: Any, other: Any) -> RangeAnswers:
+        """How many records more rectangles have in one period than in another, of one release.
+
+        The interval is for the noise of both: see :func:`~dpviz.releases.points.timeline.less`.
+
+        Args:
+            queries: as for :meth:`count`.
+            period: as for :meth:`count`.
+            other: a period likewise, whose count is taken off.
+
+        Raises:
+            DomainError: see :meth:`count`.
+        """
+        return less(self.count(queries, period), self.count(queries, other))
+
+    def sum(self, queries: ArrayLike, period: Any = None, kind: str | None = None) -> SumAnswers:
+        """Estimated sums of the clipped values in rectangles; arguments as for :meth:`count`.
+
+        Raises:
+            DomainError: a release without values; or as :meth:`count`.
+        """
+        if kind is not None:
+            return self.of(kind).sum(queries, period)
+        values_of(self.domain)
+        return self.sum_boxes(*self.frame.questions(queries, period))
+
+    def sum_boxes(self, lo: Int, hi: Int) -> SumAnswers:
+        """Estimated sums in lattice boxes [lo, hi), of a release with values."""
+        assert self.sums is not None
+        return box_sum(self.nodes, self.sums, lo, hi)
+
+    def mean(self, queries: ArrayLike, period: Any = None, kind: str | None = None) -> Quotients:
+        """Estimated means of the clipped values in rectangles, with Fieller's 95 % intervals.
+
+        The interval is for the noise and for what cut leaves may cost, an ESTIMATE: of a mean of
+        what was CLIPPED to the public limits and rounded to their grid, a bias that no interval
+        shows. Where the count is not clear of zero there is no mean, and the interval is the whole
+        clip.
+
+        Raises:
+            DomainError: as :meth:`sum`.
+        """
+        counts = self.count(queries, period, kind)
+        return mean_of(self.domain, self.sum(queries, period, kind), counts)
+
+    def share(
+        self, queries: ArrayLike, kind: str, of: Sequence[str] | None = None, period: Any = None
+    ) -> Quotients:
+        """The share of one kind of the records in rectangles, with its 95 % interval.
+
+        By Fieller's theorem, for the noise and for what cut leaves may cost: an ESTIMATE, as of
+        :class:`~dpviz.releases.answers.RangeAnswers`.
+
+        Args:
+            queries: as for :meth:`count`.
+            kind: the numerator.
+            of: the kinds of the denominator, all by default; ``kind`` is one of them anyway.
+            period: as for :meth:`count`.
+
+        Raises:
+            DomainError: a kind that is not listed; or as :meth:`count`.
+        """
+        one = self.count(queries, period, kind)
+        names = dict.fromkeys(self.kinds if of is None else of)
+        return share_of(one, [self.count(queries, period, name) for name in names if name != kind])
+
+    def regions_by_kind(self, regions: Regions) -> dict[str, tuple[RangeAnswers, Quotients]]:
+        """Counts of each kind in regions, and its shares of all kinds there; none without kinds."""
+        every = {name: self.of(name).count_regions(regions) for name in self.kinds}
+        return {
+            name: (counts, share_of(counts, [every[other] for other in every if other != name]))
+            for name, counts in every.items()
+        }
+
+    def timeline(self, query: Any = None, every: str | None = None, period: Any = None) -> Timeline:
+        """Estimated records step by step, of a release with time.
+
+        Args:
+            query: a rectangle of places (west, south, east, north), the whole domain by default; on
+                streets the edges of one path.
+            every: a step such as ``1h``, ``1d``, ``1w`` or ``1mo``; one that suits the period by
+                default. On streets steps are those of the release.
+            period: as for :meth:`count`.
+
+        Raises:
+            DomainError: see :meth:`count`; or no such step, or too many of them.
+        """
+        boxes, ends = step_boxes(self.domain, query, every, period)
+        return Timeline(**vars(self.count_boxes(*boxes)), start=ends[:-1], end=ends[1:])
+
+    def during(self, period: Any) -> CountRelease[F]:
+        """The part in a period: on streets of whole steps; of points a map of places alone.
+
+        See :mod:`dpviz.releases.points.window`.
+
+        Raises:
+            DomainError: no axis is time, no such period, or one that cuts a step of streets.
+        """
+        if not is_points(self):
+            raise DomainError(f"period {period!r}: this release has no time, leave the period out")
+        part: Any = self.map_during(period)
+        return part  # type: ignore[no-any-return]
+
+    def of(self, part: str | int) -> CountRelease[F]:
+        """The release of one kind by its name, or of one step of time by its number.
+
+        Raises:
+            DomainError: no such part.
+        """
+        if isinstance(part, str):
+            raise DomainError(f"kind {part!r} of a release without kinds: leave it out")
+        raise DomainError(f"step {part}: this release has no such step of time")
+
+    def only(self, kinds: Sequence[str]) -> CountRelease[F]:
+        """The release of some of the kinds.
+
+        Raises:
+            DomainError: one that is not listed, or is given twice.
+        """
+        raise DomainError("this release has no kinds: leave the kind out")
+
+    def sample(self, n: int | None = None, seed: int | None = None) -> Float:
+        """Synthetic points: free of charge; see :mod:`dpviz.releases.points.sample`."""
+        return sample(self.domain, self.nodes, n, seed)
+
+    def derived(self, frame: F, nodes: Decomposition, header: Header) -> CountRelease[F]:
+        """A release of one tree that was made from this one: post-processing."""
+        return CountRelease(frame, nodes, header)
+
+    def with_trees(
+        self,
+        trees: Sequence[tuple[F, Decomposition, Sums | None]],
+        header: Header | None = None,
+    ) -> CountRelease[F]:
+        """The same release with other frames, nodes and sums, one for each part."""
+        ((frame, nodes, sums),) = trees
+        return CountRelease(frame, nodes, header or self.header, sums)
+
+    @property
+    def table(self) -> Tree:
+        """The nodes, of all parts side by side, with the kind of each and its sums."""
+        return Tree(self.nodes, None, self.sums)
+
+    def to_geopandas(self, level: str | None = "all") -> geopandas.GeoDataFrame:
+        """One row per cell, area or street: its shape, count, sd of the noise, and what it is.
+
+        Args:
+            level: of areas, the name of one; None for the finest, "all" for all of them.
+
+        Raises:
+            ReleaseError: the release has no shapes on a map.
+            DataError: no such level.
+        """
+        return self.frame.rows(self, level)
+
+    def to_arrow(self) -> pa.Table:
+        """The table that :meth:`save` writes: a row per node, breadth-first; streets before it."""
+        columns = self.frame.columns(Tree(self.nodes, None, self.sums))
+        return with_header(columns, self.kind, self.header, self.frame.facts(), **self.frame.geo())
+
+
+PointRelease = CountRelease[Box]
+AreaRelease = CountRelease[Areas]
+RoadRelease = CountRelease[Streets]
+
+
+def is_points(release: Release) -> TypeIs[PointRelease]:
+    """Whether a release is of points in a box."""
+    return release.kind == Box.kind
+
+
+def is_areas(release: Release) -> TypeIs[AreaRelease]:
+    """Whether a release is of areas."""
+    return release.kind == Areas.kind
+
+
+def domain_of(release: Release) -> Domain | None:
+    """The public box of the records; None on streets and for sequences."""
+    return release.domain if is_points(release) or is_areas(release) else None
+
+
+def is_roads(release: Release) -> TypeIs[RoadRelease]:
+    """Whether a release is of trips or events on streets."""
+    return release.kind == Streets.kind

@@ -1,0 +1,130 @@
+"""Frame: the public part of a release of counts, which its nodes divide.
+
+A frame knows which nodes answer a question, how nodes are saved, and what their noise adds up to.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from dpviz.domain import Domain
+from dpviz.lazy import pa, pd
+from dpviz.releases.answers import Answers, interval
+from dpviz.releases.points.range_count import Cover
+from dpviz.releases.points.sums import Sums
+from dpviz.trees.decomposition import Decomposition
+from dpviz.trees.haar import HaarNoise
+from dpviz.trees.lattice import Float, Int
+
+
+class Tree(NamedTuple):
+    """Columns of a release, or of a part of one.
+
+    Attributes:
+        nodes: boxes of a lattice, or intervals of areas or streets, with their counts.
+        kind: of each node of several kinds together, its place in the list; None elsewhere.
+        sums: of values; None where there are none.
+    """
+
+    nodes: Decomposition
+    kind: Int | None = None
+    sums: Sums | None = None
+
+
+class Frame(ABC):
+    """A box of space and time, a partition into areas, or a network of streets.
+
+    Attributes:
+        kind: of its releases: "points", "areas" or "roads".
+        NEEDED: columns of a file that reading needs where they are.
+        FACTS: what a file's header says of the frame.
+    """
+
+    kind: ClassVar[str]
+    NEEDED: ClassVar[tuple[str, ...]]
+    FACTS: ClassVar[tuple[str, ...]]
+    domain: Domain
+
+    @abstractmethod
+    def check(self, nodes: Decomposition) -> None:
+        """Refuse nodes that do not divide the frame.
+
+        Raises:
+            ReleaseError: as it says.
+        """
+
+    @abstractmethod
+    def questions(self, queries: Any, period: Any = None) -> Any:
+        """Queries as users give them, in the form that :meth:`cover` takes.
+
+        Raises:
+            DpvizError: queries that are none of this frame.
+        """
+
+    @abstractmethod
+    def cover(self, nodes: Decomposition, questions: Any) -> Cover:
+        """The nodes that answer questions, and the share of each."""
+
+    @abstractmethod
+    def sums(self, nodes: Decomposition, noise: HaarNoise | None, questions: Any) -> Float:
+        """Sums over the nodes that answer, float64 (q, 4), with the variance of their noise."""
+
+    def noise(self, stated: dict[str, Any], nodes: Decomposition) -> HaarNoise | None:
+        """The exact noise of sums of nodes, where a header states one."""
+        return None
+
+    def answers(self, nodes: Decomposition) -> Answers:
+        """The counts of all cells or areas, or of all streets."""
+        return Answers(**interval(nodes.count, np.sqrt(nodes.variance)))
+
+    def common(self, frames: Sequence[Self], alike: bool) -> Self:
+        """The frame of the sum of parts, of which this one is the first's; whether their trees are
+        alike may decide.
+        """
+        return self
+
+    @abstractmethod
+    def together(self, release: Any) -> Decomposition:
+        """Nodes for a map of a :class:`SplitRelease` whose parts have different nodes."""
+
+    @abstractmethod
+    def columns(self, tree: Tree) -> dict[str, Any]:
+        """The columns of a file, as Arrow arrays."""
+
+    @abstractmethod
+    def facts(self) -> dict[str, Any]:
+        """What a file's header says of the frame, plain values by :attr:`FACTS`."""
+
+    @abstractmethod
+    def geo(self) -> dict[str, bytes]:
+        """GeoParquet's entry of a file's metadata, where there are shapes."""
+
+    @classmethod
+    @abstractmethod
+    def from_columns(
+        cls, table: pa.Table, stated: dict[str, Any], first: Self | None = None
+    ) -> tuple[Self, Decomposition, Sums | None]:
+        """The inverse of :meth:`columns` and :meth:`facts`.
+
+        Args:
+            table: the rows of a release, or of one of its parts.
+            stated: the header of its file.
+            first: the frame of the first part, of which this one may hold what is alike.
+
+        Raises:
+            ReleaseError: a column that is missing, of another type, or nodes that are no tree.
+        """
+
+    @abstractmethod
+    def rows(self, release: Any, level: str | None = "all", *, shapes: bool = True) -> pd.DataFrame:
+        """A row per cell, area or street, for other tools.
+
+        Args:
+            release: :class:`CountRelease` of this frame.
+            level: of areas, the name of one, or None for the finest; of cells None for leaves.
+            shapes: as a GeoDataFrame; otherwise limits of cells, and no shapes of the others.
+        """

@@ -1,0 +1,247 @@
+"""Box: the public frame of a release of points; GeoParquet with a row per node."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpviz.domain import Domain
+from dpviz.domain.crs import DEGREES, axis_names, known_crs
+from dpviz.errors import ReleaseError
+from dpviz.files import arrow
+from dpviz.lazy import geopandas, pa, pd, shapely
+from dpviz.releases.files import geo_metadata, numbers
+from dpviz.releases.frame import Frame, Tree
+from dpviz.releases.points.range_count import Cover, box_cover, box_sums, shared_variance
+from dpviz.releases.points.region_count import Regions, region_cover, region_sums
+from dpviz.releases.points.sums import Sums
+from dpviz.trees.decomposition import Decomposition
+from dpviz.trees.grid import grid_tree, rectangle_tree
+from dpviz.trees.haar import HaarNoise
+from dpviz.trees.lattice import Float, Int, grid_edges
+
+CELLS = 64
+"""Per side of the grid that stands for all parts where their cells together are no tree."""
+
+Boxes = tuple[Int, Int]
+"""Lattice boxes [lo, hi), (q, dims) each."""
+
+
+@dataclass(frozen=True)
+class Box(Frame):
+    """A box of space, and of time, whose nodes are boxes of its lattice."""
+
+    domain: Domain
+    kind: ClassVar[str] = "points"
+    NEEDED = ("lo", "hi", "parent", "count", "variance", "assumed", "sum", "sum_variance")
+    FACTS = ("domain",)
+
+    def check(self, nodes: Decomposition) -> None:
+        """See the base."""
+        if nodes.dims != self.domain.dims:
+            raise ReleaseError(f"{nodes.dims}-D nodes in a {self.domain.dims}-D domain")
+        if (nodes.lo < 0).any() or (nodes.hi > self.domain.side).any():
+            raise ReleaseError("nodes outside the domain's lattice")
+
+    def questions(self, queries: Any, period: Any = None) -> Boxes | Regions:
+        """Lattice boxes of rectangles; regions are questions already."""
+        if isinstance(queries, Regions):
+            return queries
+        if period is not None or self.domain.time is not None:
+            queries = self.domain.over(queries, period)
+        return self.domain.boxes(queries)
+
+    def cover(self, nodes: Decomposition, questions: Boxes | Regions) -> Cover:
+        """See the base."""
+        if isinstance(questions, Regions):
+            return region_cover(self.domain, nodes, questions)
+        return box_cover(nodes, *questions)
+
+    def sums(
+        self, nodes: Decomposition, noise: HaarNoise | None, questions: Boxes | Regions
+    ) -> Float:
+        """See the base; many boxes are answered by a compiled walk."""
+        if isinstance(questions, Regions):
+            return region_sums(nodes, noise, self.cover(nodes, questions))
+        return box_sums(nodes, noise, *questions)
+
+    def noise(self, stated: dict[str, Any], nodes: Decomposition) -> HaarNoise | None:
+        """See the base."""
+        return HaarNoise.stated(stated, self.domain.side, nodes.lo, nodes.hi)
+
+    def together(self, release: Any) -> Decomposition:
+        """In 2-D a tree of the boxes of all parts where those nest, or a grid; in more dimensions
+        the trees of all parts side by side.
+        """
+        every: Decomposition = release.table.nodes
+        if self.domain.dims != 2:
+            return every
+        seen = rectangle_tree(np.hstack([every.lo, every.hi]), every.parent.astype(np.int64))
+        if seen is None:
+            empty = np.zeros((CELLS, CELLS))
+            grid = grid_tree([grid_edges(self.domain.side, CELLS)] * 2, empty, empty)
+            lo, hi, parent = grid.lo, grid.hi, grid.parent
+        else:
+            corner, parent = seen
+            lo, hi = corner[:, :2], corner[:, 2:]
+        answers = release.count_boxes(lo, hi)
+        shared = shared_variance(every, every.variance, lo, hi)
+        variance = np.maximum(shared, answers.noise_sd**2)
+        assumed = None if every.assumed is None else answers.uniformity_sd**2
+        return Decomposition(lo, hi, parent, answers.count, variance, assumed)
+
+    def columns(self, tree: Tree) -> dict[str, Any]:
+        """A row per node, breadth-first; in 2-D GeoParquet 1.1 with one rectangle per node."""
+        nodes, columns = tree.nodes, {}
+        if self.domain.place.dims == 2:
+            columns["geometry"] = _rectangles_wkb(self.domain, nodes)
+        columns |= {name: pa.array(each) for name, each in times(self.domain, nodes).items()}
+        for name in ("lo", "hi"):
+            flat = arrow.numbers(getattr(nodes, name).ravel())
+            columns[name] = pa.FixedSizeListArray.from_arrays(flat, self.domain.dims)
+        for name in ("level", "parent", "first_child", "n_children", "leaf", "count", "variance"):
+            columns[name] = arrow.numbers(getattr(nodes, name))
+        if nodes.assumed is not None:
+            columns["assumed"] = arrow.numbers(nodes.assumed)
+        if tree.sums is not None:
+            columns["sum"] = arrow.numbers(tree.sums.sum)
+            columns["sum_variance"] = arrow.numbers(tree.sums.variance)
+        return columns
+
+    def facts(self) -> dict[str, Any]:
+        """See the base."""
+        return {"domain": self.domain.to_dict()}
+
+    def geo(self) -> dict[str, bytes]:
+        """See the base: of two axes of space."""
+        place = self.domain.place
+        if place.dims != 2:
+            return {}
+        return {"geo": geo_metadata(["Polygon"], self.domain.crs, place.bounds)}
+
+    @classmethod
+    def from_columns(
+        cls, table: pa.Table, stated: dict[str, Any], first: Box | None = None
+    ) -> tuple[Box, Decomposition, Sums | None]:
+        """See the base."""
+        domain = Domain.from_dict(stated["domain"]) if first is None else first.domain
+        boxes = {name: numbers(table, name, domain.dims) for name in ("lo", "hi")}
+        rest = {name: numbers(table, name) for name in ("parent", "count", "variance")}
+        if "assumed" in table.column_names:
+            rest["assumed"] = numbers(table, "assumed")
+        sums = None
+        if domain.values is not None:
+            each = (numbers(table, name).astype(np.float64) for name in ("sum", "sum_variance"))
+            sums = Sums(*each)
+        return cls(domain), Decomposition(**boxes, **rest), sums
+
+    def rows(self, release: Any, level: str | None = "all", *, shapes: bool = True) -> pd.DataFrame:
+        """See the base: rectangle or limits, level, count, noise sd; also times, kind and sum."""
+        tree = release.table
+        made = _shaped(self.domain, tree) if shapes else _plain(self.domain, tree)
+        return made[tree.nodes.leaf] if level is None else made
+
+
+def _plain(domain: Domain, tree: Tree) -> pd.DataFrame:
+    nodes = tree.nodes
+    ends = {"min": domain.to_coordinates(nodes.lo), "max": domain.to_coordinates(nodes.hi)}
+    columns: dict[str, Any] = {
+        f"{name}_{end}": each[:, axis]
+        for end, each in ends.items()
+        for axis, name in enumerate(axis_names(domain)[: domain.place.dims])
+    }
+    columns |= times(domain, nodes) | named_kinds(domain, tree.kind)
+    columns |= {"level": nodes.level, "count": nodes.count, "noise_sd": np.sqrt(nodes.variance)}
+    return pd.DataFrame(columns | sum_columns(tree.sums) | stated_crs(domain))
+
+
+def stated_crs(domain: Domain) -> dict[str, str]:
+    """A column with the CRS, for a format that has no place for it, where it is not of degrees."""
+    return {} if domain.crs == DEGREES else {"crs": domain.crs}
+
+
+def named_kinds(domain: Domain, kind: Int | None) -> dict[str, NDArray[Any]]:
+    """The column ``kind`` of nodes by name; none without kinds."""
+    if domain.kinds is None or kind is None:
+        return {}
+    return {"kind": np.array(domain.kinds.names, dtype=object)[kind]}
+
+
+def _shaped(domain: Domain, content: Tree) -> geopandas.GeoDataFrame:
+    """One row per node: rectangle, level, parent, leaf, count, variance, noise sd; kind, sum.
+
+    Raises:
+        ReleaseError: the release is not 2-D.
+    """
+    if domain.place.dims != 2:
+        raise ReleaseError(
+            f"a {domain.dims}-D release has no rectangles on a map: export it as .csv"
+        )
+    nodes = content.nodes
+    low = domain.to_coordinates(nodes.lo)
+    high = domain.to_coordinates(nodes.hi)
+    columns: dict[str, NDArray[Any]] = {
+        name: getattr(nodes, name) for name in ("level", "parent", "leaf", "count", "variance")
+    }
+    return geopandas.GeoDataFrame(
+        columns
+        | {"noise_sd": np.asarray(np.sqrt(nodes.variance))}
+        | times(domain, nodes)
+        | named_kinds(domain, content.kind)
+        | sum_columns(content.sums),
+        geometry=shapely.box(low[:, 0], low[:, 1], high[:, 0], high[:, 1]),
+        crs=known_crs(domain.crs),
+    )
+
+
+def sum_columns(sums: Sums | None) -> dict[str, NDArray[Any]]:
+    """The columns ``sum`` and ``sum_sd`` of nodes; none without values."""
+    return {} if sums is None else {"sum": sums.sum, "sum_sd": np.sqrt(sums.variance)}
+
+
+def times(domain: Domain, nodes: Decomposition) -> dict[str, NDArray[Any]]:
+    """Start ``t0`` and end ``t1`` of each node to the millisecond, UTC; none without time.
+
+    Of a cycle they are hours since its beginning.
+    """
+    if domain.time is None:
+        return {}
+    ends = {"t0": domain.to_coordinates(nodes.lo), "t1": domain.to_coordinates(nodes.hi)}
+    return {name: on_axis(each[:, -1], domain.cycle) for name, each in ends.items()}
+
+
+def on_axis(seconds: Float, cycle: str | None) -> NDArray[Any]:
+    """Places on the axis of time as files hold them: to the millisecond, or hours of a cycle."""
+    return np.rint(seconds * 1e3).astype("datetime64[ms]") if cycle is None else seconds / 3_600
+
+
+def _rectangles_wkb(domain: Domain, nodes: Decomposition) -> pa.BinaryArray:
+    """Well-known binary of the node rectangles, counter-clockwise, without importing shapely.
+
+    At most 8 million nodes of 93 bytes: offsets of 32 bits suffice.
+    """
+    low = domain.to_coordinates(nodes.lo)
+    high = domain.to_coordinates(nodes.hi)
+    ring = np.dtype(
+        [
+            ("order", "u1"),
+            ("kind", "<u4"),
+            ("rings", "<u4"),
+            ("points", "<u4"),
+            ("xy", "<f8", (5, 2)),
+        ]
+    )
+    rows = np.zeros(len(low), dtype=ring)
+    rows["order"], rows["kind"], rows["rings"], rows["points"] = 1, 3, 1, 5
+    west, south, east, north = low[:, 0], low[:, 1], high[:, 0], high[:, 1]
+    for corner, (x, y) in enumerate(
+        [(west, south), (east, south), (east, north), (west, north), (west, south)]
+    ):
+        rows["xy"][:, corner, 0], rows["xy"][:, corner, 1] = x, y
+    # All of one length, so that the bytes stay where they are.
+    ends = np.arange(len(rows) + 1, dtype=np.int64) * ring.itemsize
+    packed = pa.py_buffer(ends.astype(np.int32)), pa.py_buffer(rows)
+    return pa.Array.from_buffers(pa.binary(), len(rows), [None, *packed])

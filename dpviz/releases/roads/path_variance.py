@@ -1,0 +1,65 @@
+"""Variance of the noise in sums over leaves of trees after least squares: of totals of paths."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpviz.releases.points.range_count import Cover
+from dpviz.roads.forest import answer_variance
+from dpviz.roads.graph import Float, Int
+from dpviz.trees.decomposition import Decomposition
+
+ROUNDING = 1e-9
+"""Of a variance after least squares: what is less above the measured one is none."""
+
+
+def path_variance(nodes: Decomposition, cover: Cover) -> Float:
+    """Variance of the noise in the sum over the leaves of each query, float64 (q,).
+
+    Args:
+        nodes: of a release on streets.
+        cover: leaves of the edges of each query.
+    """
+    assert nodes.measured is not None
+    measured_with = nodes.measured
+    key, where = np.unique(cover.query * len(nodes) + cover.node, return_inverse=True)
+    weight = np.bincount(where, weights=cover.share, minlength=len(key))
+    owner, leaf = key // len(nodes), key % len(nodes)
+    single = nodes.parent[leaf] < 0
+    variance = np.zeros(cover.queries)
+    measured = measured_with[leaf[single]]
+    np.add.at(variance, owner[single], weight[single] ** 2 * measured)
+    common = np.sqrt(np.maximum(nodes.variance[leaf[single]] - measured * (1 + ROUNDING), 0.0))
+    variance += np.bincount(owner[single], weight[single] * common, minlength=cover.queries) ** 2
+    deep = np.flatnonzero(~single)
+    if len(deep):
+        root = _roots(nodes)
+        tree = root[leaf[deep]]
+        order = np.lexsort([tree, owner[deep]])
+        deep, tree = deep[order], tree[order]
+        rows_of = _trees(root)
+        cuts = np.flatnonzero((np.diff(tree) != 0) | (np.diff(owner[deep]) != 0)) + 1
+        for part in np.split(np.arange(len(deep)), cuts):
+            rows = rows_of[int(tree[part[0]])]
+            q = np.zeros(len(rows))
+            q[np.searchsorted(rows, leaf[deep[part]])] = weight[deep[part]]
+            above = nodes.parent[rows]
+            parent = np.where(above < 0, -1, np.searchsorted(rows, above))
+            asked = owner[deep[part[0]]]
+            variance[asked] += answer_variance(parent, measured_with[rows], q)
+    return variance
+
+
+def _roots(nodes: Decomposition) -> Int:
+    """The root above each node."""
+    root = np.arange(len(nodes))
+    for part in nodes.levels[1:]:
+        root[part] = root[nodes.parent[part]]
+    return root
+
+
+def _trees(root: Int) -> dict[int, Int]:
+    """The nodes of each tree, ascending, by its root."""
+    order = np.argsort(root, kind="stable")
+    names, first = np.unique(root[order], return_index=True)
+    return dict(zip(names.tolist(), np.split(order, first[1:]), strict=True))

@@ -1,0 +1,323 @@
+"""Streets: the public frame of a release of trips or events on a road graph.
+
+Its file is one table of GeoParquet: a row per edge with its line, then a row per tree node. Any GIS
+reads the edges. With time there is such a block for each step, one after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpviz.domain import Domain
+from dpviz.domain.crs import known_crs
+from dpviz.errors import DomainError, ParameterError, ReleaseError
+from dpviz.files import arrow
+from dpviz.lazy import geopandas, pa, pd, shapely
+from dpviz.releases.answers import Answers, interval
+from dpviz.releases.files import (
+    encoded_shapes,
+    geo_metadata,
+    identifiers,
+    numbers,
+    whole_numbers,
+)
+from dpviz.releases.frame import Frame, Tree
+from dpviz.releases.points.box import on_axis
+from dpviz.releases.points.range_count import Cover, sums_of
+from dpviz.releases.points.sums import Sums
+from dpviz.releases.roads.path_variance import path_variance
+from dpviz.roads.decompose import Subdomains, separate
+from dpviz.roads.forest import covering
+from dpviz.roads.graph import Float, Int, RoadGraph
+from dpviz.roads.paths import Paths, require_paths, require_workload
+from dpviz.roads.steps import Steps
+from dpviz.trees.decomposition import Decomposition
+from dpviz.trees.haar import HaarNoise
+
+TWINS = "twins"
+"""Column of further ids of edges, where there are any."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Streets(Frame):
+    """A road graph and its decomposition into paths, whose nodes are intervals of positions.
+
+    Attributes:
+        graph: the public road graph.
+        domains: its decomposition into paths, which gives every edge a position.
+    """
+
+    graph: RoadGraph
+    domains: Subdomains
+
+    kind: ClassVar[str] = "roads"
+    NEEDED = (
+        *("kind", "geometry", "edge", "src", "dst", "length", "position", "subdomain", TWINS),
+        *("lo", "hi", "parent", "count", "variance", "measured"),
+    )
+    FACTS = ("crs", "directed")
+
+    def __post_init__(self) -> None:
+        order, start, m = self.domains.order, self.domains.start, len(self.graph)
+        if not np.array_equal(np.sort(order), np.arange(m)):
+            raise ReleaseError("the sub-domains do not hold every edge once")
+        if len(start) < 2 or start[0] != 0 or start[-1] != m or (np.diff(start) < 1).any():
+            raise ReleaseError("the sub-domains do not follow one another")
+
+    @property
+    def domain(self) -> Domain:  # type: ignore[override]
+        """See the base: streets have no box.
+
+        Raises:
+            DomainError: always.
+        """
+        raise DomainError("this release is of streets: ask it for paths")
+
+    @cached_property
+    def path(self) -> Int:
+        """The path, or sub-domain, of each edge row, int64 (m,)."""
+        return self.domains.path[self.domains.position]
+
+    def subdomains(self, paths: Paths) -> Int:
+        """How many sub-domains each path runs through, int64 (q,)."""
+        return np.array([len(np.unique(self.path[paths[row]])) for row in range(len(paths))])
+
+    def check(self, nodes: Decomposition) -> None:
+        """See the base."""
+        m = len(self.graph)
+        if nodes.dims != 1 or nodes.lo.min() < 0 or nodes.hi.max() > m:
+            raise ReleaseError("nodes outside the positions of the edges")
+        if nodes.measured is None:
+            raise ReleaseError("measured must hold one variance per node")
+        filled = np.zeros(m + 1, dtype=np.int64)
+        np.add.at(filled, nodes.lo[nodes.leaf, 0], 1)
+        np.add.at(filled, nodes.hi[nodes.leaf, 0], -1)
+        if not (np.cumsum(filled)[:m] == 1).all() or not nodes.is_partition():
+            raise ReleaseError("the leaves do not cover every edge once")
+
+    def leaves(self, nodes: Decomposition) -> tuple[Int, Float]:
+        """The leaf of each edge row, and the share of it that the edge stands for: 1, or 1/g in a
+        group of g.
+        """
+        leaf = covering(nodes.leaf, nodes.lo[:, 0], nodes.hi[:, 0])[self.domains.position]
+        return leaf, 1.0 / nodes.volume[leaf]
+
+    def answers(self, nodes: Decomposition) -> Answers:
+        """See the base: estimated trips on each edge row."""
+        leaf, share = self.leaves(nodes)
+        return Answers(**interval(nodes.count[leaf] * share, np.sqrt(nodes.variance[leaf]) * share))
+
+    def questions(self, queries: Any, period: Any = None) -> Paths:
+        """Paths of the graph."""
+        if period is not None:
+            raise DomainError(f"period {period!r}: this release has no time, leave the period out")
+        if not isinstance(queries, Paths):
+            raise ParameterError(f"queries of type {type(queries).__name__}: give paths")
+        require_workload(queries)
+        require_paths(self.graph, queries)
+        return queries
+
+    def cover(self, nodes: Decomposition, questions: Paths) -> Cover:
+        """The leaves of the edges of paths; an edge used twice counts twice."""
+        leaf, share = self.leaves(nodes)
+        edge = questions.edge
+        return Cover(questions.owner, leaf[edge], share[edge], len(questions))
+
+    def top_down(self, nodes: Decomposition, edges: Int) -> Int:
+        """Nodes of the shortest top-down answer: within the path, or a leaf that it cuts."""
+        inside = np.zeros(len(self.graph) + 1, dtype=np.int64)
+        inside[self.domains.position[edges] + 1] = 1
+        running = np.cumsum(inside)
+        filled = running[nodes.hi[:, 0]] - running[nodes.lo[:, 0]]
+        whole = filled == nodes.volume
+        answered = whole | (nodes.leaf & (filled > 0))
+        below = nodes.parent >= 0
+        answered[below] &= ~whole[nodes.parent[below]]
+        return np.flatnonzero(answered)
+
+    def sums(self, nodes: Decomposition, noise: HaarNoise | None, questions: Paths) -> Float:
+        """See the base. The noise is exact, but where a method corrects counts by noisy factors
+        (``flows``), how far these may be off is an ESTIMATE, common to all edges. Smoothing by
+        neighbours, and what truncation lost, are in none: see ``beyond_noise``.
+        """
+        cover = self.cover(nodes, questions)
+        columns = sums_of(nodes, noise, cover, common=0.0)
+        columns[:, 1] = path_variance(nodes, cover)
+        columns[:, 2] = 0.0
+        columns[:, 3] = [len(self.top_down(nodes, questions[row])) for row in range(len(questions))]
+        return columns
+
+    def common(self, frames: Sequence[Streets], alike: bool) -> Streets:
+        """See the base: each edge on its own where parts have other trees."""
+        alike &= all(
+            np.array_equal(getattr(self.domains, name), getattr(each.domains, name))
+            for each in frames[1:]
+            for name in ("order", "start")
+        )
+        return self if alike else Streets(self.graph, separate(self.graph))
+
+    def together(self, release: Any) -> Decomposition:
+        """See the base: each edge on its own."""
+        place, each = np.arange(len(self.graph))[:, None], release.answers
+        alone, variance = np.full(len(place), -1), each.noise_sd**2
+        return Decomposition(place, place + 1, alone, each.count, variance, None, variance)
+
+    def columns(self, tree: Tree) -> dict[str, Any]:
+        """See the base: edges, then nodes."""
+        graph, nodes = self.graph, tree.nodes
+        m, n = len(graph), len(nodes)
+        place, path = self.domains.position, self.domains.path
+        each = self.answers(nodes)
+
+        def column(edges: Any, below: Any, kind: Any = None) -> Any:
+            blocks = [
+                pa.nulls(size, kind)
+                if part is None
+                else arrow.numbers(part)
+                if isinstance(part, np.ndarray)
+                else pa.array(part, kind)
+                for part, size in ((edges, m), (below, n))
+            ]
+            return pa.chunked_array(blocks)
+
+        def ids(values: NDArray[Any]) -> Any:
+            kind = pa.string() if values.dtype.kind == "O" else pa.int64()
+            return column(values.tolist(), None, kind)
+
+        i64, f64 = pa.int64(), pa.float64()
+        twins: list[list[str]] = [[] for _ in range(m if graph.twins else 0)]
+        for name, edge in graph.twins.items():
+            twins[edge].append(name)
+        further = {TWINS: column(twins, None, pa.list_(pa.string()))} if twins else {}
+        return {
+            "geometry": column(_lines_wkb(graph), None, pa.binary()),
+            "kind": column(["edge"] * m, ["node"] * n, pa.string()),
+            "edge": ids(graph.edge_id),
+            "src": ids(graph.node_id[graph.ends[:, 0]]),
+            "dst": ids(graph.node_id[graph.ends[:, 1]]),
+            "length": column(graph.length, None, f64),
+            "subdomain": column(path[place], path[nodes.lo[:, 0]], i64),
+            "position": column(place, None, i64),
+            "lo": column(None, nodes.lo[:, 0], i64),
+            "hi": column(None, nodes.hi[:, 0], i64),
+            "parent": column(None, nodes.parent.astype(np.int64), i64),
+            "count": column(each.count, nodes.count, f64),
+            "variance": column(each.noise_sd**2, nodes.variance, f64),
+            "measured": column(None, nodes.measured, f64),
+            **further,
+        }
+
+    def facts(self) -> dict[str, Any]:
+        """See the base."""
+        return {"crs": self.graph.crs, "directed": self.graph.directed}
+
+    def geo(self) -> dict[str, bytes]:
+        """See the base."""
+        low, high = (
+            end(axis=0).tolist() for end in (self.graph.line_xy.min, self.graph.line_xy.max)
+        )
+        return {"geo": geo_metadata(["LineString"], self.graph.crs, [*low, *high])}
+
+    @classmethod
+    def from_columns(
+        cls, table: pa.Table, stated: dict[str, Any], first: Streets | None = None
+    ) -> tuple[Streets, Decomposition, Sums | None]:
+        """See the base."""
+        row_kind = identifiers(table, "kind")
+        edges, trees = (table.filter(arrow.numbers(row_kind == each)) for each in ("edge", "node"))
+        if first is None:
+            graph = _graph(edges, stated.get("crs", ""), stated["directed"])
+        elif np.array_equal(identifiers(edges, "edge"), first.graph.edge_id):
+            graph = first.graph
+        else:
+            raise ReleaseError("a step has other edges than the first")
+        domains = _domains(whole_numbers(edges, "position"), whole_numbers(edges, "subdomain"))
+        box = [whole_numbers(trees, each)[:, None] for each in ("lo", "hi")]
+        parent, count, variance, measured = (
+            numbers(trees, each) for each in ("parent", "count", "variance", "measured")
+        )
+        nodes = Decomposition(box[0], box[1], parent, count, variance, None, measured)
+        return cls(graph, domains), nodes, None
+
+    def rows(self, release: Any, level: str | None = "all", *, shapes: bool = True) -> pd.DataFrame:
+        """See the base: edge, its ends, length, sub-domain, count and sd of its noise; with time a
+        row per edge and step, with its start and end ``t0`` and ``t1``.
+        """
+        made = [part.frame.edge_rows(part.answers) for part in release.parts]
+        if release.steps is not None:
+            times = step_times(release.steps)
+            made = [
+                frame.assign(**{name: each[step] for name, each in times.items()})
+                for step, frame in enumerate(made)
+            ]
+        frame: pd.DataFrame = pd.concat(made, ignore_index=True) if len(made) > 1 else made[0]
+        if not shapes:
+            del frame["geometry"]
+        return frame
+
+    def edge_rows(self, answers: Answers) -> geopandas.GeoDataFrame:
+        """One row per edge."""
+        graph = self.graph
+        columns: dict[str, Any] = {
+            "edge": graph.edge_id,
+            "src": graph.node_id[graph.ends[:, 0]],
+            "dst": graph.node_id[graph.ends[:, 1]],
+            "length": graph.length,
+            "subdomain": self.path,
+            "count": answers.count,
+            "noise_sd": answers.noise_sd,
+        }
+        crs, lines = (
+            known_crs(graph.crs) if graph.crs else None,
+            shapely.from_wkb(_lines_wkb(graph)),
+        )
+        return geopandas.GeoDataFrame(columns, geometry=lines, crs=crs)
+
+
+def _graph(edges: pa.Table, crs: str, directed: bool) -> RoadGraph:
+    """The road graph of the edge rows."""
+    edge_id = identifiers(edges, "edge")
+    ends = np.stack([identifiers(edges, "src"), identifiers(edges, "dst")], axis=1)
+    node_id, rows = np.unique(ends, return_inverse=True)
+    lines = shapely.from_wkb(encoded_shapes(edges))
+    if (shapely.get_type_id(lines) != shapely.GeometryType.LINESTRING).any():
+        raise ReleaseError("column 'geometry' holds an edge without a line")
+    xy, owner = shapely.get_coordinates(lines, return_index=True)
+    start = np.searchsorted(owner, np.arange(len(lines) + 1))
+    node_xy = np.zeros((len(node_id), 2))
+    rows = rows.reshape(-1, 2)
+    node_xy[rows[:, 0]] = xy[start[:-1]]
+    node_xy[rows[:, 1]] = xy[start[1:] - 1]
+    length = numbers(edges, "length")
+    further = edges[TWINS].to_pylist() if TWINS in edges.column_names else []
+    twins = {name: edge for edge, names in enumerate(further) for name in names}
+    return RoadGraph(node_id, node_xy, edge_id, rows, length, start, xy, crs, directed, twins)
+
+
+def _domains(position: Int, path: Int) -> Subdomains:
+    if not np.array_equal(np.sort(position), np.arange(len(position))):
+        raise ReleaseError("the positions of the edges are not 0, 1, 2, …")
+    order = np.argsort(position)
+    along = path[order]
+    if (np.diff(along) < 0).any():
+        raise ReleaseError("the sub-domains are not in the order of the positions")
+    start = np.append(np.flatnonzero(np.diff(along, prepend=-1)), len(along))
+    return Subdomains(order, start)
+
+
+def _lines_wkb(graph: RoadGraph) -> list[bytes]:
+    owner = np.repeat(np.arange(len(graph)), np.diff(graph.line_start))
+    lines = shapely.linestrings(graph.line_xy, indices=owner)
+    return list(shapely.to_wkb(lines))
+
+
+def step_times(steps: Steps) -> dict[str, NDArray[Any]]:
+    """Start ``t0`` and end ``t1`` of each step to the millisecond, UTC; of a cycle in hours."""
+    ends = {"t0": steps.edges[:-1], "t1": steps.edges[1:]}
+    return {name: on_axis(each, steps.cycle) for name, each in ends.items()}

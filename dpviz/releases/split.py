@@ -1,0 +1,238 @@
+"""SplitRelease: a release with a part for each kind of records, or for each step of time.
+
+The parts are of disjoint records and the noise of each is its own, so counts and variances add up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpviz.domain.attributes import Kinds
+from dpviz.errors import ReleaseError
+from dpviz.lazy import pa
+from dpviz.releases.answers import Answers, RangeAnswers, Timeline, total
+from dpviz.releases.axis import Axis, ByKind, ByStep, during
+from dpviz.releases.counts import CountRelease, F
+from dpviz.releases.files import with_header
+from dpviz.releases.frame import Tree
+from dpviz.releases.header import Header
+from dpviz.releases.points.sums import SumAnswers, Sums, added
+from dpviz.roads.paths import Paths
+from dpviz.roads.steps import Steps
+from dpviz.trees.decomposition import Decomposition
+from dpviz.trees.grid import breadth_first, renumbered
+from dpviz.trees.haar import HaarNoise
+from dpviz.trees.lattice import Int
+
+
+class SplitRelease(CountRelease[F]):
+    """A release with a part for each kind, or for each step of time.
+
+    It answers as a release of all records does, by sums of its parts: with k parts the standard
+    deviation of an answer is about √k times that of one release of all at the same ε.
+
+    Attributes:
+        by: the axis along which it is split.
+        frame: of all records; those of parts lack the kinds.
+        sums: None also where there are values: each part has those of its nodes.
+    """
+
+    by: Axis
+    _parts: tuple[CountRelease[F], ...]
+    _alike: bool
+    """Whether the trees of all parts are of the same boxes."""
+
+    def __init__(
+        self,
+        by: Axis,
+        trees: Sequence[tuple[F, Decomposition, Sums | None]],
+        header: Header,
+    ) -> None:
+        if len(trees) != len(by):
+            raise ReleaseError(f"{len(trees)} trees: expected one for each {by.column}")
+        extras = by.extras(header.extra)
+        parts = tuple(
+            CountRelease(frame, nodes, replace(header, extra=extra), sums)
+            for (frame, nodes, sums), extra in zip(trees, extras, strict=True)
+        )
+        alike = all(same_boxes(parts[0].nodes, part.nodes) for part in parts[1:])
+        frame: Any = parts[0].frame.common([part.frame for part in parts], alike)
+        if isinstance(by, ByKind):
+            frame = replace(frame, domain=replace(frame.domain, kinds=by.kinds))
+        stated = {"by": by, "header": header, "frame": frame, "_parts": parts, "_alike": alike}
+        vars(self).update(stated)
+
+    @property
+    def parts(self) -> tuple[CountRelease[F], ...]:
+        """See the base."""
+        return self._parts
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """See the base."""
+        return self.by.kinds.names if isinstance(self.by, ByKind) else ()
+
+    @property
+    def steps(self) -> Steps | None:
+        """See the base."""
+        return self.by.steps if isinstance(self.by, ByStep) else None
+
+    def of(self, part: str | int) -> CountRelease[F]:
+        """See the base."""
+        if isinstance(self.by, ByKind):
+            return self.parts[self.by.kinds.number(str(part))]
+        known = isinstance(part, int) and 0 <= part < len(self.parts)
+        return self.parts[int(part)] if known else super().of(part)
+
+    def only(self, kinds: Sequence[str]) -> CountRelease[F]:
+        """See the base."""
+        if not isinstance(self.by, ByKind):
+            return super().only(kinds)
+        listed = ByKind(Kinds(self.by.kinds.column, tuple(kinds)))
+        return SplitRelease(listed, list(map(_tree, map(self.of, kinds))), self.header)
+
+    @cached_property
+    def nodes(self) -> Decomposition:
+        """All parts together: their trees with the sums of their columns, where those are alike;
+        otherwise as the frame puts them together. Answers come from the trees of each part.
+        """
+        if not self._alike:
+            return self.frame.together(self)
+        first = self.parts[0].nodes
+        each = [part.nodes.columns for part in self.parts]
+        columns: dict[str, Any] = {
+            name: np.sum([part[name] for part in each], axis=0)
+            for name in ("count", "variance", "measured")
+            if name in each[0]
+        }
+        if first.assumed is not None:  # what is uneven in the parts is so in the same places
+            columns["assumed"] = np.sum([np.sqrt(part["assumed"]) for part in each], axis=0) ** 2
+        return first.replace(**columns)
+
+    @cached_property
+    def noise(self) -> HaarNoise | None:
+        """See the base: independent noise on one grid adds up."""
+        alone = self.parts[0].noise
+        return alone and replace(alone, variance=alone.variance * len(self.parts))
+
+    def count(
+        self, queries: ArrayLike | Paths, period: Any = None, kind: str | None = None
+    ) -> RangeAnswers:
+        """See the base."""
+        if period is not None and isinstance(self.by, ByStep):
+            return self.during(period).count(queries, None, kind)
+        return super().count(queries, period, kind)
+
+    def answers_to(self, questions: Any) -> RangeAnswers:
+        """See the base."""
+        return total([part.answers_to(questions) for part in self.parts])
+
+    @cached_property
+    def answers(self) -> Answers:
+        """See the base."""
+        if self.kind == "points":  # parts have cells of their own
+            return self.frame.answers(self.nodes)
+        return total([part.answers for part in self.parts])
+
+    def sum_boxes(self, lo: Int, hi: Int) -> SumAnswers:
+        """See the base."""
+        return added([part.sum_boxes(lo, hi) for part in self.parts])
+
+    def timeline(self, query: Any = None, every: str | None = None, period: Any = None) -> Timeline:
+        """See the base."""
+        if not isinstance(self.by, ByStep):
+            return super().timeline(query, every, period)
+        steps = self.by.steps if period is None else self.by.steps.during(period)
+        given = Paths.of([query]) if self.kind == "roads" else query
+        asked = self.frame.questions(self.domain.bounds if given is None else given)
+        each = [part.answers_to(asked) for part in self.parts[self.by.steps.rows(steps)]]
+        columns = {
+            name: np.concatenate([vars(one)[name] for one in each]) for name in vars(each[0])
+        }
+        ends = steps.calendar.stamps(steps.edges)
+        return Timeline(**columns, start=ends[:-1], end=ends[1:])
+
+    def during(self, period: Any) -> CountRelease[F]:
+        """See the base: of one step its release, else the sum of some."""
+        if not isinstance(self.by, ByStep):
+            return super().during(period)
+        by, rows, extra = during(self.by, self.header.extra, period)
+        chosen = self.parts[rows]
+        if len(chosen) == 1:
+            return chosen[0]
+        return SplitRelease(by, list(map(_tree, chosen)), replace(self.header, extra=extra))
+
+    def with_trees(
+        self,
+        trees: Sequence[tuple[F, Decomposition, Sums | None]],
+        header: Header | None = None,
+    ) -> CountRelease[F]:
+        """See the base."""
+        return SplitRelease(self.by, trees, header or self.header)
+
+    @cached_property
+    def table(self) -> Tree:
+        """See the base: breadth-first."""
+        each = [part.nodes for part in self.parts]
+        sizes = [len(nodes) for nodes in each]
+        starts = np.cumsum([0, *sizes[:-1]])
+        parent = np.concatenate(
+            [
+                np.where(nodes.parent < 0, -1, nodes.parent + start)
+                for nodes, start in zip(each, starts, strict=True)
+            ]
+        )
+        order = breadth_first(parent)
+        rest: dict[str, Any] = {
+            name: np.concatenate([nodes.columns[name] for nodes in each])[order]
+            for name in each[0].columns
+            if name != "parent"
+        }
+        nodes = Decomposition(**rest, parent=renumbered(parent, order))
+        every, sums = [part.sums for part in self.parts if part.sums is not None], None
+        if every:
+            columns = ([getattr(one, name) for one in every] for name in ("sum", "variance"))
+            sums = Sums(*(np.concatenate(column)[order] for column in columns))
+        return Tree(nodes, np.repeat(np.arange(len(each)), sizes)[order], sums)
+
+    def to_arrow(self) -> pa.Table:
+        """See the base: the rows of each part, one part after the other."""
+        blocks = [part.frame.columns(Tree(part.nodes, None, part.sums)) for part in self.parts]
+        columns = {
+            name: pa.chunked_array([part for block in blocks for part in _chunks(block[name])])
+            for name in blocks[0]
+        }
+        sizes = [len(next(iter(block.values()))) for block in blocks]
+        columns |= self.by.columns(np.repeat(np.arange(len(blocks)), sizes))
+        facts = self.frame.facts() | self.by.facts()
+        return with_header(columns, self.kind, self.header, facts, **self.frame.geo())
+
+
+def count_release(
+    by: Axis | None, trees: Sequence[tuple[F, Decomposition, Sums | None]], header: Header
+) -> CountRelease[F]:
+    """The release of one tree, or of a tree for each part of an axis."""
+    if by is not None:
+        return SplitRelease(by, trees, header)
+    ((frame, nodes, sums),) = trees
+    return CountRelease(frame, nodes, header, sums)
+
+
+def same_boxes(one: Decomposition, other: Decomposition) -> bool:
+    """Whether two trees are of the same boxes."""
+    names = ("parent", "lo", "hi")
+    return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in names)
+
+
+def _tree(release: CountRelease[F]) -> tuple[F, Decomposition, Sums | None]:
+    return release.frame, release.nodes, release.sums
+
+
+def _chunks(column: Any) -> list[Any]:
+    return list(column.chunks) if isinstance(column, pa.ChunkedArray) else [column]

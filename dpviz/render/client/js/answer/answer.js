@@ -1,0 +1,183 @@
+/**
+ * Range counts from a release's tree in the browser: the walk, the snapping to lattice lines, the
+ * interval and the rounding of the engine's `range_count`, which a test compares it with.
+ */
+import {h} from '../core/dom.js';
+import {halfWidthWords, intervalWords, nearest, percentInterval, withInterval, withNoise} from './numbers.js';
+
+/** The rectangle [west, south, east, north] as lattice lines {lo, hi}; null outside the domain. */
+export function lattice(rect, {lower, upper, side}) {
+  const line = (value, axis) => {
+    const share = (value - lower[axis]) / (upper[axis] - lower[axis]);
+    return nearest(Math.min(Math.max(share, 0), 1) * side);
+  };
+  const axes = [0, 1];
+  if (axes.some(k => !(rect[k] < rect[k + 2]) || rect[k] >= upper[k] || rect[k + 2] <= lower[k])) return null;
+  return {lo: axes.map(k => line(rect[k], k)), hi: axes.map(k => line(rect[k + 2], k))};
+}
+
+/** Variance of a box's count whose cells come from noisy Haar coefficients: the engine's `haar`. */
+function haarVariance({variance, cells}, {lo, hi}, side) {
+  const weight = (line, length) => Math.min(line % length, length - line % length) / length;
+  const span = k => {
+    let found = ((hi[k] - lo[k]) / side) ** 2;
+    for (let length = side; length > side / cells; length /= 2) {
+      const [start, end] = [weight(lo[k], length), weight(hi[k], length)];
+      const same = Math.floor(lo[k] / length) === Math.floor(hi[k] / length);
+      found += same ? (end - start) ** 2 : start ** 2 + end ** 2;
+    }
+    return found;
+  };
+  return variance * span(0) * span(1);
+}
+
+/**
+ * The answer of a tree to a rectangle, null outside the domain.
+ *
+ * `tree` has `roots`, `noise` (null where the nodes' variances add up, else that of `haar`) and the
+ * columns lo, hi (two numbers a node), first_child, n_children, count and variance; of a part of a
+ * period also `assumed`, the uniformity error that is in each count; of wavelets also `settled`,
+ * the counts of the uniformity model, where the noise hides some. A node inside gives its count,
+ * a leaf that is cut the share of its area; the uniformity error is the engine's Beta model, of
+ * which the part `coherence` adds up along an edge. `used` are the nodes.
+ */
+export function rangeCount(tree, rect, domain, interval) {
+  const box = lattice(rect, domain);
+  if (!box) return null;
+  const {lo, hi, first_child: first, n_children: children, count, variance, settled} = tree;
+  const common = (node, k) => Math.max(0, Math.min(hi[2 * node + k], box.hi[k]) - Math.max(lo[2 * node + k], box.lo[k]));
+  const used = [];
+  const total = {count: 0, variance: 0, uniformity: 0, together: 0, hidden: 0, sum: 0, sumVariance: 0, sumUniformity: 0, sumTogether: 0};
+  const open = Array.from({length: tree.roots}, (_, root) => tree.roots - 1 - root);
+  while (open.length) {
+    const node = open.pop();
+    const inside = common(node, 0) * common(node, 1);
+    if (!inside) continue;
+    const area = (hi[2 * node] - lo[2 * node]) * (hi[2 * node + 1] - lo[2 * node + 1]);
+    if (inside < area && children[node]) {
+      for (let child = children[node] - 1; child >= 0; child--) open.push(first[node] + child);
+      continue;
+    }
+    const share = inside / area;
+    used.push(node);
+    total.count += count[node] * share;
+    total.variance += variance[node] * share ** 2;
+    const held = (settled ?? count)[node];
+    const apart = unevenness(held, share) + (tree.assumed ? tree.assumed[node] * share : 0);
+    total.uniformity += apart;
+    total.together += Math.sqrt(apart) - Math.sqrt(unevenness(-held, share));
+    if (settled) total.hidden += unevenness(Math.sqrt(variance[node]), share) ** 2;
+    if (tree.sum) {
+      total.sum += tree.sum[node] * share;
+      total.sumVariance += tree.sum_variance[node] * share ** 2;
+      const ofSum = unevenness(Math.abs(tree.sum[node]), share);
+      total.sumUniformity += ofSum;
+      total.sumTogether += Math.sqrt(ofSum);
+    }
+  }
+  total.uniformity += (tree.coherence * Math.max(total.together, 0)) ** 2 + Math.sqrt(2 * total.hidden);
+  total.sumUniformity += (tree.coherence * total.sumTogether) ** 2;
+  if (tree.noise) total.variance = haarVariance(tree.noise, box, domain.side);
+  const sums = tree.sum ? {sum: total.sum, sumNoise: Math.sqrt(total.sumVariance), sumUniformity: Math.sqrt(total.sumUniformity)} : {};
+  return {...answerOf(total, interval), used, ...sums};
+}
+
+/** Variance of what lies in a share of a leaf, by the engine's Beta model. */
+const unevenness = (amount, share) => Math.max(amount, 0) ** 2 * share * (1 - share) / 3;
+
+/** An answer from its estimate and variances. */
+function answerOf({count, variance, uniformity}, interval) {
+  const noise = Math.sqrt(variance);
+  return {
+    count, noise, uniformity: Math.sqrt(uniformity),
+    low: Math.floor(count - interval * noise), high: Math.ceil(count + interval * noise),
+  };
+}
+
+/** Answers on disjoint records with noise of their own, added up as the engine does: the uniformity error is not independent; null outside the domain. */
+export function added(answers, interval) {
+  if (answers.includes(null)) return null;
+  const sum = (name, power = 1) => answers.reduce((total, each) => total + each[name] ** power, 0);
+  const found = answerOf({count: sum('count'), variance: sum('noise', 2), uniformity: sum('uniformity') ** 2}, interval);
+  const sums = 'sum' in answers[0] ? {sum: sum('sum'), sumNoise: Math.sqrt(sum('sumNoise', 2)), sumUniformity: sum('sumUniformity')} : {};
+  return {...found, used: answers.flatMap(each => each.used), ...sums};
+}
+
+/** A quotient a / b of noisy numbers with Fieller's interval, cut to limits: the engine's `quotients`. */
+export function quotient(a, b, [varianceA, varianceB, both], [least, most], interval) {
+  const z = interval ** 2;
+  const square = b ** 2 - z * varianceB;
+  if (!(square > 0 && b > 0)) return {enough: false, low: least, high: most};
+  const middle = a * b - z * both;
+  const half = Math.sqrt(Math.max(middle ** 2 - square * (a ** 2 - z * varianceA), 0)) / square;
+  const [value, low, high] = [a / b, middle / square - half, middle / square + half].map(each => Math.min(Math.max(each, least), most));
+  return {enough: true, value, low, high};
+}
+
+/** The share of one answer's records of those of several, of which it is one: the engine's `share_of`. */
+export function shareOf(one, every, interval) {
+  const of = each => each.noise ** 2 + each.uniformity ** 2;
+  const sum = value => every.reduce((total, each) => total + value(each), 0);
+  return quotient(one.count, sum(each => each.count), [of(one), sum(of), of(one)], [0, 1], interval);
+}
+
+/** The mean of values: the engine's `mean_of`; `alike` is the part of both uniformity errors in common. */
+export function meanOf({count, noise, uniformity, sum, sumNoise, sumUniformity}, {limits, alike}, interval) {
+  const errors = [sumNoise ** 2 + sumUniformity ** 2, noise ** 2 + uniformity ** 2, alike * sumUniformity * uniformity];
+  return quotient(sum, count, errors, limits, interval);
+}
+
+/** "42 % (38 to 46 %)" and "12.1 (11.8 to 12.4)"; or that there is none. */
+export function quotientWords({enough, value, low, high}, percent = false) {
+  if (!enough) return 'too few records';
+  return percent ? percentInterval(value, low, high) : withInterval(value, low, high);
+}
+
+/** Outlines of nodes as closed rings in degrees, for a domain in degrees. */
+export function nodeRings({lo, hi}, nodes, {lower, upper, side}) {
+  const at = (line, k) => lower[k] * (1 - line / side) + upper[k] * (line / side);
+  return nodes.map(node => {
+    const [w, s] = [0, 1].map(k => at(lo[2 * node + k], k));
+    const [e, n] = [0, 1].map(k => at(hi[2 * node + k], k));
+    return [[w, s], [e, s], [e, n], [w, n], [w, s]];
+  });
+}
+
+/** Half of the 95 % interval of the noise. */
+const halfWidth = ({low, high}) => (high - low) / 2;
+
+/** ± beside a count that stands alone: the larger of what the noise and what the cut cells may cost. */
+const largerError = (answer, interval) => Math.max(halfWidth(answer), interval * answer.uniformity);
+
+/** An answer in words. */
+export function answerElement(name, answer, interval, values = null) {
+  const spread = interval * answer.uniformity;
+  const row = (term, text) => [h('dt', {}, term), h('dd', {}, text)];
+  const noun = answer.noun ?? 'cells';
+  const sums = values && 'sum' in answer ? [
+    ...row(`Sum of ${values.column}`, withNoise(answer.sum, interval * Math.max(answer.sumNoise, answer.sumUniformity))),
+    ...row(`Mean of ${values.column}`, quotientWords(meanOf(answer, values, interval))),
+  ] : [];
+  return h('div', {class: 'answer', 'data-testid': 'dpviz-answer'},
+    h('h2', {class: 'small'}, name),
+    h('p', {class: 'count'}, withNoise(answer.count, largerError(answer, interval))),
+    h('dl', {},
+      ...row('95 % interval (noise)', intervalWords(answer.count, halfWidth(answer))),
+      ...row(`Error from cut ${noun} (estimate)`, `± ${halfWidthWords(spread)}`),
+      ...sums,
+      ...row('Built from', `${answer.used.length.toLocaleString('en')} ${answer.used.length === 1 ? noun.replace(/s$/, '') : noun}`)));
+}
+
+/** The answers of a whole series, each with its larger error as a bar on one scale, `beside` them a text each; a name shows its map. */
+export function answerTable(names, answers, interval, now, show, caption = 'At every ε', beside = []) {
+  const errors = answers.map(each => largerError(each, interval));
+  const ends = answers.map(({count}, at) => [count - errors[at], count + errors[at]]);
+  const low = Math.min(...ends.map(([from]) => from));
+  const high = Math.max(...ends.map(([, to]) => to), low + 1e-9);
+  const share = value => 100 * (value - low) / (high - low);
+  return h('table', {class: 'all', 'data-testid': 'dpviz-all'}, h('caption', {}, caption), h('tbody', {}, ...names.map((name, at) => h('tr', {class: now.includes(at) ? 'now' : ''},
+    h('th', {scope: 'row'}, h('button', {type: 'button', onclick: () => show(at)}, name)),
+    h('td', {class: 'number'}, withNoise(answers[at].count, errors[at])),
+    beside.length ? h('td', {class: 'number'}, beside[at]) : null,
+    h('td', {class: 'bar'}, h('i', {style: `left:${share(ends[at][0])}%;right:${100 - share(ends[at][1])}%`}))))));
+}

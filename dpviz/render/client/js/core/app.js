@@ -1,0 +1,404 @@
+/**
+ * One map on the page: state, views, and what its host hears (the app, or a file that travels).
+ *
+ * The host gives two things. The *scene* (layers, columns, legend, camera) changes when there is
+ * something else to look at. The *overlay* (highlighted cells, a shape set from outside) is small and
+ * changes at every answer; it has its own mount so that the scene need not travel again.
+ */
+import {Clock} from './clock.js';
+import {Controls, hintOf} from '../input/controls.js';
+import {h, isDark} from './dom.js';
+import {Film} from './film.js';
+import {flat} from '../draw/flat.js';
+import {hit} from '../input/hit.js';
+import {Keyboard} from '../input/keyboard.js';
+import {Labels} from '../draw/labels.js';
+import {darkConstants, drawnLayers, placesIn} from '../draw/layers.js';
+import {legendElement} from '../draw/legend.js';
+import {savePicture} from '../draw/picture.js';
+import {css} from './palette.js';
+import {Paper} from '../draw/paper.js';
+import {Pointer} from '../input/pointer.js';
+import {Present} from './present.js';
+import {description} from '../input/shapes.js';
+import {Sight} from './sight.js';
+import {Surround} from '../draw/surround.js';
+import {Tiles} from '../draw/tiles.js';
+import {Tooltip} from '../draw/tooltip.js';
+import {binaryData} from './wire.js';
+
+const USUAL = 560; // pixels that a map is high in a window of usual size, where nobody says otherwise
+const REACH = 5; // pixels around a click in which a mark is still hit: lines are thin
+const PLAIN_THEME = { // until a scene brings the project's own
+  land: [246, 244, 239], water: [219, 228, 234], shore: [159, 177, 190], frame: [139, 145, 153], text: [44, 49, 56],
+  halo: [255, 255, 255], hatch: [125, 97, 197], accents: {tide: [194, 65, 12]},
+};
+
+export class MapApp {
+  /** Draws flat until `take` brings deck.gl; a `shy` map hears no keys but its own. */
+  constructor(parent, shy = false) {
+    this.gl = flat;
+    this.shy = shy;
+    this.root = h('div', {class: 'map', tabindex: 0, role: 'application', 'aria-roledescription': 'map', 'data-testid': 'dpviz-map'});
+    this.canvasHost = h('div', {class: 'canvas'});
+    this.root.append(this.canvasHost);
+    this.strip = h('div', {class: 'strip', hidden: true});
+    this.film = new Film(this);
+    this.frame = h('div', {class: 'frame'}, this.root, this.film.element, this.strip);
+    parent.append(this.frame);
+    Object.assign(this, {
+      bound: new Map(), player: null, scene: [], overlay: [], columns: {}, sceneColumns: {}, tooltips: {}, tools: [], mode: 'single',
+      shape: null, draft: null, tool: null, split: 0.5, emit: () => {}, trigger: () => {}, whenSeen: null,
+      view: {raw: false, palette: 'tide', depth: 255, tiles: false}, picks: false, counter: 0,
+    });
+    this.sight = new Sight(this);
+    this.status = h('div', {class: 'status', role: 'status', 'aria-live': 'polite', 'data-testid': 'dpviz-status'});
+    this.attribution = h('div', {class: 'attribution'});
+    this.where = h('div', {class: 'where', 'aria-hidden': 'true', 'data-testid': 'dpviz-where'});
+    this.corner = h('div', {class: 'corner'}, this.where, this.attribution);
+    this.surround = new Surround(this);
+    this.pointer = new Pointer(this);
+    this.keyboard = new Keyboard(this);
+    this.labels = new Labels(this);
+    this.controls = new Controls(this);
+    this.tooltip = new Tooltip(this);
+    this.tiles = new Tiles(this);
+    this.clock = new Clock(this);
+    this.paper = new Paper(this);
+    this.present = new Present(this);
+    this.root.append(this.status, this.corner);
+    this.resize = new ResizeObserver(() => this.sight.fit());
+    this.resize.observe(this.root);
+    this.deck = this.drawnBy(flat);
+    this.root.__dpviz = this; // for tests
+  }
+
+  drawnBy({deck}) {
+    const made = new deck.Deck({
+      parent: this.canvasHost, width: '100%', height: '100%', deviceProps: {type: 'webgl'}, touchAction: 'pan-y',
+      style: {position: 'absolute', opacity: '0'}, // seen once it has the map's size
+      views: new deck.MapView({id: 'main'}), viewState: this.camera ?? {longitude: 0, latitude: 0, zoom: 1}, layers: [],
+      onViewStateChange: ({viewState}) => this.sight.moved(viewState),
+      onAfterRender: () => this.rendered(made),
+      onError: error => console.warn('dpviz map:', error.message),
+    });
+    return made;
+  }
+
+  /**
+   * Draws with deck.gl from now on: `gl` is {deck, converter}, with a converter that knows the layers.
+   * The flat picture stays until deck.gl's first one is whole.
+   */
+  take(gl) {
+    this.flat = this.deck;
+    this.gl = gl;
+    this.deck = this.drawnBy(gl);
+    this.bound.clear();
+    if (!this.sceneSpec) return;
+    this.convertAll();
+    this.render();
+  }
+
+  /** In pixels, of a window of usual size; a host says it first of all. Chromium keeps the place of a map as high as it was first laid out. */
+  setHeight(pixels) {
+    this.frame.style.setProperty('--map-height', `${pixels}px`);
+    this.frame.style.setProperty('--map-share', pixels / USUAL);
+  }
+
+  /** Stays flat, and says why: the flat picture is the last one. */
+  stayFlat() {
+    this.staysFlat = true;
+    this.render();
+    this.frame.append(h('p', {class: 'notice', role: 'status'}, 'This browser draws without WebGL: move the map with its buttons or the arrow keys.'));
+  }
+
+  destroy() {
+    this.gone = true;
+    this.pointer.destroy();
+    this.keyboard.destroy();
+    this.present.destroy();
+    this.paper.destroy();
+    this.sight.tell.cancel();
+    this.clock.play(false);
+    this.player?.play(false);
+    this.resize.disconnect();
+    this.deck.finalize();
+    this.flat?.finalize();
+    this.frame.remove();
+  }
+
+  /** Reads the page's theme again; Streamlit calls at every change of it. */
+  takeTheme() {
+    const dark = !this.paper.on && isDark(this.root);
+    const changed = dark !== this.dark;
+    this.dark = dark;
+    this.frame.classList.toggle('dark', dark);
+    this.root.classList.toggle('dark', dark);
+    if (changed && this.sceneSpec) this.convertAll();
+    this.dress();
+  }
+
+  get themeName() {
+    return this.dark ? 'dark' : 'light';
+  }
+
+  get theme() {
+    return this.themes?.[this.themeName] ?? PLAIN_THEME;
+  }
+
+  get accent() {
+    if (this.sceneSpec?.neutral) return this.theme.text;
+    return this.theme.accents[this.view.palette] ?? this.theme.accents.tide;
+  }
+
+  /** Colours that the style sheet needs, the strip, the map. */
+  dress() {
+    this.frame.style.setProperty('--land', css(this.theme.land));
+    this.frame.style.setProperty('--accent', css(this.accent));
+    this.showLegend();
+    this.render();
+  }
+
+  showLegend() {
+    const legend = this.overlayLegend ?? this.legendSpec;
+    const {palette, raw} = this.view;
+    const element = legendElement(legend, {palette, mode: this.themeName, raw, land: this.theme.land});
+    this.strip.replaceChildren(...element ? [element] : []);
+    this.strip.hidden = !element;
+  }
+
+  // --- from the host: JSON, and columns as wire.js has them
+
+  /** Layers of the scene that is shown, with more that are not seen yet: they are on the card before. */
+  addLayers(spec, columns) {
+    this.sceneColumns = columns;
+    this.sceneSpec = spec;
+    this.scene = this.converted(spec, columns);
+    this.render();
+  }
+
+  showScene(spec, columns) {
+    this.sceneColumns = columns;
+    this.sceneSpec = spec;
+    this.themes = spec.theme;
+    this.scene = this.converted(spec, this.sceneColumns);
+    this.tools = spec.tools ?? [];
+    const refit = this.mode !== (spec.mode ?? 'single');
+    this.mode = spec.mode ?? 'single';
+    if (this.view.asked !== Boolean(spec.raw)) this.view.raw = this.view.asked = Boolean(spec.raw);
+    this.title = spec.title || '';
+    this.credit = spec.credit || '';
+    this.frame.dataset.title = this.title;
+    this.sceneTooltips = spec.tooltips ?? {};
+    this.tooltips = {...this.sceneTooltips, ...this.overlayTooltips};
+    this.interval = spec.interval;
+    this.picks = Boolean(spec.picks);
+    this.root.setAttribute('aria-label', spec.label ?? 'Map');
+    this.domain = spec.domain;
+    this.sight.ask(spec.camera, refit);
+    this.controls.update(spec);
+    this.names = spec.labels ?? [];
+    this.labels.update(this.mode, this.names);
+    this.clock.update(spec.clock ?? null);
+    if (spec.film !== undefined) this.film.update(spec.film);
+    this.tiles.update(spec.tiles ?? null);
+    this.legendSpec = spec.legend;
+    this.counter += 1;
+    this.pending = true;
+    this.dress();
+    this.sight.fit();
+  }
+
+  showOverlay(spec, columns) {
+    this.overlayColumns = columns;
+    this.overlaySpec = spec;
+    this.note = spec.note ?? ''; // beside the drawn shape, for instance its answer
+    this.overlay = this.converted(spec, this.overlayColumns);
+    this.overlayTooltips = spec.tooltips ?? {};
+    this.tooltips = {...this.sceneTooltips, ...this.overlayTooltips};
+    this.overlayLegend = spec.legend ?? null; // in place of the scene's, which it hides
+    this.showLegend();
+    const push = spec.shape; // {seq, value}: each number is applied once, so a later drawing is not undone
+    if (push.seq !== this.shapeSeq) {
+      this.shapeSeq = push.seq;
+      this.shape = push.value;
+      this.root.dataset.shape = JSON.stringify(push.value);
+    }
+    this.render();
+  }
+
+  /** Layers anew, after a change of theme. */
+  convertAll() {
+    this.scene = this.converted(this.sceneSpec, this.sceneColumns);
+    if (this.overlaySpec) this.overlay = this.converted(this.overlaySpec, this.overlayColumns);
+  }
+
+  converted(spec, available) {
+    this.columns = {...this.sceneColumns, ...this.overlayColumns};
+    const asked = (spec.layers ?? []).map(({pickable, ...layer}) => ({...layer, hit: pickable})); // by us: see hit.js
+    const layers = this.gl.converter.convert({layers: asked}).layers ?? [];
+    return layers.map(layer => {
+      const bindings = spec.bind?.[layer.id];
+      const constants = this.dark ? darkConstants(layer.props) : {};
+      return layer.clone(bindings ? {data: this.dataOf(layer.id, bindings, available), ...constants} : constants);
+    });
+  }
+
+  /** A layer's columns; those that are as before stay on the card. */
+  dataOf(id, bindings, available) {
+    const now = [this.dark, ...Object.values(bindings).flatMap(name => [name, available[name]?.value])];
+    const before = this.bound.get(id);
+    if (before?.now.length === now.length && before.now.every((each, i) => each === now[i])) return before.data;
+    const data = binaryData(bindings, available, this.dark);
+    this.bound.set(id, {now, data});
+    return data;
+  }
+
+  places() {
+    if (this.placesOf !== this.scene) Object.assign(this, {placesOf: this.scene, placed: placesIn(this.scene)});
+    return this.placed;
+  }
+
+  get camera() {
+    return this.sight.camera;
+  }
+
+  /** Of the map, in pixels of the page. */
+  size() {
+    return {width: this.root.clientWidth, height: this.root.clientHeight};
+  }
+
+  // --- drawing
+
+  setTool(tool) {
+    if (tool && !this.tools.includes(tool)) return false;
+    this.tool = tool;
+    this.keyboard.reset();
+    this.pointer.ring = null;
+    this.status.textContent = tool ? hintOf(tool) : '';
+    if (tool) this.root.focus({preventScroll: true});
+    this.render();
+    return true;
+  }
+
+  crosshair(at) {
+    this.labels.crosshair(at);
+  }
+
+  finish(shape) {
+    this.setTool(null);
+    this.setShape(shape);
+  }
+
+  /** What was last finished, in place of what is being drawn: the answer beside the map is its. */
+  restore() {
+    this.shape = JSON.parse(this.root.dataset.shape ?? 'null');
+  }
+
+  clear() {
+    if (!this.shape) return false;
+    this.setShape(null);
+    return true;
+  }
+
+  setShape(shape) {
+    this.shape = shape;
+    this.status.textContent = description(shape);
+    this.root.dataset.shape = JSON.stringify(shape);
+    this.render();
+    this.emit('shape', shape);
+  }
+
+  /** A click at a pixel of the map: what lies within a few pixels of it goes to the host. */
+  clicked(x, y) {
+    if (!this.picks || this.tool) return;
+    const mark = this.hit([x, y], REACH);
+    if (!mark) return;
+    const [lon, lat] = this.sight.unproject([x, y]);
+    this.trigger('pick', {layer: mark.layer.id, index: mark.index, lon, lat});
+  }
+
+  /** The object {layer, index} at a pixel of the map, or so near to it; null for none. */
+  hit([x, y], reach = 0) {
+    const viewport = this.sight.viewportOf(x);
+    if (!viewport) return null;
+    return hit(this.deck.props.layers.filter(({props}) => this.mode !== 'side' || !props.side || props.side === viewport.id), viewport, [x - viewport.x, y - viewport.y], reach);
+  }
+
+  /** The pointer is at a pixel of the map, or has left it (null): the tooltip follows, once a picture. */
+  hover(at) {
+    this.pointed = at;
+    this.looking ??= requestAnimationFrame(() => {
+      this.looking = null;
+      if (this.gone) return;
+      const mark = this.pointed && this.camera && !this.pointer.busy ? this.hit(this.pointed) : null;
+      this.over = Boolean(mark);
+      this.tooltip.show(mark, this.pointed);
+    });
+  }
+
+  // --- the picture
+
+  render() {
+    if (!this.camera) return;
+    const {MapView} = this.gl.deck;
+    const busy = this.tool || this.pointer.drag || this.pointer.oneFinger;
+    const controller = {dragPan: !busy, doubleClickZoom: !busy, dragRotate: false, touchRotate: false, keyboard: false};
+    const side = this.mode === 'side';
+    const views = side
+      ? [new MapView({id: 'left', x: 0, width: '50%', controller}), new MapView({id: 'right', x: '50%', width: '50%', controller})]
+      : new MapView({id: 'main', controller});
+    const viewState = side ? {left: this.camera, right: this.camera} : this.camera;
+    this.flat?.setProps({viewState}); // seen until deck.gl's first picture
+    this.deck.setProps({
+      views, viewState, layers: this.layers(),
+      layerFilter: ({layer, viewport}) => !side || !layer.props.side || layer.props.side === viewport.id,
+      getCursor: ({isDragging}) => this.tool ? 'crosshair' : isDragging ? 'grabbing' : this.picks && this.over ? 'pointer' : 'grab',
+    });
+    this.root.classList.toggle('drawing', Boolean(this.tool));
+    this.root.classList.toggle('halves', side);
+    this.controls.refresh();
+    this.moveHandles();
+  }
+
+  layers() {
+    return drawnLayers(this);
+  }
+
+  /** Outlines the cells of a merged area, {origin, boxes}; null for none. */
+  outline(area) {
+    if (!area?.boxes.length && !this.hovered) return;
+    this.hovered = area?.boxes.length ? area : null;
+    this.surround.draw();
+  }
+
+  moveHandles() {
+    const viewports = this.camera ? this.sight.viewports : [];
+    this.labels.moveHandles(this.tool ? null : this.shape, viewports);
+    this.labels.moveNote(this.shape, viewports[0]);
+  }
+
+  /** Marks the element once everything asked for is on the screen; tests and timings wait for it. */
+  rendered(by) {
+    this.moveHandles();
+    this.surround.draw();
+    this.film.drawn();
+    // deck.gl's first pictures have the size of a new canvas, and would be scaled to the map's.
+    const scaled = Math.abs(by.width - this.size().width) >= 1;
+    if (!scaled && !by.isFlat) Object.assign(by.canvas, {tabIndex: -1}).style.opacity = '1'; // the map around it takes the keys
+    if (scaled || by !== this.deck || !this.pending || !by.props.layers.every(layer => layer.isLoaded)) return;
+    this.root.dataset.painted = this.counter; // by whichever of the two
+    if (by.isFlat && !this.staysFlat) return;
+    this.pending = false;
+    this.flat?.finalize();
+    this.flat = null;
+    this.paper.drawn();
+    this.root.dataset.rendered = this.counter;
+    this.whenSeen?.();
+    this.whenSeen = null;
+  }
+
+  savePicture() {
+    return savePicture(this);
+  }
+}

@@ -1,0 +1,142 @@
+/** What a map sees: its camera, and which place lies below which pixel. */
+import {debounce} from './dom.js';
+import {fitBounds} from './mercator.js';
+import {degreesText} from '../draw/surround.js';
+
+const SETTLED = 700; // ms without movement before Python hears of the camera
+const BAR = 34; // pixels along the lower edge that the scale bar takes
+const NARROW = 560; // pixels up to which a map gives the buttons at its side no room of their own
+
+/**
+ * A camera that deck.gl can show: an address may hold any numbers. Its longitude is within ±180, as
+ * deck.gl reports it, or of the turn around the Earth on which bounds over that meridian lie.
+ */
+function onEarth({longitude, latitude, zoom}, bounds) {
+  const clamp = (value, most) => Math.min(Math.max(value, -most), most);
+  const [west, , east] = bounds ?? [0, 0, 0];
+  const middle = west < -180 || east > 180 ? (west + east) / 2 : 0;
+  const turns = Math.abs(longitude - middle) > 180 ? Math.round((longitude - middle) / 360) : 0;
+  return {longitude: clamp(longitude - 360 * turns, 540), latitude: clamp(latitude, 85), zoom: Math.min(Math.max(zoom, 0), 22)};
+}
+
+export class Sight {
+  constructor(app) {
+    this.app = app;
+    this.camera = null;
+    this.touched = false; // by the visitor, whose view is kept
+    this.tell = debounce(({longitude, latitude, zoom}) => app.emit('camera', {longitude, latitude, zoom}), SETTLED);
+  }
+
+  /** A camera that Python asks for: {key, and longitude, latitude, zoom or bounds}; the same key is the same wish. */
+  ask(start, refit) {
+    if (this.camera && this.key === start.key && !(refit && !this.touched)) return;
+    this.key = start.key;
+    this.camera = null;
+    this.start = start;
+  }
+
+  /** Takes the camera that Python asked for, as soon as the map has a size; keeps what is seen when that changes. */
+  fit() {
+    const {width, height} = this.app.size();
+    if (!width || !height) return;
+    const {before} = this;
+    this.app.paper.shape({width, height});
+    const resized = before && (before.width !== width || before.height !== height);
+    this.before = {width, height};
+    if (this.start && (!this.camera || resized && !this.touched && this.start.bounds)) {
+      const {longitude, latitude, zoom, bounds} = this.start;
+      this.touched = false;
+      this.camera = bounds ? this.fitted(bounds) : onEarth({longitude, latitude, zoom}, this.app.domain);
+    } else if (this.camera && resized) {
+      const grown = Math.log2(Math.min(width / before.width, height / before.height));
+      this.camera = onEarth({...this.camera, zoom: this.camera.zoom + grown}, this.bounds);
+    }
+    this.app.render();
+  }
+
+  fitted(bounds) {
+    const {width, height} = this.app.size();
+    const w = this.app.mode === 'side' ? width / 2 : width;
+    const edge = Math.min(20, w / 20, height / 20);
+    const {top, right} = this.app.controls.room(width <= NARROW);
+    const padding = {left: edge, bottom: Math.max(edge, Math.min(BAR, height / 12)), top: Math.max(edge, Math.min(top, height / (width > NARROW ? 6 : 3))), right: width > NARROW ? Math.max(edge, right) : edge};
+    return fitBounds(bounds, {width: w, height, padding});
+  }
+
+  /** What a map is of; none where nobody says. */
+  get bounds() {
+    return this.app.domain ?? this.start.bounds;
+  }
+
+  home() {
+    const {bounds} = this;
+    if (bounds) this.moved(this.fitted(bounds));
+    this.touched = !bounds;
+    return true;
+  }
+
+  moved({longitude, latitude, zoom}) {
+    if (this.app.pointer.drag) return;
+    const before = this.camera;
+    this.camera = onEarth({longitude, latitude, zoom}, this.bounds);
+    this.app.render();
+    const same = Object.entries(this.camera).every(([name, value]) => Math.abs(value - before[name]) < 1e-9);
+    if (same) return;
+    this.touched = true;
+    this.tell(this.camera); // deck.gl also reports the camera it was given
+  }
+
+  zoomBy(step) {
+    this.moved({...this.camera, zoom: this.camera.zoom + step});
+    return true;
+  }
+
+  /** Those of what is seen: of the flat picture, until deck.gl's first one is whole. */
+  get viewports() {
+    return (this.app.flat ?? this.app.deck).getViewports();
+  }
+
+  panBy(dx, dy) {
+    const viewport = this.viewports[0];
+    const [longitude, latitude] = viewport.unproject([viewport.width / 2 + dx, viewport.height / 2 + dy]);
+    this.moved({...this.camera, longitude, latitude});
+    return true;
+  }
+
+  viewportAt(event) {
+    return this.viewportOf(event.clientX - this.app.root.getBoundingClientRect().left);
+  }
+
+  /** Of a pixel of the map, counted from its left. */
+  viewportOf(x) {
+    const {viewports} = this;
+    return viewports.find(v => x >= v.x && x <= v.x + v.width) ?? viewports[0];
+  }
+
+  toLngLat(event, viewport = this.viewportAt(event)) {
+    const box = this.app.root.getBoundingClientRect();
+    const clamp = (value, top) => Math.min(Math.max(value, 0), top);
+    return viewport.unproject([
+      clamp(event.clientX - box.left - viewport.x, viewport.width), clamp(event.clientY - box.top - viewport.y, viewport.height)]);
+  }
+
+  toPixels(lngLat, event) {
+    const viewport = this.viewportAt(event);
+    const box = this.app.root.getBoundingClientRect();
+    const [x, y] = viewport.project(lngLat);
+    return [box.left + viewport.x + x, box.top + viewport.y + y];
+  }
+
+  unproject([x, y]) {
+    const viewport = this.viewportOf(x);
+    return viewport.unproject([x - viewport.x, y - viewport.y]);
+  }
+
+  /** Coordinates under the pointer, no finer than a pixel. */
+  tellWhere(event) {
+    if (event.pointerType === 'touch' || !this.camera) return;
+    const [lon, lat] = this.toLngLat(event);
+    const digits = Math.min(Math.max(Math.ceil((this.camera.zoom - 1) * 0.301), 1), 6);
+    this.app.where.textContent = `${degreesText(lat, 'NS', digits)}  ${degreesText(lon, 'EW', digits)}`;
+  }
+}

@@ -1,0 +1,165 @@
+/**
+ * A scene's layers on a 2-D canvas, in the order, colours and widths that deck.gl gives them.
+ *
+ * Each brush takes the pen in CSS pixels, a viewport, a layer's properties, and device pixels a pixel.
+ * What only moves (TripsLayer) has no brush: the clock starts with nothing on the map.
+ */
+import {cellTable, drawnRows, sight, ZOOM_STEPS} from './cells.js';
+import {count, pixelsOf, reader} from '../core/objects.js';
+import {css} from '../core/palette.js';
+
+const HATCHED = 8; // pixels from which a cell is hatched, and between two of its lines
+
+const visible = opacity => opacity ** (1 / 2.2); // as deck.gl's shaders take it
+
+/** The corners of every line or ring in pixels: call(i, first vertex, points). */
+function eachLine(props, name, viewport, call) {
+  const {data} = props;
+  const bound = data?.attributes?.[name];
+  const given = props[name];
+  for (let i = 0; i < count(props); i++) {
+    if (!bound) {
+      call(i, i, given(data[i]).map(point => viewport.project(point)));
+      continue;
+    }
+    const [start, end] = [data.startIndices[i], data.startIndices[i + 1]];
+    const points = [];
+    for (let k = start; k < end; k++) points.push(viewport.project([bound.value[bound.size * k], bound.value[bound.size * k + 1]]));
+    call(i, start, points);
+  }
+}
+
+function trace(pen, points) {
+  points.forEach(([x, y], k) => k ? pen.lineTo(x, y) : pen.moveTo(x, y));
+}
+
+function paintPaths(pen, viewport, props) {
+  const [colour, width, pixels] = [reader(props, 'getColor', [0, 0, 0]), reader(props, 'getWidth', 1), pixelsOf(viewport, props, 'width')];
+  pen.lineJoin = props.jointRounded ? 'round' : 'miter';
+  pen.lineCap = props.capRounded ? 'round' : 'butt';
+  let style = null; // neighbours of one look are one stroke
+  eachLine(props, 'getPath', viewport, (i, vertex, points) => {
+    const [stroke, wide] = [css(colour(i, vertex), visible(props.opacity)), pixels(width(i, vertex))];
+    if (style !== `${stroke} ${wide}`) {
+      if (style) pen.stroke();
+      style = `${stroke} ${wide}`;
+      pen.beginPath();
+      Object.assign(pen, {strokeStyle: stroke, lineWidth: wide});
+    }
+    trace(pen, points);
+  });
+  if (style) pen.stroke();
+}
+
+/** Neighbours of one look are one path: filled one by one, triangles would show the seams between them. */
+function paintPolygons(pen, viewport, props) {
+  if (props.filled === false) return;
+  const colour = reader(props, 'getFillColor', [0, 0, 0]);
+  let style = null;
+  eachLine(props, 'getPolygon', viewport, (i, vertex, points) => {
+    const fill = css(colour(i, vertex), visible(props.opacity));
+    if (style !== fill) {
+      if (style) pen.fill();
+      style = pen.fillStyle = fill;
+      pen.beginPath();
+    }
+    trace(pen, points);
+  });
+  if (style) pen.fill();
+}
+
+function paintPoints(pen, viewport, props) {
+  const [place, radius, fill, edge] = [reader(props, 'getPosition'), reader(props, 'getRadius', 1), reader(props, 'getFillColor', [0, 0, 0]), reader(props, 'getLineColor', [0, 0, 0])];
+  const {stroked = false, filled = true} = props;
+  const pixels = pixelsOf(viewport, props, 'radius');
+  for (let i = 0; i < count(props); i++) {
+    const [x, y] = viewport.project(place(i));
+    pen.beginPath();
+    pen.arc(x, y, pixels(radius(i)), 0, 7);
+    if (filled) {
+      pen.fillStyle = css(fill(i), visible(props.opacity));
+      pen.fill();
+    }
+    if (!stroked) continue;
+    pen.strokeStyle = css(edge(i), visible(props.opacity));
+    pen.lineWidth = Math.max(props.lineWidthMinPixels ?? 0, props.lineWidthUnits === 'pixels' ? props.getLineWidth ?? 1 : 0);
+    pen.stroke();
+  }
+}
+
+function paintArcs(pen, viewport, props) {
+  const [from, to, first, last] = ['getSourcePosition', 'getTargetPosition', 'getSourceColor', 'getTargetColor'].map(name => reader(props, name));
+  const [width, pixels] = [reader(props, 'getWidth', 1), pixelsOf(viewport, props, 'width')];
+  for (let i = 0; i < count(props); i++) {
+    const [a, b] = [viewport.project(from(i)), viewport.project(to(i))];
+    const blend = pen.createLinearGradient(...a, ...b);
+    blend.addColorStop(0, css(first(i), visible(props.opacity)));
+    blend.addColorStop(1, css(last(i), visible(props.opacity)));
+    pen.strokeStyle = blend;
+    pen.lineWidth = pixels(width(i));
+    pen.beginPath();
+    trace(pen, [a, b]);
+    pen.stroke();
+  }
+}
+
+/** Lines of a hatched cell, a pattern that all of them share. */
+function hatching(colour) {
+  const tile = Object.assign(document.createElement('canvas'), {width: HATCHED, height: HATCHED});
+  const pen = tile.getContext('2d');
+  pen.fillStyle = colour;
+  for (let x = 0; x < HATCHED; x++) for (let y = 0; y < HATCHED; y++) if ((x - y + HATCHED) % HATCHED >= 0.72 * HATCHED) pen.fillRect(x, y, 1, 1);
+  return tile;
+}
+
+/** The cells of a release, edge to edge on whole device pixels. */
+function paintCells(pen, viewport, props, ratio) {
+  const {origin, raw, depth, bounds, colors, signed, hatched, clipX} = props;
+  if (!count(props)) return;
+  const {length, boxes, values} = cellTable(props);
+  const rows = drawnRows(length, boxes, values, sight(viewport, origin), {raw, depth, zoom: viewport.zoom * ZOOM_STEPS});
+  const whole = value => Math.ceil(value * ratio - 0.5) / ratio;
+  const below = (raw || hatched) && !signed && pen.createPattern(hatching(css([...props.hatchColor.slice(0, 3), 191])), 'repeat');
+  if (clipX) {
+    pen.beginPath();
+    pen.rect(clipX[0] / ratio, 0, (clipX[1] - clipX[0]) / ratio, viewport.height);
+    pen.clip();
+  }
+  const fills = colors.map(colour => css(colour));
+  for (const row of rows) {
+    const value = values[4 * row];
+    let shade = bounds.reduce((passed, bound) => passed + (value >= bound), -1);
+    if (signed) shade = shade === 3 ? -1 : shade + 1;
+    const hatch = below && value < 0;
+    if (shade < 0 && !hatch) continue;
+    const [left, bottom] = viewport.pixels([origin[0] + boxes[4 * row], origin[1] + boxes[4 * row + 1]]);
+    const [right, top] = viewport.pixels([origin[0] + boxes[4 * row + 2], origin[1] + boxes[4 * row + 3]]);
+    const [x, y] = [whole(left), whole(top)];
+    const [wide, high] = [whole(right) - x, whole(bottom) - y];
+    const pixels = Math.min(right - left, bottom - top);
+    if (hatch && pixels < HATCHED) continue;
+    pen.globalAlpha = hatch ? 1 : values[4 * row + 1] * visible(props.opacity);
+    pen.fillStyle = hatch ? below : fills[shade];
+    pen.fillRect(x, y, wide, high);
+    const edge = Math.min(Math.max((pixels - 14) / 14, 0), 1);
+    if (!edge) continue;
+    pen.globalAlpha *= 0.45 * edge * edge * (3 - 2 * edge);
+    pen.strokeStyle = css(props.edgeColor.slice(0, 3));
+    pen.lineWidth = 0.6;
+    pen.strokeRect(x, y, wide, high);
+  }
+}
+
+const BRUSHES = {
+  CellLayer: paintCells, PathLayer: paintPaths, LineLayer: paintArcs, ArcLayer: paintArcs, SolidPolygonLayer: paintPolygons,
+  PolygonLayer: paintPolygons, ScatterplotLayer: paintPoints,
+};
+
+/** Paints one layer, if it is seen. */
+export function paintLayer(pen, viewport, layer, ratio) {
+  const brush = BRUSHES[layer.constructor.layerName];
+  if (!brush || layer.props.visible === false || !layer.props.data) return;
+  pen.save();
+  brush(pen, viewport, layer.props, ratio);
+  pen.restore();
+}

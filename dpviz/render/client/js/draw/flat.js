@@ -1,0 +1,105 @@
+/**
+ * What a map draws with before deck.gl is there, or where WebGL is not: the few parts of deck.gl that
+ * the map uses, on a 2-D canvas. It draws the same layers; the pointer does not move its camera.
+ */
+import {paintLayer} from './brush.js';
+import {h} from '../core/dom.js';
+import {FlatViewport} from '../core/mercator.js';
+
+class FlatLayer {
+  constructor(props) {
+    this.props = {opacity: 1, visible: true, ...props};
+    this.id = props.id;
+    this.isLoaded = true;
+  }
+
+  clone(changes) {
+    return new this.constructor({...this.props, ...changes});
+  }
+}
+
+const FLAT_NAMES = ['ArcLayer', 'BitmapLayer', 'CellLayer', 'LineLayer', 'PathLayer', 'PlaceLayer', 'PolygonLayer', 'ScatterplotLayer',
+  'SolidPolygonLayer', 'TileLayer', 'TripsLayer'];
+const FLAT_KINDS = Object.fromEntries(FLAT_NAMES.map(name => [name, class extends FlatLayer { static layerName = name; }]));
+class OtherLayer extends FlatLayer { static layerName = ''; }
+const FLAT_DEFAULTS = {TripsLayer: {currentTime: 0}, CellLayer: {raw: false, depth: 255}};
+
+class FlatView {
+  constructor(props) {
+    this.props = props;
+  }
+
+  /** Of a place in pixels or in per cent. */
+  seen({width, height}, camera) {
+    const share = (value, whole) => typeof value === 'string' ? parseFloat(value) / 100 * whole : value ?? 0;
+    const {id, x, width: wide = '100%'} = this.props;
+    return new FlatViewport({id, x: share(x, width), width: share(wide, width), height, ...camera});
+  }
+}
+
+class FlatDeck {
+  constructor(props) {
+    this.props = props;
+    this.isInitialized = true;
+    this.isFlat = true;
+    this.layerManager = {updateLayers() {}};
+    this.canvas = h('canvas', {class: 'flat'});
+    props.parent.append(this.canvas);
+  }
+
+  setProps(changes) {
+    Object.assign(this.props, changes);
+    this.frame ??= requestAnimationFrame(() => this.redraw());
+  }
+
+  get width() {
+    return this.props.parent.clientWidth;
+  }
+
+  get height() {
+    return this.props.parent.clientHeight;
+  }
+
+  getViewports() {
+    const {views, viewState} = this.props;
+    return [views].flat().map(view => view.seen(this, viewState[view.props.id] ?? viewState));
+  }
+
+  redraw() {
+    cancelAnimationFrame(this.frame);
+    this.frame = null;
+    const {layers, layerFilter = () => true} = this.props;
+    const ratio = window.devicePixelRatio || 1;
+    const [width, height] = [this.width, this.height].map(pixels => Math.round(pixels * ratio));
+    if (!width || !height || !this.canvas.isConnected) return;
+    Object.assign(this.canvas, {width, height}); // blank again
+    const pen = this.canvas.getContext('2d');
+    for (const viewport of this.getViewports()) {
+      pen.save();
+      pen.scale(ratio, ratio);
+      pen.beginPath();
+      pen.rect(viewport.x, viewport.y, viewport.width, viewport.height);
+      pen.clip();
+      pen.translate(viewport.x, viewport.y);
+      for (const layer of layers) if (layerFilter({layer, viewport})) paintLayer(pen, viewport, layer, ratio);
+      pen.restore();
+    }
+    this.props.onAfterRender();
+  }
+
+  finalize() {
+    cancelAnimationFrame(this.frame);
+    this.canvas.remove();
+  }
+}
+
+const IDENTITY = '@@=-'; // deck.gl's JSON for an object as it is
+const readable = props => Object.fromEntries(Object.entries(props).map(([name, value]) => [name, value === IDENTITY ? each => each : value]));
+
+const flatConverter = {
+  convert: ({layers}) => ({layers: layers.map(({'@@type': kind, ...props}) =>
+    new (FLAT_KINDS[kind] ?? OtherLayer)({...FLAT_DEFAULTS[kind], ...readable(props)}))}),
+};
+
+/** In place of {deck, converter} of `gl.js`. */
+export const flat = {deck: {...FLAT_KINDS, Deck: FlatDeck, MapView: FlatView}, converter: flatConverter};

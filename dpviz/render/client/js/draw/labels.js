@@ -1,0 +1,109 @@
+/** What lies over the canvas: names of the two sides, the divider between them, corner handles, the cross-hair. */
+import {h} from '../core/dom.js';
+import {corners, ringOf} from '../input/shapes.js';
+
+const CORNER_NAMES = ['south-west', 'south-east', 'north-east', 'north-west'];
+const SEEN = 6; // pixels from a handle's middle to where it ends
+const CURSORS = ['nesw-resize', 'nwse-resize', 'nesw-resize', 'nwse-resize'];
+
+export class Labels {
+  constructor(app) {
+    this.app = app;
+    this.layer = h('div', {class: 'labels'});
+    this.handles = h('div', {class: 'handles'});
+    this.cross = h('div', {class: 'crosshair', hidden: true, 'data-testid': 'dpviz-crosshair'});
+    this.advice = h('div', {class: 'advice', hidden: true, role: 'status', 'data-testid': 'dpviz-hint'});
+    this.note = h('div', {class: 'note', hidden: true, 'data-testid': 'dpviz-note'});
+    app.root.append(this.layer, this.handles, this.cross, this.note, this.advice);
+  }
+
+  /** A word in the middle of the map, for two seconds. */
+  hint(text) {
+    this.advice.textContent = text;
+    this.advice.hidden = false;
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => { this.advice.hidden = true; }, 2000);
+  }
+
+  update(mode, names) {
+    const key = JSON.stringify([mode, names]);
+    if (key === this.key) return;
+    this.key = key;
+    this.layer.replaceChildren(...names.slice(0, mode === 'single' ? 1 : 2).map(
+      (name, i) => h('div', {class: `label side${i}`, title: name}, name)));
+    if (mode !== 'single') this.layer.append(this.divider(mode));
+  }
+
+  divider(mode) {
+    const app = this.app;
+    const place = () => {
+      line.style.left = `${(mode === 'side' ? 0.5 : app.split) * 100}%`;
+      if (mode === 'swipe') line.setAttribute('aria-valuenow', Math.round(app.split * 100));
+    };
+    const set = split => {
+      app.split = Math.min(0.98, Math.max(0.02, split));
+      place();
+      app.render();
+    };
+    const line = mode === 'side' ? h('div', {class: 'divider'}) : h('div', {
+      class: 'divider swipe', role: 'slider', tabindex: 0, 'data-control': '', 'data-testid': 'dpviz-swipe',
+      'aria-label': 'Divider between the two maps', 'aria-valuemin': 0, 'aria-valuemax': 100,
+      onpointerdown: event => {
+        event.stopPropagation();
+        line.setPointerCapture(event.pointerId);
+        line.onpointermove = move => {
+          const box = app.root.getBoundingClientRect();
+          set((move.clientX - box.left) / box.width);
+        };
+      },
+      onpointerup: () => { line.onpointermove = null; },
+      onkeydown: event => {
+        const step = {ArrowLeft: -0.02, ArrowRight: 0.02}[event.key];
+        if (step) { set(app.split + step); event.preventDefault(); }
+      },
+    });
+    place();
+    return line;
+  }
+
+  crosshair(at) {
+    this.cross.hidden = !at;
+    if (at) { this.cross.style.left = `${at[0]}px`; this.cross.style.top = `${at[1]}px`; }
+  }
+
+  /** What the host says of the shape, above its north-west corner. */
+  moveNote(shape, viewport) {
+    const ring = shape && viewport && this.app.note ? ringOf(shape) : null;
+    this.note.hidden = !ring;
+    if (!ring) return;
+    this.note.textContent = this.app.note;
+    const [x, y] = viewport.project([Math.min(...ring.map(p => p[0])), Math.max(...ring.map(p => p[1]))]);
+    const {width, height} = this.app.size();
+    this.note.hidden = x < -200 || x > width || y < 0 || y > height;
+    Object.assign(this.note.style, {left: `${Math.max(x, 4)}px`, top: `${Math.max(y, 26)}px`});
+  }
+
+  /** Where handles are seen, as [left, top, right, bottom]; none while one is dragged, or names would jump before it. */
+  handleBoxes() {
+    if (this.app.pointer?.busy) return [];
+    return [...this.handles.children].filter(each => each.style.display !== 'none').map(({style}) => {
+      const [x, y] = [parseFloat(style.left), parseFloat(style.top)];
+      return [x - SEEN, y - SEEN, x + SEEN, y + SEEN];
+    });
+  }
+
+  /** Four handles per view, where the drawn rectangle's corners are on the screen. */
+  moveHandles(shape, viewports) {
+    const wanted = shape?.kind === 'rect' && this.app.tools.includes('rect') ? viewports : [];
+    while (this.handles.children.length > wanted.length * 4) this.handles.lastChild.remove();
+    wanted.forEach((viewport, v) => corners(shape.rect).forEach((corner, k) => {
+      const i = v * 4 + k;
+      if (!this.handles.children[i]) {
+        this.handles.append(h('div', {class: 'handle', title: `Drag the ${CORNER_NAMES[k]} corner`, 'data-corner': k, style: `cursor:${CURSORS[k]}`}));
+      }
+      const [x, y] = viewport.project(corner);
+      const inside = x >= 0 && x <= viewport.width && y >= 0 && y <= viewport.height;
+      Object.assign(this.handles.children[i].style, {left: `${viewport.x + x}px`, top: `${viewport.y + y}px`, display: inside ? '' : 'none'});
+    }));
+  }
+}

@@ -1,0 +1,49 @@
+/** A scene's layers as they are drawn now: dressed for the theme, the zoom, the side, and the moment of clock and film. */
+import {shapeLayers} from '../input/shapes.js';
+
+/** What dark pages draw in other colours: `getColorDark` in place of `getColor`. */
+export function darkConstants(props) {
+  const dark = Object.entries(props).filter(([name]) => name.endsWith('Dark'));
+  return Object.fromEntries(dark.map(([name, value]) => [name.slice(0, -4), value]));
+}
+
+/** Named places of a scene's marks: {name, lon, lat, rank, from (zoom), dot}. */
+export function placesIn(scene) {
+  return scene.filter(layer => layer.constructor.layerName === 'PlaceLayer').flatMap(({props}) => {
+    const {getPosition, getName, getRank, getFrom} = props.data.attributes;
+    return Array.from({length: props.data.length}, (_, i) => ({
+      lon: getPosition.value[2 * i], lat: getPosition.value[2 * i + 1], name: getName.value[i],
+      rank: getRank.value[i], from: getFrom.value[i], dot: Boolean(props.dots)}));
+  });
+}
+
+/** All that is drawn, from the ground up. */
+export function drawnLayers(app) {
+  const {theme, view} = app;
+  const divide = app.split * app.canvasHost.clientWidth * (window.devicePixelRatio || 1);
+  const {zoom} = app.camera;
+  const dressed = layer => {
+    const changes = {};
+    if (layer.constructor.layerName === 'CellLayer') {
+      const {palettes, palette, raw, signed, fixed, hatched} = layer.props;
+      Object.assign(changes, {
+        depth: view.depth, raw: raw || view.raw && !signed && !fixed, hatchColor: hatched ? theme.frame : theme.hatch, edgeColor: theme.land,
+        colors: (palettes[view.palette] ?? palettes[palette])[app.themeName], opacity: app.tiles.shown ? 0.75 : 0.94,
+      });
+      if (app.mode === 'swipe') changes.clipX = layer.props.side === 'left' ? [-1e9, divide] : [divide, 1e9];
+    }
+    if (layer.props.fade) {
+      const [start, end] = layer.props.fade;
+      const opacity = Math.min(Math.max((end - zoom) / (end - start), 0), 1);
+      Object.assign(changes, {opacity, visible: opacity > 0 && !(app.tiles.shown && layer.props.ground)});
+    } else if (layer.props.ground) changes.visible = !app.tiles.shown;
+    return Object.keys(changes).length ? layer.clone(changes) : layer;
+  };
+  const all = [...app.scene, ...app.overlay].map(dressed).map(layer => app.film.applied(app.clock.applied(layer)));
+  return [
+    ...app.tiles.layers(app.gl.deck, app.dark),
+    ...all.filter(layer => layer.props.ground),
+    ...all.filter(layer => !layer.props.ground),
+    ...shapeLayers(app.gl.deck, app.shape, app.draft, app.accent, theme.halo),
+  ];
+}

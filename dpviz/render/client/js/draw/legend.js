@@ -1,0 +1,47 @@
+/** The legend: a strip below the map, of a title with its unit, what blank means, and classes with their bounds. */
+import {h} from '../core/dom.js';
+import {css} from '../core/palette.js';
+
+/** The classes of a legend that are on the map, as [{color, label, width}] in a palette and a theme. */
+export function legendClasses({classes = [], palettes, empty}, palette, mode, raw) {
+  if (empty && !raw) return [];
+  const chosen = palettes?.[palette]?.[mode];
+  return classes.map(({label, width, ...own}, i) => ({label, width, color: chosen?.[i] ?? own[mode]}));
+}
+
+/** Swatches that are shown now: some explain raw cells only. */
+export function legendSwatches({swatches = []}, raw, mode) {
+  return swatches.filter(each => raw || !each.raw).map(each => ({...each, color: each[mode]}));
+}
+
+/** What blank means, said where blank is. */
+export const blankWords = ({blank}, raw) => blank && raw ? 'faint: within the noise' : blank;
+
+/** A square of a colour, or a line of so many pixels. */
+const look = (shown, width) => width ? `background:linear-gradient(${shown},${shown}) center/100% ${width}px no-repeat;border-color:transparent` : `background:${shown}`;
+
+export function legendElement(legend, {palette, mode, raw, land}) {
+  if (!legend) return null;
+  const classes = legendClasses(legend, palette, mode, raw);
+  const blank = blankWords(legend, raw);
+  const keys = classes.length > 0 && h('div', {class: 'classes'},
+    blank && !legend.classes.some(each => each.label.startsWith('−'))
+      ? h('div', {class: 'class blank'}, h('i', {style: `background:${css(land)}`}), h('span', {}, raw ? '' : 'blank')) : null,
+    ...classes.map(({color, label, width}) => h('div', {class: 'class'},
+      h('i', {style: look(css(color), width)}),
+      h('span', {}, label))));
+  const swatches = legendSwatches(legend, raw, mode).map(({label, color, hatch, width}) => {
+    const shown = css(color);
+    const style = hatch ? `background:repeating-linear-gradient(135deg,${shown} 0 2px,transparent 2px 6px)` : look(shown, width);
+    return h('div', {class: 'swatch'}, h('i', {style}), label);
+  });
+  return h('div', {class: 'legend', role: 'img', 'aria-label': legendText(legend, raw, mode), 'data-testid': 'dpviz-legend'},
+    h('b', {}, legend.title), keys || null, ...swatches, blank ? h('small', {}, blank) : null);
+}
+
+function legendText(legend, raw, mode) {
+  const labels = legendClasses(legend, '', mode, raw).map(each => each.label).filter(Boolean);
+  const ends = labels.length ? `, classes from ${labels.join(', ')}` : '';
+  const rest = [blankWords(legend, raw), ...legendSwatches(legend, raw, mode).map(s => s.label)].filter(Boolean);
+  return [`Legend: ${legend.title}${ends}`, ...rest].join('; ');
+}

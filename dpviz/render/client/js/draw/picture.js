@@ -1,0 +1,132 @@
+/**
+ * The map as a PNG file of 1920 × 1080 (or of its own shape, where it is a tall one): title, the map
+ * drawn anew at that size with its names and scale, the legend, the source.
+ */
+import {h} from '../core/dom.js';
+import {blankWords, legendClasses, legendSwatches} from './legend.js';
+import {css} from '../core/palette.js';
+
+const WIDTH = 1920;
+const HEIGHT = 1080;
+const EDGE = 48;
+const SETTLE = 12; // frames in which the larger map may be drawn
+
+const nextFrame = () => new Promise(resolve => requestAnimationFrame(resolve));
+
+/** Composes and downloads; the map is for a moment as large as in the picture, unseen. */
+export async function savePicture(app) {
+  const host = app.canvasHost;
+  const head = app.names.length ? 150 : 104;
+  const foot = 128;
+  const portrait = app.root.clientHeight > app.root.clientWidth * 1.2;
+  const size = portrait ? {width: HEIGHT, height: WIDTH} : {width: WIDTH, height: HEIGHT};
+  const wide = size.width - 2 * EDGE;
+  const high = size.height - head - foot;
+  const zoom = wide / Math.max(app.root.clientWidth, 1);
+  const canvas = await enlarged();
+  const page = getComputedStyle(app.root);
+  const paper = page.getPropertyValue('--st-background-color').trim() || '#fff';
+  const picture = h('canvas', size);
+  const pen = picture.getContext('2d');
+  pen.fillStyle = paper;
+  pen.fillRect(0, 0, size.width, size.height);
+  pen.drawImage(canvas, EDGE, head, wide, high);
+  pen.strokeStyle = css(app.theme.frame, 0.6);
+  pen.lineWidth = 1;
+  pen.strokeRect(EDGE, head, wide, high);
+  const type = {ink: css(app.theme.text), font: app.surround.font()};
+  write(pen, app.title || app.root.getAttribute('aria-label'), EDGE, 64, wide, `600 36px ${type.font}`, type.ink);
+  if (app.title) write(pen, app.root.getAttribute('aria-label'), EDGE, 92, wide, `18px ${type.font}`, type.ink);
+  app.names.slice(0, 2).forEach((text, i) => write(pen, text, EDGE + i * wide / 2, head - 12, wide / 2 - 20, `500 20px ${type.font}`, type.ink));
+  drawLegend(pen, app, EDGE, head + high + 18, wide, type);
+  const source = ['dpviz', app.attribution.textContent || app.credit].filter(Boolean).join(' · ');
+  pen.textAlign = 'right';
+  write(pen, source, size.width - EDGE, size.height - 20, wide, `15px ${type.font}`, type.ink);
+  return new Promise(resolve => picture.toBlob(blob => {
+    const link = h('a', {href: URL.createObjectURL(blob), download: 'map.png'});
+    link.click();
+    URL.revokeObjectURL(link.href);
+    resolve();
+  }));
+
+  /** The map at another size, with what surrounds it, as one canvas; the map on the page is as before after it. */
+  async function enlarged() {
+    const before = {camera: app.camera, touched: app.sight.touched, start: app.sight.start, style: app.root.getAttribute('style')};
+    app.saving = true;
+    const {clientWidth: w0, clientHeight: h0} = app.root;
+    const ratio = window.devicePixelRatio || 1;
+    Object.assign(app.root.style, {position: 'fixed', left: '-10000px', top: 0, width: `${wide / ratio}px`, height: `${high / ratio}px`, maxHeight: 'none'});
+    app.sight.camera = {...before.camera, zoom: before.camera.zoom + Math.log2(Math.min(wide / ratio / w0, high / ratio / h0))};
+    app.sight.before = {width: wide / ratio, height: high / ratio};
+    app.render();
+    for (let k = 0; k < SETTLE; k++) await nextFrame();
+    app.deck.redraw('picture'); // in this very frame, or the buffer is empty
+    const copy = h('canvas', {width: wide, height: high});
+    const brush = copy.getContext('2d');
+    brush.fillStyle = css(app.theme.land);
+    brush.fillRect(0, 0, wide, high);
+    brush.drawImage(host.querySelector('canvas'), 0, 0, wide, high);
+    const layer = h('canvas', {width: wide, height: high});
+    const scale = Math.min(Math.max(zoom, 1.4), 2); // names to read, and not to hide the map
+    app.surround.paint(layer.getContext('2d'), app.sight.viewports, ratio, {width: wide / ratio, height: high / ratio}, scale / ratio);
+    brush.drawImage(layer, 0, 0);
+    app.root.setAttribute('style', before.style ?? '');
+    app.saving = false;
+    Object.assign(app.sight, {camera: before.camera, touched: before.touched, start: before.start, before: {width: w0, height: h0}});
+    app.render();
+    return copy;
+  }
+}
+
+function write(pen, text, x, y, most, font, ink) {
+  pen.font = font;
+  pen.fillStyle = ink;
+  pen.fillText(text, x, y, most);
+  const width = Math.min(pen.measureText(text).width, most);
+  pen.textAlign = 'left';
+  return width;
+}
+
+/** The strip, as on the page. */
+function drawLegend(pen, app, left, top, wide, {ink, font}) {
+  const legend = app.overlayLegend ?? app.legendSpec;
+  if (!legend) return;
+  const {palette, raw} = app.view;
+  const classes = legendClasses(legend, palette, app.themeName, raw);
+  const blank = blankWords(legend, raw);
+  let x = left + write(pen, legend.title, left, top + 22, 420, `600 20px ${font}`, ink) + 28;
+  const each = Math.min(84, (wide * 0.55) / Math.max(classes.length, 1));
+  const frame = css(app.theme.frame, 0.7);
+  const box = (colour, width, lineWidth) => {
+    pen.fillStyle = colour;
+    if (lineWidth) pen.fillRect(x, top + 14 - lineWidth / 2, width - 8, lineWidth);
+    else pen.fillRect(x, top, width, 28);
+  };
+  if (blank && (raw || !legend.empty)) {
+    box(css(app.theme.land), 52);
+    pen.strokeStyle = frame;
+    pen.strokeRect(x + 0.5, top + 0.5, 51, 27);
+    if (!raw) write(pen, 'blank', x, top + 50, 60, `16px ${font}`, ink);
+    x += 62;
+  }
+  for (const {color, label, width} of classes) {
+    box(css(color), each, width && width * 1.6);
+    write(pen, label, x, top + 50, each, `16px ${font}`, ink);
+    x += each;
+  }
+  x += 24;
+  for (const {label, color, hatch, width} of legendSwatches(legend, raw, app.themeName)) {
+    if (hatch) {
+      pen.save();
+      pen.beginPath();
+      pen.rect(x, top, 28, 28);
+      pen.clip();
+      pen.strokeStyle = css(color);
+      pen.lineWidth = 2;
+      for (let k = -28; k < 28; k += 8) { pen.beginPath(); pen.moveTo(x + k, top + 28); pen.lineTo(x + k + 28, top); pen.stroke(); }
+      pen.restore();
+    } else box(css(color), width ? 36 : 28, width && width * 1.6);
+    x += 36 + write(pen, label, x + 36, top + 20, left + wide - x - 36, `16px ${font}`, ink) + 20;
+  }
+  if (blank) write(pen, blank, left, top + 84, wide * 0.72, `16px ${font}`, ink);
+}

@@ -1,0 +1,206 @@
+/**
+ * What tells where one is, on a canvas of its own above the map: names of places, the public frame,
+ * the scale bar, degrees along the edges, the outline of a merged area. The saved picture has it too.
+ */
+import {h} from '../core/dom.js';
+import {WORLD} from '../core/mercator.js';
+import {css} from '../core/palette.js';
+
+const NAMES = 14; // names in view
+const PLAIN = 9; // zoom from which the bundled coast is hidden, and degrees take its place
+const NICE = [1, 2, 5];
+
+/** A rectangle of 1, 2 or 5 times a power of ten metres, between 60 and 150 pixels long. */
+export function scaleBar(metresPerPixel, text = 1) {
+  const wanted = 130 * metresPerPixel * text;
+  const power = 10 ** Math.floor(Math.log10(wanted));
+  const metres = NICE.findLast(k => k * power <= wanted) * power;
+  const words = metres >= 1000 ? `${(metres / 1000).toLocaleString('en')} km` : `${metres.toLocaleString('en')} m`;
+  return {pixels: metres / metresPerPixel, words};
+}
+
+/** Degrees with the letter of their side: 23.85° S. */
+export function degreesText(value, [positive, negative], digits) {
+  const turned = value - 360 * (Math.abs(value) > 180 ? Math.sign(value) : 0); // over the meridian of 180°
+  return `${Math.abs(turned).toFixed(digits)}° ${turned < 0 ? negative : positive}`;
+}
+
+export class Surround {
+  constructor(app) {
+    this.app = app;
+    this.canvas = h('canvas', {class: 'surround', 'aria-hidden': 'true'});
+    app.root.append(this.canvas);
+  }
+
+  /** Draws for the viewports of now; `scale` is device pixels a pixel. */
+  draw() {
+    const {app, canvas} = this;
+    const {width, height} = app.size();
+    const scale = window.devicePixelRatio || 1;
+    if (canvas.width !== Math.round(width * scale) || canvas.height !== Math.round(height * scale)) {
+      canvas.width = Math.round(width * scale);
+      canvas.height = Math.round(height * scale);
+    }
+    this.paint(canvas.getContext('2d'), app.camera ? app.sight.viewports : [], scale, {width, height}, 1, app.controls.boxes(), app.labels.handleBoxes());
+  }
+
+  /** The same onto any canvas: a picture is painted at a scale of its own, and has no buttons to keep clear of, and no handles. */
+  paint(pen, viewports, scale, {width, height}, text = 1, buttons = [], handles = []) {
+    this.text = text; // how much larger words and lines are
+    pen.setTransform(scale, 0, 0, scale, 0, 0);
+    pen.clearRect(0, 0, width, height);
+    for (const viewport of viewports) {
+      pen.save();
+      pen.beginPath();
+      pen.rect(viewport.x, viewport.y, viewport.width, viewport.height);
+      pen.clip();
+      pen.translate(viewport.x, viewport.y);
+      this.frame(pen, viewport);
+      this.outline(pen, viewport);
+      const places = this.app.places();
+      const plane = this.app.sceneSpec?.plane;
+      if (!places.length && !plane && viewport.zoom >= PLAIN) this.degrees(pen, viewport);
+      this.names(pen, viewport, places, buttons, handles);
+      if (!plane) this.bar(pen, viewport);
+      pen.restore();
+    }
+  }
+
+  frame(pen, viewport) {
+    const {domain, theme} = this.app;
+    if (!domain) return;
+    const [x0, y0] = viewport.project([domain[0], domain[3]]);
+    const [x1, y1] = viewport.project([domain[2], domain[1]]);
+    pen.setLineDash([4, 3]);
+    pen.lineWidth = 1;
+    pen.strokeStyle = css(theme.frame);
+    pen.strokeRect(x0, y0, x1 - x0, y1 - y0);
+    pen.setLineDash([]);
+  }
+
+  outline(pen, viewport) {
+    const {hovered} = this.app;
+    if (!hovered?.boxes.length) return;
+    pen.setLineDash([3, 2]);
+    pen.lineWidth = 1.5;
+    pen.strokeStyle = css(this.app.accent);
+    for (const [w, s, e, n] of hovered.boxes) {
+      const [x0, y0] = this.pixel(viewport, hovered.origin, w, n);
+      const [x1, y1] = this.pixel(viewport, hovered.origin, e, s);
+      pen.strokeRect(x0, y0, x1 - x0, y1 - y0);
+    }
+    pen.setLineDash([]);
+  }
+
+  pixel(viewport, [ox, oy], x, y) {
+    const lon = (ox + x) / WORLD * 360 - 180;
+    const lat = Math.atan(Math.sinh((oy + y) / WORLD * 2 * Math.PI - Math.PI)) * 180 / Math.PI;
+    return viewport.project([lon, lat]);
+  }
+
+  /** Larger places first; a name stands above, below or beside its place, or nowhere if all would touch another; below a corner's handle only where nothing else is free. */
+  names(pen, viewport, places, buttons, handles) {
+    const k = this.text;
+    const {theme} = this.app;
+    const inView = ([x0, y0, x1, y1]) => [x0 - viewport.x, y0 - viewport.y, x1 - viewport.x, y1 - viewport.y];
+    const taken = [[viewport.width - 170 * k, viewport.height - 40 * k, viewport.width, viewport.height], ...buttons.map(inView)];
+    const corners = handles.map(inView);
+    const clear = ([x0, y0, x1, y1], of) => !of.some(t => x0 < t[2] && t[0] < x1 && y0 < t[3] && t[1] < y1);
+    const free = box => box[0] >= 0 && box[1] >= 0 && box[2] <= viewport.width && box[3] <= viewport.height && clear(box, taken);
+    const here = places.filter(({from}) => viewport.zoom >= from)
+      .map(place => ({...place, at: viewport.project([place.lon, place.lat])}))
+      .filter(({at: [x, y]}) => x > 0 && y > 0 && x < viewport.width && y < viewport.height)
+      .sort((a, b) => a.rank - b.rank);
+    let drawn = 0;
+    pen.textAlign = 'center';
+    pen.lineJoin = 'round';
+    for (const {name, at: [x, y], rank, dot} of here) {
+      if (drawn >= NAMES) break;
+      pen.font = rank <= 1 ? this.sized(14, 600) : rank <= 3 ? this.sized(12, 500) : this.sized(11);
+      const half = pen.measureText(name).width / 2;
+      const around = (x, y) => ({x, y, box: [x - half - 4, y - 13 * k, x + half + 4, y + 4 * k]});
+      const gap = (dot ? 7 : 0) * k;
+      const aside = half + (dot ? 8 : 14) * k;
+      const raised = corners.length ? [[x, y - gap - 16 * k]] : []; // above a handle at its usual place
+      const tries = [[x, y - gap], ...raised, [x, y + gap + 18 * k], [x + aside, y + 4 * k], [x - aside, y + 4 * k]];
+      const boxes = tries.map(at => around(...at)).filter(each => free(each.box));
+      const found = boxes.find(each => clear(each.box, corners)) ?? boxes[0];
+      if (!found) continue;
+      taken.push(found.box);
+      drawn += 1;
+      if (dot) {
+        pen.beginPath();
+        pen.arc(x, y, 2 * k, 0, 7);
+        pen.fillStyle = css(theme.text, 0.8);
+        pen.fill();
+      }
+      this.words(pen, name, found.x, found.y);
+    }
+  }
+
+  font() {
+    return getComputedStyle(this.app.root).fontFamily || 'sans-serif';
+  }
+
+  sized(pixels, weight = 400) {
+    return `${weight} ${pixels * this.text}px ${this.font()}`;
+  }
+
+  words(pen, text, x, y) {
+    const {theme} = this.app;
+    pen.lineWidth = 3 * this.text;
+    pen.strokeStyle = css(theme.halo, 0.85);
+    pen.strokeText(text, x, y);
+    pen.fillStyle = css(theme.text);
+    pen.fillText(text, x, y);
+  }
+
+  /** Ticks with degrees along the lower and the left edge, where nothing else tells the place. */
+  degrees(pen, viewport) {
+    const {theme} = this.app;
+    const [west, south, east, north] = viewport.getBounds();
+    const power = 10 ** Math.floor(Math.log10((east - west) / 5));
+    const step = NICE.findLast(k => k * power <= (east - west) / 5) * power;
+    const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
+    pen.font = this.sized(10.5);
+    pen.strokeStyle = css(theme.frame, 0.7);
+    pen.textAlign = 'center';
+    const line = (x0, y0, x1, y1) => { pen.lineWidth = 1; pen.beginPath(); pen.moveTo(x0, y0); pen.lineTo(x1, y1); pen.stroke(); };
+    for (let lon = Math.ceil(west / step) * step; lon < east; lon += step) {
+      const [x] = viewport.project([lon, south]);
+      if (x < 60 * this.text || x > viewport.width - 190 * this.text) continue;
+      line(x, viewport.height, x, viewport.height - 5);
+      this.words(pen, degreesText(lon, 'EW', digits), x, viewport.height - 9 * this.text);
+      pen.strokeStyle = css(theme.frame, 0.7);
+    }
+    pen.textAlign = 'left';
+    for (let lat = Math.ceil(south / step) * step; lat < north; lat += step) {
+      const [, y] = viewport.project([west, lat]);
+      if (y < 110 || y > viewport.height - 24) continue;
+      line(0, y, 5, y);
+      this.words(pen, degreesText(lat, 'NS', digits), 9, y + 4);
+      pen.strokeStyle = css(theme.frame, 0.7);
+    }
+  }
+
+  bar(pen, viewport) {
+    const metres = Math.cos(viewport.latitude * Math.PI / 180) * 40_075_017 / (WORLD * 2 ** viewport.zoom);
+    const k = this.text;
+    const {pixels, words} = scaleBar(metres, k);
+    const right = viewport.width - 14 * k;
+    const y = viewport.height - 14 * k;
+    pen.font = this.sized(11.5);
+    for (const [width, colour] of [[4, css(this.app.theme.halo, 0.85)], [1.6, css(this.app.theme.text)]]) {
+      pen.lineWidth = width * k;
+      pen.strokeStyle = colour;
+      pen.beginPath();
+      pen.moveTo(right - pixels, y - 6 * k);
+      pen.lineTo(right - pixels, y);
+      pen.lineTo(right, y);
+      pen.lineTo(right, y - 6 * k);
+      pen.stroke();
+    }
+    pen.textAlign = 'center';
+    this.words(pen, words, right - pixels / 2, y - 5 * k);
+  }
+}

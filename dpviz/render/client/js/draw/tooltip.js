@@ -1,0 +1,52 @@
+/** The tooltip: rows of a layer's bound columns at the picked index, rounded to what the noise allows. */
+import {cellWords, groupBoxes} from './areas.js';
+import {h} from '../core/dom.js';
+import {short, withNoise} from '../answer/numbers.js';
+
+/** The rows' text. A row is {label, value: "table.column", sd?, unit?} or {label, text}; `interval` is 95 % in sd. */
+export function tooltipRows(rows, columns, index, interval) {
+  return rows.map(({label, value, sd, unit, text}) => {
+    const at = name => columns[name]?.value[index];
+    if (text !== undefined) return [label, text];
+    const found = at(value);
+    if (found === undefined) return null;
+    if (Number.isNaN(found)) return [label, 'too few records'];
+    const shown = typeof found === 'string' ? found : sd ? withNoise(found, interval * at(sd)) : short(Number(found));
+    return [label, unit ? `${shown} ${unit}` : shown];
+  }).filter(Boolean);
+}
+
+const INSET = 8; // pixels that stay free inside of the map's edge
+
+/** Where a box of this size begins: behind a pixel, or before it where there is no room. */
+const placed = (at, size, room) =>
+  Math.max(INSET, Math.min(at + 14 + size + INSET > room ? at - size - 10 : at + 14, room - size - INSET));
+
+export class Tooltip {
+  constructor(app) {
+    this.app = app;
+    this.box = h('div', {class: 'tooltip', hidden: true, 'data-testid': 'dpviz-tooltip'});
+    app.root.append(this.box);
+  }
+
+  /** Of an object {layer, index} at a pixel of the map; null hides it. */
+  show(mark, at) {
+    const {app} = this;
+    const [x, y] = at ?? [];
+    const {layer, index} = mark ?? {};
+    const spec = layer && app.tooltips[layer.id];
+    this.box.hidden = !spec;
+    const cells = spec && !spec.rows.length && layer.constructor.layerName === 'CellLayer' ? layer.props.data.attributes : null;
+    app.outline(cells && !layer.props.raw ? {origin: layer.props.origin, boxes: groupBoxes(cells, index)} : null);
+    if (!spec) return;
+    const lines = cells
+      ? cellWords(cells, index, layer.props.raw, app.interval).map((text, k) => h('div', {class: k ? '' : 'first'}, text))
+      : tooltipRows(spec.rows, app.columns, index, app.interval)
+        .map(([label, value]) => h('div', {}, h('span', {}, label), h('span', {}, value)));
+    this.box.replaceChildren(...spec.title ? [h('b', {}, spec.title)] : [], ...lines);
+    const {width, height} = app.size();
+    Object.assign(this.box.style, {left: `${INSET}px`, top: `${INSET}px`}); // where it stood may squeeze it
+    const {offsetWidth: w, offsetHeight: t} = this.box;
+    Object.assign(this.box.style, {left: `${placed(x, w, width)}px`, top: `${placed(y, t, height)}px`});
+  }
+}

@@ -1,0 +1,224 @@
+/** The app's map without a server, answering rectangles by itself: one release, two, or a series. */
+import {added, answerElement, answerTable, nodeRings, quotientWords, rangeCount, shareOf} from '../answer/answer.js';
+import {MapApp} from '../core/app.js';
+import {h} from '../core/dom.js';
+import {whenIdle} from '../core/idle.js';
+import {Player} from '../core/player.js';
+import {Regions} from '../answer/regions.js';
+import {cellColumns, links} from '../draw/tree.js';
+
+const OUTLINED = 2000; // more nodes would be a grey sheet
+const AHEAD = 1_200_000; // nodes on the card before anyone asks for them
+const MODES = {swipe: 'Swipe', side: 'Side by side', difference: 'Difference'};
+const MAYBE = ['settled', 'assumed', 'sum', 'sum_variance'];
+const TREE = ['lo', 'hi', 'n_children', 'count', 'variance', 'kind', 'since', 'until', 'back', 'merged_sd'];
+
+export class Viewer {
+  /** `places` has the elements {map, modes, hint, answer}; `style`, the map's own sheet as text; `shy`, see MapApp; `gl`, null to stay flat. */
+  constructor(places, spec, columns, gl) {
+    this.places = places;
+    this.heard = () => {}; // whoever wants to know: ('shape' or 'camera', value)
+    this.spec = spec;
+    this.columns = columns;
+    this.domain = {...spec.domainBox, side: spec.side};
+    this.views = spec.views ?? []; // other maps than of densities: of shares, means, levels of areas
+    this.regions = spec.areas && new Regions(spec.areas, columns, this.domain);
+    this.trees = spec.trees.map(({name, roots, noise, coherence = 0}) => {
+      const wanted = [...TREE, ...MAYBE.filter(column => columns[`${name}.${column}`])];
+      const tree = Object.fromEntries(wanted.map(column => [column, columns[`${name}.${column}`].value]));
+      const {first, level, parent} = links(tree.n_children, roots);
+      return {roots, noise, coherence, ...tree, first_child: first, level, parent};
+    });
+    this.begun = []; // cells that are being worked out
+    this.ahead = 0;
+    this.pushed = 0;
+    this.shape = null;
+    const count = spec.names.length;
+    this.shown = {a: count > 2 && !spec.chooser ? Math.floor((count - 1) / 2) : 0, b: count === 2 && !spec.chooser ? 1 : null, mode: 'swipe', view: spec.view ?? null};
+    const shadow = places.map.attachShadow({mode: 'open'});
+    shadow.append(h('style', {}, places.style));
+    this.app = new MapApp(shadow, places.shy);
+    this.app.setHeight(spec.height);
+    if (gl) this.app.take(gl);
+    else this.app.stayFlat();
+    this.app.emit = (what, value) => {
+      if (what === 'shape') this.asked(value);
+      this.heard(what, value);
+    };
+    this.app.takeTheme();
+    this.buttons();
+    this.app.whenSeen = () => whenIdle(() => this.prepare());
+    this.show();
+  }
+
+  /** The releases on the map now, one or two. */
+  get now() {
+    const {a, b} = this.shown;
+    return b === null ? [a] : [a, b];
+  }
+
+  /** What the map is to draw now. */
+  scene() {
+    const {spec, now} = this;
+    const view = this.views[this.shown.view];
+    const apart = !view && now.length === 2 && this.shown.mode === 'difference'; // one map, of A − B
+    const mode = now.length === 1 || apart || view ? 'single' : this.shown.mode;
+    const wanted = view ? view.layers : apart ? ['difference'] : now.map(at => `cells-${at}`);
+    const loaded = id => this.columns[`${id}.bounds`]; // once on the card a map stays there: a step back uploads nothing
+    const isMap = id => id === 'difference' || id.startsWith('cells-') || this.views.some(each => each.layers.includes(id));
+    const layers = spec.layers.filter(({id}) => !isMap(id) || wanted.includes(id) || loaded(id)).map(layer => {
+      if (isMap(layer.id) && !wanted.includes(layer.id)) return {...layer, visible: false};
+      const side = mode !== 'single' && wanted.indexOf(layer.id);
+      return side === false || side < 0 ? layer : {...layer, side: side ? 'right' : 'left'};
+    });
+    const labels = !apart && !view && (now.length === 2 || spec.names.length > 2) ? now.map(at => spec.names[at]) : [];
+    const legend = apart ? spec.contrast : view ? view.legend : spec.legend;
+    return {...spec, layers, mode, labels, neutral: view ? view.neutral : apart, legend, ...view ? {levels: 0} : {}};
+  }
+
+  show() {
+    for (const at of this.now) this.derive(at);
+    this.app.showScene(this.scene(), this.columns);
+    if (this.player) {
+      this.player.at = this.shown.a;
+      this.player.tell();
+    }
+    this.asked(this.shape);
+  }
+
+  /** Whether the cells of one release are still to be worked out. */
+  missing(at) {
+    return this.trees[at] && !this.columns[`cells-${at}.bounds`];
+  }
+
+  /** The cells of one release, as far as they were not prepared before they are looked at. */
+  derive(at) {
+    while (this.missing(at)) this.deriveMore(at);
+  }
+
+  /** A few milliseconds of the same. */
+  deriveMore(at) {
+    const id = `cells-${at}`;
+    const {origin} = this.spec.layers.find(layer => layer.id === id);
+    const {done, value} = (this.begun[at] ??= cellColumns(this.trees[at], this.domain, origin)).next();
+    if (!done) return;
+    for (const [name, column] of Object.entries(value)) this.columns[`${id}.${name}`] = column;
+    this.begun[at] = null;
+  }
+
+  /** A little work on the map that is next from the one that is shown; false once all are on the card. */
+  prepare() {
+    if (this.app.gone) return false;
+    const {length} = this.trees;
+    const next = this.trees.map((_, i) => (this.shown.a + i) % length).find(at => this.missing(at));
+    if (next === undefined || this.ahead + this.trees[next].count.length > AHEAD) {
+      this.places.map.dataset.prepared = ''; // tests and timings wait for it
+      return false;
+    }
+    this.deriveMore(next);
+    if (this.missing(next)) return true;
+    this.ahead += this.trees[next].count.length;
+    this.app.addLayers(this.scene(), this.columns);
+    return true;
+  }
+
+  set(change) {
+    Object.assign(this.shown, change);
+    this.show();
+    this.refresh();
+  }
+
+  /** A slider over a series; what to compare with, and how. */
+  buttons() {
+    const {names, epsilons} = this.spec;
+    const ends = this.spec.ends.length ? this.spec.ends : [`ε ${epsilons[0]}`, `${epsilons.at(-1)}`];
+    const place = this.places.modes;
+    if (this.spec.chooser) place.append(this.chooser());
+    if (names.length > 1 && this.spec.chooser) place.append(this.other());
+    else if (names.length > 2) {
+      this.player = this.app.player = new Player(names, at => this.set({a: at}), {at: this.shown.a, ends, what: 'Release', test: 'dpviz-series'});
+      place.append(this.player.element, this.other());
+    }
+    const modes = Object.entries(MODES).filter(([mode]) => mode !== 'difference' || this.spec.contrast);
+    this.modes = names.length < 2 ? [] : modes.map(([mode, text]) => h('button', {
+      type: 'button', 'data-mode': mode, onclick: () => this.set({mode}),
+    }, text));
+    place.append(...this.modes);
+    this.refresh();
+  }
+
+  /** What the map shows: one of the names, or another view. */
+  chooser() {
+    const {chooser, names} = this.spec;
+    const maps = this.trees.length || !this.views.length ? names : [];
+    const of = (value, text) => h('option', {value}, text);
+    this.select = h('select', {'aria-label': chooser, 'data-testid': 'dpviz-chooser', onchange: () => {
+      const [kind, at] = this.select.value.split(':');
+      this.set(kind === 'view' ? {view: Number(at), b: null} : {view: null, a: Number(at)});
+    }}, ...maps.map((name, at) => of(`map:${at}`, name)), ...this.views.map(({name}, at) => of(`view:${at}`, name)));
+    return h('label', {class: 'chooser'}, h('span', {}, chooser), this.select);
+  }
+
+  /** What it is compared with. */
+  other() {
+    const select = this.compare = h('select', {'aria-label': 'Compare with', 'data-testid': 'dpviz-compare',
+      onchange: () => this.set({b: select.value === '' ? null : Number(select.value)})},
+    h('option', {value: ''}, 'Compare with …'), ...this.spec.names.map((name, at) => h('option', {value: at}, name)));
+    return select;
+  }
+
+  refresh() {
+    const {a, b, view} = this.shown;
+    if (this.select) {
+      this.select.value = view === null ? `map:${a}` : `view:${view}`;
+      if (this.compare) [this.compare.hidden, this.compare.value] = [view !== null, b ?? ''];
+    }
+    for (const button of this.modes) {
+      button.hidden = this.shown.b === null;
+      button.setAttribute('aria-pressed', String(button.dataset.mode === this.shown.mode));
+    }
+  }
+
+  /** Sets a rectangle from outside of the map, null for none, and answers it. */
+  push(rect) {
+    this.pushed += 1;
+    this.asked(rect && {kind: 'rect', rect});
+  }
+
+  /** Answers a shape, null for none; a file whose domain is not in degrees has no trees, and only shows it. */
+  asked(shape) {
+    this.shape = shape;
+    const whole = !shape && this.spec.ends.length > 0; // in time the area has a timeline of its own
+    const rect = whole ? [...this.domain.lower, ...this.domain.upper] : shape?.rect;
+    const answers = rect && (this.trees.length || this.regions) ? this.answers(rect) : null;
+    const shown = shape && answers && this.now.map(at => answers[at]);
+    this.app.showOverlay({...this.outlines(shown), shape: {seq: this.pushed, value: shape}}, {});
+    this.places.hint.hidden = Boolean(shape && answers);
+    const {names, interval, values, chooser, kinds} = this.spec;
+    const shares = kinds && answers && !answers.includes(null) ? answers.map(each => each === answers[0] ? '' : quotientWords(shareOf(each, answers.slice(1), interval), true)) : [];
+    const caption = chooser ? 'Each, and its share of all' : this.spec.ends.length ? 'From each on' : undefined;
+    const said = !answers ? [] : answers.includes(null)
+      ? [h('p', {}, 'This rectangle lies outside the area: draw one inside the frame.')]
+      : [...whole ? [h('h2', {class: 'small'}, 'The whole area')] : this.now.map(at => answerElement(names[at], answers[at], interval, values)),
+        ...names.length > 2 ? [answerTable(names, answers, interval, this.now, at => this.set({a: at, view: null}), caption, shares)] : []];
+    this.places.answer.replaceChildren(...said);
+  }
+
+  answers(rect) {
+    const {interval, kinds} = this.spec;
+    if (this.regions) return [this.regions.count(rect, interval)];
+    const found = this.trees.map(tree => rangeCount(tree, rect, this.domain, interval));
+    return kinds ? [added(found.slice(1), interval), ...found.slice(1)] : found; // the map of all is made from those of each
+  }
+
+  /** The nodes that answered, on a single map. */
+  outlines(answers) {
+    const made = this.regions || this.spec.kinds && !this.shown.a; // from no cells of this map
+    const used = (!made && answers?.length === 1 && answers[0]?.used) || [];
+    if (!used.length || used.length > OUTLINED) return {layers: []};
+    return {layers: [{
+      '@@type': 'PathLayer', id: 'used', data: nodeRings(this.trees[this.shown.a], used, this.domain), getPath: '@@=-',
+      getColor: [...this.app.accent, 130], getWidth: 1, widthUnits: 'pixels',
+    }]};
+  }
+}

@@ -1,0 +1,125 @@
+/** The map's buttons and its view panel: drawing tools, zoom, presenting, raw cells, colours, tiles, picture. */
+import {h, icon} from '../core/dom.js';
+
+const HOME = 'M2 8 8 2.5 14 8M4 6.5v7h8v-7';
+const CORNERS = 'M2 6V2h4M10 2h4v4M14 10v4h-4M6 14H2v-4';
+const PENTAGON = 'M8 2 14 6.5 11.7 13.5H4.3L2 6.5Z';
+const TOOLS = {
+  rect: {text: '▭ Draw', test: 'dpviz-draw', title: 'Draw a rectangle (D, or Shift + drag)', tap: 'Draw a rectangle',
+    hint: 'Drag on the map, or move with the arrow keys and press Enter at two corners', finger: 'Drag a finger over the map'},
+  polygon: {sign: PENTAGON, text: ' Polygon', test: 'dpviz-polygon', title: 'Draw a polygon: click its corners, double-click to end (P)', tap: 'Draw a polygon',
+    hint: 'Click the corners; double-click or press Enter twice to end', finger: 'Tap the corners; tap the last one again to end'},
+};
+const byFinger = () => matchMedia('(pointer: coarse)').matches;
+
+/** How a tool that was just chosen draws, in words for what points here. */
+export const hintOf = tool => byFinger() ? TOOLS[tool].finger : TOOLS[tool].hint;
+const PALETTE_NAMES = {tide: 'Tide', ember: 'Ember', grey: 'Grey'};
+const PANEL_OPEN = 960; // pixels from which there is room for the panel
+
+export class Controls {
+  constructor(app) {
+    this.app = app;
+    this.levels = 0;
+    this.tools = h('div', {class: 'tools', role: 'toolbar', 'aria-label': 'Drawing', 'data-control': ''});
+    this.camera = h('div', {class: 'camera', 'data-control': ''},
+      this.button('+', 'Zoom in', () => app.sight.zoomBy(1)),
+      this.button('−', 'Zoom out', () => app.sight.zoomBy(-1)),
+      this.button(icon(HOME), 'Back to the whole area', () => app.sight.home(), 'dpviz-home'),
+      this.presentButton = this.button(icon(CORNERS), 'Present: the map alone (F)', () => app.present.toggle(), 'dpviz-present'));
+    this.panel = h('details', {class: 'panel', 'data-control': '', 'data-testid': 'dpviz-view'});
+    app.root.append(this.tools, this.camera, this.panel);
+  }
+
+  button(text, title, onclick, test) {
+    return h('button', {type: 'button', title, 'aria-label': title, onclick, 'data-testid': test}, text);
+  }
+
+  /** Rebuilt when the tools, the number of levels or the tiles on offer change; settings survive. */
+  update(spec) {
+    const palettes = Boolean(spec.legend?.palettes);
+    const key = JSON.stringify([spec.tools, spec.levels, spec.tiles, palettes, this.app.view.raw]);
+    if (key === this.key) return;
+    this.key = key;
+    const {app} = this;
+    this.tools.replaceChildren(...(spec.tools ?? []).map(name => {
+      const {sign, text, title, tap, test} = TOOLS[name];
+      return h('button', {type: 'button', title: byFinger() ? tap : title, 'aria-pressed': 'false', 'data-tool': name, 'data-testid': test,
+        onclick: () => app.setTool(app.tool === name ? null : name)}, sign && icon(sign), text);
+    }));
+    if (spec.tools?.length) {
+      this.clearButton = this.button('✕ Clear', 'Clear the drawn shape (Delete)', () => app.clear(), 'dpviz-clear');
+      this.tools.append(this.clearButton);
+    }
+    const levels = spec.levels ?? 0;
+    if (app.view.depth >= this.levels) app.view.depth = levels; // the leaves stay the leaves
+    this.levels = levels;
+    this.depthRow = levels > 1 ? this.range('Levels', 'depth', 0, levels, 1, v => v >= levels ? 'all' : `0–${v}`) : null;
+    const rows = [
+      levels > 0 && this.check('Raw cells', 'raw', 'Every cell of the release, also those within their noise'),
+      this.depthRow,
+      palettes && this.choice('Colours', 'palette', PALETTE_NAMES),
+      spec.tiles && this.check('Street map (online)', 'tiles', `Asks ${new URL(spec.tiles.url.replace(/[{}]/g, '')).hostname} for tiles: it then learns which area you look at`),
+      this.button('Save picture', 'Save picture: what the map shows, as a PNG file', () => app.savePicture(), 'dpviz-save'),
+    ].filter(Boolean);
+    this.panel.replaceChildren(h('summary', {title: 'View settings'}, 'View'), ...rows);
+    this.refresh();
+    if (this.panel.open === false && !this.opened) this.panel.open = this.app.size().width >= PANEL_OPEN;
+    this.opened = true;
+  }
+
+  range(label, name, min, max, step, text) {
+    const {app} = this;
+    const output = h('output', {}, text(app.view[name]));
+    const input = h('input', {type: 'range', min, max, step, 'aria-label': label, 'data-testid': `dpviz-${name}`,
+      oninput: () => {
+        app.view[name] = Number(input.value);
+        output.textContent = text(app.view[name]);
+        app.render();
+      }});
+    input.value = app.view[name];
+    return h('label', {}, h('span', {}, label), input, output);
+  }
+
+  check(label, name, title = '') {
+    const {app} = this;
+    const input = h('input', {type: 'checkbox', 'data-testid': `dpviz-${name}`,
+      onchange: () => { app.view[name] = input.checked; app.dress(); }});
+    input.checked = app.view[name];
+    return h('label', {title}, input, h('span', {}, label));
+  }
+
+  choice(label, name, options) {
+    const {app} = this;
+    const select = h('select', {'aria-label': label, 'data-testid': `dpviz-${name}`,
+      onchange: () => { app.view[name] = select.value; app.dress(); }},
+    ...Object.entries(options).map(([value, text]) => h('option', {value}, text)));
+    select.value = app.view[name];
+    return h('label', {class: 'choice'}, h('span', {}, label), select);
+  }
+
+  /** Pixels along the top and the right edge that the buttons take; on a narrow map all stand above. */
+  room(narrow) {
+    const rows = [this.tools.childElementCount ? this.tools : this.panel, ...narrow ? [this.camera] : [], ...this.app.names.length ? this.app.labels.layer.children : []];
+    const low = Math.max(...rows.filter(each => each.offsetTop < this.app.root.clientHeight / 2).map(each => each.offsetTop + each.offsetHeight));
+    const right = this.camera.offsetWidth ? this.app.root.clientWidth - this.camera.offsetLeft + 8 : 0; // hidden in print
+    return {top: low + 8, right};
+  }
+
+  /** Where buttons and labels lie, as [left, top, right, bottom]: no name of a place is drawn below them. */
+  boxes() {
+    return [this.tools, this.camera, this.panel, ...this.app.labels.layer.querySelectorAll('.label')].map(
+      ({offsetLeft: x, offsetTop: y, offsetWidth: w, offsetHeight: h}) => [x - 3, y - 3, x + w + 3, y + h + 3]);
+  }
+
+  /** Which tool is on, whether there is anything to clear, what belongs to raw cells only. */
+  refresh() {
+    const {app} = this;
+    for (const button of this.tools.querySelectorAll('[data-tool]')) {
+      button.setAttribute('aria-pressed', String(button.dataset.tool === app.tool));
+    }
+    if (this.clearButton) this.clearButton.disabled = !app.shape;
+    if (this.depthRow) this.depthRow.hidden = !app.view.raw;
+    this.presentButton.setAttribute('aria-pressed', String(app.present?.on ?? false));
+  }
+}

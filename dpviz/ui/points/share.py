@@ -1,0 +1,111 @@
+"""Files for others, from Explore and Compare: the map that travels, a report, a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from dpviz.exports import map_page, report_page
+from dpviz.exports.html import labels_of
+from dpviz.releases.counts import PointRelease
+from dpviz.render import Camera
+from dpviz.render.picture import comparison_png
+from dpviz.render.scene import Bounds
+from dpviz.ui.map.component import events
+from dpviz.ui.points.answers import overlaps
+from dpviz.ui.shared.area_form import SIDES
+from dpviz.ui.shared.panels import file_button
+
+MOST = 12
+"""Rectangles that a file lists."""
+
+Series = Callable[[], tuple[Sequence[PointRelease], Sequence[str]]]
+
+
+def share_panel(
+    prefix: str,
+    map_key: str,
+    releases: Sequence[PointRelease],
+    labels: Sequence[str] = (),
+    series: Mapping[str, Series] | None = None,
+    history: Sequence[Mapping[str, Any]] = (),
+) -> None:
+    """Downloads made from the releases when a button is pressed, with the answers of this visit.
+
+    Args:
+        prefix: of the widgets' keys.
+        map_key: of the map whose camera the file takes.
+        releases: one or two.
+        labels: one each.
+        series: label, which ends with a side → makes the releases and labels that the file's
+            slider steps through.
+        history: answers of this visit.
+    """
+    with st.expander("Share", icon=":material/share:"):
+        st.caption(
+            "One file with the map inside: it opens from a USB stick, without network or server, "
+            "and answers rectangles by itself; or a page to print. They hold the release only, "
+            "never a record or an exact count. The address of this page restores your choices; an "
+            "uploaded file has to be chosen again."
+        )
+        title = _title(prefix)
+        names = list(labels) or labels_of(releases)
+        rects = asked(prefix, releases[0], history)
+        camera = camera_of(map_key)
+
+        def page(steps: Series) -> str:
+            maps, labels = steps()
+            return map_page(maps, labels=labels, rects=rects, title=title[0], camera=camera)
+
+        def report() -> str:
+            return report_page(releases, labels=names, rects=rects, title=title[0])
+
+        def picture() -> bytes:
+            return comparison_png(releases, names, rects[0] if rects else None, title=title[0])
+
+        files: dict[str, tuple[str, Callable[[], str | bytes]]] = {
+            "Map (HTML)": ("map.html", lambda: page(lambda: (releases, names))),
+            "Report (HTML)": ("report.html", report),
+            "Picture (PNG)": ("map.png", picture),
+        }
+        for label, steps in (series or {}).items():
+            files[f"{label} (HTML)"] = f"series-{label[-1].lower()}.html", partial(page, steps)
+        with st.container(horizontal=True):
+            for label, (name, make) in files.items():
+                file_button(label, make, name, f"{prefix}.share.{name}")
+
+
+def _title(prefix: str) -> list[str]:
+    """The title as its only item: a file that is made after a change of it takes the new one.
+
+    A press of a button right after typing reaches the server before the page is drawn again.
+    """
+    key = f"{prefix}.share.title"
+    titles: list[str] = st.session_state.setdefault(f"{key}.kept", [""])
+
+    def changed() -> None:
+        titles[0] = st.session_state[key]
+
+    st.text_input(
+        "Title", key=key, placeholder="A title for the file", max_chars=120, on_change=changed
+    )
+    return titles
+
+
+def asked(prefix: str, release: PointRelease, history: Sequence[Mapping[str, Any]]) -> list[Bounds]:
+    """The rectangles of a release's history that it can answer: the one in force first."""
+    current = st.session_state.get(f"{prefix}.rect")
+    boxes = [tuple(current)] if current else []
+    boxes += [tuple(row[side] for side in SIDES) for row in history if "ring" not in row]
+    return [rect for rect in dict.fromkeys(boxes) if overlaps(rect, release.domain)][:MOST]
+
+
+def camera_of(map_key: str) -> Camera | None:
+    """Where the visitor looks; None where they have not moved the map."""
+    seen = events(map_key).camera
+    if not seen:
+        return None
+    return Camera(longitude=seen["longitude"], latitude=seen["latitude"], zoom=seen["zoom"])

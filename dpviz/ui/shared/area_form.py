@@ -1,0 +1,234 @@
+"""The public area of a file: by name, pasted, typed, or taken from data that are public."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import cache
+from urllib.parse import unquote
+
+import streamlit as st
+
+from dpviz.datasets.basemap import named_areas
+from dpviz.domain import Domain
+from dpviz.domain.crs import DEGREES, known_crs
+from dpviz.errors import DomainError, DpvizError
+from dpviz.planning.bounds import doubt, require_area
+from dpviz.render.cells import domain_bounds
+from dpviz.render.projection import from_degrees, to_degrees
+from dpviz.render.scene import Bounds
+from dpviz.ui.shared.text import plain
+
+SIDES = ("west", "south", "east", "north")
+
+areas = cache(named_areas)
+"""Countries, states and towns of the base map, by name: west, south, east, north."""
+
+
+def public_box(prefix: str, crs: str, extent: Callable[[], Bounds] | None) -> Bounds | None:
+    """The public area in the CRS; None while it is missing.
+
+    It is typed, or taken from records that are public, of which ``extent`` gives it.
+    """
+    taken = f"{prefix}.bounds.of_records"
+    if extent is None and taken in st.session_state:
+        _forget_sides(prefix, st.session_state.pop(taken))
+    bounds = bounds_form(prefix, crs)
+    if extent is not None:
+        st.caption("These records are already public, so the area may be taken from them.")
+        if st.button("Use data extent", key=f"{prefix}.extent"):
+            box = extent()
+            set_area(prefix, box, crs)
+            st.session_state[taken] = [_as_typed(side) for side in box]
+            st.rerun()
+    else:
+        st.caption(
+            "The area is PUBLIC: choose it from what everybody knows (the city, the country), "
+            "never from the records. Those outside are left out."
+        )
+    if bounds is None:
+        st.info(
+            "Choose the area: type it, paste it, or draw it on the map.",
+            icon=":material/crop_free:",
+        )
+        return None
+    return bounds
+
+
+def checked_area(domain: Domain) -> None:
+    """Refuse an area outside its CRS's own or of no map, and warn of one that looks like a slip.
+
+    Raises:
+        DomainError: it does not touch the area of use, or has a side nowhere on the Earth.
+    """
+    require_area(domain)
+    domain_bounds(domain)
+    line = doubt(domain)
+    if line:
+        st.warning(plain(f"Is this the area? {line}"), icon=":material/wrong_location:")
+
+
+def bounds_form(prefix: str, crs: str = DEGREES) -> Bounds | None:
+    """The area by name, as pasted text, or by its four sides in the CRS; None while one lacks."""
+    geographic = known_crs(crs).is_geographic
+    unit = "" if geographic else f"; {plain(crs)}, {known_crs(crs).axis_info[0].unit_name}"
+    st.markdown(f"**Area** (public{unit})")
+    st.selectbox(
+        "Search a country, state or city",
+        list(areas()),
+        index=None,
+        placeholder="Type a name",
+        key=f"{prefix}.area",
+        on_change=_named_area,
+        args=(prefix, crs),
+    )
+    st.text_input(
+        "Or paste a bounding box",
+        key=f"{prefix}.pasted",
+        placeholder="west, south, east, north",
+        on_change=_pasted_area,
+        args=(prefix, crs),
+    )
+    wrong = st.session_state.pop(f"{prefix}.pasted.wrong", None)
+    if wrong:
+        st.error(plain(wrong), icon=":material/error:")
+    given = st.session_state.pop(f"{prefix}.bounds.next", None)
+    if given is not None:
+        for side, value in zip(SIDES, given, strict=True):
+            st.session_state[f"{prefix}.bounds.{side}"] = _as_typed(value)
+    for side in SIDES:
+        st.number_input(
+            side,
+            value=None,
+            format="%.6f" if geographic else "%.2f",
+            key=f"{prefix}.bounds.{side}",
+            on_change=_typed_area,
+            args=(prefix, crs),
+        )
+    return sides_of(prefix)
+
+
+def _as_typed(side: float) -> float:
+    return round(float(side), 6)
+
+
+def _forget_sides(prefix: str, sides: Sequence[float]) -> None:
+    """Empty those of the form that were taken from records that count as confidential now."""
+    keys = [f"{prefix}.bounds.{side}" for side in SIDES]
+    old = [key for key, side in zip(keys, sides, strict=True) if st.session_state.get(key) == side]
+    for key in old:
+        st.session_state[key] = None
+    if old:
+        st.session_state.pop(f"{prefix}.bounds.seen", None)
+        st.warning(
+            "The area had been taken from the records, which are confidential now: choose it from "
+            "what everybody knows.",
+            icon=":material/shield:",
+        )
+
+
+def sides_of(prefix: str) -> Bounds | None:
+    """The sides in the form; None while one is missing."""
+    sides = [st.session_state.get(f"{prefix}.bounds.{side}") for side in SIDES]
+    if None in sides:
+        return None
+    west, south, east, north = map(float, sides)  # type: ignore[arg-type]
+    return west, south, east, north
+
+
+def _named_area(prefix: str, crs: str) -> None:
+    chosen = st.session_state[f"{prefix}.area"]
+    if chosen is not None:
+        set_degrees(prefix, areas()[chosen], crs)
+        st.session_state[f"{prefix}.bounds.seen"] = areas()[chosen]
+
+
+def _pasted_area(prefix: str, crs: str) -> None:
+    text = st.session_state[f"{prefix}.pasted"]
+    if text.strip():
+        try:
+            set_area(prefix, box_of(text), crs)
+        except DpvizError as error:
+            st.session_state[f"{prefix}.pasted.wrong"] = str(error)
+
+
+def _typed_area(prefix: str, crs: str) -> None:
+    typed = sides_of(prefix)
+    if typed is not None:
+        _go_there(prefix, typed, crs)
+
+
+def box_of(text: str) -> Bounds:
+    """Four numbers in any notation: west, south, east, north.
+
+    >>> box_of("[-10.83657, 49.38, 2.1, 60.9]")
+    (-10.83657, 49.38, 2.1, 60.9)
+
+    >>> box_of("bbox=.5%2C49.38%2C2.1%2C60.9")
+    (0.5, 49.38, 2.1, 60.9)
+
+    Raises:
+        DomainError: not four numbers, or in another order, or with letters in place of signs.
+    """
+    text = unquote(text)
+    if re.search(r"\d\s*°|\d[NSEW]\b", text):  # 10.8° W is -10.8, and often comes after 49.4° N
+        raise DomainError(
+            "give degrees as plain numbers: west, south, east, north; west is negative"
+        )
+    words = re.findall(r"[-−]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?", text)
+    numbers = [float(word.replace("−", "-")) for word in words]
+    if len(numbers) != 4:
+        raise DomainError(f"not four numbers but {len(numbers)}: paste west, south, east, north")
+    west, south, east, north = numbers
+    if west >= east or south >= north:
+        raise DomainError("this box has no area: give west, south, east, north in this order")
+    return west, south, east, north
+
+
+def sides_in_words(domain: Domain) -> list[str]:
+    """West, south, east and north of an area, a line each.
+
+    >>> sides_in_words(Domain.from_bounds((14.4, -24.1, 15.0, -23.6), ("lon", "lat")))
+    ['west 14.4', 'south −24.1', 'east 15', 'north −23.6']
+    """
+    sides = zip(SIDES, domain.place.bounds, strict=False)
+    return [f"{name} {side:.6g}".replace("-", "−") for name, side in sides]
+
+
+def set_area(prefix: str, bounds: Bounds, crs: str) -> None:
+    """Fill the form in the next run with a box of the CRS, and let the map of the area go there."""
+    st.session_state[f"{prefix}.bounds.next"] = bounds
+    _go_there(prefix, bounds, crs)
+
+
+def set_degrees(prefix: str, bounds: Bounds, crs: str) -> None:
+    """Fill the form in the next run with a box in degrees, drawn or found by name."""
+    try:
+        digits = 6 if known_crs(crs).is_geographic else 0
+        sides = from_degrees(bounds, crs, around=True)
+        require_area(Domain(sides[:2], sides[2:], crs=crs))
+    except DpvizError as error:
+        st.session_state[f"{prefix}.pasted.wrong"] = str(error)
+    else:
+        st.session_state[f"{prefix}.bounds.next"] = [round(side, digits) for side in sides]
+
+
+def on_map(bounds: Bounds, crs: str) -> Bounds | None:
+    """A box of the CRS in degrees; None for what no map shows, or in a CRS that nobody knows.
+
+    >>> on_map((530_000, 180_000, 529_000, 181_000), "EPSG:27700") is None  # west of its west
+    True
+    """
+    try:
+        known_crs(crs)
+        west, south, east, north = to_degrees(bounds, crs)[0].tolist()
+    except DomainError:
+        return None
+    ordered = -180 <= west < east <= 540 and -90 <= south < north <= 90
+    return (west, south, east, north) if ordered else None
+
+
+def _go_there(prefix: str, bounds: Bounds, crs: str) -> None:
+    seen = on_map(bounds, crs)
+    if seen is not None:
+        st.session_state[f"{prefix}.bounds.seen"] = seen

@@ -1,0 +1,89 @@
+"""What a visitor takes home of a release: files for other programs, and the map as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from dpviz.releases.counts import is_points
+from dpviz.releases.export import export
+from dpviz.releases.release import Release
+from dpviz.releases.store import save
+from dpviz.trees.lattice import Float
+from dpviz.ui.shared.code import code_panel
+from dpviz.ui.shared.panels import file_button, file_bytes
+from dpviz.ui.shared.prices import budget_breakdown
+from dpviz.ui.shared.text import half_on_screen, on_screen
+
+FORMATS = {"GeoParquet": "parquet", "GeoJSON": "geojson", "GeoPackage": "gpkg", "CSV": "csv"}
+WITHOUT_SHAPES = {"Parquet": "parquet", "CSV": "csv"}
+"""Of a release whose cells are no rectangles on a map, such as one of trips."""
+ROWS = 500
+"""Rows of the table that stands for a map."""
+
+
+def release_details(
+    prefix: str,
+    release: Release,
+    files: Callable[[str, Any], object] | None = None,
+    spent: Callable[[], object] | None = None,
+) -> None:
+    """Folded away below a map: what the release cost, how it was made, its files.
+
+    Args:
+        prefix: of the page.
+        release: of any kind.
+        files: draws the buttons of its files, see :func:`download_buttons`.
+        spent: draws more on how the budget was spent.
+    """
+    with st.expander("How the budget was spent", icon=":material/payments:"):
+        budget_breakdown(release.header)
+        if spent is not None:
+            spent()
+    code_panel(prefix, release)
+    with st.expander("Download this release", icon=":material/download:"):
+        (files or download_buttons)(prefix, release)
+
+
+def download_buttons(prefix: str, release: Release) -> None:
+    """The files of a release of points or areas, and what is in them."""
+    areas = release.kind == "areas"
+    formats = file_buttons(prefix, release, "areas" if areas else "release")
+    first, *others = formats
+    every, finest = (
+        ("every level", "finest areas") if areas else ("cells of all sizes", "smallest cells")
+    )
+    st.caption(
+        f"The release with its header, never the records. {first} holds {every} and reopens in "
+        f"dpviz; {'the others hold' if others[1:] else f'{others[0]} holds'} the {finest}."
+        + (" `dpviz export … --join` adds the counts to a file of yours." if areas else "")
+    )
+
+
+def file_buttons(prefix: str, release: Release, stem: str) -> list[str]:
+    """One button a format; a file is made when its button is pressed. The formats by name.
+
+    Args:
+        prefix: of the buttons' keys.
+        release: of any kind.
+        stem: of the files' names.
+    """
+    shapes = not is_points(release) or release.domain.place.dims == 2
+    formats = FORMATS if shapes else WITHOUT_SHAPES
+    with st.container(horizontal=True, gap="small"):  # wraps where it is narrow
+        for label, ending in formats.items():
+            name, write = f"{stem}.{ending}", save if ending == "parquet" else export
+            file_button(label, partial(file_bytes, write, release, name), name, f"{prefix}.{name}")
+    return list(formats)
+
+
+def counts_as_shown(counts: Float, halves: Float) -> dict[str, Float]:
+    """Columns of a table: noisy counts, and half of their intervals."""
+    return {
+        "noisy count": np.array(list(map(on_screen, counts, halves))),
+        "95 % interval ±": np.array(list(map(half_on_screen, halves))),
+    }

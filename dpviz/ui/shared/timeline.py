@@ -1,0 +1,61 @@
+"""A timeline with a window marked in it, and the window of an address."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from dpviz.domain import Domain
+from dpviz.domain.calendar import Calendar
+from dpviz.releases.answers import Timeline
+from dpviz.roads.steps import Steps
+from dpviz.ui.shared import permalink
+from dpviz.ui.shared.charts import time_form, timeline_chart
+
+Window = tuple[float, float]
+MOST_LETTERS = 100
+"""Of a period in an address."""
+
+
+def _window(name: str) -> str | None:
+    asked = permalink.parameter(name)
+    return asked if asked and len(asked) <= MOST_LETTERS else None
+
+
+PERIOD = permalink.Field("period", _window, str)
+
+
+def zone_words(domain: Domain | Steps) -> str:
+    """Whose clocks they are, and what a cycle is of."""
+    return domain.zone if domain.cycle is None else f"hour of the {domain.cycle}, {domain.zone}"
+
+
+def timeline_rows(axis: Calendar, line: Timeline) -> pd.DataFrame:
+    """The steps of a timeline, as its chart takes them."""
+    ends = {"from": line.start.astype(float), "to": line.end.astype(float)}
+    return pd.DataFrame(
+        {
+            "start": _clocks(axis, ends["from"]),
+            "end": _clocks(axis, ends["to"]),
+            **{name: list(map(axis.words, each.tolist())) for name, each in ends.items()},
+            "count": line.count,
+            "low": line.low,
+            "high": line.high,
+        }
+    )
+
+
+def marked_timeline(rows: pd.DataFrame, axis: Calendar, window: Window) -> Any:
+    """The chart of a timeline, with a window marked in it."""
+    start, end = _clocks(axis, window)
+    form = {"day": "%H:%M", "week": "%a %H:%M"}.get(str(axis.cycle)) or time_form(
+        rows["end"].iloc[-1] - rows["start"].iloc[0]
+    )
+    closing = rows.iloc[-1:].assign(start=rows["end"].iloc[-1:])  # else the last step has no width
+    return timeline_chart(pd.concat([rows, closing], ignore_index=True), start, end, form)
+
+
+def _clocks(axis: Calendar, seconds: Any) -> list[pd.Timestamp]:
+    """What clocks show at places on the axis, as a chart takes them."""
+    return [pd.Timestamp(axis.clocks(each), tz="UTC") for each in seconds]

@@ -1,0 +1,97 @@
+"""What the client's program repeats of the engine's arithmetic is the engine's.
+
+Node runs it, or a browser where there is no Node.
+"""
+
+import json
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+import dpviz
+from dpviz.releases.answers import INTERVAL_SDS
+from dpviz.render import half_width_words, interval_words, rounded, short, with_noise
+from dpviz.render.client.assemble import script
+from dpviz.render.numbers import percent_interval, with_interval
+
+
+@pytest.fixture
+def evaluated(request):
+    """The value of an expression with a program of the client, on some data."""
+    node = shutil.which("node")
+
+    def evaluate(program, expression, data):
+        if node is None:
+            page = request.getfixturevalue("open_file")("<title>no map</title>")
+            return page.evaluate(f"data => {{ {script(program)} return {expression}; }}", data)
+        code = f"{script(program)}\nconst data = {json.dumps(data)};\n"
+        code += f"process.stdout.write(JSON.stringify({expression}));"
+        command = [node, "--input-type=module", "-"]
+        made = subprocess.run(command, input=code, capture_output=True, text=True, check=False)
+        assert not made.stderr
+        return json.loads(made.stdout)
+
+    return evaluate
+
+
+def test_numbers_are_rounded_as_those_of_tables(evaluated):
+    """Halves went up in the map, to the even digit in tables: 45 ± 50 was 50 here and 40 there.
+
+    And 425.85 ± 1.1 was 425.8 here and 425.9 there: as a float it is more than half way.
+    """
+    random = np.random.default_rng(4)
+    rows = [[n / 2, random.uniform(0.1, 900), random.uniform(0, 50)] for n in range(-600, 600)]
+    rows += [[425.85, 1.1, 0.2], [123_456_827, 40, 40], [7, 0, 0], [0.4, 0, 0], [5, 9.6, 99.5]]
+    decimals = random.integers(-4, 8, 10_000).tolist()
+    for places in decimals:  # of which many end with 5, just where they are rounded
+        value = round(random.normal(0, 10 ** (6 - places)), places)
+        half, below = (float(f"{each:.2g}") for each in random.exponential(10.0**-places, 2))
+        rows.append([value, 10 * half, below])
+    mine = evaluated(
+        "answer/numbers.js",
+        "data.map(([v, h, d]) => [withNoise(v, h), roundedTo(v, h), "
+        "halfWidthWords(h), short(v), intervalWords(v, h), withInterval(v, v - d, v + h), "
+        "percentInterval(v / 1e3, (v - d) / 1e3, (v + h) / 1e3)])",
+        rows,
+    )
+    for (value, half, below), words in zip(rows, mine, strict=True):
+        ends = value, value - below, value + half
+        assert words == [
+            with_noise(value, half),
+            rounded(value, half),
+            half_width_words(half),
+            short(value),
+            interval_words(value, half),
+            with_interval(*ends),
+            percent_interval(*(each / 1e3 for each in ends)),
+        ]
+
+
+def test_a_rectangle_is_counted_as_the_engine_counts_it(evaluated):
+    release = dpviz.build(dpviz.load("city-50k"), "privtree", 1.0, seed=1)
+    domain, nodes = release.domain, release.nodes
+    corners = np.random.default_rng(5).uniform(domain.lower, domain.upper, (200, 2, 2))
+    rects = np.sort(corners, axis=1).reshape(-1, 4)
+    tree = {
+        "roots": nodes.levels[0].stop,
+        "noise": None,
+        "coherence": nodes.coherence,
+        **{name: getattr(nodes, name).ravel().tolist() for name in ("lo", "hi", "first_child")},
+        **{name: getattr(nodes, name).tolist() for name in ("n_children", "count", "variance")},
+    }
+    box = {"lower": domain.lower, "upper": domain.upper, "side": domain.side}
+    mine = evaluated(
+        "answer/answer.js",
+        f"data.rects.map(rect => rangeCount(data.tree, rect, data.box, {INTERVAL_SDS}))",
+        {"tree": tree, "box": box, "rects": rects.tolist()},
+    )
+    answers = release.count(rects)
+    for name, theirs in (
+        ("count", answers.count),
+        ("noise", answers.noise_sd),
+        ("uniformity", answers.uniformity_sd),
+    ):
+        assert [each[name] for each in mine] == pytest.approx(theirs, rel=1e-9, abs=1e-6)
+    assert [len(each["used"]) for each in mine] == answers.nodes.tolist()

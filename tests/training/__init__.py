@@ -1,1 +1,0 @@
-"""Synthetic scenes that post-processing is trained on: nobody's locations."""
