@@ -17,7 +17,6 @@ from dpviz.domain import Domain
 from dpviz.errors import DomainError
 from dpviz.files import limits
 from dpviz.lazy import shapely
-from dpviz.releases.answers import RangeAnswers, answers_from
 from dpviz.releases.points.clipping import is_flat, joined, outlines_of
 from dpviz.releases.points.range_count import Cover, sums_of
 from dpviz.trees.decomposition import Decomposition
@@ -99,23 +98,14 @@ def _is_finite(shape: Any) -> bool:
     return known and bool(np.isfinite(shapely.get_coordinates(shape)).all())
 
 
-def region_count(
-    domain: Domain, nodes: Decomposition, noise: HaarNoise | None, regions: Regions
-) -> RangeAnswers:
-    """Estimated records in regions.
+def region_sums(nodes: Decomposition, noise: HaarNoise | None, cover: Cover) -> Float:
+    """Sums over the nodes that answer regions, float64 (q, 4); what lies outside counts nothing.
 
     Args:
-        domain: of a 2-D release.
-        nodes: of it.
+        nodes: of a 2-D release.
         noise: the exact noise of their sums, where the release states one.
-        regions: see :func:`regions_of`, and ``read_regions`` of ``region_file``. What lies outside
-            the domain counts nothing: see their ``inside``.
+        cover: see :func:`region_cover`.
     """
-    return answers_from(region_sums(nodes, noise, region_cover(domain, nodes, regions)))
-
-
-def region_sums(nodes: Decomposition, noise: HaarNoise | None, cover: Cover) -> Float:
-    """Sums over the nodes that answer regions, float64 (q, 4)."""
     columns = sums_of(nodes, noise, cover)
     if noise is not None:
         columns[:, 1] = _exact_variance(nodes, noise, cover)
