@@ -177,7 +177,7 @@ def test_the_commands(files, odd):
     for arguments, message in [
         (["query", out], "nothing to answer"),
         (["query", out, "--between", "a"], "give two node ids"),
-        (["build", "generate:9", "-o", out], "--graph is missing"),
+        (["build", "generate:9", "-o", out], "no built-in data set 'generate:9'"),
         (["build", "city", "--graph=city", "-o", "r.txt"], "give a .parquet file"),
         (["build", "city", "--graph=city", "-o", out, "--method", "x+y"], "unknown part 'x'"),
     ]:

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from dpviz.checks import require
 from dpviz.domain import Domain
 from dpviz.domain.crs import known_crs
 from dpviz.errors import DomainError, ParameterError, ReleaseError
@@ -113,12 +114,11 @@ class Streets(Frame):
         leaf, share = self.leaves(nodes)
         return Answers(**interval(nodes.count[leaf] * share, np.sqrt(nodes.variance[leaf]) * share))
 
-    def questions(self, queries: Any, period: Any = None) -> Paths:
+    def questions(self, queries: Paths, period: Any = None) -> Paths:
         """Paths of the graph."""
         if period is not None:
             raise DomainError(f"period {period!r}: this release has no time, leave the period out")
-        if not isinstance(queries, Paths):
-            raise ParameterError(f"queries of type {type(queries).__name__}: give paths")
+        require(queries, Paths, "queries", ParameterError)
         require_workload(queries)
         require_paths(self.graph, queries)
         return queries
