@@ -129,7 +129,7 @@ def test_a_release_keeps_its_directions_and_its_sums(one_way):
         truth = workload.sum(exact_visits(data))
         np.testing.assert_allclose(release.count(workload).count, truth, atol=1e-3)
     again = from_arrow(release.to_arrow())
-    assert again.graph.directed
+    assert again.frame.graph.directed
     backwards = Paths.of([workload[0][::-1]])
     with pytest.raises(DataError, match="is not a path"):
         again.count(backwards)

@@ -118,7 +118,10 @@ class Streets(Frame):
         if period is not None:
             raise DomainError(f"period {period!r}: this release has no time, leave the period out")
         if not isinstance(queries, Paths):
-            raise ParameterError(f"queries of type {type(queries).__name__}: give paths")
+            raise ParameterError(
+                f"queries of type {type(queries).__name__}: give dpviz.Paths.of([[0, 1]]), or "
+                "dpviz.workload_of"
+            )
         require_workload(queries)
         require_paths(self.graph, queries)
         return queries
