@@ -4,7 +4,7 @@ import numpy as np
 import shapely
 
 import dpviz
-from dpviz.releases.areas.partition import hierarchy
+from dpviz.releases.areas.hierarchy import hierarchy
 
 
 def voronoi(domain, size, seed):

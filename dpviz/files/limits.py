@@ -52,7 +52,6 @@ STREETS = Limit(5_000_000, "streets or nodes", "cut the network to the area")
 VERTICES = Limit(2_000_000, "vertices", "simplify the shapes")
 CORNERS = Limit(500, "corners of a drawn polygon", "draw a simpler one")
 CUTS = Limit(30_000_000, "vertices to cut by cells", "simplify the shapes, or give fewer")
-QUERIES = Limit(1_000_000, "queries", "give fewer at a time")
 REGIONS = Limit(100_000, "regions", "give fewer at a time")
 MEMBERS = Limit(1_000, "members in an archive", "zip one file or Shapefile only")
 

@@ -247,6 +247,7 @@ LONG = "x" * 300
     [
         ("build", "points.csv", BOX, "-o", f"{LONG}.parquet"),
         ("build", "points.csv", BOX, "-o", "out.parquet", "--workload", LONG),
+        ("check", f"{LONG}.csv", BOX),
         ("app", LONG),
         ("query", "r.parquet", "--regions", LONG),
         ("share", "r.parquet", "-o", "map.html", "--basemap", LONG),
@@ -255,7 +256,8 @@ LONG = "x" * 300
     ],
 )
 def test_a_name_that_the_system_refuses_is_one_line(folder, words):
-    refused(folder, words, "File name too long: give another")
+    line = "names of up to 255 bytes" if words[0] == "check" else "File name too long: give another"
+    refused(folder, words, line)
 
 
 def test_a_folder_that_nobody_may_look_into_is_one_line(folder, monkeypatch):

@@ -97,7 +97,7 @@ def test_a_valid_polygon_of_very_many_corners_is_bounded(monkeypatch):
     shapes = np.array([star(10_000, radius) for radius in (0.3, 1e-6)], dtype=object)
     regions = Regions(("wide", "narrow"), shapes, np.ones(2))
     cover = region_cover(DOMAIN, RELEASE.nodes, regions)
-    assert set(cover.region.tolist()) == {0, 1}
+    assert set(cover.query.tolist()) == {0, 1}
     for most in (30_000, 100_000):  # before anything is cut, and on the way down
         monkeypatch.setattr(limits, "CUTS", limits.CUTS._replace(most=most))
         with pytest.raises(DataError, match="000 vertices to cut by cells: simplify the shapes"):

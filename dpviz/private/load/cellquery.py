@@ -216,11 +216,15 @@ class CellQuery:
             values = [as_number(each, dialect) for each in point_axes(values[0])]
         elif self.of_geometry:
             place = exp.cast(values[0], "geometry") if dialect == "postgres" else values[0]
-            values = [exp.func(name, place.copy()) for name in ("ST_X", "ST_Y")]
+            point, one = place, exp.Literal.number(1)
+            if dialect == "postgres":  # a multipoint of one is that point
+                point = exp.func("ST_GeometryN", place.copy(), one)
+            values = [exp.func(name, point.copy()) for name in ("ST_X", "ST_Y")]
             if dialect == "postgres":  # ST_X of anything but a point is an error
-                is_point = exp.EQ(
-                    this=exp.func("ST_GeometryType", place.copy()),
-                    expression=exp.Literal.string("ST_Point"),
+                kinds = map(exp.Literal.string, ("ST_Point", "ST_MultiPoint"))
+                is_point = exp.and_(
+                    exp.In(this=exp.func("ST_GeometryType", place.copy()), expressions=[*kinds]),
+                    exp.EQ(this=exp.func("ST_NumGeometries", place.copy()), expression=one.copy()),
                 )
                 here = exp.In(
                     this=exp.func("ST_SRID", place.copy()),

@@ -65,7 +65,7 @@ class Postgres(Engine):
                 "SELECT postgis_typmod_srid(%s), postgis_typmod_type(%s)", [modifier, modifier]
             )
             srid, shape = cursor.fetchone() or (0, "")
-        if not str(shape).upper().startswith(("POINT", "GEOMETRY")):
+        if not str(shape).upper().startswith(("POINT", "MULTIPOINT", "GEOMETRY")):
             raise DataError(f"column {shown(column)} holds {shape}: only points can be counted")
         srid = int(srid) or (4326 if kind == "geography" else 0)
         if srid and not same_crs(f"EPSG:{srid}", domain.crs):

@@ -180,6 +180,11 @@ def test_what_postgis_refuses(postgres):
         for srid in (0, 4326, 3857):  # where places of another CRS are, nobody knows
             db.execute(f"INSERT INTO mixed SELECT 1, ST_Point({x}, {y}, {srid})".encode())
     assert dpviz.load(postgres, box, table="mixed")._index.total == 2
+    with connected(postgres) as db:
+        for points in (f"{x} {y}", f"{x} {y},0 0"):  # a multipoint of one is that point
+            shape = f"'SRID=4326;MULTIPOINT({points})'"
+            db.execute(f"INSERT INTO mixed SELECT 1, {shape}::geometry".encode())
+    assert dpviz.load(postgres, box, table="mixed")._index.total == 3
     with pytest.raises(DataError, match="cannot take points in 'who' apart"):
         dpviz.load(postgres, box, table="plane1_points", columns=["who"])
     globe = dpviz.load(postgres, box, table="globe", columns=["geom"])
