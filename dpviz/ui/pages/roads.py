@@ -57,8 +57,10 @@ def _show(release: RoadRelease, source: RoadSource, plan: RoadChoice | None) -> 
     plan = plan or RoadChoice.of(release.header)
     window = chosen_window(KEY, release)
     part = within(f"{KEY}.part", release, window)
-    workload = sample_queries(source.data.graph, plan.workload)
-    if not beats_zero(part, workload):
+    with st.spinner("Comparing typical paths with the noise …"):  # compiles on a first run
+        workload = sample_queries(source.data.graph, plan.workload)
+        useful = beats_zero(part, workload)
+    if not useful:
         st.warning(
             f"At ε = {plan.epsilon:g}, {plain(title_of(plan.method))} does not beat answering "
             "zero: the noise of a typical query is as large as its answer. Raise ε, choose longer "
