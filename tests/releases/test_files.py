@@ -189,7 +189,9 @@ def test_left_over_files_of_killed_processes_are_swept(tmp_path):
     """Not what somebody else called so: an hour later a ledger was gone, and its seal with it."""
     made = []
     files.write_file(tmp_path / "a.txt", lambda name: made.append(Path(name)) or made[0].touch())
-    stale, beside, busy = made[0], Path(f"{made[0]}-journal"), Path(str(made[0])[:-5] + "0.txt")
+    stale, beside = made[0], Path(f"{made[0]}-journal")
+    other = "1" if stale.stem.endswith("0") else "0"
+    busy = stale.with_name(f"{stale.stem[:-1]}{other}.txt")
     own = [
         tmp_path / f".dpviz-{name}" for name in ("ledger.sqlite", "ledger.sqlite.seal", "a.lock")
     ]
