@@ -1,4 +1,4 @@
-"""What a browser shows before Streamlit runs in it: the style sheet, a sketch, deck.gl.
+"""First paint of a page, before Streamlit runs in the browser: style sheet, sketch, deck.gl.
 
 Streamlit sends its own page for every address and styles parts once they have loaded, so that all
 of it moves at every visit. This room puts three things into that page: the app's style, so that
@@ -123,7 +123,7 @@ def pages(base: str, deck: str, home: str, newcomer: Callable[[], bool]) -> Rout
         base: the path of the app on this server.
         deck: the address of deck.gl.
         home: the first page's name.
-        newcomer: whether the server shows the demo to whoever asks for nothing else.
+        newcomer: whether the server shows the demo to visitors whose address asks for nothing else.
     """
 
     async def page(request: Request) -> Response:

@@ -1,4 +1,4 @@
-"""Whether a server, and who asks it, are on this computer alone."""
+"""Checks that a server and its client are both on this computer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ RELAYED = ("x-forwarded-", "x-real-ip", "forwarded", "via")
 
 
 def is_here(address: str | None) -> bool:
-    """Whether an address is this machine alone.
+    """Return whether an address is reachable from this computer only.
 
     >>> is_here("127.0.0.1"), is_here("localhost"), is_here("0.0.0.0"), is_here(None)
     (True, True, False, False)
@@ -24,7 +24,7 @@ def is_here(address: str | None) -> bool:
 
 
 def from_here(address: str | None, headers: Mapping[str, str]) -> bool:
-    """Whether only this computer reaches a server at the address, and asks it without a proxy.
+    """Return whether only this computer reaches the server, and asks it without a proxy.
 
     >>> from_here("127.0.0.1", {"Host": "localhost:8501"})
     True

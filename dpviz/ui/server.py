@@ -129,7 +129,7 @@ def _with_headers(given: Any) -> list[tuple[bytes, bytes]]:
 
 
 def _is_host(host: str) -> bool:
-    """Whether this server goes by that name: any where it is open to others and names none."""
+    """Return whether requests may name this host; any if open to others without a list."""
     try:
         name = (urlsplit(f"//{host}").hostname or "").rstrip(".")
     except ValueError:
@@ -143,7 +143,7 @@ def _is_host(host: str) -> bool:
 
 
 def _is_same_origin(asked: dict[str, str]) -> bool:
-    """Whether a page of this server asks, or a program that is no browser."""
+    """Return whether a request's Origin is allowed; a program that is not a browser sends none."""
     origin = asked.get("origin")
     if origin is None:
         return True
@@ -167,7 +167,7 @@ async def _refuse(
 
 
 def shows_demo() -> bool:
-    """Whether a newcomer finds the demo, as it comes with the app."""
+    """Return whether a new visitor is shown the demo exactly as it comes with the app."""
     return not (has_login() or os.environ.get(OPENED) or os.environ.get(basemap.VARIABLE))
 
 
@@ -175,7 +175,7 @@ MIDDLEWARE = [Middleware(Guard), Middleware(UploadLimit)]
 
 
 def routes() -> list[BaseRoute]:
-    """What this server answers before Streamlit: its pages' HTML, and deck.gl."""
+    """Routes that this server answers before Streamlit: the HTML of pages, and deck.gl."""
     base = base_path()
     return [
         Mount(f"{base}deck", StaticFiles(directory=DECK)),

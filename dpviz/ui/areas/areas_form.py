@@ -1,4 +1,4 @@
-"""What is counted: cells that the method chooses, the areas of a public file, or hexagons."""
+"""Sidebar form for what is counted: cells of the method, areas of a public file, or hexagons."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ AIM = 400
 
 
 def counted_form(prefix: str, domain: Domain) -> str:
-    """Whether cells, areas or hexagons are counted; cells alone where there is more than places."""
+    """Ask what to count by; always cells unless the data are places in 2D and nothing else."""
     if domain.dims != 2:
         return CELLS
     if domain.kinds is not None or domain.values is not None:
@@ -174,6 +174,6 @@ def _check_number(areas: float) -> None:
 
 
 def areas_link(choice: Choice) -> dict[str, str | None]:
-    """What the address holds of the areas: hexagons, since a file is not in it."""
+    """Address parameter of the areas: hexagons only, since an uploaded file is not in it."""
     areas = choice.areas
     return {"areas": None if areas is None or areas.uploaded else areas.source}

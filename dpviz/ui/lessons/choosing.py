@@ -128,7 +128,7 @@ def _chart(room: Room, rows: list[dict[str, Any]], size: str) -> None:
 
 
 def _winners(rows: list[dict[str, Any]]) -> None:
-    """Who has the least error where, in words that also fit a phone."""
+    """List the method with the least error per size and ε, in words that also fit a phone."""
     import pandas as pd
 
     table = pd.DataFrame(rows)

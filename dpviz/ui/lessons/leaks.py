@@ -1,4 +1,4 @@
-"""What leaks: exact counts, a rectangle moved by one metre, one person found."""
+"""Lesson on leaks: exact counts, a rectangle moved by one metre, one person found."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def body(room: Room) -> None:
 
 
 def _place(room: Room) -> tuple[float, float]:
-    """Where the path leads: a click, the address, or where a path is long."""
+    """Target of the path: the last click, else the address, else a place with a long path."""
     key = f"{room.key}.place"
     if key not in st.session_state:
         asked = permalink.number_list("place", 2) or (math.inf, math.inf)

@@ -59,17 +59,17 @@ Rect = tuple[float, float, float, float]
 
 @dataclass
 class Room:
-    """What a chapter is given, and what it hands back to the page.
+    """Inputs of a chapter, and its outputs for the page.
 
     Attributes:
-        key: of the chapter, the prefix of its widgets.
+        key: chapter name, the prefix of its widgets' keys.
         data: name of a built-in public data set.
-        epsilon: as the page's slider says.
+        epsilon: value of the page's slider.
         seed: of the simulated noise.
         tables: charts as tables, by caption; the page shows them.
         link: the chapter's own parameters of the address.
-        controls: by their names in the address.
-        chosen: its controls that do not stand where they began, also for the address.
+        controls: names of its controls in the address.
+        chosen: controls changed from their start values, also for the address.
     """
 
     key: str
@@ -98,7 +98,7 @@ class Room:
 
     @property
     def map_key(self) -> str:
-        """Of the chapter's one map."""
+        """Widget key of the chapter's one map."""
         return f"{self.key}.map"
 
     def release(self, method: str, **parameters: Any) -> PointRelease:
@@ -188,7 +188,7 @@ class Room:
         start: Any,
         **look: Any,
     ) -> Any:
-        """What a control of some options, or a slider of whole numbers, is set to."""
+        """Draw a control with options, or a slider of whole numbers, and return its value."""
         options = (offered[0], offered[-1]) if widget is st.slider else (offered,)
         return widget(label, *options, key=self.control(name, offered, start), **look)
 

@@ -49,9 +49,9 @@ def _turn(key: str, label: str, shortcut: str, names: list[str], to: int, icon: 
 
 
 def _turn_page(key: str, names: list[str], by: int) -> None:
-    """From the chapter that is open when the press is heard: no press of two is lost.
+    """Turn pages from the chapter open when the press arrives, so that two presses turn two.
 
-    A press that is heard once the page has been left turns nothing: there is no chapter any more.
+    A press that arrives after the page was left does nothing: no chapter is open.
     """
     if f"{key}.chapter" not in st.session_state:
         return

@@ -42,7 +42,7 @@ class Shape:
 
     @classmethod
     def from_json(cls, value: Any) -> Shape | None:
-        """What the browser sent; None for nothing, or for what is no shape."""
+        """Read a shape sent by the browser; None if there is none or it is invalid."""
         try:
             if value["kind"] == "rect":
                 west, south, east, north = map(float, value["rect"])
@@ -53,7 +53,7 @@ class Shape:
             return None
 
     def to_json(self) -> dict[str, Any]:
-        """As the browser reads it."""
+        """Convert to the JSON that the browser reads."""
         if self.rect is not None:
             return {"kind": "rect", "rect": list(self.rect)}
         return {"kind": "polygon", "ring": [list(corner) for corner in self.ring or ()]}
@@ -61,7 +61,7 @@ class Shape:
 
 @dataclass(frozen=True)
 class MapEvents:
-    """What the visitor did: the shape as last drawn on the map, where they look, what they clicked.
+    """Visitor's last actions on a map: the shape drawn, the camera, the mark clicked.
 
     ``camera`` has ``longitude``, ``latitude``, ``zoom``; ``pick`` has ``layer`` (the mark's id),
     ``index`` (row of its table), ``lon``, ``lat`` and lasts for one run.
@@ -81,7 +81,7 @@ def _map() -> Callable[..., Any]:
 
 @cache
 def _part(name: str) -> Callable[..., Any]:
-    """What comes beside a map: without the map's program, which each message would carry."""
+    """Component drawn beside a map; loads without the map's program, to keep messages small."""
     return st.components.v2.component(f"dpviz_{name}", js=script(f"hosts/{name}.js"), html="")
 
 
@@ -122,7 +122,7 @@ def map_view(
 
 
 def events(key: str) -> MapEvents:
-    """What the visitor last did on the map of this key."""
+    """Return the visitor's last actions on the map of this key."""
     state = st.session_state.get(key) or {}
     return MapEvents(
         shape=Shape.from_json(state.get("shape")),

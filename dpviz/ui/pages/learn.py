@@ -47,7 +47,7 @@ def page() -> None:
 
 
 def _restore(names: list[str]) -> bool:
-    """Whether the page is entered; then chapter, data set, ε and seed are those of the address."""
+    """Return whether the page was just entered; if so, restore its fields from the address."""
     if EPSILON not in st.session_state:
         permalink.restore(KEY, FIELDS)
         return True

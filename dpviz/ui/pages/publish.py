@@ -72,7 +72,7 @@ def page() -> None:
 
 
 def _budget(source: PointSource) -> tuple[Choice | None, bool]:
-    """What is chosen, and whether what is left of the lifetime budget holds it."""
+    """Draw the plan; return the choice and whether the lifetime budget still covers it."""
     left, right = st.columns([4, 5], gap="large")
     domain = source.data.domain
     try:

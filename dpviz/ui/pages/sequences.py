@@ -67,7 +67,7 @@ def _show(release: SequenceRelease, source: SequenceSource, choice: Choice | Non
 
 
 def _say_truncation(release: SequenceRelease, source: SequenceSource) -> None:
-    """Of the built-in city, 30 % of all visits are in no count."""
+    """Say that visits past the truncation are not counted (30 % in the built-in city)."""
     first = release.header.parameters.get("l_top")
     if isinstance(first, int):  # a file may say anything of a parameter
         what = "symbols" if source.places is None else "places"

@@ -89,7 +89,7 @@ def rectangle_answer(
 
 
 def answerable(rect: Bounds, *domains: Domain, name: str = "The rectangle") -> bool:
-    """Whether a rectangle in degrees can be asked in these domains; says so where it cannot."""
+    """Return whether a rectangle in degrees can be queried in these domains; warn if not."""
     west, south, east, north = rect
     if west >= east or south >= north:
         st.warning(
@@ -107,7 +107,7 @@ def answerable(rect: Bounds, *domains: Domain, name: str = "The rectangle") -> b
 
 
 def overlaps(rect: Bounds, domain: Domain) -> bool:
-    """Whether a rectangle in degrees lies in a domain, or partly."""
+    """Return whether a rectangle in degrees overlaps a domain."""
     try:
         domain.place.boxes(from_degrees(rect, domain.crs))
     except DomainError:
@@ -116,7 +116,7 @@ def overlaps(rect: Bounds, domain: Domain) -> bool:
 
 
 def _corners(rect: Bounds) -> str:
-    """From south-west to north-east, in the digits of some ten metres."""
+    """Corners of a rectangle in words, south-west to north-east, to six significant digits."""
     west, south, east, north = (f"{side:.6g}".replace("-", MINUS) for side in rect)
     return f"from {west}, {south} to {east}, {north}"
 
@@ -130,7 +130,7 @@ def show_answers(
     exact: Callable[[], Int],
     outlined: bool = True,
 ) -> None:
-    """One answer in words, and into the history.
+    """Show one answer in words, and add it to the history.
 
     Args:
         prefix: of the page.
@@ -179,22 +179,23 @@ def numbers_of(
 
 
 def errors_of(row: Mapping[str, Any]) -> tuple[float, float, float]:
-    """Of an answer by its numbers: half of its interval, what cut cells may cost, the larger."""
+    """Errors of an answer's row: half its interval, the error of cut cells, the larger of both."""
     half = row["half_width"] if "half_width" in row else (row["high"] - row["low"]) / 2
     spread = INTERVAL_SDS * row["uniformity_sd"]
     return half, spread, max(half, spread)
 
 
 def _of_kind(release: Release) -> dict[str, Any]:
-    """Which kind was counted, of a release that tells kinds apart."""
+    """Return the kind that was counted as ``{"kind": …}``; empty for a release without kinds."""
     several = is_points(release) and release.kinds
     kind = ALL if several else release.header.extra.get("kind")
     return {} if kind is None else {"kind": kind}
 
 
 def off_by(count: float, error: float, exact: int) -> tuple[str, str]:
-    """By how much a count is off as it is shown beside its error, and that as a share of the exact
-    one: empty where it is not off, or there is none.
+    """Error of a count as displayed, and its share of the exact count.
+
+    The share is empty if the error or the exact count is zero.
     """
     places = len(rounded(count, error).partition(".")[2])
     off = round(on_screen(count, error) - exact, places)
@@ -205,7 +206,7 @@ def off_by(count: float, error: float, exact: int) -> tuple[str, str]:
 
 
 def inside_words(share: float) -> str:
-    """How much of a shape lies inside the area: rounding never makes it all of it, or nothing."""
+    """Share of a shape inside the area, in words; never rounded to 0 % or 100 %."""
     if share < 0.01:
         return f"Less than {percent(0.01)}"
     return f"More than {percent(0.99)}" if share > 0.99 else percent(share)

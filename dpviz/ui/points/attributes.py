@@ -55,10 +55,10 @@ class Look:
 def kinds_view(
     prefix: str, release: PointRelease, source: PointSource
 ) -> tuple[PointRelease, PointSource, Look | None]:
-    """What a visitor chose of a release of kinds: one kind or all, or a map of kinds together.
+    """Ask for one kind, all kinds, or a map that compares kinds.
 
     Returns:
-        The release that is asked, its records, and its map; None is that of its density.
+        The release to query, its records, and the look of its map (None: density).
     """
     st.session_state.pop(f"{prefix}.kind_pair", None)
     if not release.kinds:
@@ -82,7 +82,7 @@ def kinds_view(
 
 
 def _shown(prefix: str, release: PointRelease) -> str:
-    """One map, the kinds over each other, or two of them compared; one of one kind."""
+    """Ask for one map, an overlay of kinds, or a comparison of two; one map for a single kind."""
     if len(release.kinds) < 2:
         return ONE
     asked = permalink.parameter("kinds")

@@ -1,4 +1,4 @@
-"""What a record is beside its place, asked in the sidebar: its kind, and a value that is added up.
+"""Sidebar form for the attributes of a record besides its place: a kind, and a value to sum.
 
 Both are declared: the list of kinds and the clip are public, and nothing is read from the records.
 """
@@ -113,7 +113,7 @@ def _values(prefix: str, names: list[str], file_id: str) -> dict[str, Any] | Non
 
 
 def sum_share_form(prefix: str, column: str) -> float:
-    """How much of epsilon the sums of a release with values cost."""
+    """Ask for the share of epsilon that is spent on sums of values."""
     asked = permalink.parameter("sums")
     start = permalink.number("sums", asked, USUAL_SHARE, LEAST_SHARE, MOST_SHARE)
     share = st.slider(
@@ -129,5 +129,5 @@ def sum_share_form(prefix: str, column: str) -> float:
 
 
 def sums_link(share: float | None) -> dict[str, str | None]:
-    """What the address holds of that share; nothing of the usual one."""
+    """Address parameter of the share for sums; None for the default share."""
     return {"sums": None if share in (None, USUAL_SHARE) else f"{share:g}"}

@@ -1,4 +1,4 @@
-"""What is built of a source: a method on its points, or counts of public areas."""
+"""Choice of what to build from a source: a method on its points, or counts of public areas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which columns of a file hold the place and the time of a record, asked in the sidebar."""
+"""Sidebar form for the columns of a file that hold the place and time of a record."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ AXES_LABELS = {
 def columns_form(
     prefix: str, path: Path, table: str | None, file_id: str, dims: int
 ) -> tuple[dict[str, Any], list[str]] | None:
-    """Which columns of a file, or of one of its tables, hold the coordinates, and how.
+    """Ask which columns of a file or table hold the coordinates, and in which notation.
 
     Returns:
-        What :func:`dpviz.load` takes of them: the CRS of plain columns, the chosen columns (None:
-        the geometry of the file) and their notation; and the names of all columns. None while a
-        column is to be chosen, as its name says nothing.
+        Arguments of :func:`dpviz.load`: the CRS of plain columns, the chosen columns (None:
+        the geometry of the file) and their notation; and the names of all columns. None while
+        the visitor must still choose a column, as its name does not tell.
 
     Raises:
         DataError: the file has fewer columns than coordinates, or one mark is for two things.
@@ -103,7 +103,7 @@ def columns_form(
 
 
 def _number_marks(prefix: str) -> dict[str, Any]:
-    """How numbers are written in text, where it is not as usual."""
+    """Ask for the decimal and thousands marks of numbers in text, if not the defaults."""
     with st.expander("Numbers", icon=":material/pin:"):
         st.caption("For text only: a number with a mark that is not declared cannot be read.")
         marks = {
@@ -132,7 +132,7 @@ TIME_FORMATS = {
 
 
 def time_format_form(prefix: str, file_id: str) -> dict[str, str]:
-    """How times are written in text, where it is not ISO 8601."""
+    """Ask for the format of times in text, if it is not ISO 8601."""
     form = st.selectbox(
         "Times are written as",
         list(TIME_FORMATS),

@@ -1,4 +1,4 @@
-"""What a release may be expected to be worth, shown before it is paid for."""
+"""Expected errors of a release, shown before it is paid for."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Setting = tuple[dict[str, Any], str, dict[str, Any]]
 def _errors(
     asked: Setting, epsilon: float, n: int, bound: int, mean: float | None
 ) -> list[Expected]:
-    """Of public facts alone, so that all visitors may share it."""
+    """Expected errors from public facts alone, so that all visitors may share the cache."""
     domain, name, chosen = asked
     box = Domain.from_dict(domain)
     return expected_errors(box, name, epsilon, n, max_per_unit=bound, per_unit=mean, **chosen)
@@ -124,7 +124,7 @@ def expectation_panel(
 
 
 def _middles(domain: Domain) -> dict[str, str]:
-    """How large the middle of each size is; with time, over how long."""
+    """Typical area in km² of each query size; with time, its duration too."""
     west, south, east, north = domain_bounds(domain)
     across = math.cos(math.radians((south + north) / 2))
     square = KM_PER_DEGREE**2 * (east - west) * across * (north - south)
@@ -139,7 +139,7 @@ def _middles(domain: Domain) -> dict[str, str]:
 
 
 def _records_of_one(prefix: str) -> float:
-    """The owner's guess, by which a bound leaves records out."""
+    """Ask for the data owner's guess of the mean number of records per unit."""
     mean = st.number_input(
         "Roughly how many records has one unit? (your guess)",
         1.0,

@@ -38,7 +38,7 @@ from dpviz.ui.shared.parts import rerun_part
 
 @dataclass(frozen=True)
 class Viewpoint:
-    """Where a visitor looks: longitude, latitude, zoom; of which data, or None from an address."""
+    """Camera of a visitor: longitude, latitude, zoom; ``key`` of the data, None from an address."""
 
     place: tuple[float, ...]
     key: str | None = None
@@ -201,9 +201,9 @@ def ask(prefix: str, rect: Bounds) -> None:
 
 
 def forget_elsewhere(prefix: str, source: PointSource, *domains: Domain) -> None:
-    """What was drawn on other data, and lies outside what is shown now, is no question here.
+    """Clear a shape that was drawn on other data and lies outside the domains shown now.
 
-    What came with an address is one: the page says that it lies outside.
+    A shape from the address is kept: the page says that it lies outside.
     """
     before = st.session_state.get(f"{prefix}.of_data")
     st.session_state[f"{prefix}.of_data"] = source.key
@@ -218,7 +218,7 @@ def forget_elsewhere(prefix: str, source: PointSource, *domains: Domain) -> None
 
 
 def drawn(prefix: str) -> None:
-    """What was drawn on the map is the question from now on."""
+    """Make the shape drawn on the map the current query."""
     shape = events(f"{prefix}.map").shape
     st.session_state[f"{prefix}.rect"] = shape.rect if shape else None
     st.session_state[f"{prefix}.ring"] = shape.ring if shape else None

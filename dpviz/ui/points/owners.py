@@ -43,7 +43,7 @@ def owners_panel(prefix: str, pair: tuple[PointRelease, PointRelease]) -> None:
 
 
 def _distance(prefix: str, domain: Domain) -> float:
-    """How far records of a match are apart at most, and that in metres."""
+    """Ask for the largest distance per axis between matching records; show it in metres."""
     (west, south), (east, north) = domain.lower, domain.upper
     start = float(f"{min(east - west, north - south) / 300:.1g}")
     within = st.number_input(

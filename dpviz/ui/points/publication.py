@@ -23,7 +23,7 @@ from dpviz.ui.shared.text import badge
 
 
 def publication(prefix: str, source: PointSource | None) -> Paid | None:
-    """What was published of this source, with the code that makes it again as its note."""
+    """Paid release of this source in this session, its note being the code that repeats it."""
     made: Paid | None = st.session_state.get(f"{prefix}.made")
     return made if made is not None and source is not None and made.key == source.key else None
 

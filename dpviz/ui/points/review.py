@@ -1,4 +1,4 @@
-"""What is looked at before a payment: the account, all that is decided, the guarantee."""
+"""Review before a payment: the account, all decisions, the guarantee."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from dpviz.ui.shared.text import plain, quoted
 
 
 def account_form(prefix: str, account: Account, epsilon: float) -> None:
-    """What is left, as a bar; or the form that sets the lifetime budget, permanently.
+    """Show the spent share of the lifetime budget, or the form that sets it permanently.
 
     Args:
         prefix: of the widgets' keys.
         account: of the data set.
-        epsilon: that is to be spent; 0 for nothing more.
+        epsilon: amount to be spent next; 0 for none.
     """
     st.header("Lifetime budget", anchor=False)
     if account.total is not None:
@@ -69,7 +69,7 @@ def set_total(dataset: str, total: float) -> None:
 
 
 def review(source: PointSource, choice: Choice) -> None:
-    """All that is decided, and the guarantee that is given."""
+    """Show all decisions of a plan, and the guarantee of its release."""
     handle = source.data
     bounds = ", ".join(sides_in_words(handle.domain))
     st.markdown(
@@ -87,7 +87,7 @@ def review(source: PointSource, choice: Choice) -> None:
 
 
 def _beside(source: PointSource, choice: Choice) -> list[str]:
-    """What is counted beside places: times, kinds, values, areas."""
+    """Lines on what is counted besides places: times, kinds, values, areas."""
     lines, domain, areas = [], source.data.domain, choice.areas
     if domain.time is not None:
         lines.append(f"**Time** in {plain(domain.time)}: {plain(period_words(domain))}")

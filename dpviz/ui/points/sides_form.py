@@ -66,7 +66,7 @@ def sides_form(prefix: str, source: PointSource, explored: Mapping[str, Any]) ->
 
 
 def sides_link(choices: list[Choice]) -> dict[str, str | None]:
-    """What the address holds of both."""
+    """Address parameters of both sides."""
     return {
         f"{side}.{name}": value
         for side, choice in zip(STARTS, choices, strict=True)

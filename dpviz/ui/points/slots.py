@@ -77,7 +77,7 @@ def _on_a_map(show: Callable[[Any, PointSource, Any], None], release: Any, *othe
 
 
 def _promised(key: str, source: PointSource) -> Choice | None:
-    """What was planned from what must hold, within what is left of sensitive records."""
+    """Choice planned from accuracy targets, within the budget left for sensitive records."""
     domain = source.data.domain
     if domain != domain.plain:  # a plan is of counts alone
         return None

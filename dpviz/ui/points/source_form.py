@@ -51,11 +51,11 @@ def built_in(name: str) -> Any:
 
 @dataclass
 class InSteps:
-    """How an owner describes records that are all confidential.
+    """Form in steps, for a data owner who describes records that are all confidential.
 
     Attributes:
-        pane: of the area's form, which is a step of its own.
-        complete: all but the area of a file is known; never of a file that was refused.
+        pane: container of the area's form, which is a step of its own.
+        complete: all but the area of a file is known; False for a file that was refused.
     """
 
     pane: Any

@@ -205,7 +205,7 @@ def _move(key: str, sign: int, domain: Domain) -> None:
 
 
 def _format(domain: Domain, step: float) -> str:
-    """How the slider writes a time."""
+    """Format of times on the slider."""
     if domain.cycle is not None:
         return "ddd HH:mm" if domain.cycle == "week" else "HH:mm"
     return "YYYY-MM-DD" if step >= calendar.SECONDS["d"] else "YYYY-MM-DD HH:mm"
@@ -254,7 +254,7 @@ def _timeline(prefix: str, release: PointRelease, rect: Bounds | None, window: W
 
 
 def _fits(every: str, domain: Domain) -> bool:
-    """Whether a step is not shorter than the domain's own, and not too many are drawn."""
+    """Return whether a step is no shorter than the domain's own, with 2 to MOST_BANDS steps."""
     start, end = domain.period
     try:
         steps = len(domain.calendar.edges(start, end, every)) - 1

@@ -64,7 +64,7 @@ def steps_of(release: PointRelease) -> tuple[list[Window], list[str]]:
 
 
 def maps_of(prefix: str, release: PointRelease, pairs: Sequence[Window]) -> list[PointRelease]:
-    """Their maps, kept until the release changes."""
+    """Maps of a release in each window, kept until the release or the windows change."""
     asked = (release, tuple(pairs))
     return remembered(f"{prefix}.frames", asked, lambda: [during(release, each) for each in pairs])
 

@@ -1,4 +1,4 @@
-"""What must hold, in sentences to fill in, and the least ε for it. No record is read."""
+"""Accuracy targets as sentences to fill in, and the least ε for them. No record is read."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TITLE = "Find the ε for your accuracy"
 
 @dataclass(frozen=True)
 class PlanQuery:
-    """What a plan is for: it serves as long as none of it changes."""
+    """Inputs of a plan; the plan is kept until one of them changes."""
 
     domain: Domain
     wishes: tuple[str, ...]
@@ -85,7 +85,7 @@ def _sentences(prefix: str, domain: Domain, max_per_unit: int, at_most: float) -
 
 
 def _asked(prefix: str, domain: Domain, max_per_unit: int) -> PlanQuery | None:
-    """What the sentences say; None where none is ticked."""
+    """Ask for the accuracy targets; None if none is ticked."""
     square = st.checkbox("Any square …", key=f"{prefix}.wish.square")
     first, second, third = st.columns(3)
     size = first.number_input(

@@ -45,7 +45,7 @@ MOST = 1_000_000
 
 
 def _drawable(graph: RoadGraph) -> bool:
-    """Whether the streets are few enough for a map; an info box says so if not."""
+    """Return whether the streets are few enough for a map; show an info box if not."""
     if len(graph) > MOST:
         st.info(
             f"{len(graph):,} streets are too many for a map here: answers and files are of all.",
@@ -80,7 +80,7 @@ def _ends(prefix: str) -> Ends:
 
 
 def _refuse_unknown(prefix: str, graph: RoadGraph) -> None:
-    """What the address gives for a node, and these streets do not have, leaves it."""
+    """Report nodes of the address that these streets do not have, and drop them."""
     for field in FIELDS:
         place = field.place(prefix)
         node = st.session_state.get(place)

@@ -1,4 +1,4 @@
-"""What to publish of trips on roads: the form of the sidebar, and the one call that spends ε."""
+"""Plan of a release of trips on roads: the sidebar form, and the one call that spends ε."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def title_of(name: str) -> str:
 
 @dataclass(frozen=True)
 class RoadChoice:
-    """What to publish: a method with its parameters, ε, workload, neighbouring relation."""
+    """Plan of a road release: method with parameters, ε, workload, neighbouring relation."""
 
     method: str
     epsilon: float
@@ -61,12 +61,12 @@ class RoadChoice:
 
     @property
     def price(self) -> float:
-        """What the ledger counts, which is by units that are added or removed."""
+        """Epsilon in the ledger, which counts by adding or removing one unit."""
         return self.epsilon / NEIGHBOURS.get(self.neighbours, 1)
 
     @classmethod
     def of(cls, header: Header) -> RoadChoice:
-        """What is known of the plan of a release that was opened."""
+        """Read the plan of an opened release from its header; its workload is unknown."""
         return cls(header.method, header.epsilon, WORKLOADS[1], header.neighbouring)
 
 
@@ -112,7 +112,7 @@ def plan_form(prefix: str) -> RoadChoice:
 
 
 def link_of(plan: RoadChoice) -> dict[str, str | None]:
-    """What the address holds of a plan, beside its ε."""
+    """Address parameters of a plan, besides its ε."""
     return {
         "method": plan.method,
         "set": permalink.paired(plan.parameters),

@@ -43,7 +43,7 @@ RoadSource = DataSource
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class OpenedRoads(NoRecords):
-    """In place of trips, where a release was opened: its graph, and nothing of any record."""
+    """Source without trips for an opened release: holds its graph and no records."""
 
     graph: RoadGraph
 
@@ -67,7 +67,7 @@ def built_in(by: str = ALL) -> RoadData:
 
 
 def in_time(source: RoadSource) -> str | None:
-    """Of built-in trips, by which steps of time they are counted; None for all the time."""
+    """Time step by which built-in trips are counted; None if time is not split."""
     return source.key.partition(".")[2] or None
 
 

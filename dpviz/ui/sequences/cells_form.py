@@ -1,4 +1,4 @@
-"""How places become sequences of cells: grid, gap, rule and cap."""
+"""Form for turning places into sequences of cells: grid, gap, rule and cap."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dpviz.ui.shared import permalink
 
 @dataclass(frozen=True)
 class Cutting:
-    """How places become sequences, all of it public: see :func:`dpviz.load`."""
+    """Public parameters that turn places into sequences: see :func:`dpviz.load`."""
 
     side: int
     gap: float
@@ -19,7 +19,7 @@ class Cutting:
     bound: int
 
     def link(self) -> dict[str, str | None]:
-        """For an address."""
+        """Address parameters of the cutting."""
         return {
             "side": str(self.side),
             "gap": f"{self.gap:g}",

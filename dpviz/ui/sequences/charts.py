@@ -59,7 +59,7 @@ def _length_rows(length: Any, longest: int, label: str) -> list[dict[str, Any]]:
 
 
 def follow_chart(view: MoveView) -> None:
-    """What follows what, for symbols that are no places: a square for each pair."""
+    """Draw the chances of next symbols, a square per pair, for symbols that are not places."""
     if view.visits is None:
         st.info("This release ranks strings and holds no counts to chart.", icon=":material/block:")
         return

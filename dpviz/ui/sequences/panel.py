@@ -141,7 +141,7 @@ def _context_table(key: str, view: MoveView, known: list[Context]) -> Context | 
 
 
 def _indented(context: Context, names: tuple[str, ...]) -> str:
-    """What came before, below the shorter context and indented by its length."""
+    """Text of the symbols before the last, indented by their number below the shorter context."""
     before = context.symbols[:-1]
     return INDENT * (len(before) - 1) + f"from {path_words(before, names)}"
 
@@ -197,7 +197,7 @@ def path_clicked(prefix: str, layer: str, index: int) -> None:
 
 
 def as_written(strings: Strings) -> Strings:
-    """In the order of their counts in a table: at the digits that the noise of each leaves."""
+    """Sort strings by their counts as displayed: rounded to the digits that the noise leaves."""
     if strings.count is None or strings.sd is None:
         return strings
     half = INTERVAL_SDS * strings.sd
@@ -220,7 +220,7 @@ def strings_table(view: MoveView, strings: Strings, **options: Any) -> None:
 
 
 def trip_panel(prefix: str, view: MoveView, source: SequenceSource) -> int:
-    """How many synthetic trips move on the map, and how long synthetic sequences are."""
+    """Ask for the number of synthetic trips on the map; chart synthetic sequence lengths."""
     number = 0
     drawn = len(view.synthetic)  # first: a release that can draw none says so instead
     if source.places is not None:

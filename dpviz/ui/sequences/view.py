@@ -1,4 +1,4 @@
-"""What the page Sequences shows of a release: worked out once, and its three pictures."""
+"""View of a release on page Sequences: values computed once, and its three pictures."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class MoveView:
 
     @classmethod
     def of(cls, release: SequenceRelease) -> MoveView:
-        """From a release."""
+        """Compute the view of a release; without counts if its method gives none."""
         model = release.model
         moves = frequent(model, PAIRS, 2, 2)
         try:
@@ -75,7 +75,7 @@ class MoveView:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the symbols."""
+        """Names of the symbols."""
         return self.release.alphabet.names
 
     @property
@@ -85,7 +85,7 @@ class MoveView:
 
     @property
     def below_noise(self) -> bool:
-        """Whether most of the moves that are drawn first are within their noise."""
+        """Return whether fewer than a quarter of the first moves are above the noise."""
         moves = self.moves.first(FIRST)
         if moves.count is None or moves.sd is None or not len(moves):
             return False

@@ -1,1 +1,1 @@
-"""What pages of every kind of data share."""
+"""Parts shared by the pages of every kind of data."""

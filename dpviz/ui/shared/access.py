@@ -1,8 +1,8 @@
-"""Who may look, who may publish and who owns the server, where it has a login.
+"""Rights on a server with a login: who may look, who may publish, who owns the server.
 
 The login is Streamlit's (OpenID Connect): the section ``[auth]`` of the server's secrets. The rules
-stand beside it in ``[dpviz.access]``, never on a page. Without a login whoever reaches the app may
-look, and only the person at this computer may publish. This room sees what a provider says of a
+stand beside it in ``[dpviz.access]``, never on a page. Without a login everyone who reaches the app
+may look, and only the local user may publish. This room sees the login provider's claims about a
 user, never a record.
 """
 
@@ -35,7 +35,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     "owners": (),
     "trust_email": (),
 }
-"""In place of a list: whoever comes, or whoever has logged in."""
+"""Words instead of a list: every visitor, or every user who has logged in."""
 
 BY = " · by "
 """Between a spend's purpose and its user's name."""
@@ -43,7 +43,7 @@ BY = " · by "
 
 @dataclass(frozen=True)
 class Access:
-    """What this visitor may do.
+    """Rights of the current visitor.
 
     Attributes:
         name: of the user: the address that the provider vouches for, or ``sub:`` and its own name
@@ -51,7 +51,7 @@ class Access:
         look: see pages and open releases.
         publish: spend, and set lifetime budgets.
         owner: see all accounts.
-        problem: why nobody may do anything: the owner's mistake in the rules.
+        problem: error in the owner's rules, because of which all access is refused.
     """
 
     name: str = ""
@@ -62,12 +62,12 @@ class Access:
 
 
 def has_login() -> bool:
-    """Whether this server has a login, or rules for one."""
+    """Return whether this server has a login, or rules for one."""
     return _guarded(_secrets())
 
 
 def alone() -> bool:
-    """Whether only this computer reaches the server, so that its one person is the visitor.
+    """Return whether only this computer reaches the server: the visitor is the local user.
 
     A server with a login is for others, wherever it listens: a proxy may stand on this computer.
     """
@@ -77,13 +77,13 @@ def alone() -> bool:
 
 
 def user() -> Mapping[str, Any]:
-    """What the provider says of who has logged in; nothing of anybody else."""
+    """Claims of the login provider about the visitor; empty if not logged in."""
     claims = st.user.to_dict()
     return claims if claims.get("is_logged_in") else {}
 
 
 def access() -> Access:
-    """What the visitor of this run may do; rules that cannot be read let nobody in."""
+    """Return the visitor's rights; rules that cannot be read refuse all access."""
     secrets = _secrets()
     if not _guarded(secrets):
         return Access(publish=alone())
@@ -106,7 +106,7 @@ def access() -> Access:
 
 
 def _secrets() -> Mapping[str, Any] | None:
-    """The secrets of this server; None where they cannot be read, so that nobody is let in.
+    """Secrets of this server; None if they cannot be read, so that all access is refused.
 
     Looked up once for a question: where there is no file, Streamlit looks for one every time.
     """
@@ -132,7 +132,7 @@ def _section(secrets: Mapping[str, Any] | None, name: str) -> Mapping[str, Any]:
 
 
 def _problem(secrets: Mapping[str, Any] | None, rules: Any) -> str:
-    """What is wrong with the rules; a misspelt one would otherwise let everybody in."""
+    """Return the error in the rules, or ""; a misspelt rule would otherwise let everybody in."""
     if secrets is None:
         return "the file of secrets cannot be read"
     if not _section(secrets, "auth"):
@@ -161,7 +161,7 @@ def _small(address: str) -> str:
 
 
 def _in_one_word(name: str) -> str:
-    """A name that nobody takes for another's: what ends it, is unseen or looks alike in codes."""
+    """Escape spaces, unseen and look-alike characters, so that no name passes for another."""
     return "".join(
         each
         if "!" <= each <= "~" and each != "\N{PERCENT SIGN}"
@@ -171,7 +171,7 @@ def _in_one_word(name: str) -> str:
 
 
 def _listed(rule: Any, email: str) -> bool:
-    """Whether a rule lets a user in who has logged in."""
+    """Return whether a rule admits a user who has logged in."""
     if isinstance(rule, str):
         return True
     wanted = [_small(str(each).strip()) for each in rule]
@@ -232,7 +232,7 @@ def fragment(draw: Callable[P, T], run_every: float | None = None) -> Callable[P
 
 
 def may_publish() -> bool:
-    """Whether the visitor may spend; says so where not."""
+    """Return whether the visitor may spend; show a message if not."""
     if access().publish:
         return True
     st.info(

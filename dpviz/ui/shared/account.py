@@ -1,4 +1,4 @@
-"""What a build costs: nothing on public data, else ε of its data set, paid by a button."""
+"""Payment for a build: nothing on public data, else ε of its data set, paid by a button."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ class Job(Generic[Made]):
 
     @property
     def ended(self) -> bool:
-        """Whether it was started and has come to its end."""
+        """True if the job has started and finished."""
         return self.thread.ident is not None and not self.thread.is_alive()
 
     def start(self) -> None:
@@ -224,7 +224,7 @@ def paid_build(
 
 
 def _agreed(prefix: str, account: Account, offer: tuple[int, str, float]) -> bool:
-    """Whether the second button was pressed, by who saw how much had been spent by then."""
+    """Return whether this offer was confirmed by a visitor who saw the current spending."""
     agreed = st.session_state.get(f"{prefix}.agreed")
     in_time = time.monotonic() - _offer(prefix)[1] >= PAUSE
     if in_time and agreed == (offer, account.spent) and not too_dear(account, offer[2]):
@@ -290,7 +290,7 @@ def _ask(
 
 
 def _offer(prefix: str) -> tuple[int, float]:
-    """How many builds were paid for on this page in this visit, and when the last one ended."""
+    """Number of builds paid for on this page in this session, and the end of the last one."""
     payment: tuple[int, float] = st.session_state.get(f"{prefix}.paid", (0, -math.inf))
     return payment
 
@@ -320,7 +320,7 @@ def too_dear(account: Account, epsilon: float) -> str:
 
 
 def in_words(account: Account) -> str:
-    """What a data set has spent, and what is left of it."""
+    """Spent and remaining ε of a data set, in words."""
     spent = f"“{plain(shown_name(account.dataset))}” has spent ε = {account.spent:g}"
     if account.total is None or account.left is None:
         return f"{spent} in all. No budget limit is set."

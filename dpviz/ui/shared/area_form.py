@@ -214,7 +214,7 @@ def set_degrees(prefix: str, bounds: Bounds, crs: str) -> None:
 
 
 def on_map(bounds: Bounds, crs: str) -> Bounds | None:
-    """A box of the CRS in degrees; None for what no map shows, or in a CRS that nobody knows.
+    """Convert a box of the CRS to degrees; None if no map can show it or the CRS is unknown.
 
     >>> on_map((530_000, 180_000, 529_000, 181_000), "EPSG:27700") is None  # west of its west
     True

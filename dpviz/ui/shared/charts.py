@@ -111,7 +111,7 @@ def timeline_chart(table: Any, start: Any, end: Any, form: str) -> Any:
 
 
 def time_form(span: timedelta) -> str:
-    """How an axis of so long a time writes all its ticks, which lie about an eighth of it apart.
+    """Return the tick format of a time axis of this span; ticks are about an eighth apart.
 
     >>> time_form(timedelta(days=28)), time_form(timedelta(days=365))
     ('%-d %b', '%b %Y')
@@ -215,7 +215,7 @@ def lengths_chart(rows: Sequence[Mapping[str, Any]], drawn: str, exact: str | No
 
 
 def bars_chart(counts: Sequence[float], title: str, what: str) -> Any:
-    """How many (``what``) there are of each number 1, 2, 3 …, whose name is the title."""
+    """Bar chart of counts (``what``) for each number 1, 2, 3 …, named by ``title``."""
     numbers = list(range(1, len(counts) + 1))
     ticks = [each for each in numbers if each == 1 or each % 10 == 0]
     return (

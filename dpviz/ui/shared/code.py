@@ -1,4 +1,4 @@
-"""How was this made? The code of a release, a notebook, and the statement on what it hides."""
+"""Code of a release, a notebook of it, and the statement on what the release hides."""
 
 from __future__ import annotations
 

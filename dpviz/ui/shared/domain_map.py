@@ -61,5 +61,5 @@ def _drawn(prefix: str) -> None:
 
 
 def _crs(prefix: str) -> str:
-    """That of the form beside the map: the sides are numbers in it."""
+    """CRS in the form beside the map, in which the sides are given."""
     return str(st.session_state.get(f"{prefix}.crs", DEGREES))

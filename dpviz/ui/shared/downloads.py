@@ -1,4 +1,4 @@
-"""What a visitor takes home of a release: files for other programs, and the map as a table."""
+"""Downloads of a release: files for other programs, and the map as a table."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def download_buttons(prefix: str, release: Release) -> None:
 
 
 def file_buttons(prefix: str, release: Release, stem: str) -> list[str]:
-    """One button a format; a file is made when its button is pressed. The formats by name.
+    """Draw a button per format, which makes its file when pressed; return the formats' names.
 
     Args:
         prefix: of the buttons' keys.

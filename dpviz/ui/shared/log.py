@@ -17,7 +17,7 @@ _ordinary = logging.getLogRecordFactory()
 
 
 def redact() -> None:
-    """From now on, every line that this process logs of an error is :func:`redacted`."""
+    """Pass every error that this process logs from now on through :func:`redacted`."""
     logging.setLogRecordFactory(_record)
     threading.excepthook = _thread_failed
 

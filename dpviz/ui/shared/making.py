@@ -1,4 +1,4 @@
-"""Whose paid builds run on this server now, whatever has become of the page that ordered them."""
+"""Count of paid builds running on this server per owner, even if their page was closed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _running: Counter[str] = Counter()
 
 @contextmanager
 def making(owner: str) -> Iterator[None]:
-    """A build of this owner's runs within."""
+    """Count a build of this owner as running within the block."""
     with _lock:
         _running[owner] += 1
     try:
@@ -24,6 +24,6 @@ def making(owner: str) -> Iterator[None]:
 
 
 def builds_of(owner: str) -> int:
-    """How many builds of this owner's run now."""
+    """Number of this owner's builds that are running."""
     with _lock:
         return _running[owner]

@@ -1,4 +1,4 @@
-"""What a page has made and holds: made anew only when what was asked for changes."""
+"""Results that a page keeps, recomputed only when the question changes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 def remembered(place: str, asked: Any, make: Callable[[], T]) -> T:
-    """What stands at this place of the session's state for this question.
+    """Return the result kept in the session for this question; make it if the question is new.
 
     Args:
         place: in the session's state; it holds one question and what was made for it.

@@ -30,10 +30,10 @@ RECOMMENDED = {
 
 @dataclasses.dataclass(frozen=True)
 class Choice:
-    """What the visitor chose: a registered name or alias, parameters that differ, epsilon.
+    """Visitor's choice: method name or alias, parameters other than the defaults, epsilon.
 
-    ``areas``: public ones that are counted in place of cells. ``sum_share``: of epsilon, for
-    sums of values.
+    ``areas``: public areas that are counted in place of cells. ``sum_share``: the share of epsilon
+    for sums of values.
     """
 
     name: str
@@ -45,13 +45,13 @@ class Choice:
 
     @property
     def title(self) -> str:
-        """In words: method, ε and what was changed."""
+        """Title of the choice: method, ε and changed parameters."""
         changed = "".join(f", {name} {value}" for name, value in self.parameters.items())
         return f"{title_of(self.name)}, ε = {self.epsilon:g}{changed}"
 
     @property
     def described(self) -> str:
-        """As experiments name a method: ``name:key=value``."""
+        """Specification of the method as experiments write it: ``name:key=value``."""
         pairs = (f"{name}={value}" for name, value in self.parameters.items())
         return ":".join([self.name, *pairs])
 

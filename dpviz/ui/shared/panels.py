@@ -1,4 +1,4 @@
-"""What stands beside or below a map: hints, promises, tables in place of pictures, files."""
+"""Panels beside or below a map: hints, promises, tables in place of pictures, files."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _refused: ContextVar[list[str] | None] = ContextVar("refused", default=None)
 
 @contextmanager
 def refusals() -> Iterator[list[str]]:
-    """What each :class:`ErrorsShown` inside refuses, for a place that is sure to be seen."""
+    """Collect the messages of every :class:`ErrorsShown` inside, to repeat them in plain sight."""
     heard: list[str] = []
     token = _refused.set(heard)
     try:
@@ -70,7 +70,7 @@ class ErrorsShown:
 
 
 def refuse(words: str) -> None:
-    """One line here, and one more for :func:`refusals`."""
+    """Show a refusal here, and pass it to :func:`refusals`."""
     refused = _refused.get()
     if refused is not None:
         refused.append(words)
@@ -109,25 +109,26 @@ def file_button(
 
 
 def table_panel(title: str, rows: Any, **look: Any) -> None:
-    """What a map or a chart shows, in rows, for those who cannot see it."""
+    """Show the content of a map or chart as rows, for those who cannot see it."""
     with st.expander(title, icon=":material/table:"):
         st.dataframe(rows, hide_index=True, **look)
 
 
 def of_numbers(*columns: str) -> dict[str, Any]:
-    """How a table shows words of numbers, such as 10 ± 2: to the right."""
+    """Column configuration for numbers in words, such as 10 ± 2: aligned to the right."""
     return {name: st.column_config.TextColumn(alignment="right") for name in columns}
 
 
 def sortable(*columns: str, form: str = "%,f") -> dict[str, Any]:
-    """How a table shows numbers that are rounded already: a reader may sort by them, where words
-    would stand by their first letters, 99 above 1,000.
+    """Column configuration for rounded numbers, so that a reader may sort by them.
+
+    As text they would sort by their first characters, 99 above 1,000.
     """
     return {name: st.column_config.NumberColumn(format=form) for name in columns}
 
 
 def rows_in_words(shown: int, whole: int, what: str, order: str) -> str:
-    """How much of a release a table shows.
+    """Sentence on how many of a release's rows a table shows.
 
     >>> rows_in_words(500, 1234, "cells", "densest")
     '500 of 1,234 cells, densest first; the download has them all.'
@@ -153,7 +154,7 @@ def file_bytes(write: Callable[[Any, Path], object], release: Any, name: str) ->
 
 
 def read_upload(file: Any, read: Callable[[Path], T]) -> T:
-    """What is read of an uploaded release; the visitor's name for it never becomes a path."""
+    """Read an uploaded release; the visitor's file name never becomes a path."""
     with tempfile.TemporaryDirectory(prefix="dpviz-") as folder:
         path = Path(folder) / RELEASE
         path.write_bytes(file.getbuffer())
@@ -181,7 +182,7 @@ def hint(prefix: str, words: str, title: str = "", *, finger: str = "") -> None:
 
 
 def draw_hint(prefix: str, then: str, title: str = "Draw a rectangle", keys: str = "") -> None:
-    """How a rectangle is drawn on a map, by a mouse or by a finger.
+    """Show how to draw a rectangle on a map, by mouse or by finger.
 
     Args:
         prefix: of its key.

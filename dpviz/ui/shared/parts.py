@@ -7,7 +7,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 
 def in_part() -> bool:
-    """Whether a touch of a part of the page runs, and not the whole of it."""
+    """Return whether a fragment of the page is running, not the whole page."""
     context = get_script_run_ctx()
     return bool(context and context.fragment_ids_this_run)
 

@@ -72,7 +72,7 @@ def joined(values: tuple[float, ...] | None, digits: int = 6) -> str | None:
 
 
 def rectangle(name: str) -> tuple[float, ...] | None:
-    """A rectangle that is not inside out; None where it is missing or none."""
+    """Read a rectangle from the address; None if it is missing or invalid."""
     sides = number_list(name, 4)
     return sides if sides and sides[0] < sides[2] and sides[1] < sides[3] else None
 
@@ -97,12 +97,12 @@ def pairs(name: str) -> dict[str, str]:
 
 
 def paired(values: Mapping[str, Any]) -> str:
-    """What :func:`pairs` reads."""
+    """Format pairs as :func:`pairs` reads them."""
     return ";".join(f"{key}:{value}" for key, value in values.items())
 
 
 def messages_here() -> None:
-    """What is said of the address in this run stands at this place of the page."""
+    """Show this run's messages about the address at this place of the page."""
     st.session_state[MESSAGES] = st.container()
 
 
@@ -124,7 +124,7 @@ def refused(what: str, asked: str | None) -> None:
 
 
 def one_of(what: str, asked: str | None, offered: Collection[str], start: str) -> str:
-    """What is asked for; ``start`` where it is not on offer, which is said."""
+    """Return the option asked for; ``start``, with a warning, if it is not on offer."""
     if asked in offered:
         return str(asked)
     refused(what, asked)
@@ -189,12 +189,12 @@ class Field:
     key: str = ""
 
     def place(self, page: str) -> str:
-        """Where a page holds it in the session's state."""
+        """Key of a page's value in the session state."""
         return f"{page}.{self.key or self.name}"
 
 
 def restore(page: str, fields: Sequence[Field]) -> None:
-    """When a page is entered: what its address holds is put into the session."""
+    """Copy the fields from the address into the session when a page is entered."""
     for field in fields:
         value = st.session_state[field.place(page)] = field.read(field.name)
         st.session_state.setdefault(WAITING, set()).add(field.place(page))
@@ -203,13 +203,13 @@ def restore(page: str, fields: Sequence[Field]) -> None:
 
 
 def forget(page: str, fields: Sequence[Field]) -> None:
-    """What the address gave is no question of this page: as if it had not been there."""
+    """Drop the fields' values from the session, as if the address had not given them."""
     for field in fields:
         st.session_state.pop(field.place(page), None)
 
 
 def arrived(place: str) -> bool:
-    """Whether the address gave what the session holds here, and nobody has asked since."""
+    """Return whether the value kept here came from the address; True only the first time."""
     waiting: set[str] = st.session_state.setdefault(WAITING, set())
     new = place in waiting
     waiting.discard(place)
@@ -229,7 +229,7 @@ def present(place: str, start: Any) -> None:
 def remember(
     page: str, fields: Sequence[Field], others: Mapping[str, str | None] | None = None
 ) -> None:
-    """What the session holds, and other parameters, are put into the address.
+    """Write the session's fields and other parameters into the address.
 
     The address is kept for when the visitor comes back to the page in this visit.
     """
@@ -242,7 +242,7 @@ def remember(
 
 
 def bring_back(page: str) -> None:
-    """On coming back to a page by the navigation, which drops its address: the remembered one."""
+    """Restore a page's remembered address, which the navigation drops."""
     if not st.query_params.to_dict() and f"{page}.link" in st.session_state:
         st.query_params.from_dict(st.session_state[f"{page}.link"])
 

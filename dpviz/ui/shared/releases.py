@@ -44,7 +44,7 @@ GONE = (
 
 @dataclass(frozen=True, eq=False)
 class Opened:
-    """A release that is looked at, whoever made it; nothing is known of its records."""
+    """Release that was opened, whether or not the visitor made it; its records are unknown."""
 
     key: str
     title: str
@@ -127,7 +127,7 @@ def show(release: Opened) -> None:
 
 
 def open_given() -> None:
-    """At the start of a visit, the file that ``dpviz app`` was given; for this computer only."""
+    """Open the file given to ``dpviz app`` when a session starts, for the local user only."""
     path = os.environ.get(OPENED)
     if not path or "releases.given" in st.session_state or not alone():
         return
@@ -146,7 +146,7 @@ def close(page: str) -> None:
 
 
 def release_panel(page: str) -> None:
-    """In the sidebar: what is open and how to close it, or the ways to open a release."""
+    """Draw the sidebar's panel: the open release with a close button, or ways to open one."""
     current: Opened | None = st.session_state.get(f"opened.{page}")
     if current is not None:
         st.markdown(f"**Release**  \n{plain(current.title)}")
@@ -167,7 +167,7 @@ def release_panel(page: str) -> None:
 
 
 def open_form(prefix: str, refused: Any) -> None:
-    """By upload, and where the server is this computer, by path; what is wrong is ``refused``."""
+    """Draw the form that opens a release by upload or, for the local user, by path."""
     file = st.file_uploader(
         "A release file of any kind",
         key=f"{prefix}.open.file",
@@ -200,7 +200,7 @@ def uploaded(file: Any) -> Opened:
 
 
 def release_instead(prefix: str, path: Path, file: Any) -> bool:
-    """Whether what was uploaded as records is a release: then say so, and offer to open it."""
+    """Return whether an upload of records is in fact a release; if so, offer to open it."""
     if remembered(f"{prefix}.{path.stem}.kind", file.file_id, lambda: kind_in(path)) is None:
         return False
     st.info("This file is a release of dpviz, not records.", icon=":material/map:")
@@ -305,7 +305,7 @@ def _comparable(asked: str | None, label: str, arrived: bool) -> dict[str, Store
 
 
 def _flat(stored: Stored) -> bool:
-    """Whether it is of points in the plane, as its receipt says."""
+    """Return whether a stored release is of points in 2D, according to its receipt."""
     return stored.kind == "points" and len(stored.receipt.get("bounds", range(4))) == 4
 
 
@@ -351,13 +351,13 @@ def _one(prefix: str, stored: Stored) -> None:
 
 
 def _rename(identity: str, key: str) -> None:
-    """One of the visitor's own, by the field ``key``; it may be gone by another window."""
+    """Rename one of the visitor's releases to the text of ``key``; it may be gone by now."""
     with ErrorsShown():
         Shelf().rename(identity, visitor(), st.session_state[key])
 
 
 def _remove(identity: str) -> None:
-    """One of the visitor's own; it may be gone already, by another window."""
+    """Remove one of the visitor's releases; another window may have removed it already."""
     with ErrorsShown():
         Shelf().remove(identity, visitor())
 

@@ -2,8 +2,8 @@
 
 One folder of the owner's choice (``$DPVIZ_RELEASES``; else ``releases`` beside the ledger) holds a
 release ``<id>.parquet`` and a receipt ``<id>.json`` for each payment. Both are public like every
-release. The id is the ledger's random one: whoever knows it may open the release, and a list is
-shown only to whom it belongs. This room sees releases only, never a record.
+release. The id is the ledger's random one: anyone who knows it may open the release, and a list is
+shown only to its owner. This room sees releases only, never a record.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ class Shelf:
         return stored, read(self.path(identity))
 
     def of(self, owner: str) -> list[Stored]:
-        """Those of one owner, the newest first."""
+        """Releases of one owner, the newest first; damaged receipts are left out."""
         releases = []
         for file in self.folder.glob("*.json"):
             if _ID.fullmatch(file.stem):
@@ -224,7 +224,7 @@ def read_any(path: str | os.PathLike[str]) -> Any:
 
 
 def receipt_of(release: Any) -> dict[str, Any]:
-    """What was paid, for what, by which theorem: public like the release itself."""
+    """Receipt of a payment: amount, purpose, theorem. It is public, like the release."""
     header = release.header
     receipt = {
         "release_id": header.extra.get("release_id"),

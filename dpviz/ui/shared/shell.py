@@ -12,7 +12,7 @@ from dpviz.ui.shared.releases import open_given
 
 
 def summaries() -> dict[str, str]:
-    """What every page is for, by its title: the first sentence of its docstring."""
+    """Purpose of every page by its title: the first paragraph of its docstring."""
     texts = {
         each.TITLE: " ".join((each.__doc__ or "").split("\n\n")[0].split())
         for each in page_modules()

@@ -26,7 +26,7 @@ from dpviz.ui.shared.text import badge, plain
 
 @dataclass(frozen=True)
 class Slots:
-    """What a page puts in its places.
+    """Parts that a page plugs into the skeleton.
 
     A source has ``public``, ``key`` (changes with the choice of data), ``account`` (its name in the
     ledger) and ``backdrop`` (built in, so that all visitors share its releases). A choice has
@@ -71,7 +71,7 @@ def build_choice(source: Any, choice: Choice, **how: Any) -> Any:
 
 
 def method_link(choice: Choice) -> dict[str, str | None]:
-    """What the address holds of a choice of one method."""
+    """Address parameters of a choice of one method."""
     return {"method": choice.name, "set": permalink.paired(choice.parameters)}
 
 

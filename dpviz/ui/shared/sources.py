@@ -1,4 +1,4 @@
-"""What a page holds of a chosen source: an opaque handle and its key."""
+"""Sources of data on a page: an opaque handle and its key."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class DataSource:
 
     @property
     def public(self) -> bool:
-        """Whether its owner declares every record public."""
+        """True if the data owner declares every record public."""
         return bool(self.data.public)
 
     @property
@@ -30,7 +30,7 @@ class DataSource:
 
 @dataclass(frozen=True, eq=False)
 class NoRecords:
-    """In place of a handle, where a release was opened: nothing of any record."""
+    """Placeholder for the handle of an opened release, without any record."""
 
     public: bool = False
     name: str = ""

@@ -47,7 +47,7 @@ def _number(words: str) -> float:
 
 
 def cells_in_words(number: int, noun: str = "cell") -> str:
-    """How many cells, or areas.
+    """Number of cells or areas in words.
 
     >>> cells_in_words(1), cells_in_words(1200, "area")
     ('1 cell', '1,200 areas')
@@ -72,6 +72,6 @@ def badge(header: Header) -> str:
         colour, icon = "red", "warning"
     elif words.startswith("Demo"):
         colour, icon = "blue", "science"
-    elif kind == "private" and not header.extra.get("records"):  # else nobody is hidden by it
+    elif kind == "private" and not header.extra.get("records"):  # else records are not protected
         colour, icon = "green", "verified_user"
     return f":{colour}-badge[:material/{icon}: {plain(words)}]"

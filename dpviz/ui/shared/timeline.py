@@ -57,5 +57,5 @@ def marked_timeline(rows: pd.DataFrame, axis: Calendar, window: Window) -> Any:
 
 
 def _clocks(axis: Calendar, seconds: Any) -> list[pd.Timestamp]:
-    """What clocks show at places on the axis, as a chart takes them."""
+    """Convert places on the axis to clock times for a chart."""
     return [pd.Timestamp(axis.clocks(each), tz="UTC") for each in seconds]

@@ -17,7 +17,7 @@ LEARN = "**Open Learn**: short chapters."
 def tour(prefix: str, steps: Sequence[tuple[str, str]] = STEPS) -> None:
     """Welcome a newcomer until they close it; a help button brings it back at any time.
 
-    A newcomer's address asks for nothing; whoever opens a shared one came for what it shows.
+    A newcomer's address has no parameters; a visitor with a shared link came for its content.
 
     Args:
         prefix: of the widgets' keys; the page's own key.

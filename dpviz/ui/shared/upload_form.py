@@ -23,7 +23,7 @@ Check = Callable[[Any], tuple[dict[str, int], str]]
 
 
 def data_choice(prefix: str, label: str, titles: Mapping[str, str], start: str | None) -> str:
-    """Which data: by name, each with its title; the first where ``start`` is not on offer."""
+    """Ask for a data set by its title; begin with the first if ``start`` is not on offer."""
     options = list(titles)
     start = permalink.one_of("data", start, options, options[0])
     return str(
@@ -38,7 +38,7 @@ def data_choice(prefix: str, label: str, titles: Mapping[str, str], start: str |
 
 
 def public_switch(prefix: str, kind: str, public: bool) -> bool:
-    """Whether the visitor declares the records public; a file is sensitive until they do."""
+    """Ask whether the records are public; a file is sensitive until the visitor says so."""
     words = {"sensitive": "confidential", "public": "already public"}
     answer = st.segmented_control(
         "These records are",

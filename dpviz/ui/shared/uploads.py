@@ -32,7 +32,7 @@ _KEY = "uploads"
 
 
 def upload_path(place: str, file: Any) -> Path:
-    """Where an uploaded file can be read, as long as its visitor is there and does not replace it.
+    """Path of an uploaded file, valid until the session ends or the file is replaced.
 
     Args:
         place: the key of the uploader; its last part names the file in messages.
@@ -74,8 +74,9 @@ def chosen_table(place: str, path: Path, file: Any) -> str | None:
 
 
 def chosen_layer(place: str, file: Any) -> str:
-    """What names the layer of an uploaded file of polygons, behind its path; asked where there are
-    several, and else empty.
+    """Suffix of the path that names the layer of an uploaded polygon file.
+
+    It is asked for if the file has several layers, and empty otherwise.
 
     Raises:
         DataError: the file cannot be read.
@@ -88,7 +89,7 @@ def chosen_layer(place: str, file: Any) -> str:
 def _one_of_several(
     place: str, label: str, file: Any, read: Callable[[], Sequence[str]]
 ) -> str | None:
-    """What is chosen of a file that holds several, whose names are read once."""
+    """Ask for one of the names in a file, read once; None if there are fewer than two."""
     names = remembered(f"{place}s", file.file_id, read)
     if len(names) < 2:
         return None
@@ -96,7 +97,7 @@ def _one_of_several(
 
 
 class _Held:
-    """One upload; closed with its visit at the latest."""
+    """One upload, closed with its session at the latest."""
 
     def __init__(self, file: Any, name: str) -> None:
         content = file.getbuffer()
@@ -133,7 +134,7 @@ def _close(folder: Path, descriptor: int | None) -> None:
 
 @cache
 def private_folder() -> Path:
-    """This process's folder for what must be a file: of this user alone, removed at its end."""
+    """Folder of this process for temporary files, readable by this user only, removed at exit."""
     folder = Path(tempfile.mkdtemp(prefix="dpviz-private-"))  # 0700
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
