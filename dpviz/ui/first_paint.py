@@ -117,7 +117,7 @@ register_url_convertor("page", _PageName())
 
 
 def pages(base: str, deck: str, home: str, newcomer: Callable[[], bool]) -> Route:
-    """The route of all pages. The first one has no name of its own: its name leads to it.
+    """Route of all pages. The first page is at the root; its own name redirects there.
 
     Args:
         base: the path of the app on this server.

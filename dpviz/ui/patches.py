@@ -14,7 +14,7 @@ _clear = ForwardMsgQueue.clear
 def apply() -> None:
     """Keep the answer to a browser that uploads a file, and keep uploads in memory."""
     # A run that is interrupted empties the queue of messages to the browser. Where the queue holds
-    # the address for a file that was just chosen, the file is never sent and nobody is told.
+    # the address for a file that was just chosen, the file is never sent and no error is shown.
     # Mended for toasts only: https://github.com/streamlit/streamlit/issues/7740
     ForwardMsgQueue.clear = _clear_but_answers  # type: ignore[method-assign]
     # The parser of uploads writes what is over 1 MB to the temporary folder. To be a parameter:

@@ -1,4 +1,4 @@
-"""The web server around the pages: whom it answers, with which headers, and what it never does.
+"""Web server around the pages: allowed requests, response headers, and what it never does.
 
 It answers this machine only unless its owner opens it, answers no page of another origin, and calls
 nothing outside. It sees requests, never records.
@@ -51,7 +51,7 @@ OPENED = "DPVIZ_OPEN"
 """The environment's name for the file that ``dpviz app FILE`` opens, as the pages have it."""
 
 TILES = "https://tile.openstreetmap.org"
-"""Of the detailed base map, which a visitor's browser asks for once they choose it."""
+"""Origin of the detailed base map, which a visitor's browser asks for once they choose it."""
 
 POLICY = {
     "default-src": "'self'",
@@ -67,7 +67,7 @@ POLICY = {
     "form-action": "'self'",
     "frame-ancestors": "'self'",
 }
-"""Where a page may take what from: this server alone, so that what slips in cannot send out."""
+"""Content security policy: this server only, so that injected code cannot send data out."""
 
 HEADERS = {
     "content-security-policy": "; ".join(f"{what} {where}" for what, where in POLICY.items()),
@@ -85,13 +85,13 @@ OPEN = (
 )
 
 MEASURED = "/_stcore/metrics"
-"""Where Streamlit tells whoever asks how many bytes are uploaded: of rows as wide as each other,
-the exact number of confidential records.
+"""Path where Streamlit tells every client how many bytes are uploaded. With rows of equal width,
+that is the exact number of confidential records.
 """
 
 
 class Guard:
-    """Refuses strangers' requests before Streamlit sees them, and adds the headers to all answers.
+    """Refuse untrusted requests before Streamlit sees them, and add headers to all answers.
 
     A page of another site in the owner's browser reaches 127.0.0.1 too: it is known by its Origin,
     or, where its name was made to point here, by the Host that the browser asked for.
@@ -184,7 +184,7 @@ def routes() -> list[BaseRoute]:
 
 
 def check_settings() -> None:
-    """End in one line where a setting would fail, or lose something, once somebody is here."""
+    """Exit with one line if a setting would fail, or lose a release, once a visitor is here."""
     ground = os.environ.get(basemap.VARIABLE)
     try:
         str(Ledger().path)

@@ -1,4 +1,4 @@
-"""A limit on the files that one session holds: Streamlit limits the size of each, not their sum."""
+"""Limit on the total size of a session's files; Streamlit limits only the size of each."""
 
 from __future__ import annotations
 

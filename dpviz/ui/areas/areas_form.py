@@ -1,4 +1,4 @@
-"""Sidebar form for what is counted: cells of the method, areas of a public file, or hexagons."""
+"""Sidebar form for what is counted: the method's cells, areas of a public file, or hexagons."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _hexagons(prefix: str, domain: Domain) -> ChosenAreas:
 
 
 def _few(source: str, domain: Domain) -> Areas:
-    """Refuse what a page cannot draw before it is made, and what it could not hold after."""
+    """Make hexagons; refuse too many for a page, by estimate before and by number after."""
     cells = _square_km(domain) / h3.average_hexagon_area(int(source.removeprefix(H3)), "km^2")
     _check_number(cells / 2)  # half of it: boxes at their own scale are a rough guess
     return _drawable(areas_of(source, domain))

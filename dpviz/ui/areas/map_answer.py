@@ -25,7 +25,7 @@ from dpviz.ui.shared.text import level_title
 
 
 def show_areas(prefix: str, release: AreaRelease, source: PointSource) -> None:
-    """The map, its answer, and what is folded away."""
+    """Show the map, its answer, and folded details."""
     areas_map(prefix, release, source)
     _facts(prefix, release, source)
 

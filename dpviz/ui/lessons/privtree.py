@@ -33,7 +33,7 @@ HEAP = 8
 """Depth at which the records at one point may stop."""
 
 TICKS = [-10_000, -100, 0, 100, 10_000, 1_000_000]
-"""Of a count's axis, evenly spaced where counts are large."""
+"""Ticks of a count's axis, evenly spaced where counts are large."""
 
 START = (14.5477, -23.9714)
 
@@ -115,7 +115,7 @@ def _decision(step: Step, *, last: bool) -> None:
 
 
 def _map(room: Room, path: Path, at: int) -> None:
-    """The release, the cells of the path so far, and the one that is asked now."""
+    """Map of the release, the cells of the path so far, and the cell being decided."""
     domain = room.handle.domain
     rects: list[Rect] = []
     for depth in range(at + 1):

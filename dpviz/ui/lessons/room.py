@@ -1,4 +1,4 @@
-"""The room of a chapter: public built-in data, releases kept, maps, charts with their tables."""
+"""Tools of a chapter: public built-in data, kept releases, maps, charts with their tables."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ LOOK: dict[str, Any] = {
         "legend": {"offset": 6, "padding": 0, "rowPadding": 4},
     },
 }
-"""Of every chart: little air around it, so that a chapter fits one screen."""
+"""Settings of every chart: little padding, so that a chapter fits one screen."""
 
 PERSON = (120, 130, 140)
-"""Of a record on the map, light or dark."""
+"""Colour of a record on the map, light or dark."""
 
 ROOM = 1.1
-"""What a ratio's axis has beyond its limits."""
+"""Factor by which a ratio's axis extends beyond its limits."""
 
 APART = 0.3
 """Share of a ratio's axis that three names one above the other take."""
@@ -47,7 +47,7 @@ LABEL = (
     " ? format(max(datum.value, 1 / datum.value), ',.3~r')"
     " : format(max(datum.value, 1 / datum.value), '.2~e'))"
 )
-"""Of a ratio on its axis: a small one as 1/2.72, a large one in full digits up to a million."""
+"""Label of a ratio on its axis: small as 1/2.72, large in full digits up to a million."""
 
 DASHED = {"strokeDash": [5, 4], "color": GREY}
 LIMIT = {**DASHED, "strokeWidth": 2}

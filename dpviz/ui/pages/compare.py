@@ -24,7 +24,7 @@ from dpviz.ui.shared.sources import NoRecords
 TITLE, ICON, ORDER = "Compare", ":material/compare:", 1
 KEY = "compare"
 RELEASES = tuple(permalink.Field(f"{side}.release", permalink.parameter) for side in STARTS)
-"""Of the address while two releases are compared."""
+"""Address fields while two releases are compared."""
 OF = ("Built from data", "Two releases")
 
 

@@ -15,7 +15,7 @@ from dpviz.ui.shared.text import plain
 
 TITLE, ICON, ORDER = "Owner", ":material/admin_panel_settings:", 95
 OWNERS = True
-"""In the navigation of owners only."""
+"""Shown in the navigation of owners only."""
 
 
 def page() -> None:

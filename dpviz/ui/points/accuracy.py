@@ -25,7 +25,7 @@ QUICK = 16
 
 
 def accuracy_panel(prefix: str, source: PointSource, suggested: Sequence[str]) -> None:
-    """Charts of the errors, and the form of what is measured.
+    """Show charts of the errors, and the form that chooses what is measured.
 
     A touch of the page ends a measurement under way; what is measured by then is kept.
 

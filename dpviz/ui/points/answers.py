@@ -41,10 +41,10 @@ ANSWER = (
 """Columns of a file of answers beside what was asked."""
 
 NUMBERS = ("count", "noise_sd", "low", "high", "uniformity_sd", "nodes")
-"""Of those, what an answer says by itself."""
+"""Columns of those that come from the answer itself."""
 
 LARGER = "± the larger of two errors: the 95 % interval of the noise, and that from cut cells"
-"""What stands after ± where a count has one number beside it."""
+"""Meaning of the number after ± where a count has only one."""
 
 CUT = (
     "Error from cut {0}s (uniformity error): an ESTIMATE of what it costs that records are taken "
@@ -62,10 +62,10 @@ def rectangle_answer(
     *,
     outlined: bool = False,
 ) -> Bounds | None:
-    """The answer to a rectangle in degrees, of one with time in a window.
+    """Show the answer to a rectangle in degrees; for a release with time, in a window.
 
     Returns:
-        The rectangle in the release's CRS; None where it cannot be answered, which is said.
+        The rectangle in the release's CRS; None, after a message, if it cannot be answered.
     """
     domain = release.domain
     if not answerable(rect, domain):
@@ -162,7 +162,7 @@ def show_answers(
 
 
 def error_lines(row: Mapping[str, Any], noun: str = "cell") -> str:
-    """The errors of an answer by its numbers, and what it is built from: a line each."""
+    """Lines on the errors of an answer, and on the cells it is built from."""
     half, spread, _ = errors_of(row)
     return (
         f"**95 % interval (noise):** {plain(interval_words(row['count'], half))}  \n"
@@ -174,7 +174,7 @@ def error_lines(row: Mapping[str, Any], noun: str = "cell") -> str:
 def numbers_of(
     answers: RangeAnswers, at: int = 0, names: Sequence[str] = NUMBERS
 ) -> dict[str, Any]:
-    """The numbers of one of some answers by their names, for a file."""
+    """Numbers of the answer at one index by their names, for a file."""
     return {name: getattr(answers, name)[at].item() for name in names}
 
 
@@ -231,7 +231,7 @@ def covered_cells(release: PointRelease, nodes: Int) -> list[Mark]:
 
 
 def answered(prefix: str, release: Release, source: PointSource) -> list[dict[str, Any]]:
-    """The answers of this visit, newest first: of one release, or of all made of public data."""
+    """Answers of this session, newest first: of one release, or of all made from public data."""
     histories = st.session_state.setdefault(f"{prefix}.history", {})
     key = source.key, release.header.extra.get("release_id")  # of what was paid for
     history: list[dict[str, Any]] = histories.setdefault(key, [])
@@ -293,9 +293,7 @@ def _middle(domain: Bounds) -> Bounds:
 
 
 def row_in_words(row: Mapping[str, Any]) -> dict[str, Any]:
-    """An answer of a file of them as a table on the screen has it: in the digits that noise leaves,
-    what was answered before what was asked.
-    """
+    """Row of an answer for a table on the screen: rounded to its noise, answer before question."""
     _, spread, error = errors_of(row)
     answer = {
         "noisy count": with_noise(row["count"], error),

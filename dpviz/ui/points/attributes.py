@@ -29,7 +29,7 @@ from dpviz.ui.shared.text import plain
 ALL = "All kinds"
 ONE, OVERLAY, SHARE = "One map", "Leading kind", "Share"
 OVERLAY_WORD = "leading"
-"""Of an address, in place of the kinds of a share."""
+"""Word in an address, in place of the kinds of a share."""
 MOST_SEGMENTS = 6
 """More kinds than these are a list to choose from."""
 
@@ -42,7 +42,7 @@ CLIPPED = (
 
 @dataclass(frozen=True)
 class Look:
-    """Another map of a release than that of its density: a key, and what draws it."""
+    """Map of a release that does not show its density: a key, and the function that draws it."""
 
     key: str
     draw: Callable[[PointRelease, Camera], Scene] = field(compare=False)
@@ -99,7 +99,7 @@ def _shown(prefix: str, release: PointRelease) -> str:
 
 
 def _pair(prefix: str, names: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
-    """A kind, and what it is compared with: another one, or none for all others."""
+    """Ask for a kind and the kind to compare it with; none means all others."""
     asked: tuple[str, ...] = ()
     with suppress(ParameterError):
         asked = words(permalink.parameter("kinds"), "kinds")
@@ -129,7 +129,7 @@ def _pair(prefix: str, names: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
 def chosen_kind(
     prefix: str, release: PointRelease, source: PointSource
 ) -> tuple[PointRelease, PointSource]:
-    """The release of the kind that a visitor chose, and its records; of all together at first."""
+    """Release and records of the kind that the visitor chose; all kinds together at first."""
     names, asked = release.kinds, permalink.parameter("kind")
     start = 1 + names.index(asked) if asked in names else 0
     offered = [ALL, *names]
@@ -152,7 +152,7 @@ def chosen_kind(
 
 
 def attribute_answers(release: PointRelease, rect: Any, period: Any, prefix: str) -> None:
-    """Below an answer: sum and mean of the values, and a row for each kind.
+    """Show sum and mean of the values, and a row for each kind, below an answer.
 
     Args:
         release: that was asked.
@@ -186,7 +186,7 @@ def attribute_answers(release: PointRelease, rect: Any, period: Any, prefix: str
 
 
 def region_kinds(release: PointRelease, regions: Regions) -> None:
-    """Below the answer to a polygon: a row for each kind."""
+    """Show a row for each kind below the answer to a polygon."""
     if release.kinds:
         every = release.regions_by_kind(regions)
         kinds_table([_kind_row(name, *answers) for name, answers in every.items()])

@@ -16,11 +16,11 @@ from dpviz.ui.shared.text import plain, quoted
 
 DROPPED, COUNTED = "Left out", f"Counted as “{OTHER}”"
 LEAST_SHARE, MOST_SHARE, USUAL_SHARE = 0.1, 0.9, 0.5
-"""Of epsilon, for sums: the ends of the slider, and where it begins."""
+"""Share of epsilon for sums: the ends of the slider, and its start."""
 
 
 def attributes_form(prefix: str, names: list[str], file_id: str) -> dict[str, Any] | None:
-    """Kinds and values as :meth:`dpviz.Domain.from_bounds` takes them.
+    """Ask for kinds and values, as arguments of :meth:`dpviz.Domain.from_bounds`.
 
     Args:
         prefix: of the widgets' keys.

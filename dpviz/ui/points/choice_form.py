@@ -18,7 +18,7 @@ def points_choice(
     saved: dict[str, str],
     more: bool,
 ) -> Choice | None:
-    """Selectors for all of a choice; None while the areas are missing.
+    """Ask for the method or areas, and their parameters; None while the areas are missing.
 
     Args:
         prefix: of the widgets' keys.

@@ -28,7 +28,7 @@ from dpviz.ui.shared.area_form import SIDES
 from dpviz.ui.shared.text import plain
 
 NUMBERS = ("count", "noise_sd", "half_width", "uniformity_sd", "nodes")
-"""Of each answer in the download."""
+"""Columns of each answer in the download."""
 
 
 def answer_columns(

@@ -19,7 +19,7 @@ def release_facts(
     source: PointSource,
     whole: PointRelease,
 ) -> None:
-    """Totals and what is folded away.
+    """Show totals and folded details.
 
     Args:
         prefix: of the page.

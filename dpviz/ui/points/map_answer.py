@@ -154,7 +154,7 @@ def ask_on_map(
 
 
 def question(prefix: str) -> tuple[Bounds | None, Ring | None]:
-    """The rectangle that is asked, or the polygon."""
+    """Return the current query: a rectangle or a polygon, the other being None."""
     rect: Bounds | None = st.session_state.get(f"{prefix}.rect")
     return rect, None if rect else st.session_state.get(f"{prefix}.ring")
 
@@ -195,7 +195,7 @@ def drawn_answer(
 
 
 def ask(prefix: str, rect: Bounds) -> None:
-    """The rectangle is the question from now on: the part of the page that asks reruns."""
+    """Make the rectangle the current query, and rerun the fragment that answers it."""
     st.session_state[f"{prefix}.rect"], st.session_state[f"{prefix}.ring"] = rect, None
     rerun_part()
 
@@ -225,7 +225,7 @@ def drawn(prefix: str) -> None:
 
 
 def keep_camera(prefix: str, source: PointSource) -> None:
-    """The map comes back where the visitor left it."""
+    """Keep the camera, so that the map comes back where the visitor left it."""
     camera = events(f"{prefix}.map").camera
     if camera:
         place = (camera["longitude"], camera["latitude"], camera["zoom"])

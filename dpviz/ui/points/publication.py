@@ -81,13 +81,13 @@ def published(prefix: str, made: Paid, source: PointSource, *, shown: bool) -> N
 
 
 def _again(prefix: str) -> None:
-    """Back to the budget, without what was published; a second touch finds it gone."""
+    """Go back to the budget step and drop the published release; a second click is harmless."""
     st.session_state[f"{prefix}.step"] = 2
     st.session_state.pop(f"{prefix}.made", None)
 
 
 def _take_home(prefix: str, release: PointRelease | AreaRelease, redo: Script) -> None:
-    """Promises, files, receipt, budget, and the code that would do it again."""
+    """Show promises, files, receipt, budget, and the code that would repeat the release."""
     show_promises(release)
     st.header("Take it with you", anchor=False)
     download_buttons(prefix, release)

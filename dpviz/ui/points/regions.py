@@ -41,7 +41,7 @@ MOST = 20_000
 """Districts of one file."""
 
 WHOLE = 0.9999
-"""What of a region lies inside the area, where it is not cut by its border."""
+"""Least share inside the area of a region that counts as not cut by the border."""
 
 AnsweredRegions = tuple[list[dict[str, Any]], tuple[Mark, ...], Legend]
 
@@ -129,7 +129,7 @@ def districts_panel(prefix: str, release: PointRelease) -> tuple[list[Mark], Leg
 
 
 def _asked(release: PointRelease, path: str) -> AnsweredRegions:
-    """Answers and marks."""
+    """Answers of the districts, their marks and the legend; refuses more than MOST."""
     regions = read_regions(path, release.domain)
     if len(regions) > MOST:
         raise DpvizError(f"{len(regions):,} districts: give a file of at most {MOST:,}")

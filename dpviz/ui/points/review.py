@@ -62,7 +62,7 @@ def account_form(prefix: str, account: Account, epsilon: float) -> None:
 
 
 def set_total(dataset: str, total: float) -> None:
-    """Another tab may have set it, or spent, since the form was shown."""
+    """Set the lifetime budget; another tab may have set it, or spent, since the form was shown."""
     with ErrorsShown():
         Ledger().set_total(dataset, total)
         st.rerun()
@@ -108,7 +108,7 @@ def _beside(source: PointSource, choice: Choice) -> list[str]:
 
 
 def script(source: PointSource, choice: Choice) -> Script:
-    """The code that makes the release of the choices of the page, as the records' owner has it."""
+    """Code that makes the release chosen on the page, for the data owner to run."""
     handle, areas, builtin = source.data, choice.areas, source.name is not None
     return Script(
         domain=handle.domain,

@@ -96,7 +96,7 @@ def _title(prefix: str) -> list[str]:
 
 
 def asked(prefix: str, release: PointRelease, history: Sequence[Mapping[str, Any]]) -> list[Bounds]:
-    """The rectangles of a release's history that it can answer: the one in force first."""
+    """Rectangles of a release's history that it can answer, the current one first."""
     current = st.session_state.get(f"{prefix}.rect")
     boxes = [tuple(current)] if current else []
     boxes += [tuple(row[side] for side in SIDES) for row in history if "ring" not in row]
@@ -104,7 +104,7 @@ def asked(prefix: str, release: PointRelease, history: Sequence[Mapping[str, Any
 
 
 def camera_of(map_key: str) -> Camera | None:
-    """Where the visitor looks; None where they have not moved the map."""
+    """Camera of the visitor; None if they have not moved the map."""
     seen = events(map_key).camera
     if not seen:
         return None

@@ -16,7 +16,7 @@ STARTS = {"a": "privtree", "b": "ugrid"}
 
 
 def _restore(prefix: str, explored: Mapping[str, Any]) -> None:
-    """The ε of both from the address; from Explore where the address names none."""
+    """Restore the ε of both sides from the address, else from page Explore."""
     asked = {side: permalink.number_list(f"{side}.epsilon", 1) for side in STARTS}
     named = permalink.parameter("a.epsilon")
     first = None if named else permalink.numbers(explored.get("epsilon"), 1)
@@ -30,7 +30,7 @@ def _restore(prefix: str, explored: Mapping[str, Any]) -> None:
 
 
 def _part(prefix: str) -> None:
-    """B begins at the ε of A."""
+    """Set the ε of B to that of A."""
     st.session_state[f"{prefix}.b.epsilon"] = st.session_state[f"{prefix}.a.epsilon"]
 
 

@@ -1,4 +1,4 @@
-"""The slots that pages on points share: data set, method, and what the address holds of them."""
+"""Slots shared by pages on points: data set, method, and their address parameters."""
 
 from __future__ import annotations
 
@@ -31,8 +31,9 @@ def point_slots(
     show: Callable[[Any, PointSource, Any], None],
     more: bool = False,
 ) -> Slots:
-    """A page on points in so many dimensions, or with ``more``: time, kinds and values of records,
-    and areas that are counted; see :class:`Slots` for the rest.
+    """Slots of a page on points with this many dimensions; see :class:`Slots`.
+
+    With ``more``, records may also have time, kinds and values, and areas may be counted.
     """
     return Slots(
         key=key,

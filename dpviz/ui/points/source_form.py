@@ -32,11 +32,11 @@ UPLOAD = "Your own file"
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PointSource(DataSource):
-    """Points behind a handle; what a page says of them."""
+    """Points behind a handle, with their title, name and unit for a page."""
 
     title: str
     name: str | None = None
-    """Of a built-in data set, for a permalink."""
+    """Name of a built-in data set, for a permalink."""
     unit: str | None = None
     """The column of the privacy unit; None where each record is one."""
     table: str | None = None
@@ -112,7 +112,7 @@ def source_form(
 
 
 def _table(name: str, title: str) -> PointSource | None:
-    """A table that the owner of this server offers; its owner has chosen all there is to choose."""
+    """Source of a table that the server's owner offers; the owner has made all choices."""
     try:
         handle = table_handle(name)
     except DpvizError:  # its words are for the owner, who gets them from dpviz build

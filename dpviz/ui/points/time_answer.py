@@ -1,4 +1,4 @@
-"""A release with time: a window on a slider, the map of it, an answer, and the timeline below."""
+"""Release with time: a window on a slider, its map, an answer, and the timeline below."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ def _slider(prefix: str, domain: Domain) -> Window:
 
 
 def _asked(domain: Domain, text: str | None) -> Window:
-    """The window of an address, within the period; all of it where it says nothing that can be."""
+    """Time window of an address, clipped to the period; all of the period if it is invalid."""
     start, end = domain.period
     try:
         low, high = domain.calendar.period(text or domain.period)
@@ -194,7 +194,7 @@ def _asked(domain: Domain, text: str | None) -> Window:
 
 
 def _move(key: str, sign: int, domain: Domain) -> None:
-    """The window one length on, or up to the end of the period; none if the page has been left."""
+    """Move the window by its length, at most to the end; do nothing if the page was left."""
     if key not in st.session_state:
         return
     low, high = map(domain.calendar.of_clocks, st.session_state[key])

@@ -31,7 +31,7 @@ LOOKS = {
     "small": "Small maps",
     "difference": "Difference",
 }
-"""How the period is looked at, and what the page calls it."""
+"""Views of the period, and their titles on the page."""
 LARGEST = 1_200_000
 """Cells that a browser takes at once."""
 
@@ -56,7 +56,7 @@ def chosen_look(prefix: str) -> str:
 
 
 def steps_of(release: PointRelease) -> tuple[list[Window], list[str]]:
-    """The windows that are stepped through, at most twelve, and what each is called."""
+    """Time windows to step through, at most twelve, and their labels."""
     words = release.domain.calendar.words
     cuts = window_cuts(release.domain, MOST)
     pairs = list(itertools.pairwise(cuts))
@@ -109,7 +109,7 @@ def difference_of(prefix: str, release: PointRelease, source: PointSource) -> Sc
 
 
 def _windows(prefix: str, labels: list[str]) -> list[int]:
-    """The two windows of before, or of the address, by what each is called."""
+    """Rows of the two windows whose labels the session or the address holds."""
     place = WINDOWS.place(prefix)
     asked: str | None = st.session_state.get(place)
     words = (asked or "").split(",")

@@ -1,4 +1,4 @@
-"""Two releases under one camera, one rectangle and one legend, and their answers beside them."""
+"""Two releases with one camera, one rectangle and one legend, and their answers beside them."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ def _asked(prefix: str, domain: Domain, max_per_unit: int) -> PlanQuery | None:
 
 
 def _planned(prefix: str, asked: PlanQuery, at_most: float) -> Plan | str:
-    """The plan, searched again only when something else is asked; or one line on why there is none.
+    """Return the plan, kept until its query changes, or one line on why there is none.
 
     It must make a map: counting the whole area alone would cost less, and show nothing.
     """

@@ -27,7 +27,7 @@ _OF_TRUNCATION = {
     (True, False): " alone; what truncation cut off is not in it",
     (False, True): " and of the estimate of what truncation cut off, which is in the total",
 }
-"""What an interval has in it, of answers (after truncation, corrected for it)."""
+"""Words on what an interval includes, by (answers after truncation, corrected for it)."""
 
 
 def path_answer(

@@ -1,4 +1,4 @@
-"""Below the map of roads: facts, budget breakdown, downloads, and a table in place of the map."""
+"""Panels below the map of roads: facts, budget breakdown, downloads, a table of the map."""
 
 from __future__ import annotations
 

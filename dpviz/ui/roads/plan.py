@@ -38,7 +38,7 @@ TITLES = {
     "ngram_truncation": "Trips cut at 20 streets",
     "random": "Random paths, best trees",
 }
-"""Of variants by their papers' names, and shorter ones than a method's own."""
+"""Titles of variants by their papers' names; shorter than a method's own title."""
 FIRST = ("event-histogram", "gs", "dwork")
 """Recommended; the others follow."""
 

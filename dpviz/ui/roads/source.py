@@ -33,7 +33,7 @@ IN_TIME: dict[str, dict[str, Any]] = {
     "day": {"time": START, "cycle": "day", "every": "4h"},
     "week": {"time": START, "cycle": "week", "every": "1d"},
 }
-"""How the built-in trips are counted."""
+"""Time settings by which the built-in trips may be counted."""
 IN_WORDS = {ALL: "All", "day": "By hours", "week": "By weekday"}
 
 

@@ -20,7 +20,7 @@ from dpviz.ui.shared.timeline import PERIOD, marked_timeline, timeline_rows, zon
 
 @dataclass(frozen=True, eq=False)
 class TimeWindow:
-    """A release with time, and which of its steps are looked at: edges [low, high)."""
+    """A release with time, and the window of steps in view: edges [low, high)."""
 
     release: RoadRelease
     steps: Steps
@@ -73,7 +73,7 @@ def chosen_window(prefix: str, release: RoadRelease) -> TimeWindow | None:
 
 
 def _asked(steps: Steps, text: str | None) -> tuple[int, int]:
-    """The steps of an address; all of them where it names none."""
+    """Time steps of an address; all steps if it names none."""
     try:
         rows = steps.rows(steps.during(text)) if text else slice(0, len(steps))
     except DpvizError:

@@ -92,7 +92,7 @@ def _moves(prefix: str, view: MoveView, source: SequenceSource) -> Scene:
 
 
 def _picked(prefix: str, view: MoveView, source: SequenceSource, show: str | None) -> None:
-    """A click chooses the cell around it, or a path; on the chosen one, it lets go."""
+    """Choose the cell or path that was clicked; clear the choice if it was already chosen."""
     pick = events(f"{prefix}.map").pick
     if not pick or source.places is None:
         return

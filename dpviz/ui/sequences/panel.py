@@ -28,7 +28,7 @@ PERCENT = st.column_config.ProgressColumn(format="%.0f %%", min_value=0, max_val
 
 
 def place_panel(prefix: str, view: MoveView, source: SequenceSource) -> list[Mark]:
-    """The chosen place: its visits, where people go next, and what came before."""
+    """Show the chosen place: its visits, the next places, and the preceding places."""
     cell = _place_choice(prefix, view, source.places is not None)
     if cell is None:
         if source.places is not None:
@@ -115,7 +115,7 @@ def _next_table(view: MoveView, chance: Float, sd: Float | None) -> None:
 
 
 def _context_table(key: str, view: MoveView, known: list[Context]) -> Context | None:
-    """The context tree under a place; a selected row is what came before."""
+    """Table of the context tree under a place; a selected row gives the preceding places."""
     labels = [*view.names, "the end"]
     st.markdown("**Its context tree**")
     hint(key, "Choose a row: people who came from there go on elsewhere.")
@@ -188,7 +188,7 @@ def path_panel(prefix: str, view: MoveView) -> tuple[Strings, int | None]:
 
 
 def path_clicked(prefix: str, layer: str, index: int) -> None:
-    """A click on a path chooses it; on the chosen one, it lets go."""
+    """Choose the path that was clicked; clear the choice if it was already chosen."""
     table, order = st.session_state.get(f"{prefix}.drawn", ("", ()))  # none if no path is drawn
     if layer == "paths" and index < len(order):
         st.session_state[f"{prefix}.path"] = (table, int(order[index]))
@@ -236,6 +236,6 @@ def trip_panel(prefix: str, view: MoveView, source: SequenceSource) -> int:
 
 
 def refused(why: object) -> None:
-    """A release that cannot answer says why, as a sentence."""
+    """Show why a release cannot answer, as a sentence."""
     text = str(why)
     st.info(plain(f"{text[:1].upper()}{text[1:]}."), icon=":material/block:")

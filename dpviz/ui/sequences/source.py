@@ -1,4 +1,4 @@
-"""Choose sequences: the built-in city's, one's own places with a person and a time, or symbols."""
+"""Choice of sequences: the built-in city's, own places with a person and a time, or symbols."""
 
 from __future__ import annotations
 

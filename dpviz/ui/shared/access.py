@@ -150,18 +150,18 @@ def _problem(secrets: Mapping[str, Any] | None, rules: Any) -> str:
 
 
 def _email(claims: Mapping[str, Any], trusted: bool) -> str:
-    """The address that the provider has verified, in small letters; empty where it has not."""
+    """Email address that the provider has verified, in lower case; empty if it has not."""
     verified = claims.get("email_verified", trusted)
     return _small(str(claims.get("email") or "")) if verified in (True, "true") else ""
 
 
 def _small(address: str) -> str:
-    """An address in small letters; one beyond ASCII as it is, as K (kelvin) is no k of another."""
+    """Lower-case an ASCII address; leave others, as K (kelvin) must not equal another's k."""
     return address.lower() if address.isascii() else address
 
 
 def _in_one_word(name: str) -> str:
-    """Escape spaces, unseen and look-alike characters, so that no name passes for another."""
+    """Percent-encode all but visible ASCII, so that no name can pass for another."""
     return "".join(
         each
         if "!" <= each <= "~" and each != "\N{PERCENT SIGN}"
@@ -181,13 +181,13 @@ def _listed(rule: Any, email: str) -> bool:
 
 
 def signed(purpose: str) -> str:
-    """A purpose with the user's name, as the ledger keeps it of a spend."""
+    """Purpose of a spend with the user's name, as the ledger keeps it."""
     name = access().name
     return f"{purpose}{BY}{name}" if name else purpose
 
 
 def gate() -> bool:
-    """Show who is here, or the way in; whether they may see the page."""
+    """Show the login state; return whether the visitor may see the page."""
     if not has_login():
         return True
     mine = access()
@@ -210,7 +210,7 @@ def gate() -> bool:
 
 
 def fragment(draw: Callable[P, T], run_every: float | None = None) -> Callable[P, T]:
-    """A part of a page that a touch of it runs alone, for those who may still look.
+    """Make a fragment that reruns alone, for visitors who may still look.
 
     A refusal in it is a line of the part, and its end: around a fragment no block of the page would
     see it.

@@ -37,7 +37,7 @@ _UPLOADED = re.compile(r"^uploads\.(user|visit)\.[^.]+\.")
 
 
 def dataset_name(prefix: str, suggestion: str, *, public: bool = False) -> str:
-    """The owner's name for a file's data set: typed in the sidebar, or the file's where it is free.
+    """Name of a file's data set in the ledger: typed if confidential, else the file's own.
 
     Raises:
         DataError: the name of a table that the owner of this server offers.
@@ -85,7 +85,7 @@ def _account_name(name: str) -> str:
 
 
 def shown_name(account: str) -> str:
-    """A name as its owner gave it."""
+    """Account name as its owner gave it."""
     return _UPLOADED.sub("", account)
 
 
@@ -140,7 +140,7 @@ class Job(Generic[Made]):
         return self.thread.ident is not None and not self.thread.is_alive()
 
     def start(self) -> None:
-        """Once; runs of one visit follow each other."""
+        """Start the thread once; script runs of one session never overlap."""
         if self.thread.ident is None:
             self.thread.start()
 
@@ -244,14 +244,14 @@ def _ask(
     asked, before = st.session_state.get(f"{prefix}.asked", (None, 0.0))
 
     def ask(answer: object) -> None:
-        """A press also takes the failure of an earlier build off the page."""
+        """Record the first press, and remove the error of an earlier build from the page."""
         job = st.session_state.get(place)
         if job is not None and job.error is not None:
             del st.session_state[place]
         st.session_state[f"{prefix}.asked"] = (answer, account.spent)
 
     def agree() -> None:
-        """Before the script runs, so that no touch of the page comes between press and build."""
+        """Confirm before the script runs, so that nothing comes between press and build."""
         st.session_state[f"{prefix}.agreed"] = (offer, account.spent)
 
     # Each payment makes new buttons: a second click on an old one presses nothing.
@@ -307,7 +307,7 @@ def _wait(prefix: str, job: Job[Made]) -> None:
 
 
 def too_dear(account: Account, epsilon: float) -> str:
-    """Why so much cannot be spent, in a sentence; empty where it can."""
+    """Sentence on why epsilon cannot be spent; empty if it can."""
     if account.left is None or epsilon <= account.left:
         return ""
     if account.left <= 0:

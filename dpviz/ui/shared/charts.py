@@ -19,11 +19,11 @@ SHORT = "format(datum.value, '~s')"
 PERCENT = "format(100 * datum.value, '~g') + ' %'"
 """Labels of an axis of shares, in Vega's expressions."""
 DASHES = [[1, 0], [7, 3], [2, 2], [9, 2, 2, 2], [12, 4], [4, 4], [1, 3], [6, 2, 1, 2]]
-"""Of lines in the order of their colours."""
+"""Dashes of lines in the order of their colours."""
 LINES = {"symbolType": "stroke", "symbolSize": 500, "symbolStrokeWidth": 2}
 """A legend of lines."""
 TICKS = [step * 10.0**power for power in range(-5, 10) for step in (1, 2, 5)]
-"""Of a logarithmic axis; those outside its range are left out."""
+"""Ticks of a logarithmic axis; those outside its range are left out."""
 FAINT: dict[str, Any] = {"grid": True, "gridOpacity": 0.4}
 """Lines across a chart at the ticks of its errors."""
 TIME_TICKS = 8
@@ -51,8 +51,9 @@ def dashes(field: str, names: Sequence[str], **look: Any) -> Any:
 def log_axis(
     field: str, title: str | None = None, *, ends: Sequence[float] | None = None, **axis: Any
 ) -> dict[str, Any]:
-    """A logarithmic channel, as altair's ``X`` and ``Y`` take it; from one of its ends to the other
-    if there are any, else as far as its values go.
+    """Logarithmic channel, as arguments of altair's ``X`` and ``Y``.
+
+    It runs between its ends if they are given, else as far as its values go.
     """
     scale: dict[str, Any] = {} if ends is None else {"domain": list(ends)}
     return {

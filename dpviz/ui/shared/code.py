@@ -18,7 +18,7 @@ from dpviz.ui.shared.text import plain
 
 @fragment
 def code_panel(prefix: str, release: Release, script: Code | None = None) -> None:
-    """Folded away below a release of any kind.
+    """Draw the folded code panel below a release of any kind.
 
     Args:
         prefix: of the page.

@@ -21,7 +21,7 @@ from dpviz.ui.shared.text import half_on_screen, on_screen
 
 FORMATS = {"GeoParquet": "parquet", "GeoJSON": "geojson", "GeoPackage": "gpkg", "CSV": "csv"}
 WITHOUT_SHAPES = {"Parquet": "parquet", "CSV": "csv"}
-"""Of a release whose cells are no rectangles on a map, such as one of trips."""
+"""Formats of a release whose cells are not rectangles on a map, such as one of trips."""
 ROWS = 500
 """Rows of the table that stands for a map."""
 
@@ -32,7 +32,7 @@ def release_details(
     files: Callable[[str, Any], object] | None = None,
     spent: Callable[[], object] | None = None,
 ) -> None:
-    """Folded away below a map: what the release cost, how it was made, its files.
+    """Draw folded details below a map: budget breakdown, code and files of the release.
 
     Args:
         prefix: of the page.

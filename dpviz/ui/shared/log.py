@@ -1,4 +1,4 @@
-"""The server's log: what failed and where in the code; no message of an error, value or path.
+"""Server log: what failed and where in the code; never an error's message, value or path.
 
 An unexpected error's message may quote a record, and a traceback holds paths and source lines.
 """
@@ -48,7 +48,7 @@ def _record(*args: Any, **kwargs: Any) -> logging.LogRecord:
 
 
 def _in_one_line(argument: Any) -> Any:
-    """An error by its kind, and a text, which a stranger may have sent, without controls."""
+    """Reduce an error to its type, and escape control characters in untrusted text."""
     if isinstance(argument, BaseException):
         return type(argument).__name__
     if isinstance(argument, str) and not argument.isprintable():

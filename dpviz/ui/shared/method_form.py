@@ -1,4 +1,4 @@
-"""The form of a method: its name, epsilon and the parameters that its registry entry declares."""
+"""Form of a method: its name, epsilon and the parameters that its registry entry declares."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EPSILONS = (*(float(f"{step * ten:.3g}") for ten in (0.01, 0.1, 1) for step in S
 """A log scale from 0.01 to 10, ten steps a decade."""
 
 USUAL = 1.0
-"""Where nothing else is asked for."""
+"""Default epsilon."""
 
 RECOMMENDED = {
     "privtree": "Small cells where people are, large ones elsewhere: the fastest of the trees.",
@@ -57,7 +57,7 @@ class Choice:
 
 
 def linked_epsilon(name: str) -> float:
-    """The ε of the address; the usual one where it lies beyond the ends of the slider."""
+    """Epsilon of the address; the default if it lies beyond the ends of the slider."""
     text = permalink.parameter(name)
     return float(f"{permalink.number('ε =', text, USUAL, EPSILONS[0], EPSILONS[-1]):g}")
 

@@ -29,7 +29,7 @@ MIMES = {
     "png": "image/png",
     "ipynb": "application/x-ipynb+json",
 }
-"""By the ending of a file."""
+"""MIME types by file suffix."""
 
 
 RELEASE = "release.parquet"
@@ -50,7 +50,7 @@ def refusals() -> Iterator[list[str]]:
 
 
 class ErrorsShown:
-    """A block whose refusal is one line on the page; what comes after it goes on.
+    """Block whose errors become one line on the page; the code after it still runs.
 
     Args:
         name: ours of an upload, which its visitor knows by another.

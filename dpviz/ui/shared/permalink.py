@@ -27,22 +27,22 @@ NAMES = {
     "ring", "seed", "sensitive", "set", "side", "steps", "sums", "to", "view", "windows",
     "workload",
 }  # fmt: skip
-"""Of all parameters that some page knows."""
+"""Names of all parameters that some page knows."""
 
 OF_SIDES = tuple(sorted(name for name in NAMES if "." in name))
-"""Of a comparison alone."""
+"""Names of the parameters that only a comparison has."""
 
 FOREIGN = ("utm_", "fbclid", "gclid", "msclkid")
-"""How names begin that other sites add to a link."""
+"""Prefixes of parameters that other sites add to a link."""
 
 MOST = 60
 """Letters of an address that a message repeats."""
 
 MESSAGES = "address.messages"
-"""In the session: the container of what is said of the address."""
+"""Session key of the container for messages about the address."""
 
 WAITING = "address.waiting"
-"""In the session: places of what the address gave, that no widget has shown yet."""
+"""Session key of the places whose values the address gave and no widget has shown yet."""
 
 
 def parameter(name: str) -> str | None:
@@ -78,7 +78,7 @@ def rectangle(name: str) -> tuple[float, ...] | None:
 
 
 def ring(name: str) -> tuple[tuple[float, float], ...] | None:
-    """The corners of a polygon, x, y, x, y … between commas; None where they are no polygon."""
+    """Corners of a polygon, x, y, x, y … between commas; None if they are not a polygon."""
     words = (parameter(name) or "").count(",") + 1
     fits = 6 <= words <= 2 * limits.CORNERS.most and words % 2 == 0
     values = number_list(name, words) if fits else None
@@ -86,7 +86,7 @@ def ring(name: str) -> tuple[tuple[float, float], ...] | None:
 
 
 def seed(name: str = "seed") -> int:
-    """The seed of the address; 0 where it is missing or no whole number of up to nine digits."""
+    """Seed of the address; 0 if it is missing or not a whole number of up to nine digits."""
     return int(number(name, parameter(name), 0, 0, 999_999_999, whole=True))
 
 
@@ -107,7 +107,7 @@ def messages_here() -> None:
 
 
 def refused(what: str, asked: str | None) -> None:
-    """Say so where the address asks for something that is not on offer.
+    """Warn that the address asks for something that is not on offer.
 
     Where :func:`messages_here` was called, wherever the choice stands: a phone's sidebar is shut. A
     run of a part of the page says nothing: the place is not its own, and the whole page's run has.
@@ -140,7 +140,7 @@ def number(
     *,
     whole: bool = False,
 ) -> Any:
-    """The number that is asked for; ``start`` where it is none between the ends, which is said."""
+    """Return the number asked for; ``start``, with a warning, if it is not within the bounds."""
     values = numbers(asked, 1)
     if values is not None:
         (value,) = values
@@ -152,7 +152,7 @@ def number(
 
 
 def refuse_unknown() -> None:
-    """Say so where the address holds parameters that no page knows, and leave them out."""
+    """Warn of unknown parameters in the address, and leave them out."""
     unknown = {
         name: value
         for name, value in st.query_params.items()

@@ -38,7 +38,7 @@ def budget_breakdown(header: Header) -> None:
 
 
 def payment_row(spend: Spend) -> dict[str, Any]:
-    """A payment in words, for a table; whose it was is for the server's owner to know."""
+    """Row of a payment for a table, without the user's name, which only the owner may see."""
     at = datetime.fromisoformat(spend.at).astimezone(UTC)
     return {
         "when": f"{at:%Y-%m-%d %H:%M} UTC",

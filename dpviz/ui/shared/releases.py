@@ -1,4 +1,4 @@
-"""Open a release: of your list, by upload, by path or by link; and the list of what you paid for.
+"""Open a release from your list, by upload, path or link; and the list of paid releases.
 
 Who sees which list: the user that the server's login names; on a server that only this computer can
 reach, its one person. Nobody else can publish.
@@ -33,9 +33,9 @@ from dpviz.ui.shared.shelf import LOST, Shelf, Stored, read_any
 from dpviz.ui.shared.text import plain
 
 PARAMETER = "release"
-"""Of an address: the id of a release that is kept here."""
+"""Address parameter with the id of a release that is kept here."""
 FILES = ("file", "upload", GIVEN := "given")
-"""What the address says of releases that are not kept here, and how their keys begin."""
+"""Words in the address for releases that are not kept here; prefixes of their keys."""
 GONE = (
     "The release of this address was opened from a file, which an address cannot hold: open the "
     "file again. What is shown here is another map."
@@ -52,7 +52,7 @@ class Opened:
 
     @property
     def page(self) -> str:
-        """The page that shows it."""
+        """Key of the page that shows the release."""
         kind: str = self.release.kind
         if kind == "points" and self.release.domain.dims == 4:
             return "trips"
@@ -60,7 +60,7 @@ class Opened:
 
 
 def login_digest() -> str:
-    """A digest of the user that the login names; empty for who has not logged in."""
+    """Digest of the logged-in user's identity; empty if not logged in."""
     claims = user()
     if not claims:
         return ""
@@ -69,7 +69,7 @@ def login_digest() -> str:
 
 
 def visitor() -> str:
-    """Whose list this is; no name of a person, but a digest of what the login says."""
+    """Owner key of the visitor's releases: a digest of the login, never a name."""
     if digest := login_digest():
         return f"user:{digest}"
     if alone():
@@ -139,7 +139,7 @@ def open_given() -> None:
 
 
 def close(page: str) -> None:
-    """Back to data sets, as the page was before the release; places in it are none of another."""
+    """Close the release and restore the page's earlier address; the places shown go with it."""
     for name in (f"opened.{page}", f"{page}.epsilon", f"{page}.link"):
         st.session_state.pop(name, None)
     st.query_params.from_dict(st.session_state.pop(f"{page}.closed", {}))
@@ -242,7 +242,7 @@ def your_releases(prefix: str) -> None:
 
 
 def release_choice(page: str, side: str) -> Opened | None:
-    """One of your releases, or a file, to compare as A or B; the session and the address keep it.
+    """Ask for a release to compare as A or B; the session and the address keep the choice.
 
     Args:
         page: whose field ``<side>.release`` of the address it is.
@@ -284,7 +284,7 @@ def release_choice(page: str, side: str) -> Opened | None:
 
 
 def _comparable(asked: str | None, label: str, arrived: bool) -> dict[str, Stored]:
-    """Your releases of places alone, and the one that is ``asked`` for by its id.
+    """The visitor's releases of points in 2D, and the one that is ``asked`` for by its id.
 
     Args:
         asked: of the address, or chosen before; a word of :data:`FILES` for a file.

@@ -75,10 +75,10 @@ def _configured() -> dict[str, Mapping[str, Any]]:
 
 
 def _stated(name: str, facts: Mapping[str, Any]) -> dict[str, Any]:
-    """A table as :func:`dpviz.load` takes it, if all that it needs is there and nothing else is.
+    """Arguments of :func:`dpviz.load` for a table; refuses missing and unknown settings.
 
     Raises:
-        DpvizError: something is missing, unknown, of a wrong kind or no box.
+        DpvizError: a setting is missing, unknown, of a wrong type, or not a box.
     """
     wrong = (_NEEDED - set(facts)) | (set(facts) - _NEEDED - _OPTIONAL)
     if wrong:

@@ -15,7 +15,7 @@ from dpviz.ui.shared.charts import time_form, timeline_chart
 
 Window = tuple[float, float]
 MOST_LETTERS = 100
-"""Of a period in an address."""
+"""Longest period in an address, in characters."""
 
 
 def _window(name: str) -> str | None:
@@ -27,7 +27,7 @@ PERIOD = permalink.Field("period", _window, str)
 
 
 def zone_words(domain: Domain | Steps) -> str:
-    """Whose clocks they are, and what a cycle is of."""
+    """Time zone of the axis, and the period of its cycle, in words."""
     return domain.zone if domain.cycle is None else f"hour of the {domain.cycle}, {domain.zone}"
 
 

@@ -1,4 +1,4 @@
-"""A file of one's own: public or confidential, read once, with exact facts for its owner only."""
+"""Upload of a file, public or confidential: read once, with exact facts for its owner only."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def upload_form(
     place: str = "file",
     owner: bool = False,
 ) -> S | None:
-    """The uploader, and the form that describes what was uploaded; None while it is not complete.
+    """Draw the uploader and the form that describes the file; None while it is not complete.
 
     Args:
         prefix: of the widgets' keys.

@@ -120,7 +120,7 @@ class _Held:
 
 
 def _ending(name: str) -> str:
-    """The ending of a stranger's name for a file, if it is one: a few letters and digits."""
+    """Suffix of an untrusted file name, in lower case; empty if not a few letters and digits."""
     ending = Path(name).suffix.lower()
     return ending if re.fullmatch(r"\.[a-z0-9]{1,11}", ending) else ""
 
