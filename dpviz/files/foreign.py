@@ -1,7 +1,7 @@
-"""What a stranger's data file is, by its first bytes; files that compute are refused.
+"""Recognise untrusted data files by their first bytes; refuse files that compute.
 
 A view, a generated column or a virtual table is a program in a data file: it may never end, or
-read what it should not.
+read files that it should not.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _COMPUTED = (2, 3)
 
 
 def recognised(head: bytes) -> str:
-    """What a file is by its first bytes: a format, or text.
+    """Return the format of a file by its first bytes, or "text".
 
     >>> recognised(b'  {"type": "Feature"'), recognised(b"PAR1...")
     ('GeoJSON', 'Parquet')

@@ -1,8 +1,8 @@
-"""How much of what a stranger sends is read: every limit, in one place.
+"""All limits on the size of untrusted input.
 
-Limits are of what a file decodes to, and are checked before memory is taken for it: a small file
-may stand for a large table. A refusal names the limit and the remedy, never how much there was: the
-number of records is private.
+Limits apply to the decoded content of a file and are checked before memory is allocated for it: a
+small file may decode to a large table. An error names the limit and the remedy, never the size
+found: the number of records is private.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def decoded(size: int, file: int, where: str) -> None:
 
 
 def unpacked(file: int) -> int:
-    """The bytes that an archive of so many may stand for: what any file may decode to."""
+    """Most bytes that an archive of this size may decode to: the limit of any file."""
     return max(SMALL.most, GROWTH.most * file)
 
 

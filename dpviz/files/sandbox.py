@@ -91,12 +91,12 @@ def confined(
 
 
 def seconds(size: int) -> int:
-    """Processor time of a child that reads a file of so many bytes."""
+    """CPU time limit of a child that reads a file of this many bytes."""
     return limits.CHILD_SECONDS.most + size // limits.CHILD_SPEED.most
 
 
 def memory(size: int) -> int:
-    """Bytes of memory of a child that reads a file of so many bytes."""
+    """Memory limit, in bytes, of a child that reads a file of this many bytes."""
     return limits.CHILD_MEMORY.most + limits.GROWTH.most * size
 
 

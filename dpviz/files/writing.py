@@ -78,12 +78,12 @@ def write_file(path: str | os.PathLike[str], write: Callable[[str], Any]) -> Pat
 
 
 def destination(path: str | os.PathLike[str]) -> Path:
-    """The file that a write to a path makes or replaces: what a link leads to, never the link.
+    """The file that a write to a path creates or replaces: the target of a link, never the link.
 
     Raises:
-        ReleaseError: no such folder; a place of the system's, such as a standard file; what is
-            there is no plain file, such as a pipe, whose place a file must not take; or it is a
-            ledger or its seal, which nothing brings back.
+        ReleaseError: the folder does not exist; the path is a system path, such as /dev/stdout; it
+            exists and is not a regular file (a pipe, say), which must not be replaced; or it is a
+            ledger or its seal, which could not be restored.
     """
     path = Path(path)
     name, target = path.name or os.fspath(path), _behind_links(path)
@@ -99,7 +99,7 @@ def destination(path: str | os.PathLike[str]) -> Path:
 
 
 def mark(target: Path) -> str:
-    """What stands for a file's name in the names beside it: a name may be as long as any."""
+    """Hash of a file's name, of fixed length, for the names of the temporary files beside it."""
     return hashlib.blake2b(os.fsencode(target.name), digest_size=8).hexdigest()
 
 
@@ -153,10 +153,10 @@ def paid_for(path: Path) -> str | None:
 
 
 def _behind_links(path: Path) -> Path:
-    """What a path leads to; of a link of the system's, such as /dev/stdout, the link.
+    """Follow symbolic links to their target, but stop at a system path such as /dev/stdout.
 
     Raises:
-        ReleaseError: it leads nowhere, or is longer than the system takes.
+        ReleaseError: the link leads to no file, or the name is longer than the system allows.
     """
     try:
         for _ in range(LINKS):
@@ -173,13 +173,13 @@ def _behind_links(path: Path) -> Path:
 
 
 def _of_system(path: Path) -> bool:
-    """Whether a path is of devices or processes, whose links lead to what they have open."""
+    """True for paths under /proc and /dev (but not /dev/shm): their links lead to open files."""
     in_memory = path.is_relative_to("/dev/shm")
     return path.is_relative_to("/proc") or (path.is_relative_to("/dev") and not in_memory)
 
 
 def _is_ledger(path: Path) -> bool:
-    """Whether a file is a ledger or a seal, by its content."""
+    """True if the content of a file is that of a ledger or a seal."""
     with suppress(OSError), path.open("rb") as file:
         head = file.read(_ID_AT.stop)
         return head.startswith(SEAL_MARK.encode()) or (
@@ -203,7 +203,7 @@ def csv_text(head: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
 
 
 def made_up(folder: Path, pattern: str, names: re.Pattern[str]) -> list[Path]:
-    """What stands in a folder under names of this form: nobody's own file has one."""
+    """Files in a folder with generated names: they match both the glob and the full regex."""
     return [each for each in folder.glob(pattern) if names.fullmatch(each.name)]
 
 
@@ -226,8 +226,8 @@ def _sweep(folder: Path) -> None:
 def _remove_free(lock: Path) -> None:
     """Remove the file of a lock unless somebody holds it, held meanwhile.
 
-    Who has opened it by then is refused as long as it is held, and finds afterwards that it is not
-    the file that stands there: so no two hold one name.
+    A process that has opened the file by then cannot lock it while it is held, and afterwards finds
+    that it is no longer the file at that path: so no two processes hold one name.
 
     Raises:
         OSError: it is held, or the system has no such locks.

@@ -27,7 +27,7 @@ DISJOINT = "disjoint cells, sensitivity 1"
 
 @dataclass(frozen=True)
 class BudgetRow:
-    """One line of the price: what was bought, by which mechanism, for how much, and why so much."""
+    """One row of the budget breakdown: purpose, mechanism, price and the reason for the price."""
 
     purpose: str
     epsilon: float
@@ -117,7 +117,7 @@ class Budget:
 
     @property
     def rows(self) -> tuple[BudgetRow, ...]:
-        """What was spent so far, in order."""
+        """All spending so far, in order."""
         return tuple(self._rows)
 
     def spend(

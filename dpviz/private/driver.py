@@ -1,4 +1,4 @@
-"""What every build says and may do: the noise that data allow, and what a release may claim."""
+"""Rules of every build: the noise that the data allow, the price, and a release's claims."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ LEAST_DELTA = 1e-200
 
 
 class Claimant(Protocol):
-    """What a header says of the method, and what the method claims of itself."""
+    """A method as the driver sees it: its name, parameters and privacy claims."""
 
     name: str
     title: str
 
     @property
     def private(self) -> bool:
-        """Whether it has a guarantee."""
+        """True if the method has a privacy guarantee."""
 
     @property
     def delta(self) -> float:
@@ -78,7 +78,7 @@ def noise_for(
 
 @dataclasses.dataclass(frozen=True)
 class Price:
-    """What one privacy unit pays, and what is left of it for one record.
+    """The price per privacy unit, from which the budget of one record follows.
 
     By group privacy: at ε/k for one step, k steps (the records of one unit; to replace is to remove
     and to add) cost ε wherever the records lie.
@@ -96,11 +96,11 @@ class Price:
 
     @property
     def growth(self) -> float:
-        """How many times the delta of one step all of them cost."""
+        """Factor from the delta of one step to the delta of all steps together."""
         return group_growth(per_record(self.epsilon, self.steps), self.steps)
 
     def budget(self) -> Budget:
-        """What a method may spend: the budget of one step.
+        """Budget of one step, which is all that a method may spend.
 
         Raises:
             ParameterError: too little of epsilon or delta for one step.
@@ -116,7 +116,7 @@ class Price:
 
 
 def group_growth(epsilon: float, group: int) -> float:
-    """How many times the delta of one record a group of k records costs: Σ_{i<k} e^{iε}.
+    """Factor from the delta of one record to that of a group of k: Σ_{i<k} e^{iε}.
 
     A mechanism that is (ε, δ)-DP for one record is (kε, δ(e^{kε} − 1)/(e^ε − 1))-DP for k: each
     step along a chain of k neighbours adds δ, and the later steps multiply it by e^ε.

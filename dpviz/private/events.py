@@ -45,7 +45,7 @@ class Events:
         return self.place[self.text[self.place] < size]
 
     def after(self, place: Int, length: int) -> Int:
-        """What stands ``length`` places later: a symbol, |I| for the end mark, −1 for nothing."""
+        """The symbol ``length`` places later; |I| for the end mark, −1 beyond it, int64."""
         later = place + length
         inside = later < self._stop[place]
         following = np.full(len(place), -1, dtype=np.int64)

@@ -116,7 +116,7 @@ class Handle(ABC, Generic[R]):
         return self.unit.removesuffix(within(self.max_per_unit, self.records))
 
     def require_public(self) -> None:
-        """What every exact answer asks first.
+        """Refuse exact answers on sensitive data; called before each of them.
 
         Raises:
             PrivacyError: the data set is not declared public.
@@ -184,7 +184,7 @@ class DataHandle(Handle[PointRelease]):
 
     @property
     def _digests(self) -> tuple[str, ...]:
-        """Digests of what was counted: as private as the counts."""
+        """Digests of the counted records: as private as the counts."""
         return self.__digests or self._index.digest
 
     @property

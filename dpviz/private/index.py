@@ -66,13 +66,13 @@ class PointIndex:
 
     @classmethod
     def from_points(cls, domain: Domain, points: ArrayLike) -> PointIndex:
-        """From coordinates of shape (n, dims); points outside the domain are dropped, uncounted."""
+        """Index points of shape (n, dims); those outside the domain are dropped, uncounted."""
         cells, _ = domain.to_lattice(points)
         return cls.from_cells(domain, cells)
 
     @classmethod
     def from_cells(cls, domain: Domain, cells: Int, weights: ArrayLike | None = None) -> PointIndex:
-        """From lattice cells, int64 of shape (n, dims), with a number of records each (1)."""
+        """Index lattice cells, int64 (n, dims); ``weights`` are records per cell, 1 by default."""
         codes = morton(cells)
         return cls.from_codes(domain, codes, None if weights is None else np.asarray(weights))
 
@@ -80,7 +80,7 @@ class PointIndex:
     def from_codes(
         cls, domain: Domain, codes: Codes, weights: Int | None = None, bits: int | None = None
     ) -> PointIndex:
-        """From Morton codes in any order, also repeated ones; ``codes`` may be overwritten.
+        """Index Morton codes, unsorted and with repeats; ``codes`` may be overwritten.
 
         Args:
             domain: the public frame.
@@ -267,12 +267,12 @@ class Layers(NamedTuple):
 
     @property
     def cells(self) -> int:
-        """How many cells are held in memory: private."""
+        """Number of cells held in memory: private."""
         return sum(len(index.codes) for index in self.counts)
 
 
 def _shift(domain: Domain, bits: int | None) -> np.uint64:
-    """How far a code of so many bits per axis, the lattice's own if None, is from one of these."""
+    """Left shift from codes of ``bits`` per axis to lattice codes; 0 if ``bits`` is None."""
     return np.uint64(0 if bits is None else domain.dims * (domain.bits - bits))
 
 

@@ -1,6 +1,6 @@
 """Parallel composition: disjoint parts of the records, each measured with the whole budget.
 
-A record lies in one part, by what its own row says and the public list of parts. With one record
+A record lies in one part, decided by its own row and the public list of parts. With one record
 more or less the records of all other parts are the same, and so is the law of what is measured on
 them: noise of one part is independent of that of the others, and no measurement reads what another
 saw. So the probability of all outputs together changes by the factor of the one part, and all parts
@@ -31,7 +31,7 @@ def in_parallel(
     purpose: str,
     why: str,
 ) -> list[R]:
-    """What is measured on each of disjoint parts; the budget pays for one of them.
+    """Measure each of several disjoint parts; the budget pays for one of them.
 
     Args:
         budget: of one record.

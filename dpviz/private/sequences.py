@@ -34,7 +34,7 @@ class Sequences:
 
     @classmethod
     def of(cls, rows: Iterable[Sequence[int] | Int]) -> Sequences:
-        """From lists of numbers.
+        """Make sequences from lists of symbol numbers.
 
         >>> Sequences.of([[0, 1], [], [2]]).length.tolist()
         [2, 0, 1]
@@ -102,7 +102,7 @@ class SequenceData(Handle[SequenceRelease]):
 
     @property
     def _lines(self) -> tuple[Int, Float] | None:
-        """Of public places: where the line of each sequence starts, and its places in order."""
+        """Offsets of each sequence's line, and the places in order; None without public places."""
         return self.__lines
 
     @property

@@ -52,7 +52,7 @@ class Ledger:
         return self.path, seal_path(self.path)
 
     def account(self, dataset: str) -> Account:
-        """What a data set has spent; an unknown one has spent nothing.
+        """The account of a data set; an unknown data set has spent nothing.
 
         Args:
             dataset: any spelling of its name.

@@ -42,7 +42,7 @@ def checked_entries(db: sqlite3.Connection, seen: Head | None) -> tuple[list[Ent
 
     Raises:
         DamageError: an entry is missing or changed, or the ledger is not the one that was sealed.
-        ValueError, TypeError: an entry is none.
+        ValueError, TypeError: an invalid entry.
     """
     head, rows = Head(), list[Entry]()
     # All at once: a query under way would hold its lock for as long as its refusal is held.

@@ -16,7 +16,7 @@ NEIGHBOURS = {"add-remove": 1, "replace": 2}
 
 
 class DamageError(Exception):
-    """What the ledger holds is not what was written; states the place, and never a name."""
+    """The ledger is corrupted; the message states where, and never the name of a data set."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class Entry:
 
 @dataclass
 class Balance:
-    """What the entries of one account add up to, in exact amounts."""
+    """Sum of the entries of one account, in exact amounts."""
 
     name: str
     total: Fraction | None = None
@@ -124,7 +124,7 @@ class Balance:
 
     @property
     def sensitive(self) -> bool:
-        """Whether a total or a spend says so, and no declaration of its owner since."""
+        """True if there is a total or a spend, and no later entry declares the data public."""
         return not self.public and (bool(self.spends) or self.total is not None)
 
     def add(self, entry: Entry) -> None:
@@ -202,7 +202,7 @@ def balances(entries: Iterable[Entry], keys: Container[str] | None = None) -> di
 
 
 def amount(value: Any, name: str) -> str:
-    """An amount as its shortest decimal: 0.1 ten times is 1, as whoever typed it means.
+    """An amount as its shortest decimal: 0.1 ten times is 1, as typed by the user.
 
     Raises:
         BudgetError: no number, not positive, or not finite.

@@ -109,10 +109,10 @@ def _transaction(db: sqlite3.Connection, begin: str) -> Iterator[None]:
 
 
 def _begun(db: sqlite3.Connection, path: Path, write: bool) -> bool:
-    """Whether there is a ledger in the file; an empty file becomes one where it is written.
+    """True if the file holds a ledger; to write, an empty file is made a ledger first.
 
     Raises:
-        DamageError, LedgerError: it is no ledger, one of another version, or was emptied.
+        DamageError, LedgerError: not a ledger, one of another version, or emptied.
     """
     marks = [
         db.execute(f"PRAGMA {each}").fetchone()[0] for each in ("application_id", "user_version")

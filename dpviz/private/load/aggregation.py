@@ -46,7 +46,7 @@ def table_relation(source: Database) -> Iterator[Counted]:
     """A table of a database, connected.
 
     Raises:
-        DataError: no connection, or no such table.
+        DataError: the connection failed, or the table does not exist.
     """
     with connected(source) as engine:
         yield engine, engine.relation(source.table), source.name
@@ -108,7 +108,7 @@ def engine_layers(
 def _query(
     engine: Engine, relation: Any, name: str, domain: Domain, chosen: Selection
 ) -> CellQuery:
-    """What to count of a relation, from its schema alone."""
+    """Make the query that counts a relation by cell, from the relation's schema alone."""
     existing, unit = engine.columns(relation), chosen.unit
     if chosen.crs not in (None, domain.crs):
         raise DataError(f"{name}: a folder or a table must be in the CRS of the domain")
@@ -137,7 +137,7 @@ def _query(
 def engine_fates(
     engine: Engine, relation: Any, name: str, domain: Domain, chosen: Selection
 ) -> tuple[Tally, tuple[str, ...], Layers]:
-    """What becomes of a relation's records, the columns of their coordinates, and the indexes.
+    """Return a relation's tally of records, its coordinate columns and its indexes.
 
     Raises:
         DataError: as :func:`engine_layers`.
@@ -200,11 +200,11 @@ def too_many(bits: int) -> DataError:
 
 
 def _clock(existing: Sequence[Column], domain: Domain, engine: Engine, notation: Notation) -> Clock:
-    """What the column of the time is declared to hold.
+    """Declared type of the time column.
 
     Raises:
-        DataError: text, or what is no time: each engine reads texts by rules of its own; or a
-            notation of text.
+        DataError: a column of text or of a type that is no time, as each engine parses text by its
+            own rules; or a notation, which applies to text only.
     """
     for option, value in notation.declared.items():
         if notation.per_second is None or option != "time_format":

@@ -1,8 +1,8 @@
 """Group and bound: at most K records of each privacy unit, chosen by randomness of its own.
 
 Which records of a unit are kept is a function of a fresh secret key, of the unit's id and of how
-many records it has: of nothing that belongs to another unit. So whoever adds or removes one unit
-changes what is kept by at most that unit's K records, under every key.
+many records it has: of nothing that belongs to another unit. So adding or removing one unit
+changes the retained records by at most that unit's K records, under every key.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _seed(key: bytes, unit: bytes) -> int:
 
 
 def _place_within(owner: Int) -> Int:
-    """How many-th of its owner each item is, from 0; equal owners stand together."""
+    """Position of each item among the items of its owner, from 0; ``owner`` must be grouped."""
     if not len(owner):
         return owner
     starts = np.flatnonzero(np.append(True, owner[1:] != owner[:-1]))

@@ -66,8 +66,9 @@ Clock = Literal["number", "milliseconds", "time", "instant"]
 
 
 class Fate(IntEnum):
-    """What becomes of a record before the bound of its unit; what drops it is called as the
-    :class:`~dpviz.private.load.tally.Fact`.
+    """Outcome of a record before its unit's bound is applied.
+
+    The reasons for a drop have the names of :class:`~dpviz.private.load.tally.Fact`.
     """
 
     NO_PLACE = 0
@@ -81,7 +82,7 @@ class Fate(IntEnum):
 
 @dataclass(frozen=True)
 class CellQuery:
-    """What is counted; all of it public.
+    """The query that counts records by cell, built from public facts only.
 
     Attributes:
         domain: the public box, in the CRS of the columns.
@@ -94,8 +95,8 @@ class CellQuery:
             times (UTC where no zone is known), or times with their zone.
 
     Raises:
-        DataError: as many columns as the domain does not have, or a bound that is none, or of no
-            unit.
+        DataError: the number of columns does not match the domain, an invalid bound, or a bound
+            without a unit.
         ParameterError: bits out of range.
     """
 
@@ -124,12 +125,12 @@ class CellQuery:
 
     @property
     def of_geometry(self) -> bool:
-        """Whether the one column holds points."""
+        """True if a single column of points holds the coordinates of a 2-D domain."""
         return self.domain.place.dims == 2 and len(self.columns) == 1
 
     @property
     def _offsets(self) -> Offsets:
-        """Of the zone, in the period that records are of."""
+        """UTC offsets of the time zone within the span or period of the domain."""
         domain = self.domain
         if domain.time is None:
             return Offsets((), (0.0,))

@@ -1,4 +1,4 @@
-"""From places and times to sequences of cells: of a public grid, or leaves of a release."""
+"""Turn places and times into sequences of cells of a public grid, or of a release's leaves."""
 
 from __future__ import annotations
 
@@ -214,7 +214,7 @@ def _opened(nodes: Decomposition, most: int) -> Int:
 
 
 def _touching(lo: Int, hi: Int) -> NDArray[np.bool_]:
-    """Which boxes share an edge or a corner, bool (k, k)."""
+    """Pairs of boxes that share an edge or a corner, bool (k, k)."""
     near = (lo[:, None] <= hi[None]) & (lo[None] <= hi[:, None])
     return np.asarray(near.all(axis=2) & ~np.eye(len(lo), dtype=np.bool_))
 

@@ -1,7 +1,7 @@
-"""What becomes of a source's records: exact facts for its owner's eyes, no part of any release.
+"""Check a source: exact counts of its records, for the data owner only, never released.
 
 Each check reads as the build does, by the same code and with the same arguments, and gives how many
-records are dropped and why, in the order in which that comes about, and what they were read as.
+records are dropped and why, in the order of the reading steps, and how the columns were read.
 """
 
 from __future__ import annotations

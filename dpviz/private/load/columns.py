@@ -14,7 +14,7 @@ is left out, like any line that cannot be split."""
 
 
 def is_text(arrow_type: Any) -> bool:
-    """Whether a pyarrow type holds text, or the bytes of text."""
+    """True if a pyarrow type holds text, or the bytes of text."""
     types = pa.types
     return bool(
         types.is_string(arrow_type)

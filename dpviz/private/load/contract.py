@@ -79,7 +79,7 @@ def cell_counts(
 ) -> pa.Table:
     """EXACT COUNTS of one part of the records, to be run where the part is.
 
-    SENSITIVE: it is for :func:`from_counts` and for nobody's eyes.
+    SENSITIVE: only for :func:`from_counts`; show it to nobody.
 
     Args:
         frame: a part in memory, as :func:`dpviz.load` takes it.

@@ -52,7 +52,7 @@ _RESULTS = (".csv", ".tsv", ".txt", ".parquet", ".pq")
 
 @dataclass(frozen=True)
 class Facts:
-    """What a file that we wrote states of itself: public, but for its parts."""
+    """Metadata of a counts file that dpviz wrote: public, except the digests of its parts."""
 
     name: str
     domain: Domain
@@ -139,7 +139,7 @@ def stated(path: Path) -> Facts | None:
 
 
 def may_state(path: Path) -> bool:
-    """Whether a file of this name may be one that we wrote."""
+    """True if the file name has the ending of counts files that dpviz writes, .parquet."""
     return path.suffix.lower() == ".parquet"
 
 
@@ -174,10 +174,10 @@ def _facts(metadata: dict[bytes, bytes], name: str) -> Facts | None:
 
 
 def from_counts_file(path: Path, table: Table, facts: Facts, chosen: Selection) -> DataHandle:
-    """A handle on a file that we wrote; what is said about it must be what it states.
+    """A handle on a counts file that dpviz wrote; all arguments must match its metadata.
 
     Raises:
-        DataError: it states something else, or is damaged.
+        DataError: an argument contradicts the metadata, or the file is corrupted.
     """
     if chosen.domain is not None and chosen.domain.values is not None:
         raise DataError(f"{path.name}: counts per cell hold no sums: leave the values out")
@@ -222,7 +222,7 @@ def result_columns(path: Path, table: Table) -> tuple[str, str] | None:
 def result(
     source: File | Folder, tables: Iterable[Table], columns: tuple[str, str], chosen: Selection
 ) -> DataHandle:
-    """A handle on what a warehouse counted by the query of ``dpviz sql``.
+    """A handle on counts that a warehouse made by the query of ``dpviz sql``.
 
     Raises:
         DataError: rows that no such query gives, or one with other public facts.

@@ -227,7 +227,7 @@ def load(
 
 
 def _form(domain: Domain | Alphabet | RoadGraph | None, kind: str | None) -> str:
-    """What the source holds, one of `ARGUMENTS`."""
+    """Form of the source's records: a key of `ARGUMENTS`."""
     stated = {RoadGraph: "roads", Alphabet: "sequences"}.get(type(domain))
     if kind not in ("points", "sequences", "roads", None):
         raise DataError(f"no data of kind {kind!r}: give points, sequences or roads")

@@ -1,7 +1,7 @@
-"""What differs between the dialects of SQL: their names, their tables' names, their casts.
+"""Differences between the SQL dialects: their names, table names and casts.
 
-Values are sqlglot expressions that cannot fail for any record: what is no number, or no time, is
-nothing. In PostgreSQL that is so of columns which are declared as numbers.
+Values are sqlglot expressions that cannot fail for any record: an invalid number or time becomes
+NULL. In PostgreSQL that holds for columns declared as numbers.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ def as_number(value: Any, dialect: str) -> Any:
 
 
 def _within(value: Any, most: Any, *, strict: bool = False) -> Any:
-    """Whether a value is from -most to most, in the strict case without both."""
+    """SQL condition that a value is within [-most, most], or (-most, most) if strict."""
     below, above = (exp.LT, exp.GT) if strict else (exp.LTE, exp.GTE)
     return exp.and_(
         above(this=value.copy(), expression=exp.Neg(this=most.copy())),

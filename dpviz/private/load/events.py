@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 
 
 def names_places(columns: Sequence[Column]) -> bool:
-    """Whether a table has a geometry, or columns that usually hold places."""
+    """True if a table has a geometry, or columns with usual names of coordinates."""
     if any(each.kind == "geometry" for each in columns) or wkt_column(columns) is not None:
         return True
     return bool(coordinate_candidates(columns, Domain((0, 0), (1, 1))))
 
 
 def _are_degrees(table: Table, columns: Sequence[str] | None) -> bool:
-    """Whether places stand in columns of longitude and latitude, by their names."""
+    """True if the coordinate columns are longitude and latitude, judged by their names."""
     if columns is None and not any(each.kind == "geometry" for each in table.columns):
         columns = recognised_columns(table.columns, Domain((0, 0), (1, 1)))
     return (

@@ -21,14 +21,14 @@ from dpviz.private.load.tables.geometry import declared_geometries
 
 @dataclass(frozen=True)
 class Footers:
-    """What the Parquet files of a folder declare.
+    """Schema facts from the footers of a folder's Parquet files.
 
     Attributes:
-        files: each of them once.
-        columns: names of those of the first file.
-        shapes: of the columns of geometry that hold no points in any file, what they hold.
-        mixed: what to say of a column that has another type in another file, which an engine would
-            cast; or nothing.
+        files: without repeats.
+        columns: names of the columns of the first file.
+        shapes: by geometry column that holds no points in any file, the shapes that it holds.
+        mixed: message about a column whose type differs between files, which an engine would cast;
+            empty if there is none.
     """
 
     files: list[Path]
@@ -106,9 +106,9 @@ def _require_each_once(files: Sequence[Path], folder: Path) -> None:
 
 
 def footers(folder: str, places: list[str]) -> Any:
-    """In the child: an empty table that states :class:`Footers`.
+    """Run in the sandbox: return an empty table whose metadata are the :class:`Footers`.
 
-    DuckDB takes columns for one whose names differ in the size of letters alone.
+    DuckDB treats column names that differ only in case as one column.
     """
     types, shapes = dict[str, str](), dict[str, list[frozenset[str]]]()
     first: list[str] | None = None

@@ -45,7 +45,7 @@ def read_graph(
 
     Raises:
         DataError: a file that cannot be read as a road graph.
-        DomainError: nobody knows the CRS, in which no release could be kept.
+        DomainError: the CRS is unknown, so that no release could be saved.
     """
     for each in sources:
         require_path(each, DataError, "source")

@@ -17,7 +17,7 @@ from dpviz.private.load.tables.base import TEXTS, Table, listed, pick
 
 @dataclass(frozen=True)
 class Layout:
-    """Which columns are read and how: decided by the schema alone, so public.
+    """The columns to read and how to read them: decided by the schema alone, so public.
 
     Attributes:
         columns: of the coordinates, in the domain's order; one of points; none for the geometry.
@@ -45,7 +45,7 @@ class Layout:
 
     @property
     def words(self) -> str:
-        """What was taken for the coordinates."""
+        """Names of the coordinate columns, or "the geometry", for messages."""
         return ", ".join(self.columns) or "the geometry"
 
 
@@ -60,11 +60,11 @@ def layout(
     public: bool = False,
     notation: Notation = PLAIN,
 ) -> Layout:
-    """What to read of a table, from its schema.
+    """Choose the columns to read from a table's schema.
 
     Raises:
-        DataError: no such column, no coordinates among them, an unknown CRS, or a notation of what
-            is not read.
+        DataError: a missing column, no coordinates among the columns, an unknown CRS, or a notation
+            for a column that is not read.
     """
     domain, time = domain.place, domain.time or time
     names = tuple(columns) if columns is not None else _coordinate_names(table, domain, public)
@@ -104,7 +104,7 @@ def layout(
 
 
 def _holds_wkt(table: Table, name: str) -> bool:
-    """Whether the type or the name of a column says that it holds WKB or WKT."""
+    """True if the type or the name of a column marks it as WKB or WKT."""
     kinds = {each.name: each.kind for each in table.columns}
     return kinds.get(name) == "binary" or name.strip().casefold() in WKT
 

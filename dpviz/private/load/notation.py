@@ -1,4 +1,4 @@
-"""How text holds numbers, times and points: declared by the data's owner, never guessed.
+"""Notation of numbers, times and points in text: declared by the data owner, never guessed.
 
 A notation is public and the same for every cell of a column, so that each cell is read by itself.
 """
@@ -76,7 +76,7 @@ class Notation:
 
     @property
     def plain_numbers(self) -> bool:
-        """Whether the numbers of every file are read as usual in it."""
+        """True if no decimal mark and no thousands mark is declared."""
         return self.decimal is None and self.thousands is None
 
     @property

@@ -79,10 +79,12 @@ class _Located:
 
 
 def located(table: Table, how: Layout, domain: Domain, counts: Tally) -> Iterator[_Located]:
-    """Parse, type, project and clip, block by block; with a unit, also drop what has no id of one,
-    with kinds what is of none that is listed, with values what has none.
+    """Parse, type, project and clip records, block by block; drop incomplete ones.
 
-    Stability 1 in records: each is kept or dropped by what stands in it, and nothing else.
+    With a unit, records without an id are dropped; with kinds, records of unlisted kinds; with
+    values, records without a value.
+
+    Stability 1 in records: each is kept or dropped by its own content, and nothing else.
     """
     srid = srid_of(how.crs) if len(how.columns) == 1 else None
     alone = len(how.columns) == 1 and domain.place.dims == 2

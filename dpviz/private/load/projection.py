@@ -16,9 +16,10 @@ from dpviz.private.load.columns import shown
 
 @contextmanager
 def offline() -> Iterator[None]:
-    """Inside, PROJ asks nobody for grids, as it does by PROJ_NETWORK=ON (so in some conda
-    environments): which parts it asked for would tell where records lie, and a grid that did not
-    come would drop them.
+    """Keep PROJ from downloading grids, even with PROJ_NETWORK=ON (set by some conda builds).
+
+    The requested parts of a grid would reveal where records lie, and a failed download would drop
+    records.
     """
     from pyproj.network import is_network_enabled, set_network_enabled  # type: ignore[attr-defined]
 
@@ -31,10 +32,10 @@ def offline() -> Iterator[None]:
 
 
 def transformer(source: str, target: str) -> Any:
-    """From one CRS to another, as (x, y); None where they are the same.
+    """Transformer of (x, y) from one CRS to another; None if both are the same CRS.
 
     Raises:
-        DataError: a CRS that is not known.
+        DataError: an unknown CRS.
     """
     if source == target:
         return None
@@ -48,7 +49,7 @@ def transformer(source: str, target: str) -> Any:
 
 
 def same_crs(first: str, second: str) -> bool:
-    """Whether two CRS are the same, whatever their order of axes.
+    """True if two CRS are the same, regardless of the order of their axes.
 
     >>> same_crs("OGC:CRS84", "EPSG:4326"), same_crs("EPSG:3857", "EPSG:4326")
     (True, False)
@@ -82,7 +83,8 @@ def in_crs(points: NDArray[np.float64], source: str, target: str) -> NDArray[np.
 
 
 def finite_rows(points: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Which points (n, d) have finite coordinates only, axis by axis: eight times as fast."""
+    """Mask (n,) of points (n, d) whose coordinates are all finite."""
+    # Axis by axis: eight times as fast.
     finite = np.ones(len(points), dtype=np.bool_)
     for axis in points.T:
         finite &= np.isfinite(axis)

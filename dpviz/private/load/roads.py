@@ -34,7 +34,7 @@ CITY_TRIPS = 45_000
 
 @lru_cache(maxsize=1)
 def city_trips() -> RoadData:
-    """The built-in synthetic trips on the city's streets: public, nobody's real trips."""
+    """The built-in synthetic trips on the city's streets: public, as they are not real trips."""
     return _synthetic(CITY, city(), _city_paths())
 
 
@@ -53,7 +53,7 @@ def _city_paths() -> Paths:
 
 
 def _synthetic(name: str, graph: RoadGraph, made: Paths, steps: Steps | None = None) -> RoadData:
-    """Commuter trips that are nobody's; with steps, by the times at which they start."""
+    """Synthetic commuter trips; with steps, by the times at which they start."""
     step = None
     if steps is not None:
         if steps.column != START:
@@ -220,9 +220,9 @@ def _started(items: Items, steps: Steps | None, counts: Tally) -> Items:
 
 
 def _of_events(table: Table) -> bool:
-    """Whether a record is an event at a place, by the names of the columns: none is of trips.
+    """True if the rows are events at places: columns of places, and no column of trips.
 
-    Where no columns are declared, as in GeoJSON, by the geometry: no record decides.
+    Where no columns are declared, as in GeoJSON, the geometry decides: no record does.
     """
     if not table.declares:
         features = any(column.kind == "geometry" for column in table.columns)

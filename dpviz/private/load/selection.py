@@ -1,4 +1,4 @@
-"""What is read of a source, and how: all of it public, chosen without looking at the records."""
+"""Public choices for reading a source, made without looking at the records."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class Selection:
         return unit_in_words(self.unit, self.most, "records")
 
     def handle(self, layers: Layers, name: str, digests: tuple[str, ...] = ()) -> DataHandle:
-        """A handle on what was counted by cell: it takes this name if none is chosen."""
+        """A handle on records counted by cell; ``name`` is used if none is chosen."""
         domain = self.box(name)
         return DataHandle(
             self.name or name,
@@ -104,7 +104,7 @@ def checked_bound(unit: str | None, most: int) -> int:
 
     Args:
         unit: the column of the privacy unit, if one is named.
-        most: the bound; 1 if nobody gives it.
+        most: the bound; 1 by default.
 
     Raises:
         DataError: no whole number, out of range, or a bound without a unit.

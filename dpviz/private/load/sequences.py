@@ -157,8 +157,9 @@ def read_sequences(
 
 
 def has_header(path: Path) -> bool:
-    """Whether a file is text with a header line, by its name, or its name in a zip: its first line
-    decides nothing.
+    """True if the name of a file, or its name in a zip, marks text with a header line.
+
+    The first line is not read for this: it may be a record.
 
     Raises:
         DataError: a hostile or damaged archive.
@@ -251,7 +252,7 @@ def read_places(
 
     Raises:
         DataError: the file cannot be read as places in time, or the cells are of another rectangle.
-        DomainError: nobody knows the domain's CRS, unless it is "", a plane of its own.
+        DomainError: the domain's CRS is unknown, unless it is "", a plane of its own.
     """
     if unit is None or time is None:
         raise DataError("places become sequences by person and time: name both (unit, time)")

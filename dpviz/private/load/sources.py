@@ -1,4 +1,4 @@
-"""From a source (file, folder, table or built-in name) to a handle; only it leaves the vault."""
+"""Load a file, folder, table or built-in data set; only its handle leaves the vault."""
 
 from __future__ import annotations
 

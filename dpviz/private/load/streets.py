@@ -102,7 +102,7 @@ def _head(path: Path) -> str:
 
 
 def lines(place: str) -> Any:
-    """In the child: a row of lists, the columns of lines, and of nodes where a layer has them."""
+    """Run in the sandbox: return one row of lists, the columns of the lines and any nodes."""
     path = Path(place)
     with parsing(path.name, "lines of streets"):
         layers = _layers(path)
@@ -129,7 +129,7 @@ def _layers(path: Path) -> dict[str, str]:
 
 
 def network(place: str) -> Any:
-    """In the child: a row of lists, the columns of the nodes and edges of GraphML."""
+    """Run in the sandbox: return one row of lists, the columns of GraphML's nodes and edges."""
     name, content = Path(place).name, Path(place).read_bytes()
     limits.XML_ELEMENTS.check(content.count(b"<") - content.count(b"</"), name)
     if b"<!ENTITY" in content:

@@ -1,4 +1,4 @@
-"""What became of each record, for its owner's eyes, or of public data: exact, in no release."""
+"""Exact counts of loaded and dropped records, for data owners or of public data only."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Fact(StrEnum):
-    """What is counted, in the order in which it comes about."""
+    """The outcomes that a tally counts, in the order of the reading steps."""
 
     READ = "records read"
     BROKEN = "that cannot be parsed: dropped"
@@ -83,14 +83,14 @@ class Tally:
 
     @property
     def dropped(self) -> dict[Fact, int]:
-        """How many records were dropped for each reason, but for the bound of their unit."""
+        """Records dropped by reason, without those over the bound of their unit."""
         return {what: self[what] for what in _REMEDY if self[what]}
 
     @property
     def warning(self) -> str:
-        """Why no record is kept, or over 5 % are dropped; empty where neither is so.
+        """Reasons why no record is kept, or over 5 % are dropped; empty if neither holds.
 
-        It holds exact counts: of public data only.
+        It holds exact counts: for public data only.
         """
         read, dropped = self[Fact.READ], self.dropped
         if self[Fact.LOADED] and sum(dropped.values()) <= MANY * read:

@@ -97,7 +97,7 @@ def typed(
 
 
 def times(column: Any, name: str, zone: str = ZONE, notation: Notation = PLAIN) -> Float:
-    """Seconds since 1970 UTC as float64 (n,), stability 1: what is no time is NaN.
+    """Seconds since 1970 UTC as float64 (n,), stability 1: NaN for invalid times.
 
     By default a cell of text is ISO 8601 and a number is seconds since 1970 UTC; a declared time
     format reads text, and whole numbers by their digits. Times and dates that state no zone are of
@@ -149,7 +149,7 @@ def text_points(column: Any, name: str, notation: Notation, srid: int | None = N
 
 
 def wkt_points(column: Any, name: str, srid: int | None = None) -> Float:
-    """Points (n, 2) of a column of WKT or WKB, stability 1: what is no point is NaN.
+    """Points (n, 2) of a column of WKT or WKB, stability 1: NaN for invalid points.
 
     Each cell is WKT, WKB, or WKB in hexadecimal letters. One that states an SRID (EWKT, EWKB) is
     read where that is the column's, and is else no point.

@@ -1,1 +1,1 @@
-"""Mechanisms: every draw of noise, and what is chosen by it."""
+"""Mechanisms: every draw of noise, and the choices made by it."""

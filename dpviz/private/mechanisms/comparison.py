@@ -59,7 +59,10 @@ def less(words: Source, n: int, approximate: ArrayLike, exact: Callable[[int], B
 
 
 def settled(words: Source, drawn: int, width: int, bounds: Bounds) -> bool:
-    """Whether the uniform number whose first bits were ``drawn`` is below q."""
+    """Return whether the uniform number whose first ``width`` bits are ``drawn`` is below q.
+
+    More bits are drawn until the bounds of q decide.
+    """
     while True:
         low, high = bounds(width)
         if drawn < low:

@@ -97,7 +97,7 @@ def nested_at(noise: Noise, share: Share, counts: ArrayLike, rates: ArrayLike) -
     *Who looks at N_1 … N_i only pays r_i.* Given N_{i+1}, N_i knows
     nothing of the count, so the probability of (N_1, …, N_i) is P(N_i | count) times factors
     without the count, and the first factor moves by at most e^(r_i) when the count moves by one.
-    Whoever decides from N_1, …, N_i whether to look at N_{i+1} pays for the last one looked at (for
+    A decision from N_1, …, N_i whether to look at N_{i+1} pays for the last one looked at (for
     Laplace noise: F. Koufogiannis, S. Han, G. Pappas: Gradual Release of Sensitive Data under
     Differential Privacy, 2016). The theorem behind ``share`` says which leave the vault.
 

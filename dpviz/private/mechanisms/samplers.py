@@ -111,7 +111,7 @@ def _heights(words: Source, n: int, rates: Float) -> Int:
 
 
 def _single(rates: Float) -> NDArray[np.float32]:
-    """In single precision, which is exact enough for the first bits; above 100 it says no more."""
+    """Rates as float32, cut at 100: exact enough to compare the first bits."""
     return np.minimum(rates, 100.0).astype(np.float32)
 
 

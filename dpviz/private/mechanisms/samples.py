@@ -34,7 +34,7 @@ def uniform_below(noise: Noise, bounds: ArrayLike) -> Int:
 
 
 def poisson_sample(noise: Noise, weights: ArrayLike, rate: float) -> Int:
-    """How many of each cell's records stay when every record stays with probability ``rate``.
+    """Poisson sample: records that stay in each cell, each with probability ``rate``, int64.
 
     Every record has an exact coin of its own. The mechanism that looks at the sample is paid for by
     :func:`~dpviz.private.budget.on_sample`. The sample and its size must stay unpublished.

@@ -1,4 +1,4 @@
-"""What every engine offers, and how a query in it is watched and cancelled."""
+"""Interface of all engines; watch a running query, and cancel it."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Engine(ABC):
         """Run a query that gives two columns of whole numbers."""
 
     def fraction(self) -> float:
-        """How far the running query is, from 0 to 1, as well as the engine knows."""
+        """Progress of the running query, from 0 to 1, as far as the engine knows."""
         return 0.0
 
     @abstractmethod

@@ -83,7 +83,7 @@ class Duck(Engine):
         threading.Thread(target=self._end, args=(seconds(size),), daemon=True).start()
 
     def _end(self, after: float) -> None:
-        """Interrupt what runs after so many seconds, until the connection is closed."""
+        """Interrupt the running query after a timeout, until the connection is closed."""
         if not self._closed.wait(after):
             while not self._closed.wait(_POLL):
                 with suppress(Exception):  # it may be closed in between
@@ -179,7 +179,7 @@ class Duck(Engine):
         return np.asarray(first, dtype=np.int64), np.asarray(second, dtype=np.int64)
 
     def batches(self, query: str, rows: int) -> Any:
-        """The result of a query as a reader of record batches of about so many rows."""
+        """The result of a query as a reader of record batches of about this many rows."""
         result = self._engine.sql(query)
         make = getattr(result, "to_arrow_reader", None) or result.fetch_record_batch
         return make(rows)
@@ -214,12 +214,12 @@ def _shared_spill(_path: str) -> str:
 
 
 def seconds(size: int) -> int:
-    """For how long DuckDB may read so many bytes."""
+    """Seconds that DuckDB may take to read this many bytes."""
     return limits.ENGINE_SECONDS.most + size // limits.ENGINE_SPEED.most
 
 
 def trial(path: str) -> Any:
-    """In the child: open a database file, which may crash or never end; an empty table."""
+    """Run in the sandbox: open a database file, which may crash or hang; return no rows."""
     with refused(Duck.title, NOT_A_DATABASE):
         duckdb.connect(path, read_only=True, config={"threads": 1}).close()
     return pa.table({})

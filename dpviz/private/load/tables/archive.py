@@ -119,7 +119,7 @@ def unpack_shapefile(path: Path, folder: Path) -> Path:
 
 
 def _members(archive: zipfile.ZipFile, name: str) -> list[zipfile.ZipInfo]:
-    """What an archive holds, none of which plays tricks."""
+    """Members of an archive; refuse links, encryption and paths outside its folder."""
     members = archive.infolist()
     limits.MEMBERS.check(len(members), name)
     for member in members:

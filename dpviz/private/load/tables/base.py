@@ -1,8 +1,8 @@
-"""What every format offers: columns, a CRS, and its records block by block.
+"""Interface of all table formats: columns, a CRS, and the records block by block.
 
-A record is what the format calls one: a line of text, a row, a feature. Each is parsed by itself
-(stability 1); one that cannot be is left out and counted as broken. What is refused is the layout
-only, which no record decides.
+A record is a line of text, a row or a feature, depending on the format. Each is parsed by itself
+(stability 1); an unreadable one is dropped and counted as broken. Only the layout can be refused,
+and it does not depend on any record.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class Table(ABC):
         columns: in order; one of kind geometry where the file has places.
         crs: of the geometry, if the file states one.
         declares: whether the file says which columns it has; without, a record may lack any.
-        first_line: whether the names are its first line, a record where nobody wrote a header.
+        first_line: whether the names are its first line, a record where there is no header.
         guesses_geometry: whether only its first record says that its records are features.
         semicolons: whether semicolons divide its fields, so that decimals may have commas.
     """
@@ -174,7 +174,7 @@ def parsing(name: str, what: str) -> Iterator[None]:
 
 
 def no_rows(schema: Any) -> Any:
-    """A pyarrow batch of no rows, so that a type that is refused is also where nobody is."""
+    """A pyarrow batch of no rows, so that an invalid type is refused without rows as well."""
     return pa.RecordBatch.from_arrays([pa.nulls(0, each.type) for each in schema], schema=schema)
 
 
@@ -184,10 +184,10 @@ height and a measure in each they are 54 bytes."""
 
 
 def point_coordinates(wkb: Any, srid: int | None = None) -> NDArray[np.float64]:
-    """Coordinates (n, 2) of geometries in WKB, each by itself; NaN for what is no point.
+    """Coordinates (n, 2) of geometries in WKB, each by itself; NaN for those that are no points.
 
-    A multipoint of one point is that point. What is longer is not parsed: a shape that is nested
-    without end would end the process that reads it.
+    A multipoint of one point is that point. Longer bytes are not parsed: an endlessly nested shape
+    would crash the process that reads it.
 
     Args:
         wkb: a pyarrow array of bytes or of text (n,), or a NumPy array of objects.
@@ -215,7 +215,7 @@ def point_coordinates(wkb: Any, srid: int | None = None) -> NDArray[np.float64]:
 
 
 def _shapes(wkb: NDArray[Any]) -> NDArray[Any]:
-    """Geometries, None for what is none or is a curve, which the library refuses.
+    """Geometries; None for invalid ones and for curves, which the library refuses.
 
     It refuses all for one, so that they are halved until it stands alone: it delays no other.
     """
@@ -282,7 +282,7 @@ def pick(
 
 
 def kind_of(arrow_type: Any) -> Kind:
-    """What a pyarrow type holds."""
+    """Kind of the values of a pyarrow type."""
     types = pa.types
     if types.is_dictionary(arrow_type):
         return kind_of(arrow_type.value_type)

@@ -91,7 +91,7 @@ class ConfinedTable(Table):
 
 
 def _state(path: Path) -> tuple[int, ...]:
-    """What another one in its place, or more in it, would change; the size is last."""
+    """Inode, time of change and size of a file, to detect a change; (0,) if it is missing."""
     with suppress(FileNotFoundError):
         facts = path.stat()
         return facts.st_ino, facts.st_mtime_ns, facts.st_size
@@ -107,7 +107,7 @@ def listed_tables(path: Path, kind: str) -> tuple[str, ...]:
 
 
 def tables(path: str, kind: str) -> Any:
-    """In the child: names of the layers or sheets."""
+    """Run in the sandbox: return the names of the layers or sheets."""
     known, file = formats()[kind], Path(path)
     assert known.tables is not None
     with parsing(file.name, kind):
@@ -117,7 +117,7 @@ def tables(path: str, kind: str) -> Any:
 
 
 def layout(path: str, kind: str, name: str, layer: str | None) -> Any:
-    """In the child: names and kinds of the columns, and what else the file states."""
+    """Run in the sandbox: return names and kinds of the columns, and the file's metadata."""
     table = _opened(path, kind, name, layer)
     limits.COLUMNS.check(len(table.columns), name)
     described = {
@@ -137,7 +137,7 @@ def records(
     numeric: list[str],
     geometry: bool,
 ) -> Any:
-    """In the child: the named columns in their order, then the places."""
+    """Run in the sandbox: return the named columns in their order, then the places."""
     blocks, broken, mixed = [], 0, set()
     for block in _opened(path, kind, name, layer).blocks(names, numeric, geometry=geometry):
         broken += block.broken

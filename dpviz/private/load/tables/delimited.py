@@ -228,7 +228,7 @@ def _splittable(lines: bytes, delimiter: str) -> tuple[bytes, int]:
 
 
 def _fitting(lines: bytes, delimiter: str, fields: int) -> tuple[bytes, int]:
-    """Of such lines, those with this number of fields, and how many others there were."""
+    """Lines with this number of fields, and the number of other lines that are not blank."""
     ends, mark = _ends(lines), re.escape(delimiter)
     array = _array(lines, ends)
     if b'"' in lines:  # what stands in quotes divides no fields

@@ -60,7 +60,7 @@ def format_of(path: Path) -> Format | None:
 
 
 def looks_like(head: bytes) -> str:
-    """What a file is by its first bytes: the title of a format, an archive, or text."""
+    """Return the format of a file by its first bytes: a format's title, an archive, or text."""
     known = (
         each.title for each in formats().values() if each.magic and head.startswith(each.magic)
     )
@@ -68,6 +68,6 @@ def looks_like(head: bytes) -> str:
 
 
 def may_hold_places(path: Path) -> bool:
-    """Whether a file of this name may hold places that are no plain columns."""
+    """True if a file of this name may hold geometry besides plain columns."""
     known = format_of(path)
     return path.suffix.lower() != ".gz" if known is None else known.geometry

@@ -51,7 +51,7 @@ class GeoJson(Table):
     def _blocks(
         self, names: Sequence[str], numeric: Sequence[str], geometry: bool
     ) -> Iterator[Block]:
-        """The features; what is none is left out."""
+        """The features; other items are dropped."""
         every = (each if isinstance(each, dict) else None for each in self._features)
         for features, broken in whole_rows(every):
             rows = [_properties(each) for each in features]
@@ -154,7 +154,7 @@ def _named_crs(item: Any) -> str | None:
 
 
 def feature_places(features: Sequence[Any], crs: str | None) -> NDArray[np.float64]:
-    """Coordinates (n, 2) of features of a file in this CRS; NaN for what is no point in it."""
+    """Coordinates (n, 2) of features in the file's CRS; NaN for all that are no points in it."""
     xy = [_place(each.get("geometry"), each, crs) for each in features]
     return np.array(xy, dtype=np.float64).reshape(-1, 2)
 
@@ -178,7 +178,7 @@ def _place(geometry: Any, feature: Any, crs: str | None) -> tuple[float, float]:
 
 
 def _is_of(item: Any, crs: str | None) -> bool:
-    """Whether the CRS that an item states is that of its file: by its code, with no look-up."""
+    """True if the CRS stated by an item has the same code as the file's CRS; no look-up."""
     named = _named_crs(item)
     return named is not None and crs is not None and _code(named) == _code(crs)
 

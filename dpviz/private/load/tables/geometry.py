@@ -43,13 +43,13 @@ class Geometry:
 
     @property
     def others(self) -> frozenset[str]:
-        """What it is declared to hold where that is no points; empty where it may hold some."""
+        """Declared encoding or shape types if they exclude points; empty if points may occur."""
         if self.encoding not in ("WKB", "point"):
             return frozenset([self.encoding])
         return self.types if self.types.isdisjoint(("Point", "MultiPoint")) else frozenset()
 
     def points(self, column: Any) -> NDArray[np.float64]:
-        """Coordinates (n, 2) of some of its cells; NaN for what is no point."""
+        """Coordinates (n, 2) of some of its cells; NaN for cells that are no points."""
         if not pa.types.is_struct(column.type):
             return point_coordinates(column, srid_of(self.crs))
         xy = np.column_stack([numbers(column.field(axis), axis) for axis in ("x", "y")])

@@ -102,9 +102,9 @@ def tables_in(path: Path) -> tuple[str, ...]:
 
 
 def _kind_of_file(path: Path, header: bool) -> str:
-    """What a file is, by its first bytes, held against its name.
+    """Return the format of a file; its first bytes must agree with its name.
 
-    Where the first line is a record's, it decides nothing.
+    Where the first line is a record, it decides nothing.
     """
     try:
         if not path.is_file():
