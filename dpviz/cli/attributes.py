@@ -1,4 +1,4 @@
-"""What commands print of a release beside its counts: its kinds and their shares."""
+"""Printed answers on kinds, shares, sums and means, beside the counts of a release."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 
 OF_KIND = (*COUNT, "uniformity_sd")
-"""What is said of the count of one kind."""
+"""Printed fields of the count of one kind."""
 
 
 def attribute_rows(
     release: PointRelease, rects: Sequence[Sequence[float]], period: str | None
 ) -> list[dict[str, Any]]:
-    """Of each rectangle what JSON says beside the count; nothing of a plain release."""
+    """JSON fields of each rectangle beside the count; empty without kinds and values."""
     rows = _sum_rows(release, rects, period)
     if release.kinds:
         every = {name: _kind_rows(release, rects, period, name) for name in release.kinds}
@@ -33,7 +33,7 @@ def attribute_rows(
 
 
 def region_rows(release: PointRelease, regions: Regions) -> list[dict[str, Any]]:
-    """Of each region what JSON says of each kind; nothing of a release without kinds."""
+    """JSON fields of each region, by kind; empty for a release without kinds."""
     rows: list[dict[str, Any]] = [{} for _ in regions.names]
     if not release.kinds:
         return rows
@@ -47,7 +47,7 @@ def region_rows(release: PointRelease, regions: Regions) -> list[dict[str, Any]]
 def _kind_rows(
     release: PointRelease, rects: Sequence[Sequence[float]], period: str | None, name: str
 ) -> list[dict[str, Any]]:
-    """Of each rectangle the answer of one kind."""
+    """Answer for one kind in each rectangle: count, share, and sum if there are values."""
     counts = answer_rows(release.count(rects, period, name), OF_KIND)
     shares = quotient_rows(release.share(rects, name, period=period))
     sums = _sum_rows(release, rects, period, name)
@@ -63,7 +63,7 @@ def _sum_rows(
     period: str | None,
     kind: str | None = None,
 ) -> list[dict[str, Any]]:
-    """Sum and mean of each rectangle; nothing of a release without values."""
+    """Sum and mean of each rectangle; empty for a release without values."""
     if release.domain.values is None:
         return [{} for _ in rects]
     sums = release.sum(rects, period, kind)
@@ -82,7 +82,7 @@ def quotient_rows(answers: Quotients) -> list[dict[str, Any]]:
 
 
 def attribute_lines(row: dict[str, Any]) -> list[str]:
-    """The same for people, a line for each."""
+    """Lines of text for one row: sum and mean, then each kind."""
     lines = [
         f"  {in_line(name)}: {each['count']:,.1f} ({each['low']:,.0f} to {each['high']:,.0f})"
         f"{cut_words(each['uniformity_sd'])}; share {_percent(each['share'])}"
@@ -111,8 +111,9 @@ def _with_interval(row: dict[str, Any]) -> str:
 
 
 def cut_words(uniformity_sd: float, noun: str = "cells", least: float = 0.05) -> str:
-    """What records may lie unevenly inside the cells or areas that an edge cuts, if it cuts any
-    and that may cost more than the least that is worth a word.
+    """Words for the likely error from records spread unevenly inside cut cells or areas.
+
+    Empty where the error is at most ``least``.
     """
     from dpviz.releases.answers import INTERVAL_SDS
     from dpviz.render.numbers import half_width_words
@@ -133,7 +134,7 @@ def _percent(share: dict[str, Any]) -> str:
 
 
 def attribute_facts(domain: Domain) -> list[str]:
-    """What ``dpviz info`` says of them."""
+    """Lines of ``dpviz info`` about the kinds and values of a domain."""
     facts, values = [], domain.values
     if domain.kinds is not None:
         facts.append(f"kinds by {domain.kinds.column}: {listed(domain.kinds.names)}")

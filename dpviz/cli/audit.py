@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from dpviz.evaluation.audit import Audit
 
 PROCESSES = 2
-"""Worker processes, where nobody says how many."""
+"""Default number of worker processes."""
 
 
 @app.command()

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 METHODS = {"points": "privtree", "areas": "areas", "roads": "event-histogram"}
 METHODS["sequences"] = "markov"
-"""The method of each kind of release, where nobody names one."""
+"""Default method of each kind of release."""
 
 
 @app.command()
@@ -153,10 +153,10 @@ def build(
 
 
 def workload_rule(workload: str | None) -> Callable[[DataHandle], Declared | None]:
-    """How a declared workload is had once the domain is known; what is none is refused now.
+    """Return a function from the data to its declared workload; bad words are refused now.
 
     Raises:
-        ParameterError: neither words nor a file.
+        ParameterError: neither the words of a workload nor a file.
     """
     from dpviz.methods.points.declared import Declared, is_worded
 
@@ -173,7 +173,7 @@ def workload_rule(workload: str | None) -> Callable[[DataHandle], Declared | Non
 
 
 def unchanged(name: str, workload: str) -> str:
-    """That a method is the same for every workload, and which are not."""
+    """Message: this method ignores the workload, and these methods follow it."""
     from dpviz.methods.points.declared import FOLLOWING
 
     fitting = ", ".join(method for method, rule in FOLLOWING.items() if workload in rule)
@@ -181,7 +181,7 @@ def unchanged(name: str, workload: str) -> str:
 
 
 def _asked_before(ledger: Ledger, data: Handle[Any]) -> bool:
-    """Whether a total limits what the data may cost; an unfinished build of them is a note.
+    """Return whether the data is public or has a lifetime budget; note an unfinished build.
 
     Asked before the payment: once the release stands, an unreadable ledger is no reason to fail.
     """
@@ -198,7 +198,7 @@ def _asked_before(ledger: Ledger, data: Handle[Any]) -> bool:
 
 
 def _notes(handle: Handle[Any], data: Data, source: str, kind: str) -> list[str]:
-    """What was taken for granted of records that were read."""
+    """Notes on what was assumed about the records that were read."""
     notes = []
     taken = str(getattr(handle, "columns", ""))
     if taken and not data.places.names and not getattr(handle, "synthetic", False):

@@ -49,12 +49,12 @@ FRAMES = {
 """The options that say what kind of data it is: without any of them they are points."""
 
 LEAVES = 256
-"""Most cells that are leaves of a release, where nobody says how many."""
+"""Default for the largest number of cells taken from the leaves of a release."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Frame:
-    """What records may be, beside places in a box: public."""
+    """Public options for records other than points in a box: areas, trips, sequences."""
 
     areas: str | None = option(
         "--areas",
@@ -194,7 +194,7 @@ class Data:
 
     @property
     def reading(self) -> dict[str, Any]:
-        """What :func:`dpviz.load` takes of every source."""
+        """Arguments of :func:`dpviz.load` that every source takes."""
         return {**vars(self.units), **given(self.forms), "table": self.table}
 
     def load(

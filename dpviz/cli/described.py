@@ -1,4 +1,4 @@
-"""What is printed of a release of each kind: its size, as values for JSON and as lines."""
+"""Printed size of each kind of release, as values for JSON and as lines."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Facts = tuple[dict[str, Any], list[str]]
 
 
 def described(release: Release, data: Handle[Any]) -> Facts:
-    """What a build prints of its release."""
+    """Facts that a build prints about its release."""
     if release.kind == "sequences":
         return sequence_facts(release, data)  # type: ignore[arg-type]
     facts: Facts = SIZES[release.kind](release)
@@ -33,9 +33,9 @@ def point_facts(release: PointRelease) -> Facts:
 
 
 def area_facts(release: AreaRelease) -> Facts:
-    """How many areas each level has.
+    """Number of areas on each level.
 
-    Two levels may be called alike in no file: their columns differ.
+    Names of levels are unique: they are columns of one file.
     """
     areas = release.frame
     sizes = [part.stop - part.start for part in areas.slices]

@@ -43,7 +43,7 @@ OTHERS: dict[str, dict[str, Any]] = {
     "roads": {"methods": None, "epsilons": "1,0.1,0.01", "repeats": 10},
     "sequences": {"methods": "markov,ngram,topk_em,truncate", "repeats": 10},
 }
-"""What is measured of each kind of release, where nobody says it."""
+"""Default methods, values of ε and repeats for each kind of release."""
 
 
 @app.command()

@@ -19,8 +19,10 @@ _came = False
 
 
 def listen() -> None:
-    """From now on the signals end the command, also where it was started with SIGINT ignored, as
-    shells start background jobs. A SIGHUP that is ignored, as by nohup, stays so.
+    """Let the signals end the command from now on.
+
+    This includes a SIGINT that was ignored at the start, as shells do for background jobs. A SIGHUP
+    that is ignored, as by nohup, stays ignored.
     """
     global _came
     _came = False
@@ -43,7 +45,7 @@ def check() -> None:
 
 
 def came() -> bool:
-    """Whether there was a signal."""
+    """Return whether a signal has arrived."""
     return _came
 
 
@@ -54,15 +56,15 @@ def hang_up_as_terminate() -> None:
 
 
 def ignore() -> None:
-    """From now on Ctrl-C does nothing: what has ended is not cancelled."""
+    """Ignore Ctrl-C after completion, and let the other signals end the process at once."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _by_default()
 
 
 def leave(code: int) -> NoReturn:
-    """End this process, without taking apart module by module what ends with it anyway.
+    """End this process without the interpreter's teardown of modules, which takes time.
 
-    Of worker processes, what they share is given back first.
+    Resources that worker processes share are released first.
     """
     ignore()
     pools = sys.modules.get("concurrent.futures.process")
@@ -70,7 +72,7 @@ def leave(code: int) -> NoReturn:
         pools._python_exit()
     atexit._run_exitfuncs()
     for stream in sys.stdout, sys.stderr:
-        with suppress(OSError):  # whose reader has seen enough
+        with suppress(OSError):  # its reader has closed the pipe
             stream.flush()
     os._exit(code)
 

@@ -81,7 +81,7 @@ def require_ledger(file: str | None) -> None:
 
 
 def _is_new(account: Account) -> bool:
-    """Whether the ledger knows nothing of a data set."""
+    """Return whether the ledger has no entry about a data set."""
     return account.total is None and not account.spends and not account.public
 
 

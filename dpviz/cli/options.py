@@ -91,7 +91,7 @@ class Places:
         return public_box(limits, names, self.crs or "EPSG:4326", axis, source)
 
     def reading(self) -> dict[str, Any]:
-        """What :func:`dpviz.load` takes of them beside the domain."""
+        """Arguments of :func:`dpviz.load` beside the domain: columns and CRS."""
         return {"columns": self.names or None, "crs": self.crs}
 
 
@@ -153,7 +153,7 @@ class Clock:
 
 @dataclass(frozen=True, kw_only=True)
 class TextForms:
-    """How text holds numbers, times and points."""
+    """Formats of numbers, times and points in text."""
 
     decimal: str | None = option(
         "--decimal", help="Decimal mark of numbers in text, . or a comma; a point by default."
@@ -171,13 +171,13 @@ class TextForms:
     )
 
     def reading(self) -> dict[str, Any]:
-        """What :func:`dpviz.load` takes of them."""
+        """Arguments of :func:`dpviz.load` for the formats that were given."""
         return {name: value for name, value in vars(self).items() if value is not None}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Attributes:
-    """What a record is beside its place: its kind, of a public list, and a value."""
+    """Attributes of a record beside its place: a kind from a public list, and a value."""
 
     kind: str | None = option("--kind", help="Column of the kind of a record; with --kinds.")
     kinds: str | None = option(
@@ -189,7 +189,7 @@ class Attributes:
     grid: float | None = option("--grid", help="A public step that values are rounded to.")
 
     def axis(self) -> dict[str, Any]:
-        """What :meth:`Domain.from_bounds` takes of them; empty where there are none.
+        """Arguments of :meth:`Domain.from_bounds` for the attributes; empty without any.
 
         Raises:
             ParameterError: one option without the other.
@@ -230,13 +230,13 @@ class Units:
     )
 
     def reading(self) -> dict[str, Any]:
-        """What :func:`dpviz.load` takes of them."""
+        """Arguments of :func:`dpviz.load` for the privacy unit."""
         return dataclasses.asdict(self)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Order:
-    """What every build takes, whatever the kind of data."""
+    """Options of every build, whatever the kind of data."""
 
     output: str = option("--output", "-o", default=MISSING, help="The release to write (.parquet).")
     epsilon: Epsilon = 1.0
@@ -268,7 +268,7 @@ class Order:
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """What every evaluation takes; None stands for the default of the kind of data."""
+    """Options of every evaluation; None stands for the default of the kind of data."""
 
     output: str = option("--output", "-o", default=MISSING, help="The rows (.csv); resumed.")
     methods: str = option(
@@ -291,7 +291,7 @@ class Run:
 
 @dataclass(frozen=True, kw_only=True)
 class Measures:
-    """What is measured of the releases of each kind of data."""
+    """Options for the queries and measures that an evaluation uses, by kind of data."""
 
     sizes: str = option(
         "--sizes",

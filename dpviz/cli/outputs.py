@@ -21,7 +21,7 @@ SPACE = 256_000_000
 """Bytes that must be free on the disk of the output before anything is paid."""
 
 PAGES = (".html", ".md", ".pdf", ".png", ".svg")
-"""Endings of files to look at, which are written again at will; others may hold records."""
+"""Endings of files to look at, which may be overwritten; others may hold records."""
 
 
 def writable(output: str, ending: str = ".parquet") -> None:
@@ -72,11 +72,11 @@ def _unwritable(output: str, error: OSError) -> ParameterError:
 
 @contextmanager
 def claimed(output: str) -> Iterator[None]:
-    """Hold a file's name while what it will hold is made: of two commands at once the second one
-    would pay for what is never written, or measure what is written twice.
+    """Lock an output file's name while its content is made.
 
-    It is a lock on an empty file beside it, which ends with this process. Where the system has no
-    such locks (Windows, some network disks) nothing is held.
+    Otherwise, of two commands at once, the second would pay for a release that is never written, or
+    repeat a measurement. The lock is on an empty file beside it and ends with this process. Systems
+    without such locks (Windows, some network disks) are not protected.
 
     Raises:
         ParameterError: another command holds it, or the folder cannot be written.
@@ -147,7 +147,7 @@ def apart(
 
 
 def recover(output: str, ledger: Ledger) -> None:
-    """Finish an earlier build into a file, of which a kill left all but the name.
+    """Finish an earlier build that was killed after writing its file, before renaming it.
 
     Raises:
         ReleaseError: there was one, and its release stands now.
@@ -217,7 +217,7 @@ def keep(save: Callable[[Path], Any], output: str, ledger: Ledger, release_id: s
 
 
 def _same(one: Path, other: Path) -> bool:
-    """Whether two paths are of one file that is there, by whatever names."""
+    """Return whether two paths lead to the same existing file."""
     try:
         return one.samefile(other)
     except (OSError, ValueError):  # one is not there, or no path at all
@@ -225,13 +225,13 @@ def _same(one: Path, other: Path) -> bool:
 
 
 def _holds(folder: Path, path: Path) -> bool:
-    """Whether a folder that is read, which is all its Parquet files, has a file that is there."""
+    """Return whether an existing file is among the Parquet files that a folder input reads."""
     there = path.suffix.lower() == ".parquet" and path.exists()
     return there and any(_same(folder, each) for each in path.parents)
 
 
 def identity(path: Path | int) -> tuple[int, int] | None:
-    """Which file stands at a path, if any, or is open under a number: each has its own."""
+    """Inode and modification time (ns) of a path or file descriptor; None if missing."""
     try:
         facts = os.stat(path)  # noqa: PTH116 - of an open file too
     except OSError:

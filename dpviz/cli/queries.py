@@ -36,13 +36,13 @@ if TYPE_CHECKING:
     from dpviz.roads.graph import Int, RoadGraph
 
 RANGE = (*COUNT, "uniformity_sd", "nodes")
-"""What is said of the answer to a range query."""
+"""Printed fields of the answer to a range query."""
 
 PATH = (*COUNT, "nodes")
-"""What is said of the answer to a path query."""
+"""Printed fields of the answer to a path query."""
 
 Answers = tuple[str, list[dict[str, Any]], list[str]]
-"""What is printed: the key of JSON, its rows, and lines for people."""
+"""Printed answers: the key of JSON, its rows, and lines of text."""
 
 SIZES = {"subdomains": "sub-domains", "nodes": "nodes"}
 INSIDE = "of it inside the domain"
@@ -70,7 +70,7 @@ class Period:
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """What is asked of a release."""
+    """Options that state the queries to a release."""
 
     rect: list[str] | None = option(
         "--rect", help="All lower, then all upper limits (2-D: W,S,E,N); repeat at will."
@@ -309,7 +309,7 @@ def _asked_rectangles(question: Question, *axes: Sequence[str]) -> list[list[flo
 
 
 def _interval(row: dict[str, Any], kind: str = "points") -> str:
-    """A count and its interval in words, with the numbers of what it is added up of."""
+    """A count and its interval in words, with the numbers of nodes or sub-domains added up."""
     sizes = [f"{name}: {row[key]}" for key, name in SIZES.items() if key in row]
     added = f"; {', '.join(sizes)}" if sizes and "start" not in row else ""
     count = f"{row['count']:,.{0 if kind == 'roads' else 1}f}"

@@ -10,7 +10,7 @@ from dpviz.errors import DataError
 from dpviz.lists import number
 
 PLACE = ("x", "lon"), ("y", "lat")
-"""What the axes of two dimensions may be called beside the columns of a release."""
+"""Names that 2-D axes may have, beside the column names of a release."""
 
 SIDES = ("west", "south", "east", "north")
 

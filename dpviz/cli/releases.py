@@ -24,7 +24,7 @@ EXPORTED = {"points": "all_nodes", "areas": "all_nodes join key level"}
 """The options of an export of each kind of release."""
 
 CODES = ("all", "command", "python", "notebook", "statement")
-"""What ``info --code`` writes; "all" are the command and the Python."""
+"""Choices of ``info --code``; "all" is the command and the Python."""
 
 
 @app.command()

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from dpviz.domain import Domain
 
 LOGGED = 10.0
-"""Seconds between two lines of progress where nobody watches: in a file, in a pipe."""
+"""Seconds between two lines of progress where stderr is no terminal: a file or a pipe."""
 
 app = typer.Typer(
     name="dpviz",
@@ -55,7 +55,7 @@ def _program(
 
 
 COUNT = ("count", "noise_sd", "low", "high")
-"""What every answer says of its count."""
+"""Printed fields of every count."""
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 Epsilon = Annotated[float, typer.Option("--epsilon", help="The whole price, for one privacy unit.")]
@@ -135,12 +135,12 @@ def complain(line: str) -> None:
 
 
 def _erased() -> str:
-    """What takes a line of progress off a terminal."""
+    """Escape sequence that erases a line of progress; empty if stderr is no terminal."""
     return "\r\x1b[K" if sys.stderr.isatty() else ""
 
 
 def _write(text: str) -> None:
-    """Write to standard error. Where it cannot be written, what is done for the result goes on."""
+    """Write to standard error; if that fails, the command goes on."""
     try:
         print(text, end="", file=sys.stderr, flush=True)
     except OSError:
@@ -163,10 +163,10 @@ def prepare_standard_files() -> None:
 
 
 def simulated(seed: int | None, noise: str | None) -> bool:
-    """Whether simulated noise is asked for, which public data alone may have.
+    """Return whether simulated noise is requested, which only public data may have.
 
     Raises:
-        ParameterError: a seed, and noise that nobody may repeat.
+        ParameterError: a seed together with exact noise, which is never repeatable.
     """
     if noise == "exact" and seed is not None:
         raise ParameterError("--seed repeats simulated noise, --noise exact is never repeated")
@@ -195,7 +195,7 @@ def whole_numbers(text: str, what: str) -> list[int]:
     """Whole numbers between commas.
 
     Raises:
-        ParameterError: something in between is none.
+        ParameterError: an entry is not a whole number.
     """
     values = numbers(text, what)
     for value in values:

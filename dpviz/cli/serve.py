@@ -42,7 +42,7 @@ def run_app(
     if release is not None:
         if not Path(release).is_file():
             raise ParameterError(f"{release}: no such file")
-        header_of(metadata_of(release), Path(release).name)  # or it is none, before a server starts
+        header_of(metadata_of(release), Path(release).name)  # raises before a server starts
         os.environ["DPVIZ_OPEN"] = str(Path(release).resolve())
     can_listen(address, port)
     sys.argv = ["streamlit", "run", str(page), "--server.port", str(port)]

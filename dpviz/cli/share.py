@@ -129,7 +129,7 @@ def picture(
 
 
 def _account(release: PointRelease | AreaRelease, file: str | None) -> Account:
-    """What the ledger says of the data set that a release is of.
+    """Ledger account of the data set behind a release.
 
     Raises:
         ParameterError: no such ledger, or not the one that paid for the release.
@@ -165,7 +165,7 @@ def _write(
 
 
 def _opened(paths: Sequence[str], period: str | None) -> list[PointRelease | AreaRelease]:
-    """Releases, or what they say of a part of their period.
+    """Open releases, cut to a part of their period if one is given.
 
     Raises:
         ParameterError: only some of them have time.

@@ -1,4 +1,4 @@
-"""What Typer says of a command that is written wrong, in one line like any other error's."""
+"""Typer's errors about a malformed command, as one line like every other error."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def require_current(words: Sequence[str]) -> None:
 
 
 def usage_line(error: Any, commands: Iterable[str]) -> str:
-    """What is wrong, the value, and where the right usage stands.
+    """One line for a usage error: the fault, the value, and the help to read.
 
     Args:
         error: of the class :data:`WRONG`.
@@ -67,7 +67,7 @@ def usage_line(error: Any, commands: Iterable[str]) -> str:
 
 
 def system_line(error: OSError) -> str:
-    """What the system refuses: too long a name, a folder that nobody may look into, a full disk.
+    """One line for an operating system error: a long name, no permission, a full disk.
 
     >>> system_line(OSError(13, "Permission denied", "hers/visits.csv"))
     "path='hers/visits.csv': Permission denied: give another, or mend its rights"

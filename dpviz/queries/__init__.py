@@ -1,1 +1,1 @@
-"""What will be asked of a release, stated before it is made: workloads, and wishes for answers."""
+"""Queries stated before a release is made: workloads, and wishes for the error of answers."""

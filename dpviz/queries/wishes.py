@@ -22,14 +22,14 @@ from dpviz.lists import number
 from dpviz.trees.lattice import Float
 
 CONFIDENCE = 0.95
-"""Of a wish that states none."""
+"""Default confidence of a wish."""
 
 MOST_WISHES = 20
 MOST_LETTERS = 500
 """Limits: wishes of one release, characters of one."""
 
 LEAST_NUMBER, MOST_NUMBER = 1e-6, 1e15
-"""Of what a wish states: what is nearer to nothing, or more, means nothing and is no number."""
+"""Smallest and largest number that a wish may state; others are refused as meaningless."""
 
 EXAMPLES = '"rect=W,S,E,N ±200", "areas=wards.gpkg ±5% or ±20 at 95%" or "any 1 km² ±50"'
 
@@ -89,7 +89,7 @@ class Wish:
         return f"any {_digits(self.square)} km²{of}"
 
     def tolerance(self, count: Float) -> Float:
-        """How far answers may lie from these counts."""
+        """Largest error that the wish allows for each count."""
         return np.maximum(self.relative * np.maximum(count, 0.0), self.absolute)
 
     def widened(self, factor: float) -> Wish:
@@ -138,7 +138,7 @@ def parse(text: str) -> Wish:
 
 
 def _short(text: str) -> str:
-    """What an error quotes of a wish."""
+    """Quote a wish for an error message, cut to 80 characters."""
     return repr(text if len(text) <= 80 else f"{text[:80]}…")
 
 
@@ -146,7 +146,7 @@ def parse_all(texts: Iterable[str]) -> tuple[Wish, ...]:
     """Wishes from their words.
 
     Raises:
-        ParameterError: none, too many, or one that is none.
+        ParameterError: no wishes, too many, or an invalid one.
     """
     wishes = tuple(dict.fromkeys(map(parse, texts)))
     if not 0 < len(wishes) <= MOST_WISHES:
@@ -177,7 +177,7 @@ def _target(words: str, shown: str) -> Wish:
 
 
 def _stated(value: float) -> bool:
-    """Whether a number is one that a wish may state."""
+    """Return whether a number is within the range that a wish may state."""
     return LEAST_NUMBER <= value <= MOST_NUMBER
 
 

@@ -15,7 +15,7 @@ from dpviz.lazy import geopandas, shapely
 from dpviz.trees.lattice import Float, Int
 
 PLAIN = {"LineString", "MultiLineString", "Polygon", "MultiPolygon"}
-"""What is cut; nothing else is made of edges."""
+"""Geometry types that are cut: the only ones made of edges."""
 
 
 def cut(moved: Any, frame: Any) -> Any:
@@ -102,7 +102,7 @@ def ring(lon: Float, lat: Float, around: int) -> Any:
     whole = shapely.Polygon(np.column_stack([lon, lat]))
     if whole.bounds[0] >= -180 and whole.bounds[2] <= 180:
         return whole
-    if not whole.is_valid:  # a stranger's file may hold it
+    if not whole.is_valid:  # untrusted files may hold it
         whole = shapely.MultiPolygon(polygons(shapely.make_valid(whole)))
     return shapely.union_all([each for part in _within_180(whole) for each in polygons(part)])
 
@@ -115,7 +115,7 @@ def polygons(shape: Any) -> list[Any]:
 
 
 def _within_180(shape: Any) -> list[Any]:
-    """What of a shape lies between ±180 degrees, and what of it does after whole turns."""
+    """Return a shape's parts between ±180 degrees, those beyond shifted by whole turns."""
     west, _, east, _ = shape.bounds
     turns = range(math.ceil((east - 180) / 360), math.floor((west + 180) / 360) - 1, -1)
     world = shapely.box(-180, -90, 180, 90)

@@ -19,10 +19,10 @@ from dpviz.roads.steps import Steps
 from dpviz.trees.lattice import Int
 
 OF_STEPS = "of_steps"
-"""Where a header's ``extra`` says what methods learnt of each step."""
+"""Key of a header's ``extra`` for what methods learnt about each step."""
 
 NEEDED = ("kind", "step")
-"""Columns that say the part of a row."""
+"""Columns that name the part of a row."""
 
 
 @dataclass(frozen=True)
@@ -36,11 +36,11 @@ class ByKind:
         return len(self.kinds.names)
 
     def extras(self, extra: dict[str, Any]) -> list[dict[str, Any]]:
-        """What the header of each part says beside its fields."""
+        """Return the extra header fields of each part."""
         return [{**extra, "kind": name} for name in self.kinds.names]
 
     def facts(self) -> dict[str, Any]:
-        """What a file's header says of the axis: the frame's domain says it."""
+        """Return no header fields: the frame's domain states the kinds."""
         return {}
 
     def columns(self, part: Int) -> dict[str, Any]:
@@ -68,7 +68,7 @@ class ByStep:
         return len(self.steps)
 
     def extras(self, extra: dict[str, Any]) -> list[dict[str, Any]]:
-        """What the header of each part says beside its fields."""
+        """Return the extra header fields of each part."""
         common = {name: value for name, value in extra.items() if name != OF_STEPS}
         stated = extra.get(OF_STEPS) or [{}] * len(self)
         if len(stated) != len(self):
@@ -80,7 +80,7 @@ class ByStep:
         ]
 
     def facts(self) -> dict[str, Any]:
-        """What a file's header says of the axis."""
+        """Return the header fields that state the steps."""
         return {"time": self.steps.to_dict()}
 
     def columns(self, part: Int) -> dict[str, Any]:

@@ -84,7 +84,7 @@ class CountRelease(Release, Generic[F]):
 
     @property
     def parts(self) -> tuple[CountRelease[F], ...]:
-        """Releases of which this is the sum; itself where it is of one part."""
+        """Releases that add up to this one; itself if it has one part."""
         return (self,)
 
     @property
@@ -104,7 +104,7 @@ class CountRelease(Release, Generic[F]):
 
     @property
     def records(self) -> str:
-        """What is counted: records, trips, or events at places."""
+        """Plural noun of the counted things: records, trips, or events (at places)."""
         counted: str = self.header.extra.get("counted", "trips")
         return counted if self.kind == "roads" else "records"
 
@@ -161,14 +161,14 @@ class CountRelease(Release, Generic[F]):
         return self.frame.answers(self.nodes)
 
     def difference(self, queries: ArrayLike, period: Any, other: Any) -> RangeAnswers:
-        """How many records more rectangles have in one period than in another, of one release.
+        """Records in one period minus those in another, per rectangle.
 
         The interval is for the noise of both: see :func:`~dpviz.releases.points.timeline.less`.
 
         Args:
             queries: as for :meth:`count`.
             period: as for :meth:`count`.
-            other: a period likewise, whose count is taken off.
+            other: the period whose count is subtracted.
 
         Raises:
             DomainError: see :meth:`count`.
@@ -327,12 +327,12 @@ RoadRelease = CountRelease[Streets]
 
 
 def is_points(release: Release) -> TypeIs[PointRelease]:
-    """Whether a release is of points in a box."""
+    """Return whether a release is of points in a box."""
     return release.kind == Box.kind
 
 
 def is_areas(release: Release) -> TypeIs[AreaRelease]:
-    """Whether a release is of areas."""
+    """Return whether a release is of areas."""
     return release.kind == Areas.kind
 
 
@@ -342,5 +342,5 @@ def domain_of(release: Release) -> Domain | None:
 
 
 def is_roads(release: Release) -> TypeIs[RoadRelease]:
-    """Whether a release is of trips or events on streets."""
+    """Return whether a release is of trips or events on streets."""
     return release.kind == Streets.kind

@@ -26,7 +26,7 @@ from dpviz.trees.lattice import Float
 
 SAMPLES = (".parquet", *EXPORTS)
 ISO = "%Y-%m-%dT%H:%M:%S.%fZ"
-"""How a format without a type for times holds them."""
+"""Pattern of times in formats that have no type for them."""
 PART = 20_000
 """Features of GeoJSON that are made at a time."""
 MARK = b"dpviz-synthetic"
@@ -168,7 +168,7 @@ def _features(part: Any) -> Iterator[str]:
 
 
 def _in_words(value: Any) -> str:
-    """What JSON has no type for: a time or a day by its standard, anything else as it prints."""
+    """Text of a value that JSON has no type for: a time or day in ISO 8601, else its str()."""
     return str(value.isoformat()) if hasattr(value, "isoformat") else str(value)
 
 

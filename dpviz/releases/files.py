@@ -134,7 +134,7 @@ def metadata_of(path: str | os.PathLike[str]) -> dict[bytes, bytes]:
     """The metadata of a Parquet file's table; empty for any other file, and for a damaged one."""
     path = Path(path)
     try:
-        if not path.is_file():  # a pipe that nobody writes into would be waited for
+        if not path.is_file():  # reading a pipe without a writer would block
             return {}
         with path.open("rb") as file:
             if file.read(len(MAGIC)) != MAGIC:
@@ -183,13 +183,13 @@ def _asked(task: str, path: Path, *arguments: Any, needs: tuple[str, ...]) -> pa
 
 
 def metadata(path: str) -> pa.Table:
-    """In the child: an empty table with the metadata of the file's table."""
+    """Return an empty table with the file's schema metadata; runs in the child process."""
     with _parsing(Path(path).name):
         return pa.table({}).replace_schema_metadata(pq.read_schema(path).metadata)
 
 
 def decoded(path: str, columns: dict[str, Sequence[str]]) -> pa.Table:
-    """In the child: the columns that the release's kind needs."""
+    """Return the columns that the release's kind needs; runs in the child process."""
     name = Path(path).name
     with _parsing(name):
         schema = pq.read_schema(path)
@@ -267,7 +267,7 @@ _DEEP = f"more than {limits.HEADER_DEPTH}: {limits.HEADER_DEPTH.remedy}"
 
 
 def _check_values(value: Any, name: str, level: int = 0) -> None:
-    """Refuse what Python takes for JSON and others do not: NaN, infinities, nesting without end."""
+    """Refuse what only Python accepts as JSON: NaN, infinities, too deep nesting."""
     if isinstance(value, dict | list):
         if level == limits.HEADER_DEPTH.most:
             raise ReleaseError(f"{name}: the header is damaged: {_DEEP}")

@@ -41,7 +41,7 @@ class Frame(ABC):
     Attributes:
         kind: of its releases: "points", "areas" or "roads".
         NEEDED: columns of a file that reading needs where they are.
-        FACTS: what a file's header says of the frame.
+        FACTS: names of the header fields that state the frame.
     """
 
     kind: ClassVar[str]
@@ -82,8 +82,11 @@ class Frame(ABC):
         return Answers(**interval(nodes.count, np.sqrt(nodes.variance)))
 
     def common(self, frames: Sequence[Self], alike: bool) -> Self:
-        """The frame of the sum of parts, of which this one is the first's; whether their trees are
-        alike may decide.
+        """Frame of the sum of parts, called on the frame of the first part.
+
+        Args:
+            frames: those of all parts.
+            alike: True if the trees of all parts have the same boxes.
         """
         return self
 
@@ -97,7 +100,7 @@ class Frame(ABC):
 
     @abstractmethod
     def facts(self) -> dict[str, Any]:
-        """What a file's header says of the frame, plain values by :attr:`FACTS`."""
+        """Return the header fields that state the frame: plain values, keyed by :attr:`FACTS`."""
 
     @abstractmethod
     def geo(self) -> dict[str, bytes]:

@@ -13,7 +13,7 @@ SCHEMA = 2
 
 @dataclass(frozen=True)
 class Header:
-    """What a release says of itself.
+    """Public metadata of a release: method, parameters, guarantee, budget.
 
     Attributes:
         method, parameters: how it was made, every parameter with its value.
@@ -24,7 +24,7 @@ class Header:
         unit: the privacy unit.
         budget: rows (purpose, epsilon, delta, mechanism, theorem) that add up to the price.
         source: the public name of the data set, as its owner gave it.
-        noise: how the nodes' noise hangs together, see :mod:`dpviz.trees.haar`; empty where the
+        noise: how the nodes' noise is correlated, see :mod:`dpviz.trees.haar`; empty where the
             variance of a sum of disjoint nodes is at most the sum of theirs.
     """
 
@@ -44,15 +44,15 @@ class Header:
 
     @property
     def synthetic(self) -> bool:
-        """Whether its records are built in: nobody's."""
+        """True if the records are the built-in synthetic ones."""
         return str(self.extra.get("records", "")).startswith("synthetic")
 
     @property
     def standing(self) -> tuple[str, str]:
-        """What the release is, as (kind, words): "private", "simulated" or "open".
+        """Privacy status as (kind, words); the kind is "private", "simulated" or "open".
 
-        Simulated noise of public records is no mistake and is said calmly; open is a method without
-        a guarantee, which screens show in red.
+        Simulated noise on public records is legitimate and is stated calmly; "open" is a method
+        without a guarantee, which screens show in red.
         """
         if self.private or "simulated noise" not in self.guarantee:
             return "private" if self.private else "open", self.guarantee

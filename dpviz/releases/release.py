@@ -24,8 +24,8 @@ class Release(ABC):
 
     Attributes:
         header: its metadata: method, parameters, guarantee, budget.
-        html: what a notebook shows of a release; the package sets it, as the rooms that draw come
-            later.
+        html: draws a release for a notebook; the package sets it, as the rooms that draw are
+            imported later.
     """
 
     html: ClassVar[Callable[[Release], str] | None] = None
@@ -40,7 +40,7 @@ class Release(ABC):
         return f"{type(self).__name__}({self.header.method!r}, {self.header.guarantee!r})"
 
     def _repr_html_(self) -> str | None:
-        """What a notebook shows at the end of a cell."""
+        """Return the HTML that a notebook shows at the end of a cell; None for plain text."""
         html = type(self).html
         return None if html is None else html(self)
 

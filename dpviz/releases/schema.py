@@ -60,7 +60,7 @@ class BudgetEntry(Strict):
 
 
 class Extra(Strict):
-    """What headers of every kind may say beside their fields."""
+    """Extra header fields that every kind of release may have."""
 
     records: Text = ""
     ledger: Text = ""
@@ -69,7 +69,7 @@ class Extra(Strict):
 
 
 class Common(Strict):
-    """What the header of every kind holds."""
+    """Header fields of every kind of release."""
 
     method: Word
     parameters: dict[Word, Parameter]
@@ -146,7 +146,7 @@ class WorkloadEntry(Strict):
 
 
 class MapExtra(Extra):
-    """What a release of points or areas was made for, and of which part of another one it is."""
+    """Extra header fields of points and areas: the workload, and the part of a larger release."""
 
     bits: Annotated[int, Field(ge=1, le=62)] | None = None
     workload: WorkloadEntry | None = None
@@ -164,7 +164,7 @@ class PointHeader(Common):
 
 
 class StepExtra(Strict):
-    """What a method on roads learnt privately, of all trips or of those of one step of time."""
+    """Values that a road method learnt privately, from all trips or those of one step."""
 
     limit: Count = 0
     max_length: Count = 0
@@ -175,7 +175,7 @@ class StepExtra(Strict):
 
 
 class RoadExtra(Extra, StepExtra):
-    """What a release of trips says beside its fields."""
+    """Extra header fields of a release of trips or events on streets."""
 
     of_steps: Annotated[list[StepExtra], Field(max_length=1_000)] = []
     counted: Literal["trips", "events"] = "trips"
@@ -207,14 +207,14 @@ class RoadHeader(Common):
 
 
 class SessionEntry(Strict):
-    """How records of places became sequences."""
+    """Parameters that made places into sequences: time column, session gap in hours."""
 
     time: Word = ""
     gap: Positive = 12.0
 
 
 class SequenceExtra(Extra):
-    """How the sequences of a release were read, and of which cells their symbols are."""
+    """Extra header fields of sequences: how they were read, and the cells of their symbols."""
 
     column: Word = ""
     drop_unknown: bool = False

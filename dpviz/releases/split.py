@@ -46,7 +46,7 @@ class SplitRelease(CountRelease[F]):
     by: Axis
     _parts: tuple[CountRelease[F], ...]
     _alike: bool
-    """Whether the trees of all parts are of the same boxes."""
+    """True if the trees of all parts have the same boxes."""
 
     def __init__(
         self,
@@ -225,7 +225,7 @@ def count_release(
 
 
 def same_boxes(one: Decomposition, other: Decomposition) -> bool:
-    """Whether two trees are of the same boxes."""
+    """Return whether two trees have the same boxes and parents."""
     names = ("parent", "lo", "hi")
     return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in names)
 

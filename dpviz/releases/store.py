@@ -72,7 +72,7 @@ def kind_in(path: str | os.PathLike[str]) -> str | None:
 
 
 def stated_kind(path: str | os.PathLike[str]) -> str | None:
-    """The same, for who must tell a release that cannot be read from what is none.
+    """Kind of the release in a file, as :func:`kind_in`, but a damaged release raises.
 
     Raises:
         ReleaseError: a header that is damaged, or of another schema.

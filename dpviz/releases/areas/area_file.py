@@ -1,7 +1,7 @@
 """Areas from a file of polygons: GeoJSON, GeoPackage, Shapefile, GeoParquet.
 
-The file is public, and a stranger's: it is parsed and checked in a child process. What is wrong
-with an area is said by its name.
+The file is public but untrusted: it is parsed and checked in a child process. Errors name the area
+that is invalid.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def area_columns(path: str | os.PathLike[str]) -> tuple[str, ...]:
 
 
 def listed_columns(path: str) -> Any:
-    """In the child: names of columns as a table of ``column``."""
+    """Return a file's column names, a table of ``column``; runs in the child process."""
     shapes, words, _ = opened_shapes(path)
     usual = naming_column(words)
     names = sorted(words, key=lambda name: (len(set(words[name])) < len(shapes), name != usual))
@@ -107,7 +107,10 @@ def checked_areas(
     levels: list[str],
     name_column: str | None,
 ) -> Any:
-    """In the child: valid polygons as a table of ``shape`` (WKB), and the name on each level."""
+    """Return a table of valid polygons (``shape``, WKB) and their name on each level.
+
+    Runs in the child process.
+    """
     name = file_of(path)[0].name
     shapes, words, source = opened_shapes(path)
     limits.REGIONS.check(len(shapes), name)

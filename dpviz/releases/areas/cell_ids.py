@@ -1,4 +1,4 @@
-"""Ids of H3's cells: of places, and of what they are called."""
+"""Ids of H3 cells, from places or from their names."""
 
 from __future__ import annotations
 

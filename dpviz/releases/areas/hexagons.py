@@ -108,7 +108,7 @@ def _pieces(low: float, high: float) -> list[float]:
 
 
 def _check_number(ring: Any, resolution: int) -> None:
-    """Refuse too many cells before they are listed; twice as many as fit the surface are few."""
+    """Refuse too many cells before they are listed, by the surface and the average cell."""
     lon, lat = np.radians(np.array(ring.exterior.coords)).T
     surface = abs(np.sum(np.diff(lon) * (np.sin(lat[1:]) + np.sin(lat[:-1])) / 2)) * 6371.0**2
     cells = surface / h3.average_hexagon_area(resolution, "km^2")

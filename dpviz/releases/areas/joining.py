@@ -1,6 +1,6 @@
 """An analyst's own file of areas, with the counts of a release beside each of its rows.
 
-The file is a stranger's: a child process parses it.
+The file is untrusted: a child process parses it.
 """
 
 from __future__ import annotations
@@ -71,7 +71,10 @@ def joined(
 
 
 def attributes(path: str) -> Any:
-    """In the child: a file's properties as columns, and its shapes as ``geometry`` (WKB)."""
+    """Return a file's properties as columns, and its shapes as ``geometry`` (WKB).
+
+    Runs in the child process.
+    """
     shapes, words, crs = opened_shapes(path)
     limits.REGIONS.check(len(shapes), file_of(path)[0].name)
     columns = {name: _column(values) for name, values in words.items() if name != "geometry"}

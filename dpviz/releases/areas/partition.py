@@ -110,7 +110,7 @@ class Areas(Frame):
 
     @property
     def leaves(self) -> int:
-        """How many finest areas there are."""
+        """Number of finest areas."""
         return len(self) - self.first_leaf
 
     def rows_of(self, level: str | None = None) -> slice:
@@ -173,10 +173,10 @@ class Areas(Frame):
         )
 
     def located(self, places: Float) -> Int:
-        """Which of the finest areas each place is in, by number; −1 for none.
+        """Return the number of the finest area that holds each place, int64 (n,); −1 for none.
 
         A place on a border is in the area of the lowest number among those that it touches: that
-        follows from the place alone. Of H3 the library says in which cell a place is.
+        follows from the place alone. For hexagons the H3 library finds the cell.
 
         Args:
             places: coordinates in the domain's CRS, shape (n, 2).

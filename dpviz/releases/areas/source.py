@@ -16,10 +16,10 @@ from dpviz.releases.areas.hexagons import hexagons
 from dpviz.releases.areas.partition import Areas
 
 H3 = "h3:"
-"""What a resolution of H3 stands behind."""
+"""Prefix of an H3 resolution."""
 
 RECT = "rect="
-"""What the sides of a rectangle stand behind, as in a wish; several are parted by semicolons."""
+"""Prefix of a rectangle's sides, as in a wish; semicolons separate several rectangles."""
 
 RECTANGLE = "rectangle"
 """The level of rectangles, each of which is named by its sides."""
@@ -43,7 +43,7 @@ class ChosenAreas:
 
     @property
     def uploaded(self) -> bool:
-        """Whether they are of a visitor's file."""
+        """True if the areas come from a visitor's file."""
         return not self.source.startswith(H3)
 
 
@@ -84,7 +84,7 @@ def areas_of(
 
 
 def words_of(areas: Areas) -> str | None:
-    """What :func:`areas_of` makes these hexagons or rectangles of; None for areas of a file."""
+    """Source text of hexagons or rectangles for :func:`areas_of`; None for areas of a file."""
     if areas.resolution is not None:
         return f"{H3}{areas.resolution}"
     if areas.levels != (RECTANGLE,) or any(name.count(",") != 3 for name in areas.names):

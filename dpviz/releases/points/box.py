@@ -73,7 +73,9 @@ class Box(Frame):
         return HaarNoise.stated(stated, self.domain.side, nodes.lo, nodes.hi)
 
     def together(self, release: Any) -> Decomposition:
-        """In 2-D a tree of the boxes of all parts where those nest, or a grid; in more dimensions
+        """Nodes for a map of a release whose parts have different nodes.
+
+        In 2-D a tree of the boxes of all parts if those nest, otherwise a grid; in more dimensions
         the trees of all parts side by side.
         """
         every: Decomposition = release.table.nodes

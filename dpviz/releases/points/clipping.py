@@ -50,7 +50,7 @@ class Outlines(NamedTuple):
         return np.asarray(twice / 2)
 
     def copies(self, pieces: Int) -> Outlines:
-        """Some pieces, in ascending order, each as often as it is named."""
+        """Copy pieces by number (ascending); one named twice is copied twice."""
         n = int(self.piece[-1]) + 1 if len(self.piece) else 0
         size = np.bincount(self.piece, minlength=n)
         begin = np.cumsum(size) - size
@@ -68,7 +68,7 @@ class Outlines(NamedTuple):
         return outlines
 
     def _halved(self, axis: int, limit: Float, sign: float) -> Outlines:
-        """What lies at or beyond each piece's line."""
+        """Clip each piece to the half-plane at or beyond its line."""
         line = limit[self.piece]
         beyond = sign * (self.xy[:, axis] - line)
         inside = beyond >= 0
@@ -120,7 +120,7 @@ def _continued(several: Sequence[Int]) -> Int:
 
 
 def is_flat(bounds: Float, area: Float) -> Any:
-    """Whether pieces enclose nothing."""
+    """Return which pieces enclose no area (up to rounding), bool (n,)."""
     sides = bounds[:, 2:] - bounds[:, :2]
     return ~((sides > 0).all(axis=1) & (area > FLAT * sides.prod(axis=1)))
 

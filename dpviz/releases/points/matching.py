@@ -45,7 +45,7 @@ GUARANTEE = (
     "Machanavajjhala, C. Flynn, D. Srivastava, Composing Differential Privacy and Secure "
     "Computation, CCS 2017."
 )
-"""What is covered, and what is not."""
+"""Scope of the guarantee of a matching plan."""
 
 _SLACK = 1e-6  # lattice steps: far above the rounding of a coordinate, far below a step
 
@@ -229,7 +229,7 @@ def padded(release: PointRelease, rows: Int, padding: str, failure: float) -> In
     count = np.round(release.nodes.count[rows])
     if padding == "upward":
         inverse = 1 / np.maximum(release.nodes.variance[rows], 1e-9)
-        # Of variance = 2a / (1 − a)²: a = 1 + 1/v − √((1 + 1/v)² − 1), without its cancellation.
+        # Solve variance = 2a / (1 − a)²: a = 1 + 1/v − √((1 + 1/v)² − 1), without its cancellation.
         a = 1 / (1 + inverse + np.sqrt(inverse * (inverse + 2)))
         beyond = np.log(failure * (1 + a) / len(rows)) / np.log(a)
         count = count + np.maximum(np.ceil(beyond) - 1, 0)
@@ -237,7 +237,7 @@ def padded(release: PointRelease, rows: Int, padding: str, failure: float) -> In
 
 
 def fresh_leaves(release: PointRelease) -> bool:
-    """Whether leaf counts are geometric noise, drawn after the structure, on exact counts.
+    """Return whether leaf counts are exact counts plus geometric noise drawn after the tree.
 
     Then they are whole numbers of one variance, paid by a row of the budget; shrinkage, least
     squares and pruning leave other numbers.

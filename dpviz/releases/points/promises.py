@@ -25,7 +25,7 @@ from dpviz.releases.points.region_file import read_regions
 from dpviz.trees.lattice import Float
 
 KEY = "promises"
-"""Of the header's extra fields."""
+"""Name of the promises among the header's extra fields."""
 
 SQUARES = 400
 """Places at which a wish of any square is asked."""
@@ -70,7 +70,7 @@ def within(tolerance: Float, noise_sd: Float, offset: Float, spread_sd: Float) -
 
 
 def _of_areas(release: AreaRelease, wish: Wish) -> Promise:
-    """Of a release whose cells are the areas: of those nothing is uncertain but the noise."""
+    """Promise for a release of areas: its own areas have no error but the noise."""
     if wish.square:
         return Promise(str(wish), None, "a release of areas promises areas and rectangles")
     if wish.rect:
@@ -153,12 +153,12 @@ def worst(wish: Wish, probability: Float) -> tuple[float, int]:
 
 
 def promises(release: PointRelease | AreaRelease, folder: Path | None = None) -> list[Promise]:
-    """How likely each promise of the header holds.
+    """Return the probability that each promise of the header holds.
 
     Args:
         release: with or without promises; one of areas promises its own areas.
-        folder: where files of areas may be opened, by their name alone: a header is a stranger's,
-            and must not choose what is read. None: no file is.
+        folder: where files of areas may be opened, by their name alone: a header is untrusted and
+            must not choose what is read. None: no file is opened.
     """
     stated = release.header.extra.get(KEY, [])
     if not isinstance(stated, Sequence) or isinstance(stated, str):

@@ -20,7 +20,7 @@ from dpviz.trees.lattice import Float, Int, overlaps
 from dpviz.trees.shrinkage import settled
 
 BULK = 64
-"""From this many rectangles on, the compiled walk pays for its import."""
+"""Smallest number of rectangles for which the compiled walk is worth its import."""
 
 
 @dataclass(frozen=True)

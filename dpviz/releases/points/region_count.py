@@ -93,7 +93,7 @@ def regions_of(
 
 
 def _is_finite(shape: Any) -> bool:
-    """Whether something is a geometry of finite coordinates."""
+    """Return whether an object is a geometry with finite coordinates only."""
     known = isinstance(shape, shapely.Geometry)
     return known and bool(np.isfinite(shapely.get_coordinates(shape)).all())
 
@@ -131,7 +131,7 @@ def region_cover(domain: Domain, nodes: Decomposition, regions: Regions) -> Cove
     low, high = domain.to_coordinates(nodes.lo), domain.to_coordinates(nodes.hi)
     volume = (high - low).prod(axis=1)
     roots = nodes.levels[0].stop
-    # What is left of each region inside the parent's box: the pieces shrink on the way down.
+    # Each region is cut to the parent's box, so that the pieces shrink on the way down.
     work = int(shapely.get_num_coordinates(regions.shapes).sum())
     limits.CUTS.check(work, "the list of regions")
     pieces, owner = outlines_of(regions.shapes), np.arange(len(regions))
@@ -170,7 +170,7 @@ def _breaks(sizes: Int) -> Int:
 
 
 def _touching(bounds: Float, low: Float, high: Float) -> Any:
-    """Whether boxes (w, s, e, n) share area with the nodes' ones."""
+    """Return which boxes (w, s, e, n) share area with the nodes' boxes, bool (n,)."""
     return ((bounds[:, :2] < high) & (bounds[:, 2:] > low)).all(axis=1)
 
 

@@ -1,6 +1,6 @@
 """Regions from a file of polygons: GeoJSON, GeoPackage, Shapefile, GeoParquet.
 
-The file is a stranger's: it is parsed, repaired and cut to the domain in a child process.
+The file is untrusted: it is parsed, repaired and cut to the domain in a child process.
 """
 
 from __future__ import annotations
@@ -97,7 +97,10 @@ def parsed(task: str, path: str | os.PathLike[str], *arguments: Any) -> Any:
 
 
 def polygons(path: str, frame: tuple[Any, Any, Any, str], name_column: str | None) -> Any:
-    """In the child: valid polygons of a file as a table of name, shape (WKB) and inside."""
+    """Return a file's valid polygons, a table of name, shape (WKB) and inside.
+
+    Runs in the child process.
+    """
     lower, upper, columns, crs = frame
     domain = Domain(tuple(lower), tuple(upper), tuple(columns), crs)
     name = file_of(path)[0].name
@@ -140,15 +143,15 @@ def projected(shapes: Any, source: str, target: str) -> Any:
     """Shapes in another CRS.
 
     Raises:
-        DomainError: a CRS that nobody knows, or no way between the two.
+        DomainError: an unknown CRS, or no transformation between the two.
     """
-    if source == target or known_crs(source) == known_crs(target):  # PROJ knows no way that is none
+    if source == target or known_crs(source) == known_crs(target):  # PROJ may lack an identity
         return shapes
     return shapely.transform(shapes, transformation(source, target).transform, interleaved=False)
 
 
 def listed_layers(path: str) -> Any:
-    """In the child: layers that may hold polygons, as a table of ``layer``."""
+    """Return layers that may hold polygons, a table of ``layer``; runs in the child process."""
     file, _ = file_of(path)
     with _reading(file.name):
         kind = _kind(file)
@@ -159,7 +162,7 @@ def listed_layers(path: str) -> Any:
 
 
 def opened_shapes(path: str) -> tuple[Any, Words, str | None]:
-    """In the child: shapes, properties by name, and the CRS that the file states."""
+    """Read shapes, properties by name, and the file's CRS; runs in the child process."""
     file, layer = file_of(path)
     with _reading(file.name):
         shapes, words, crs = shapes_of(file, layer)
@@ -184,11 +187,11 @@ def _reading(name: str) -> Iterator[None]:
 def shapes_of(
     path: Path, layer: str | None = None, most: limits.Limit = limits.REGIONS
 ) -> tuple[Any, Words, str | None]:
-    """In a child: shapes, properties by name, and the CRS that the file states.
+    """Read shapes, properties by name, and the file's CRS; runs in a child process.
 
     Raises:
-        DataError: it is text, computes, or is beyond a limit, or has not the layer; a broken file
-            raises what its reader makes of it.
+        DataError: it is text, a GeoPackage with views or virtual tables, exceeds a limit or lacks
+            the layer; a damaged file raises its reader's own error.
     """
     kind = _kind(path)
     if kind not in _READERS:
@@ -295,7 +298,7 @@ def _from_json(path: Path, _most: limits.Limit) -> tuple[Any, Words, str | None]
 
 
 _READERS = {"Parquet": _from_parquet, "GeoJSON": _from_json}
-"""Of formats without layers; GDAL reads the others."""
+"""Readers of formats without layers; GDAL reads the others."""
 
 _NUMBERS = ("int", "uint", "float")
-"""What types of numbers begin with."""
+"""Prefixes of the names of numeric types."""

@@ -1,6 +1,6 @@
-"""Synthetic points from a release: free of charge, and of nobody.
+"""Synthetic points from a release: they cost no ε, and describe no real person.
 
-Post-processing: whoever has the release could make them. They reproduce its counts, noise and all,
+Post-processing: anyone with the release could draw them. They reproduce its counts, noise and all,
 and lie evenly inside each leaf.
 """
 

@@ -74,7 +74,7 @@ def _columns_of(corner: Int, lo: int, hi: int) -> tuple[Int, Int]:
 
 
 def _seen_from_above(nodes: Decomposition, lo: int, hi: int) -> tuple[Int, Int] | None:
-    """The tree of the rectangles of the nodes within [lo, hi) of time; None where they are none."""
+    """Tree of the rectangles of nodes in the time [lo, hi); None if they form no tree."""
     at = np.flatnonzero((nodes.lo[:, 2] < hi) & (nodes.hi[:, 2] > lo))
     place = np.full(len(nodes) + 1, -1, dtype=np.int64)
     place[at] = np.arange(len(at))
@@ -83,7 +83,7 @@ def _seen_from_above(nodes: Decomposition, lo: int, hi: int) -> tuple[Int, Int] 
 
 
 def windows(release: PointRelease, most: int = 12) -> tuple[list[PointRelease], list[str]]:
-    """Maps of the usual steps of the whole period, at most so many, and when each begins.
+    """Maps of the whole period in at most ``most`` usual steps, and the start of each.
 
     Raises:
         DomainError: no axis is time.
@@ -94,7 +94,7 @@ def windows(release: PointRelease, most: int = 12) -> tuple[list[PointRelease], 
 
 
 def window_cuts(domain: Domain, most: int) -> list[float]:
-    """Where at most so many usual steps of the whole period begin, and its end."""
+    """Starts of at most ``most`` usual steps of the whole period, and its end."""
     start, end = domain.period
     step = domain.calendar.usual_step(start, end, domain.step or 0.0, most)
     cuts: list[float] = domain.calendar.edges(start, end, step).tolist()

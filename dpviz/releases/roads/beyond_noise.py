@@ -1,4 +1,4 @@
-"""What the counts of a release on roads may be off by beside their noise: no interval has it."""
+"""Errors of road releases other than the noise: no interval includes them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from dpviz.roads.paths import Paths, require_workload
 from dpviz.trees.lattice import Float
 
 EVENTS = "events"
-"""What records are called that are trips of one edge, that of the street nearest to their place."""
+"""Noun for records that are trips of one edge: the street nearest to their place."""
 
 
 def beats_zero(release: RoadRelease, workload: Paths) -> bool:
-    """Whether the noise of a workload's answers is smaller than the answers themselves.
+    """Return whether the noise of a workload's answers is smaller than the true answers.
 
     The mean square of the true answers is estimated by that of the noisy ones minus their noise
     variance; below the noise variance, answering zero is as good. Post-processing: free.
@@ -35,12 +35,12 @@ def limits(release: RoadRelease) -> list[int]:
 
 
 def corrected(release: RoadRelease) -> bool:
-    """Whether counts are multiplied by what truncation is estimated to have lost."""
+    """Return whether counts are scaled up to correct the estimated loss by truncation."""
     return any("factors" in each for each in facts_of_each_step(release))
 
 
 def facts_of_each_step(release: RoadRelease) -> list[dict[str, Any]]:
-    """What a release says of its steps: of all of them, then of each where they differ."""
+    """Return the extra header fields of all steps, then those of each step that differ."""
     extra = release.header.extra
     return [extra, *extra.get(OF_STEPS, [])]
 
@@ -71,7 +71,10 @@ def beyond_noise(release: RoadRelease, *, truncation: bool = True) -> list[str]:
 
 
 def _of_truncation(release: RoadRelease) -> list[str]:
-    """What is cut, of all steps of time together: one without trips has a limit of its own."""
+    """Say how far trips were truncated, in one sentence for all steps of time.
+
+    Steps are not listed one by one: a step without trips has a limit of its own.
+    """
     each = limits(release)
     if not each or corrected(release):
         return []

@@ -1,4 +1,4 @@
-"""Variance of the noise in sums over leaves of trees after least squares: of totals of paths."""
+"""Noise variance of path totals: sums over leaves of trees after least squares."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dpviz.roads.graph import Float, Int
 from dpviz.trees.decomposition import Decomposition
 
 ROUNDING = 1e-9
-"""Of a variance after least squares: what is less above the measured one is none."""
+"""Relative excess over the measured variance that counts as rounding after least squares."""
 
 
 def path_variance(nodes: Decomposition, cover: Cover) -> Float:

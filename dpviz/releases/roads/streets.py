@@ -86,7 +86,7 @@ class Streets(Frame):
         return self.domains.path[self.domains.position]
 
     def subdomains(self, paths: Paths) -> Int:
-        """How many sub-domains each path runs through, int64 (q,)."""
+        """Number of sub-domains that each path runs through, int64 (q,)."""
         return np.array([len(np.unique(self.path[paths[row]])) for row in range(len(paths))])
 
     def check(self, nodes: Decomposition) -> None:

@@ -27,7 +27,7 @@ MODELS: dict[type[Model], str] = {
     GramTree: "grams",
     Ranking: "ranking",
 }
-"""What the header calls each kind of model."""
+"""Name of each kind of model in the header."""
 
 NEEDED = ("first_child", "parent", "symbol", "counts", "string", "pairs")
 """Columns that reading needs, of those that the model has."""
@@ -99,7 +99,7 @@ def _lists(rows: Float) -> pa.FixedSizeListArray:
 
 
 def _links(model: GramTree) -> tuple[Int, Int]:
-    """Of each string the row without its last symbol, and that symbol; −1 for the empty one."""
+    """Row of each string's prefix (all but the last symbol), and that symbol; −1 if empty."""
     parent, symbol = np.full((2, len(model)), -1, dtype=np.int64)
     above, last = np.nonzero(model.child >= 0)
     below = model.child[above, last]

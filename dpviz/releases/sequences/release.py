@@ -76,7 +76,7 @@ class SequenceRelease(Release):
     def sample(
         self, n: int = 1_000, seed: int | None = None, longest: int = LONGEST
     ) -> list[tuple[str, ...]]:
-        """Synthetic sequences, so many as no release says a total: free of charge."""
+        """Sample n synthetic sequences; costs no ε. No release states a total as a default."""
         n, longest = whole(n, "n", ParameterError), whole(longest, "longest", ParameterError)
         if seed is not None and whole(seed, "seed", ParameterError) < 0:
             raise ParameterError(f"seed={seed}: give a whole number from 0")
