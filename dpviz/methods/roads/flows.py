@@ -22,7 +22,7 @@ CLASSES = 3
 """Number of classes of edges by use in the workload, each with its own factor for losses."""
 
 LENGTHS = 0.5
-"""Share of an event histogram's ε for lengths of trips: losses are measured besides."""
+"""Part of the ε that an event histogram spends on lengths: losses are measured besides."""
 
 LOSS_SHARE = 0.05
 """Share of ε for what truncation loses."""
