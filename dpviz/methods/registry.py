@@ -1,4 +1,4 @@
-"""What a method is for any kind of data: a frozen dataclass of parameters, found by name.
+"""Registry of methods for every kind of data: frozen dataclasses of parameters, by name.
 
 Methods on points, sequences and roads stand in one registry, each with its ``kind``; the limits and
 help of a parameter feed the app's form, the flags, Hypothesis and the tables alike.
@@ -83,7 +83,7 @@ class Method:
 
     @property
     def private(self) -> bool:
-        """Whether the method with these parameters has a guarantee."""
+        """True if the method with these parameters has a privacy guarantee."""
         return self.guarantee != "none"
 
     @property
@@ -99,8 +99,8 @@ class Method:
     def parameter_fields(cls) -> dict[str, dataclasses.Field[Any]]:
         """The fields of the parameters; limits stand in ``field.metadata["parameter"]``.
 
-        A field without limits is a number of the method that nobody chooses. Those that it shares
-        with others, by a common base, come after its own.
+        A field without limits is a constant of the method, not a user's choice. Fields of a common
+        base come after the method's own.
         """
         particular = inspect.get_annotations(cls)
         chosen = (field for field in dataclasses.fields(cls) if "parameter" in field.metadata)

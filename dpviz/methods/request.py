@@ -1,6 +1,6 @@
-"""What is asked of data: areas, method, workload, promises; checked before anything is paid.
+"""Checks of a build's arguments (areas, method, workload, promises) before any ε is spent.
 
-Each check is of arguments against what is public of the data.
+Each check compares arguments with public facts of the data.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def chosen_method(
 
 
 def promises(data: Handle[Any], wishes: Iterable[str]) -> dict[str, list[str]]:
-    """What the header says of wishes; nothing where there are none."""
+    """Header entry with the promised wishes; empty if there are none."""
     if not (texts := list(wishes)):
         return {}
     asked = parse_all(texts)

@@ -15,14 +15,14 @@ from dpviz.errors import DomainError
 Box = tuple[float, float, float, float]
 
 SLACK = 1e-4
-"""Of a box's side, for the ways between two systems that are not exact."""
+"""Tolerance, as a share of a box's side, of inexact conversions between two CRSs."""
 
 
 def require_area(domain: Domain) -> None:
-    """The public box lies where its CRS is used: seen without a look at any record.
+    """Require that the public box lies where its CRS is used; no record is read.
 
-    Of a CRS the area of use is known in degrees; the box is held against it, in 2-D once, in 4-D at
-    each end. Degrees in a CRS of metres, or latitude before longitude, mostly lie outside.
+    The area of use of a CRS is known in degrees; the box is compared with it, once in 2-D, at each
+    end in 4-D. Degrees in a CRS of metres, or latitude before longitude, mostly lie outside.
 
     Raises:
         DomainError: an unknown CRS, or a box that does not touch the area of use.
@@ -42,12 +42,12 @@ def require_area(domain: Domain) -> None:
 
 
 def doubt(domain: Domain) -> str:
-    """What looks like a slip in a public box that :func:`require_area` lets pass; mostly nothing.
+    """Return a warning about a likely slip in bounds that :func:`require_area` accepts, or ''.
 
-    Bounds are public, so that this looks at no record; whoever means them so goes on. Five slips
-    are seen: degrees in a CRS that counts metres; a box that reaches where its CRS cannot be drawn
-    on the app's map, as by one digit too many; one across the meridian of 180°, beyond which most
-    files write degrees west; one of which over a tenth lies about a pole, off the map; and, where
+    Bounds are public, so that no record is read; the caller may go on. Five slips are detected:
+    degrees in a CRS that counts metres; a box that reaches where its CRS cannot be drawn on the
+    app's map, as by one digit too many; one across the meridian of 180°, beyond which most files
+    write degrees west; one of which over a tenth lies about a pole, off the map; and, where
     the box holds no land (Antarctica apart), latitude before longitude.
     """
     for west, south, east, north in _boxes(domain):
@@ -97,7 +97,7 @@ def _boxes(domain: Domain) -> list[Box]:
 
 @lru_cache(maxsize=64)
 def _has_land(box: tuple[float, float, float, float]) -> bool:
-    """Whether a box in degrees touches land north of 60° S."""
+    """Return whether a box in degrees touches land north of 60° S."""
     west, south, east, north = box
     if north <= -60:
         return False
@@ -108,8 +108,9 @@ def _has_land(box: tuple[float, float, float, float]) -> bool:
 
 @lru_cache(maxsize=64)
 def _north_up(name: str, box: tuple[float, float, float, float]) -> bool:
-    """Whether places all over a box have degrees that grow to the east and to the north, and from
-    which the CRS leads back to them.
+    """Return whether degrees grow to the east and to the north all over a box in this CRS.
+
+    They must also convert back to the same coordinates.
     """
     crs, (west, south, east, north) = known_crs(name), box
     if crs.is_geographic:

@@ -1,4 +1,4 @@
-"""What a plan tries: methods with their parameters, and how far it trusts what it tries them on."""
+"""Candidates of a plan: methods with their parameters, and safety margins for the proxy."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SURE = 1.645
 
 @dataclass(frozen=True)
 class Caution:
-    """How far records may lie otherwise than those of a proxy.
+    """Safety margins for records that are distributed otherwise than those of a proxy.
 
     Attributes:
         sure: standard errors that are taken off what is a mean over places or builds.
@@ -31,13 +31,13 @@ class Caution:
 
 
 SYNTHETIC = Caution()
-"""Nothing is known of the records."""
+"""The proxy is synthetic: nothing is known of the records."""
 
 SAMPLED = Caution(math.sqrt(2.0) * SURE, 2.0)
-"""They are others of one population: two samples, whose standard errors add up in squares."""
+"""The proxy is another sample of the population: two samples, whose variances add up."""
 
 SMOOTHED = Caution(2.0 * SURE, 3.0)
-"""The proxy is of a release."""
+"""The proxy is made from a release."""
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ NOTATION = ("decimal", "thousands", "time_format", "order")
 
 @dataclass(frozen=True, kw_only=True)
 class Code(ABC):
-    """What is built, and how it is written.
+    """Settings of a build, written as a shell command and as Python.
 
     Attributes:
         method, parameters: those that are not the method's own defaults.
@@ -81,7 +81,7 @@ class Code(ABC):
         return {"name": self.dataset} if self.dataset else {}
 
     def _noise_options(self) -> list[tuple[str, Any]]:
-        """Those that say who pays, and how noise was drawn."""
+        """Options for the ledger's data set, the neighbouring relation and the source of noise."""
         options: list[tuple[str, Any]] = [("--dataset", self.dataset)] if self.dataset else []
         if self.neighbours != "add-remove":
             options.append(("--neighbours", self.neighbours))

@@ -19,12 +19,12 @@ GRAPH, CELLS, TIME = "GRAPH", "RELEASE", "TIME"
 known."""
 
 SIDE, GAP = 8, 12.0
-"""Of the built-in sequences, where nothing else is said."""
+"""Defaults of the built-in sequences."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModelScript(Code):
-    """What is built of trips or sequences.
+    """Command and Python that build a release of trips or sequences.
 
     Attributes:
         kind: "roads" or "sequences".
@@ -81,7 +81,7 @@ def script_of(
     areas: str | None = None,
     graph: str | None = None,
 ) -> Code:
-    """What made a release of any kind, from its header.
+    """Return the command and Python that made a release of any kind, from its header.
 
     Args:
         release: which.

@@ -49,7 +49,7 @@ class PlacedWish:
     moved: bool = False
 
     def probability(self, odds: Float, caution: Caution) -> float:
-        """That of the wish, from those of its answers in several builds, shape (builds, q)."""
+        """Probability that the wish holds, from those of its answers in builds, (builds, q)."""
         if self.wish.square:  # a sample of places, and of builds
             return float(lower_limit(odds.mean(axis=0), caution.sure))
         if not self.moved:
@@ -59,7 +59,7 @@ class PlacedWish:
 
 @dataclass(frozen=True, eq=False)
 class Answered:
-    """How far the answers of one build to one wish are off, as columns over its places.
+    """Errors of one build's answers to one wish, as columns over its places.
 
     Attributes:
         offset: of squares, the error itself; of others, the error without noise.
@@ -75,7 +75,7 @@ class Answered:
 
 
 def answered(proxy: DataHandle, release: PointRelease, wish: PlacedWish) -> Answered:
-    """What a release answers at the places of a wish.
+    """Errors of a release's answers at the places of a wish.
 
     There are many squares, so that their errors are a sample; of a single rectangle the few builds
     say less than the variance that the release states.
@@ -104,7 +104,7 @@ def _elsewhere(proxy: DataHandle, rect: Sequence[float], seed: int) -> Float:
 def placed(
     proxy: DataHandle, wish: Wish, seed: int, anywhere: bool, counted: bool = False
 ) -> PlacedWish:
-    """A wish on a proxy, whose places follow from the seed; none of areas that are counted.
+    """Place a wish on a proxy, by the seed; counted areas need no places.
 
     Raises:
         DomainError: a place outside the domain.

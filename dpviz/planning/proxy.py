@@ -27,7 +27,7 @@ TOWNS = ((*(0.05,) * 4, *(1.5,) * 8), (1.0,) * 12)
 alike on every scale, of correlation dimension 1.32."""
 
 INSIDE = (2.0,) * 6
-"""Of the cascade inside the cells of an earlier release."""
+"""Weights of the cascade inside the cells of an earlier release."""
 
 FINE = (0.3, 1.0)
 """Weights of the cascades below the size of a square: places that many share, and hardly any."""
@@ -48,7 +48,7 @@ ANYWHERE = (
 )
 
 DRAWS = 2
-"""Of a cascade, whose sums vary widely from draw to draw, so many are made for one that is used."""
+"""Draws of a cascade made for each one used: its sums vary widely from draw to draw."""
 
 Group = tuple[DataHandle, ...]
 """Draws of one scene: a plan needs what it asks for on average over them."""
@@ -173,7 +173,7 @@ def _synthetic(
 
 
 def places_for(records: int) -> tuple[int, int]:
-    """How many records a proxy has, and how many each of them stands for.
+    """Number of records of a proxy, and number of real records that each stands for.
 
     >>> places_for(1_000), places_for(250_000)
     ((1000, 1), (83333, 3))
@@ -218,7 +218,7 @@ def proxy_records(
 
     Raises:
         DomainError: another domain than ``like`` has.
-        ParameterError: an invalid guess, or records to be like of which there are none.
+        ParameterError: an invalid guess, or a data set to resemble that has no records.
         PrivacyError: ``like`` is not public.
     """
     if records is not None:

@@ -1,7 +1,7 @@
 """Code that makes a release of points or areas. From public facts alone.
 
-Of a release they follow from its header. The header never holds a seed or the name of a file, so
-that who has both puts them in.
+The code of a release follows from its header. The header never holds a seed or the name of a file:
+the caller supplies both.
 """
 
 from __future__ import annotations
@@ -41,7 +41,9 @@ _BOUNDED = re.compile(rf"one (?:'({_RECORD})'|(.+)) with at most ([0-9]{{1,18}})
 
 @dataclass(frozen=True, kw_only=True)
 class Script(Code):
-    """What is built of points or areas; a source that is built in has this domain.
+    """Command and Python that build a release of points or areas.
+
+    If the source is built in, ``domain`` is its own.
 
     Attributes:
         domain: public.
@@ -74,7 +76,7 @@ class Script(Code):
         seed: int | None = None,
         areas: str | None = None,
     ) -> Script:
-        """What made a release, from its header.
+        """Return the command and Python that made a release, from its header.
 
         Args:
             release: of points or of areas.
@@ -170,7 +172,7 @@ class Script(Code):
         return f"dpviz.Domain.from_bounds({', '.join([repr(list(place.bounds)), *stated])})"
 
     def _stated(self) -> dict[str, Any]:
-        """What is not usual beside the bounds, as :meth:`Domain.from_bounds` takes it."""
+        """Domain options other than bounds and defaults, for :meth:`Domain.from_bounds`."""
         domain, place = self.domain, self.domain.place
         usual = {"columns": default_columns(place.dims), "crs": DEGREES, "zone": ZONE}
         stated: dict[str, Any] = {"columns": place.columns, "crs": place.crs}
@@ -194,7 +196,7 @@ class Script(Code):
 
 
 def _areas(release: PointRelease | AreaRelease, path: str | None) -> dict[str, Any]:
-    """Where the areas of a release come from, and their columns; those of words need none."""
+    """Source of a release's areas, and their columns; areas given in words need none."""
     if not is_areas(release):
         return {}
     areas = release.frame
@@ -214,9 +216,9 @@ def _promises(header: Header) -> tuple[str, ...]:
 def settings_of(
     header: Header, kind: str, seed: int | None, workload: Declared | None = None
 ) -> dict[str, Any]:
-    """What a header says of a :class:`Code`: method, price and noise.
+    """Return a header's method, ε and noise settings as arguments of :class:`Code`.
 
-    Parameters are left out that are the method's own, and would be beside the workload.
+    Parameters at the method's defaults are left out, unless the workload sets them otherwise.
 
     Raises:
         ReleaseError: a seed for what is not simulated.
@@ -265,7 +267,7 @@ def unit_of(header: Header) -> dict[str, Any]:
 
 
 def _sum_share(header: Header) -> float | None:
-    """What sums cost of epsilon, where that is not the usual half."""
+    """Share of ε spent on sums of values; None if it is the default half."""
     price = [row["epsilon"] for row in header.budget if row["purpose"] == "sums of values"]
     share = round(price[0] / header.epsilon, 6) if price else 0.5
     return None if share == 0.5 else share

@@ -37,7 +37,7 @@ UNITS = 1_000_000_000
 """Records of one privacy unit, at most."""
 
 STEP = 1.1
-"""From one ε to the next."""
+"""Ratio of each ε that is tried to the one before."""
 
 CLEARLY = 2
 """Steps by which a further candidate must be cheaper than the best one before it."""
@@ -62,7 +62,7 @@ class Likely:
 
 @dataclass(frozen=True)
 class Plan:
-    """What to build so that wishes hold.
+    """Method and least ε with which wishes hold, and the code that builds the release.
 
     Attributes:
         epsilon: the least that was found, for one privacy unit.
@@ -123,7 +123,7 @@ def plan(
         progress: called with (fraction, what); may raise to cancel.
 
     Raises:
-        ParameterError: a wish that is none; or one that nothing fulfils up to ``at_most``, with
+        ParameterError: an invalid wish; or one that no method fulfils up to ``at_most``, with
             what would be possible.
         DomainError: a place outside the domain, or a domain that is not 2-D.
         PrivacyError: ``like`` is not public.
@@ -240,7 +240,7 @@ def least(
 
 
 def caution_of(like: DataHandle | PointRelease | None) -> Caution:
-    """How far records may lie otherwise than their proxy."""
+    """Safety margins for this kind of proxy: synthetic, another sample, or a release."""
     if like is None:
         return SYNTHETIC
     return SMOOTHED if isinstance(like, CountRelease) else SAMPLED
@@ -262,7 +262,7 @@ def _first(trial: Trial, candidate: Candidate, grid: Sequence[float]) -> int:
 
 
 def _impossible(trial: Trial, epsilon: float) -> str:
-    """What would be possible at the largest ε, all at once: of one candidate, its tolerances."""
+    """Message that no method fulfils the wishes, with tolerances one candidate reaches at ε."""
     tried = [_widened(trial, candidate, epsilon) for candidate in _candidates(trial)]
     wider = min(tried, key=max)
     advice = "less at once, or wider tolerances"
@@ -280,7 +280,7 @@ def _impossible(trial: Trial, epsilon: float) -> str:
 
 
 def _widened(trial: Trial, candidate: Candidate, epsilon: float) -> list[float]:
-    """How many times wider each tolerance must be, within a tenth; infinite: never."""
+    """Factor by which each tolerance must be widened, to within a tenth; infinite if never."""
     factors = []
     for row in range(len(trial.wishes)):
         low, high = 1.0, 1.0
@@ -297,7 +297,7 @@ def _widened(trial: Trial, candidate: Candidate, epsilon: float) -> list[float]:
 
 
 def _holds(trial: Trial, candidate: Candidate, epsilon: float, row: int, factor: float) -> bool:
-    """Whether one wish holds with its tolerances this many times as wide."""
+    """Return whether one wish holds if its tolerance is widened by this factor."""
     odds = trial.probabilities(candidate, epsilon, [factor] * len(trial.wishes))
     return odds[row] >= trial.wishes[row].confidence
 

@@ -1,4 +1,4 @@
-"""How likely wishes hold of a release that a method would make at a price: tried on a proxy."""
+"""Probability that a method's release at a given ε fulfils wishes, estimated on a proxy."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ class Trial:
         return [min(column) for column in zip(*rows, strict=True)]
 
     def holds(self, candidate: Candidate, epsilon: float) -> bool:
-        """Whether every wish holds with its confidence.
+        """Return whether every wish holds with its confidence.
 
         One build speaks for all where it is far from the confidence.
         """
@@ -140,7 +140,7 @@ class Trial:
         return bool((np.array(self.probabilities(candidate, epsilon)) >= sure).all())
 
     def _odds_by_area(self, epsilon: float, wishes: Sequence[Wish]) -> list[float]:
-        """Of every wish its probability where the cells are the areas: noise is all there is."""
+        """Probability of every wish if the cells are the areas, so that noise is the only error."""
         sd = math.sqrt(noise_variance(epsilon / self.max_per_unit))
         odds = []
         for number, wish in enumerate(wishes):
@@ -191,7 +191,7 @@ class Trial:
     def _answered(
         self, candidate: Candidate, epsilon: float, proxy: int, repeat: int
     ) -> list[Answered]:
-        """What a candidate answers to every wish at a price."""
+        """Errors of a candidate's answers to every wish at this ε, cached."""
         key = repr(candidate), epsilon, proxy, repeat
         if key not in self._answers:
             release = self.release(candidate, epsilon, repeat, proxy)
@@ -208,7 +208,7 @@ def _noise_only(tolerance: Float, sd: float) -> Float:
 
 
 def area_source(wishes: Sequence[Wish]) -> str:
-    """What ``--areas`` takes where all wishes are of one file, or of rectangles; else nothing."""
+    """Argument of ``--areas`` if all wishes name one file, or are rectangles; else empty."""
     if all(wish.rect for wish in wishes):
         return ";".join(dict.fromkeys(wish.target for wish in wishes))
     names = {wish.areas for wish in wishes}
@@ -216,7 +216,7 @@ def area_source(wishes: Sequence[Wish]) -> str:
 
 
 def _partition(proxy: DataHandle, wishes: Sequence[Wish]) -> tuple[Areas | None, str]:
-    """The areas that all wishes are of, or why one file of them cannot be counted as it is."""
+    """Areas that all wishes name, or the reason why their one file cannot be counted as it is."""
     source = area_source(wishes)
     if not source:
         return None, ""

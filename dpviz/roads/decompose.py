@@ -132,7 +132,7 @@ def random_pairs(graph: RoadGraph, seed: int = 0) -> Subdomains:
 
 
 def _may_join(graph: RoadGraph, a: int, b: int) -> bool:
-    """Whether a path may go on from one edge end to another at the same node."""
+    """Return whether a path may continue from one edge end to another at the same node."""
     return a >> 1 != b >> 1 and (not graph.directed or (a ^ b) & 1 == 1)
 
 

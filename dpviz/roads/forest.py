@@ -105,7 +105,7 @@ def covering(leaf: NDArray[np.bool_], lo: Int, hi: Int) -> Int:
 def _greatest_loss(parent: Int, relative_scale: Float) -> Fraction:
     """Greatest Σ 1/relative_scale along a root path, exactly.
 
-    Of the nodes of a level many share their sum: each distinct one is added up once.
+    Many nodes of a level share their sum: each distinct one is added up once.
     """
     sums = [Fraction(0)]
     row = np.zeros(len(parent) + 1, dtype=np.int64)  # of each node's sum; the last, of no parent

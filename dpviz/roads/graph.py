@@ -157,7 +157,7 @@ class RoadGraph:
 
     @property
     def n_components(self) -> int:
-        """How many connected components have an edge."""
+        """Number of connected components that contain an edge."""
         return len(np.unique(self.part[self.ends[:, 0]]))
 
     def pair_keys(self, a: Int, b: Int) -> Int:
@@ -198,7 +198,7 @@ class RoadGraph:
         return row
 
     def remembered(self, key: Hashable, make: Callable[[], Made]) -> Made:
-        """What was made of this graph under a key: kept as long as the graph, and no longer."""
+        """Return the result cached under a key, made if missing; the cache lives with the graph."""
         made: Made | None = self._memory.get(key)
         if made is None:
             if len(self._memory) >= MOST_REMEMBERED:
@@ -332,7 +332,7 @@ def places_of(ids: Ids) -> dict[str, int]:
 
 
 def rows_of(place: dict[str, int], wanted: ArrayLike | Iterable[object]) -> Int:
-    """Row of each wanted id, −1 where there is none."""
+    """Row of each wanted id; −1 if it is unknown."""
     asked = as_ids(wanted)
     rows = np.fromiter((place.get(str(each), -1) for each in asked.ravel().tolist()), np.int64)
     return rows.reshape(asked.shape)

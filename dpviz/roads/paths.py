@@ -13,11 +13,11 @@ from dpviz.roads.graph import Int, RoadGraph, ragged_take
 from dpviz.trees.lattice import ragged
 
 COLUMNS = TRIP, EDGE, EDGES, NODES = "trip", "edge", "edges", "nodes"
-"""Of tables of trips: a row per step, or lists."""
+"""Columns of tables of trips: a row per step, or lists."""
 
 
 def trip_columns(columns: Container[str]) -> tuple[str, ...]:
-    """Those of some columns in which trips stand; none of another table.
+    """Return the columns that hold trips; empty if the table has none.
 
     >>> trip_columns(["edge", "trip", "person"]), trip_columns(["trip", "lon", "lat"])
     (('trip', 'edge'), ())
@@ -52,7 +52,7 @@ class Paths:
 
     @classmethod
     def of(cls, rows: Iterable[Sequence[int] | Int]) -> Paths:
-        """From sequences of edge rows.
+        """Build paths from sequences of edge rows.
 
         >>> Paths.of([[0, 1], [], [2]]).start.tolist()
         [0, 2, 2, 3]

@@ -22,7 +22,7 @@ EVERYWHERE = 0.1
 """Weight of the mean of all edges beside that of the neighbours."""
 
 SHAPES = (0.15, 0.25, 0.4, 0.7, 1.0, 1.5, 2.5, 4.0)
-"""Of the gamma prior: the likeliest for the noisy counts is taken."""
+"""Shapes of the gamma prior; the one most likely for the noisy counts is used."""
 
 MOST = 5.0
 """Greatest factor by which a class of edges raises or lowers the means of its prior."""
@@ -53,14 +53,14 @@ class Adjacency:
         return np.asarray((total + EVERYWHERE * everywhere) / (weight + EVERYWHERE))
 
     def between(self, group: Int) -> Adjacency:
-        """Of groups of edges, given the group of each edge; a group does not meet itself."""
+        """Adjacency of groups of edges, given the group of each; a group does not meet itself."""
         edge, other = group[self.edge], group[self.other]
         apart = edge != other
         return Adjacency(edge[apart], other[apart], self.weight[apart])
 
 
 def neighbours(graph: RoadGraph) -> Adjacency:
-    """Which edges meet, and how straight the way from one to the other is: public."""
+    """Pairs of edges that meet, weighted by how straight the way between them is. Public."""
     first, second, weight = [], [], []
     node = graph.ends.ravel()
     at = np.repeat(np.arange(len(graph)), 2)

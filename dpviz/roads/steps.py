@@ -65,7 +65,7 @@ class Steps:
         zone: str | tzinfo | None = None,
         cycle: str | None = None,
     ) -> Steps | None:
-        """Of what an owner states; None where nothing is.
+        """Build steps from the data owner's options; None if there are none.
 
         Args:
             time: the column.
@@ -99,7 +99,7 @@ class Steps:
 
     @cached_property
     def calendar(self) -> Calendar:
-        """How the axis is written."""
+        """Calendar of the axis: its time zone and cycle."""
         return Calendar(self.zone, self.cycle)
 
     @cached_property
@@ -149,7 +149,7 @@ class Steps:
         return replace(self, period=(start, end))
 
     def rows(self, within: Steps) -> slice:
-        """Which of these steps those of a part are."""
+        """Rows of the steps that ``within``, a part of this axis, covers."""
         first = int(np.searchsorted(self.edges, within.period[0]))
         return slice(first, first + len(within))
 
@@ -159,7 +159,7 @@ class Steps:
         return start, end
 
     def stated(self) -> dict[str, str]:
-        """What an owner writes of them, as :meth:`of` takes it."""
+        """Return the options that state these steps, as :meth:`of` takes them."""
         span = None if self.span == OF_ZONES else self.span
         ends = self.period if self.cycle is None else span
         axis = Calendar(self.zone)

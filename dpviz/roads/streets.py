@@ -1,4 +1,4 @@
-"""What a street between crossings costs as one count, and as a count of every edge. Public only.
+"""Error of a street between crossings as one count, and as one count per edge. Public only.
 
 One count of k edges has the noise of one edge where k counts have k times as much; it hides how the
 edges differ, by the trips that begin or end at the nodes within.

@@ -98,7 +98,7 @@ def weighted_binary(domains: Subdomains, workload: Paths) -> Forest:
 
 
 def level_uses(levels: Levels, low: Int, high: Int, weight: Float) -> Float:
-    """How many nodes of each level the top-down answers to the runs use, by weight."""
+    """Weighted number of nodes per level that top-down answers to the runs use."""
     uses = np.zeros(len(levels))
     done_low, done_high = high.copy(), high.copy()  # nothing is covered yet
     for row, bounds in enumerate(levels):

@@ -19,7 +19,7 @@ MOST_SYMBOLS = limits.SYMBOLS.most
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Alphabet:
-    """What may follow what: public, never taken from the sequences.
+    """Symbols and their allowed successors: public, never taken from the sequences.
 
     Attributes:
         names: of the symbols, distinct.
@@ -60,7 +60,7 @@ class Alphabet:
         return f"Alphabet({len(self):,} symbols)"
 
     def codes(self, words: Iterable[str]) -> Int:
-        """Numbers of symbols by name; −1 for a word that is none."""
+        """Numbers of symbols by name; −1 for an unknown name."""
         place = {name: row for row, name in enumerate(self.names)}
         known = [place.get(word, -1) if isinstance(word, str) else -1 for word in words]
         return np.array(known, dtype=np.int64)

@@ -77,7 +77,7 @@ class Exploration:
         self.mode[self.first :] = counts.max(axis=1) / np.maximum(counts.sum(axis=1), 1)
 
     def markov_parents(self, parent: Int, symbol: Int) -> Int:
-        """Of each extension, the longest proper end about whose extensions something is known.
+        """Row of the longest proper suffix of each extension whose own extensions are known.
 
         Args:
             parent: rows in the present level.

@@ -192,7 +192,7 @@ class Ranking:
         return [(string, None) for string in self.strings if len(string) <= longest][:k]
 
     def _refuse(self, *_: object, **__: object) -> NoReturn:
-        """What a release of a ranking does not answer."""
+        """Refuse a query that needs counts, which a ranking does not hold."""
         raise ParameterError(
             "this release ranks strings and holds no counts: build one with another method"
         )
@@ -201,4 +201,4 @@ class Ranking:
 
 
 Model = ContextTree | GramTree | Ranking
-"""What a release holds: each answers count, top, following and sample, or says why it cannot."""
+"""Model of a release: answers count, top, following and sample, or refuses with a reason."""

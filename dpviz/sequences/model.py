@@ -115,7 +115,7 @@ class ContextTree:
 
     @cached_property
     def root_variances(self) -> Float:
-        """Of the noise in each of the root's counts, float64 (|I| + 1,)."""
+        """Variance of the noise in each of the root's counts, float64 (|I| + 1,)."""
         of_sum = self.variance * self.root_leaves
         if self.root_variance is None:
             return np.asarray(of_sum)
@@ -342,9 +342,10 @@ def sequence_rows(
 
 
 def allowed_after(follows: Mask | None, first_child: Int, size: int) -> Mask | None:
-    """What may follow each context, by its newest symbol, bool (n, |I| + 1); None without a rule.
+    """Mask of symbols that may follow each context, bool (n, |I| + 1); None without a rule.
 
-    The end may follow any symbol, but not the start: no sequence is empty.
+    It depends on the newest symbol. The end may follow any symbol, but not the start: no sequence
+    is empty.
     """
     if follows is None:
         return None

@@ -1,9 +1,9 @@
-"""What a map shows of a model: visits, moves, frequent paths, contexts, and the noise in them.
+"""Visits, moves, frequent paths and contexts of a model, with their noise, for a map.
 
-From a release only: all of it is post-processing. Noise is known for context trees, whose leaves
+All of it is post-processing of a release. Noise is known for context trees, whose leaves
 all have the same; it is stated to first order and before projection, which only brings counts
-nearer to the exact ones. Of gram trees it is known for single symbols, of rankings for nothing:
-what is not known is None.
+nearer to the exact ones. For gram trees it is known for single symbols, for rankings not at all:
+unknown noise is None.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ def _row_sd(model: ContextTree, node: int, newest: int | None) -> Float:
 
 
 def _cells(model: ContextTree, newest: int | None) -> int:
-    """What may follow a context, the end included: so many counts have noise."""
+    """Number of noisy counts of a context: its allowed successors, the end included."""
     if model.follows is None or newest is None:
         return model.size + 1
     return int(model.follows[newest].sum()) + 1

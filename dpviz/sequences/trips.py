@@ -23,7 +23,7 @@ LEAST = 1e-3
 """Least count of a pair in the quadrature of :func:`likely_pairs`, in trips."""
 
 ROUNDS = 12
-"""Of the fit of pairs to their margins, at most."""
+"""Most rounds of the fit of pairs to their margins."""
 
 CLOSE = 1e-3
 """Relative change of the margins in a round at which the fit ends."""
@@ -78,7 +78,7 @@ class TripModel(ContextTree):
 
     @cached_property
     def _cumulated(self) -> Float:
-        """Of the pairs that can be, one after the other; evenly where no trip was counted."""
+        """Cumulative weights of the possible pairs of ends; equal if no trip was counted."""
         possible = (self._steps >= 0) & (self._steps < len(self.lengths))
         pairs = np.where(possible, self.pairs, 0.0)
         return np.asarray(np.cumsum(pairs if pairs.any() else possible))
@@ -137,7 +137,7 @@ def _drawn(cumulated: Float, uniform: Float) -> Int:
 
 
 def step_rule(follows: Mask | None, size: int) -> Mask:
-    """What may come right after what; without a rule anything else, or the only symbol itself."""
+    """Mask of allowed steps; without a rule, to any other symbol (a single one: to itself)."""
     if follows is not None:
         return follows
     return np.ones((1, 1), dtype=np.bool_) if size == 1 else ~np.eye(size, dtype=np.bool_)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from dpviz.trees.lattice import Float, Int, morton
 
 METRICS = ("max", "euclidean")
-"""How far apart two records are, every axis in units of its own distance: the largest of the
+"""Distances of two records, every axis in units of its own distance: the largest of the
 axes' differences, or the root of the sum of their squares."""
 
 FANOUT = 4
@@ -92,7 +92,7 @@ def _opened(rows: Int, others: Int, below: Level) -> tuple[Int, Int]:
 
 
 def _near(a: Level, b: Level, rows: Int, rows2: Int, steps: Float, metric: str) -> Int:
-    """Which pairs of boxes may hold records within the distance."""
+    """Indices of the pairs of boxes that may hold two records within the distance."""
     left = np.arange(len(rows))
     square = np.zeros(len(rows))
     for axis, step in enumerate(steps.tolist()):

@@ -1,7 +1,7 @@
-"""How much of the uniformity error is common to all leaves that one moment cuts.
+"""Correlation of uniformity errors among the leaves that one moment in time cuts.
 
 Hours and days are alike everywhere: a moment cuts all leaves of a busy day at its busy end. Whether
-they are is seen one size up, where the tree itself says how the records of a node lie in time.
+they are shows one level up, where the tree itself states how the records of a node lie in time.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from dpviz.trees.density import uniformity_variance
 from dpviz.trees.lattice import Float
 
 FINER = 2.0
-"""Common errors of leaves, in those of their parents: a release cannot see those of its leaves, and
-of week-long and yearly data, bursts and office hours twice the parents' holds 95 %."""
+"""Common errors of leaves, in those of their parents: a release cannot see those of its leaves. For
+week-long and yearly data, bursts and office hours, twice the parents' covers 95 %."""
 
 MOMENTS = 255
-"""Evenly over time, at which parents are looked at."""
+"""Number of moments, evenly spaced in time, at which parents are examined."""
 
 _MEASURED: WeakKeyDictionary[Decomposition, float] = WeakKeyDictionary()
 
@@ -28,7 +28,7 @@ def coherence(nodes: Decomposition, held: Float) -> float:
     """ρ of :attr:`Decomposition.coherence`; with a third axis, time, no less than measured.
 
     It is only ever raised: leaves of a day or more hide that all records are of office hours, and
-    then need a ρ of 0.56 although their parents show one of 0.1. Of each tree worked out once.
+    then need a ρ of 0.56 although their parents show one of 0.1. Computed once per tree.
 
     Args:
         nodes: of a release.
@@ -42,11 +42,12 @@ def coherence(nodes: Decomposition, held: Float) -> float:
 
 
 def _of_parents(nodes: Decomposition, held: Float) -> float:
-    """What the children of nodes add up to away from an even spread of their parents' records, as a
-    part of the model's standard deviations added up: a root mean square over moments.
+    """Deviation of children from an even spread in time, relative to the model's deviations.
 
-    Of parents of leaves that are cut once in time. Both are linear between a parent's ends and its
-    cut, and noise, which is in the first, makes it no smaller.
+    The ratio of two root mean squares over moments: of the deviations added up over parents, and
+    of the model's standard deviations added up. Only parents whose children are all leaves, cut at
+    one moment, take part. Both sums are linear between a parent's ends and its cut; noise, which is
+    in the first, makes it no smaller.
     """
     leaf, above = nodes.leaf, nodes.parent
     child = np.flatnonzero(leaf & (above >= 0))

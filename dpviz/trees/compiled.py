@@ -1,4 +1,4 @@
-"""How loops are compiled: where their code is kept, and how their threads share this machine.
+"""Compilation of loops by numba: the code cache on disk, and threads that share the machine.
 
 Imported lazily: numba costs 1.6 s at import.
 """
@@ -14,7 +14,7 @@ from typing import Any
 import numba as nb
 import numpy as np
 
-# Threads of OpenMP sleep when a loop is done; whoever has set another way keeps it. By itself each
+# Threads of OpenMP sleep when a loop is done; a policy set by the user is kept. By itself each
 # keeps its core busy for a while, in case another loop follows. Where visitors, or tests, share the
 # cores, a call that takes 0.3 ms then waited 15 ms for its own threads. The library reads this when
 # it is loaded, which is before the first loop with threads runs.
@@ -22,9 +22,9 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 _alone = Lock()
 _threaded = False
-"""Whether loops have had threads in this process."""
+"""True once loops have run with threads in this process."""
 _forked = False
-"""Whether they had in a process that this one was forked from, where OpenMP ends them."""
+"""True if they had in a process that this one was forked from: OpenMP would end this one."""
 
 
 def compiled(*, parallel: bool = False) -> Callable[[Callable[..., Any]], Any]:

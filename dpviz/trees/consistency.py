@@ -41,7 +41,7 @@ class Families(NamedTuple):
 
     @classmethod
     def of(cls, parent: Int, part: slice) -> Families:
-        """Of a level below the roots.
+        """Families of one level below the roots.
 
         Args:
             parent: breadth-first parents.
@@ -65,19 +65,19 @@ class Families(NamedTuple):
         return self._replace(inner=self.inner[some], which=which)
 
     def sums(self, values: Float | NDArray[np.bool_]) -> Float:
-        """Of one value of each member, the sum of each family's; of truths, whether any is."""
+        """Sum of the members' values per family, (f,); of booleans, nonzero if any is true."""
         if self.which is not None:
             return np.asarray(np.bincount(self.which, weights=values), dtype=np.float64)
         columns = values.reshape(-1, self.size).T
         return np.asarray(sum(columns[1:], start=columns[0]))
 
     def each(self, values: NDArray[T]) -> NDArray[T]:
-        """Of one value of each family, that of each member's."""
+        """Repeat one value per family for each of its members."""
         return values.repeat(self.size) if self.which is None else values.take(self.which)
 
 
 def families(parent: Int) -> list[Families]:
-    """Those of each level of a breadth-first parent column (−1 for roots), from the top down."""
+    """Families of each level of a breadth-first parent column (−1 for roots), top down."""
     checkpoint()
     return [Families.of(parent, part) for part in level_slices(parent)[1:]]
 
@@ -123,12 +123,12 @@ def downward(parent: ArrayLike, estimate: Float, spread: Float) -> tuple[Float, 
 
 
 def variances(parent: ArrayLike, spread: Float) -> Float:
-    """Those of :func:`downward` alone."""
+    """Final variances of :func:`downward`, without the estimates."""
     return _conditioned(spread, _shares(np.asarray(parent), spread))
 
 
 def _shares(parent: Int, spread: Float) -> list[tuple[Families, Float]]:
-    """Which share each member of a family takes of what its sum is moved by."""
+    """Share of its family's correction that each member takes, by level."""
     shares = []
     for level in families(parent):
         checkpoint()

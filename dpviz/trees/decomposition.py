@@ -68,7 +68,7 @@ class Decomposition:
 
     @classmethod
     def of_halves(cls, **columns: ArrayLike) -> Decomposition:
-        """Of boxes that were made by halving one: all that is checked of others holds for them."""
+        """Build from boxes made by halving one box; their structure is valid and is not checked."""
         nodes = object.__new__(cls)
         for name, column in columns.items():
             nodes._put(name, column)
@@ -96,7 +96,7 @@ class Decomposition:
                 raise ReleaseError(f"{name} must have one finite variance per node")
 
     def _check_nodes(self) -> None:
-        """Every structural promise that queries rely on; files are read through here too."""
+        """Check every structural property that queries rely on; files are checked here too."""
         n = len(self.parent)
         if not 1 <= n <= MAX_NODES:
             raise ReleaseError(f"{n:,} nodes: a decomposition has 1 to {MAX_NODES:,}")
@@ -131,7 +131,7 @@ class Decomposition:
 
     @property
     def columns(self) -> dict[str, Any]:
-        """Those that there are, by name."""
+        """Columns that are present, by name."""
         every = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: column for name, column in every.items() if column is not None}
 
@@ -167,7 +167,7 @@ class Decomposition:
 
     @property
     def leaf(self) -> NDArray[np.bool_]:
-        """Whether a node is a leaf, bool of shape (n,)."""
+        """Mask of leaves, bool of shape (n,)."""
         return np.asarray(self.n_children == 0)
 
     @property
@@ -215,7 +215,7 @@ class Decomposition:
 
     @property
     def _along_curve(self) -> bool:
-        """Whether cells of one level have different shapes, as runs of a Hilbert curve have."""
+        """True if cells of one level differ in shape, as runs of a Hilbert curve do."""
         sides = self.hi - self.lo
         return any(bool((sides[part] != sides[part.start]).any()) for part in self.levels)
 
@@ -223,14 +223,14 @@ class Decomposition:
         """The children of some nodes, one after another.
 
         Returns:
-            Of each child, the place in ``rows`` of its parent, and its own row; int64 (k,) each.
+            Per child, the position of its parent in ``rows``, and its own row; int64 (k,) each.
         """
         sizes = self.n_children[rows].astype(np.int64)
         above = np.repeat(np.arange(len(rows)), sizes)
         return above, self.first_child[rows[above]].astype(np.int64) + positions_within(sizes)
 
     def is_partition(self) -> bool:
-        """Whether the children of every inner node tile it: disjoint, and of its whole volume."""
+        """Return whether the children of every inner node tile it: disjoint, filling its volume."""
         filled = np.zeros(len(self), dtype=np.int64)
         child = np.flatnonzero(self.parent >= 0)
         np.add.at(filled, self.parent[child], self.volume[child])
@@ -286,7 +286,7 @@ def level_slices(parent: ArrayLike, most: int | None = None) -> tuple[slice, ...
 
 
 def is_leaf(parent: ArrayLike) -> NDArray[np.bool_]:
-    """Which nodes of a parent column (−1 for roots) have no children, bool (n,)."""
+    """Mask of nodes without children in a parent column (−1 for roots), bool (n,)."""
     parent = np.asarray(parent)
     leaf = np.ones(len(parent), dtype=np.bool_)
     leaf[parent[parent >= 0]] = False
@@ -309,7 +309,7 @@ def _whole(name: str, values: ArrayLike) -> NDArray[np.signedinteger[Any]]:
 
 
 def _owned(values: ArrayLike, kind: Any) -> NDArray[Any]:
-    """The values as a column of their own; one that nobody can write to is shared."""
+    """Copy the values into a column; one that is read-only already is shared."""
     values = np.asarray(values)
     shared = values.base is None and not values.flags.writeable
     return np.array(values, dtype=kind, order="C", copy=None if shared else True)
@@ -337,7 +337,7 @@ def beside(lo: Int, parent: Int32 | Int, first_child: Int32, levels: tuple[slice
     Across the lower and the upper side of each axis; −1 at the domain's edge. A family's members
     lie beside each other; what lies beyond is a child of what lies beside their parent.
 
-    Of a tree of one root; in each level all splits halve the same axes, once each, and have their
+    The tree has one root; in each level all splits halve the same axes, once each, and have their
     children in the same order. Its columns are those of a decomposition.
     """
     there = np.full((lo.shape[1], 2, len(lo)), -1, dtype=np.int32)

@@ -18,8 +18,8 @@ from dpviz.trees.decomposition import MAX_NODES, Decomposition
 from dpviz.trees.lattice import STRIP, Float, Int, rowwise
 
 POWER = 0.35
-"""How far a half of a leaf follows its neighbour: the power of the ratio of their counts. A density
-that grows evenly in its logarithm has 1/4; chosen on built-in and real points, see
+"""Power of the ratio of counts with which a half of a leaf follows its neighbour. A density that
+grows evenly in its logarithm has 1/4; chosen on built-in and real points, see
 assets/results/ours.md."""
 
 STEEPEST = 4.0
@@ -33,7 +33,7 @@ half of all sub-cells less, for errors that are 0.1 % larger: see assets/results
 def uniformity_variance(count: Float, share: Float) -> Float:
     """Variance of the records in a part of a leaf, by a Beta model around the part's share.
 
-    Of c records in a leaf, a part with the share s of its volume holds c·B, with B of mean s and
+    In a leaf of c records, a part with the share s of its volume holds c·B, with B of mean s and
     concentration 2: variance c²·s(1 − s)/3.
 
     Args:
@@ -55,7 +55,7 @@ def refine(nodes: Decomposition, doubt: float = 0.0) -> Decomposition:
 
     A sub-cell's variance is its share of the leaf's, so that of any union of sub-cells is never
     understated, although their noise is one and the same draw; and that of the uniformity model,
-    because nobody measured how the leaf's records lie in its quarters.
+    because it was not measured how the leaf's records lie in its quarters.
 
     Args:
         nodes: a tree of Morton cells.
@@ -157,7 +157,7 @@ def _fill(
 
 
 def _pulls(nodes: Decomposition, leaves: Int, density: Float) -> Iterator[tuple[Float, Float]]:
-    """How far the lower and the upper neighbour draw a leaf's half, a logarithm, for each axis.
+    """Yield per axis the logarithmic pull of the lower and the upper neighbour on a leaf.
 
     Args:
         nodes: the tree.

@@ -50,7 +50,7 @@ class HaarNoise:
 
     @classmethod
     def stated(cls, facts: Any, side: int, lo: Int, hi: Int) -> HaarNoise | None:
-        """What a release's header says of its noise; None where it says nothing.
+        """Read the noise model from a release's header; None if it states none.
 
         Args:
             facts: the header's entry: empty, or kind, variance and cells.

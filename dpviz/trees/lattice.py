@@ -50,7 +50,7 @@ _SPREAD: dict[int, Steps] = {
     dims: [(np.uint64(shift), np.uint64(mask)) for shift, mask in steps]
     for dims, steps in _STEPS.items()
 }
-"""What leaves dims − 1 zero bits between neighbouring bits."""
+"""Shifts and masks that put dims − 1 zero bits between neighbouring bits."""
 _GATHER: dict[int, Steps] = {
     dims: [
         (shift, mask)
@@ -230,7 +230,7 @@ def overlaps(lo: Int, hi: Int, lo2: Int, hi2: Int) -> Int:
 
 
 def positions_within(sizes: Int) -> Int:
-    """Of groups one after another, of these sizes: the place of each member in its group, from 0.
+    """Position, from 0, of each member in its group; consecutive groups have these sizes.
 
     >>> positions_within(np.array([2, 0, 3])).tolist()
     [0, 1, 0, 1, 2]

@@ -1,4 +1,4 @@
-"""What noisy counts say together with a guess of each: empirical Bayes, of noisy numbers only."""
+"""Empirical-Bayes posterior of counts, from noisy counts and a guess of each only."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from dpviz.trees.lattice import Float, Int
 
 SHAPES = (0.05, 0.1, 0.15, 0.25, 0.4, 0.7, 1.0, 1.5, 2.5, 4.0, 8.0)
-"""Of the gamma prior: the likeliest for the noisy counts is taken."""
+"""Shapes of the gamma prior; the one most likely for the noisy counts is used."""
 
 STEPS = 128
 """Points of the quadrature over counts, in equal ratios."""
@@ -24,8 +24,8 @@ ROWS = 10_000
 """Counts that are weighed at once; of more, the shape is chosen by so many, evenly spread."""
 
 RATIO = 0.01
-"""Of more counts than :data:`ROWS` with one scale, equal ones are weighed once if the logarithms of
-their guesses round to the same multiple of this."""
+"""Step to which logarithms of guesses are rounded: of more counts than :data:`ROWS` with one scale,
+equal ones whose guesses round alike are weighed once."""
 
 
 def gamma_posterior(

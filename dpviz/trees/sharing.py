@@ -1,7 +1,7 @@
 """Shares inside families: what children of few records take of their parent's estimate.
 
-Estimates that may not be negative lie above zero where nobody is, and over a large empty region
-that adds up. A child's estimate from its own subtree, which may be negative, says where that is.
+Non-negative estimates lie above zero where there are no records, which adds up over a large empty
+region. A child's estimate from its own subtree, which may be negative, shows where that is.
 Post-processing: it sees noisy numbers only.
 """
 

@@ -95,7 +95,7 @@ def drawn(parent: Int, target: Float, weight: Float) -> tuple[Float, Float]:
 
 
 class Doubts(NamedTuple):
-    """Of nodes whose look decided whether they go on.
+    """Variances and thresholds of nodes whose noisy count decided whether they split.
 
     Attributes:
         final: the variance that a node's final estimate had if it stopped, (n,).
@@ -107,12 +107,12 @@ class Doubts(NamedTuple):
 
     @classmethod
     def none(cls, nodes: int) -> Doubts:
-        """Of a level on which no look decides."""
+        """Doubts of a level on which no noisy count decides."""
         return cls(np.full(nodes, np.inf), np.full(nodes, -np.inf))
 
     @classmethod
     def of(cls, decided: NDArray[np.bool_], final: Float, few: Float, deviation: Float) -> Doubts:
-        """Of one level.
+        """Doubts of one level.
 
         Args:
             decided: whether a node's look decided, (n,).
@@ -127,11 +127,11 @@ class Doubts(NamedTuple):
 
     @classmethod
     def joined(cls, levels: Sequence[Doubts]) -> Doubts:
-        """Of a tree, from its levels in a row."""
+        """Doubts of a tree, concatenated from its levels."""
         return cls(*map(np.concatenate, zip(*levels, strict=True)))
 
     def limits(self, variance: Float, estimate: Float) -> Float:
-        """How much each node's look may weigh: 1 where its decision was in no doubt, (n,).
+        """Limit on the weight of each node's noisy count, (n,); 1 if its decision was not in doubt.
 
         Args:
             variance: of its look.
@@ -220,8 +220,8 @@ def settled(nodes: Decomposition) -> Float:
     """Non-negative counts of the same total, float64 (n,), of a tree whose leaves are raw.
 
     The square of a raw count is mostly noise where a leaf holds less than that, and thousands of
-    cut leaves add it up. Here noise takes no more records than there are. Of each tree worked out
-    once.
+    cut leaves add it up. Here noise takes no more records than there are. Computed once per
+    tree.
     """
     if nodes not in _SETTLED:
         _SETTLED[nodes] = nonnegative(nodes.parent, nodes.count, nodes.variance)
@@ -306,7 +306,7 @@ def shrunk(estimate: Float, variance: Float, leaf: NDArray[np.bool_]) -> tuple[F
 def _likelihood(
     seen: Float, deviation: Float, truth: Float, leaf: NDArray[np.bool_] | bool
 ) -> Float:
-    """Of each true count given each estimate, but for a factor per row, (n, len(truth))."""
+    """Likelihood of each true count for each estimate, up to a factor per row, (n, len(truth))."""
     away = np.abs(seen - truth) / deviation
     rows = np.reshape(leaf, (-1, 1))
     fall = np.where(rows, math.sqrt(2.0) * away, 0.5 * away**2)

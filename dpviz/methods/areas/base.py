@@ -1,4 +1,4 @@
-"""What a method on areas is: a frozen dataclass of parameters, a theorem, and ``build``."""
+"""Base class of area methods: a frozen dataclass of parameters, a theorem and ``build``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a spatial method is: a frozen dataclass of parameters, a theorem, and ``build``.
+"""Base class of point methods: a frozen dataclass of parameters, a theorem and ``build``.
 
 A method edits nothing but its own file: the app's form, the flags of the command line, the table of
 methods, the contract tests and the audit follow from the registry.
@@ -52,7 +52,7 @@ class PointMethod(Method):
         return None
 
     def noise_model(self, nodes: Decomposition) -> dict[str, Any]:
-        """What the header says of the noise of what :meth:`build` gave: :mod:`dpviz.trees.haar`.
+        """Header entry for the noise of a built decomposition, see :mod:`dpviz.trees.haar`.
 
         Empty where the variance of a sum of disjoint nodes is at most the sum of theirs.
         """
@@ -66,5 +66,5 @@ class PointMethod(Method):
         """
 
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
-        """Spend the budget on a decomposition. Whatever is not in the result is forgotten."""
+        """Spend the budget on a decomposition; nothing else is retained."""
         raise ParameterError(f"method {self.name} has no build")

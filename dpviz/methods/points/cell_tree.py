@@ -102,7 +102,7 @@ class CellTree:
         self.codes.append(children.ravel())
 
     def has_room(self, chosen: NDArray[np.bool_], twice: NDArray[np.bool_]) -> bool:
-        """Whether these nodes of the deepest level, some of them twice, fit the public cap."""
+        """Return whether splitting these deepest nodes, some of them twice, fits the public cap."""
         children = self.fanout * int(chosen.sum())
         children += self.fanout**2 * int((chosen & twice).sum())
         return sum(map(len, self.codes)) + children <= MAX_NODES
@@ -147,7 +147,7 @@ class CellTree:
         """The tree with these estimates."""
         lo, hi = self.boxes()
         for column in (lo, hi):
-            column.flags.writeable = False  # of nobody else, so that it need not be copied
+            column.flags.writeable = False  # no other owner, so that it need not be copied
         return Decomposition.of_halves(
             lo=lo, hi=hi, parent=self.parent, count=count, variance=variance
         )
@@ -221,7 +221,7 @@ class ShrunkTree(PointMethod):
         elif np.isfinite(variance[parent[len(tree.codes[0]) :]]).any():
             spread += selection_variance(parent, variance)
         for column in (count, spread):
-            column.flags.writeable = False  # of nobody else, so that it need not be copied
+            column.flags.writeable = False  # no other owner, so that it need not be copied
         nodes = nodes.replace(count=count, variance=spread)
         nodes = self.improved(nodes, raw)
         return refine(nodes) if self.slopes else nodes

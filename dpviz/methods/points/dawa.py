@@ -98,7 +98,7 @@ class Dawa(PointMethod):
 
     @property
     def private(self) -> bool:
-        """Whether the first stage is the proven one."""
+        """True if the first stage is the proven one."""
         return self.noise == "proven"
 
     def check(self, domain: Domain) -> None:
@@ -155,9 +155,12 @@ MARGIN = 1e-12
 
 
 def node_rates(tree: BucketTree, low: Int, high: Int, epsilon: float) -> tuple[Float, Float]:
-    """What GreedyH pays for each node's count, (n,), 0: not measured; at most epsilon on a path.
+    """ε that GreedyH spends on the count of each node, and on a leaf of the same level.
 
-    And what it pays for a leaf of the same level, (n,).
+    The sum over any path is at most ``epsilon``.
+
+    Returns:
+        ε per node, 0 if it is not measured, (n,), and ε of a leaf at the node's level, (n,).
     """
     rates = level_rates(tree, low, high)
     level = np.repeat(np.arange(len(tree.leaf)), [len(each) for each in tree.leaf])

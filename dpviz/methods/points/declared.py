@@ -24,7 +24,7 @@ WORKLOADS = {
     "hot": "squares of less than 1 % of the domain's side, where records are",
     "districts": "areas of about equally many records that fill the domain, such as wards",
 }
-"""What a release may be for."""
+"""Workloads that a release may be tuned for, by word."""
 
 HOT_BELOW = 0.01
 """Queries whose typical side is below this share of the domain's are hot; others are uniform."""
@@ -51,7 +51,7 @@ UG's 10 is its authors'; 0.17 is about what S. Zeighami, R. Ahuja, G. Ghinita, C
 
 
 def is_worded(text: str) -> bool:
-    """Whether a text begins with a word of :data:`WORKLOADS`; else it may be a file's path."""
+    """Return whether a text begins with a word of :data:`WORKLOADS`; else it may be a path."""
     return text.partition(",")[0].partition("=")[0].strip() in WORKLOADS
 
 
@@ -71,7 +71,7 @@ class Declared:
 
     @classmethod
     def of(cls, workload: Declared | str | ArrayLike, domain: Domain) -> Declared:
-        """From words, or from public queries.
+        """Build a declared workload from words or from public queries.
 
         The typical side of queries is the median, over them, of the geometric mean of a query's
         sides as shares of the domain's: below :data:`HOT_BELOW` they are hot, else uniform. (No
@@ -101,7 +101,7 @@ class Declared:
 
     @classmethod
     def worded(cls, text: str) -> Declared:
-        """From a word of :data:`WORKLOADS`, or from several between commas, with their weights.
+        """Parse a word of :data:`WORKLOADS`, or several with weights, separated by commas.
 
         Raises:
             ParameterError: another word, one that comes twice, or a weight that is not above 0.
@@ -151,7 +151,7 @@ class Declared:
     def following(self, name: str, given: Mapping[str, Any]) -> dict[str, Any]:
         """The parameters that follow for a method, but for those given by name or by its alias.
 
-        A side is that of the queries, where these were given. Of a mixed workload each is the
+        A side is that of the queries, where these were given. For a mixed workload each is the
         geometric mean of what follows from its words, weighted by their shares: these parameters
         are thresholds and sides, which matter by their ratios. A switch is on where it is for all
         words.
@@ -183,7 +183,7 @@ class Declared:
 
     @property
     def text(self) -> str | None:
-        """As :meth:`worded` takes it; None of queries, of which a header holds the side alone."""
+        """Text for :meth:`worded`; None for queries, as a header stores only their side."""
         if self.side is not None:
             return None
         pairs = zip(self.name.split(","), self.shares, strict=True) if self.shares else ()
@@ -191,7 +191,7 @@ class Declared:
 
     @classmethod
     def from_dict(cls, facts: Any) -> Declared | None:
-        """From the header of a release; None where that says nothing that can be read.
+        """Read the workload from a release's header; None if it holds no valid one.
 
         >>> Declared.from_dict(Declared.worded("uniform=3,hot").to_dict()).text
         'uniform=0.75,hot=0.25'

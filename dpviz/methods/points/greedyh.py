@@ -118,7 +118,7 @@ def _best_weight(s: Float, errors: float, squares: Float) -> float:
 
 
 def _cuts(tree: BucketTree, low: Int, high: Int) -> tuple[list[Float], list[_Pairs]]:
-    """How many queries hold each node, and which meet it, level by level.
+    """Number of queries that contain each node, and pairs of query and node that meet, by level.
 
     A query meets the children of the nodes that it cuts; a child that it holds wholly has share 1.
     """

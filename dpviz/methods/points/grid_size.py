@@ -1,4 +1,4 @@
-"""How many cells a grid has: from a public or a noisy number of records, within the public cap."""
+"""Number of cells of a grid, from a public or a noisy record count, within the public cap."""
 
 from __future__ import annotations
 

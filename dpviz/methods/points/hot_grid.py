@@ -73,7 +73,7 @@ FEWEST = 30
 class HotGrid(Ladder):
     """A grid whose cells are divided as a ladder tree divides them; for small squares.
 
-    Ours. Who asks for small squares where people are needs no count of half a country, so nothing
+    Ours. Queries of small squares where people are need no count of half a country, so nothing
     is measured between the domain and a first level, near the best flat grid's. Which one that is
     depends on how close together the records lie: it is the finest at which half of them see
     ``FULL``/ε records in their cell. Bisection asks at most three levels, for 1 % of ε each, and a
@@ -82,7 +82,7 @@ class HotGrid(Ladder):
     cells lie along a square's side. (What began too fine cannot be merged any more, and its noise
     grows with m: so more is asked for there.) All cells of that level are looked at for the share
     ``FIRST`` of the rest. From there on every cell goes on as a node of the ladder tree: it stops
-    with all that its path has left, as if nobody had looked, or splits. Where people are many and
+    with all that its path has left, as if not measured before, or splits. Where people are many and
     close together it goes as deep as they deserve; elsewhere it stays a grid.
 
     Below the size that is asked for, many leaves make one answer. With m leaves along its side,
@@ -115,7 +115,7 @@ class HotGrid(Ladder):
     the theorem of the ladder tree holds word for word, with what is left of ε in place of ε: the
     rates of every path add up to at most that, exactly, for every transcript. (u is a function of
     all cells' first looks. These stand at the head of the transcript, where a record moves its own
-    cell's alone; whoever knows them knows u, and a cell goes on from its own look as before.) The
+    cell's alone; u follows from them, and a cell goes on from its own look as before.) The
     prices add up to ε (sequential composition). All later steps are post-processing.
 
     Do not use it for large rectangles: it measures nothing above its first level, and their noise
@@ -210,7 +210,7 @@ class HotGrid(Ladder):
         return math.sqrt(max(1.0, self.side * 2.0**depth))
 
     def times(self, noisy: Int, rates: Float) -> float:
-        """How much higher thresholds are where records lie evenly: see the class."""
+        """Factor that raises the thresholds where records lie evenly, 1 or more: see the class."""
         even = UNEVEN * math.pow(min(1.0, self.side * math.sqrt(len(noisy))), 0.25)  # of all cells
         look, left = rates[0, :1], rates[-1, :1]
         rest, (_, few, _) = unspent(left, look), self._weighed(noisy[:1], look, left)

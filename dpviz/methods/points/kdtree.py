@@ -32,7 +32,7 @@ SPENT = {
     "smooth": ("smooth sensitivity", {"medians": SMOOTH}),
     "noisy_mean": ("geometric", {"sums": SIDE, "counts": DISJOINT}),
 }
-"""Of each kind of median the mechanism, and what a round of them spends, with why that suffices."""
+"""Mechanism of each kind of median, and what a round of them spends, with the theorem."""
 
 
 @register

@@ -34,7 +34,7 @@ KAPPA = 2.0
 """κ: a node stops so many standard deviations of its noise above c, too."""
 
 MOST = 30.0
-"""But never above this: a large cell that stops costs dearly."""
+"""Upper limit on that threshold: a large cell that stops costs dearly."""
 
 G = 2.2
 """Growth of the shares along a path."""
@@ -61,7 +61,7 @@ LAST = 1.0
 """f: children are leaves up to f·β·c."""
 
 BELOW = 1.0 - 2.0**-52
-"""Times this, a number is below itself by one or two units of its last place."""
+"""Factor that lowers a number by one or two units of its last place."""
 
 LEAST = 2.0**-30
 """A path with less than this left stops: no count can be measured with it."""
@@ -79,12 +79,12 @@ SHARP = 0.005
 """The question costs no more than noise of this share of n does."""
 
 MANY_RECORDS = 8000.0
-"""It is asked where n·ε is at least this: smaller trees that begin so finely are too high."""
+"""Least n·ε at which the question is asked: smaller trees that begin so finely are too high."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ladder(ShrunkTree):
-    """How nodes are looked at, and when they stop: the theorem is that of :class:`LadderTree`."""
+    """Measuring and stopping rules of a ladder tree; the theorem is that of :class:`LadderTree`."""
 
     c: float = parameter(1.7, "c: stop where noisy count × unspent ε is at most this", LEAST_C, 50)
     reserve: float = parameter(
@@ -171,7 +171,7 @@ class Ladder(ShrunkTree):
         return replace(self, c=max(0.75 * self.c, LEAST_C), kappa=0.0)
 
     def times(self, noisy: Int, rates: Float) -> float:
-        """How much higher all thresholds of the first level are, by its first looks: here 1.
+        """Factor on all thresholds of the first level, from its first noisy counts: here 1.
 
         Args:
             noisy: counts of its cells by these looks.
@@ -191,10 +191,13 @@ class Ladder(ShrunkTree):
         return rates
 
     def look(self, noisy: Int, rates: Float, times: float = 1.0) -> tuple[Int, Float, Float]:
-        """From nested counts and their rates: the rung, its weight w, and what counts as few.
+        """Choose the rung of each node, from nested noisy counts and their rates.
 
-        What it says of a node depends on the counts up to its rung only, and on ``times``, which
-        multiplies thresholds.
+        The choice depends only on the counts up to that rung and on ``times``, a factor on the
+        thresholds.
+
+        Returns:
+            The rung, its weight w, and the weight up to which the node stops, (n,) each.
         """
         rung = np.zeros(noisy.shape[1], dtype=np.int64)
         weight, few, doubtful = self._weighed(noisy[0], rates[0], rates[-1], times)
@@ -210,7 +213,7 @@ class Ladder(ShrunkTree):
     def _weighed(
         self, noisy: Int, rate: Float, left: Float, times: float = 1.0
     ) -> tuple[Float, Float, NDArray[np.bool_]]:
-        """Of counts of these rates: the weight, what counts as few, and whether it is in doubt."""
+        """Weight of each count, the threshold on it, and whether the decision is in doubt."""
         rest = unspent(left, rate)
         weight = noisy * rest
         doubt = math.sqrt(2.0) * rest / rate
@@ -310,7 +313,7 @@ class LadderTree(Ladder):
         return self.finish(tree, noisy, rate_variances(paid), doubts)
 
     def improved(self, nodes: Decomposition, raw: tuple[Float, Float]) -> Decomposition:
-        """In the plane, estimates shared anew inside families."""
+        """Redistribute estimates inside families, in two dimensions only."""
         if self.sharing and self.shrink and nodes.dims == PLANE:
             return nodes.replace(count=shared(nodes, raw))
         return nodes
@@ -353,7 +356,7 @@ def cell_counts(index: PointIndex, level: int) -> Int:
 
 
 def within_parts(index: PointIndex, level: int, part: int) -> int:
-    """What is left of the records where no cell of a level holds more than ``part``.
+    """Number of records left if each cell of a level keeps at most ``part`` of its own.
 
     One record more or less moves it by at most 1. Private.
 

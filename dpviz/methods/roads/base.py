@@ -1,4 +1,4 @@
-"""What a road method is: a frozen dataclass of parameters, a theorem, and ``build``."""
+"""Base class of road methods: a frozen dataclass of parameters, a theorem and ``build``."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ PAPER = (
     "Differentially Private Event Histogram Publication on Sequences over Graphs. "
     "Journal of Computer Science and Technology 2017"
 )
-"""Of the framework that most methods here are of, or are compared in."""
+"""Paper of the framework that most methods here belong to, or are compared in."""
 
 COMBINATIONS = ("min+opt+tru",)
-"""Of the methods' steps, what experiments name beside the presets."""
+"""Combinations of the methods' steps that experiments use beside the presets."""
 
 
 @dataclass(frozen=True, eq=False)
 class RoadTask:
-    """What a method works on: private trips on a public graph, for a public workload."""
+    """Input of a road method: private trips on a public graph, and a public workload."""
 
     graph: RoadGraph
     trips: Paths
@@ -47,7 +47,7 @@ class RoadTask:
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """What a method gives back: noisy numbers and public facts only."""
+    """Result of a road method: noisy numbers and public facts only."""
 
     domains: Subdomains
     nodes: Decomposition
@@ -62,5 +62,5 @@ class RoadMethod(Method):
     kind: ClassVar[str] = "roads"
 
     def build(self, task: RoadTask) -> Measured:
-        """Spend the budget on a histogram of edges. Whatever is not in the result is forgotten."""
+        """Spend the budget on a histogram of edges; nothing else is retained."""
         raise ParameterError(f"method {self.name} has no build")

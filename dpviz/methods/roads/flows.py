@@ -19,24 +19,24 @@ from dpviz.roads.streets import StreetCosts, street_costs, streets, use_classes
 from dpviz.trees.decomposition import Decomposition
 
 CLASSES = 3
-"""Of edges by their use in the workload, each with a factor of its own for what was lost."""
+"""Number of classes of edges by use in the workload, each with its own factor for losses."""
 
 LENGTHS = 0.5
-"""Of what an event histogram pays for the lengths of trips: losses are measured besides."""
+"""Part of the ε that an event histogram spends on lengths: losses are measured besides."""
 
 LOSS_SHARE = 0.05
 """Share of ε for what truncation loses."""
 
 USUAL, GIVE = 0.1, 0.15
-"""What a cut loses of the visits that stay, and one standard deviation of it: a public guess, to
-which a measured loss is drawn as far as it is unsure."""
+"""Loss by truncation as a share of the visits that stay, and its standard deviation: a public
+guess, to which a measured loss is drawn as far as it is unsure."""
 
 MOST = 3.0
 """Greatest factor by which counts grow."""
 
 STEP = 2.0
-"""How much larger the step from an edge to the next is than (2 · trips / nodes)², the square of the
-mean number of ends at a node: a public guess."""
+"""Factor of the step from an edge to the next over (2 · trips / nodes)², the square of the mean
+number of ends at a node: a public guess."""
 
 
 @register

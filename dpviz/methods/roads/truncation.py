@@ -1,4 +1,4 @@
-"""How long a trip may be: the split of ε, the choice of L, a private quantile.
+"""Limit on the length of trips: the split of ε, the choice of L, a private quantile.
 
 A trip cut to L edges moves at most L counts by one (the paper's L − 1 holds only where L counts
 vertices), so the noise grows with L and the loss shrinks. Lengths are in edges.
@@ -222,7 +222,7 @@ def kept_share(
     """Estimated share of edge visits that a cut to ``limit`` keeps, from noisy lengths.
 
     Noise adds up to nothing over the bins as they are. Were those below zero left out, the others
-    would be long trips that nobody made: of 300 trips of one edge each, 8 % of all visits.
+    would be long trips that do not exist: of 300 trips of one edge each, 8 % of all visits.
 
     Args:
         counts: noisy numbers of trips.

@@ -1,4 +1,4 @@
-"""What a sequence method is: a frozen dataclass of parameters, a theorem, and ``build``."""
+"""Base class of sequence methods: a frozen dataclass of parameters, a theorem and ``build``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["PRIVTREE", "SequenceMethod", "SequenceTask", "parameter", "register"
 
 @dataclass(frozen=True, eq=False)
 class SequenceTask:
-    """What a method works on: private sequences over a public alphabet, and the budget for it."""
+    """Input of a sequence method: private sequences over a public alphabet, and the budget."""
 
     sequences: Sequences
     alphabet: Alphabet
@@ -38,5 +38,5 @@ class SequenceMethod(Method):
         return None
 
     def build(self, task: SequenceTask) -> Model:
-        """Spend the budget on a model. Whatever is not in the result is forgotten."""
+        """Spend the budget on a model; nothing else is retained."""
         raise ParameterError(f"method {self.name} has no build")

@@ -141,7 +141,7 @@ class Starts:
         self._extension = self._row  # row and what comes next, as one number
 
     def counts(self, n: int) -> Int:
-        """How often each of the n present strings has each extension, int64 (n, |I| + 1)."""
+        """Exact count of each extension of each of the n present strings, int64 (n, |I| + 1)."""
         after = self._events.after(self._place, self._length)
         some = after >= 0
         self._place = self._place[some]

@@ -17,7 +17,7 @@ from dpviz.sequences.trips import TripModel, distances, likely_pairs, longest_tr
 from dpviz.trees.lattice import Int
 
 LENGTH_SHARE = 0.2
-"""Of what trips get, the part for their numbers of symbols: a small table."""
+"""Share of the trips' ε for their numbers of symbols: a small table."""
 
 
 @register
