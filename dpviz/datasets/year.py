@@ -49,7 +49,7 @@ def city_year(n: int, seed: int) -> Array:
 
 
 def _weights() -> Array:
-    """How likely each hour of the year is: fewer on weekends and in winter."""
+    """Probability of each hour of the year: lower on weekends and in winter."""
     hours = np.datetime64(PERIOD[0], "h") + np.arange(_HOURS)
     days = hours.astype("datetime64[D]")
     weekend = (days.astype(np.int64) + 3) % 7 >= 5

@@ -26,7 +26,7 @@ _DAY = 86_400.0
 
 @dataclass(frozen=True)
 class Offsets:
-    """What clocks of a zone are ahead of UTC, from each change on.
+    """Offsets of a zone's clocks from UTC, from each change on.
 
     Attributes:
         since: of each change but the first, seconds since 1970 UTC, (k,).
@@ -48,7 +48,7 @@ class Offsets:
         return tuple(t + o for t, o in zip(self.since, self.ahead[1:], strict=True))
 
     def to_clocks(self, seconds: Any) -> Float:
-        """What clocks show at moments (n,), as seconds since their own 1970."""
+        """Clock times at moments (n,), as seconds since 1970 on those clocks."""
         moments = np.asarray(seconds, dtype=np.float64)
         ahead: Float = np.take(self.ahead, np.searchsorted(self.since, moments, "right"))
         return moments + ahead

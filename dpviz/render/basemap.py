@@ -165,7 +165,7 @@ def river() -> Mark:
 
 @lru_cache(maxsize=1)
 def town_names() -> Mark:
-    """Of the invented city's towns, above their centres."""
+    """Names of the invented city's towns, above their centres."""
     order = sorted(TOWNS, key=lambda town: -town.share)
     rows = []
     for rank, town in enumerate(order):
@@ -176,8 +176,9 @@ def town_names() -> Mark:
 
 
 def is_city(bounds: Bounds, source: str = "") -> bool:
-    """Whether a rectangle is the built-in city's, which has a ground of its own; or lies in it, and
-    records of the city's name do.
+    """Return whether the built-in city's own ground is to be drawn in a rectangle.
+
+    True for the city's rectangle, and for any within it if ``source`` is the city's name.
     """
     inward = (np.array(bounds) - BOUNDS) * (1, 1, -1, -1)
     return bool(np.allclose(inward, 0.0, atol=1e-6) or (source == CITY and (inward >= 0).all()))

@@ -34,7 +34,7 @@ class Themed:
         return self.light if theme == "light" else self.dark
 
     def map(self, change: Callable[[Any], Any]) -> Themed:
-        """What a change makes of both."""
+        """Apply a change to the light and the dark value."""
         return Themed(change(self.light), change(self.dark))
 
     def faint(self, alpha: int) -> Themed:

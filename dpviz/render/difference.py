@@ -114,8 +114,10 @@ def difference(
 def _compared(
     releases: Sequence[PointRelease], lo: Int, hi: Int, least: float, shared: bool
 ) -> tuple[NDArray[Any], ...]:
-    """Of boxes, (q,) each: counts and larger errors of A and of B, the error of their difference,
-    and whether that stands out of so many of them.
+    """Counts and errors of A and B in boxes, and their difference's error and clarity.
+
+    Each has shape (q,); an error is the larger of noise and uniformity. A difference is clear if
+    it is at least ``least`` standard deviations.
     """
     a, b = (release.count_boxes(lo, hi) for release in releases)
     errors_a, errors_b = _errors(a), _errors(b)

@@ -92,7 +92,7 @@ def scale_labels(scale: Scale) -> list[str]:
 
 
 def blank_words(scale: Scale) -> str:
-    """What blank means of densities in the classes of a scale."""
+    """Legend text that explains blank cells on a scale of densities."""
     return f"blank: under {compact(scale.bounds[0])}, or too few to tell from none"
 
 

@@ -111,7 +111,7 @@ class Animation:
 
 @dataclass(frozen=True, kw_only=True)
 class Scene:
-    """What a map shows.
+    """A map to show: its marks, camera, legend and controls.
 
     Attributes:
         marks: drawn in this order, the first at the bottom.
