@@ -86,7 +86,7 @@ quoted_table = dialects.table
 source_columns = files_of_points.columns
 
 Result = tuple[Callable[[Header], Release], dict[str, Any]]
-"""What a method gave: how it becomes a release, and what the header says of it."""
+"""Result of a method: a function from header to release, and entries for the header."""
 
 
 @np.errstate(**USUAL)

@@ -44,7 +44,7 @@ def side_by_side(work: Callable[[P], R], pieces: Iterable[P]) -> list[R]:
 def at_once(work: Callable[[], R], other: Callable[[], P]) -> tuple[R, P]:
     """Run two pieces in parallel and return both results: the first runs in this thread.
 
-    The first passes its checkpoints on. If it raises, the other ends at its next checkpoint.
+    Checkpoints of the first work as usual. If it raises, the other ends at its next checkpoint.
     """
     if cores() < 2:
         return work(), other()

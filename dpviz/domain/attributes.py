@@ -18,7 +18,7 @@ from dpviz.domain.rectangles import numbers_of
 from dpviz.errors import DomainError
 
 OTHER = "other"
-"""The kind of records whose kind is not listed, where it is in the list itself."""
+"""Kind of records of unlisted kinds, if the list contains it."""
 
 MOST_KINDS = 64
 MOST_LETTERS = 100
@@ -30,8 +30,8 @@ class Kinds:
     """A public list of kinds: each record is of one of them, so that they are disjoint.
 
     Attributes:
-        column: that says the kind of each record.
-        names: of the kinds; ``other`` is the kind of the records whose kind is not listed.
+        column: name of the column with the kind of each record.
+        names: of the kinds; ``other`` is the kind of records of unlisted kinds.
 
     Raises:
         DomainError: no name, one that is empty, too long or given twice, or too many.

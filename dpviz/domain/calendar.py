@@ -31,7 +31,7 @@ MONTHS = {"mo": 1, "y": 12}
 FIRST, LAST = -62_135_596_800.0, 253_402_300_800.0
 """The years 1 to 9999, which every reader knows."""
 MOST_STEPS = 20_000
-"""Of one timeline."""
+"""Largest number of steps of one timeline."""
 _STEP = re.compile(r"\s*([0-9]{1,6})\s*(s|min|h|d|w|mo|y)\s*")
 MONDAY = 4.0 * 86_400
 """The first Monday since 1970."""
@@ -48,7 +48,7 @@ class Calendar:
     """Notation of a domain's time axis: in a time zone, or as a cycle on its clocks.
 
     Raises:
-        DomainError: no such zone or cycle.
+        DomainError: unknown zone or cycle.
 
     >>> Calendar("Europe/Berlin").moment("2024-07-01"), Calendar(cycle="week").moment("Tue 01:00")
     (1719784800.0, 90000.0)
@@ -155,13 +155,13 @@ class Calendar:
         return f"{DAYS[int(day)]} {clock}" if self.cycle == "week" else clock
 
     def edges(self, start: float, end: float, every: str) -> Float:
-        """Where the steps of a part of the axis begin and end, float64 (k + 1,).
+        """Edges of the steps of a part of the axis, float64 (k + 1,).
 
         The outer ones are cut. Steps of a day and longer follow the clocks of the zone, so that a
         day there may have 23 or 25 hours; shorter ones are of one length.
 
         Raises:
-            DomainError: no such step, or one that is too short, or longer than the cycle.
+            DomainError: an invalid step, or one that is too short, or longer than the cycle.
 
         >>> Calendar().edges(*Calendar().period("2024-01-31,2024-03-02"), "1mo").size
         4
@@ -286,7 +286,7 @@ def fixed_step(value: Any) -> float:
     """Seconds of a step of fixed length, such as ``15min``, ``1h``, ``1d`` or ``1w``.
 
     Raises:
-        DomainError: no such step.
+        DomainError: an invalid step.
 
     >>> fixed_step("15min")
     900.0

@@ -20,7 +20,7 @@ from dpviz.trees.lattice import Float
 
 ZONE = "UTC"
 OF_ZONES = -2_208_988_800.0, 4_102_444_800.0
-"""The years 1900 to 2099: what a zone other than UTC is known for."""
+"""The years 1900 to 2099, for which zones other than UTC are known."""
 _DAY = 86_400.0
 
 
@@ -37,7 +37,7 @@ class Offsets:
     ahead: tuple[float, ...]
 
     def within(self, start: float, end: float) -> Offsets:
-        """Those that hold from a day before ``start`` to a day after ``end``."""
+        """Offsets that hold from a day before ``start`` to a day after ``end``."""
         day = _DAY
         first, last = np.searchsorted(self.since, [start - day, end + day])
         return Offsets(self.since[first:last], self.ahead[first : last + 1])
@@ -77,7 +77,7 @@ def offsets(zone: str) -> Offsets:
     """The offsets of a zone of the IANA database, as Python's zoneinfo has it.
 
     Raises:
-        DomainError: no such zone.
+        DomainError: unknown zone.
 
     >>> offsets("UTC").ahead, offsets("Asia/Kolkata").ahead[-1]
     ((0.0,), 19800.0)

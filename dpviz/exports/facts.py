@@ -146,7 +146,8 @@ def statement(header: Header) -> tuple[str, ...]:
 
 
 HARDLY, WEAK = math.log(3.0), 3.0
-"""Of ε: up to the one, little can be learned of a record; beyond the other, a guarantee is weak."""
+"""Values of ε: up to the first, little can be learned of a record; beyond the other, the guarantee
+is weak."""
 
 
 def protection(unit: str, epsilon: float, delta: float = 0.0) -> str:

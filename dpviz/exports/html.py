@@ -110,7 +110,7 @@ def words_of_page(
 
 @dataclass(frozen=True)
 class PackedMap:
-    """A map packed for the viewer in a browser, which draws it and answers queries from it.
+    """A map packed for the viewer in a browser, which draws it and may answer queries.
 
     Attributes:
         releases, names: in the order in which they are shown.
@@ -181,7 +181,7 @@ def _cells(
     live: bool,
     seen: dict[str, Any],
 ) -> tuple[Scene, dict[str, Any]]:
-    """Trees and what is drawn of them, and what the page must know of both."""
+    """Scene of cells, and the values that the page needs besides it."""
     maps, names = maps_of(releases, labels)
     scene = series_scene(maps, names, **seen, most=max(MOST, len(maps)))
     contrast = None
@@ -210,7 +210,7 @@ def _cells(
 def _areas(
     release: AreaRelease, label: str, packer: Packer, live: bool, seen: dict[str, Any]
 ) -> tuple[Scene, dict[str, Any]]:
-    """The same of areas, level by level."""
+    """Scene of areas, level by level, and the values that the page needs besides it."""
     views = level_views(release)
     marks = [mark for view in views for mark in view.marks]
     scene = scene_of(release, marks, views[-1].legend, **seen)

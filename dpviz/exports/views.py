@@ -21,7 +21,7 @@ from dpviz.render.means import mean_marks
 from dpviz.render.scene import Mark, Scene
 
 STEPS = 2**32 - 1
-"""Of the box's sides, for corners of areas: a tenth of a millimetre in a city."""
+"""Steps per side of the box, for corners of areas: a tenth of a millimetre in a city."""
 
 ALL = "All kinds"
 

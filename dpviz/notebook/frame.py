@@ -33,7 +33,7 @@ FRAME = (
     '<iframe title="{title}" sandbox="allow-scripts allow-downloads" loading="lazy" '
     'allow="fullscreen" style="width:100%;height:{height}px;border:0" srcdoc="{page}"></iframe>'
 )
-"""A frame without an origin: what is in it reads nothing of the notebook."""
+"""A sandboxed frame without an origin: its content cannot read the notebook."""
 
 
 def frame(release: Release) -> str:
@@ -106,7 +106,7 @@ def _coarse(release: PointRelease) -> tuple[str, Sequence[Mapped], Sequence[str]
 
 
 def _down_to(release: PointRelease, level: int) -> PointRelease | None:
-    """A release without what is below a level; None where it is still too large."""
+    """A release without the nodes below a level; None if it is still too large."""
     if release.table.nodes.levels[level].stop > CELLS:
         return None
     trees = []

@@ -34,7 +34,7 @@ class Map(anywidget.AnyWidget):  # type: ignore[misc]
     Attributes:
         rectangle: as drawn, or as set from Python: west, south, east, north in degrees, or None.
         answer: of the release to the rectangle, a tuple of answers of several; None without a
-            rectangle. One that is drawn outside of the domain is ignored; set from Python it is a
+            rectangle. One drawn outside of the domain becomes None; set from Python it raises a
             DomainError.
         camera: where one looks: longitude, latitude, zoom; None before the map is moved. Maps of
             different domains are linked by ``traitlets.link((a, "camera"), (b, "camera"))``.

@@ -1,4 +1,4 @@
-"""Where am I: the ground below the cells, shores and borders above them, names of places."""
+"""Ground below the cells, shores and borders above them, names of places: for orientation."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ REGION = 2.5
 """Degrees across that are shown with the finer outlines at most."""
 
 VARIABLE = "DPVIZ_BASEMAP"
-"""The environment's name for an owner's base map file: see :mod:`dpviz.render.basemap_file`."""
+"""Environment variable with an owner's base map file: see :mod:`dpviz.render.basemap_file`."""
 
 AROUND = 3.0
-"""Of the rectangle's size, on every side: what a visitor may move to."""
+"""Margin on every side that a visitor may move to, in sizes of the rectangle."""
 
 FILLED = {"land": LAND, "water": WATER}
 

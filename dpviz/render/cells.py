@@ -44,7 +44,7 @@ def node_bounds(release: PointRelease) -> Float:
 
 
 FARTHEST = 540.0
-"""Degrees from the meridian or the equator: what is beyond is nowhere on a map of the Earth."""
+"""Degrees from the meridian or the equator: beyond it nothing is on a map of the Earth."""
 
 
 def domain_bounds(domain: Domain) -> Bounds:

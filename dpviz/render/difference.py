@@ -1,5 +1,7 @@
-"""Where two releases differ beyond their errors, of noise and of cut cells: a box is the coarser of
-what each shows; where these do not nest, boxes are halves of the domain, added up.
+"""Differences of two releases beyond their noise and uniformity errors.
+
+A box is the coarser of the cells that each release shows; where these do not nest, boxes are
+halves of the domain, added up.
 """
 
 from __future__ import annotations
@@ -190,7 +192,7 @@ def added_up(
 
 
 BOUND = {f"get{name.title()}": name for name in ("bounds", "density", "since", "until")}
-"""What a layer of cells reads of :func:`drawn_columns`."""
+"""Columns of :func:`drawn_columns` that each accessor of a layer of cells reads."""
 
 
 def one_palette(colors: Themed) -> dict[str, Any]:

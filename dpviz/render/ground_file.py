@@ -20,7 +20,7 @@ from dpviz.lazy import pa, pyogrio, pyproj, shapely
 from dpviz.releases.points.region_file import shapes_of
 
 AROUND = 0.25
-"""Of the domain's size, on every side: what is kept of the file."""
+"""Margin on every side within which shapes are kept, in sizes of the domain."""
 
 PIXELS = 4_000
 """Shapes are simplified to the domain's width divided by this."""

@@ -43,19 +43,19 @@ STRENGTHS = 4
 """Classes of density, as strengths of a kind's colour."""
 
 WEAKEST = 0.3
-"""Of a kind's colour, on the way from the ground."""
+"""Weakest strength of a kind's colour: its share in the mix with the ground."""
 
 KIND_COLORS = Themed(
     stops("0d4f94 b4520a 17906c 5b2470 b09a1a 56606c"),
     stops("5aa0f2 ff9f4a 5fdcb3 9d6bd6 f4e08a 7d8aa0"),
 )
-"""Of the kinds with the most records, on light and on dark ground."""
+"""Colours of the kinds with the most records, on light and on dark ground."""
 
 SHARE_BOUNDS = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9)
 """Lower bounds of the classes of a share."""
 
 WIDEST = 0.5
-"""Of an interval of a share that has a colour."""
+"""Largest width of the interval of a share that is given a colour."""
 
 
 @dataclass(frozen=True, eq=False)

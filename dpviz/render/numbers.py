@@ -13,8 +13,8 @@ NO_BREAK = "\u00a0"
 """A space at which no line ends: a number and its unit stay together."""
 
 LAST_DIGITS = 1e-7
-"""What is beyond a decimal place by less than this share of it is on it, but for a float's error:
-that of a float32, in which maps get standard deviations, is 6e-8."""
+"""Share of a decimal place below which an excess counts as a rounding error of floats: that of a
+float32, in which maps get standard deviations, is 6e-8."""
 
 
 def rounded(value: float, half_width: float) -> str:

@@ -17,7 +17,7 @@ METRES = 40_075_017.0
 """Around the equator."""
 
 VERBATIM: dict[str, Any] = {"parse_math": False}
-"""Of texts that others wrote: two dollar signs in one are no formula."""
+"""Options for untrusted text: two dollar signs in it do not make a formula."""
 
 NAMES = 16
 """Names in a picture at most."""
