@@ -71,7 +71,7 @@ sys.modules[__name__].__class__ = _Package
 
 
 def __getattr__(name: str) -> Any:
-    """What is public, once it is asked for: the command line answers much without it."""
+    """Import a public name on first use: many commands of the command line need none."""
     if name not in __all__:
         raise AttributeError(f"module 'dpviz' has no attribute {name!r}")
     if name != "Map":

@@ -1,4 +1,4 @@
-"""What ``import dpviz`` gives, once any of it is asked for: see the package's door."""
+"""Public names of ``import dpviz``, imported on first use by the package's ``__init__``."""
 
 from dpviz.build import Ledger as Ledger
 from dpviz.build import build as build

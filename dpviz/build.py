@@ -86,7 +86,7 @@ quoted_table = dialects.table
 source_columns = files_of_points.columns
 
 Result = tuple[Callable[[Header], Release], dict[str, Any]]
-"""What a method gave: how it becomes a release, and what the header says of it."""
+"""Result of a method: a function from header to release, and entries for the header."""
 
 
 @np.errstate(**USUAL)
@@ -99,7 +99,7 @@ def from_points(
     time is in seconds since 1970 UTC, also where the domain's axis is a cycle.
 
     Raises:
-        DataError: no array of numbers, or of another number of columns; a domain that is none.
+        DataError: not an array of numbers, wrong number of columns, or not a Domain.
     """
     require(domain, Domain, "domain", DataError)
     public = flag(public, "public", DataError)
@@ -180,14 +180,14 @@ def build(
             them as promises. They change nothing else.
         sum_share: of points with values, the share of epsilon for their sums; half by default.
         progress: called with (fraction, what); may raise to cancel. What is paid stays paid.
-        conclude: the ledger says released once this returns; with False whoever keeps the release
-            has it say so, by :meth:`Ledger.conclude`, once it is on disk.
+        conclude: mark the release as released in the ledger before returning; with False the
+            caller does so, by :meth:`Ledger.conclude`, once it is on disk.
         **parameters: of the method.
 
     Raises:
         ParameterError: an unknown method, parameter or relation, a value out of range, a method on
-            another kind of data, a workload that is missing or not taken, a wish that is none, or
-            another type than is said here.
+            another kind of data, a workload that is missing or not taken, an invalid wish, or a
+            value of the wrong type.
         DataError: data not from :func:`dpviz.load`, or a query of the workload that is not a path.
         PrivacyError: simulated noise, or a method without a guarantee, on sensitive data; or data
             declared public that the ledger knows as sensitive.

@@ -16,7 +16,7 @@ from typing import Any
 from dpviz.errors import DpvizError
 
 USUAL: dict[str, Any] = {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"}
-"""NumPy's own handling of what a double cannot hold, whatever a notebook has set: with another, a
+"""NumPy's default handling of floating-point errors, regardless of a notebook's: with another, a
 build would fail after it was paid, depending on exact counts."""
 
 SHOWN = 60

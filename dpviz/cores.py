@@ -23,7 +23,7 @@ THREADS = 4
 
 
 def side_by_side(work: Callable[[P], R], pieces: Iterable[P]) -> list[R]:
-    """What ``work`` makes of each piece, in their order; it passes a checkpoint after each."""
+    """Apply ``work`` to the pieces in parallel: results in order, a checkpoint before each."""
     given, results = list(pieces), []
     threads = min(len(given), THREADS, cores())
     if threads < 2:
@@ -42,9 +42,9 @@ def side_by_side(work: Callable[[P], R], pieces: Iterable[P]) -> list[R]:
 
 
 def at_once(work: Callable[[], R], other: Callable[[], P]) -> tuple[R, P]:
-    """What two pieces give: the first in this thread, with its checkpoints, the other meanwhile.
+    """Run two pieces in parallel and return both results: the first runs in this thread.
 
-    Where the first raises, the other ends at its next checkpoint.
+    Checkpoints of the first work as usual. If it raises, the other ends at its next checkpoint.
     """
     if cores() < 2:
         return work(), other()
@@ -67,7 +67,7 @@ def at_once(work: Callable[[], R], other: Callable[[], P]) -> tuple[R, P]:
 
 
 def cores() -> int:
-    """How many cores this process may use."""
+    """Number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -67,7 +67,7 @@ def number(text: str) -> float:
     """A number as people and programs write it: 10, and neither 1_0 nor digits of other scripts.
 
     Raises:
-        ValueError: it is none.
+        ValueError: not a number in decimal notation.
 
     >>> number("1e-6"), number(" -0.5")
     (1e-06, -0.5)
@@ -78,5 +78,5 @@ def number(text: str) -> float:
 
 
 def is_plain(number: str) -> bool:
-    """Whether a text that Python takes for a number is one in decimal notation."""
+    """Return whether a text that Python accepts as a number is in decimal notation."""
     return number.isascii() and "_" not in number

@@ -1,8 +1,8 @@
-"""How long work reports how far it is, and how it is cancelled.
+"""Progress reports of long work, and its cancellation.
 
-Draws of noise report of themselves. What comes between and after them (sums of paths, least
-squares, medians) knows nothing of reports: it passes :func:`checkpoint`, at most a tenth of a
-second of work apart, where whoever listens to the build hears again and may cancel it.
+Noise draws report their own progress. Steps between and after them (sums of paths, least squares,
+medians) do not: they call :func:`checkpoint` at most a tenth of a second of work apart, which
+repeats the last report to the listener of the build, who may cancel it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Progress = Callable[[float, str], None]
 
 
 def silent(fraction: float, what: str) -> None:
-    """A :data:`Progress` that nobody hears."""
+    """Ignore progress: a :data:`Progress` without a listener."""
 
 
 _heard: ContextVar[Reports | None] = ContextVar("heard", default=None)

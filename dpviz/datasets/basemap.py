@@ -23,7 +23,7 @@ COARSE, FINE = "basemap.parquet", "shores.parquet"
 SQUARE = 5
 """Degrees across of the squares that fine land is cut into."""
 ATTRIBUTION = "Made with Natural Earth"
-"""What a map with these outlines owes their source."""
+"""Credit that a map with these outlines shows."""
 
 Bounds = tuple[float, float, float, float]
 WORLD: Bounds = (-180.0, -90.0, 180.0, 90.0)

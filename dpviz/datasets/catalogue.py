@@ -153,7 +153,7 @@ def dataset(name: str) -> Dataset:
     """The built-in data set of that name.
 
     Raises:
-        DataError: no such name; the message lists those that exist.
+        DataError: unknown name; the message lists those that exist.
     """
     if name not in DATASETS:
         raise DataError(f"no built-in data set {name!r}: choose from {', '.join(DATASETS)}")

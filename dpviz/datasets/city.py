@@ -24,7 +24,7 @@ _KERB_KM = 0.012
 
 @dataclass(frozen=True)
 class People:
-    """Where people are likely to be, over the edges of the network and over venues.
+    """Probability of people's places, over the edges of the network and over venues.
 
     `edge_weight` (m,) sums to 1; `venue_xy` (k, 2) in km with `venue_weight` (k,), which sums to 1,
     and the standard deviation `venue_spread` (k,) in km.

@@ -106,14 +106,14 @@ def _river_half_width(x: Array) -> Array:
 
 
 def in_river(xy: Array) -> Mask:
-    """Which of the points (n, 2) in km lie in the river."""
+    """True for points (n, 2) in km that lie in the river."""
     x, y = xy[:, 0], xy[:, 1]
     across = np.abs(y - river_y(x)) / np.hypot(1.0, _river_slope(x))
     return np.asarray(across < _river_half_width(x))
 
 
 def in_sea(xy: Array) -> Mask:
-    """Which of the points (n, 2) in km lie west of the coast."""
+    """True for points (n, 2) in km that lie west of the coast."""
     lonlat = to_lonlat(xy)
     return np.asarray(lonlat[:, 0] < np.interp(lonlat[:, 1], _COAST_LAT, _COAST_LON))
 
@@ -132,7 +132,7 @@ def sea_outline() -> Array:
 
 
 def habitable(xy: Array) -> Mask:
-    """Which of the points (n, 2) in km lie in the rectangle and not in sea, river or park."""
+    """True for points (n, 2) in km in the rectangle and not in sea, river or park."""
     x, y, half_x, half_y = _PARK
     park = np.hypot((xy[:, 0] - x) / half_x, (xy[:, 1] - y) / half_y) < 1
     low, high = plane_bounds()

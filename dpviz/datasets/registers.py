@@ -22,7 +22,7 @@ LIMITS = (*BOUNDS[:2], 1920.0, 0.0), (*BOUNDS[2:], 2020.0, 250.0)
 """Public lower and upper limits of the attributes."""
 
 ERRORS = (0.002, 0.002, 0.5, 2.0)
-"""How far an attribute may be off in the second register."""
+"""Largest error of each attribute in the second register."""
 
 _WRONG = 0.15
 

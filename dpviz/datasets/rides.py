@@ -15,12 +15,12 @@ from dpviz.datasets.geography import TOWNS, to_plane
 
 MODES = ("walk", "bike", "car")
 CLIP = (0.0, 40.0)
-"""Of a fare, in an invented currency; public."""
+"""Public clip of a fare, in an invented currency."""
 
 _SEED = 20_145
 _ANY = 0.25
 _STEPS = (0.35, 0.8)
-"""Of a town's radius: from the first on people cycle, from the second on they drive."""
+"""Distances in radii of a town from which people cycle, and from which they drive."""
 
 
 def city_rides(n: int, seed: int) -> dict[str, Any]:

@@ -26,7 +26,7 @@ _RING_RADIUS_KM = 4.4
 class StreetNetwork:
     """A connected street network: `xy` (nodes, 2) in km, `edges` (m, 2) node numbers, both fixed.
 
-    `main` (m,) marks main roads, `bridge` (m,) edges over water, on which nobody stands.
+    `main` (m,) marks main roads, `bridge` (m,) edges over water, which hold no records.
     """
 
     xy: Array
@@ -159,7 +159,7 @@ def _bent(xy: Array) -> Array:
 
 
 def _over_water(a: Array, b: Array) -> Mask:
-    """Which straight edges from `a` to `b` (m, 2) touch ground where nobody can stand."""
+    """True for straight edges from `a` to `b` (m, 2) that touch uninhabitable ground."""
     wet = np.zeros(len(a), dtype=bool)
     for t in np.linspace(0, 1, 7):
         wet |= ~habitable(a + t * (b - a))

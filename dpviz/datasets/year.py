@@ -23,7 +23,7 @@ _SEED = 20_144
 _HOURS = 365 * 24
 _CROWD = 0.005
 _GROUND = (-10.6, 4.2)
-"""Of the festival, in kilometres."""
+"""Place of the festival, in kilometres."""
 _SPREAD_KM = 0.15
 _WORKDAY = [2, 1, 1, 1, 1, 3, 8, 14, 14, 10, 9, 10, 12, 11, 10, 11, 13, 15, 14, 11, 9, 7, 5, 3]
 _WEEKEND = [6, 5, 3, 2, 1, 1, 2, 3, 5, 8, 10, 12, 13, 13, 13, 13, 13, 13, 14, 14, 13, 11, 9, 7]
@@ -49,7 +49,7 @@ def city_year(n: int, seed: int) -> Array:
 
 
 def _weights() -> Array:
-    """How likely each hour of the year is: fewer on weekends and in winter."""
+    """Probability of each hour of the year: lower on weekends and in winter."""
     hours = np.datetime64(PERIOD[0], "h") + np.arange(_HOURS)
     days = hours.astype("datetime64[D]")
     weekend = (days.astype(np.int64) + 3) % 7 >= 5

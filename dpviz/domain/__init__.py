@@ -1,6 +1,6 @@
 """The public frame of a data set: where and when records may be, known before any of them is read.
 
-Nothing here knows a record.
+Nothing here sees a record.
 """
 
 from dpviz.domain.frame import LATTICE_BITS, Domain, default_columns

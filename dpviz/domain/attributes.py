@@ -1,4 +1,4 @@
-"""What a record is beside its place: its kind, and a value that is added up.
+"""Attributes of a record besides its place: its kind, and a value that is added up.
 
 The list of kinds and the clip of values are public: chosen without looking at the records.
 """
@@ -18,7 +18,7 @@ from dpviz.domain.rectangles import numbers_of
 from dpviz.errors import DomainError
 
 OTHER = "other"
-"""The kind of records whose kind is not listed, where it is in the list itself."""
+"""Kind of records of unlisted kinds, if the list contains it."""
 
 MOST_KINDS = 64
 MOST_LETTERS = 100
@@ -30,8 +30,8 @@ class Kinds:
     """A public list of kinds: each record is of one of them, so that they are disjoint.
 
     Attributes:
-        column: that says the kind of each record.
-        names: of the kinds; ``other`` is the kind of the records whose kind is not listed.
+        column: name of the column with the kind of each record.
+        names: of the kinds; ``other`` is the kind of records of unlisted kinds.
 
     Raises:
         DomainError: no name, one that is empty, too long or given twice, or too many.
@@ -74,10 +74,10 @@ class Kinds:
 
     @classmethod
     def of(cls, column: str | None, names: Iterable[str] | None) -> Kinds | None:
-        """From a column and a list, both or neither.
+        """Make kinds from a column and a list; None if neither is given.
 
         Raises:
-            DomainError: one without the other, or no such list.
+            DomainError: one without the other, or an invalid list.
         """
         if column is None and names is None:
             return None
@@ -151,7 +151,7 @@ class Values:
 
     @property
     def reach(self) -> int:
-        """How far one record moves a sum at most, in steps."""
+        """Largest number of steps by which one record can move a sum."""
         return int(np.abs(self.steps([self.low, self.high])).max())
 
     def to_dict(self) -> dict[str, Any]:
@@ -160,10 +160,10 @@ class Values:
 
     @classmethod
     def of(cls, column: str | None, clip: ArrayLike | None, grid: float | None) -> Values | None:
-        """From a column, a clip and perhaps a grid; None where nothing is named.
+        """Make values from a column, a clip and an optional grid; None if none is given.
 
         Raises:
-            DomainError: one without the other, no such clip, or no step.
+            DomainError: some without the others, or an invalid clip or grid.
         """
         if column is None and clip is None:
             if grid is not None:

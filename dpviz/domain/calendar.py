@@ -31,7 +31,7 @@ MONTHS = {"mo": 1, "y": 12}
 FIRST, LAST = -62_135_596_800.0, 253_402_300_800.0
 """The years 1 to 9999, which every reader knows."""
 MOST_STEPS = 20_000
-"""Of one timeline."""
+"""Largest number of steps of one timeline."""
 _STEP = re.compile(r"\s*([0-9]{1,6})\s*(s|min|h|d|w|mo|y)\s*")
 MONDAY = 4.0 * 86_400
 """The first Monday since 1970."""
@@ -45,10 +45,10 @@ _USUAL = ("1min", "15min", "1h", "6h", "1d", "1w", "1mo", "1y")
 
 @dataclass(frozen=True)
 class Calendar:
-    """How the axis of a domain's time is written: in a zone, or as a cycle on its clocks.
+    """Notation of a domain's time axis: in a time zone, or as a cycle on its clocks.
 
     Raises:
-        DomainError: no such zone or cycle.
+        DomainError: unknown zone or cycle.
 
     >>> Calendar("Europe/Berlin").moment("2024-07-01"), Calendar(cycle="week").moment("Tue 01:00")
     (1719784800.0, 90000.0)
@@ -64,7 +64,7 @@ class Calendar:
 
     @property
     def offsets(self) -> Offsets:
-        """Of the zone."""
+        """Offsets of the zone's clocks from UTC."""
         return offsets(self.zone)
 
     @property
@@ -75,11 +75,11 @@ class Calendar:
     def checked_span(
         self, ends: tuple[float, float], step: float, span: tuple[float, float] | None
     ) -> tuple[float, float] | None:
-        """What an axis from one end to the other takes in of time, if it is a cycle.
+        """Check the ends of a time axis and return its span: in a cycle, the period of its records.
 
         Raises:
-            DomainError: a period that is no whole number of steps, so that not all are of one
-                length; a cycle that is not whole; or years that the zone is not known for.
+            DomainError: a period that is not a whole number of steps, so that their lengths differ;
+                a cycle that is not whole; or years for which the zone is unknown.
         """
         period = ends
         if self.cycle is not None:
@@ -106,7 +106,7 @@ class Calendar:
         """A place on the axis; in a cycle ``Tue 08:30``, ``08:30`` or seconds.
 
         Raises:
-            DomainError: no time.
+            DomainError: not a time.
         """
         if self.cycle is None:
             return moment(value, self.zone)
@@ -155,13 +155,13 @@ class Calendar:
         return f"{DAYS[int(day)]} {clock}" if self.cycle == "week" else clock
 
     def edges(self, start: float, end: float, every: str) -> Float:
-        """Where the steps of a part of the axis begin and end, float64 (k + 1,).
+        """Edges of the steps of a part of the axis, float64 (k + 1,).
 
         The outer ones are cut. Steps of a day and longer follow the clocks of the zone, so that a
         day there may have 23 or 25 hours; shorter ones are of one length.
 
         Raises:
-            DomainError: no such step, or one that is too short, or longer than the cycle.
+            DomainError: an invalid step, or one that is too short, or longer than the cycle.
 
         >>> Calendar().edges(*Calendar().period("2024-01-31,2024-03-02"), "1mo").size
         4
@@ -217,7 +217,7 @@ class Calendar:
         return whole.astype("datetime64[s]" if self.cycle is None else "timedelta64[s]")
 
     def clocks(self, seconds: float) -> datetime:
-        """What clocks show at a place on the axis; a cycle begins on 2001-01-01, a Monday."""
+        """Clock time at a place on the axis; a cycle begins on 2001-01-01, a Monday."""
         if self.cycle is None:
             seconds = float(self.offsets.to_clocks(seconds))
             return datetime(1970, 1, 1) + timedelta(seconds=seconds)
@@ -242,7 +242,7 @@ class Calendar:
 
 
 def written(time: dict[str, Any]) -> dict[str, Any]:
-    """What a header says of the axis of time beside its step."""
+    """Zone, cycle, worth of an hour and span from a header's entry for the time axis."""
     span = time.get("span")
     names = {"zone": ZONE, "cycle": None, "hour_worth": None}
     zone = {name: time.get(name, usual) for name, usual in names.items()}
@@ -286,7 +286,7 @@ def fixed_step(value: Any) -> float:
     """Seconds of a step of fixed length, such as ``15min``, ``1h``, ``1d`` or ``1w``.
 
     Raises:
-        DomainError: no such step.
+        DomainError: an invalid step.
 
     >>> fixed_step("15min")
     900.0

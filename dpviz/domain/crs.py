@@ -27,7 +27,7 @@ def known_crs(name: str) -> pyproj.CRS:
     """The CRS of this name.
 
     Raises:
-        DomainError: nobody knows it.
+        DomainError: the CRS is unknown.
     """
     try:
         return pyproj.CRS.from_user_input(name)
@@ -47,10 +47,10 @@ def axis_names(domain: Domain) -> tuple[str, ...]:
 
 
 def transformation(source: str, target: str) -> pyproj.Transformer:
-    """From x and y of one CRS to those of another.
+    """Transformer from x and y of one CRS to those of another.
 
     Raises:
-        DomainError: one that nobody knows, or no way between them, as from a plane of its own.
+        DomainError: an unknown CRS, or no transformation between them, as from a local plane.
     """
     start, end = known_crs(source), known_crs(target)
     try:
@@ -63,14 +63,14 @@ def transformation(source: str, target: str) -> pyproj.Transformer:
 
 
 def metres_per_unit(name: str, y: ArrayLike) -> tuple[Float, Float]:
-    """How many metres a step of one unit across and along has, float64, each of the shape of ``y``.
+    """Metres per unit across and along (x and y), float64, each of the shape of ``y``.
 
     Args:
         name: of the CRS.
         y: second coordinates, on which the width of a degree depends.
 
     Raises:
-        DomainError: nobody knows the CRS.
+        DomainError: the CRS is unknown.
     """
     crs, y = known_crs(name), np.asarray(y, dtype=np.float64)
     if crs.is_geographic:
@@ -84,7 +84,7 @@ def cut_order(domain: Domain) -> CutOrder:
     """The public order in which methods halve the axes: in turn, or as an hour is worth metres.
 
     Raises:
-        DomainError: nobody knows the CRS.
+        DomainError: the CRS is unknown.
     """
     if domain.hour_worth is None:
         return CutOrder.in_turn(domain.dims, domain.bits)

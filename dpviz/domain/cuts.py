@@ -25,7 +25,7 @@ _METRES = {"m": 1.0, "km": 1_000.0}
 
 @dataclass(frozen=True)
 class CutOrder:
-    """Which axis each cut halves, coarsest first, until every axis has all of its bits.
+    """Axis that each cut halves, coarsest cut first, until every axis has all of its bits.
 
     Args:
         axes: of each cut.
@@ -58,13 +58,13 @@ class CutOrder:
         return cls(tuple(turns), len(left))
 
     def halvings(self, cuts: int) -> tuple[int, ...]:
-        """How often the first so many cuts halve each axis."""
+        """Number of times that the first ``cuts`` cuts halve each axis."""
         first = self.axes[:cuts]
         return tuple(first.count(axis) for axis in range(self.dims))
 
     @property
     def is_morton(self) -> bool:
-        """Whether axes are cut in turn."""
+        """True if axes are cut in turn, as in Morton codes."""
         return self == CutOrder.in_turn(self.dims, len(self.axes) // self.dims)
 
     def from_morton(self, codes: Codes) -> Codes:

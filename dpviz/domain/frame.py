@@ -44,8 +44,7 @@ class Domain:
         kinds: the public list of what a record may be, and the column that says so.
         values: the public clip of a record's value, and its column.
         zone: of times that state none; any of the IANA database.
-        cycle: the last axis is the time since the last beginning of a ``day`` or ``week`` on the
-            clocks of the zone.
+        cycle: ``day`` or ``week``: the last axis is the time since it began on the zone's clocks.
         span: with a cycle, the public period that records are of, in seconds since 1970 UTC.
         hour_worth: how many metres are worth an hour to methods that halve axes; None: as often.
 
@@ -108,7 +107,7 @@ class Domain:
 
     @cached_property
     def calendar(self) -> Calendar:
-        """How the axis of time is written."""
+        """Notation of the time axis."""
         return Calendar(self.zone, self.cycle)
 
     @classmethod
@@ -136,13 +135,11 @@ class Domain:
             bounds: of the coordinates.
             columns: their names, in order.
             crs: of the coordinates.
-            period: makes time the third axis: start and end (exclusive), in ISO 8601 (of the zone
-                unless it says otherwise), Python dates or seconds since 1970. Public: chosen, not
-                computed.
+            period: makes time the third axis: public start and end (exclusive), in ISO 8601 (of the
+                zone unless it says otherwise), Python dates or seconds since 1970.
             time: with ``period``, the name of the column of the time.
             every: with ``period``, a step such as ``1h``: times are moved to the middle of theirs.
-            zone: with ``period``, of times that state none, such as ``Europe/Berlin``, or its
-                ``ZoneInfo``; UTC.
+            zone: with ``period``, of times without one: IANA name or ``ZoneInfo``; default UTC.
             cycle: ``day`` or ``week``: makes the time since its last beginning the third axis, of
                 records in the period, or of the years 1900 to 2099.
             hour_worth: with time, a distance such as ``500m``: cells of trees become as long in
@@ -229,9 +226,9 @@ class Domain:
         return self.lower[-1], self.upper[-1]
 
     def on_axis(self, moments: Float) -> Float:
-        """Places on the axis of time (n,) of moments in seconds since 1970 UTC, each by itself.
+        """Places on the time axis (n,) of moments in seconds since 1970 UTC, each by itself.
 
-        Of a cycle, −1, which is outside, for what is outside the period.
+        With a cycle, moments outside the period become −1, which is outside the axis.
         """
         if self.cycle is None or self.span is None:
             return moments
@@ -239,9 +236,9 @@ class Domain:
         return np.where(outside, -1.0, self.calendar.on_axis(moments))
 
     def over(self, rects: ArrayLike, period: Any = None) -> Float:
-        """Rectangles of places, (q, 4) or (4,), as boxes (q, 6) over a period, or the whole one.
+        """Rectangles (q, 4) or (4,) as boxes (q, 6) over a period, by default the whole one.
 
-        What has six numbers each is left as it is.
+        Without a period, boxes of six numbers each are returned as they are.
 
         Raises:
             DomainError: no axis is time, or no such period.
@@ -287,10 +284,9 @@ class Domain:
     def to_lattice(self, points: ArrayLike) -> tuple[Int, NDArray[np.bool_]]:
         """Lattice cells of the points that lie inside, and which points those are.
 
-        The box is closed: a point on an upper limit belongs to the last cell, but a
-        period is half open. A cell is
-        ⌊(x − lower) / (upper − lower) · 2^bits⌋, evaluated in this order everywhere, so that a
-        database that does the same arithmetic gets the same cells.
+        The box is closed (points on an upper limit are in the last cell), a period half open. A
+        cell is ⌊(x − lower) / (upper − lower) · 2^bits⌋, evaluated in this order everywhere, so
+        that a database that does the same arithmetic gets the same cells.
 
         Args:
             points: shape (n, dims); NaN and infinite coordinates count as outside.
@@ -322,7 +318,7 @@ class Domain:
         return cells
 
     def contains(self, points: Float) -> NDArray[np.bool_]:
-        """Which points (n, dims) are in the closed box, and before the end of the period."""
+        """True for points (n, dims) in the closed box and before the end of the period."""
         inside = np.ones(len(points), dtype=np.bool_)
         for axis in range(self.dims):
             column = points[:, axis]
@@ -346,8 +342,7 @@ class Domain:
             rects: shape (q, 2·dims) or (2·dims,): all lower limits, then all upper limits.
 
         Returns:
-            ``lo`` and ``hi``, int64 of shape (q, dims), with lo ≤ hi; a rectangle thinner than half
-            a lattice step may be empty.
+            ``lo`` ≤ ``hi``, int64 (q, dims) each; one thinner than half a step may be empty.
 
         Raises:
             DomainError: a rectangle that is not finite, inside out, or wholly outside the domain.

@@ -20,13 +20,13 @@ from dpviz.trees.lattice import Float
 
 ZONE = "UTC"
 OF_ZONES = -2_208_988_800.0, 4_102_444_800.0
-"""The years 1900 to 2099: what a zone other than UTC is known for."""
+"""The years 1900 to 2099, for which zones other than UTC are known."""
 _DAY = 86_400.0
 
 
 @dataclass(frozen=True)
 class Offsets:
-    """What clocks of a zone are ahead of UTC, from each change on.
+    """Offsets of a zone's clocks from UTC, from each change on.
 
     Attributes:
         since: of each change but the first, seconds since 1970 UTC, (k,).
@@ -37,7 +37,7 @@ class Offsets:
     ahead: tuple[float, ...]
 
     def within(self, start: float, end: float) -> Offsets:
-        """Those that hold from a day before ``start`` to a day after ``end``."""
+        """Offsets that hold from a day before ``start`` to a day after ``end``."""
         day = _DAY
         first, last = np.searchsorted(self.since, [start - day, end + day])
         return Offsets(self.since[first:last], self.ahead[first : last + 1])
@@ -48,7 +48,7 @@ class Offsets:
         return tuple(t + o for t, o in zip(self.since, self.ahead[1:], strict=True))
 
     def to_clocks(self, seconds: Any) -> Float:
-        """What clocks show at moments (n,), as seconds since their own 1970."""
+        """Clock times at moments (n,), as seconds since 1970 on those clocks."""
         moments = np.asarray(seconds, dtype=np.float64)
         ahead: Float = np.take(self.ahead, np.searchsorted(self.since, moments, "right"))
         return moments + ahead
@@ -77,7 +77,7 @@ def offsets(zone: str) -> Offsets:
     """The offsets of a zone of the IANA database, as Python's zoneinfo has it.
 
     Raises:
-        DomainError: no such zone.
+        DomainError: unknown zone.
 
     >>> offsets("UTC").ahead, offsets("Asia/Kolkata").ahead[-1]
     ((0.0,), 19800.0)

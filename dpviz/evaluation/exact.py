@@ -135,7 +135,7 @@ def _pinned_loss(likely: _Threshold, count: int, pin: int, level: int) -> float:
 class _Threshold:
     """The noisy threshold, integrated out on a grid of its Laplace noise.
 
-    What the bits have in common from event to event is calculated once.
+    The bits' log probabilities are calculated once and shared between events.
     """
 
     STEP = 0.01
@@ -164,7 +164,10 @@ class _Threshold:
         return logs
 
     def _bit(self, count: int, splits: bool) -> Float:
-        """Of one node's bit: the noise of its count, in scales, is above a distance or is not."""
+        """Log probability of one node's bit at each value of the threshold.
+
+        A node splits if the noise of its count, in scales, is above its distance to the threshold.
+        """
         if (count, splits) not in self._bits:
             distance = self.NOISE + (self.structure.threshold - count) / self.structure.scale
             self._bits[count, splits] = _log_above(distance if splits else -distance)

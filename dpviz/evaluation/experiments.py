@@ -1,7 +1,7 @@
 """Experiments: measures of releases of public data, for methods and epsilons, with repetitions.
 
 One runner for every kind of data: a bench knows the data and measures one release after another.
-Rows come back as builds are finished, so that whoever stops asking keeps what there is.
+Rows come back as builds are finished, so that a caller who stops early keeps those made.
 """
 
 from __future__ import annotations

@@ -110,7 +110,7 @@ def isolated_record(handle: DataHandle) -> IsolatedRecord:
 
 
 def _ever_wider(order: Int) -> Iterator[Int]:
-    """All of the first few hundred, then fewer and fewer: a crowd may have nobody alone."""
+    """All of the first few hundred, then fewer and fewer: no record of a crowd may be isolated."""
     start, size, stride = 0, 7, 1  # the first few are counted without compiled code
     while start < len(order):
         stop = start + size * stride

@@ -38,7 +38,7 @@ class Named(Protocol):
 
     @property
     def name(self) -> str:
-        """What they are, in words."""
+        """Description of the two inputs, in words."""
 
 
 Case = TypeVar("Case", bound=Named)
@@ -82,11 +82,11 @@ class Bench(ABC, Generic[Case]):
 
     @abstractmethod
     def inputs(self, case: Case) -> tuple[Any, Any]:
-        """What the method reads with the record and without."""
+        """Inputs of the method with the record and without it."""
 
     @abstractmethod
     def features(self, case: Case, data: Any) -> list[float]:
-        """Of one release of such an input."""
+        """Make one release of such an input and return its features."""
 
     def run(self, case: Case, n: int) -> tuple[Float, Float]:
         """Features of n releases with the record and n without, shape (n, features) each."""
@@ -103,7 +103,7 @@ class Bench(ABC, Generic[Case]):
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """What tells the worst neighbours apart, and a bound that follows.
+    """Event that tells the worst neighbours apart, and the lower bound on ε that follows.
 
     Attributes:
         epsilon_lower_bound: the real ε is at least this.

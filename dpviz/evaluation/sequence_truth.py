@@ -52,7 +52,7 @@ def exact_lines(data: SequenceData) -> tuple[Int, Float] | None:
 
 
 def sequences_digest(data: SequenceData) -> str:
-    """A digest of public sequences as builds and measures see them, in whatever order they came.
+    """A digest of public sequences as builds and measures see them, independent of their order.
 
     Two data sets with the same one, over one alphabet, have the same exact answers.
     """

@@ -38,7 +38,7 @@ BOUNDS = (1, 2, 5, 10, 20, 50, 100)
 
 @dataclass(frozen=True)
 class Expected:
-    """What to expect of queries of one size.
+    """Expected count and errors of queries of one size.
 
     Attributes:
         size: of the workload, in words.
@@ -57,7 +57,7 @@ class Expected:
 
 @dataclass(frozen=True)
 class Bound:
-    """What a bound on the records per unit costs.
+    """Effect of a bound on the records per unit: share retained and error.
 
     Attributes:
         max_per_unit: at most so many records of each unit are kept.
@@ -120,7 +120,7 @@ def _moments(domain: Domain, since: Float, year: float, random: np.random.Genera
 
 
 def of_more(records: int) -> str:
-    """What to say where a proxy holds fewer records than the owner guesses; or nothing.
+    """Note for a proxy with fewer records than the owner guesses; empty if it has as many.
 
     >>> of_more(2_500_000)
     'For 1,000,000 records, the most that are tried: of 2,500,000 counts are 2.5 times as large, \
@@ -147,7 +147,7 @@ def expected_errors(
     seed: int = 0,
     **parameters: Any,
 ) -> list[Expected]:
-    """What small, medium and large rectangles may expect of a release: one simulated build.
+    """Expected errors of small, medium and large rectangles, from one simulated build.
 
     Args:
         domain: the public box.
@@ -162,7 +162,7 @@ def expected_errors(
         **parameters: of the method.
 
     Raises:
-        ParameterError: a guess that is none, or a mean below 1 or above ``records``.
+        ParameterError: an invalid guess, or a mean below 1 or above ``records``.
     """
     check_guess(records)
     if per_unit is not None and per_unit > records:
@@ -201,7 +201,7 @@ def expected_by_bound(
     seed: int = 0,
     **parameters: Any,
 ) -> list[Bound]:
-    """How the bound K trades noise against records left out, at the same price per unit.
+    """Compare bounds K: noise against records left out, at the same price per unit.
 
     Args:
         domain: the public box.

@@ -90,7 +90,7 @@ def exact_total(handle: DataHandle) -> int:
 
 
 def records_digest(handle: DataHandle) -> str:
-    """A digest of public records as builds see them, whatever their columns and CRS are called.
+    """A digest of public records as builds see them, without the names of columns and CRS.
 
     Two handles with the same one have the same exact answers.
     """

@@ -104,7 +104,7 @@ def _do(task: Any) -> Any:
 
 
 def _end_with_parent() -> None:
-    """End when the parent was killed: nobody else would end a worker that waits for a task."""
+    """End this worker if the parent is killed: nothing else ends one that waits for a task."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

@@ -17,7 +17,7 @@ SIZES = np.logspace(-4, 0, 13)
 """Shares of the domain's area."""
 
 RECTANGLES = 100
-"""Of each size, at places that are the same for every release."""
+"""Rectangles of each size, at places that are the same for every release."""
 
 
 def expected_errors(release: PointRelease) -> tuple[Float, Float]:

@@ -118,7 +118,7 @@ def data_use(release: Release) -> dict[str, Any]:
 
 
 def _product(release: Release) -> str:
-    """What is published; of roads it says whether trips or events are counted."""
+    """Name of the published product; for roads it says whether trips or events are counted."""
     return PRODUCTS[release.kind].format(records=getattr(release, "records", "records"))
 
 
@@ -135,7 +135,7 @@ def _region(release: Release) -> str | None:
 
 
 def _domain(release: Release) -> str:
-    """Which records could have been in the data."""
+    """Describe the records that could have been in the data."""
     domain = domain_of(release)
     if domain is None:
         return f"Any records of {release.kind}, of the public alphabet or network of the release."

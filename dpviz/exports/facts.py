@@ -1,4 +1,4 @@
-"""What a shared file says in words: the guarantee, the price, answers. From releases only."""
+"""Text of exported files: the guarantee, the price, answers. It reads releases only."""
 
 from __future__ import annotations
 
@@ -146,11 +146,12 @@ def statement(header: Header) -> tuple[str, ...]:
 
 
 HARDLY, WEAK = math.log(3.0), 3.0
-"""Of ε: up to the one, little can be learned of a record; beyond the other, a guarantee is weak."""
+"""Values of ε: up to the first, little can be learned of a record; beyond the other, the guarantee
+is weak."""
 
 
 def protection(unit: str, epsilon: float, delta: float = 0.0) -> str:
-    """What ε means for a privacy unit, in words that say no more than it gives.
+    """State what ε means for a privacy unit, in words that promise no more than it gives.
 
     >>> protection("one record", 10.0)
     'Whoever sees the release, whatever else they know: the odds of any conclusion on whether one \
@@ -178,7 +179,7 @@ def relation(header: Header) -> str:
 
 
 def windows_of_one(releases: Sequence[Mapped]) -> bool:
-    """Whether several maps are of parts of one release's period."""
+    """Return whether there are several maps and all are of parts of one release's period."""
     plain = [{**each.header.extra, "period": None} for each in releases]
     in_time = all("period" in each.header.extra for each in releases)
     headers = [replace(each.header, extra={}, noise={}) for each in releases]
@@ -187,7 +188,7 @@ def windows_of_one(releases: Sequence[Mapped]) -> bool:
 
 
 def together(releases: Sequence[Mapped]) -> str:
-    """What several releases cost together; empty for one, or where none is private."""
+    """State what several releases cost together; empty with fewer than two private ones."""
     private = [each.header for each in releases if each.header.private]
     if len(private) < 2:
         return ""

@@ -97,7 +97,7 @@ def page(template: str, **words: Any) -> str:
 def words_of_page(
     releases: Sequence[Mapped], names: Sequence[str], rects: Sequence[Bounds], title: str
 ) -> dict[str, Any]:
-    """What every page of releases says, as words of its template."""
+    """Template values that every page of releases has in common."""
     return {
         "title": title or default_title(releases),
         "facts": [facts(each, name) for each, name in zip(releases, names, strict=True)],
@@ -110,7 +110,7 @@ def words_of_page(
 
 @dataclass(frozen=True)
 class PackedMap:
-    """What the viewer in a browser shows and answers from, wherever it is embedded.
+    """A map packed for the viewer in a browser, which draws it and may answer queries.
 
     Attributes:
         releases, names: in the order in which they are shown.
@@ -163,7 +163,7 @@ def packed_map(
 
 
 def viewer_spec(scene: Scene, packer: Packer, releases: Sequence[Release]) -> dict[str, Any]:
-    """What the viewer reads of any map; one that is only looked at has no more."""
+    """Values that the viewer needs for any map; one without queries needs no more."""
     return scene.to_dict() | {
         "height": HEIGHT,
         "epsilons": [each.header.epsilon for each in releases],
@@ -181,7 +181,7 @@ def _cells(
     live: bool,
     seen: dict[str, Any],
 ) -> tuple[Scene, dict[str, Any]]:
-    """Trees and what is drawn of them, and what the page must know of both."""
+    """Scene of cells, and the values that the page needs besides it."""
     maps, names = maps_of(releases, labels)
     scene = series_scene(maps, names, **seen, most=max(MOST, len(maps)))
     contrast = None
@@ -210,7 +210,7 @@ def _cells(
 def _areas(
     release: AreaRelease, label: str, packer: Packer, live: bool, seen: dict[str, Any]
 ) -> tuple[Scene, dict[str, Any]]:
-    """The same of areas, level by level."""
+    """Scene of areas, level by level, and the values that the page needs besides it."""
     views = level_views(release)
     marks = [mark for view in views for mark in view.marks]
     scene = scene_of(release, marks, views[-1].legend, **seen)

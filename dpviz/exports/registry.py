@@ -23,7 +23,7 @@ class Fields(BaseModel):
 
 
 class Basic(Fields):
-    """What it is, and whose."""
+    """Name, curators, use and type of the data product."""
 
     name: str | None
     data_curators: Names | None
@@ -45,7 +45,7 @@ class Basic(Fields):
 
 
 class Variant(Fields):
-    """Which definition of differential privacy."""
+    """Definition of differential privacy, and the data that it covers."""
 
     variant_name: (
         Literal["Pure DP", "Approximate DP", "Zero-concentrated DP", "Renyi DP", "Custom"] | None
@@ -63,7 +63,7 @@ class Parameters(Fields):
 
 
 class PrivacyLoss(Fields):
-    """Of whom, and how much."""
+    """Privacy unit and privacy parameters."""
 
     privacy_unit: str | None
     privacy_unit_details: str | None
@@ -72,7 +72,7 @@ class PrivacyLoss(Fields):
 
 
 class DeploymentModel(Fields):
-    """Who is trusted with what."""
+    """Trust model, actors, and the types of release, data source and access."""
 
     model_name: Literal["Local", "Central", "Shuffle", "Federated", "Varies"]
     model_name_details: str
@@ -86,14 +86,14 @@ class DeploymentModel(Fields):
 
 
 class Accounting(Fields):
-    """How losses add up."""
+    """Post-processing, and composition of privacy losses."""
 
     post_processing: str
     composition: str
 
 
 class Implementation(Fields):
-    """How it was made."""
+    """Preprocessing, and mechanisms with their justification."""
 
     preprocessing_and_hyperparameter_tuning: str | None
     mechanisms: str
@@ -101,7 +101,7 @@ class Implementation(Fields):
 
 
 class Administrative(Fields):
-    """Of the entry itself."""
+    """Sources, notes and authors of the entry."""
 
     sources: str | None = None
     notes: str | None = None

@@ -1,5 +1,6 @@
-"""What a file's map may show beside noisy densities: shares of kinds, means of values, areas by
-level; and the areas that answer a rectangle.
+"""Views of an exported map besides noisy densities.
+
+Shares of kinds, means of values, areas by level; and the areas that answer a rectangle.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from dpviz.render.means import mean_marks
 from dpviz.render.scene import Mark, Scene
 
 STEPS = 2**32 - 1
-"""Of the box's sides, for corners of areas: a tenth of a millimetre in a city."""
+"""Steps per side of the box, for corners of areas: a tenth of a millimetre in a city."""
 
 ALL = "All kinds"
 
@@ -51,7 +52,7 @@ class View:
 def maps_of(
     releases: Sequence[PointRelease], names: Sequence[str]
 ) -> tuple[Sequence[PointRelease], Sequence[str]]:
-    """What is drawn of releases: of one with kinds all together, then each."""
+    """Releases to draw and their names: a single one with kinds as a whole, then by kind."""
     first = releases[0]
     if len(releases) > 1 or not first.kinds:
         return releases, names
@@ -59,7 +60,7 @@ def maps_of(
 
 
 def attribute_views(releases: Sequence[PointRelease]) -> list[View]:
-    """Of one release the kind that leads and the share of each, and the mean of the values."""
+    """Views of a single release: leading kind, share of each kind, and mean of the values."""
     release = releases[0]
     if len(releases) > 1:
         return []

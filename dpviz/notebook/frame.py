@@ -1,7 +1,7 @@
-"""What a release is at the end of a notebook's cell: the one-file map in a frame of its own.
+"""Display of a release in a notebook: the one-file map in a frame of its own.
 
 It needs no network and no kernel, so that it stays in the notebook's file, and what it adds to that
-is bounded. Imported at start-up: whatever draws is imported where it is used.
+is bounded. Imported at start-up: modules that draw are imported where they are used.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ FRAME = (
     '<iframe title="{title}" sandbox="allow-scripts allow-downloads" loading="lazy" '
     'allow="fullscreen" style="width:100%;height:{height}px;border:0" srcdoc="{page}"></iframe>'
 )
-"""A frame without an origin: what is in it reads nothing of the notebook."""
+"""A sandboxed frame without an origin: its content cannot read the notebook."""
 
 
 def frame(release: Release) -> str:
@@ -60,7 +60,7 @@ def _shown(release: Release) -> str:
 
 
 def _scene(release: Any) -> str:
-    """The map of trips or sequences; empty where there is none."""
+    """Page with the map of trips or sequences; empty for other releases."""
     from dpviz.exports.scenes import scene_page
 
     page = scene_page(release)
@@ -68,7 +68,7 @@ def _scene(release: Any) -> str:
 
 
 def _maps(release: Release) -> tuple[str, Sequence[Mapped], Sequence[str]]:
-    """A note, and the maps of a release with their labels; none where no map is made of it."""
+    """A note, and the maps of a release with their labels; empty if it cannot be mapped."""
     if is_areas(release):
         if shapely.get_num_coordinates(release.frame.shapes).sum() <= CORNERS:
             return "", [release], ()
@@ -106,7 +106,7 @@ def _coarse(release: PointRelease) -> tuple[str, Sequence[Mapped], Sequence[str]
 
 
 def _down_to(release: PointRelease, level: int) -> PointRelease | None:
-    """A release without what is below a level; None where it is still too large."""
+    """A release without the nodes below a level; None if it is still too large."""
     if release.table.nodes.levels[level].stop > CELLS:
         return None
     trees = []
@@ -134,7 +134,7 @@ def _note(text: str) -> str:
 
 
 def summary(release: Release) -> str:
-    """What a release says of itself, as a small table without a program."""
+    """Metadata of a release as a small table without scripts."""
     header = release.header
     parameters = ", ".join(f"{name} = {value}" for name, value in header.parameters.items())
     price = f"ε = {header.epsilon:g}" + (f", δ = {header.delta:g}" if header.delta else "")

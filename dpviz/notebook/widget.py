@@ -34,7 +34,7 @@ class Map(anywidget.AnyWidget):  # type: ignore[misc]
     Attributes:
         rectangle: as drawn, or as set from Python: west, south, east, north in degrees, or None.
         answer: of the release to the rectangle, a tuple of answers of several; None without a
-            rectangle. One that is drawn outside of the domain is none; set from Python it is a
+            rectangle. One drawn outside of the domain becomes None; set from Python it raises a
             DomainError.
         camera: where one looks: longitude, latitude, zoom; None before the map is moved. Maps of
             different domains are linked by ``traitlets.link((a, "camera"), (b, "camera"))``.
@@ -76,7 +76,7 @@ class Map(anywidget.AnyWidget):  # type: ignore[misc]
 
         Raises:
             ReleaseError: no release or too many, not 2-D, or not of one domain.
-            DomainError: the rectangle is none, or outside the domain.
+            DomainError: the rectangle is invalid, or outside the domain.
         """
         for each in releases:
             require(each, Release, "release", ReleaseError)

@@ -1,4 +1,4 @@
-"""From a release to a picture: pydeck layers with Arrow columns, colours, legends, words.
+"""Pictures of releases: pydeck layers with Arrow columns, colours, legends, words.
 
 This room sees releases only, never a record, and knows nothing of the page that shows its scenes.
 """

@@ -51,7 +51,7 @@ def areas_scene(
         camera: where to look first; the whole domain by default.
 
     Raises:
-        DataError: no such level.
+        DataError: unknown level.
     """
     marks, legend = level_marks(release, level)
     return scene_of(release, marks, legend, camera=camera)

@@ -1,4 +1,4 @@
-"""Where am I: the ground below the cells, shores and borders above them, names of places."""
+"""Ground below the cells, shores and borders above them, names of places: for orientation."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ REGION = 2.5
 """Degrees across that are shown with the finer outlines at most."""
 
 VARIABLE = "DPVIZ_BASEMAP"
-"""The environment's name for an owner's base map file: see :mod:`dpviz.render.basemap_file`."""
+"""Environment variable with an owner's base map file: see :mod:`dpviz.render.basemap_file`."""
 
 AROUND = 3.0
-"""Of the rectangle's size, on every side: what a visitor may move to."""
+"""Margin on every side that a visitor may move to, in sizes of the rectangle."""
 
 FILLED = {"land": LAND, "water": WATER}
 
@@ -165,7 +165,7 @@ def river() -> Mark:
 
 @lru_cache(maxsize=1)
 def town_names() -> Mark:
-    """Of the invented city's towns, above their centres."""
+    """Names of the invented city's towns, above their centres."""
     order = sorted(TOWNS, key=lambda town: -town.share)
     rows = []
     for rank, town in enumerate(order):
@@ -176,8 +176,9 @@ def town_names() -> Mark:
 
 
 def is_city(bounds: Bounds, source: str = "") -> bool:
-    """Whether a rectangle is the built-in city's, which has a ground of its own; or lies in it, and
-    records of the city's name do.
+    """Return whether the built-in city's own ground is to be drawn in a rectangle.
+
+    True for the city's rectangle, and for any within it if ``source`` is the city's name.
     """
     inward = (np.array(bounds) - BOUNDS) * (1, 1, -1, -1)
     return bool(np.allclose(inward, 0.0, atol=1e-6) or (source == CITY and (inward >= 0).all()))

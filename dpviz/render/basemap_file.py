@@ -33,7 +33,7 @@ def basemap_marks(path: str | Path, bounds: Bounds) -> tuple[Mark, ...]:
     """The marks of a file around a rectangle (west, south, east, north in degrees).
 
     Raises:
-        ParameterError: no such file, no geometry, or nothing in it near the rectangle.
+        ParameterError: a missing file, no geometry, or nothing in it near the rectangle.
     """
     place = Path(path)
     if not place.is_file():

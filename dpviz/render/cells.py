@@ -44,7 +44,7 @@ def node_bounds(release: PointRelease) -> Float:
 
 
 FARTHEST = 540.0
-"""Degrees from the meridian or the equator: what is beyond is nowhere on a map of the Earth."""
+"""Degrees from the meridian or the equator: beyond it nothing is on a map of the Earth."""
 
 
 def domain_bounds(domain: Domain) -> Bounds:
@@ -90,7 +90,7 @@ def _worked_out(release: PointRelease) -> Detail:
 
 
 def tiles(release: PointRelease) -> bool:
-    """Whether the leaves tile the domain; overlapping boxes are drawn raw only."""
+    """Return whether the leaves tile the domain; overlapping boxes are drawn raw only."""
     nodes = release.nodes
     return int(nodes.volume[nodes.leaf].sum()) == int(nodes.volume[nodes.levels[0]].sum())
 
@@ -140,7 +140,7 @@ def density_legend(
 
 
 def _stands_out(release: PointRelease, scale: Scale) -> bool:
-    """Whether a cell has a class of the scale at any zoom."""
+    """Return whether any cell reaches the lowest class of the scale at any zoom."""
     adapted = adaptive(release)
     drawn = (adapted.kind != QUIET) & (adapted.kind != NEVER)
     return bool((drawn & (adapted.total / adapted.km2 >= scale.bounds[0])).any())

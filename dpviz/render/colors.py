@@ -34,7 +34,7 @@ class Themed:
         return self.light if theme == "light" else self.dark
 
     def map(self, change: Callable[[Any], Any]) -> Themed:
-        """What a change makes of both."""
+        """Apply a change to the light and the dark value."""
         return Themed(change(self.light), change(self.dark))
 
     def faint(self, alpha: int) -> Themed:
@@ -80,11 +80,14 @@ MORE_B = Themed(stops("c7b6e9 9d84d5 7155b7 422f87"), stops("483a7d 7d61c5 b29ae
 ACCENT = Themed(*stops("c2410c ff7a2f"))
 COOL_ACCENT = Themed(*stops("0073b0 38c6f4"))
 ACCENTS = {"tide": ACCENT, "ember": COOL_ACCENT, "grey": ACCENT}
-"""What the visitor drew, and nothing else; far from every colour of its palette for every eye."""
+"""Colours of the visitor's own shapes only, by palette.
+
+They are far from every colour of the palette, also for colour-blind eyes."""
 
 PAIR = ("#127aa0", "#d2521a")
-"""Of A and B in charts: a colour of the ramp and one like the accent, at least 3 : 1 on a light and
-on a dark page."""
+"""Colours of A and B in charts: one of the ramp and one like the accent.
+
+Their contrast is at least 3 : 1 on a light and on a dark page."""
 
 LAND = Themed(*stops("f6f4ef 171b20"))
 WATER = Themed(*stops("dbe4ea 0c0f13"))
@@ -122,7 +125,7 @@ CELL_ALPHA = 0.94
 """Opacity of a cell on the ground of our own."""
 
 FIRST = 0.09
-"""Where on the ramp the lowest class lies: a step away from the ground."""
+"""Position of the lowest class on the ramp: a step away from the ground."""
 
 
 def oklab(rgb: ArrayLike) -> Float:

@@ -61,12 +61,12 @@ class Detail:
 
 
 def stands(count: Float, variance: Float) -> Mask:
-    """Whether counts stand out of their noise."""
+    """True where counts stand out from their noise, by :data:`STANDS` standard deviations."""
     return np.asarray((count > 0) & (count >= STANDS * np.sqrt(variance)))
 
 
 def detail(nodes: Decomposition, km2: Float, side: Float, *, correlated: bool = False) -> Detail:
-    """Which nodes to draw at which zoom, and with what density.
+    """Choose the nodes to draw at each zoom, and their densities.
 
     Args:
         nodes: of a release, children tiling their parents.

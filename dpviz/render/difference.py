@@ -1,5 +1,7 @@
-"""Where two releases differ beyond their errors, of noise and of cut cells: a box is the coarser of
-what each shows; where these do not nest, boxes are halves of the domain, added up.
+"""Differences of two releases beyond their noise and uniformity errors.
+
+A box is the coarser of the cells that each release shows; where these do not nest, boxes are
+halves of the domain, added up.
 """
 
 from __future__ import annotations
@@ -114,8 +116,10 @@ def difference(
 def _compared(
     releases: Sequence[PointRelease], lo: Int, hi: Int, least: float, shared: bool
 ) -> tuple[NDArray[Any], ...]:
-    """Of boxes, (q,) each: counts and larger errors of A and of B, the error of their difference,
-    and whether that stands out of so many of them.
+    """Counts and errors of A and B in boxes, and their difference's error and clarity.
+
+    Each has shape (q,); an error is the larger of noise and uniformity. A difference is clear if
+    it is at least ``least`` standard deviations.
     """
     a, b = (release.count_boxes(lo, hi) for release in releases)
     errors_a, errors_b = _errors(a), _errors(b)
@@ -188,7 +192,7 @@ def added_up(
 
 
 BOUND = {f"get{name.title()}": name for name in ("bounds", "density", "since", "until")}
-"""What a layer of cells reads of :func:`drawn_columns`."""
+"""Columns of :func:`drawn_columns` that each accessor of a layer of cells reads."""
 
 
 def one_palette(colors: Themed) -> dict[str, Any]:

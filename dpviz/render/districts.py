@@ -66,7 +66,7 @@ class Choropleth:
         return float(full), float(gone)
 
     def triangles(self) -> tuple[Float, NDArray[np.int64]]:
-        """What fills the shapes: closed rings (k, 4, 2), and the district of each (k,)."""
+        """Triangles that fill the shapes: closed rings (k, 4, 2), and the district of each (k,)."""
         split = shapely.constrained_delaunay_triangles(self.shapes)
         part, owner = shapely.get_parts(split, return_index=True)
         return shapely.get_coordinates(part).reshape(-1, 4, 2), owner

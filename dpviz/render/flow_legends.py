@@ -22,7 +22,7 @@ def path_legend(strings: Strings, visited: float | None) -> Legend:
 
 
 def trip_legend(visited: float | None) -> Legend:
-    """What moves on the map."""
+    """Legend of the synthetic trips that move on the map."""
     return Legend(
         title="Synthetic trips, drawn from the release",
         swatches=(Swatch("one trip, nobody's own", ACCENT), *_visits(visited)),

@@ -14,8 +14,8 @@ import numpy as np
 from dpviz.trees.lattice import Float, Int
 
 GAP, BEND, BENDS = 0.2, 0.16, 14
-"""How far an arrow stays away from the centres, in sides of a cell; how far it leans to its right,
-so that the way back has room, as a share of its length; points along it."""
+"""Gap between an arrow and the centres, in sides of a cell; its bend to the right, which leaves
+room for the way back, as a share of its length; number of points along it."""
 
 
 def path_line(places: Float, string: Sequence[int], rank: int) -> Float:

@@ -24,15 +24,15 @@ from dpviz.trees.lattice import Float, Int
 
 
 def above_noise(count: Float, sd: Float, among: int) -> Mask:
-    """Which of the largest of so many counts are above what noise alone would reach among them.
+    """True where the largest of many counts exceed what noise alone would reach among them.
 
-    Of n Laplace variables of standard deviation 1 half a one is above ln(n)/√2: a count that was
-    chosen for its size from 20,000 has to be 7 standard deviations of its noise. For sums of many
-    draws, which are nearer to normal, it is more than enough.
+    Among n Laplace variables of standard deviation 1, half a one is expected above ln(n)/√2: a
+    count chosen for its size from 20,000 has to be 7 standard deviations of its noise. For sums
+    of many draws, which are nearer to normal, the bound is stricter than needed.
 
     Args:
         count: the largest ones, (k,).
-        sd: of their noise, (k,).
+        sd: standard deviations of their noise, (k,).
         among: how many they were chosen from.
     """
     return np.asarray(count > max(STANDS, math.log(max(among, 1)) / math.sqrt(2)) * sd)

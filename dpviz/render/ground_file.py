@@ -1,7 +1,7 @@
-"""In a child process: the shapes of an owner's base map file near a rectangle, by kind and name.
+"""Read the shapes of a base map file near a rectangle, by kind and name, in a child process.
 
-The file is public, but whoever drew it is a stranger: GDAL and GEOS read, repair and cut it under
-limits. It never sees a record.
+The file is public but untrusted: GDAL and GEOS read, repair and cut it under limits. The process
+never sees a record.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from dpviz.lazy import pa, pyogrio, pyproj, shapely
 from dpviz.releases.points.region_file import shapes_of
 
 AROUND = 0.25
-"""Of the domain's size, on every side: what is kept of the file."""
+"""Margin on every side within which shapes are kept, in sizes of the domain."""
 
 PIXELS = 4_000
 """Shapes are simplified to the domain's width divided by this."""
@@ -74,7 +74,7 @@ def near(path: str, bounds: tuple[float, float, float, float]) -> Any:
         kinds, names, shapes = _rows(place, wide)
     except DpvizError:
         raise
-    except Exception as error:  # whatever a broken file makes of the readers
+    except Exception as error:  # any error that a broken file causes in the readers
         raise ParameterError(f"cannot be read as {FORMATS}") from error
     box = shapely.box(*wide)
     inside = shapely.intersects(shapes, box)
@@ -113,7 +113,7 @@ def _rows(path: Path, wide: tuple[float, float, float, float]) -> Rows:
 
 
 def _layers(path: Path, wide: tuple[float, float, float, float], tiles: bool) -> Rows:
-    """Of each layer, what lies near; of tiles, those of a zoom that fits the domain."""
+    """Shapes of all layers in the box ``wide``; tiles are read at the zoom that fits."""
     kinds: list[str] = []
     names: list[str] = []
     outlines: list[Any] = []
@@ -153,7 +153,7 @@ def _layers(path: Path, wide: tuple[float, float, float, float], tiles: bool) ->
 
 
 def _read(layer: str, columns: dict[str, list[Any]], shapes: Any, tiles: bool) -> Rows:
-    """What a layer's columns, or else its name, say of its shapes; of land use the green only."""
+    """Kinds, names and shapes of a layer, by its columns or its name; land use: green only."""
     given = columns.get("class" if tiles and "class" in columns else "kind")
     stated = [str(each or "").lower() for each in given or [""] * len(shapes)]
     usual = LAYERS.get(layer, "")

@@ -43,33 +43,33 @@ STRENGTHS = 4
 """Classes of density, as strengths of a kind's colour."""
 
 WEAKEST = 0.3
-"""Of a kind's colour, on the way from the ground."""
+"""Weakest strength of a kind's colour: its share in the mix with the ground."""
 
 KIND_COLORS = Themed(
     stops("0d4f94 b4520a 17906c 5b2470 b09a1a 56606c"),
     stops("5aa0f2 ff9f4a 5fdcb3 9d6bd6 f4e08a 7d8aa0"),
 )
-"""Of the kinds with the most records, on light and on dark ground."""
+"""Colours of the kinds with the most records, on light and on dark ground."""
 
 SHARE_BOUNDS = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9)
 """Lower bounds of the classes of a share."""
 
 WIDEST = 0.5
-"""Of an interval of a share that has a colour."""
+"""Largest width of the interval of a share that is given a colour."""
 
 
 @dataclass(frozen=True, eq=False)
 class KindCells:
-    """What is drawn at some zooms: n boxes, each with the counts of the area that it is part of.
+    """Cells drawn at some zooms: n boxes, each with the counts of the area that it is part of.
 
     Attributes:
         km2: of the area, float64 (n,).
         offsets, origin: where the boxes are on the map.
         since, until: zooms at which a box is drawn.
         count: of each kind, float64 (kinds, n).
-        variance: likewise: the larger of that of the noise and that of what uniformity assumes, as
-            a box of all kinds may cut a cell of one.
-        quiet: which areas cannot be distinguished from empty ones.
+        variance: likewise: the larger of the variances of the noise and of the uniformity error,
+            as a box of all kinds may cut a cell of one.
+        quiet: true for areas that cannot be distinguished from empty ones.
     """
 
     km2: Float
@@ -88,7 +88,7 @@ class KindCells:
 
     @property
     def home(self) -> NDArray[np.bool_]:
-        """What is drawn where the whole domain is in sight, and stands out."""
+        """True for boxes drawn when the whole domain is in view, except quiet ones."""
         return np.asarray((self.since == 0.0) & ~self.quiet)
 
 
@@ -115,11 +115,11 @@ def kind_cells(release: PointRelease) -> KindCells:
 def _grouped(
     part: PointRelease, lo: Int, hi: Int, member: Int, alone: NDArray[np.bool_]
 ) -> tuple[Float, Float, Float]:
-    """Of one kind in the areas that boxes make together, (boxes,) each: counts, and variances of
-    their noise and of what uniformity assumes.
+    """Counts of one kind per area, and the variances of their noise and uniformity error.
 
-    Boxes within one leaf share its noise, so that their variances are its own by their surface:
-    sums of them are never too small.
+    Each has shape (boxes,): a box has the values of the area that it is part of. Boxes within one
+    leaf share its noise, so each gets its part of the leaf's variance by surface: sums of them are
+    never too small.
     """
     answers, nodes = part.count_boxes(lo, hi), part.nodes
     count, cut = (_added(member, each) for each in (answers.count, answers.uniformity_sd**2))
@@ -132,7 +132,7 @@ def _grouped(
 
 
 def _added(member: Int, values: Float) -> Float:
-    """Of each box the sum over its area, (boxes,)."""
+    """Sum over the area of each box, (boxes,)."""
     sums: Float = np.bincount(member, values).astype(np.float64)
     return sums[member]
 

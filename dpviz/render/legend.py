@@ -27,7 +27,7 @@ class Swatch:
 
 
 WITHIN_NOISE = Swatch("too few to tell from none", QUIET, width=1.5)
-"""Of lines: streets and moves."""
+"""Swatch for lines (streets and moves) within the noise."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +40,7 @@ class Legend:
         palettes: the same classes in every palette, where the visitor may choose one.
         labels: the lower bound of each class, in words; "" has none.
         widths: pixels of the classes that are lines.
-        blank: what a blank place means; "" where nothing is blank.
+        blank: meaning of a blank place; "" where nothing is blank.
         swatches: beside the classes.
         empty: no class is on the map, unless its cells are shown raw.
     """
@@ -92,12 +92,12 @@ def scale_labels(scale: Scale) -> list[str]:
 
 
 def blank_words(scale: Scale) -> str:
-    """What blank means of densities in the classes of a scale."""
+    """Legend text that explains blank cells on a scale of densities."""
     return f"blank: under {compact(scale.bounds[0])}, or too few to tell from none"
 
 
 def line_labels(scale: Scale) -> list[str]:
-    """The same of lines, of which all under the second bound are the first class.
+    """Labels of line classes: all lines under the second bound are in the first class.
 
     >>> line_labels(Scale((10, 20, 50)))
     ['< 20', '20', '50']

@@ -7,14 +7,14 @@ import math
 from dpviz.releases.answers import RangeAnswers
 
 MINUS = "−"
-"""Of numbers in words, as wide as +; a hyphen is none."""
+"""Minus sign of numbers in words, as wide as +; a hyphen is narrower."""
 
 NO_BREAK = "\u00a0"
 """A space at which no line ends: a number and its unit stay together."""
 
 LAST_DIGITS = 1e-7
-"""What is beyond a decimal place by less than this share of it is on it, but for a float's error:
-that of a float32, in which maps get standard deviations, is 6e-8."""
+"""Share of a decimal place below which an excess counts as a rounding error of floats: that of a
+float32, in which maps get standard deviations, is 6e-8."""
 
 
 def rounded(value: float, half_width: float) -> str:
@@ -31,7 +31,7 @@ def rounded(value: float, half_width: float) -> str:
 
 
 def half_width_words(half_width: float) -> str:
-    """What stands after ±, rounded up: no interval is shown narrower than it is.
+    """Text of a half-width after ±, rounded up: no interval is shown narrower than it is.
 
     It has two digits where it begins with 1, 2 or 3, else one.
 

@@ -36,7 +36,7 @@ SIZES = {"screen": (1920, 1080), "print": (3508, 2480)}
 """Pixels: a slide, and A4 across at 300 dots an inch."""
 
 IN_REPORT, IN_REPORT_UNIT = (1600, 1080), 2.0
-"""Of one map that stands at half of a sheet's width: words are larger, that they can be read."""
+"""Pixels and unit of one map at half of a sheet's width: text is larger, to be legible."""
 
 SMALL, SMALL_WIDE = 4, 180
 """Small maps in a row, and pixels of each: in all about as wide as a page shows them."""

@@ -37,7 +37,7 @@ def rings_of(boxes: Float) -> Float:
 
 
 def is_degrees(crs: str) -> bool:
-    """Whether the CRS is plain longitude and latitude, which needs no transformation."""
+    """Return whether the CRS is plain longitude and latitude, which needs no transformation."""
     return crs.upper() in {"EPSG:4326", "OGC:CRS84"}
 
 

@@ -204,7 +204,7 @@ def answer_marks(release: RoadRelease, edges: Int) -> list[Mark]:
 
 
 def _shared_end(line: Float, following: Float) -> list[float]:
-    """Where two lines, of whichever direction, meet: the ends that are nearest to each other."""
+    """Point where two lines of any direction meet: the ends that are nearest to each other."""
     ends, others = line[[0, -1]], following[[0, -1]]
     away = np.hypot(*(ends[:, None] - others[None]).transpose(2, 0, 1)).min(axis=1)
     return [float(each) for each in ends[int(away.argmin())]]

@@ -100,7 +100,7 @@ def lines_scale(top: float) -> Scale:
 
 
 def line_colors() -> Themed:
-    """Of the five classes: the stronger half of the ramp, which a thin line can be seen in."""
+    """Line colours of the five classes: the stronger half of the ramp, visible in a thin line."""
     return classed("tide", len(LINE_WIDTHS), first=0.5)
 
 

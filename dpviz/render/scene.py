@@ -77,7 +77,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Camera:
-    """Where the map first looks: ``bounds`` (west, south, east, north) to fit, or centre and zoom.
+    """Initial view of the map: ``bounds`` (west, south, east, north) to fit, or centre and zoom.
 
     The visitor's own movements are kept until ``key`` changes.
     """
@@ -111,7 +111,7 @@ class Animation:
 
 @dataclass(frozen=True, kw_only=True)
 class Scene:
-    """What a map shows.
+    """A map to show: its marks, camera, legend and controls.
 
     Attributes:
         marks: drawn in this order, the first at the bottom.
@@ -181,7 +181,7 @@ class Scene:
 
 
 def credit(marks: Sequence[Mark]) -> str:
-    """Whose ground lies below the cells; nothing to say of an invented city's, or of one's own."""
+    """Credit for the ground below the cells; empty for an invented city's or an owner's own."""
     return "ground: Natural Earth" if any(mark.id == BUNDLED for mark in marks) else ""
 
 

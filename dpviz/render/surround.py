@@ -1,4 +1,4 @@
-"""What surrounds the cells in a picture file: ground, shores, names, scale bar."""
+"""Surroundings of the cells in a picture file: ground, shores, names, scale bar."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ METRES = 40_075_017.0
 """Around the equator."""
 
 VERBATIM: dict[str, Any] = {"parse_math": False}
-"""Of texts that others wrote: two dollar signs in one are no formula."""
+"""Options for untrusted text: two dollar signs in it do not make a formula."""
 
 NAMES = 16
 """Names in a picture at most."""
@@ -119,7 +119,7 @@ def scale_bar(most: float) -> tuple[float, str]:
 
 
 def opacity(fade: Sequence[float] | None, zoom: float) -> float:
-    """Of a mark that is full at the one zoom and gone at the other, as the map has it."""
+    """Opacity at a zoom of a mark that fades out between two zooms, as on the map."""
     return float(np.clip((fade[1] - zoom) / (fade[1] - fade[0]), 0, 1)) if fade else 1.0
 
 

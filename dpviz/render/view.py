@@ -60,7 +60,7 @@ def series_scene(
     base: Sequence[Mark] | None = None,
     most: int = MOST,
 ) -> Scene:
-    """Several releases over each other, ``cells-0`` and on: whoever shows it picks one or two.
+    """Several releases over each other, ``cells-0`` and on: the caller shows one or two.
 
     Args:
         releases: of the same domain; 2-D.

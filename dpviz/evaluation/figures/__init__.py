@@ -33,7 +33,7 @@ def reproduce(
         The papers' statements, and what we find.
 
     Raises:
-        ParameterError: an unknown name, no such folder, fewer than one repetition, or files in
+        ParameterError: an unknown name, a missing folder, fewer than one repetition, or files in
             place of those that would be written.
     """
     if name not in FIGURES:
