@@ -103,11 +103,6 @@ def point_axes(geometry: Any) -> list[Any]:
     ]
 
 
-def _tried(value: Any, kind: str) -> Any:
-    """A cast that gives nothing where it fails, in dialects that have one."""
-    return exp.TryCast(this=value.copy(), to=exp.DataType.build(kind), safe=True)
-
-
 def as_unit(value: Any, dialect: str) -> Any:
     """The id of a unit as text, of which two are equal where their letters are.
 
