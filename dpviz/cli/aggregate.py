@@ -39,7 +39,8 @@ def aggregate(
     as_json: Json = False,
 ) -> None:
     """Keep sources as EXACT COUNTS per cell, a SENSITIVE file to build from and to append to."""
-    from dpviz.build import require_public, stated_domain
+    from dpviz.private.load.sources import stated_domain
+    from dpviz.private.payment import require_public
 
     path, name = destination(output), Path(output).name
     before = identity(path)

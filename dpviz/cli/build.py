@@ -19,8 +19,9 @@ from dpviz.cli.root import app, complain, emit, progress, settings, simulated
 from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
-    from dpviz.build import DataHandle, Handle, Ledger
     from dpviz.methods.points.declared import Declared
+    from dpviz.private.handle import DataHandle, Handle
+    from dpviz.private.ledger import Ledger
     from dpviz.releases.release import Release
 
 METHODS = {"points": "privtree", "areas": "areas", "roads": "event-histogram"}
@@ -71,10 +72,10 @@ def build(
     The public frame decides what is counted: --bounds alone points, --areas areas, --graph trips or
     events on streets, --alphabet sequences of symbols, --side sequences of places in time.
     """
-    from dpviz.build import Ledger
     from dpviz.build import build as release_of
     from dpviz.methods import method_with
     from dpviz.methods.points.declared import Declared
+    from dpviz.private.ledger import Ledger
     from dpviz.queries.wishes import parse_all
 
     kind = data.kind(source)

@@ -24,7 +24,7 @@ def check(
     as_json: Json = False,
 ) -> None:
     """Tell the owner, EXACTLY, which records would be dropped and why; no part of any release."""
-    from dpviz.build import CHECK_HEADING
+    from dpviz.private.load.check import HEADING as CHECK_HEADING
 
     kind = data.kind(source)
     if kind not in CHECKED:
@@ -40,7 +40,7 @@ def check(
 
 
 def _checked(source: str, kind: str, data: Data) -> tuple[dict[str, int], str]:
-    from dpviz.build import check_places, check_points, check_sequences, check_trips
+    from dpviz.private.load.check import check_places, check_points, check_sequences, check_trips
     from dpviz.roads.steps import Steps
 
     frame, places, read = data.frame, data.places, data.reading

@@ -13,8 +13,9 @@ from dpviz.errors import DomainError, ParameterError
 from dpviz.lists import words
 
 if TYPE_CHECKING:
-    from dpviz.build import Areas, Cells
     from dpviz.domain import Domain
+    from dpviz.private.load.cells import Cells
+    from dpviz.releases.areas.partition import Areas
     from dpviz.roads.graph import RoadGraph
 
 POINTS, AREAS, TRIPS, SYMBOLS, PLACES = "points", "areas", "trips", "symbols", "places in time"
@@ -138,7 +139,7 @@ class Frame:
         Raises:
             ParameterError: a grid beside them, or their number without them.
         """
-        from dpviz.build import leaf_cells
+        from dpviz.private.load.cells import leaf_cells
 
         if self.leaves is None:
             if self.cells is not None:
@@ -169,7 +170,7 @@ class Data:
         Raises:
             ParameterError: two frames; or none, of a source that needs one.
         """
-        from dpviz.build import CITY
+        from dpviz.datasets.geography import CITY
 
         frames = {kind: name for name, kind in FRAMES.items() if name in given(self.frame)}
         if len(frames) > 1:
@@ -219,7 +220,9 @@ class Data:
             ParameterError: an option that this kind of data needs is missing.
             DataError: the source cannot be read so.
         """
-        from dpviz.build import CITY, AreaData, alphabet_of
+        from dpviz.datasets.geography import CITY
+        from dpviz.private.areas import AreaData
+        from dpviz.private.load.sequences import alphabet_of
 
         kind, frame = self.kind(source), self.frame
         how = {**self.reading, "public": public, "name": name}
@@ -283,7 +286,8 @@ class Data:
         Raises:
             DataError: the file cannot be read as areas.
         """
-        from dpviz.build import areas_of, stated_domain
+        from dpviz.private.load.sources import stated_domain
+        from dpviz.releases.areas.source import areas_of
 
         places, frame = self.places, self.frame
         stated = places.bounds is not None or stated_domain(source) is not None

@@ -14,11 +14,11 @@ from dpviz.errors import ParameterError
 from dpviz.lists import distinct, words
 
 if TYPE_CHECKING:
-    from dpviz.build import DataHandle
     from dpviz.cli.data import Data
     from dpviz.cli.options import Measures, Run
     from dpviz.evaluation.experiments import Experiment
     from dpviz.evaluation.rows import MeasureRow
+    from dpviz.private.handle import DataHandle
     from dpviz.queries.workloads import Workload
 
 METRIC = ("mean_relative_error",)
@@ -30,10 +30,10 @@ NONEMPTY_DRAWS = 20
 
 def evaluate_points(source: str, data: Data, order: Run, measures: Measures) -> None:
     """Measure relative errors of range queries."""
-    from dpviz.build import require_public
     from dpviz.evaluation.experiments import Experiment, fitted
     from dpviz.evaluation.points import PointBench
     from dpviz.evaluation.rows import summary
+    from dpviz.private.payment import require_public
 
     output, plot, workload = order.output, measures.plot, measures.workload
     require_files(output, plot, source, workload)

@@ -12,7 +12,7 @@ from dpviz.cli.root import Json, LedgerFile, app, emit
 from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
-    from dpviz.build import Account
+    from dpviz.private.ledger import Account
 
 ledger = typer.Typer(no_args_is_help=True, help="What sensitive data sets have spent.")
 app.add_typer(ledger, name="ledger")

@@ -119,8 +119,8 @@ def _truth(
     matching: Matching, releases: tuple[PointRelease, PointRelease], sources: tuple[str, str]
 ) -> MatchTruth:
     """Exact answers on two public sources, each in its release's domain."""
-    from dpviz.build import require_public
     from dpviz.evaluation.matching import match_truth
+    from dpviz.private.payment import require_public
 
     handles = [
         dpviz.load(source, release.domain, columns=release.domain.columns, public=True)

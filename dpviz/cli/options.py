@@ -70,7 +70,7 @@ class Places:
         Raises:
             ParameterError: no bounds, and a source that states none.
         """
-        from dpviz.build import stated_domain
+        from dpviz.private.load.sources import stated_domain
 
         axis: dict[str, Any] = {}
         for each in beside:

@@ -15,7 +15,7 @@ from dpviz.errors import DpvizError, ParameterError, ReleaseError
 from dpviz.files.writing import beside, destination, mark, paid_for, recovered
 
 if TYPE_CHECKING:
-    from dpviz.build import Ledger
+    from dpviz.private.ledger import Ledger
 
 SPACE = 256_000_000
 """Bytes that must be free on the disk of the output before anything is paid."""

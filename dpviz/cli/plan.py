@@ -88,7 +88,7 @@ def plan(
 
 def _public(like: str, domain: Any) -> Any:
     """An earlier release, or public records that no ledger knows as sensitive."""
-    from dpviz.build import require_public
+    from dpviz.private.payment import require_public
     from dpviz.releases.files import KEY, metadata_of
 
     if KEY in metadata_of(like):

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 def evaluate_roads(source: str, data: Data, order: Run, measures: Measures) -> None:
     """Measure squared errors of clustered and corridor queries."""
-    from dpviz.build import require_public
     from dpviz.evaluation.experiments import Experiment
     from dpviz.evaluation.roads import METHODS, RoadBench, summary
+    from dpviz.private.payment import require_public
 
     output = order.output
     edges = distinct(whole_numbers(measures.lengths, "--lengths"))

@@ -218,9 +218,9 @@ def public_box(
     Raises:
         DomainError: no box, or one outside the area of use of its CRS.
     """
-    from dpviz.build import stated_domain
     from dpviz.domain import Domain
     from dpviz.planning.bounds import doubt, require_area
+    from dpviz.private.load.sources import stated_domain
 
     domain = Domain.from_bounds(limits, tuple(names), crs, **(axis or {}))
     require_area(domain)

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 def evaluate_sequences(source: str, data: Data, order: Run, measures: Measures) -> None:
     """Measure models of sequences: PrivTree's figures 6 and 7, and AdaTrace's errors."""
-    from dpviz.build import require_public
     from dpviz.evaluation.experiments import Experiment
     from dpviz.evaluation.sequences import SequenceBench, measure_order, require_sizes, summary
+    from dpviz.private.payment import require_public
 
     output, plot = order.output, measures.plot
     require_files(output, plot, source, *data.files)

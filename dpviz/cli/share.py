@@ -16,7 +16,7 @@ from dpviz.cli.root import Json, LedgerFile, app, complain, emit, numbers
 from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
-    from dpviz.build import Account
+    from dpviz.private.ledger import Account
     from dpviz.releases.counts import AreaRelease, PointRelease
 
 Releases = Annotated[

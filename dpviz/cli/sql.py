@@ -26,8 +26,10 @@ def sql(
     as_json: Json = False,
 ) -> None:
     """Print the query that counts records by cell; its result is a SOURCE."""
-    from dpviz.build import CellQuery, checked_bits, checked_dialect
-    from dpviz.build import quoted_table as quoted
+    from dpviz.private.load.cellquery import CellQuery
+    from dpviz.private.load.dialects import checked_dialect
+    from dpviz.private.load.dialects import table as quoted
+    from dpviz.private.load.selection import checked_bits
 
     domain = places.domain(None, clock, attributes.without_values())
     assert domain is not None

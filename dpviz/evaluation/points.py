@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.build import DataHandle
 from dpviz.errors import ParameterError
 from dpviz.evaluation.experiments import SECONDS, Build, Measures, described_method, timed
 from dpviz.evaluation.metrics import SANITY, relative_errors, sanity_bound
@@ -22,6 +21,7 @@ from dpviz.evaluation.truth import (
 )
 from dpviz.methods.points.base import PointMethod
 from dpviz.methods.request import chosen_method
+from dpviz.private.handle import DataHandle
 from dpviz.queries.workloads import Workload
 from dpviz.releases.points.range_count import BULK
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.build import RoadData
 from dpviz.evaluation.experiments import SECONDS, Build, Measures, described_method, timed
 from dpviz.evaluation.rows import MeasureRow
 from dpviz.evaluation.rows import summary as row_summary
 from dpviz.evaluation.truth import exact_visits, trips_digest
 from dpviz.methods.request import chosen_method
 from dpviz.methods.roads.base import RoadMethod
+from dpviz.private.roads import RoadData
 from dpviz.releases.counts import RoadRelease
 from dpviz.roads.generate import clustered_workload, corridor_workload
 from dpviz.roads.graph import Float

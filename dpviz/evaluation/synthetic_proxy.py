@@ -14,11 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.build import DataHandle, build, from_points, per_record, positive_epsilon
+from dpviz.build import build, from_points
 from dpviz.datasets import DATASETS
 from dpviz.domain import Domain
 from dpviz.errors import ParameterError
 from dpviz.evaluation.truth import exact_counts
+from dpviz.private.budget import per_record, positive_epsilon
+from dpviz.private.handle import DataHandle
 from dpviz.queries.workloads import SIZES, workload
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.trees.lattice import Float

@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 import shapely
 
 import dpviz
-from dpviz.build import source_columns
 from dpviz.private.load.graphs import read_graph
+from dpviz.private.load.points import columns as source_columns
 from dpviz.private.load.roads import read_trips
 from dpviz.private.load.sequences import alphabet_of, read_sequences
 from dpviz.releases.points.region_file import read_regions

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from dpviz.build import Ledger
 from dpviz.errors import LedgerError
+from dpviz.private.ledger import Ledger
 from dpviz.render.cells import domain_bounds
 from dpviz.ui.areas.areas_form import areas_link
 from dpviz.ui.points.attributes_form import sums_link

@@ -8,10 +8,12 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.build import NEIGHBOURS, build, workload_of
+from dpviz.build import build
 from dpviz.methods import METHODS, names
 from dpviz.methods import method as find_method
 from dpviz.methods.roads.base import COMBINATIONS
+from dpviz.private.ledger.entries import NEIGHBOURS
+from dpviz.private.load.graphs import workload_of
 from dpviz.releases.counts import RoadRelease
 from dpviz.releases.header import Header
 from dpviz.roads.graph import RoadGraph

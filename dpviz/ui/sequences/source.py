@@ -12,21 +12,15 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from dpviz.build import (
-    CITY,
-    Cells,
-    SequenceData,
-    alphabet_of,
-    cells_of,
-    check_places,
-    check_sequences,
-    grid_cells,
-    has_header,
-    load,
-    public_extent,
-)
 from dpviz.datasets import DATASETS
+from dpviz.datasets.geography import CITY
 from dpviz.domain import Domain
+from dpviz.private.load.cells import Cells, cells_of, grid_cells
+from dpviz.private.load.check import check_places, check_sequences
+from dpviz.private.load.data import load
+from dpviz.private.load.sequences import alphabet_of, has_header
+from dpviz.private.load.sources import public_extent
+from dpviz.private.sequences import SequenceData
 from dpviz.render.projection import to_degrees
 from dpviz.ui.points.columns_form import columns_form, time_format_form
 from dpviz.ui.sequences.cells_form import Cutting, cutting_form

@@ -11,8 +11,9 @@ from typing import Any, Generic, TypeVar
 
 import streamlit as st
 
-from dpviz.build import Account, Ledger, account_key, clean_name
 from dpviz.errors import DataError, DpvizError, PrivacyError
+from dpviz.private.ledger import Account, Ledger, account_key
+from dpviz.private.ledger.names import clean_name
 from dpviz.progress import Progress
 from dpviz.ui.shared.access import may_publish
 from dpviz.ui.shared.making import making

@@ -1,7 +1,8 @@
 """A record on a border of areas is in the same area whichever engine reads it."""
 
 import dpviz
-from dpviz.build import AreaData, areas_of
+from dpviz.private.areas import AreaData
+from dpviz.releases.areas.source import areas_of
 from tests.private.load.engines.cases import CASES
 
 
