@@ -55,7 +55,7 @@ CORRIDOR = (
     ("api",),
     ("dpviz",),
     ("cli",),
-    ("__main__", "entry", "ui"),
+    ("__main__", "ui"),
 )
 """The rooms of the package by stages: none imports from a later one, nor two of a stage in turn."""
 
@@ -323,7 +323,7 @@ def test_what_needs_no_records_is_answered_without_an_engine(words, beside):
     """Every command had loaded it: two thirds of a second for the version."""
     code = (
         f"import contextlib, os, sys; os._exit = sys.exit; sys.argv[1:] = {words}\n"
-        "from dpviz_command import program\n"
+        "from dpviz.__main__ import program\n"
         "with contextlib.suppress(SystemExit): program()"
     )
     assert loaded(code, f"{HEAVY} {ENGINE} {beside}") == []

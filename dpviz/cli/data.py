@@ -27,7 +27,7 @@ RELEASES |= dict.fromkeys((SYMBOLS, PLACES, CITY_PLACES), "sequences")
 
 _FILES = "unit max_per_unit table dataset"
 _PLACES = f"{_FILES} columns crs decimal thousands time_format order"
-_BOX = f"{_PLACES} bounds x y"
+_BOX = f"{_PLACES} bounds"
 _STEPS = "time period zone cycle every"
 _CELLS = "side leaves cells steps gap"
 TAKES = {
@@ -58,52 +58,42 @@ class Frame:
     """Public options for records other than points in a box: areas, trips, sequences."""
 
     areas: str | None = option(
-        "--areas",
-        help="Count by area: a public file of polygons, h3:8 for hexagons, or "
-        "'rect=W,S,E,N;rect=…' for rectangles.",
+        "Count by area: a public file of polygons, h3:8 for hexagons, or "
+        "'rect=W,S,E,N;rect=…' for rectangles."
     )
     levels: str | None = option(
-        "--levels", help="With --areas: columns that name the levels, country,district,ward."
+        "With --areas: columns that name the levels, country,district,ward."
     )
-    name: str | None = option("--name", help="With --areas: the column that names them.")
+    name: str | None = option("With --areas: the column that names them.")
     graph: str | None = option(
-        "--graph",
-        help="Trips: the public road graph, NODES,EDGES tables, or one GraphML, GeoPackage or "
-        "GeoJSON file; city for the built-in one.",
+        "Trips: the public road graph, NODES,EDGES tables, or one GraphML, GeoPackage or "
+        "GeoJSON file; city for the built-in one."
     )
     components: str = option(
-        "--components",
-        default="refuse",
-        help="A disconnected graph: refuse it, keep largest or all.",
+        "A disconnected graph: refuse it, keep largest or all.", default="refuse"
     )
     directed: bool = option(
-        "--directed",
-        default=False,
-        help="Edges of the graph are one-way, from src to dst or as drawn.",
+        "Edges of the graph are one-way, from src to dst or as drawn.", default=False
     )
     alphabet: str | None = option(
-        "--alphabet", help="Sequences: the public symbols, a,b,c or 1..17, or a file of lines."
+        "Sequences: the public symbols, a,b,c or 1..17, or a file of lines."
     )
-    column: str | None = option("--column", help="The list column of symbols; needed in JSON.")
+    column: str | None = option("The list column of symbols; needed in JSON.")
     side: int | None = option(
-        "--side", help="Sequences of places in time: cells per side of the public grid, such as 8."
+        "Sequences of places in time: cells per side of the public grid, such as 8."
     )
-    leaves: str | None = option(
-        "--leaves", help="In place of --side: a release whose leaves are the cells."
-    )
+    leaves: str | None = option("In place of --side: a release whose leaves are the cells.")
     cells: int | None = option(
-        "--cells", help="With --leaves: most cells, 256 by default; fuller nodes are opened first."
+        "With --leaves: most cells, 256 by default; fuller nodes are opened first."
     )
     steps: bool = option(
-        "--steps", default=False, help="Only steps to a touching cell; sequences are cut at others."
+        "Only steps to a touching cell; sequences are cut at others.", default=False
     )
     gap: float | None = option(
-        "--gap", help="Session gap, in hours, 12 by default; a longer one begins a new sequence."
+        "Session gap, in hours, 12 by default; a longer one begins a new sequence."
     )
     drop_unknown: bool = option(
-        "--drop-unknown",
-        default=False,
-        help="Leave out edges that the graph lacks, or symbols that the alphabet lacks.",
+        "Leave out edges that the graph lacks, or symbols that the alphabet lacks.", default=False
     )
 
     def road_graph(self, crs: str | None) -> RoadGraph:

@@ -61,11 +61,10 @@ class Period:
     """The part of the time of a release with time, and the one kind of a release with kinds."""
 
     period: str | None = option(
-        "--period",
-        help="With time: A,B in ISO 8601, of its zone; of a cycle Mon 08:00,Fri 18:00. Of trips, "
-        "where steps begin.",
+        "With time: A,B in ISO 8601, of its zone; of a cycle Mon 08:00,Fri 18:00. Of trips, "
+        "where steps begin."
     )
-    kind: str | None = option("--kind", help="With kinds: one of them; all together by default.")
+    kind: str | None = option("With kinds: one of them; all together by default.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,30 +72,19 @@ class Question:
     """Options that state the queries to a release."""
 
     rect: list[str] | None = option(
-        "--rect", help="All lower, then all upper limits (2-D: W,S,E,N); repeat at will."
+        "All lower, then all upper limits (2-D: W,S,E,N); repeat at will."
     )
     rects: str | None = option(
-        "--rects",
-        help="CSV file of rectangles: columns as --rect, or named west, south, east, north.",
+        "CSV file of rectangles: columns as --rect, or named west, south, east, north."
     )
-    regions: str | None = option(
-        "--regions", help="A file of polygons, for instance districts (2-D)."
-    )
-    name: str | None = option("--name", help="With --regions: the column that names them.")
-    less: str | None = option(
-        "--less", help="With --period: another one, whose counts are taken off."
-    )
-    areas: bool = option(
-        "--areas", default=False, help="Every area of a release of areas, finest last."
-    )
-    path: list[str] | None = option(
-        "--path", help="Of trips: edge ids of a path, in order; repeat at will."
-    )
-    between: list[str] | None = option(
-        "--between", help="Of trips: two node ids, the shortest path; repeat at will."
-    )
+    regions: str | None = option("A file of polygons, for instance districts (2-D).")
+    name: str | None = option("With --regions: the column that names them.")
+    less: str | None = option("With --period: another one, whose counts are taken off.")
+    areas: bool = option("Every area of a release of areas, finest last.", default=False)
+    path: list[str] | None = option("Of trips: edge ids of a path, in order; repeat at will.")
+    between: list[str] | None = option("Of trips: two node ids, the shortest path; repeat at will.")
     string: list[str] | None = option(
-        "--string", help="Of sequences: symbols between commas, in order; repeat at will."
+        "Of sequences: symbols between commas, in order; repeat at will."
     )
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import errno
 import os
+import signal
 import socket
 import sys
 from pathlib import Path
@@ -11,7 +11,6 @@ from typing import Annotated
 
 import typer
 
-from dpviz.cli import interrupts
 from dpviz.cli.root import app
 from dpviz.errors import ParameterError
 
@@ -50,7 +49,8 @@ def run_app(
     if address not in EVERYWHERE:  # where it is, the browser goes
         named = f"[{address}]" if ":" in address else address
         sys.argv += ["--browser.serverAddress", named]
-    interrupts.hang_up_as_terminate()
+    if hasattr(signal, "SIGHUP"):  # the server handles SIGTERM itself
+        signal.signal(signal.SIGHUP, lambda *_: os.kill(os.getpid(), signal.SIGTERM))
     cli.main()
 
 
@@ -66,13 +66,9 @@ def can_listen(address: str, port: int) -> None:
             if os.name == "posix":  # elsewhere it would share the port
                 trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             trial.bind(place)
-    except PermissionError:
-        raise ParameterError(f"--port {port} needs more rights: give one from 1024 on") from None
     except OSError as error:
-        if error.errno == errno.EADDRINUSE:
-            raise ParameterError(f"--port {port} is in use on this machine: give another") from None
         raise ParameterError(
-            f"--address {address!r} is none of this machine: give one that it has"
+            f"--address {address} --port {port}: {error.strerror}: give another"
         ) from None
 
 

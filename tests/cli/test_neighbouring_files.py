@@ -16,7 +16,7 @@ MANY = range(200)
 UNIT = ("--unit", "who", "--max-per-unit", "1")
 BOX = ("--bounds", "0,0,1,1")
 POINTS = ("build", "places.csv", *BOX, "--method", "ugrid", "--set", "cells=2", *UNIT)
-LINES = ("build", "places.jsonl", *POINTS[2:], "--x", "x", "--y", "y")
+LINES = ("build", "places.jsonl", *POINTS[2:], "--columns", "x,y")
 HOURS = ("--period", "2024-01-01,2025-01-01", "--zone", "Europe/Berlin", "--every", "1h")
 TIMED = (*POINTS, "--time", "when", *HOURS)
 ROADS = (

@@ -18,17 +18,6 @@ CITY = ("--public", "--seed", "1", "-o", "out.parquet")
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        ((*POINTS, "--epsilon", "1", "--epsilon=2"), "--epsilon is given twice: give it once"),
-        ((*POINTS, "--output", "other.parquet"), "--output is given twice"),
-        (("sample", "r.parquet", "-o", "a.csv", "-n", "1", "-n", "2"), "-n is given twice"),
-        (
-            ("build", "city", "--components", "all", "--components", "all", *CITY),
-            "--components is given twice",
-        ),
-        ((*POINTS, "--epsilon", "1_0"), "--epsilon '1_0': write the number in digits alone"),
-        ((*POINTS, "--max-per-unit", "١"), "--max-per-unit '١': write the number"),
-        (("sample", "r.parquet", "-o", "a.csv", "-n", "1_0"), "-n '1_0': write the number"),
-        (("sample", "r.parquet", "-o", "a.csv", "--seed", "1_0"), "--seed '1_0': write"),
         (("build", "points.csv", "--bounds=0,0,1_0,1", "-o", "out.parquet"), "'1_0' is not a"),
         (("query", "r.parquet", "--rect", "0,0,١,1"), "'١' is not a number"),
         (("match", "r.parquet", "r.parquet", "--within", "1_0"), "'1_0' is not a number"),
@@ -42,7 +31,7 @@ CITY = ("--public", "--seed", "1", "-o", "out.parquet")
         ),
     ],
 )
-def test_two_values_and_odd_numbers_are_refused(folder, words, line):
+def test_odd_numbers_are_refused(folder, words, line):
     refused(folder, words, line)
 
 
@@ -115,7 +104,7 @@ def test_info_refuses_what_the_code_has_no_use_for(folder, words, line):
         *(
             (("audit", *words), line)
             for words, line in (
-                (("privtree", "--processes", "3"), "takes no --processes: leave it out"),
+                (("all", "--set", "cells=3"), "--set is for one method"),
                 (("privtree", "--seed", "1", "--secure"), "--secure is never repeated"),
             )
         ),

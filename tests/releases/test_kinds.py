@@ -271,7 +271,7 @@ def test_damaged_headers_of_kinds_are_refused(wrong, table):
         from_arrow(with_header(table, header))
 
 
-PLACES = ("--bounds=0,0,8,8", "--x", "x", "--y", "y", "--kind", "mode", "--kinds", "bike,walk")
+PLACES = ("--bounds=0,0,8,8", "--columns", "x,y", "--kind", "mode", "--kinds", "bike,walk")
 
 
 def test_the_commands_know_kinds(tmp_path):
