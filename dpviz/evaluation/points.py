@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Callable
 from typing import Any
@@ -14,6 +13,7 @@ from dpviz.evaluation.experiments import SECONDS, Build, Measures, described_met
 from dpviz.evaluation.metrics import SANITY, relative_errors, sanity_bound
 from dpviz.evaluation.truth import (
     PublicRecords,
+    digest,
     exact_counts,
     exact_total,
     public_records,
@@ -67,7 +67,7 @@ class PointBench:
             "bounds": list(self.data.domain.bounds),
             "max_per_unit": self.data.max_per_unit,
             "sanity": self.sanity,
-            "queries": {load.size: _described(load) for load in self.workloads},
+            "queries": {load.size: digest(len(load), [load.rects]) for load in self.workloads},
             "records": records_digest(self.data),
         }
 
@@ -101,8 +101,3 @@ class PointBench:
 
 def _rebuilt(records: PublicRecords, workloads: tuple[Workload, ...], sanity: float) -> PointBench:
     return PointBench(records.handle(), workloads, sanity)
-
-
-def _described(load: Workload) -> str:
-    digest = hashlib.blake2b(np.ascontiguousarray(load.rects).tobytes(), digest_size=8)
-    return f"{len(load)}, {digest.hexdigest()}"

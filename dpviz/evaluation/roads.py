@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 from dpviz.evaluation.experiments import SECONDS, Build, Measures, described_method, timed
 from dpviz.evaluation.rows import MeasureRow
 from dpviz.evaluation.rows import summary as row_summary
-from dpviz.evaluation.truth import exact_visits, trips_digest
+from dpviz.evaluation.truth import digest, exact_visits, trips_digest
 from dpviz.methods.request import chosen_method
 from dpviz.methods.roads.base import RoadMethod
 from dpviz.private.roads import RoadData
@@ -72,7 +71,7 @@ class RoadBench:
         return {
             "source": self.data.name,
             "max_per_unit": self.data.max_per_unit,
-            "queries": {name: _described(load) for name, load in self._asked.items()},
+            "queries": {name: _digest(load) for name, load in self._asked.items()},
             "records": trips_digest(self.data),
         }
 
@@ -123,6 +122,5 @@ def _error(release: RoadRelease, workload: Paths, truth: Float) -> float:
     return float(np.mean((workload.sum(release.answers.count) - truth) ** 2))
 
 
-def _described(load: Paths) -> str:
-    digest = hashlib.blake2b(load.start.tobytes() + load.edge.tobytes(), digest_size=8)
-    return f"{len(load)}, {digest.hexdigest()}"
+def _digest(load: Paths) -> str:
+    return digest(len(load), [load.start, load.edge])

@@ -13,7 +13,7 @@ import shapely
 
 import dpviz
 from dpviz.errors import DomainError, ParameterError, PrivacyError
-from dpviz.evaluation.truth import exact_counts, exact_grid, places_of_records
+from dpviz.evaluation.truth import exact_counts, places_of_records
 from dpviz.planning import proxy, search
 from dpviz.planning.candidates import Candidate, Caution
 from dpviz.planning.proxy import as_clumped_as, clumped, with_spots
@@ -213,10 +213,14 @@ def test_rectangles_that_are_no_areas_are_refused(areas, message):
 def test_clumped_records_have_the_dimension_that_is_claimed():
     """Pairs in one of 2^k × 2^k cells fall by ((w + 1)/(4w + 1)) a level, on the average."""
     weight, levels, sums = 1.0, 4, []
+    edges = [np.linspace(*ends, 2**levels + 1) for ends in np.transpose([DOMAIN.lower, DOMAIN.upper])]
+    corners = [np.stack(np.meshgrid(x[i], y[i]), -1).reshape(-1, 2)
+               for x, y in [edges] for i in (slice(None, -1), slice(1, None))]  # fmt: skip
+    cells = np.hstack(corners)
     corner = np.array([DOMAIN.lower]), np.array([DOMAIN.upper])
     for seed in range(200):
         records = clumped(DOMAIN, *corner, np.array([2_000]), (weight,) * levels, seed)
-        share = exact_grid(records, 2**levels) / 2_000
+        share = exact_counts(records, cells) / 2_000
         sums.append((share**2).sum())
     expected = ((weight + 1) / (4 * weight + 1)) ** levels
     assert np.mean(sums) == pytest.approx(
