@@ -67,7 +67,7 @@ class PointBench:
             "bounds": list(self.data.domain.bounds),
             "max_per_unit": self.data.max_per_unit,
             "sanity": self.sanity,
-            "queries": {load.size: digest(len(load), [load.rects]) for load in self.workloads},
+            "queries": {load.size: _described(load) for load in self.workloads},
             "records": records_digest(self.data),
         }
 
@@ -101,3 +101,7 @@ class PointBench:
 
 def _rebuilt(records: PublicRecords, workloads: tuple[Workload, ...], sanity: float) -> PointBench:
     return PointBench(records.handle(), workloads, sanity)
+
+
+def _described(load: Workload) -> str:
+    return f"{len(load)}, {digest(None, [load.rects])}"

@@ -71,7 +71,7 @@ class RoadBench:
         return {
             "source": self.data.name,
             "max_per_unit": self.data.max_per_unit,
-            "queries": {name: _digest(load) for name, load in self._asked.items()},
+            "queries": {name: _described(load) for name, load in self._asked.items()},
             "records": trips_digest(self.data),
         }
 
@@ -122,5 +122,5 @@ def _error(release: RoadRelease, workload: Paths, truth: Float) -> float:
     return float(np.mean((workload.sum(release.answers.count) - truth) ** 2))
 
 
-def _digest(load: Paths) -> str:
-    return digest(len(load), [load.start, load.edge])
+def _described(load: Paths) -> str:
+    return f"{len(load)}, {digest(None, [load.start, load.edge])}"

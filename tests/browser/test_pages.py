@@ -86,6 +86,7 @@ def violations(page, impacts=IMPACTS, rules=None, within=None):
     ]
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize(
     "name", [pytest.param(each, marks=[pytest.mark.webgl] * (each in BY_DECK)) for each in SMOKE]
 )

@@ -213,7 +213,8 @@ def test_rectangles_that_are_no_areas_are_refused(areas, message):
 def test_clumped_records_have_the_dimension_that_is_claimed():
     """Pairs in one of 2^k × 2^k cells fall by ((w + 1)/(4w + 1)) a level, on the average."""
     weight, levels, sums = 1.0, 4, []
-    edges = [np.linspace(*ends, 2**levels + 1) for ends in np.transpose([DOMAIN.lower, DOMAIN.upper])]
+    box = np.transpose([DOMAIN.lower, DOMAIN.upper])
+    edges = [np.linspace(*ends, 2**levels + 1) for ends in box]
     corners = [np.stack(np.meshgrid(x[i], y[i]), -1).reshape(-1, 2)
                for x, y in [edges] for i in (slice(None, -1), slice(1, None))]  # fmt: skip
     cells = np.hstack(corners)
