@@ -8,7 +8,7 @@ import pytest
 
 import dpviz
 from dpviz import cores
-from dpviz.cores import at_once, side_by_side, strips
+from dpviz.cores import at_once, side_by_side
 from dpviz.progress import Reports, checkpoint, listening
 
 DOMAIN = dpviz.Domain((0, 0), (1, 1))
@@ -104,11 +104,6 @@ def test_what_a_piece_raises_or_a_listener_ends_the_rest(two, monkeypatch):
     with listening(Reports(cancel)), pytest.raises(KeyboardInterrupt):
         side_by_side(work, range(1000))
     assert len(begun) <= 2
-
-
-def test_strips_cover_all_rows():
-    assert strips(5, 2) == [slice(0, 2), slice(2, 4), slice(4, 5)]
-    assert strips(0, 2) == []
 
 
 def test_a_release_is_the_same_on_one_core_and_on_two(monkeypatch):
