@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dpviz.cli.root import Epsilon, Json, app, emit, progress, settings
+from dpviz.cli.root import Epsilon, Json, Settings, app, emit, progress, settings
 from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -27,9 +27,7 @@ def audit(
     confidence: Annotated[
         float, typer.Option(help="Of the bound, over all events that are tried.")
     ] = 0.9999,
-    parameters: Annotated[
-        list[str] | None, typer.Option("--set", help="A parameter, key=value; repeat at will.")
-    ] = None,
+    parameters: Settings = None,
     seed: Annotated[
         int | None, typer.Option(min=0, help="Of the simulated noise; 0 by default.")
     ] = None,

@@ -9,7 +9,17 @@ import typer
 
 from dpviz.cli.groups import grouped
 from dpviz.cli.options import Clock
-from dpviz.cli.root import Epsilon, Json, app, emit, numbers, public_box, settings
+from dpviz.cli.root import (
+    Epsilon,
+    Json,
+    MaxPerUnit,
+    Settings,
+    app,
+    emit,
+    numbers,
+    public_box,
+    settings,
+)
 
 
 @app.command()
@@ -22,10 +32,8 @@ def expect(
     records: Annotated[int, typer.Option(help="Your guess of their number.")] = 100_000,
     epsilon: Epsilon = 1.0,
     method: Annotated[str, typer.Option(help="A name or alias; see 'dpviz methods'.")] = "privtree",
-    parameters: Annotated[
-        list[str] | None, typer.Option("--set", help="A parameter, key=value; repeat at will.")
-    ] = None,
-    max_per_unit: Annotated[int, typer.Option(min=1, help="Max contributions per unit.")] = 1,
+    parameters: Settings = None,
+    max_per_unit: MaxPerUnit = 1,
     per_unit: Annotated[
         float | None,
         typer.Option(

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 import dpviz
-from dpviz.cli.root import Json, app, emit, numbers, progress, public_box
+from dpviz.cli.root import Json, MaxPerUnit, app, emit, numbers, progress, public_box
 from dpviz.errors import ParameterError
 
 
@@ -38,7 +38,7 @@ def plan(
     at_most: Annotated[float, typer.Option(help="The largest epsilon that you would spend.")] = 10,
     crs: Annotated[str, typer.Option(help="CRS of the bounds.")] = "EPSG:4326",
     unit: Annotated[str | None, typer.Option(help="Column of the privacy unit.")] = None,
-    max_per_unit: Annotated[int, typer.Option(min=1, help="Max contributions per unit.")] = 1,
+    max_per_unit: MaxPerUnit = 1,
     as_map: Annotated[
         bool,
         typer.Option(

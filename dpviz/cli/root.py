@@ -65,6 +65,11 @@ NoiseSeed = Annotated[
         "--seed", min=0, help="Repeats all, with simulated noise; by default exact noise."
     ),
 ]
+Settings = Annotated[
+    list[str] | None, typer.Option("--set", help="A parameter, key=value; repeat at will.")
+]
+MaxPerUnit = Annotated[int, typer.Option(min=1, help="Max contributions per unit.")]
+Page = Annotated[str, typer.Option("--output", "-o", help="The .html file to write.")]
 ReleaseFile = Annotated[str, typer.Argument(metavar="RELEASE", help="A release (Parquet).")]
 LedgerFile = Annotated[
     str | None,

@@ -12,7 +12,7 @@ import dpviz
 from dpviz.cli.ledger import require_ledger
 from dpviz.cli.outputs import apart
 from dpviz.cli.queries import opened_map
-from dpviz.cli.root import Json, LedgerFile, app, complain, emit, numbers
+from dpviz.cli.root import Json, LedgerFile, Page, app, complain, emit, numbers
 from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ Title = Annotated[str, typer.Option(help="The title of the page.")]
 @app.command()
 def share(
     releases: Series,
-    output: Annotated[str, typer.Option("--output", "-o", help="The .html file to write.")],
+    output: Page,
     rect: Rects = None,
     title: Title = "",
     basemap: Annotated[
@@ -71,7 +71,7 @@ def share(
 @app.command()
 def report(
     releases: Releases,
-    output: Annotated[str, typer.Option("--output", "-o", help="The .html file to write.")],
+    output: Page,
     rect: Rects = None,
     title: Title = "",
     account: Annotated[
