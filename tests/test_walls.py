@@ -227,7 +227,6 @@ def test_no_circle_of_imports_between_files():
 
 
 TEMPORARY = (
-    "evaluation/rows.py",  # appends whole builds
     "private/ledger",  # a folder entry and a seal of its own
     "private/load/tables/archive.py",  # unpacks into a private folder
     "files/sandbox.py",  # into memory
