@@ -21,8 +21,7 @@ _came = False
 def listen() -> None:
     """Let the signals end the command, also a SIGINT that a shell's background job ignores.
 
-    A SIGHUP that is ignored, as by nohup, stays ignored. Children that a library forks die of
-    SIGTERM as usual.
+    A SIGHUP that is ignored, as by nohup, stays ignored.
     """
     global _came
     _came = False
@@ -30,8 +29,6 @@ def listen() -> None:
     signal.signal(signal.SIGTERM, interrupt)
     if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
         signal.signal(signal.SIGHUP, interrupt)
-    if hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_child=lambda: signal.signal(signal.SIGTERM, signal.SIG_DFL))
 
 
 def interrupt(_number: int, _frame: FrameType | None) -> None:
@@ -60,8 +57,19 @@ def leave(code: int) -> NoReturn:
     ignored.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _by_default()
     atexit._run_exitfuncs()
     for stream in sys.stdout, sys.stderr:
         with suppress(OSError):  # its reader has closed the pipe
             stream.flush()
     os._exit(code)
+
+
+def _by_default() -> None:
+    """Let SIGTERM end this process at once, as in a child that a library forked."""
+    if signal.getsignal(signal.SIGTERM) is interrupt:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_by_default)
