@@ -29,6 +29,7 @@ DOORS = (
     "evaluation/truth.py",
     "evaluation/sequence_truth.py",
     "evaluation/audit.py",
+    "evaluation/search.py",
     "evaluation/point_audit.py",
     "evaluation/road_audit.py",
     "evaluation/sequence_audit.py",
