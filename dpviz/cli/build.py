@@ -15,7 +15,7 @@ from dpviz.cli.groups import given, grouped, require_fit
 from dpviz.cli.options import Bits, Order
 from dpviz.cli.outputs import apart, claimed, keep, recover, writable
 from dpviz.cli.rectangles import rectangles
-from dpviz.cli.root import app, complain, emit, progress, settings, simulated
+from dpviz.cli.root import app, complain, emit, progress, settings
 from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -94,8 +94,9 @@ def build(
         account = Ledger(order.ledger)
         recover(order.output, account)
         apart(order.output, source, workload, *data.files, ledger=order.ledger)
-        simulate = simulated(order.seed, order.noise)
         started = time.perf_counter()
+        if order.noise == "exact" and order.seed is not None:
+            raise ParameterError("--seed repeats simulated noise, --noise exact is never repeated")
         if order.declare_public and not order.public:
             raise ParameterError("--declare-public goes with --public: give both, or neither")
         how: dict[str, Any] = {"public": order.public or None, "name": order.dataset}
@@ -119,7 +120,7 @@ def build(
             order.epsilon,
             workload=queries,
             neighbours=order.neighbours,
-            simulate=simulate,
+            simulate=order.noise == "simulated",
             seed=order.seed,
             ledger=account,
             purpose=order.purpose,

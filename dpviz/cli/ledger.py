@@ -30,9 +30,6 @@ def show(
     require_ledger(file)
     facts = {"ledger": str(opened.path), "datasets": [dataclasses.asdict(row) for row in accounts]}
     text = "\n".join(map(_lines, accounts)) or f"{opened.path}: nothing spent"
-    if dataset is not None and _is_new(accounts[0]):
-        known = ", ".join(each.dataset for each in opened.accounts()) or "no data set"
-        text = f"{dataset}: nothing was ever spent under this name; the ledger knows {known}"
     emit(facts, as_json, text)
 
 
@@ -78,11 +75,6 @@ def require_ledger(file: str | None) -> None:
     """
     if file is not None and not dpviz.Ledger(file).path.exists():
         raise ParameterError(f"--ledger {file!r}: no such ledger: check its name")
-
-
-def _is_new(account: Account) -> bool:
-    """Return whether the ledger has no entry about a data set."""
-    return account.total is None and not account.spends and not account.public
 
 
 def _lines(account: Account) -> str:

@@ -167,17 +167,6 @@ def prepare_standard_files() -> None:
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
-def simulated(seed: int | None, noise: str | None) -> bool:
-    """Return whether simulated noise is requested, which only public data may have.
-
-    Raises:
-        ParameterError: a seed together with exact noise, which is never repeatable.
-    """
-    if noise == "exact" and seed is not None:
-        raise ParameterError("--seed repeats simulated noise, --noise exact is never repeated")
-    return noise == "simulated" or seed is not None
-
-
 def numbers(text: str, what: str) -> list[float]:
     """Numbers between commas.
 
@@ -239,15 +228,13 @@ def settings(pairs: list[str] | None) -> dict[str, str]:
     """``key=value`` pairs of ``--set``.
 
     Raises:
-        ParameterError: a pair without an equals sign, or a key given twice.
+        ParameterError: a pair without an equals sign.
     """
     values: dict[str, str] = {}
     for pair in pairs or []:
         key, equals, value = pair.partition("=")
         if not equals or not key.strip():
             raise ParameterError(f"--set {pair!r}: give key=value, for instance height=8")
-        if key.strip() in values:
-            raise ParameterError(f"--set {key.strip()} is given twice: give it once")
         values[key.strip()] = value.strip()
     return values
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -165,31 +165,11 @@ def _write(
 
 
 def _opened(paths: Sequence[str], period: str | None) -> list[PointRelease | AreaRelease]:
-    """Open releases, cut to a part of their period if one is given.
-
-    Raises:
-        ParameterError: only some of them have time.
-    """
-    opened = [opened_map(path) for path in paths]
-    if len({each.domain.time is None for each in opened}) == 2:
-        raise ParameterError(
-            "one of these releases has time, another has none: no map shows both, give them alone"
-        )
-    return opened if period is None else [_part(each, period) for each in opened]
-
-
-def _part(release: PointRelease | AreaRelease, period: str) -> PointRelease | AreaRelease:
-    """The map of a part of a release's period.
-
-    Raises:
-        ParameterError: it has no time.
-    """
-    from dpviz.releases.counts import is_points
+    """Open releases, cut to a part of their period if one is given."""
     from dpviz.releases.points.window import during
 
-    if not is_points(release) or release.domain.time is None:
-        raise ParameterError(f"--period {period!r}: this release has no time; leave it out")
-    return during(release, period)
+    opened: list[Any] = [opened_map(path) for path in paths]  # of areas none has time
+    return opened if period is None else [during(each, period) for each in opened]
 
 
 def _flat(releases: Sequence[PointRelease | AreaRelease]) -> Sequence[PointRelease | AreaRelease]:

@@ -385,4 +385,4 @@ def test_one_part_of_the_period_is_a_map(release, tmp_path):
     assert "give the part that is drawn, such as --period 2024-01-01,2025-01-01" in needed
     flat = during(release, march[1]).save(tmp_path / "flat.parquet")
     refused = fails("share", flat, "-o", tmp_path / "x.html", *march)
-    assert "this release has no time; leave it out" in refused
+    assert "no axis of this domain is time" in refused
