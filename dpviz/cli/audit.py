@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dpviz.cli.groups import grouped, option
 from dpviz.cli.root import Epsilon, Json, Settings, app, emit, progress, settings
 from dpviz.errors import ParameterError
 
@@ -16,27 +17,18 @@ if TYPE_CHECKING:
 
 
 @app.command()
+@grouped
 def audit(
     method: Annotated[
         str, typer.Argument(metavar="METHOD", help="A name or alias; all, sequences or roads.")
     ],
     epsilon: Epsilon = 1.0,
-    trials: Annotated[
-        int, typer.Option(help="Runs on each of two inputs, and ten at least on all.")
-    ] = 40_000,
-    confidence: Annotated[
-        float, typer.Option(help="Of the bound, over all events that are tried.")
-    ] = 0.9999,
+    trials: int = option("Runs on each of two inputs, and ten at least on all.", default=40_000),
+    confidence: float = option("Of the bound, over all events that are tried.", default=0.9999),
     parameters: Settings = None,
-    seed: Annotated[
-        int | None, typer.Option(min=0, help="Of the simulated noise; 0 by default.")
-    ] = None,
-    secure: Annotated[
-        bool, typer.Option("--secure", help="The noise of releases: slower, not repeatable.")
-    ] = False,
-    processes: Annotated[
-        int, typer.Option(min=1, help="Worker processes, where there are many methods.")
-    ] = 2,
+    seed: int | None = option("Of the simulated noise; 0 by default.", min=0),
+    secure: bool = option("The noise of releases: slower, not repeatable.", default=False),
+    processes: int = option("Worker processes, where there are many methods.", default=2, min=1),
     as_json: Json = False,
 ) -> None:
     """Bound a method's real epsilon from below, by runs on worst-case neighbouring inputs.

@@ -11,7 +11,7 @@ import typer
 
 from dpviz.cli.data import AREAS, POINTS, RELEASES, SYMBOLS, TAKES, Data
 from dpviz.cli.described import described
-from dpviz.cli.groups import given, grouped, require_fit
+from dpviz.cli.groups import given, grouped, option, require_fit
 from dpviz.cli.options import Bits, Order
 from dpviz.cli.outputs import apart, claimed, keep, recover, writable
 from dpviz.cli.rectangles import rectangles
@@ -41,31 +41,21 @@ def build(
     ],
     order: Order,
     data: Data,
-    method: Annotated[
-        str | None,
-        typer.Option(
-            help="A name or alias, see 'dpviz methods'; privtree, areas with --areas, "
-            "event-histogram with --graph, markov for sequences."
-        ),
-    ] = None,
-    workload: Annotated[
-        str | None,
-        typer.Option(
-            help="What it is for. Points: uniform, hot (small squares where records are), "
-            "districts, several with weights (uniform=3,hot=1), or a CSV file of public "
-            "rectangles; parameters follow by a public rule, where --set names none. Trips: "
-            "clustered:LENGTH (clustered:10 by default), corridor, or a file of public paths."
-        ),
-    ] = None,
-    want: Annotated[
-        list[str] | None,
-        typer.Option(help="A promise for the header, as of 'dpviz plan'; repeat at will."),
-    ] = None,
+    method: str | None = option(
+        "A name or alias, see 'dpviz methods'; privtree, areas with --areas, "
+        "event-histogram with --graph, markov for sequences."
+    ),
+    workload: str | None = option(
+        "What it is for. Points: uniform, hot (small squares where records are), "
+        "districts, several with weights (uniform=3,hot=1), or a CSV file of public "
+        "rectangles; parameters follow by a public rule, where --set names none. Trips: "
+        "clustered:LENGTH (clustered:10 by default), corridor, or a file of public paths."
+    ),
+    want: list[str] | None = option(
+        "A promise for the header, as of 'dpviz plan'; repeat at will."
+    ),
     bits: Bits = None,
-    sum_share: Annotated[
-        float | None,
-        typer.Option(help="With --sum: the share of epsilon for sums, half by default."),
-    ] = None,
+    sum_share: float | None = option("With --sum: the share of epsilon for sums, half by default."),
 ) -> None:
     """Spend epsilon on one release of a data set; the ledger pays unless the data are public.
 

@@ -22,7 +22,7 @@ from dpviz.cli.data import (
     TRIPS,
     Data,
 )
-from dpviz.cli.groups import given, grouped, require_fit
+from dpviz.cli.groups import given, grouped, option, require_fit
 from dpviz.cli.options import Measures, Run
 from dpviz.cli.outputs import apart, claimed, space_in
 from dpviz.cli.root import Json, app, emit, numbers, progress, whole_numbers
@@ -222,9 +222,10 @@ def _require_files(output: str, plot: str | None, *inputs: str | None) -> None:
 
 
 @app.command()
+@grouped
 def ratios(
     files: Annotated[list[str], typer.Argument(help="CSV files of 'dpviz evaluate'.")],
-    against: Annotated[str, typer.Option(help="The method that counts as 1.")] = "privtree",
+    against: str = option("The method that counts as 1.", default="privtree"),
     as_json: Json = False,
 ) -> None:
     """Geometric means of (mean relative error / that of one method) over evaluations."""

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
-from dpviz.cli.groups import grouped
+from dpviz.cli.groups import MISSING, grouped, option
 from dpviz.cli.options import Clock
 from dpviz.cli.root import (
     Epsilon,
@@ -25,21 +23,19 @@ from dpviz.cli.root import (
 @app.command()
 @grouped
 def expect(
-    bounds: Annotated[
-        str, typer.Option(help="The public box: all lower, then all upper limits (2-D: W,S,E,N).")
-    ],
+    *,
+    bounds: str = option(
+        "The public box: all lower, then all upper limits (2-D: W,S,E,N).", default=MISSING
+    ),
     clock: Clock,
-    records: Annotated[int, typer.Option(help="Your guess of their number.")] = 100_000,
+    records: int = option("Your guess of their number.", default=100_000),
     epsilon: Epsilon = 1.0,
-    method: Annotated[str, typer.Option(help="A name or alias; see 'dpviz methods'.")] = "privtree",
+    method: str = option("A name or alias; see 'dpviz methods'.", default="privtree"),
     parameters: Settings = None,
     max_per_unit: MaxPerUnit = 1,
-    per_unit: Annotated[
-        float | None,
-        typer.Option(
-            help="Your guess of the mean records of one unit: what is left out, by the bound."
-        ),
-    ] = None,
+    per_unit: float | None = option(
+        "Your guess of the mean records of one unit: what is left out, by the bound."
+    ),
     as_json: Json = False,
 ) -> None:
     """Tell the error to expect of a release, from a synthetic proxy: no records are read."""

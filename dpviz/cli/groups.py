@@ -6,6 +6,7 @@ import dataclasses
 import functools
 import inspect
 from collections.abc import Callable, Mapping
+from dataclasses import MISSING as MISSING
 from typing import Annotated, Any, get_type_hints
 
 import typer
@@ -14,22 +15,29 @@ from dpviz.errors import ParameterError
 
 
 def option(help: str, *names: str, default: Any = None, **limits: Any) -> Any:  # noqa: A002 - typer's own word
-    """A field that is an option, by default of its name; ``MISSING`` for one that must be given."""
+    """An option of a command or a group, as the default of a parameter or a field.
+
+    It has its parameter's name; a default of :data:`MISSING` is for one that must be given.
+    """
     return dataclasses.field(default=default, metadata={"help": help, "names": names, **limits})
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
-    """A command whose parameters that are groups stand for the options in them.
+    """A command whose parameters are declared by :func:`option`, or are groups of such.
 
-    Below the decorator that registers the command; a group is a dataclass of :func:`option` and of
-    other groups. Python itself refuses two options of one name.
+    Below the decorator that registers the command; a group is a dataclass of options and of other
+    groups. Python itself refuses two options of one name.
     """
     signature = inspect.signature(command, eval_str=True)
     parameters = signature.parameters.values()
     groups = {each.name: each.annotation for each in parameters if _is_group(each.annotation)}
     options: list[inspect.Parameter] = []
     for each in parameters:
-        options += _options(each.annotation) if each.name in groups else [each]
+        if each.name in groups:
+            options += _options(each.annotation)
+        else:
+            field = isinstance(each.default, dataclasses.Field)
+            options.append(_parameter(each.name, each.annotation, each.default) if field else each)
 
     @functools.wraps(command)
     def run(**values: Any) -> None:
@@ -82,20 +90,22 @@ def _options(group: Any) -> list[inspect.Parameter]:
     options: list[inspect.Parameter] = []
     hints = get_type_hints(group, include_extras=True)
     for field in dataclasses.fields(group):
-        hint, settings = hints[field.name], dict(field.metadata)
-        if _is_group(hint):
-            options += _options(hint)
-            continue
-        if settings:
-            names = settings.pop("names")
-            if not any(each.startswith("--") for each in names):
-                names = (f"--{field.name.replace('_', '-')}", *names)
-            hint = Annotated[hint, typer.Option(*names, **settings)]
-        missing = field.default is dataclasses.MISSING
-        default = inspect.Parameter.empty if missing else field.default
-        kind = inspect.Parameter.KEYWORD_ONLY
-        options.append(inspect.Parameter(field.name, kind, default=default, annotation=hint))
+        hint = hints[field.name]
+        options += _options(hint) if _is_group(hint) else [_parameter(field.name, hint, field)]
     return options
+
+
+def _parameter(name: str, hint: Any, field: Any) -> inspect.Parameter:
+    """The parameter of an option, as Typer reads it."""
+    settings = dict(field.metadata)
+    if settings:
+        names = settings.pop("names")
+        if len(name) > 1 and not any(each.startswith("--") for each in names):
+            names = (f"--{name.replace('_', '-')}", *names)
+        hint = Annotated[hint, typer.Option(*names, **settings)]
+    missing = field.default is MISSING
+    default = inspect.Parameter.empty if missing else field.default
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint)
 
 
 def _filled(group: Any, values: dict[str, Any]) -> Any:

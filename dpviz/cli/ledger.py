@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import dpviz
+from dpviz.cli.groups import MISSING, grouped, option
 from dpviz.cli.root import Json, LedgerFile, app, emit
 from dpviz.errors import ParameterError
 
@@ -34,10 +35,11 @@ def show(
 
 
 @ledger.command("set")
+@grouped
 def set_total(
     dataset: Annotated[str, typer.Argument(help="The name under which builds pay.")],
-    epsilon: Annotated[float, typer.Option(help="The permanent total, for one privacy unit.")],
-    delta: Annotated[float, typer.Option(help="The total delta.")] = 0.0,
+    epsilon: float = option("The permanent total, for one privacy unit.", default=MISSING),
+    delta: float = option("The total delta.", default=0.0),
     file: LedgerFile = None,
     as_json: Json = False,
 ) -> None:
@@ -47,14 +49,12 @@ def set_total(
 
 
 @ledger.command()
+@grouped
 def verify(
     file: LedgerFile = None,
-    accept: Annotated[
-        bool,
-        typer.Option(
-            "--accept", help="Go on with a restored, older or new ledger; it records that."
-        ),
-    ] = False,
+    accept: bool = option(
+        "Go on with a restored, older or new ledger; it records that.", default=False
+    ),
     as_json: Json = False,
 ) -> None:
     """Check every page, entry and sum of the ledger, and that it is the one last used here."""

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 import dpviz
 from dpviz.cli.attributes import attribute_lines, attribute_rows, cut_words, region_rows
@@ -122,17 +120,10 @@ def query(release: ReleaseFile, question: Question, part: Period, as_json: Json 
 def timeline(
     release: ReleaseFile,
     part: Period,
-    rect: Annotated[
-        str | None, typer.Option(help="Of points: W,S,E,N; the whole domain by default.")
-    ] = None,
-    every: Annotated[
-        str | None,
-        typer.Option(help="Of points: 15min, 1h, 1d, 1w, 1mo; one that suits by default."),
-    ] = None,
-    path: Annotated[str | None, typer.Option(help="Of trips: edge ids of the path.")] = None,
-    between: Annotated[
-        str | None, typer.Option(help="Of trips: two node ids, the shortest path.")
-    ] = None,
+    rect: str | None = option("Of points: W,S,E,N; the whole domain by default."),
+    every: str | None = option("Of points: 15min, 1h, 1d, 1w, 1mo; one that suits by default."),
+    path: str | None = option("Of trips: edge ids of the path."),
+    between: str | None = option("Of trips: two node ids, the shortest path."),
     as_json: Json = False,
 ) -> None:
     """Answer step by step over the period of a release with time: counts with 95 % intervals."""

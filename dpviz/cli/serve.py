@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from dpviz.cli.groups import grouped, option
 from dpviz.cli.root import app
 from dpviz.errors import ParameterError
 
@@ -19,18 +20,17 @@ EVERYWHERE = ("127.0.0.1", "0.0.0.0", "::")
 
 
 @app.command("app")
+@grouped
 def run_app(
     release: Annotated[
         str | None, typer.Argument(metavar="[FILE]", help="A release of any kind to open.")
     ] = None,
-    port: Annotated[int, typer.Option(min=1, max=65535, help="Port on this machine.")] = 8501,
-    address: Annotated[
-        str,
-        typer.Option(
-            help="Whom it answers: this machine alone, or every network with 0.0.0.0: then with a "
-            "log-in (assets/hosting.md) or behind your own authentication, and TLS."
-        ),
-    ] = "127.0.0.1",
+    port: int = option("Port on this machine.", default=8501, min=1, max=65535),
+    address: str = option(
+        "Whom it answers: this machine alone, or every network with 0.0.0.0: then with a "
+        "log-in (assets/hosting.md) or behind your own authentication, and TLS.",
+        default="127.0.0.1",
+    ),
 ) -> None:
     """Open the app in a browser, and a release in it."""
     from streamlit.web import cli

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 import dpviz
+from dpviz.cli.groups import MISSING, grouped, option
 from dpviz.cli.ledger import require_ledger
 from dpviz.cli.outputs import apart
 from dpviz.cli.queries import opened_map
@@ -43,15 +44,15 @@ Title = Annotated[str, typer.Option(help="The title of the page.")]
 
 
 @app.command()
+@grouped
 def share(
     releases: Series,
     output: Page,
     rect: Rects = None,
     title: Title = "",
-    basemap: Annotated[
-        str,
-        typer.Option(help="A public file of streets, water and places to draw below the cells."),
-    ] = "",
+    basemap: str = option(
+        "A public file of streets, water and places to draw below the cells.", default=""
+    ),
     period: Period = None,
     as_json: Json = False,
 ) -> None:
@@ -69,14 +70,13 @@ def share(
 
 
 @app.command()
+@grouped
 def report(
     releases: Releases,
     output: Page,
     rect: Rects = None,
     title: Title = "",
-    account: Annotated[
-        bool, typer.Option("--account", help="Add the ledger's account of the data set.")
-    ] = False,
+    account: bool = option("Add the ledger's account of the data set.", default=False),
     ledger: LedgerFile = None,
     period: Period = None,
     as_json: Json = False,
@@ -94,16 +94,15 @@ def report(
 
 
 @app.command()
+@grouped
 def picture(
     releases: Releases,
-    output: Annotated[str, typer.Option("--output", "-o", help="The .png file to write.")],
-    rect: Annotated[
-        str | None, typer.Option("--rect", help="A rectangle to outline, W,S,E,N in degrees.")
-    ] = None,
-    title: Annotated[str, typer.Option(help="Above the map.")] = "",
-    size: Annotated[
-        Size, typer.Option(help="screen: a slide of 1920 × 1080; print: A4 across at 300 dpi.")
-    ] = "screen",
+    output: str = option("The .png file to write.", "-o", default=MISSING),
+    rect: str | None = option("A rectangle to outline, W,S,E,N in degrees."),
+    title: str = option("Above the map.", default=""),
+    size: Size = option(
+        "screen: a slide of 1920 × 1080; print: A4 across at 300 dpi.", default="screen"
+    ),
     period: Period = None,
     as_json: Json = False,
 ) -> None:
