@@ -24,7 +24,7 @@ PAGES = (".html", ".md", ".pdf", ".png", ".svg")
 """Endings of files to look at, which may be overwritten; others may hold records."""
 
 
-def writable(output: str, ending: str = ".parquet") -> None:
+def writable(output: str) -> None:
     """Fail before reading and spending, not after.
 
     Raises:
@@ -36,8 +36,8 @@ def writable(output: str, ending: str = ".parquet") -> None:
     if output.encode(errors="ignore").decode() != output:
         raise ParameterError(f"output {output!r}: the name is no Unicode text: name another file")
     plain = path.is_file() or not path.exists()
-    if path.suffix.lower() != ending or not plain or not path.parent.is_dir():
-        raise ParameterError(f"output {output!r}: give a {ending} file in a folder that exists")
+    if path.suffix.lower() != ".parquet" or not plain or not path.parent.is_dir():
+        raise ParameterError(f"output {output!r}: give a .parquet file in a folder that exists")
     free = space_in(destination(output).parent, output)
     if free < SPACE:
         raise ParameterError(
