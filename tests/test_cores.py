@@ -35,11 +35,6 @@ def test_results_stand_in_the_order_of_the_pieces_and_threads_end(two):
     assert threading.active_count() == before
 
 
-def test_one_core_starts_no_thread(monkeypatch):
-    monkeypatch.setattr(cores, "cores", lambda: 1)
-    assert set(side_by_side(lambda _: threading.get_ident(), range(3))) == {threading.get_ident()}
-
-
 def test_two_pieces_at_once_are_the_first_here_and_the_other_meanwhile(two, monkeypatch):
     here, before, together = threading.get_ident(), threading.active_count(), threading.Barrier(2)
 
