@@ -44,7 +44,7 @@ OPEN = ("areas", "budget", "handle", "ledger", "load", "payment", "roads", "sequ
 
 CORRIDOR = (
     ("errors", "harmless", "lazy", "progress"),
-    ("checks", "cores", "files", "lists"),
+    ("checks", "files", "lists"),
     ("trees",),
     ("domain",),
     ("datasets", "queries", "roads", "sequences"),

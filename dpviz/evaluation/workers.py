@@ -13,7 +13,7 @@ from itertools import islice
 from multiprocessing import resource_tracker
 from typing import Any, TypeVar
 
-from dpviz import cores
+from dpviz.trees import cores
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")

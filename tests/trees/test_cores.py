@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import dpviz
-from dpviz import cores
-from dpviz.cores import at_once, side_by_side
 from dpviz.progress import Reports, checkpoint, listening
+from dpviz.trees import cores
+from dpviz.trees.cores import at_once, side_by_side
 
 DOMAIN = dpviz.Domain((0, 0), (1, 1))
 
