@@ -22,8 +22,7 @@ def test_what_follows_are_values_that_the_method_takes_and_uniform_is_the_defaul
     for word, parameters in FOLLOWING[name].items():
         assert word in WORKLOADS
         assert method(name, **parameters).parameters().items() >= parameters.items()
-    asked = {"even": 0.01} if name == "ladder_tree" else {}
-    assert Declared("uniform").method(name, {}) == method(name, **asked)
+    assert Declared("uniform").method(name, {}) == method(name)
 
 
 def test_the_header_records_the_workload_and_what_is_given_by_name_wins():
@@ -41,8 +40,6 @@ def test_a_mixed_workload_gives_the_weighted_geometric_mean_of_its_words():
     header = dpviz.build(DATA, "UG", seed=1, workload="uniform=3, hot=1").header
     assert header.extra["workload"] == {"name": "uniform,hot", "shares": [0.75, 0.25]}
     assert header.parameters["c"] == pytest.approx(10**0.75 * 0.17**0.25, rel=1e-3)
-    even = Declared.worded("uniform,hot")
-    assert even.following("ladder_tree", {"c": 3}) == {"even": 0}
     assert Declared.worded("hot=5").to_dict() == {"name": "hot"}
 
 

@@ -35,14 +35,12 @@ LEAST_SIDE = 1e-4
 FOLLOWING: dict[str, dict[str, dict[str, Any]]] = {
     "hot_grid": {"hot": {"side": 0.0045}},
     "ladder_tree": {
-        "uniform": {"even": 0.01},
         "hot": {"c": 1.2},
         "districts": {"c": 3.0, "reserve": 1.5, "sharing": False},
     },
     "ugrid": {"hot": {"c": 0.17}, "districts": {"c": 1.0}},
 }
-"""Method → workload → parameters; what is not named keeps its default, which is for ``uniform``
-but that nothing is asked unless a workload is declared.
+"""Method → workload → parameters; what is not named keeps its default, which is for ``uniform``.
 
 Measured on the built-in ``city-250k`` and ``persons`` and on two real sets (London's postcodes,
 Gowalla), the ladder tree's districts on all eight sets in the plane: see assets/results/ours.md.
