@@ -40,12 +40,13 @@ def test_every_decomposition_is_a_partition_into_paths(streets, odd, workload):
 
 
 @given(
-    st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=9),
+    st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=10),
     st.integers(0, 1000),
+    st.booleans(),
 )
-@settings(max_examples=60, deadline=None)
-def test_any_multigraph_decomposes_into_paths(ends, seed):
-    graph = joined(ends)
+@settings(max_examples=100, deadline=None)
+def test_any_multigraph_decomposes_into_paths(ends, seed, directed):
+    graph = joined(ends, directed=directed)
     are_paths(graph, min_cut(graph, Paths.of([[0]])))
     are_paths(graph, random_pairs(graph, seed))
 

@@ -8,7 +8,7 @@ import shapely
 
 from dpviz.errors import DataError, DomainError, ParameterError
 from dpviz.private.load.graphs import city, read_graph, workload_of
-from dpviz.private.load.roads import city_trips, read_trips
+from dpviz.private.load.roads import read_trips
 from tests.commands import as_json, fails
 from tests.geojson import collection, feature
 
@@ -21,16 +21,6 @@ def files(odd, tmp_path):
     nodes.to_csv(tmp_path / "nodes.csv", index=False)
     edges.to_parquet(tmp_path / "edges.parquet")
     return tmp_path
-
-
-def test_two_tables(files, odd):
-    graph = read_graph(files / "nodes.csv", files / "edges.parquet")
-    np.testing.assert_array_equal(graph.ends, odd.ends)
-    np.testing.assert_array_equal(graph.edge_id, odd.edge_id)
-    with pytest.raises(DataError, match=r"no file 'none.csv'"):
-        read_graph(files / "none.csv", files / "edges.parquet")
-    with pytest.raises(DataError, match="give two tables, nodes then edges"):
-        read_graph(files / "nodes.csv")
 
 
 def test_graphml_keeps_parallel_edges_and_loops(odd, tmp_path):
@@ -152,13 +142,6 @@ def test_workloads(streets, tmp_path):
     assert workload_of(str(path), streets).length.tolist() == [1, 2]
     with pytest.raises(ParameterError, match="workload 'some': give clustered"):
         workload_of("some", streets)
-
-
-def test_the_city_is_one_network_with_trips():
-    graph = city()
-    assert len(np.unique(graph.part)) == 1
-    assert len(city_trips()._trips) == 45_000
-    assert city_trips().public
 
 
 def test_the_commands(files, odd):
