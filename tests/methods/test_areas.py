@@ -144,13 +144,6 @@ def test_an_audit_refutes_a_method_that_overspends_and_not_ours():
     assert audit(Careless(), 1.0, trials=200).violates
 
 
-def test_permuting_records_changes_nothing(people):
-    points = np.random.default_rng(0).beta(2, 5, (5_000, 2))[::-1]
-    again = dpviz.from_points(points, SQUARE, public=True, name="people")
-    one, two = (dpviz.build(each, areas=grid(), seed=4) for each in (people, again))
-    assert one.nodes.count.tolist() == two.nodes.count.tolist()
-
-
 def test_a_unit_pays_for_all_of_its_records():
     points = np.random.default_rng(0).random((50, 2))
     data = dpviz.from_points(points, SQUARE, public=True)

@@ -12,7 +12,6 @@ import dpviz
 from dpviz.build import build
 from dpviz.errors import DataError, ParameterError
 from dpviz.methods import method as find_method
-from dpviz.methods import of_kind
 from dpviz.methods.sequences import markov
 from dpviz.methods.sequences.base import SequenceTask
 from dpviz.methods.sequences.markov import Markov, grown
@@ -135,16 +134,6 @@ def test_projected_rows_are_the_closest_ones_with_their_sums(seed):
             assert (shift[~positive] <= shift[positive].min() + 1e-9).all()
 
 
-@settings(max_examples=30)
-@given(ROWS, st.floats(0.01, 50), st.integers(0, 2**32 - 1))
-def test_the_price_is_spent_once_and_whole(rows, epsilon, seed):
-    budget = Budget(epsilon)
-    task = SequenceTask(Sequences.of(rows), ABC, budget, SimulatedNoise(seed))
-    find_method("markov", max_depth=4).build(task)
-    assert sum(row.epsilon for row in budget.rows) == pytest.approx(epsilon)
-    assert [row.purpose for row in budget.rows] == ["contexts", "next symbols"]
-
-
 def test_the_scale_is_the_theorem_s():
     """msnbc at ε = 1 (sequences of 17 symbols, l_top 20): λ₁ = 741, λ₂ = 21.2."""
     method = Markov(l_top=20)
@@ -181,14 +170,6 @@ def test_a_tree_stops_at_the_public_cap(monkeypatch):
     monkeypatch.setattr(markov, "MAX_CELLS", 30)
     cut = len(model_of(rows, l_top=30).first_child)
     assert 1 < cut <= 30 // 4 < whole
-
-
-def test_empty_data_give_a_model_that_answers():
-    model = model_of([])
-    assert model.count([0]) == 0.0
-    assert model.top(3) == []
-    assert sorted(map(len, model.sample(5, seed=1))) is not None
-    assert of_kind("sequences")["markov"].guarantee == "ε-DP"
 
 
 @pytest.mark.shared_data

@@ -389,40 +389,6 @@ def test_a_corrupted_release_is_refused_in_one_line(release, data):
         return
 
 
-def test_not_a_release(tmp_path):
-    path = tmp_path / "r.parquet"
-    path.write_bytes(b"PAR1")
-    with pytest.raises(ReleaseError, match="not a readable Parquet"):
-        read(path)
-    pq.write_table(pa.table({"x": [1]}), path)
-    with pytest.raises(ReleaseError, match="without its header"):
-        read(path)
-
-
-def test_the_commands(tmp_path):
-    source, out, other = (tmp_path / name for name in ("visits.txt", "r.parquet", "s.parquet"))
-    source.write_text("a b c\na b\n" * 200)
-    words = [source, "-o", out, "--alphabet", "a,b,c", "--epsilon", 2, "--set", "l_top=5"]
-    assert as_json("build", *words)["symbols"] == 3
-    assert dpviz.Ledger().account("visits").spent == 2.0  # sensitive unless declared public
-    counted = as_json("query", out, "--string", "a,b", "--string", "c")
-    assert counted["answers"][0]["string"] == ["a", "b"]
-    assert abs(counted["answers"][0]["count"] - 400) < 100
-    top = as_json("topk", out, "-k", 2)["top"]
-    assert {row["string"][0] for row in top} <= {"a", "b", "c"}
-    after = as_json("next", out, "--context", "a")
-    assert sum(row["probability"] for row in after["next"]) + after["end"] == pytest.approx(1)
-    as_json("sample", out, "-o", tmp_path / "s.txt", "-n", 50, "--seed", 1)
-    assert len((tmp_path / "s.txt").read_text().splitlines()) == 50
-    for bad, message in (
-        (("query", out, "--string", "x"), "'x' is not in the release's alphabet"),
-        (("build", source, "-o", other), "--bounds is missing"),
-        (("build", source, "-o", tmp_path / "r.csv", "--alphabet", "a"), "give a .parquet"),
-        (("build", source, "-o", other, "--alphabet", "a,b,c", "--set", "l_top=0"), "l_top"),
-    ):
-        assert message in fails(*bad)
-
-
 def test_a_symbol_of_several_lines_is_printed_in_one(tmp_path):
     """A stranger's release could write lines that look like answers."""
     symbols = ("home", "bar\n99.9 %  home")
@@ -464,23 +430,6 @@ def test_every_method_by_command(tmp_path, method):
         else:
             as_json(*asked)
     assert (tmp_path / "s.txt").exists() == (model != "ranking")
-
-
-@pytest.mark.shared_data
-def test_real_check_ins_become_sequences(shared_data):
-    america = dpviz.Domain.from_bounds([-125, 24, -66, 50])
-    data = read_places(
-        shared_data / "foursquare_us_checkins.parquet",
-        america,
-        unit="user_id",
-        time="time",
-        side=16,
-        max_per_unit=5,
-    )
-    assert data.unit == "one user_id with at most 5 sequences"
-    release = build(data, "markov", 5.0, max_depth=3)
-    assert release.header.private
-    assert release.model.following([0]).sum() == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize(
