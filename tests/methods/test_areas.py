@@ -59,20 +59,6 @@ def test_without_noise_the_counts_are_exact(people):
     assert release.nodes.count[0] == 5_000
 
 
-def test_variances_are_those_of_least_squares(people):
-    """The recursion against the inverse of the whole system; shares by the cube root of areas."""
-    areas = grid(2)
-    release = dpviz.build(people, "areas", 1.0, areas=areas, seed=0)
-    shares = [row["epsilon"] for row in release.header.budget]
-    assert shares == pytest.approx(np.cbrt([1, 2, 4]) / np.cbrt([1, 2, 4]).sum())
-    below = np.eye(4)
-    system = np.array([below.sum(0), below[:2].sum(0), below[2:].sum(0), *below])
-    rate = np.repeat(shares, [1, 2, 4])
-    weight = np.diag(np.expm1(-rate) ** 2 / (2 * np.exp(-rate)))
-    inverse = np.linalg.inv(system.T @ weight @ system)
-    assert release.nodes.variance == pytest.approx(np.diag(system @ inverse @ system.T))
-
-
 class Scripted:
     """Noise as a test writes it, and the rates that it was drawn at."""
 

@@ -12,7 +12,7 @@ import dpviz
 from dpviz.domain import Domain, default_columns
 from dpviz.errors import ParameterError
 from dpviz.methods import method
-from dpviz.methods.points.privelet import block_variances, haar, inverse_haar
+from dpviz.methods.points.privelet import haar, inverse_haar
 from dpviz.private.mechanisms.noise import geometric_variance
 from dpviz.trees.decomposition import MAX_NODES
 
@@ -51,24 +51,6 @@ def test_one_record_moves_the_coefficients_by_exactly_the_sensitivity(shape):
         one[cell] = 1
         moved.append(np.abs(haar(one)).sum())
     assert set(moved) == {claimed}
-
-
-@pytest.mark.parametrize("power", [1, 2, 3])
-def test_variances_of_blocks_are_exact(power):
-    """Against the covariance of the inverse transform, on every node of a grid."""
-    m = 1 << power
-    inverse = np.linalg.inv(haar_matrix(m))
-    covariance = np.kron(inverse @ inverse.T, inverse @ inverse.T)
-    release = dpviz.build(handle(skewed_points(50, 2), 2), "privelet", 1.0, seed=0, log_cells=power)
-    nodes, step = release.nodes, release.domain.side // m
-    unit = float(geometric_variance(method("privelet").sensitivity((m, m))))
-    for node in range(len(nodes)):
-        inside = np.zeros((m, m))
-        (a, b), (c, d) = nodes.lo[node] // step, nodes.hi[node] // step
-        inside[a:c, b:d] = 1
-        exact = inside.ravel() @ covariance @ inside.ravel() * unit
-        assert nodes.variance[node] == pytest.approx(exact, rel=1e-9)
-    np.testing.assert_allclose(block_variances(power)[-1], np.diag(inverse @ inverse.T), rtol=1e-12)
 
 
 @given(st.integers(2, 2000))

@@ -195,8 +195,6 @@ def test_samples_of_one_record_are_coin_flips():
     assert len(poisson_sample(SimulatedNoise(3), np.zeros(0, dtype=np.int64), 0.3)) == 0
 
 
-
-
 def test_amplification_never_costs_more_than_was_paid():
     """In 60 digits; rounding to the nearest went over by a few units of the last place."""
     random = np.random.default_rng(4)

@@ -13,7 +13,7 @@ from dpviz.errors import ParameterError
 from dpviz.roads import trees
 from dpviz.roads.decompose import Subdomains, min_cut, random_pairs, separate
 from dpviz.roads.estimates import consistent
-from dpviz.roads.forest import Forest, answer_variance, planted
+from dpviz.roads.forest import Forest, answer_variance
 from dpviz.roads.paths import Paths
 from tests.methods.cases import path_totals
 
@@ -212,19 +212,3 @@ def test_a_long_path_with_long_queries_gets_a_tree():
     forest = trees.best(domains, workload)
     assert len(forest) > 64
     assert trees.workload_variance(forest, workload) < 20  # flat: 64
-
-
-def test_level_uses_count_the_nodes_of_the_top_down_answer():
-    levels = [np.array([0, 8]), np.array([0, 4, 8]), np.array([0, 2, 4, 6, 8]), np.arange(9)]
-    one = np.ones(1)
-    uses = trees.level_uses(levels, np.array([1]), np.array([8]), one)
-    assert uses.tolist() == [0, 1, 1, 1]  # [4,8), [2,4), [1,2)
-    assert trees.level_uses(levels, np.array([0]), np.array([8]), one).tolist() == [1, 0, 0, 0]
-
-
-def test_trees_of_several_heights_are_planted_breadth_first():
-    domains = Subdomains(np.arange(5), np.array([0, 1, 5]))
-    forest = planted(domains, [[np.array([0, 1])], [np.array([0, 4]), np.arange(5)]])
-    assert forest.lo.tolist() == [0, 1, 1, 2, 3, 4]
-    assert forest.parent.tolist() == [-1, -1, 1, 1, 1, 1]
-    assert forest.relative_scale.tolist() == [1, 2, 2, 2, 2, 2]

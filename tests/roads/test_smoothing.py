@@ -126,31 +126,3 @@ def test_what_no_interval_has_is_said_beside_every_answer(data, workload, tmp_pa
     asked = ["query", out, f"--path={data.graph.edge_id[0]}"]
     assert as_json(*asked)["in_no_interval"] == sentences
     assert f"In no interval: {sentences[0]}" in run(*asked)[1]
-
-
-def test_equations_of_flow_leave_the_visits_of_edges_as_they_were():
-    """Noisy directed counts, starts and ends: least squares under "what goes in comes out".
-
-    A dense solver moves the difference of an edge's two directions alone; their sum, the visits,
-    keeps its measurement and its variance, twice that of one measurement.
-    """
-    random = np.random.default_rng(5)
-    nodes = 7
-    pairs = [(a, b) for a in range(nodes) for b in range(a) if random.random() < 0.6]
-    m = len(pairs)
-    balance = np.zeros((nodes, 2 * m + nodes))  # both directions of each edge, then ends − starts
-    for row, (a, b) in enumerate(pairs):
-        balance[a, row], balance[b, row] = -1, 1
-        balance[a, m + row], balance[b, m + row] = 1, -1
-    balance[:, 2 * m :] = -np.eye(nodes)
-    weight = np.concatenate([np.ones(2 * m), np.full(nodes, 0.3)])
-    noisy = random.normal(20, 8, 2 * m + nodes)
-    inverse = np.diag(1 / weight)
-    gain = inverse @ balance.T @ np.linalg.inv(balance @ inverse @ balance.T)
-    balanced = noisy - gain @ (balance @ noisy)
-    np.testing.assert_allclose(balance @ balanced, 0, atol=1e-9)
-    assert np.abs(balanced[:m] - noisy[:m]).max() > 1
-    np.testing.assert_allclose(balanced[:m] + balanced[m : 2 * m], noisy[:m] + noisy[m : 2 * m])
-    covariance = (np.eye(2 * m + nodes) - gain @ balance) @ inverse
-    both = np.hstack([np.eye(m), np.eye(m), np.zeros((m, nodes))])
-    np.testing.assert_allclose(both @ covariance @ both.T, 2 * np.eye(m), atol=1e-9)

@@ -92,8 +92,6 @@ def test_any_region_has_the_variance_of_the_matrices(seed):
     assert answer.noise_sd[1] == 0.0
 
 
-
-
 @pytest.mark.slow
 def test_the_noise_of_simulated_releases_has_this_variance():
     """1,000 releases; false alarm below 1e-6: excess kurtosis of these sums is at most 0.73.
@@ -169,8 +167,6 @@ def test_a_header_that_does_not_fit_the_nodes_is_refused(facts):
     header = {**header_of(table), "noise": facts}
     with pytest.raises(ReleaseError, match=r"noise|the header is damaged: it holds"):
         from_arrow(with_header(table, header))
-
-
 
 
 def test_nodes_finer_than_any_grid_are_refused():

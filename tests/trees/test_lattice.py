@@ -24,8 +24,6 @@ def test_morton_interleaves_bits_and_comes_back(dims, data):
     assert (unmorton(codes, dims) == rows).all()
 
 
-
-
 @given(st.data())
 def test_overlap_volume_equals_counted_cells(data):
     lo, hi = data.draw(boxes(8))

@@ -37,8 +37,6 @@ def test_children_stay_above_zero_and_sum_to_their_parents(seed):
     assert np.abs(count - nodes.count).max() > 0.1
 
 
-
-
 def test_a_child_below_zero_takes_less_than_its_sisters():
     boxes = np.array([[0, 0], [0, 0], [0, 1], [1, 0], [1, 1]])
     nodes = Decomposition(

@@ -50,5 +50,3 @@ def test_no_whole_numbers_of_that_sum_are_much_nearer(children, total):
     ways = [way for way in product(range(total + 1), repeat=3) if sum(way) == total]
     best = min(np.abs(np.array(way) - estimate[1:]).sum() for way in ways)
     assert np.abs(whole - estimate[1:]).sum() <= best + 2 + 1e-9
-
-
