@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from dpviz.errors import ParameterError
 from dpviz.roads import trees
 from dpviz.roads.decompose import Subdomains, min_cut, random_pairs, separate
-from dpviz.roads.estimates import consistent
-from dpviz.roads.forest import Forest, answer_variance
+from dpviz.roads.forest import Forest, answer_variance, consistent
 from dpviz.roads.paths import Paths
 from tests.methods.cases import path_totals
 

@@ -24,8 +24,7 @@ from dpviz.private.mechanisms.noise import geometric
 from dpviz.private.roads import truncated, visits
 from dpviz.roads import trees
 from dpviz.roads.decompose import Subdomains, min_cut, random_pairs, separate
-from dpviz.roads.estimates import consistent
-from dpviz.roads.forest import Forest, flat
+from dpviz.roads.forest import Forest, consistent, flat
 from dpviz.roads.graph import RoadGraph
 from dpviz.roads.paths import Paths
 
