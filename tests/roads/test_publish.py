@@ -7,13 +7,10 @@ import pytest
 
 import dpviz
 from dpviz.build import build
-from dpviz.errors import DataError, ParameterError, PrivacyError, ReleaseError
+from dpviz.errors import DataError, ParameterError, PrivacyError
 from dpviz.methods import names
 from dpviz.private.roads import RoadData, exact_visits
-from dpviz.releases.roads.beyond_noise import beats_zero
-from dpviz.releases.store import from_arrow, read
 from dpviz.roads.paths import Paths
-from tests.headers import header_of, with_header
 from tests.methods.cases import children_add_up
 
 COMBINED = ["min+opt+tru", "tru+best+min", "random+boost", "hm+tru", "min+opt"]
@@ -122,11 +119,6 @@ def test_answers_are_unbiased_with_the_stated_variance(data, workload):
     np.testing.assert_allclose(errors.var(axis=0), variance, rtol=0.6)
 
 
-def test_a_hopeless_epsilon_is_recognised(data, workload):
-    assert beats_zero(build(data, "basic", 10.0, workload=workload, seed=1), workload)
-    assert not beats_zero(build(data, "dwork", 1e-4, workload=workload, seed=1), workload)
-
-
 def test_bad_names_and_trips(data, streets):
     for name, message in (
         ("basik", "unknown road method 'basik': did you mean basic"),
@@ -138,43 +130,6 @@ def test_bad_names_and_trips(data, streets):
         build(data, workload=Paths.of([[0, 70]]))
     with pytest.raises(DataError, match="a trip names an edge that the road graph lacks"):
         RoadData("g", streets, Paths.of([[0, 10_000]]))
-
-
-def test_damaged_files_are_refused(data, workload, tmp_path):
-    import pyarrow as pa
-
-    table = build(data, "min+opt", workload=workload, seed=1).to_arrow()
-    meta = table.schema.metadata
-    with pytest.raises(ReleaseError, match="not a release"):
-        from_arrow(table.replace_schema_metadata({}))
-    with pytest.raises(ReleaseError, match="header is damaged"):
-        from_arrow(table.replace_schema_metadata({**meta, b"dpviz": b"{"}))
-    with pytest.raises(ReleaseError, match="schema 99, this version"):
-        from_arrow(with_header(table, {**header_of(table), "schema": 99}))
-    with pytest.raises(ReleaseError, match="column 'measured' is missing"):
-        from_arrow(table.drop_columns(["measured"]))
-
-    def swapped(name, value, row):
-        values = table[name].to_pylist()
-        values[row] = value
-        at = table.schema.get_field_index(name)
-        return table.set_column(at, name, pa.array(values, table.schema.field(name).type))
-
-    last = table.num_rows - 1
-    for name, value, row in [
-        ("position", 1, 0),
-        ("lo", -1, last),
-        ("measured", -1.0, last),
-        ("count", float("nan"), last),
-        ("src", None, 0),
-        ("length", -2.0, 0),
-        ("geometry", b"nothing", 0),
-        ("parent", 10**12, last),
-    ]:
-        with pytest.raises(ReleaseError):
-            from_arrow(swapped(name, value, row))
-    with pytest.raises(ReleaseError, match="no such file"):
-        read(tmp_path / "none.parquet")
 
 
 def test_a_workload_in_a_word_is_the_same_as_its_paths(data):

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import dpviz
@@ -30,7 +30,6 @@ from dpviz.releases.store import from_arrow, read, save
 from dpviz.sequences.alphabet import Alphabet
 from dpviz.sequences.grams import Ranking
 from tests.commands import as_json, fails, run
-from tests.headers import header_of, with_header
 
 from .cases import ABC, lists, public
 
@@ -356,37 +355,6 @@ def headed(model):
     header = build(public([[0]]), "markov", 1.0, seed=1).header.to_dict()
     frame = {"kind": "sequences", "alphabet": ["a", "b", "c"], "model": model}
     return {KEY: json.dumps({**header, **frame}).encode()}
-
-
-anything = (
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats()
-    | st.text(max_size=6)
-    | st.lists(st.integers(), max_size=3)
-)
-
-
-@settings(max_examples=40)
-@given(st.data())
-def test_a_corrupted_release_is_refused_in_one_line(release, data):
-    table = release.to_arrow()
-    header = header_of(table)
-    name = data.draw(st.sampled_from(sorted(header)))
-    other = with_header(table, {**header, name: data.draw(anything)})
-    at = data.draw(st.integers(0, 2))
-    if at < 2 and "first_child" in table.column_names:
-        values = np.array(data.draw(st.lists(st.integers(-5, 99), min_size=1, max_size=40)))
-        other = other.slice(0, len(values))
-        other = other.set_column(0, "first_child", pa.array(np.resize(values, other.num_rows)))
-    try:
-        opened = from_arrow(other)
-        opened.model.top(1)
-        opened.model.count([0])
-        opened.model.sample(3, seed=1, longest=5)
-    except DpvizError:
-        return
 
 
 def test_a_symbol_of_several_lines_is_printed_in_one(tmp_path):
