@@ -26,9 +26,8 @@ from dpviz.private.load.cells import cell_sequences, grid_cells
 from dpviz.private.load.sequences import alphabet_of, read_places, read_sequences
 from dpviz.private.sequences import SequenceData, Sequences
 from dpviz.releases.files import KEY
-from dpviz.releases.store import from_arrow, read, save
+from dpviz.releases.store import from_arrow, save
 from dpviz.sequences.alphabet import Alphabet
-from dpviz.sequences.grams import Ranking
 from tests.commands import as_json, fails, run
 
 from .cases import ABC, lists, public
@@ -274,32 +273,6 @@ def test_places_in_a_file_are_bounded_per_person(tmp_path):
         read_places(path, UNIT, unit="who", time="when", gap=-1)
     with pytest.raises(ParameterError, match="gap=0"):
         cell_sequences(np.zeros((1, 2)), [1], [0.0], grid_cells(UNIT, 4), 0.0)
-
-
-@pytest.fixture(scope="module", params=sorted(of_kind("sequences")))
-def release(request):
-    rows = [[0, 1, 2], [0, 1], [2]] * 30
-    alphabet = grid_cells(UNIT, 2).alphabet(neighbours=True)
-    return build(public(rows, alphabet), request.param, 2.0, seed=1)
-
-
-def same(one, other):
-    """Whether two models hold the same values."""
-    if isinstance(one, Ranking):
-        return one.size == other.size and one.strings == other.strings
-    names = [field.name for field in dataclasses.fields(one)]
-    return type(one) is type(other) and all(
-        np.array_equal(vars(one)[name], vars(other)[name]) for name in names
-    )
-
-
-def test_a_release_comes_back_identical(release, tmp_path):
-    save(release, tmp_path / "r.parquet")
-    again = read(tmp_path / "r.parquet")
-    assert again.header == release.header
-    assert again.alphabet.names == release.alphabet.names
-    assert (again.alphabet.follows == release.alphabet.follows).all()
-    assert same(again.model, release.model)
 
 
 @pytest.mark.parametrize(
