@@ -130,17 +130,6 @@ def test_an_audit_refutes_a_method_that_overspends_and_not_ours():
     assert audit(Careless(), 1.0, trials=200).violates
 
 
-def test_a_unit_pays_for_all_of_its_records():
-    points = np.random.default_rng(0).random((50, 2))
-    data = dpviz.from_points(points, SQUARE, public=True)
-    data.max_per_unit, data.unit = 4, "one person with at most 4 records"
-    release = dpviz.build(data, areas=grid(), seed=0)
-    alone = dpviz.build(dpviz.from_points(points, SQUARE, public=True), areas=grid(), seed=0)
-    assert release.header.epsilon == alone.header.epsilon == 1.0
-    assert release.nodes.variance[0] > 12 * alone.nodes.variance[0]
-    assert sum(row["epsilon"] for row in release.header.budget) == pytest.approx(1.0)
-
-
 def test_areas_and_methods_that_do_not_fit_are_one_line(people):
     trips = dpviz.from_points(np.zeros((1, 4)), dpviz.Domain((0.0,) * 4, (1.0,) * 4), public=True)
     kinds = dpviz.Domain.from_bounds((0, 0, 1, 1), ("x", "y"), kind="what", kinds=("a", "b"))

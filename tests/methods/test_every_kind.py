@@ -53,10 +53,12 @@ def records(kind, *, turned=False, none=False, public=True, name="test", **unit)
     return points if kind != "areas" else AreaData(points, dpviz.hexagons(1, points.domain))
 
 
-def built(name, kind, epsilon=1.0, *, seed=7, **data):
-    paths = {"workload": Paths.of([[0, 1, 2], [3, 4]])} if kind == "roads" else {}
-    small = quick(name, kind) if isinstance(kind, int) else {}
-    return dpviz.build(records(kind, **data), name, epsilon, seed=seed, **paths, **small)
+def built(name, kind, epsilon=1.0, *, seed=7, neighbours="add-remove", **data):
+    how = {"workload": Paths.of([[0, 1, 2], [3, 4]])} if kind == "roads" else {}
+    how |= quick(name, kind) if isinstance(kind, int) else {}
+    return dpviz.build(
+        records(kind, **data), name, epsilon, seed=seed, neighbours=neighbours, **how
+    )
 
 
 @cache
@@ -116,3 +118,18 @@ def test_noise_is_drawn_by_mechanisms_only(name, kind, monkeypatch):
     built(name, kind)
     allowed = ("dpviz.private.mechanisms.", "dpviz.private.roads")  # trips are cut at random
     assert all(caller.startswith(allowed) for caller in callers)
+
+
+@pytest.mark.parametrize(("name", "kind"), [case for case in EVERY if find(case[0]).private])
+def test_replacing_a_unit_of_three_records_costs_six_times_as_much(name, kind):
+    """ε for one unit is ε/(2 · 3) for one record: the same draws as at that price."""
+    dear = built(name, kind, 6.0, neighbours="replace", max_per_unit=3, unit="one person")
+    assert "replace one person" in dear.header.neighbouring
+    assert sum(row["epsilon"] for row in dear.header.budget) == pytest.approx(6.0)
+    for one, other in zip(
+        dear.to_arrow().columns, usual(name, kind).to_arrow().columns, strict=True
+    ):
+        if str(one.type) == "double":
+            np.testing.assert_allclose(one, other, rtol=1e-6)
+        else:
+            assert one.equals(other)

@@ -46,15 +46,6 @@ def test_epsilon_without_bound_gives_exact_counts(unbiased, data, workload):
     np.testing.assert_allclose(release.answers.count, exact_visits(data), atol=1e-3)
 
 
-@pytest.mark.parametrize("parameters", [{}, {"method": "dwork"}, {"method": "gs"}])
-def test_replacing_costs_twice_the_noise(parameters, data, workload):
-    settings = {"method": "ngram_truncation", **parameters}
-    one = build(data, workload=workload, epsilon=0.1, seed=1, **settings)
-    other = build(data, workload=workload, epsilon=0.1, seed=1, neighbours="replace", **settings)
-    np.testing.assert_allclose(other.nodes.measured / one.nodes.measured, 4.0, rtol=1e-3)
-    assert "replace one trip" in other.header.neighbouring
-
-
 def test_the_noise_scale_is_l_times_the_relative_scale(data, workload):
     """dwork: Lap(Δ/ε), so a variance of 2(Δ/ε)²; every tree level pays its height."""
     release = build(data, "dwork", 0.5, workload=workload, seed=1, max_length=40)
@@ -62,13 +53,6 @@ def test_the_noise_scale_is_l_times_the_relative_scale(data, workload):
     tree = build(data, "min+boost", 0.5, workload=workload, seed=1, max_length=40)
     height = np.where(tree.nodes.leaf & (tree.nodes.parent < 0), 1, 2)
     np.testing.assert_allclose(tree.nodes.measured, 2 * (40 * height / 0.5) ** 2, rtol=1e-4)
-
-
-def test_several_trips_per_person_share_the_budget(streets, trips, workload):
-    person = RoadData("g", streets, trips, public=True, unit="one person", max_per_unit=3)
-    release = build(person, "dwork", 0.9, workload=workload, seed=1)
-    np.testing.assert_allclose(release.nodes.measured, 2 * (100 / 0.3) ** 2, rtol=1e-4)
-    assert sum(row["epsilon"] for row in release.header.budget) == pytest.approx(0.9)
 
 
 def test_answers_are_unbiased_with_the_stated_variance(data, workload):

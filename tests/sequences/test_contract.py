@@ -1,7 +1,6 @@
 """What every sequence method promises, over the whole registry."""
 
 import dataclasses
-import math
 import tracemalloc
 
 import numpy as np
@@ -15,7 +14,7 @@ from dpviz.methods import of_kind
 from dpviz.methods.sequences.base import SequenceTask
 from dpviz.private.budget import Budget
 from dpviz.private.mechanisms.noise import SimulatedNoise
-from dpviz.private.sequences import SequenceData, Sequences
+from dpviz.private.sequences import Sequences
 from dpviz.sequences import model
 from dpviz.sequences.alphabet import Alphabet
 from dpviz.sequences.grams import Ranking
@@ -111,21 +110,6 @@ def test_columns_refuse_writes(name):
         if isinstance(values, np.ndarray):
             with pytest.raises(ValueError, match="read-only"):
                 values[0] = 0
-
-
-@private
-def test_replacing_a_sequence_and_many_of_a_person_have_their_price(name):
-    """ε for one unit is ε/(2 · 3) for one sequence: the same draws as at that price."""
-    several = SequenceData(
-        "test", ABC, Sequences.of(MANY), public=True, unit="one person", max_per_unit=3
-    )
-    dear = build(several, name, 6.0, seed=1, neighbours="replace")
-    cheap = build(public(MANY), name, 1.0, seed=1)
-    assert answers(dear.model) == answers(cheap.model)
-    if not isinstance(dear.model, Ranking):
-        np.testing.assert_allclose(dear.model.counts, cheap.model.counts, rtol=1e-9)
-    assert dear.header.neighbouring == "replace one person"
-    assert math.fsum(row["epsilon"] for row in dear.header.budget) == pytest.approx(6.0)
 
 
 def test_drawing_many_sequences_takes_the_memory_of_few_and_draws_the_same(monkeypatch):
