@@ -110,28 +110,6 @@ def test_either_id_of_a_street_finds_it_in_trips_and_in_a_saved_release(tmp_path
     assert kept.twins == {"103-102-0": 0}
 
 
-def events(path, *places):
-    """A row for each place, so many times as it says."""
-    rows = [f"{lon},{lat}\n" * times for lon, lat, times in places]
-    path.write_text("lon,lat\n" + "".join(rows))
-    return path
-
-
-def test_the_course_of_an_edge_is_its_geometry(tmp_path):
-    """A street bends away from the chord of its ends, along which another one runs."""
-    nodes = {1: (10, 60), 2: (10.02, 60), 3: (10, 60.005), 4: (10.02, 60.005)}
-    line = [(10, 60), (10.0005, 60.0045), (10.0195, 60.0045), (10.02, 60)]
-    edges = [(1, 2, 0, {"length": 2000}, line), (3, 4, 0, {"length": 1113}, None)]
-    edges += [(1, 3, 0, {"length": 557}, None), (2, 4, 0, {"length": 557}, None)]
-    graph = graphml(tmp_path / "bend.graphml", nodes, edges, crs="epsg:4326")
-    source = events(tmp_path / "e.csv", (10.01, 60.0045, 50), (10.01, 60.0052, 7))
-    how = ("--columns", "lon,lat", *PUBLIC, "-o", tmp_path / "r.parquet")
-    as_json("build", source, "--graph", graph, "--crs", "EPSG:4326", *how)
-    asked = ("--path=1-2-0", "--between=3,4")
-    answers = as_json("query", tmp_path / "r.parquet", *asked)["answers"]
-    assert [each["count"] for each in answers] == [50, 7]
-
-
 def north(folder, names="lon,lat"):
     """Two ways from A to B at 60° N: the shorter one in degrees is the longer one in metres."""
     nodes = "A,10,60\nB,10.01,60.01\nW1,10.04,60\nW2,10.04,60.01\nN1,10,60.032\nN2,10.01,60.032\n"

@@ -172,19 +172,6 @@ def test_a_tree_stops_at_the_public_cap(monkeypatch):
     assert 1 < cut <= 30 // 4 < whole
 
 
-@pytest.mark.shared_data
-def test_msnbc_is_truncated_as_the_paper_says(shared_data):
-    import pyarrow.parquet as pq
-
-    column = pq.ParquetFile(shared_data / "msnbc_sequences.parquet").read().column(0)
-    lists = column.combine_chunks()
-    start = lists.offsets.to_numpy().astype(np.int64)
-    symbol = lists.values.to_numpy().astype(np.int64)
-    sequences = Sequences(start, symbol - symbol.min())
-    assert len(sequences) == 989_818
-    assert events_of(sequences, 17, 20).truncated == 31_606
-
-
 def noisy_model(follows=None, many=3, **constants):
     """Of 3,000 sequences of three symbols at a price where noise is seen: λ₂ is about 50."""
     random = np.random.default_rng(7)
