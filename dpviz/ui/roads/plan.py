@@ -30,7 +30,6 @@ TITLES = {
     "dwork": "Noise on every street",
     "basic": "Every street, cut for queries",
     "basic-paper": "Every street, cut as published",
-    "streets": "Every street, smoothed along streets",
     "boost": "Consistent trees (Boost)",
     "freqitem": "Every street, long trips cut",
     "hm": "Trees of one height (HM)",
