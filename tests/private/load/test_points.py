@@ -1,7 +1,6 @@
 """Loading records: formats, columns, CRS, what is dropped, what is said about bad input."""
 
 import json
-import tempfile
 import zipfile
 
 import geopandas
@@ -478,32 +477,14 @@ class TestZip:
                 archive.writestr(name, content)
         return path
 
-    @pytest.mark.parametrize("evil", ["../up.shp", "/etc/up.shp", "a/../../up.shp", "C:\\up.shp"])
-    def test_paths_that_leave_the_folder(self, tmp_path, evil):
-        path = self.archive(tmp_path, lambda archive, _: archive.writestr(evil, b"x"))
-        with pytest.raises(DataError, match="leaves its folder"):
-            read_records(path, NYC)
-
-    def test_symbolic_links(self, tmp_path):
-        link = zipfile.ZipInfo("some folder/inner.cpg")
+    @pytest.mark.parametrize("evil", ["../up.cpg", "/etc/up.cpg", "C:\\up.cpg", "a/link.cpg"])
+    def test_no_member_of_an_archive_is_written_to_the_disk(self, tmp_path, evil):
+        link = zipfile.ZipInfo(evil)
         link.external_attr = 0o120777 << 16
-
-        def replace_by_link(archive, members):
-            del members[link.filename]
-            archive.writestr(link, b"/etc/passwd")
-
-        path = self.archive(tmp_path, replace_by_link)
-        with pytest.raises(DataError, match="symbolic link"):
-            read_records(path, NYC)
-
-    def test_bombs(self, tmp_path):
-        def inflate(archive, members):
-            members["some folder/inner.dbf"] = b"\0" * 50_000_000
-
-        path = self.archive(tmp_path, inflate)
-        assert path.stat().st_size < 100_000
-        with pytest.raises(DataError, match="unpacks to far more"):
-            read_records(path, NYC)
+        path = self.archive(tmp_path, lambda archive, _: archive.writestr(link, b"/etc/passwd"))
+        before = {*tmp_path.parent.rglob("*")}
+        assert len(read_records(path, NYC).points) == 3
+        assert {*tmp_path.parent.rglob("*")} == before
 
     def test_too_many_members_and_not_one_shapefile(self, tmp_path):
         def fill(archive, members):
@@ -513,12 +494,6 @@ class TestZip:
             read_records(self.archive(tmp_path, fill), NYC)
         with pytest.raises(DataError, match="no CSV file and no Shapefile"):
             read_records(self.archive(tmp_path, lambda _, members: members.clear()), NYC)
-
-    def test_the_unpacked_files_are_removed(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "scratch"))
-        (tmp_path / "scratch").mkdir()
-        read_records(write(tmp_path, "zip"), NYC)
-        assert list((tmp_path / "scratch").iterdir()) == []
 
 
 @pytest.mark.shared_data

@@ -185,9 +185,11 @@ def test_compressed_json_lines_are_no_header(tmp_path):
     path = tmp_path / "a.jsonl.gz"
     path.write_bytes(gzip.compress(b'{"who": "secret", "x": 0.5, "y": "0.5"}\nno\n'))
     assert dpviz.load(path, BOX)._index.total == 1
-    (tmp_path / "a.json.gz").write_bytes(gzip.compress(b'{"secret": 1}'))
-    with pytest.raises(DataError, match="is compressed GeoJSON: unpack it first"):
-        dpviz.load(tmp_path / "a.json.gz", BOX)
+    (tmp_path / "a.json.gz").write_bytes(gzip.compress(b'[{"x": 0.5, "y": 0.5}]'))
+    assert dpviz.load(tmp_path / "a.json.gz", BOX, columns=("x", "y"))._index.total == 1
+    (tmp_path / "a.parquet.gz").write_bytes(gzip.compress(b"PAR1"))
+    with pytest.raises(DataError, match=r"^a\.parquet\.gz is a compressed Parquet: unpack it"):
+        dpviz.load(tmp_path / "a.parquet.gz", BOX)
 
 
 @pytest.mark.parametrize("first", ["PAR1 a", "{ a", "\x1f a", "PK\x03\x04 a"])

@@ -12,9 +12,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
-from typing import IO, Any, Literal, TypeVar
+from typing import IO, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +23,6 @@ from dpviz.files import limits
 from dpviz.lazy import pa, pc, shapely
 from dpviz.private.load.columns import is_text, shown
 from dpviz.releases.files import KEY
-
-R = TypeVar("R")
 
 BLOCK_ROWS = 1 << 18
 """Records that are handed on at once by formats that count them."""
@@ -136,24 +133,21 @@ class Table(ABC):
         """The same, of columns that there are."""
 
 
-class LineFile(Table):
-    """A file in which each record is a line.
+Opened = Callable[[], IO[bytes]]
+"""Opens the content of a file from its beginning."""
+
+
+class TextFile(Table):
+    """A file of text, which this process parses.
 
     Args:
         path: of the file.
-        opened: what opens its lines, where the file is packed.
+        opened: opens its content, where the file is compressed.
     """
 
-    def __init__(self, path: Path, opened: Callable[[], IO[bytes]] | None = None) -> None:
+    def __init__(self, path: Path, opened: Opened | None = None) -> None:
         self.name = path.name
         self._open = opened or (lambda: path.open("rb"))
-
-
-def whole_rows(rows: Iterator[R | None]) -> Iterator[tuple[list[R], int]]:
-    """Records in blocks, without those that could not be parsed, and how many these are."""
-    while some := list(islice(rows, BLOCK_ROWS)):
-        whole = [row for row in some if row is not None]
-        yield whole, len(some) - len(whole)
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from __future__ import annotations
 import codecs
 import csv
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
@@ -24,8 +24,7 @@ from dpviz.files import arrow, limits
 from dpviz.lazy import pa, pc, pv
 from dpviz.private.load.columns import MAX_LINE
 from dpviz.private.load.notation import Notation
-from dpviz.private.load.tables.base import Block, Column, LineFile, parsing
-from dpviz.private.load.tables.formats import Format
+from dpviz.private.load.tables.base import Block, Column, Opened, TextFile, parsing
 from dpviz.private.load.values import number_of, typed
 
 BLOCK = 1 << 24
@@ -40,12 +39,12 @@ _XML = re.compile(rb"(?i)\s*<(\?xml|!doctype|html|gpx|kml)\b")
 _SEPARATOR = re.compile(rb"(?i)sep=([,;\t|])")
 
 
-class DelimitedText(LineFile):
+class DelimitedText(TextFile):
     """A text file with a header line: its columns are of text. An empty file is an empty table."""
 
     first_line = True
 
-    def __init__(self, path: Path, opened: Callable[[], IO[bytes]] | None = None) -> None:
+    def __init__(self, path: Path, opened: Opened | None = None) -> None:
         super().__init__(path, opened)
         with parsing(self.name, "delimited text"):
             self._skip = 0
@@ -146,7 +145,7 @@ class DelimitedText(LineFile):
                 yield rest
 
 
-class TextLines(LineFile):
+class TextLines(TextFile):
     """Text without a header, in UTF-8: a record is a line, in one column ``line``.
 
     The first line is somebody's: a mark of UTF-16 in it must not turn the lines of others into it,
@@ -284,12 +283,3 @@ def _refuse_headerless(names: Sequence[str], file: str) -> None:
             f"{file} begins with numbers, not with column names: add a header line, such as "
             "lon,lat; a file of one sequence per line is named .txt"
         )
-
-
-FORMATS = (
-    Format(
-        title="text",
-        endings=(".csv", ".tsv", ".txt"),
-        opened=lambda path, name, layer: DelimitedText(path),
-    ),
-)

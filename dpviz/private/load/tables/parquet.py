@@ -21,7 +21,6 @@ from dpviz.private.load.tables.base import (
     refuse_other_types,
     refuse_release,
 )
-from dpviz.private.load.tables.formats import Format
 from dpviz.private.load.tables.geometry import declared_geometries, typed_columns
 from dpviz.private.load.values import typed
 
@@ -98,14 +97,3 @@ def refuse_bombs(metadata: Any, names: Sequence[str], size: int, name: str) -> N
                     width += 16
                 decoded += values * width
     limits.decoded(decoded, size, name)
-
-
-FORMATS = (
-    Format(
-        title="Parquet",
-        endings=(".parquet", ".geoparquet", ".pq"),
-        opened=lambda path, name, layer: ParquetTable(path),
-        needs=("pyarrow.parquet", "shapely"),
-        geometry=True,
-    ),
-)

@@ -16,7 +16,6 @@ from dpviz.errors import DataError
 from dpviz.files import limits
 from dpviz.private.load.columns import shown
 from dpviz.private.load.tables.base import BLOCK_ROWS, Block, Column, Table, parsing
-from dpviz.private.load.tables.formats import Format
 from dpviz.private.load.values import numbers
 from dpviz.private.load.words import texts
 
@@ -95,14 +94,6 @@ def _book(path: Path) -> Any:
     return CalamineWorkbook.from_path(str(path))
 
 
-FORMATS = (
-    Format(
-        title="workbook",
-        endings=(".xlsx", ".xlsm", ".xls", ".ods"),
-        opened=lambda path, name, layer: Workbook(path, layer),
-        needs=("pyarrow", "python_calamine"),
-        magic=b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
-        packed=True,
-        tables=lambda path: list(_book(path).sheet_names),
-    ),
-)
+def sheets(path: Path) -> list[str]:
+    """Names of the sheets of a workbook."""
+    return list(_book(path).sheet_names)
