@@ -10,6 +10,7 @@ import codecs
 import json
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -61,6 +62,7 @@ class JsonFile(TextFile):
     declares = False
     holds_features = False
     crs: str | None = LON_LAT
+    _stated: Any = None
 
     def records(self) -> Iterator[Any]:
         """Each record in order, which is dropped unless it is an object."""
@@ -80,7 +82,7 @@ class JsonFile(TextFile):
             objects = [each for each in some if isinstance(each, dict)]
             rows = [*map(self._properties, objects)]
             columns = typed({name: [row.get(name) for row in rows] for name in names}, numeric)
-            places = feature_places(objects, self.crs) if geometry else None
+            places = feature_places(objects, self._stated) if geometry else None
             yield Block(len(rows), columns, places, len(some) - len(objects))
 
     def _properties(self, record: Any) -> dict[str, Any]:
@@ -116,8 +118,8 @@ class JsonLines(JsonFile):
 
 class JsonDocument(JsonFile):
     """A FeatureCollection, a Feature or a geometry (RFC 7946; also the older `crs` member); or an
-    array of objects without geometry, as many services answer. A feature that states another CRS
-    than the file has no place.
+    array of objects without geometry, as many services answer. A feature that states a CRS which is
+    not that of the document has no place.
     """
 
     def __init__(self, path: Path, opened: Opened | None = None) -> None:
@@ -134,7 +136,8 @@ class JsonDocument(JsonFile):
         self.holds_features = self._members is not None
         if self._members is not None:
             refuse_release(self._members, self.name)
-            self.crs = stated_crs(self._members, self.name)
+            self._stated = self._members.get("crs")
+            self.crs = self._named_crs() if "crs" in self._members else LON_LAT
         self._list_columns(first)
 
     def records(self) -> Iterator[Any]:
@@ -152,6 +155,16 @@ class JsonDocument(JsonFile):
                 scanner.require("{")
                 yield from self._features(scanner)
             scanner.require("")
+
+    def _named_crs(self) -> str | None:
+        """The CRS that the document names, as before RFC 7946; None where it is null."""
+        with suppress(TypeError, KeyError):
+            if self._stated is None or self._stated["type"] == "name":
+                return self._stated and str(self._stated["properties"]["name"])
+        raise DataError(
+            f"{self.name} states its CRS in a way that is not read, such as by a link: state its "
+            'name, "crs": {"type": "name", "properties": {"name": "EPSG:4326"}}'
+        )
 
     def _features(self, scanner: _Scanner) -> Iterator[Any]:
         members: dict[str, Any] = {}
@@ -234,51 +247,23 @@ def _is_feature(record: Any) -> bool:
     return isinstance(record, dict) and record.get("type") == "Feature" and "geometry" in record
 
 
-def stated_crs(document: dict[str, Any], name: str) -> str | None:
-    """The CRS of a GeoJSON document: WGS 84 where it states none, None where it is null.
+def feature_places(features: Sequence[Any], stated: Any) -> NDArray[np.float64]:
+    """Coordinates (n, 2) of features; NaN for all that are no points, or state another CRS.
 
-    Raises:
-        DataError: it is stated in another way than by its name or by its number in EPSG.
+    Args:
+        features: objects.
+        stated: the `crs` member of the document.
     """
-    if "crs" in document and document["crs"] is None:
-        return None
-    crs = _named_crs(document)
-    if crs is None:
-        raise DataError(
-            f"{name} states its CRS in a way that is not read, such as by a link: state its name, "
-            '"crs": {"type": "name", "properties": {"name": "EPSG:4326"}}'
-        )
-    return crs
-
-
-def _named_crs(item: dict[str, Any]) -> str | None:
-    """The CRS that a `crs` member names; None where it names none."""
-    if "crs" not in item:
-        return LON_LAT
-    crs = item["crs"]
-    kind = crs.get("type") if isinstance(crs, dict) else None
-    properties = crs.get("properties") if isinstance(crs, dict) else None
-    if not isinstance(properties, dict):
-        return None
-    if isinstance(kind, str) and kind.lower() == "name":
-        named = properties.get("name")
-        return named if isinstance(named, str) and named else None
-    code = properties.get("code")
-    return f"EPSG:{code}" if kind == "EPSG" and isinstance(code, str) else None
-
-
-def feature_places(features: Sequence[Any], crs: str | None) -> NDArray[np.float64]:
-    """Coordinates (n, 2) of features in the file's CRS; NaN for all that are no points in it."""
-    xy = [_place(each.get("geometry"), each, crs) for each in features]
+    xy = [_place(each.get("geometry"), each, stated) for each in features]
     return np.array(xy, dtype=np.float64).reshape(-1, 2)
 
 
-def _place(geometry: Any, feature: Any, crs: str | None) -> tuple[float, float]:
-    """A point, or a multipoint of one; NaN for anything else, and for one of another CRS."""
+def _place(geometry: Any, feature: Any, stated: Any) -> tuple[float, float]:
+    """A point, or a multipoint of one; NaN for anything else."""
     nowhere = (np.nan, np.nan)
     if not isinstance(geometry, dict):
         return nowhere
-    if any("crs" in each and not _is_of(each, crs) for each in (feature, geometry)):
+    if any("crs" in each and (not stated or each["crs"] != stated) for each in (feature, geometry)):
         return nowhere
     at = geometry.get("coordinates")
     if geometry.get("type") == "MultiPoint" and isinstance(at, list) and len(at) == 1:
@@ -289,20 +274,3 @@ def _place(geometry: Any, feature: Any, crs: str | None) -> tuple[float, float]:
         return nowhere
     x, y = (number_of(each) if isinstance(each, str) else np.nan for each in at[:2])
     return x, y
-
-
-def _is_of(item: Any, crs: str | None) -> bool:
-    """True if the CRS stated by an item has the same code as the file's CRS; no look-up."""
-    named = _named_crs(item)
-    return named is not None and crs is not None and _code(named) == _code(crs)
-
-
-def _code(crs: str) -> str:
-    """The code of a CRS in the usual ways of writing it.
-
-    >>> _code("urn:ogc:def:crs:OGC:1.3:CRS84"), _code("EPSG:25832")
-    ('EPSG:4326', 'EPSG:25832')
-    """
-    parts = re.split("[:/]+", re.split("DEF[:/]CRS[:/]", crs.upper())[-1])
-    code = f"{parts[0]}:{parts[-1]}"
-    return "EPSG:4326" if code == "OGC:CRS84" else code
