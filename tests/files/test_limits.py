@@ -120,7 +120,6 @@ VIEWS = {
     "a view": "CREATE VIEW forever AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 "
     "FROM n) SELECT i AS fid, NULL AS geom FROM n",
     "a virtual table": "CREATE VIRTUAL TABLE computed USING fts5(words)",
-    "a generated column": "CREATE TABLE computed (a INTEGER, b INTEGER AS (a * a))",
 }
 
 

@@ -122,7 +122,7 @@ def nursery(monkeypatch):
     """A new one, which has read nothing yet."""
     monkeypatch.setattr(sandbox, "_nursery", sandbox._Nursery())
     yield sandbox._nursery
-    sandbox._nursery.close()
+    sandbox._nursery.stop()
 
 
 def test_no_module_of_the_current_folder_is_loaded(nursery, tmp_path, monkeypatch):

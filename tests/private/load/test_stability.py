@@ -82,8 +82,7 @@ def test_every_format_gives_the_same_index(form, folders):
         ("经度,纬度\n0.5,0.5\n", "经度, 纬度"),
         ("id,the_geom\n1,POINT (0.5 0.5)\n2,POLYGON EMPTY\n", "the_geom"),
         ("id|wkt\n1|SRID=4326;POINT Z(0.5 0.5 9)\n2|POINT(secret)\n", "wkt"),
-        ("sep=;\nx;y\n0.5;0.5\n", "x, y"),
-        ("sep=\t\nx\ty\n0.5\t0.5\n", "x, y"),
+        (" \r\n\n\tx\ty\r\n1\t0.5\t0.5\r\n", "x, y"),
     ],
 )
 def test_usual_names_and_wkt_are_taken_and_said(tmp_path, text, taken):

@@ -167,11 +167,6 @@ def parsing(name: str, what: str) -> Iterator[None]:
         ) from None
 
 
-def no_rows(schema: Any) -> Any:
-    """A pyarrow batch of no rows, so that an invalid type is refused without rows as well."""
-    return pa.RecordBatch.from_arrays([pa.nulls(0, each.type) for each in schema], schema=schema)
-
-
 MOST_OF_A_POINT = 128
 """Bytes, or hexadecimal letters, of a point in WKB, or of a multipoint of one: with an SRID, a
 height and a measure in each they are 54 bytes."""

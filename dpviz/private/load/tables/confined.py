@@ -19,7 +19,7 @@ from dpviz.errors import DataError
 from dpviz.files import arrow, limits
 from dpviz.files.sandbox import confined
 from dpviz.lazy import pa
-from dpviz.private.load.tables.base import BLOCK_ROWS, Block, Column, Table, no_rows, parsing
+from dpviz.private.load.tables.base import BLOCK_ROWS, Block, Column, Table, parsing
 from dpviz.private.load.tables.formats import FORMATS
 
 _PLACES = ("places x", "places y")
@@ -51,7 +51,9 @@ class ConfinedTable(Table):
     ) -> Iterator[Block]:
         """All records, read in one go by the child."""
         stream = self._asked("records", list(names), list(numeric), geometry)
-        for batch in stream.to_batches(BLOCK_ROWS) or [no_rows(stream.schema)]:
+        for batch in stream.to_batches(BLOCK_ROWS) or [
+            pa.RecordBatch.from_pylist([], stream.schema)
+        ]:
             columns = {
                 name: arrow.number_array(column) if name in numeric else column
                 for name, column in zip(names, batch.columns, strict=False)

@@ -33,10 +33,11 @@ BLOCK = 1 << 24
 _DELIMITERS = ",;\t|"
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _BREAK = re.compile(rb"[\r\n]")
+_HEADER = re.compile(rb"(?:[^\S\r\n]*[\r\n])*+([^\r\n]+)[\r\n]")
+"""The first line that is not blank."""
 _MARKS = re.compile(rb"^(?:%s)+" % codecs.BOM_UTF8)
 _COORDINATE = re.compile(r"\s*[+-]?[0-9]+[.,][0-9]+\s*")
 _XML = re.compile(rb"(?i)\s*<(\?xml|!doctype|html|gpx|kml)\b")
-_SEPARATOR = re.compile(rb"(?i)sep=([,;\t|])")
 
 
 class DelimitedText(TextFile):
@@ -47,8 +48,8 @@ class DelimitedText(TextFile):
     def __init__(self, path: Path, opened: Opened | None = None) -> None:
         super().__init__(path, opened)
         with parsing(self.name, "delimited text"):
-            self._skip = 0
-            header, self.delimiter, utf16 = self._header()
+            header, utf16 = self._header()
+            self.delimiter = _delimiter(header)
             line = header.decode("utf-8" if utf16 else _encoding(header), errors="replace")
             if "\0" in line or line.startswith("%PDF-"):
                 raise DataError(
@@ -114,9 +115,9 @@ class DelimitedText(TextFile):
         except pa.ArrowInvalid:
             return None
 
-    def _header(self) -> tuple[bytes, str, bool]:
-        """The header line, the delimiter, and whether the line was UTF-16 and is UTF-8 now."""
-        delimiter, seen = None, b""
+    def _header(self) -> tuple[bytes, bool]:
+        """The first line that is not blank, and whether it was UTF-16 and is UTF-8 now."""
+        seen = b""
         with self._open() as file:
             utf16 = file.read(2) in _UTF16
         with self._open() as file:
@@ -124,17 +125,13 @@ class DelimitedText(TextFile):
                 seen += chunk
                 if _XML.match(seen):  # all of its records may stand in this line
                     raise DataError(f"{self.name} is XML, not delimited text: give CSV or GeoJSON")
-                while end := _BREAK.search(seen):
-                    line, seen = seen[: end.start()], seen[end.end() :]
-                    self._skip += end.end()
-                    if stated := _SEPARATOR.fullmatch(line.strip(b" ")):  # as spreadsheets write it
-                        delimiter = stated[1].decode()
-                    elif line.strip():
-                        return line, delimiter or _delimiter(line), utf16
+                if line := _HEADER.match(seen):
+                    self._skip = line.end()
+                    return line[1], utf16
                 if len(seen) > MAX_LINE:
                     raise DataError(f"{self.name} has no header line: add the columns' names")
-        self._skip += len(seen)
-        return seen.strip(), delimiter or _delimiter(seen), utf16
+        self._skip = len(seen)
+        return seen.strip(), utf16
 
     def _stream(self, file: IO[bytes]) -> Iterator[bytes]:
         """Yield what stands below the header."""

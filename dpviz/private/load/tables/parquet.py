@@ -6,7 +6,6 @@ A column of bytes that no schema declares as geometry is WKB where it is named a
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +15,11 @@ from dpviz.private.load.tables.base import (
     BLOCK_ROWS,
     Block,
     Table,
-    no_rows,
     parsing,
     refuse_other_types,
     refuse_release,
 )
-from dpviz.private.load.tables.geometry import declared_geometries, typed_columns
-from dpviz.private.load.values import typed
+from dpviz.private.load.tables.geometry import declared_geometries, typed_blocks, typed_columns
 
 
 class ParquetTable(Table):
@@ -62,10 +59,7 @@ class ParquetTable(Table):
         with parsing(self.name, "Parquet"):
             refuse_bombs(self._file.metadata, wanted, self._size, self.name)
             rows = self._file.iter_batches(BLOCK_ROWS, columns=wanted)
-            for batch in chain([no_rows(self._file.schema_arrow)], rows):
-                columns = typed({name: batch[name] for name in names}, numeric)
-                places = place.points(batch[place.name]) if place else None
-                yield Block(batch.num_rows, columns, places)
+            yield from typed_blocks(self._file.schema_arrow, rows, names, numeric, place)
 
 
 _WIDTHS = {"BOOLEAN": 1, "INT32": 4, "FLOAT": 4, "INT96": 12}

@@ -7,7 +7,6 @@ of it, such as 0 for a word in a column of numbers: of that row alone.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
 from pathlib import Path
 
 from dpviz.errors import DataError
@@ -21,12 +20,11 @@ from dpviz.private.load.tables.base import (
     Column,
     Kind,
     Table,
-    no_rows,
     parsing,
-    point_coordinates,
     refuse_other_types,
 )
-from dpviz.private.load.values import numbers, typed
+from dpviz.private.load.tables.geometry import Geometry, typed_blocks
+from dpviz.private.load.values import numbers
 
 _DRIVERS = {"GeoPackage": "GPKG", "Shapefile": "ESRI Shapefile"}
 """GDAL's names; its driver of plain SQLite would take the types of columns from their first row."""
@@ -85,11 +83,8 @@ class VectorLayer(Table):
                 use_pyarrow=True,
             ) as (meta, reader),
         ):
-            place = meta["geometry_name"] or "wkb_geometry"
-            for batch in chain([no_rows(reader.schema)], reader):
-                columns = typed({name: batch[name] for name in names}, numeric)
-                places = point_coordinates(batch[place]) if geometry else None
-                yield Block(batch.num_rows, columns, places)
+            place = Geometry(meta["geometry_name"] or "wkb_geometry", None) if geometry else None
+            yield from typed_blocks(reader.schema, reader, names, numeric, place)
 
 
 def _for_gdal(path: Path, driver: str) -> Path | bytes:
