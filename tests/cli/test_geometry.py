@@ -105,15 +105,10 @@ def test_a_point_and_a_multipoint_of_one_are_places_in_every_format(form, tmp_pa
     assert kept(*write(form, tmp_path, [*SHAPES.values()]), BOX) == 3
 
 
-def test_public_json_lines_are_features_where_the_first_is_one(tmp_path):
-    """Of sensitive ones the first record decides nothing: their owner names the geometry."""
+def test_whoever_gives_lines_of_features_names_the_geometry(tmp_path):
     (path, *_) = write("ndjson", tmp_path, [HERE, HERE])
     build = ("build", path, BOX, "--epsilon", "50", "-o", tmp_path / "r.parquet")
-    line = "or geometry, if it holds features"
-    refused(tmp_path, build, line)
-    assert run(*build, "--public", "--seed", "1")[0] == 0
-    (answer,) = as_json("query", tmp_path / "r.parquet", "--rect=0,0,1,1")["answers"]
-    assert answer["count"] == pytest.approx(2, abs=1)
+    refused(tmp_path, build, "or geometry, if it holds features")
 
 
 def test_the_properties_of_a_feature_in_a_line_are_its_columns(tmp_path):

@@ -88,7 +88,6 @@ class Table(ABC):
         crs: of the geometry, if the file states one.
         declares: whether the file says which columns it has; without, a record may lack any.
         first_line: whether the names are its first line, a record where there is no header.
-        guesses_geometry: whether only its first record says that its records are features.
         semicolons: whether semicolons divide its fields, so that decimals may have commas.
     """
 
@@ -97,7 +96,6 @@ class Table(ABC):
     crs: str | None = None
     declares = True
     first_line = False
-    guesses_geometry = False
     semicolons = False
 
     def blocks(
@@ -114,7 +112,7 @@ class Table(ABC):
             DataError: no such column, no places, a damaged file, or one that is too large.
         """
         plain = [column for column in self.columns if column.kind != "geometry"]
-        if geometry and len(plain) == len(self.columns) and not self.guesses_geometry:
+        if geometry and len(plain) == len(self.columns) and self.declares:
             raise DataError(f"{self.name} has no geometry: name the columns of the coordinates")
         if self.declares and not self.columns:
             return

@@ -71,7 +71,7 @@ class JsonFile(TextFile):
     def _list_columns(self, first: Any) -> None:
         names = islice(self._properties(first), limits.COLUMNS.most - 1)  # beside the geometry
         self.columns = [Column(name.encode("utf-8", "replace").decode(), "text") for name in names]
-        if self.holds_features or (self.guesses_geometry and _is_feature(first)):
+        if self.holds_features:
             self.columns = [*self.columns, Column("geometry", "geometry")]
 
     def _blocks(
@@ -98,7 +98,6 @@ class JsonLines(JsonFile):
     def __init__(self, path: Path, opened: Opened | None = None) -> None:
         super().__init__(path, opened)
         self.holds_features = not {*path.suffixes}.isdisjoint(FEATURES)
-        self.guesses_geometry = not self.holds_features
         self._list_columns(next((row for row in self.records() if isinstance(row, dict)), {}))
 
     def records(self) -> Iterator[Any]:
