@@ -53,6 +53,7 @@ SHAPES = {
     "a point with a height": shapely.Point(0.5, 0.5, 7),
     "an empty point": shapely.Point(),
     "a line": shapely.LineString([HERE, FAR]),
+    "an area": shapely.box(0, 0, 1, 1),
 }
 
 

@@ -11,7 +11,6 @@ import pyarrow.parquet as pq
 import pyproj
 import pyproj.network
 import pytest
-import shapely
 
 import dpviz
 from dpviz.domain import Domain
@@ -123,12 +122,6 @@ class TestFormats:
         assert records.time.tolist() == [1893484800.0] * 3  # 2030-01-01T08:00 UTC
         assert records.counts.dropped == {}
 
-    @pytest.mark.parametrize("form", ["geoparquet", "gpkg", "shp", "zip", "geojson"])
-    def test_the_crs_of_the_file_is_honoured(self, tmp_path, form):
-        crs = "EPSG:4326" if form == "geojson" else "EPSG:32618"
-        records = read_records(write(tmp_path, form, crs=crs), NYC)
-        np.testing.assert_allclose(records.points, POINTS, atol=1e-8)
-
     def test_the_domain_may_be_projected(self, tmp_path):
         utm = Domain((500_000, 4_400_000), (700_000, 4_600_000), crs="EPSG:32618")
         records = read_records(write(tmp_path, "csv"), utm, crs="EPSG:4326")
@@ -228,11 +221,6 @@ class TestColumns:
     def test_usual_names_are_recognised(self, names, dims, recognised):
         domain = Domain((0,) * dims, (1,) * dims)
         assert recognised_columns([Column(name, "number") for name in names], domain) == recognised
-
-    def test_the_domains_own_names_come_first(self):
-        domain = Domain((0, 0), (1, 1), columns=("x", "y"))
-        existing = [Column(name, "number") for name in ("lon", "lat", "x", "y")]
-        assert recognised_columns(existing, domain) == ("x", "y")
 
 
 class TestDropping:
@@ -366,29 +354,6 @@ class TestBadInput:
     def test_unknown_crs(self, tmp_path):
         with pytest.raises(DataError, match="unknown CRS 'EPSG:99999'"):
             read_records(write(tmp_path, "csv"), NYC, crs="EPSG:99999")
-
-    def test_a_shapefile_without_crs_needs_one(self, tmp_path):
-        path = write(tmp_path, "shp")
-        path.with_suffix(".prj").unlink()
-        with pytest.raises(DataError, match="does not state its CRS"):
-            read_records(path, NYC)
-        assert len(read_records(path, NYC, crs="EPSG:4326").points) == 3
-
-    @pytest.mark.parametrize("form", ["geoparquet", "geojson", "gpkg"])
-    def test_other_geometries_are_dropped_one_by_one(self, tmp_path, form):
-        shapes = geopandas.GeoDataFrame(
-            geometry=[
-                shapely.Point(-74, 40.7),
-                shapely.box(-74, 40, -73, 41),
-                shapely.MultiPoint([(-73.9, 40.8)]),
-                shapely.MultiPoint([(-73.9, 40.8), (-73.8, 40.8)]),
-                None,
-            ],
-            crs="EPSG:4326",
-        )
-        path = tmp_path / f"mixed.{form}"
-        shapes.to_parquet(path) if form == "geoparquet" else shapes.to_file(path)
-        assert read_records(path, NYC).points.tolist() == [[-74.0, 40.7], [-73.9, 40.8]]
 
     def test_of_two_layers_one_is_named(self, tmp_path):
         places = geopandas.GeoDataFrame(geometry=geopandas.points_from_xy(*POINTS.T), crs=4326)
