@@ -109,13 +109,6 @@ def test_a_polygon_that_crosses_itself_everywhere(tmp_path, monkeypatch):
         read_regions(polygon_file(tmp_path / "tangle.geojson", [tangle]), DOMAIN)
 
 
-def test_an_ordinary_bow_tie_is_repaired(tmp_path):
-    bow = shapely.Polygon([(10.2, 50.2), (10.8, 50.8), (10.8, 50.2), (10.2, 50.8)])
-    regions = read_regions(polygon_file(tmp_path / "bow.geojson", [bow]), DOMAIN)
-    assert regions.names == ("a",)
-    assert shapely.area(regions.shapes)[0] == pytest.approx(0.18)
-
-
 VIEWS = {
     "a view": "CREATE VIEW forever AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 "
     "FROM n) SELECT i AS fid, NULL AS geom FROM n",
