@@ -62,12 +62,8 @@ class ParquetTable(Table):
             yield from typed_blocks(self._file.schema_arrow, rows, names, numeric, place)
 
 
-_WIDTHS = {"BOOLEAN": 1, "INT32": 4, "FLOAT": 4, "INT96": 12}
-"""Bytes of a decoded value; others take 8, and texts what the file holds of them beside that."""
-
-
 def refuse_bombs(metadata: Any, names: Sequence[str], size: int, name: str) -> None:
-    """Raise where columns of a Parquet file decode to too much: by rows × width, not by pages.
+    """Raise where columns of a Parquet file decode to too much, by the file's own account.
 
     Args:
         metadata: of the file.
@@ -79,15 +75,13 @@ def refuse_bombs(metadata: Any, names: Sequence[str], size: int, name: str) -> N
         DataError: naming the limit.
     """
     decoded = 0
-    for group in range(metadata.num_row_groups):
-        for k in range(metadata.num_columns):
-            chunk = metadata.row_group(group).column(k)
+    for group in map(metadata.row_group, range(metadata.num_row_groups)):
+        for chunk in map(group.column, range(metadata.num_columns)):
             if chunk.path_in_schema.split(".")[0] in names:
-                values = max(chunk.num_values, metadata.row_group(group).num_rows)
-                width = _WIDTHS.get(chunk.physical_type, 8)
+                # A value takes eight bytes, though its page may hold a run of one, and an item of a
+                # list 24; a text takes what the file holds of it beside.
+                width = 24 if "." in chunk.path_in_schema else 8
+                decoded += width * max(chunk.num_values, group.num_rows)
                 if chunk.physical_type.endswith("BYTE_ARRAY"):
-                    width += -(-chunk.total_uncompressed_size // max(values, 1))
-                if "." in chunk.path_in_schema:  # lists, which become objects
-                    width += 16
-                decoded += values * width
+                    decoded += chunk.total_uncompressed_size
     limits.decoded(decoded, size, name)

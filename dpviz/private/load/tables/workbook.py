@@ -19,11 +19,6 @@ from dpviz.private.load.tables.base import BLOCK_ROWS, Block, Column, Table, par
 from dpviz.private.load.values import numbers
 from dpviz.private.load.words import texts
 
-MAX_UNPACKED = 1 << 30
-"""Bytes that a workbook may unpack to."""
-MAX_RATIO = 200
-"""A workbook of more than 16 MiB unpacked grows less than this when it is unpacked."""
-
 
 class Workbook(Table):
     """One sheet of a workbook."""
@@ -88,9 +83,8 @@ def _book(path: Path) -> Any:
                 f"{path.name} is damaged, or protected by a password: save it without one"
             )
         with zipfile.ZipFile(path) as archive:
-            file, size = path.stat().st_size, sum(each.file_size for each in archive.infolist())
-        if size > min(MAX_UNPACKED, limits.unpacked(file), max(1 << 24, MAX_RATIO * file)):
-            raise DataError(f"{path.name} unpacks to far more than it should: give CSV")
+            size = sum(each.file_size for each in archive.infolist())
+        limits.decoded(size, path.stat().st_size, path.name)
     return CalamineWorkbook.from_path(str(path))
 
 
