@@ -17,7 +17,7 @@ import numpy as np
 from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.private.index import Layers, PointIndex
-from dpviz.private.load.cellquery import CellQuery, Clock, Fate
+from dpviz.private.load.cellquery import CellQuery, Clock
 from dpviz.private.load.columns import shown
 from dpviz.private.load.engines import connected
 from dpviz.private.load.engines.base import Engine, Rows, watched
@@ -134,7 +134,7 @@ def _query(
     return query
 
 
-def engine_fates(
+def engine_tally(
     engine: Engine, relation: Any, name: str, domain: Domain, chosen: Selection
 ) -> tuple[Tally, tuple[str, ...], Layers]:
     """Return a relation's tally of records, its coordinate columns and its indexes.
@@ -143,16 +143,17 @@ def engine_fates(
         DataError: as :func:`engine_layers`.
     """
     query, facts = _query(engine, relation, name, domain, chosen), Tally()
-    counted = engine.rows(query.fates_sql(relation, engine.dialect))
-    fates = dict(zip(*(column.tolist() for column in counted), strict=True))
-    within = fates.pop(Fate.INSIDE, 0)
-    facts.add(Fact.READ, within + sum(fates.values()))
-    for fate, records in fates.items():
-        facts.add(Fact[Fate(fate).name], records)
+    inside, number = engine.rows(query.records_sql(relation, engine.dialect))
+    within = int(number[inside == 1].sum())
     layers = engine_layers(engine, relation, name, domain, chosen)
     total = sum(index.total for index in layers.counts)
-    facts.add(Fact.OVER, within - total)
-    facts.add(Fact.LOADED, total)
+    for fact, records in (
+        (Fact.READ, number.sum()),
+        (Fact.NOT_INSIDE, number.sum() - within),
+        (Fact.OVER, within - total),
+        (Fact.LOADED, total),
+    ):
+        facts.add(fact, records)
     return facts, query.columns, layers
 
 

@@ -46,8 +46,10 @@ WITH_VALUES = {
 records of one unit in one cell are alike where their values are."""
 
 
-FATES = """
-SELECT fate, COUNT(*) AS n FROM (SELECT :fate AS fate FROM source) AS records GROUP BY fate
+RECORDS = """
+SELECT inside, COUNT(*) AS n FROM (
+  SELECT CASE WHEN :inside THEN 1 ELSE 0 END AS inside FROM source
+) AS records GROUP BY inside
 """
 
 

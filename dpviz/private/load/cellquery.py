@@ -25,7 +25,6 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import IntEnum
 from typing import Any, Literal
 
 from dpviz.domain import Domain
@@ -38,7 +37,7 @@ from dpviz.lazy import exp
 from dpviz.private.load.cell_templates import (
     COUNT,
     COUNT_BOUNDED,
-    FATES,
+    RECORDS,
     WITH_VALUES,
     filled,
     less_offsets,
@@ -63,21 +62,6 @@ MOST_CHANGES = 40
 
 
 Clock = Literal["number", "milliseconds", "time", "instant"]
-
-
-class Fate(IntEnum):
-    """Outcome of a record before its unit's bound is applied.
-
-    The reasons for a drop have the names of :class:`~dpviz.private.load.tally.Fact`.
-    """
-
-    NO_PLACE = 0
-    OUTSIDE = 1
-    NO_UNIT = 2
-    INSIDE = 3
-    NO_KIND = 4
-    NO_VALUE = 5
-    NO_TIME = 6
 
 
 @dataclass(frozen=True)
@@ -173,10 +157,8 @@ class CellQuery:
         total = "CAST(SUM(amount) AS BIGINT)" if sums else "COUNT(*)"
         template = template.format(total=total, number=self.count_column, **beside)
         places = self._coordinates(dialect)
-        inside = [*self._inside(places), *self._of_a_kind(dialect)]
-        inside += [*self._of_a_value(dialect), *self._of_a_unit(dialect)]
         cell = self._with_kind(self._cell(places, dialect), dialect)
-        values = {"cell": cell, "inside": exp.and_(*inside)}
+        values = {"cell": cell, "inside": exp.and_(*self._inside(places, dialect))}
         if self.domain.values is not None:
             values["amount"] = self._steps(self.domain.values, dialect)
         if self.unit is not None:
@@ -185,30 +167,17 @@ class CellQuery:
             values["most"] = exp.Literal.number(self.max_per_unit)
         return str(filled(template, relation, values).sql(dialect=dialect, pretty=True))
 
-    def fates_sql(self, relation: Any, dialect: str) -> str:
-        """The query in a dialect that counts the records of each :class:`Fate`: EXACT, for owners.
+    def records_sql(self, relation: Any, dialect: str) -> str:
+        """The query in a dialect that counts the records outside (0) and inside (1), before any
+        bound: EXACT, for owners.
 
         Args:
             relation: as for :meth:`sql`.
             dialect: as for :meth:`sql`.
         """
-        places = self._coordinates(dialect)
-        most = (float(LARGEST),) * self.domain.dims
-        planar = places[: self.domain.place.dims]
-        inside = self._inside(places)
-        of_a_kind, of_a_value = self._of_a_kind(dialect), self._of_a_value(dialect)
-        fate = exp.case()  # a condition that is missing, as of a NULL, falls through
-        for number, conditions in (
-            (Fate.INSIDE, [*inside, *of_a_kind, *of_a_value, *self._of_a_unit(dialect)]),
-            (Fate.NO_UNIT, [*inside, *of_a_kind, *of_a_value]),
-            (Fate.NO_VALUE, [*inside, *of_a_kind]),
-            (Fate.NO_KIND, inside),
-            (Fate.OUTSIDE, self._inside(places, [-each for each in most], most)),
-            (Fate.NO_TIME, self._inside(planar, [-each for each in most], most)),
-        ):
-            fate = fate.when(exp.and_(*conditions), exp.Literal.number(int(number)))
-        fate = fate.else_(exp.Literal.number(int(Fate.NO_PLACE)))
-        return str(filled(FATES, relation, {"fate": fate}).sql(dialect=dialect, pretty=True))
+        inside = exp.and_(*self._inside(self._coordinates(dialect), dialect))
+        tree = filled(RECORDS, relation, {"inside": inside})
+        return str(tree.sql(dialect=dialect, pretty=True))
 
     def _coordinates(self, dialect: str) -> list[Any]:
         """Each coordinate as a double."""
@@ -277,22 +246,6 @@ class CellQuery:
             place = place.when(some, exp.Literal.number(kinds.number(OTHER)))
         return exp.cast(place, "bigint")
 
-    def _of_a_kind(self, dialect: str) -> list[Any]:
-        """A record of one of the kinds, if there are any."""
-        if self.domain.kinds is None:
-            return []
-        return [exp.GTE(this=self._kind(dialect), expression=exp.Literal.number(0))]
-
-    def _of_a_value(self, dialect: str) -> list[Any]:
-        """A record that has a readable value, if it needs one."""
-        if self.domain.values is None:
-            return []
-        value, most = as_number(as_column(self.domain.values.column), dialect), float(LARGEST)
-        return [
-            exp.GTE(this=value.copy(), expression=as_double(-most)),
-            exp.LTE(this=value.copy(), expression=as_double(most)),
-        ]
-
     def _steps(self, values: Values, dialect: str) -> Any:
         """A record's value in steps, as in :meth:`Values.steps`."""
         value = as_number(as_column(values.column), dialect)
@@ -311,31 +264,29 @@ class CellQuery:
         kind = exp.Mul(this=self._kind(dialect), expression=step)
         return exp.Add(this=kind, expression=exp.paren(cell))
 
-    def _of_a_unit(self, dialect: str) -> list[Any]:
-        """A record that has the id of a unit, if it needs one."""
-        if self.unit is None:
-            return []
-        written = as_text(as_column(self.unit), dialect)
-        return [exp.NEQ(this=written, expression=exp.Literal.string(""))]
+    def _inside(self, places: list[Any], dialect: str) -> list[Any]:
+        """Conditions on a record: inside the box (half open in time), with all that it needs.
 
-    def _inside(
-        self,
-        places: list[Any],
-        lower: Sequence[float] | None = None,
-        upper: Sequence[float] | None = None,
-    ) -> list[Any]:
-        """A closed box, or the domain's own, half open in time; NaN, NULL are outside."""
-        half_open = upper is None and self.domain.time is not None
-        lower, upper = lower or self.domain.lower, upper or self.domain.upper
-        conditions = []
-        for x, low, high in zip(places, lower, upper, strict=False):
-            conditions += [
-                exp.GTE(this=x.copy(), expression=as_double(low)),
-                exp.LTE(this=x.copy(), expression=as_double(high)),
-            ]
-        if half_open:
-            end = as_double(self.domain.upper[-1])
+        NaN and NULL are outside.
+        """
+        domain = self.domain
+        conditions = [
+            condition
+            for x, low, high in zip(places, domain.lower, domain.upper, strict=True)
+            for condition in _between(x, low, high)
+        ]
+        if domain.time is not None:
+            end = as_double(domain.upper[-1])
             conditions[-1] = exp.LT(this=places[-1].copy(), expression=end)
+        if domain.kinds is not None:
+            number = exp.Literal.number(0)
+            conditions.append(exp.GTE(this=self._kind(dialect), expression=number))
+        if domain.values is not None:
+            value, most = as_number(as_column(domain.values.column), dialect), float(LARGEST)
+            conditions += _between(value, -most, most)
+        if self.unit is not None:
+            written = as_text(as_column(self.unit), dialect)
+            conditions.append(exp.NEQ(this=written, expression=exp.Literal.string("")))
         return conditions
 
     def _cell(self, places: list[Any], dialect: str) -> Any:
@@ -371,3 +322,11 @@ class CellQuery:
         middle = exp.paren(exp.Add(this=exp.Floor(this=share), expression=as_double(0.5)))
         scaled = exp.Mul(this=middle, expression=as_double(step))
         return exp.paren(exp.Add(this=scaled, expression=low))
+
+
+def _between(x: Any, low: float, high: float) -> list[Any]:
+    """Conditions that x is in a closed interval."""
+    return [
+        exp.GTE(this=x.copy(), expression=as_double(low)),
+        exp.LTE(this=x.copy(), expression=as_double(high)),
+    ]

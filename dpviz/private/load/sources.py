@@ -18,8 +18,8 @@ from dpviz.private.handle import DataHandle
 from dpviz.private.load import counts
 from dpviz.private.load.aggregation import (
     Counted,
-    engine_fates,
     engine_layers,
+    engine_tally,
     folder_relation,
     table_relation,
 )
@@ -146,7 +146,7 @@ def _counted(
     parts = counts.part_of(source)
     if not (chosen.public or chosen.checking):
         return chosen.handle(engine_layers(*relation, domain, chosen), source.name, parts)
-    tally, columns, layers = engine_fates(*relation, domain, chosen)
+    tally, columns, layers = engine_tally(*relation, domain, chosen)
     handle = chosen.handle(layers, source.name, parts)
     handle.tally = tally
     if chosen.checking:
