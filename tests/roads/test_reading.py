@@ -7,8 +7,8 @@ import pytest
 import shapely
 
 from dpviz.errors import DataError, DomainError, ParameterError
-from dpviz.private.load.graphs import city, read_graph, workload_of
 from dpviz.private.load.roads import city_trips, read_trips
+from dpviz.releases.roads.graph_file import city, read_graph, workload_of
 from tests.commands import as_json, fails
 from tests.geojson import collection, feature
 

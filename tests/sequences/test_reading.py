@@ -22,10 +22,11 @@ from dpviz.errors import (
     ReleaseError,
 )
 from dpviz.methods import of_kind
-from dpviz.private.load.cells import cell_sequences, grid_cells
 from dpviz.private.load.sequences import alphabet_of, read_places, read_sequences
+from dpviz.private.load.visits import cell_sequences
 from dpviz.private.sequences import SequenceData, Sequences
 from dpviz.releases.files import KEY
+from dpviz.releases.sequences.cells import grid_cells
 from dpviz.releases.store import from_arrow, read, save
 from dpviz.sequences.alphabet import Alphabet
 from dpviz.sequences.grams import Ranking

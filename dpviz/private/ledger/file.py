@@ -52,10 +52,9 @@ def default_path() -> Path:
 
 
 def located(path: str | os.PathLike[str]) -> Path:
-    """A path, with the user's folder for its ~.
+    """A path, with the user's folder for its ~, which no shell puts into ``--ledger=~/a.sqlite``.
 
-    No shell puts it there in ``--ledger=~/a.sqlite``, nor do a service's settings: a ledger in a
-    folder called ~, wherever one happened to be, let all be spent once more.
+    A folder called ~ would have a ledger of its own, and all could be spent once more.
     """
     with suppress(RuntimeError):  # an unknown user
         return Path(path).expanduser()
@@ -91,21 +90,15 @@ def opened(path: Path, *, write: bool = False) -> Iterator[sqlite3.Connection | 
             # EXTRA also syncs the folder after the rollback journal goes: a power cut cannot bring
             # the journal back and undo a spend.
             db.execute("PRAGMA synchronous = EXTRA")
-            with _transaction(db, "BEGIN IMMEDIATE" if write else "BEGIN"):
+            db.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+            try:
                 yield db if _begun(db, path, write) else None
-
-
-@contextmanager
-def _transaction(db: sqlite3.Connection, begin: str) -> Iterator[None]:
-    db.execute(begin)
-    try:
-        yield
-        db.execute("COMMIT")
-    except BaseException:
-        if db.in_transaction:
-            with suppress(sqlite3.Error):
-                db.execute("ROLLBACK")
-        raise
+                db.execute("COMMIT")
+            except BaseException:
+                if db.in_transaction:
+                    with suppress(sqlite3.Error):
+                        db.execute("ROLLBACK")
+                raise
 
 
 def _begun(db: sqlite3.Connection, path: Path, write: bool) -> bool:
@@ -144,14 +137,18 @@ def _require_unsealed(path: Path) -> None:
 
 @contextmanager
 def _errors(path: Path) -> Iterator[None]:
-    name = path.name or str(path)
+    """Whatever goes wrong with the file, in one line."""
     remedy = "restore a copy and check it with 'dpviz ledger verify'"
+    cause: Exception | None
     try:
         yield
+        return
     except DpvizError:
         raise
+    except DamageError as damage:
+        reason, cause = f"is damaged, {damage}: {remedy}", None
     except sqlite3.OperationalError as error:
-        text = str(error)
+        text, cause = str(error), error
         if "locked" in text or "busy" in text:
             reason = f"is in use by another process for over {WAIT:g} s: try again"
         elif "malformed" in text or "no such" in text:
@@ -160,15 +157,9 @@ def _errors(path: Path) -> Iterator[None]:
             reason = "is a folder: name a file in it"
         else:
             reason = "cannot be read or written (rights, or a full disk): fix that, or name another"
-        raise LedgerError(f"{name}: the ledger {reason}; nothing was spent") from error
     except OSError as error:
-        raise LedgerError(
-            f"{name}: the ledger cannot be made ({error.strerror}): name a file in a folder "
-            "that can be written; nothing was spent"
-        ) from error
-    except DamageError as damage:
-        raise LedgerError(
-            f"{name}: the ledger is damaged, {damage}: {remedy}; nothing was spent"
-        ) from None
+        why, cause = error.strerror, error
+        reason = f"cannot be made ({why}): name a file in a folder that can be written"
     except (sqlite3.Error, ValueError, TypeError, KeyError, ArithmeticError) as error:
-        raise LedgerError(f"{name}: the ledger is damaged: {remedy}; nothing was spent") from error
+        reason, cause = f"is damaged: {remedy}", error
+    raise LedgerError(f"{path.name or path}: the ledger {reason}; nothing was spent") from cause

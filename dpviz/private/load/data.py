@@ -15,7 +15,6 @@ from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.private.handle import DataHandle, Handle
 from dpviz.private.ledger.names import checked_name
-from dpviz.private.load.cells import Cells
 from dpviz.private.load.notation import OPTIONS, with_notation
 from dpviz.private.load.roads import city_trips, city_trips_in, read_trips
 from dpviz.private.load.selection import Selection
@@ -26,6 +25,7 @@ from dpviz.private.load.tally import Tally
 from dpviz.private.roads import RoadData
 from dpviz.private.sequences import SequenceData
 from dpviz.progress import Progress
+from dpviz.releases.sequences.cells import Cells
 from dpviz.roads.graph import RoadGraph
 from dpviz.roads.steps import Steps
 from dpviz.sequences.alphabet import Alphabet

@@ -9,14 +9,12 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpviz.datasets.geography import CITY
 from dpviz.errors import DataError
 from dpviz.private.handle import unit_in_words
 from dpviz.private.load.events import names_places, read_events
-from dpviz.private.load.graphs import city
-from dpviz.private.load.items import Form, Items, bounded_items, read_items
+from dpviz.private.load.items import Form, Items, bounded_items, known_items, read_items
 from dpviz.private.load.notation import PLAIN, Notation
 from dpviz.private.load.selection import checked_bound
 from dpviz.private.load.source import File, source_of
@@ -24,6 +22,7 @@ from dpviz.private.load.tables.base import Table, listed, pick
 from dpviz.private.load.tables.opening import open_table
 from dpviz.private.load.tally import Fact, Tally
 from dpviz.private.roads import RoadData
+from dpviz.releases.roads.graph_file import city
 from dpviz.roads.generate import START, WEEK, commuter_starts, commuter_trips
 from dpviz.roads.graph import RoadGraph
 from dpviz.roads.paths import COLUMNS, NODES, TRIP, Paths, trip_columns
@@ -193,19 +192,14 @@ def _listed(
     if not of_nodes:
         edges = np.where(items.item < 0, -1, graph.named_edges[items.item])
         items = replace(items, item=edges)
-    lost = np.bincount(items.owner, items.item < 0, minlength=len(items)) > 0
-    if of_nodes:
-        items, lost = _matched(graph, items)
-    elif public and lost.any() and not drop_unknown:
-        raise DataError(
-            f"trip {int(np.argmax(lost))} names an edge that the road graph lacks: use the ids of "
-            "its edges, or drop unknown ones (drop_unknown)"
-        )
-    elif drop_unknown:
-        counts.add(Fact.STEPS, np.count_nonzero(items.item < 0))
-        items, lost = items.only(items.item >= 0), np.zeros(len(items), dtype=np.bool_)
-    counts.add(Fact.UNKNOWN, np.count_nonzero(lost))
-    return items.take(np.flatnonzero(~lost))
+        return known_items(items, drop_unknown, counts, _UNKNOWN if public else "")
+    return known_items(_matched(graph, items), False, counts, "")
+
+
+_UNKNOWN = (
+    "trip {} names an edge that the road graph lacks: use the ids of its edges, or drop unknown "
+    "ones (drop_unknown)"
+)
 
 
 def _started(items: Items, steps: Steps | None, counts: Tally) -> Items:
@@ -282,15 +276,14 @@ def _form(table: Table, named: Form | None, others: Sequence[str]) -> Form:
     )
 
 
-def _matched(graph: RoadGraph, items: Items) -> tuple[Items, NDArray[np.bool_]]:
-    """Nodes as edges, each step the shortest that joins two; and which trips cannot be matched.
-
-    A trip is lost that names a node which the graph lacks, or two in a row that no edge joins.
+def _matched(graph: RoadGraph, items: Items) -> Items:
+    """Nodes as edges, each step the shortest that joins two, or −1: of a node which the graph
+    lacks, or of two that no edge joins.
     """
     key = graph.pair_keys(*graph.ends.T)
     order = np.lexsort([graph.length, key])
     keys, first = np.unique(key[order], return_index=True)
-    edges, owner = order[first], items.owner
+    edges = order[first]
     stays = np.ones(len(items.item), dtype=np.bool_)
     stays[items.start[1:][np.diff(items.start) > 0] - 1] = False  # the last node leads nowhere
     at = np.flatnonzero(stays)
@@ -300,7 +293,4 @@ def _matched(graph: RoadGraph, items: Items) -> tuple[Items, NDArray[np.bool_]]:
     wrong = (keys[place] != wanted) | (one < 0) | (two < 0)
     edge = np.full(len(items.item), -1, dtype=np.int64)
     edge[at] = np.where(wrong, -1, edges[place])
-    broken = (edge < 0) & stays | (items.item < 0)
-    lost = np.bincount(owner, broken, minlength=len(items)) > 0
-    steps = replace(items, item=edge).only(stays)
-    return steps, np.asarray(lost)
+    return replace(items, item=edge).only(stays)

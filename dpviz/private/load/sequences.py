@@ -18,10 +18,9 @@ from dpviz.errors import DataError, ParameterError
 from dpviz.files import arrow, limits
 from dpviz.lists import words
 from dpviz.private.handle import unit_in_words
-from dpviz.private.load.bounding import bounded, numbered
-from dpviz.private.load.cells import Cells, cell_sequences, grid_cells, place_lines
+from dpviz.private.load.bounding import bounded
 from dpviz.private.load.columns import shown
-from dpviz.private.load.items import Form, bounded_items, read_items, some_rows
+from dpviz.private.load.items import Form, bounded_items, known_items, read_items, some_rows
 from dpviz.private.load.notation import PLAIN, Notation
 from dpviz.private.load.points import read_records
 from dpviz.private.load.selection import checked_bound
@@ -31,10 +30,12 @@ from dpviz.private.load.tables.base import TEXTS, Table, pick
 from dpviz.private.load.tables.delimited import DelimitedText
 from dpviz.private.load.tables.opening import open_table
 from dpviz.private.load.tally import Fact, Tally
+from dpviz.private.load.visits import cell_sequences, place_lines
 from dpviz.private.load.words import texts
 from dpviz.private.sequences import SequenceData, Sequences
+from dpviz.releases.sequences.cells import Cells, grid_cells
 from dpviz.sequences.alphabet import Alphabet
-from dpviz.trees.lattice import Float, Int
+from dpviz.trees.lattice import Float
 
 HOUR = 3600.0
 """Seconds of an hour, the unit of a session gap."""
@@ -44,6 +45,12 @@ TABLE = (".csv", ".tsv")
 
 SEQUENCE, SYMBOL = "sequence", "symbol"
 """Columns of sequences with a row for each symbol."""
+
+
+_UNKNOWN = (
+    "a sequence holds a symbol outside the alphabet: add it to the public alphabet, or leave such "
+    "symbols out"
+)
 
 
 def alphabet_of(text: str) -> Alphabet:
@@ -131,18 +138,7 @@ def read_sequences(
     )
     opened = open_table(source, header=header)
     items = read_items(opened, _form(opened, column, unit), alphabet.names, unit, counts)
-    lost = np.bincount(items.owner, items.item < 0, minlength=len(items)) > 0
-    if drop_unknown:
-        counts.add(Fact.STEPS, np.count_nonzero(items.item < 0))
-        items = items.only(items.item >= 0)
-    elif public and lost.any():
-        raise DataError(
-            "a sequence holds a symbol outside the alphabet: add it to the public alphabet, or "
-            "leave such symbols out"
-        )
-    else:
-        counts.add(Fact.UNKNOWN, np.count_nonzero(lost))
-        items = items.take(np.flatnonzero(~lost))
+    items = known_items(items, drop_unknown, counts, _UNKNOWN if public else "")
     items = bounded_items(items, max_per_unit, counts, public=public)
     facts = {"column": column, "drop_unknown": drop_unknown}
     return SequenceData(
@@ -278,21 +274,70 @@ def read_places(
     timed = np.isfinite(when)
     counts.add(Fact.NO_TIME, np.count_nonzero(~timed))
     places = records.points[timed], people[timed], when[timed]
-    sequences, who = cell_sequences(*places, cells, seconds_of(gap))
     ids = records.ids.take(arrow.numbers(np.unique(people[timed])))  # as their sequences say
-    rows = bounded(who, ids, max_per_unit, public=public)
-    counts.add(Fact.SEQUENCES, len(who))
-    counts.add(Fact.OVER, len(who) - len(rows))
-    counts.add(Fact.LOADED, len(rows))
-    return SequenceData(
+    data = _of_places(
         source.name if name is None else name,
-        cells.alphabet(neighbours=neighbours),
-        Sequences.of([sequences[row] for row in rows.tolist()]),
+        places,
+        ids,
+        cells,
+        gap,
+        max_per_unit,
+        counts,
+        neighbours=neighbours,
         public=public,
         unit=unit_in_words(unit, max_per_unit, "sequences"),
         max_per_unit=max_per_unit,
-        facts={"cells": cells.to_dict(), "session": {"time": time, "gap": float(gap)}},
-        lines=_chosen(place_lines(*places, domain, gap * HOUR), rows) if public else None,
+    )
+    data.facts["session"] = {"time": time, "gap": float(gap)}
+    return data
+
+
+def _of_places(
+    name: str,
+    places: tuple[Float, Any, Float],
+    ids: Any,
+    cells: Cells,
+    gap: float,
+    most: int | None,
+    counts: Tally,
+    *,
+    neighbours: bool,
+    public: bool,
+    **unit: Any,
+) -> SequenceData:
+    """A handle on the sequences of places (coordinates, person, seconds), bounded per person.
+
+    Args:
+        name: of the data set.
+        places: in the order of their source.
+        ids: of the persons, in the order of their values.
+        cells: public.
+        gap: hours after which a new sequence begins.
+        most: sequences of each person; None keeps all, of public data.
+        counts: receives what became of the sequences.
+        neighbours: only steps to a cell that touches.
+        public: whether every place is public; then lines are kept for measures.
+        **unit: the privacy unit and its bound, as :class:`SequenceData` takes them.
+    """
+    sequences, who = cell_sequences(*places, cells, seconds_of(gap))
+    rows = np.arange(len(who)) if most is None else bounded(who, ids, most, public=public)
+    counts.add(Fact.SEQUENCES, len(who))
+    counts.add(Fact.OVER, len(who) - len(rows))
+    counts.add(Fact.LOADED, len(rows))
+    start, wanted = some_rows(sequences.start, rows)
+    lines = None
+    if public:
+        offsets, xy = place_lines(*places, cells.domain, seconds_of(gap))
+        offsets, drawn = some_rows(offsets, rows)
+        lines = offsets, xy[drawn]
+    return SequenceData(
+        name,
+        cells.alphabet(neighbours=neighbours),
+        Sequences(start, sequences.symbol[wanted]),
+        public=public,
+        facts={"cells": cells.to_dict(), "session": {"gap": float(gap)}},
+        lines=lines,
+        **unit,
     )
 
 
@@ -305,12 +350,6 @@ def seconds_of(gap: float) -> float:
     if not gap > 0:
         raise ParameterError(f"gap={gap:g}: give the session gap in hours, a number above 0")
     return gap * HOUR
-
-
-def _chosen(lines: tuple[Int, Float], rows: Int) -> tuple[Int, Float]:
-    """Some lines, in order of ``rows``, which ascend."""
-    start, wanted = some_rows(lines[0], rows)
-    return start, lines[1][wanted]
 
 
 def city_sequences(
@@ -341,24 +380,25 @@ def city_sequences(
     points = np.column_stack([table[each] for each in data.domain.columns])
     cells = cells or grid_cells(data.domain, side)
     _same_rectangle(cells, data.domain)
-    places = points, table["person"], seconds
-    sequences, who = cell_sequences(*places, cells, seconds_of(gap))
-    alphabet = cells.alphabet(neighbours=neighbours)
-    facts = {"cells": cells.to_dict(), "session": {"gap": float(gap)}}
-    if public:
-        lines = place_lines(*places, cells.domain, gap * HOUR)
-        everyone = SequenceData(CITY, alphabet, sequences, public=True, facts=facts, lines=lines)
-        everyone.synthetic = True
-        return everyone
-    rows = bounded(*numbered([texts(who, "person")]), max_per_unit)
-    return SequenceData(
+    persons, person = np.unique(table["person"], return_inverse=True)
+    unit: dict[str, Any] = {}
+    if not public:
+        words = unit_in_words("person", max_per_unit, "sequences")
+        unit = {"unit": words, "max_per_unit": max_per_unit}
+    made = _of_places(
         CITY,
-        alphabet,
-        Sequences.of([sequences[row] for row in rows.tolist()]),
-        unit=unit_in_words("person", max_per_unit, "sequences"),
-        max_per_unit=max_per_unit,
-        facts=facts,
+        (points, person, seconds),
+        texts(persons, "person"),
+        cells,
+        gap,
+        None if public else max_per_unit,
+        Tally(),
+        neighbours=neighbours,
+        public=public,
+        **unit,
     )
+    made.synthetic = public
+    return made
 
 
 def _same_rectangle(cells: Cells, domain: Domain) -> None:
