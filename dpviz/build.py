@@ -49,7 +49,6 @@ from dpviz.private.load.dialects import checked_dialect as checked_dialect
 from dpviz.private.load.names import coordinate_candidates as coordinate_candidates
 from dpviz.private.load.notation import Notation as Notation
 from dpviz.private.load.selection import checked_bits as checked_bits
-from dpviz.private.load.sequences import alphabet_of as alphabet_of
 from dpviz.private.load.sequences import has_header as has_header
 from dpviz.private.load.sources import public_extent as public_extent
 from dpviz.private.load.sources import stated_domain as stated_domain
@@ -80,6 +79,7 @@ from dpviz.releases.sequences.cells import leaf_cells as leaf_cells
 from dpviz.releases.sequences.release import SequenceRelease
 from dpviz.releases.split import count_release
 from dpviz.roads.paths import Paths
+from dpviz.sequences.alphabet import alphabet_of as alphabet_of
 
 CHECK_HEADING = check.HEADING
 quoted_table = dialects.table

@@ -22,13 +22,13 @@ from dpviz.errors import (
     ReleaseError,
 )
 from dpviz.methods import of_kind
-from dpviz.private.load.sequences import alphabet_of, read_places, read_sequences
+from dpviz.private.load.sequences import read_places, read_sequences
 from dpviz.private.load.visits import cell_sequences
 from dpviz.private.sequences import SequenceData, Sequences
 from dpviz.releases.files import KEY
 from dpviz.releases.sequences.cells import grid_cells
 from dpviz.releases.store import from_arrow, read, save
-from dpviz.sequences.alphabet import Alphabet
+from dpviz.sequences.alphabet import Alphabet, alphabet_of
 from dpviz.sequences.grams import Ranking
 from tests.commands import as_json, fails, run
 from tests.headers import header_of, with_header

@@ -14,11 +14,12 @@ from dpviz.domain import Domain
 from dpviz.private.load.notation import Notation, with_notation
 from dpviz.private.load.roads import read_trips
 from dpviz.private.load.selection import Selection
-from dpviz.private.load.sequences import alphabet_of, read_places, read_sequences
+from dpviz.private.load.sequences import read_places, read_sequences
 from dpviz.private.load.source import source_of
 from dpviz.private.load.sources import read_points
 from dpviz.private.load.tally import Tally
 from dpviz.roads.graph import RoadGraph
+from dpviz.sequences.alphabet import alphabet_of
 
 HEADING = (
     "EXACT FACTS ABOUT THE RECORDS, FOR THEIR OWNER'S EYES ONLY: NO PART OF ANY RELEASE, "

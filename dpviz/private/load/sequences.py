@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from dpviz.checks import described
 from dpviz.datasets import DATASETS
 from dpviz.datasets.geography import CITY
 from dpviz.domain import Domain
 from dpviz.domain.crs import known_crs
 from dpviz.errors import DataError, ParameterError
-from dpviz.files import arrow, limits
-from dpviz.lists import words
+from dpviz.files import arrow
+from dpviz.lazy import pa
 from dpviz.private.handle import unit_in_words
 from dpviz.private.load.bounding import bounded
 from dpviz.private.load.columns import shown
@@ -31,11 +29,9 @@ from dpviz.private.load.tables.delimited import DelimitedText
 from dpviz.private.load.tables.opening import open_table
 from dpviz.private.load.tally import Fact, Tally
 from dpviz.private.load.visits import cell_sequences, place_lines
-from dpviz.private.load.words import texts
 from dpviz.private.sequences import SequenceData, Sequences
 from dpviz.releases.sequences.cells import Cells, grid_cells
 from dpviz.sequences.alphabet import Alphabet
-from dpviz.trees.lattice import Float
 
 HOUR = 3600.0
 """Seconds of an hour, the unit of a session gap."""
@@ -51,41 +47,6 @@ _UNKNOWN = (
     "a sequence holds a symbol outside the alphabet: add it to the public alphabet, or leave such "
     "symbols out"
 )
-
-
-def alphabet_of(text: str) -> Alphabet:
-    """A public alphabet from ``a,b,c``, a range ``1..17``, or a file with one symbol per line.
-
-    Raises:
-        ParameterError: nothing in it, a symbol twice, or one word that is no file: it would be the
-            only symbol, and every sequence be dropped. One symbol alone is ``a,``.
-        DataError: the file cannot be read.
-
-    >>> alphabet_of("1..3").names
-    ('1', '2', '3')
-    """
-    numbered_range = re.fullmatch(r"(-?\d{1,9})\.\.(-?\d{1,9})", text.strip())
-    if numbered_range:
-        first, last = map(int, numbered_range.groups())
-        if first > last:
-            raise ParameterError(f"alphabet={text!r}: no number is in this range: turn it around")
-        limits.SYMBOLS.check(last - first + 1, f"alphabet={text!r}")
-        return Alphabet(tuple(map(str, range(first, last + 1))))
-    if "," in text:
-        return Alphabet(tuple(filter(None, words(text, "an alphabet"))))
-    if not Path(text).is_file():
-        raise ParameterError(
-            f"{described('alphabet', text)}: no such file, no range such as 1..17, and no list: "
-            "write symbols between commas (a,b,c; of one alone a,)"
-        )
-    try:
-        limits.ALPHABET_FILE.check(Path(text).stat().st_size, Path(text).name)
-        lines = Path(text).read_text(encoding="utf-8").split("\n")
-    except (OSError, UnicodeDecodeError):
-        raise DataError(
-            f"{Path(text).name} is no readable text: give one symbol per line"
-        ) from None
-    return Alphabet(tuple(line.strip() for line in lines if line.strip()))
 
 
 def read_sequences(
@@ -212,7 +173,7 @@ def read_places(
     time: str | None = None,
     side: int = 8,
     gap: float = 12.0,
-    max_per_unit: int = 5,
+    max_per_unit: int | None = 5,
     columns: Sequence[str] | None = None,
     crs: str | None = None,
     neighbours: bool = False,
@@ -235,7 +196,8 @@ def read_places(
         time: the column of the time.
         side: cells along each axis of a public grid.
         gap: hours after which a new sequence begins.
-        max_per_unit: the most sequences of each person, chosen at random.
+        max_per_unit: the most sequences of each person, chosen at random; None keeps all, of
+            public data, and a sequence is the unit.
         columns: of the coordinates.
         crs: of plain coordinate columns; the domain's by default.
         neighbours: only steps to a cell that touches; records are cut at others.
@@ -253,12 +215,16 @@ def read_places(
     if unit is None or time is None:
         raise DataError("places become sequences by person and time: name both (unit, time)")
     source = source_of(source, table)
-    checked_bound(unit, max_per_unit)
+    checked_bound(unit, 1 if max_per_unit is None else max_per_unit)
     if domain.crs:
         known_crs(domain.crs)
     counts = Tally() if counts is None else counts
     cells = cells or grid_cells(domain, side)
-    _same_rectangle(cells, domain)
+    if cells.domain.bounds != domain.bounds or cells.domain.crs != domain.crs:
+        raise DataError(
+            f"the cells are of the rectangle {cells.domain.bounds}, the places of {domain.bounds}: "
+            "give the same one to both"
+        )
     records = read_records(
         source,
         domain,
@@ -274,70 +240,30 @@ def read_places(
     timed = np.isfinite(when)
     counts.add(Fact.NO_TIME, np.count_nonzero(~timed))
     places = records.points[timed], people[timed], when[timed]
-    ids = records.ids.take(arrow.numbers(np.unique(people[timed])))  # as their sequences say
-    data = _of_places(
-        source.name if name is None else name,
-        places,
-        ids,
-        cells,
-        gap,
-        max_per_unit,
-        counts,
-        neighbours=neighbours,
-        public=public,
-        unit=unit_in_words(unit, max_per_unit, "sequences"),
-        max_per_unit=max_per_unit,
-    )
-    data.facts["session"] = {"time": time, "gap": float(gap)}
-    return data
-
-
-def _of_places(
-    name: str,
-    places: tuple[Float, Any, Float],
-    ids: Any,
-    cells: Cells,
-    gap: float,
-    most: int | None,
-    counts: Tally,
-    *,
-    neighbours: bool,
-    public: bool,
-    **unit: Any,
-) -> SequenceData:
-    """A handle on the sequences of places (coordinates, person, seconds), bounded per person.
-
-    Args:
-        name: of the data set.
-        places: in the order of their source.
-        ids: of the persons, in the order of their values.
-        cells: public.
-        gap: hours after which a new sequence begins.
-        most: sequences of each person; None keeps all, of public data.
-        counts: receives what became of the sequences.
-        neighbours: only steps to a cell that touches.
-        public: whether every place is public; then lines are kept for measures.
-        **unit: the privacy unit and its bound, as :class:`SequenceData` takes them.
-    """
     sequences, who = cell_sequences(*places, cells, seconds_of(gap))
-    rows = np.arange(len(who)) if most is None else bounded(who, ids, most, public=public)
+    rows, of_unit = np.arange(len(who)), dict[str, Any]()
+    if max_per_unit is not None:
+        ids = records.ids.take(arrow.numbers(np.unique(people[timed])))  # as their sequences say
+        rows = bounded(who, ids, max_per_unit, public=public)
+        words = unit_in_words(unit, max_per_unit, "sequences")
+        of_unit = {"unit": words, "max_per_unit": max_per_unit}
     counts.add(Fact.SEQUENCES, len(who))
     counts.add(Fact.OVER, len(who) - len(rows))
     counts.add(Fact.LOADED, len(rows))
     start, wanted = some_rows(sequences.start, rows)
     lines = None
     if public:
-        offsets, xy = place_lines(*places, cells.domain, seconds_of(gap))
-        offsets, drawn = some_rows(offsets, rows)
-        lines = offsets, xy[drawn]
+        offsets, drawn = place_lines(*places, domain, seconds_of(gap))
+        offsets, of_rows = some_rows(offsets, rows)
+        lines = offsets, drawn[of_rows]
     return SequenceData(
-        name,
+        source.name if name is None else name,
         cells.alphabet(neighbours=neighbours),
         Sequences(start, sequences.symbol[wanted]),
         public=public,
-        facts={"cells": cells.to_dict(), "session": {"gap": float(gap)}},
+        facts={"cells": cells.to_dict(), "session": {"time": time, "gap": float(gap)}},
         lines=lines,
-        **unit,
+        **of_unit,
     )
 
 
@@ -375,35 +301,20 @@ def city_sequences(
         DataError: the cells are of another rectangle.
     """
     data = DATASETS["persons"]
-    table = data.table()
-    seconds = table["time"].astype("datetime64[us]").astype(np.int64) / 1e6
-    points = np.column_stack([table[each] for each in data.domain.columns])
-    cells = cells or grid_cells(data.domain, side)
-    _same_rectangle(cells, data.domain)
-    persons, person = np.unique(table["person"], return_inverse=True)
-    unit: dict[str, Any] = {}
-    if not public:
-        words = unit_in_words("person", max_per_unit, "sequences")
-        unit = {"unit": words, "max_per_unit": max_per_unit}
-    made = _of_places(
-        CITY,
-        (points, person, seconds),
-        texts(persons, "person"),
-        cells,
-        gap,
-        None if public else max_per_unit,
-        Tally(),
+    made = read_places(
+        pa.table(data.table()),
+        data.domain,
+        unit="person",
+        time="time",
+        side=side,
+        gap=gap,
+        max_per_unit=None if public else max_per_unit,
+        columns=data.domain.columns,
         neighbours=neighbours,
         public=public,
-        **unit,
+        name=CITY,
+        cells=cells,
     )
+    made.facts["session"] = {"gap": float(gap)}
     made.synthetic = public
     return made
-
-
-def _same_rectangle(cells: Cells, domain: Domain) -> None:
-    if cells.domain.bounds != domain.bounds or cells.domain.crs != domain.crs:
-        raise DataError(
-            f"the cells are of the rectangle {cells.domain.bounds}, the places of {domain.bounds}: "
-            "give the same one to both"
-        )
