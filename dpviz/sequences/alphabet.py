@@ -87,7 +87,7 @@ def alphabet_of(text: str) -> Alphabet:
         limits.SYMBOLS.check(last - first + 1, f"alphabet={text!r}")
         return Alphabet(tuple(map(str, range(first, last + 1))))
     if "," in text:
-        return Alphabet(tuple(filter(None, listed(text, "an alphabet"))))
+        return Alphabet(tuple(filter(None, words(text, "an alphabet"))))
     if not Path(text).is_file():
         raise ParameterError(
             f"{described('alphabet', text)}: no such file, no range such as 1..17, and no list: "
