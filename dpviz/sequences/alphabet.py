@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from dpviz.checks import described, require, texts
 from dpviz.errors import DataError, ParameterError
 from dpviz.files import limits
+from dpviz.lists import words
 from dpviz.trees.lattice import Int
 
 MOST_SYMBOLS = limits.SYMBOLS.most
