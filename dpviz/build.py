@@ -33,13 +33,11 @@ from dpviz.private.ledger import account_key as account_key
 from dpviz.private.ledger.entries import NEIGHBOURS as NEIGHBOURS
 from dpviz.private.ledger.names import checked_name
 from dpviz.private.ledger.names import clean_name as clean_name
-from dpviz.private.load import check, dialects
+from dpviz.private.load import dialects
 from dpviz.private.load import points as files_of_points
 from dpviz.private.load.cellquery import CellQuery as CellQuery
-from dpviz.private.load.check import check_places as check_places
-from dpviz.private.load.check import check_points as check_points
-from dpviz.private.load.check import check_sequences as check_sequences
-from dpviz.private.load.check import check_trips as check_trips
+from dpviz.private.load.check import CHECK_HEADING as CHECK_HEADING
+from dpviz.private.load.check import check_source as check_source
 from dpviz.private.load.contract import cell_counts as cell_counts
 from dpviz.private.load.contract import cell_sql as cell_sql
 from dpviz.private.load.contract import from_counts as from_counts
@@ -81,7 +79,6 @@ from dpviz.releases.split import count_release
 from dpviz.roads.paths import Paths
 from dpviz.sequences.alphabet import alphabet_of as alphabet_of
 
-CHECK_HEADING = check.HEADING
 quoted_table = dialects.table
 source_columns = files_of_points.columns
 

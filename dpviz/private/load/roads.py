@@ -34,25 +34,21 @@ CITY_TRIPS = 45_000
 @lru_cache(maxsize=1)
 def city_trips() -> RoadData:
     """The built-in synthetic trips on the city's streets: public, as they are not real trips."""
-    return _synthetic(CITY, city(), _city_paths())
+    return synthetic(CITY, city(), city_paths())
 
 
-def city_trips_in(steps: Steps) -> RoadData:
-    """The same by steps of time, in which they start.
+@lru_cache(maxsize=1)
+def city_paths() -> Paths:
+    """The routes of those trips."""
+    return commuter_trips(city(), CITY_TRIPS)
+
+
+def synthetic(name: str, graph: RoadGraph, made: Paths, steps: Steps | None = None) -> RoadData:
+    """Synthetic commuter trips; with steps, by the times at which they start.
 
     Raises:
         DataError: steps by another column than theirs.
     """
-    return _synthetic(CITY, city(), _city_paths(), steps)
-
-
-@lru_cache(maxsize=1)
-def _city_paths() -> Paths:
-    return commuter_trips(city(), CITY_TRIPS)
-
-
-def _synthetic(name: str, graph: RoadGraph, made: Paths, steps: Steps | None = None) -> RoadData:
-    """Synthetic commuter trips; with steps, by the times at which they start."""
     step = None
     if steps is not None:
         if steps.column != START:
@@ -129,7 +125,7 @@ def read_trips(
         for each, value in given.items():
             if value is not None:
                 raise DataError(f"{each}={value!r} is not for made-up trips: leave it out")
-        return _synthetic("generated", graph, commuter_trips(graph, int(generated[1])), steps)
+        return synthetic("generated", graph, commuter_trips(graph, int(generated[1])), steps)
     if steps is not None:
         steps.require_room(len(graph))
     opened, placed, form = open_table(source), "", _named_form(columns)

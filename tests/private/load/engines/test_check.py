@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from dpviz.private.load.check import check_points
+from dpviz.private.load.check import check_source
 from tests.private.load.engines.cases import CASES
 
 
 def test_every_engine_counts_the_same_records(source):
     case, (place, table) = CASES["texts"], source("texts")
     columns = None if table and table.endswith("_points") else case.domain.columns
-    facts, words = check_points(
+    facts, words = check_source(
         place, case.domain, columns=columns, unit="who", max_per_unit=3, table=table
     )
     _, inside = case.domain.to_lattice(case.points)
