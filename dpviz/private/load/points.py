@@ -156,18 +156,9 @@ def read_records(
 ) -> Records:
     """Read records and keep those inside the domain.
 
-    Args:
-        source: a file of any format, or a table in memory.
-        domain: the public box; a file without any record inside gives empty records.
-        columns: names of the coordinates in the domain's order, or in 2-D one column of points;
-            None takes the geometry, if the file has one, or recognises usual names.
-        crs: the CRS of plain columns (None: the domain's), and of geometry whose file states none.
-        unit: name of the column of the privacy unit.
-        time: name of the column of the time.
-        public: the data are public, so a suspected swap of the axes may be reported.
-        table: a layer of a GeoPackage, or a sheet of a workbook.
-        notation: how text is read.
-        counts: receives what became of the records.
+    Arguments are those of :func:`dpviz.load`; a file without any record inside gives empty records.
+    Of ``public`` data a suspected swap of the axes is reported. ``counts`` receives what became of
+    the records.
 
     Raises:
         DataError: one line that names the thing and the remedy, and quotes no record.

@@ -89,27 +89,9 @@ def read_trips(
     alone, and one without a readable time within the period is dropped like what lies outside. The
     bound of a unit holds over all steps together.
 
-    Args:
-        source: a file of any format, ``duckdb:///FILE``, or a table in memory. One row per step in
-            order, with columns ``trip`` and ``edge``; or one row per trip with a column of lists,
-            ``edges``, or ``nodes`` to be matched; or one row per event, with a place, as in all
-            GeoJSON. ``generate:N`` makes N synthetic trips up.
-        graph: the public road graph; its ids are compared as text.
-        unit: column that names the privacy unit (a person); by default a trip is the unit.
-        max_per_unit: with ``unit``, at most this many trips of each are kept, chosen at random.
-        public: whether the owner declares every trip public.
-        drop_unknown: leave out steps on edges that the graph lacks, instead of the whole trip. Of
-            public trips, one that names such an edge is an error.
-        name: the owner's name for the data set, also in the ledger; by default the file's.
-        table: of a database.
-        columns: coordinates of events; by default their geometry or usual names, where there are
-            no columns of trips. Or those of trips, which JSON does not declare: ``edges``,
-            ``nodes``, or ``trip`` and ``edge``.
-        crs: of the coordinates of events; the graph's by default.
-        steps: public steps of time, by the column of the start; of ``generate:N`` that is
-            ``start``.
-        notation: how text is read.
-        counts: receives what became of the trips.
+    Arguments are those of :func:`dpviz.load`, with ``steps`` of time by the column of the start.
+    ``generate:N`` makes N synthetic trips up, whose column is ``start``. ``counts`` receives what
+    became of the trips.
 
     Raises:
         DataError: the source cannot be read as trips.

@@ -67,21 +67,8 @@ def read_sequences(
     Stability, from parse to handle: one sequence more or less in the source is at most one more or
     less here; with a unit, one unit more or less changes at most ``max_per_unit`` sequences.
 
-    Args:
-        source: a file of any format, ``duckdb:///FILE``, or a table in memory. One row per
-            sequence, with a column of lists, or of text with symbols between spaces or commas; or
-            one row per symbol in order, with columns ``sequence`` and ``symbol``. Text named .txt
-            has one sequence per line and no header, unless a column or a unit is named.
-        alphabet: public; its names are compared as text.
-        columns: the one column of lists; by default the only one, which JSON does not declare.
-        unit: the column of the privacy unit; by default a sequence is the unit.
-        max_per_unit: with ``unit``, the most sequences of each, chosen at random.
-        drop_unknown: leave out symbols that the alphabet lacks, instead of the whole sequence. Of
-            public sequences, one that holds such a symbol is an error.
-        public: whether the owner declares every sequence public.
-        name: the owner's name for the data set, also in the ledger; by default the file's.
-        table: of a database, or a sheet of a workbook.
-        counts: receives what became of the sequences.
+    Arguments are those of :func:`dpviz.load`. Text named .txt has one sequence per line and no
+    header, unless a column or a unit is named. ``counts`` receives what became of the sequences.
 
     Raises:
         DataError: the source cannot be read as sequences.
@@ -189,24 +176,8 @@ def read_places(
     Stability, from parse to handle: one person more or less changes at most ``max_per_unit``
     sequences; which places make one, and where it is cut, is of that person's places alone.
 
-    Args:
-        source: a file of points of any format, or a table in memory.
-        domain: the public rectangle; places outside are left out.
-        unit: the column of the privacy unit, a person.
-        time: the column of the time.
-        side: cells along each axis of a public grid.
-        gap: hours after which a new sequence begins.
-        max_per_unit: the most sequences of each person, chosen at random; None keeps all, of
-            public data, and a sequence is the unit.
-        columns: of the coordinates.
-        crs: of plain coordinate columns; the domain's by default.
-        neighbours: only steps to a cell that touches; records are cut at others.
-        public: whether the owner declares every record public.
-        name: the owner's name for the data set, also in the ledger; by default the file's.
-        cells: in place of a grid, of the same rectangle: leaves of a release.
-        table: a layer of a GeoPackage, or a sheet of a workbook.
-        notation: how text is read.
-        counts: receives what became of the places.
+    Arguments are those of :func:`dpviz.load`. A bound of None keeps every sequence, of public data,
+    and a sequence is the unit. ``counts`` receives what became of the places.
 
     Raises:
         DataError: the file cannot be read as places in time, or the cells are of another rectangle.
@@ -289,13 +260,8 @@ def city_sequences(
 ) -> SequenceData:
     """The built-in sequences: synthetic and public.
 
-    Args:
-        side: cells along each axis.
-        gap: hours after which a new sequence begins.
-        neighbours: only steps to a cell that touches; records are cut at others.
-        max_per_unit: the most sequences of each person where they are treated as sensitive.
-        public: False treats them as an owner treats sensitive ones, to rehearse it.
-        cells: in place of a grid, of the city's rectangle: leaves of a release.
+    Arguments are those of :func:`dpviz.load`; not ``public`` treats them as an owner treats
+    sensitive ones, to rehearse it.
 
     Raises:
         DataError: the cells are of another rectangle.
