@@ -457,14 +457,13 @@ def test_a_ledger_without_its_seal_works_and_gets_one(ledger, text):
     assert "dpviz-seal 00000000000000000004" in seal_path(ledger.path).read_text()
 
 
-@pytest.mark.parametrize("flips", [60, pytest.param(3000, marks=pytest.mark.campaign)])
-def test_no_flipped_bit_lets_more_pass_than_is_left(ledger, flips):
+def test_no_flipped_bit_lets_more_pass_than_is_left(ledger):
     spent_twice(ledger)
     for number in range(60):
         ledger.spend("others", 0.001, what=f"x{number}")
     whole, seal = ledger.path.read_bytes(), seal_path(ledger.path).read_bytes()
     draw, refused = random.Random(7), 0
-    for _ in range(flips):
+    for _ in range(60):
         bits = bytearray(whole)
         bits[draw.randrange(len(bits))] ^= 1 << draw.randrange(8)
         ledger.path.write_bytes(bits)
@@ -473,4 +472,4 @@ def test_no_flipped_bit_lets_more_pass_than_is_left(ledger, flips):
         with pytest.raises((BudgetError, LedgerError)) as caught:
             ledger.spend("people", 0.51, what="x")
         refused += caught.type is LedgerError
-    assert refused > flips / 2
+    assert refused > 30

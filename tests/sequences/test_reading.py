@@ -270,12 +270,8 @@ def test_places_in_a_file_are_bounded_per_person(tmp_path):
     data = read_places(path, UNIT, unit="who", time="when", side=4, max_per_unit=3)
     assert len(data._sequences) == 6  # of ten days each, a gap after every one
     assert data.unit == "one who with at most 3 sequences"
-    with pytest.raises(DataError, match="missing or no number"):
-        cell_sequences(np.zeros((1, 2)), [1], [np.nan], grid_cells(UNIT, 4), 1.0)
     with pytest.raises(ParameterError, match="gap=-1: give the session gap in hours"):
         read_places(path, UNIT, unit="who", time="when", gap=-1)
-    with pytest.raises(ParameterError, match="gap=0"):
-        cell_sequences(np.zeros((1, 2)), [1], [0.0], grid_cells(UNIT, 4), 0.0)
 
 
 @pytest.fixture(scope="module", params=sorted(of_kind("sequences")))

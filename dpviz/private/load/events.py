@@ -13,7 +13,6 @@ from dpviz.domain.zones import ZONE
 from dpviz.errors import DataError
 from dpviz.lazy import shapely
 from dpviz.private.load.items import Items
-from dpviz.private.load.layout import layout
 from dpviz.private.load.names import coordinate_candidates, recognised_columns, wkt_column
 from dpviz.private.load.notation import PLAIN, Notation
 from dpviz.private.load.points import read_records
@@ -82,10 +81,11 @@ def read_events(
     around = surroundings(graph, steps)
     moment = None if steps is None else steps.column
     form: Any = {"columns": columns, "crs": crs, "unit": unit, "time": moment, "notation": notation}
-    how = layout(opened, around, **form)
     records = read_records(opened, around, public=public, counts=counts, **form)
     edge = nearest_edges(graph, records.points)
-    return Items(np.arange(len(edge) + 1), edge, records.unit, records.ids, records.time), how.words
+    return Items(
+        np.arange(len(edge) + 1), edge, records.unit, records.ids, records.time
+    ), records.columns
 
 
 def surroundings(graph: RoadGraph, steps: Steps | None = None) -> Domain:

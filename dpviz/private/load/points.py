@@ -42,6 +42,7 @@ class Records:
         ids: of the units by number, a pyarrow array of bytes.
         time: seconds since 1970 of each record (n,), NaN for none, if a time column was named.
         counts: what became of the others; never to be shown for sensitive data.
+        columns: what was taken for the coordinates.
     """
 
     points: NDArray[np.float64]
@@ -49,6 +50,7 @@ class Records:
     ids: Any = None
     time: NDArray[np.float64] | None = None
     counts: Tally = field(default_factory=Tally)
+    columns: str = ""
 
     def __repr__(self) -> str:
         return "<private records>"
@@ -176,7 +178,12 @@ def read_records(
     number, ids = numbered([part.unit for part in blocks]) if unit is not None else (None, None)
     when = [np.empty(0), *(part.time for part in blocks if part.time is not None)]
     return Records(
-        np.concatenate(points), number, ids, np.concatenate(when) if time else None, counts
+        np.concatenate(points),
+        number,
+        ids,
+        np.concatenate(when) if time else None,
+        counts,
+        how.words,
     )
 
 

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpviz.domain import Domain
-from dpviz.errors import DataError, ParameterError
 from dpviz.private.sequences import Sequences
 from dpviz.releases.sequences.cells import Cells
 from dpviz.trees.lattice import Float, Int
@@ -20,16 +19,12 @@ def cell_sequences(
     Args:
         points: coordinates (n, 2) in the domain's CRS; those outside it are left out.
         person: of each point, any values.
-        time: of each point, numbers in any unit.
+        time: of each point, finite numbers in any unit.
         cells: public.
-        gap: a public time after which a new sequence begins.
+        gap: a public time above 0 after which a new sequence begins.
 
     Returns:
         The sequences, in order of persons and time, and the person's number of each.
-
-    Raises:
-        DataError: columns of different lengths, or times that are no finite numbers.
-        ParameterError: a gap that is not positive.
     """
     _, who, opens, lattice = _visits(points, person, time, cells.domain, gap)
     symbol = cells.symbol(lattice)
@@ -57,12 +52,6 @@ def _visits(
 ) -> tuple[Int, Int, NDArray[np.bool_], Int]:
     """Rows inside, by person and time: their numbers, person, whether they open, lattice."""
     points, time = np.asarray(points, dtype=np.float64), np.asarray(time, dtype=np.float64)
-    if points.ndim != 2 or not len(points) == len(np.asarray(person)) == len(time):
-        raise DataError("points, persons and times must have one row for each place")
-    if not np.isfinite(time).all():
-        raise DataError("a time is missing or no number: leave such rows out")
-    if not gap > 0:
-        raise ParameterError(f"gap={gap:g}: give a positive time")
     who = np.unique(np.asarray(person), return_inverse=True)[1].astype(np.int64)
     lattice, inside = domain.to_lattice(points)
     rows, who, time = np.flatnonzero(inside), who[inside], time[inside]
