@@ -9,22 +9,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import dpviz
 from dpviz.build import build
-from dpviz.errors import BudgetError, PrivacyError
+from dpviz.errors import PrivacyError
 from dpviz.methods import method as find_method
 from dpviz.methods import of_kind
 from dpviz.methods.sequences.base import SequenceTask
-from dpviz.private import driver
 from dpviz.private.budget import Budget
-from dpviz.private.mechanisms.noise import SecureNoise, SimulatedNoise
+from dpviz.private.mechanisms.noise import SimulatedNoise
 from dpviz.private.sequences import SequenceData, Sequences
 from dpviz.sequences import model
 from dpviz.sequences.alphabet import Alphabet
 from dpviz.sequences.grams import Ranking
 from dpviz.sequences.model import ContextTree
 from tests.methods.cases import any_value, is_paid
-from tests.strategies import watched, watched_noise
+from tests.strategies import watched_noise
 
 from .cases import ABC, ROWS, grams, public
 
@@ -162,27 +160,6 @@ def test_replacing_a_sequence_and_many_of_a_person_have_their_price(name):
         np.testing.assert_allclose(dear.model.counts, cheap.model.counts, rtol=1e-9)
     assert dear.header.neighbouring == "replace one person"
     assert math.fsum(row["epsilon"] for row in dear.header.budget) == pytest.approx(6.0)
-
-
-@private
-def test_the_ledger_pays_before_any_noise(name, monkeypatch):
-    ledger = dpviz.Ledger()
-    ledger.set_total("visits", 1.0)
-    data = SequenceData("visits", ABC, Sequences.of(MANY))
-    seen = []
-    noise = watched(SecureNoise, lambda: seen.append(ledger.account("visits").spent))
-    monkeypatch.setattr(driver, "SecureNoise", noise)
-    release = build(data, name, 0.75, ledger=ledger)
-    assert seen
-    assert set(seen) == {0.75}
-    assert release.header.private
-    assert release.header.guarantee == (
-        "differentially private, ε = 0.75, add or remove one sequence"
-    )
-    seen.clear()
-    with pytest.raises(BudgetError, match="left"):
-        build(data, name, 0.75, ledger=ledger)
-    assert seen == []
 
 
 @every

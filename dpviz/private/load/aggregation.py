@@ -24,6 +24,7 @@ from dpviz.private.load.engines.base import Engine, Rows, watched
 from dpviz.private.load.folder import Footers, size_of
 from dpviz.private.load.names import recognised_columns
 from dpviz.private.load.notation import MILLISECONDS, Notation
+from dpviz.private.load.projection import crs_name, same_crs
 from dpviz.private.load.selection import Selection
 from dpviz.private.load.source import Database
 from dpviz.private.load.tables.base import Column, listed, pick, refuse_other_types
@@ -130,8 +131,27 @@ def _query(
     values = () if domain.values is None else (domain.values.column,)
     _refuse_other_types(existing, (*(() if query.of_geometry else named), *values), engine)
     if query.of_geometry:
-        engine.check_points(relation, named[0], domain)
+        _check_points(existing, named[0], domain, engine)
     return query
+
+
+def _check_points(existing: Sequence[Column], name: str, domain: Domain, engine: Engine) -> None:
+    """Raise unless a column holds points that SQL can take apart, in the CRS of the domain.
+
+    Spark has no ST_X, so no column of its is of geometry.
+    """
+    column = next(each for each in existing if each.name == name)
+    if column.kind != "geometry":
+        raise DataError(
+            f"{engine.title} cannot take points in {shown(name)} apart: name two columns of "
+            "coordinates"
+        )
+    if column.crs is not None and not same_crs(column.crs, domain.crs):
+        stated = crs_name(column.crs)
+        raise DataError(
+            f"column {shown(name)} is in {stated}, the domain in {domain.crs}: give the domain in "
+            f"{stated} (crs, --crs)"
+        )
 
 
 def engine_tally(

@@ -172,7 +172,7 @@ def test_what_postgis_refuses(postgres):
     british = dpviz.Domain((0, 0), (1e6, 1e6), crs="EPSG:27700")
     with pytest.raises(DataError, match=r"'geom' is in EPSG:4326, the domain in EPSG:27700"):
         dpviz.load(postgres, british, table="plane1_points")
-    with pytest.raises(DataError, match="holds LineString: only points"):
+    with pytest.raises(DataError, match="name 2 columns of lines: it has 'who', 'geom'"):
         dpviz.load(postgres, box, table="lines")
     assert dpviz.load(postgres, box, table="mixed")._index.total == 0  # dropped one by one
     x, y = (np.add(box.lower, box.upper) / 2).tolist()
