@@ -76,8 +76,12 @@ def opened(path: Path, *, write: bool = False) -> Iterator[sqlite3.Connection | 
             "or newer: take a newer Python ('uv python install'); nothing was spent"
         )
     with _errors(path):
-        if not path.exists():
-            _require_unsealed(path)
+        if _is_empty(path):
+            if seal_path(path).exists() and _is_empty(path):  # not begun by another one meanwhile
+                raise LedgerError(
+                    f"{path.name}: the ledger is gone or empty, its seal is there: restore a copy, "
+                    "or begin a new one with 'dpviz ledger verify --accept'; nothing was spent"
+                )
             if not write:
                 yield None
                 return
@@ -91,47 +95,34 @@ def opened(path: Path, *, write: bool = False) -> Iterator[sqlite3.Connection | 
             # the journal back and undo a spend.
             db.execute("PRAGMA synchronous = EXTRA")
             db.execute("BEGIN IMMEDIATE" if write else "BEGIN")
-            try:
-                yield db if _begun(db, path, write) else None
-                db.execute("COMMIT")
-            except BaseException:
-                if db.in_transaction:
-                    with suppress(sqlite3.Error):
-                        db.execute("ROLLBACK")
-                raise
+            _begin(db, path, write)
+            yield db
+            db.execute("COMMIT")  # what is left without it is rolled back as it is closed
 
 
-def _begun(db: sqlite3.Connection, path: Path, write: bool) -> bool:
-    """True if the file holds a ledger; to write, an empty file is made a ledger first.
+def _is_empty(path: Path) -> bool:
+    return not (path.exists() and path.stat().st_size)
+
+
+def _begin(db: sqlite3.Connection, path: Path, write: bool) -> None:
+    """Refuse what is no ledger of this version; to write, an empty file is made a ledger first.
 
     Raises:
-        DamageError, LedgerError: not a ledger, one of another version, or emptied.
+        DamageError, LedgerError: not a ledger, or one of another version.
     """
-    marks = [
+    identity, version = (
         db.execute(f"PRAGMA {each}").fetchone()[0] for each in ("application_id", "user_version")
-    ]
+    )
     tables = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-    if marks == [0, 0] and not tables:
-        _require_unsealed(path)
-        for statement in TABLES if write else ():
+    if write and not (identity or version or tables):
+        for statement in TABLES:
             db.execute(statement)
-        return write
-    if marks[0] != LEDGER_ID or not tables:
+    elif identity != LEDGER_ID or not tables:
         raise DamageError("or not a ledger")
-    if marks[1] != VERSION:
+    elif version != VERSION:
         raise LedgerError(
-            f"{path.name}: ledger version {marks[1]}, this dpviz reads version {VERSION}: name "
+            f"{path.name}: ledger version {version}, this dpviz reads version {VERSION}: name "
             "another ledger, or use the dpviz that wrote it; nothing was spent"
-        )
-    return True
-
-
-def _require_unsealed(path: Path) -> None:
-    """Refuse to begin a ledger anew whose seal is still there."""
-    if seal_path(path).exists() and not (path.exists() and path.stat().st_size):
-        raise LedgerError(
-            f"{path.name}: the ledger is gone or empty, its seal is there: restore a copy, or "
-            "begin a new one with 'dpviz ledger verify --accept'; nothing was spent"
         )
 
 

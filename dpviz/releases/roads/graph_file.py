@@ -178,7 +178,9 @@ def _parsing(name: str, what: str) -> Iterator[None]:
     except DataError:
         raise
     except Exception:
-        raise DataError(f"{name} cannot be read as {what}: write it again") from None
+        raise DataError(
+            f"{name} cannot be read as {what}: it is damaged or cut short; write it again"
+        ) from None
 
 
 def lines(place: str) -> Any:
@@ -230,6 +232,7 @@ def _plain(path: Path, kind: str) -> Columns:
         )
         options = pv.ParseOptions(delimiter=mark)
         table = pv.read_csv(path, parse_options=options, convert_options=convert)
+    limits.STREETS.check(table.num_rows, path.name)
     columns: Columns = {
         name: table[name].to_pylist() for name in table.column_names if name in (*NAMES, "geometry")
     }
@@ -294,4 +297,6 @@ def _text(value: Any) -> str | None:
     """A cell as text: formats write whole numbers as floats where one of a column is missing."""
     if value is None or value != value:
         return None
+    if isinstance(value, bytes):
+        return value.decode(errors="replace")
     return str(int(value) if isinstance(value, float) and value.is_integer() else value)
