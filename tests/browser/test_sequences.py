@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from dpviz.datasets import DATASETS
-from dpviz.private.load.cells import grid_cells
+from dpviz.releases.sequences.cells import grid_cells
 from dpviz.releases.store import read
 from tests.browser.conftest import downloaded, frames, segment
 from tests.browser.test_explore import over
