@@ -83,20 +83,13 @@ def test_nothing_in_a_file_tells_seed_or_total(release, tmp_path):
 def test_another_schema_is_refused(release):
     table = release.to_arrow()
     header = header_of(table)
-    for schema, remedy in ((99, "update dpviz"), (1, "build it again")):
-        line = f"schema {schema}, this version reads {SCHEMA}: {remedy}"
+    for schema in (99, 1):
+        line = f"schema {schema}, this version reads {SCHEMA}: update dpviz, or build it again"
         with pytest.raises(ReleaseError, match=line):
             from_arrow(with_header(table, {**header, "schema": schema}), "r.parquet")
-    for odd in (1.5, "2", None, True):
-        odder = with_header(table, {**header, "schema": odd})
-        with pytest.raises(ReleaseError, match="the header is damaged: it is no JSON object with"):
-            from_arrow(odder)
-
-
-def test_a_later_field_of_the_header_is_kept(release):
-    table = release.to_arrow()
-    later = with_header(table, {**header_of(table), "colour": "blue"})
-    assert from_arrow(later).header.extra["colour"] == "blue"
+    for odd in (2.5, "2", None, True):
+        with pytest.raises(ReleaseError, match="the header is damaged at 'schema'"):
+            from_arrow(with_header(table, {**header, "schema": odd}))
 
 
 def test_what_is_no_release_is_refused(release, tmp_path):

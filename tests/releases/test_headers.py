@@ -8,7 +8,6 @@ import pytest
 
 import dpviz
 from dpviz.errors import ReleaseError
-from dpviz.files import limits
 from dpviz.releases.files import KEY
 from dpviz.releases.store import from_arrow
 from tests.commands import fails, run
@@ -76,12 +75,9 @@ def test_what_a_header_says_beside_its_fields_is_typed(name, field, value, place
     inside = {**header, "extra": {**header["extra"], field: value}}
     with in_one_line(ReleaseError, f"^r: the header is damaged at '{place}"):
         from_arrow(with_header(tables[name], inside), "r")
-    if field not in header and field != "kind":  # as a field of a later version
-        with pytest.raises(ReleaseError, match=f"^r: the header is damaged at '{place}"):
-            from_arrow(with_header(tables[name], {**header, field: value}), "r")
 
 
-@pytest.mark.parametrize("value", [{}, [[1]], [{}], "\ud800"])
+@pytest.mark.parametrize("value", [{}, [[1]], [{}]])
 def test_a_parameter_is_a_plain_value(value, tables):
     header = {**header_of(tables["points"]), "parameters": {"height": value}}
     with pytest.raises(ReleaseError, match=r"'parameters\.height': Input should be a number, a"):
@@ -103,34 +99,32 @@ def test_areas_that_state_a_workload_have_code(tables, tmp_path):
     assert run("info", tmp_path / "r.parquet", "--code", "all")[0] == 0
 
 
-def written(table, text):
-    """A table whose header ends in this text of JSON."""
-    head = json.dumps(header_of(table))
-    return table.replace_schema_metadata({KEY: f'{head[:-1]}, "later": {text}}}'})
-
-
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("NaN", "it holds nan, which is no JSON"),
-        ("[1, {'a': -Infinity}]", "it holds -inf, which is no JSON"),
-        ("1e999", "it holds inf, which is no JSON"),
-        ("1" * 400, "it holds a number beyond any float"),
-        ("[" * 33 + "]" * 33, "more than 32 levels of nesting in a header: give the file as"),
-        ("[" * 10**5 + "]" * 10**5, "more than 32 levels of nesting in a header: give the file"),
+        ("5", "Extra inputs are not permitted"),
+        ("NaN", "Extra inputs are not permitted"),
+        ("[" * 10**5 + "]" * 10**5, "Invalid JSON: recursion limit exceeded"),
+        ("'a", "Invalid JSON: EOF while parsing a string"),
     ],
-    ids=["nan", "infinity", "overflow", "digits", "nested", "nested-deeply"],
+    ids=["unknown", "nan", "nested", "cut"],
 )
-def test_a_header_is_json_as_its_standard_has_it(text, words, tables):
-    table = written(tables["points"], text.replace("'", '"'))
-    with pytest.raises(ReleaseError, match=f"^r: the header is damaged: {words}"):
-        from_arrow(table, "r")
+def test_a_header_holds_stated_fields_in_json(text, words, tables):
+    head = json.dumps(header_of(tables["points"]))[:-1]
+    packed = f'{head}, "later": {text}}}'.replace("'", '"')
+    with pytest.raises(ReleaseError, match=f"^r: the header is damaged at '.*': {words}"):
+        from_arrow(tables["points"].replace_schema_metadata({KEY: packed}), "r")
 
 
-def test_a_header_may_be_nested_up_to_the_limit(tables):
-    depth = limits.HEADER_DEPTH.most - 1
-    release = from_arrow(written(tables["points"], "[" * depth + "]" * depth))
-    assert str(release.header.extra["later"]).count("[") == depth
+@pytest.mark.parametrize("text", ["NaN", "-Infinity", "1e999", "1" * 400])
+def test_numbers_of_a_header_are_finite(text, tables):
+    table = with_header(tables["points"], {**header_of(tables["points"]), "parameters": {"k": 0.5}})
+    for field in ('"k": 0.5', '"epsilon": 1.0'):
+        packed = table.schema.metadata[KEY].decode()
+        assert field in packed
+        odd = packed.replace(field, field.split(":")[0] + ": " + text)
+        with pytest.raises(ReleaseError, match=r"^r: the header is damaged at '"):
+            from_arrow(table.replace_schema_metadata({KEY: odd}), "r")
 
 
 def test_geojson_holds_no_nan(tables, tmp_path):
