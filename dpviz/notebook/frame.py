@@ -16,6 +16,7 @@ from dpviz.releases.counts import PointRelease, is_areas, is_points
 from dpviz.releases.points.sums import Sums
 from dpviz.releases.points.window import windows
 from dpviz.releases.release import Release
+from dpviz.releases.split import count_release
 
 if TYPE_CHECKING:
     from dpviz.exports.facts import Mapped
@@ -114,7 +115,7 @@ def _down_to(release: PointRelease, level: int) -> PointRelease | None:
         top, sums = part.nodes.level <= level, part.sums
         upper = None if sums is None else Sums(sums.sum[top], sums.variance[top])
         trees.append((part.frame, part.nodes.select(top), upper))
-    shown = release.with_trees(trees)
+    shown = count_release(release.by, trees, release.header)
     return shown if _size([shown]) <= CELLS else None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
@@ -14,6 +14,7 @@ from dpviz.errors import DomainError, ReleaseError
 from dpviz.lazy import geopandas, pa
 from dpviz.releases.answers import Answers, RangeAnswers, Timeline, answers_from
 from dpviz.releases.areas.partition import Areas
+from dpviz.releases.axis import Axis, ByKind, ByStep
 from dpviz.releases.files import with_header
 from dpviz.releases.frame import Frame, Tree
 from dpviz.releases.header import Header
@@ -45,6 +46,7 @@ class CountRelease(Release, Generic[F]):
         frame: a box of space and time, a partition into areas, or a network of streets.
         nodes: that divide it, with estimates.
         sums: of values in each node; None where there are none.
+        by: the axis along which it is split; None if it has one part.
         map_during: map of a part of the period, of points; the package sets it from
             :mod:`dpviz.releases.points.window`.
 
@@ -53,11 +55,11 @@ class CountRelease(Release, Generic[F]):
     """
 
     map_during: ClassVar[Callable[[Any, Any], Any]]
-
     frame: F
     nodes: Decomposition
     header: Header
     sums: Sums | None = None
+    by: Axis | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         self.frame.check(self.nodes)
@@ -90,12 +92,12 @@ class CountRelease(Release, Generic[F]):
     @property
     def kinds(self) -> tuple[str, ...]:
         """Names of the kinds that have a part each; none without kinds."""
-        return ()
+        return self.by.kinds.names if isinstance(self.by, ByKind) else ()
 
     @property
     def steps(self) -> Steps | None:
         """Steps of time that have a part each; None without them."""
-        return None
+        return self.by.steps if isinstance(self.by, ByStep) else None
 
     @cached_property
     def noise(self) -> HaarNoise | None:
@@ -263,15 +265,15 @@ class CountRelease(Release, Generic[F]):
         part: Any = self.map_during(period)
         return part  # type: ignore[no-any-return]
 
-    def of(self, part: str | int) -> CountRelease[F]:
-        """The release of one kind by its name, or of one step of time by its number.
+    def of(self, kind: str) -> CountRelease[F]:
+        """The release of one kind.
 
         Raises:
-            DomainError: no such part.
+            DomainError: no such kind.
         """
-        if isinstance(part, str):
-            raise DomainError(f"kind {part!r} of a release without kinds: leave it out")
-        raise DomainError(f"step {part}: this release has no such step of time")
+        if not isinstance(self.by, ByKind):
+            raise DomainError(f"kind {kind!r} of a release without kinds: leave it out")
+        return self.parts[self.by.kinds.number(kind)]
 
     def only(self, kinds: Sequence[str]) -> CountRelease[F]:
         """The release of some of the kinds.
@@ -284,19 +286,6 @@ class CountRelease(Release, Generic[F]):
     def sample(self, n: int | None = None, seed: int | None = None) -> Float:
         """Synthetic points: free of charge; see :mod:`dpviz.releases.points.sample`."""
         return sample(self.domain, self.nodes, n, seed)
-
-    def derived(self, frame: F, nodes: Decomposition, header: Header) -> CountRelease[F]:
-        """A release of one tree that was made from this one: post-processing."""
-        return CountRelease(frame, nodes, header)
-
-    def with_trees(
-        self,
-        trees: Sequence[tuple[F, Decomposition, Sums | None]],
-        header: Header | None = None,
-    ) -> CountRelease[F]:
-        """The same release with other frames, nodes and sums, one for each part."""
-        ((frame, nodes, sums),) = trees
-        return CountRelease(frame, nodes, header or self.header, sums)
 
     @property
     def table(self) -> Tree:

@@ -24,7 +24,6 @@ from dpviz.releases.frame import Tree
 from dpviz.releases.header import Header
 from dpviz.releases.points.sums import SumAnswers, Sums, added
 from dpviz.roads.paths import Paths
-from dpviz.roads.steps import Steps
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.grid import breadth_first, renumbered
 from dpviz.trees.haar import HaarNoise
@@ -72,23 +71,6 @@ class SplitRelease(CountRelease[F]):
     def parts(self) -> tuple[CountRelease[F], ...]:
         """See the base."""
         return self._parts
-
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        """See the base."""
-        return self.by.kinds.names if isinstance(self.by, ByKind) else ()
-
-    @property
-    def steps(self) -> Steps | None:
-        """See the base."""
-        return self.by.steps if isinstance(self.by, ByStep) else None
-
-    def of(self, part: str | int) -> CountRelease[F]:
-        """See the base."""
-        if isinstance(self.by, ByKind):
-            return self.parts[self.by.kinds.number(str(part))]
-        known = isinstance(part, int) and 0 <= part < len(self.parts)
-        return self.parts[int(part)] if known else super().of(part)
 
     def only(self, kinds: Sequence[str]) -> CountRelease[F]:
         """See the base."""
@@ -167,14 +149,6 @@ class SplitRelease(CountRelease[F]):
         if len(chosen) == 1:
             return chosen[0]
         return SplitRelease(by, list(map(_tree, chosen)), replace(self.header, extra=extra))
-
-    def with_trees(
-        self,
-        trees: Sequence[tuple[F, Decomposition, Sums | None]],
-        header: Header | None = None,
-    ) -> CountRelease[F]:
-        """See the base."""
-        return SplitRelease(self.by, trees, header or self.header)
 
     @cached_property
     def table(self) -> Tree:

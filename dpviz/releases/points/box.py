@@ -82,18 +82,12 @@ class Box(Frame):
         if self.domain.dims != 2:
             return every
         seen = rectangle_tree(np.hstack([every.lo, every.hi]), every.parent.astype(np.int64))
-        if seen is None:
-            empty = np.zeros((CELLS, CELLS))
-            grid = grid_tree([grid_edges(self.domain.side, CELLS)] * 2, empty, empty)
-            lo, hi, parent = grid.lo, grid.hi, grid.parent
-        else:
-            corner, parent = seen
-            lo, hi = corner[:, :2], corner[:, 2:]
-        answers = release.count_boxes(lo, hi)
-        shared = shared_variance(every, every.variance, lo, hi)
+        nodes = even_grid(self.domain.side) if seen is None else outlines(*seen)
+        answers = release.count_boxes(nodes.lo, nodes.hi)
+        shared = shared_variance(every, every.variance, nodes.lo, nodes.hi)
         variance = np.maximum(shared, answers.noise_sd**2)
         assumed = None if every.assumed is None else answers.uniformity_sd**2
-        return Decomposition(lo, hi, parent, answers.count, variance, assumed)
+        return Decomposition(nodes.lo, nodes.hi, nodes.parent, answers.count, variance, assumed)
 
     def columns(self, tree: Tree) -> dict[str, Any]:
         """A row per node, breadth-first; in 2-D GeoParquet 1.1 with one rectangle per node."""
@@ -145,6 +139,18 @@ class Box(Frame):
         tree = release.table
         made = _shaped(self.domain, tree) if shapes else _plain(self.domain, tree)
         return made[tree.nodes.leaf] if level is None else made
+
+
+def outlines(corners: Int, parent: Int) -> Decomposition:
+    """A tree of rectangles, lower and upper corners (n, 4), without counts."""
+    none = np.zeros(len(corners))
+    return Decomposition(corners[:, :2], corners[:, 2:], parent, none, none)
+
+
+def even_grid(side: int, cells: int = CELLS) -> Decomposition:
+    """A grid of so many cells per side of a 2-D lattice, without counts."""
+    none = np.zeros((cells, cells))
+    return grid_tree([grid_edges(side, cells)] * 2, none, none)
 
 
 def _plain(domain: Domain, tree: Tree) -> pd.DataFrame:
