@@ -14,7 +14,7 @@ import numpy as np
 from dpviz.domain import Domain
 from dpviz.lazy import pa, pd
 from dpviz.releases.answers import Answers, interval
-from dpviz.releases.points.range_count import Cover
+from dpviz.releases.points.range_count import Cover, sums_of
 from dpviz.releases.points.sums import Sums
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.haar import HaarNoise
@@ -69,9 +69,9 @@ class Frame(ABC):
     def cover(self, nodes: Decomposition, questions: Any) -> Cover:
         """The nodes that answer questions, and the share of each."""
 
-    @abstractmethod
     def sums(self, nodes: Decomposition, noise: HaarNoise | None, questions: Any) -> Float:
         """Sums over the nodes that answer, float64 (q, 4), with the variance of their noise."""
+        return sums_of(nodes, noise, self.cover(nodes, questions), common=0.0)
 
     def noise(self, stated: dict[str, Any], nodes: Decomposition) -> HaarNoise | None:
         """The exact noise of sums of nodes, where a header states one."""

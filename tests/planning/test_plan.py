@@ -13,7 +13,7 @@ import shapely
 
 import dpviz
 from dpviz.errors import DomainError, ParameterError, PrivacyError
-from dpviz.evaluation.truth import exact_counts, exact_grid, places_of_records
+from dpviz.evaluation.truth import exact_counts, places_of_records
 from dpviz.planning import proxy, search
 from dpviz.planning.candidates import Candidate, Caution
 from dpviz.planning.proxy import as_clumped_as, clumped, with_spots
@@ -21,6 +21,7 @@ from dpviz.planning.search import LEAST, STEP, least, prices
 from dpviz.planning.trial import Trial
 from dpviz.queries.wishes import parse_all, squares
 from dpviz.releases.points.promises import promises, within
+from dpviz.trees.lattice import grid_edges
 from tests.commands import as_json, fails, run
 from tests.geojson import collection, feature
 
@@ -214,9 +215,10 @@ def test_clumped_records_have_the_dimension_that_is_claimed():
     """Pairs in one of 2^k × 2^k cells fall by ((w + 1)/(4w + 1)) a level, on the average."""
     weight, levels, sums = 1.0, 4, []
     corner = np.array([DOMAIN.lower]), np.array([DOMAIN.upper])
+    edges = grid_edges(DOMAIN.side, 2**levels)
     for seed in range(200):
         records = clumped(DOMAIN, *corner, np.array([2_000]), (weight,) * levels, seed)
-        share = exact_grid(records, 2**levels) / 2_000
+        share = records._index.histogram([edges, edges]) / 2_000
         sums.append((share**2).sum())
     expected = ((weight + 1) / (4 * weight + 1)) ** levels
     assert np.mean(sums) == pytest.approx(

@@ -19,11 +19,10 @@ from dpviz.releases.answers import Answers
 from dpviz.releases.areas.cell_ids import cells_at, numbers_of
 from dpviz.releases.files import geo_metadata, identifiers, numbers, whole_numbers
 from dpviz.releases.frame import Frame, Tree
-from dpviz.releases.points.range_count import Cover, sums_of
+from dpviz.releases.points.range_count import Cover
 from dpviz.releases.points.sums import Sums
 from dpviz.trees.consistency import sum_up
 from dpviz.trees.decomposition import Decomposition, level_slices
-from dpviz.trees.haar import HaarNoise
 from dpviz.trees.lattice import Float, Int
 
 MOST_LEVELS = 16
@@ -239,12 +238,6 @@ class Areas(Frame):
         return Cover(
             query, np.concatenate([none, *rows]), np.concatenate([np.empty(0), *parts]), len(rows)
         )
-
-    def sums(
-        self, nodes: Decomposition, noise: HaarNoise | None, questions: tuple[Int, Int]
-    ) -> Float:
-        """See the base."""
-        return sums_of(nodes, noise, self.cover(nodes, questions), common=0.0)
 
     def _shares(self, rect: Any) -> Float:
         """The share of each area that answers a rectangle, float64 (n,); 0 for those not used."""

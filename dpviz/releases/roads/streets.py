@@ -170,48 +170,40 @@ class Streets(Frame):
 
     def columns(self, tree: Tree) -> dict[str, Any]:
         """See the base: edges, then nodes."""
-        graph, nodes = self.graph, tree.nodes
-        m, n = len(graph), len(nodes)
-        place, path = self.domains.position, self.domains.path
-        each = self.answers(nodes)
-
-        def column(edges: Any, below: Any, kind: Any = None) -> Any:
-            blocks = [
-                pa.nulls(size, kind)
-                if part is None
-                else arrow.numbers(part)
-                if isinstance(part, np.ndarray)
-                else pa.array(part, kind)
-                for part, size in ((edges, m), (below, n))
-            ]
-            return pa.chunked_array(blocks)
-
-        def ids(values: NDArray[Any]) -> Any:
-            kind = pa.string() if values.dtype.kind == "O" else pa.int64()
-            return column(values.tolist(), None, kind)
-
-        i64, f64 = pa.int64(), pa.float64()
-        twins: list[list[str]] = [[] for _ in range(m if graph.twins else 0)]
-        for name, edge in graph.twins.items():
-            twins[edge].append(name)
-        further = {TWINS: column(twins, None, pa.list_(pa.string()))} if twins else {}
-        return {
-            "geometry": column(_lines_wkb(graph), None, pa.binary()),
-            "kind": column(["edge"] * m, ["node"] * n, pa.string()),
-            "edge": ids(graph.edge_id),
-            "src": ids(graph.node_id[graph.ends[:, 0]]),
-            "dst": ids(graph.node_id[graph.ends[:, 1]]),
-            "length": column(graph.length, None, f64),
-            "subdomain": column(path[place], path[nodes.lo[:, 0]], i64),
-            "position": column(place, None, i64),
-            "lo": column(None, nodes.lo[:, 0], i64),
-            "hi": column(None, nodes.hi[:, 0], i64),
-            "parent": column(None, nodes.parent.astype(np.int64), i64),
-            "count": column(each.count, nodes.count, f64),
-            "variance": column(each.noise_sd**2, nodes.variance, f64),
-            "measured": column(None, nodes.measured, f64),
-            **further,
+        graph, nodes, place = self.graph, tree.nodes, self.domains.position
+        each, ends = self.answers(nodes), graph.node_id[graph.ends]
+        kind = pa.string() if ends.dtype.kind == "O" else pa.int64()
+        edge_kind = pa.string() if graph.edge_id.dtype.kind == "O" else pa.int64()
+        edges = {
+            "geometry": pa.array(_lines_wkb(graph), pa.binary()),
+            "kind": pa.array(["edge"] * len(graph)),
+            "edge": pa.array(graph.edge_id.tolist(), edge_kind),
+            "src": pa.array(ends[:, 0].tolist(), kind),
+            "dst": pa.array(ends[:, 1].tolist(), kind),
+            "length": graph.length,
+            "subdomain": self.path,
+            "position": place,
+            "count": each.count,
+            "variance": each.noise_sd**2,
         }
+        if graph.twins:
+            twins: list[list[str]] = [[] for _ in range(len(graph))]
+            for name, edge in graph.twins.items():
+                twins[edge].append(name)
+            edges[TWINS] = pa.array(twins, pa.list_(pa.string()))
+        trees = {
+            "kind": pa.array(["node"] * len(nodes)),
+            "subdomain": self.domains.path[nodes.lo[:, 0]],
+            "lo": nodes.lo[:, 0],
+            "hi": nodes.hi[:, 0],
+            "parent": nodes.parent.astype(np.int64),
+            "count": nodes.count,
+            "variance": nodes.variance,
+            "measured": nodes.measured,
+        }
+        blocks = [pa.table(edges), pa.table(trees)]
+        table = pa.concat_tables(blocks, promote_options="default")
+        return dict(zip(table.column_names, table.columns, strict=True))
 
     def facts(self) -> dict[str, Any]:
         """See the base."""
