@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from dpviz.domain import Domain
 from dpviz.errors import DomainError, ReleaseError
 from dpviz.lazy import geopandas, pa
-from dpviz.releases.answers import Answers, RangeAnswers, Timeline, answers_from
+from dpviz.releases.answers import Answers, RangeAnswers, SumAnswers, Timeline, answers_from
 from dpviz.releases.areas.partition import Areas
 from dpviz.releases.axis import Axis, ByKind, ByStep
 from dpviz.releases.files import with_header
@@ -22,7 +22,7 @@ from dpviz.releases.points.box import Box
 from dpviz.releases.points.quotient import Quotients, share_of
 from dpviz.releases.points.region_count import Regions, regions_of
 from dpviz.releases.points.sample import sample
-from dpviz.releases.points.sums import SumAnswers, Sums, box_sum, mean_of, values_of
+from dpviz.releases.points.sums import Sums, box_sum, mean_of, values_of
 from dpviz.releases.points.timeline import less, step_boxes
 from dpviz.releases.release import Release
 from dpviz.releases.roads.streets import Streets

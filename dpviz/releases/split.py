@@ -16,13 +16,13 @@ from numpy.typing import ArrayLike
 from dpviz.domain.attributes import Kinds
 from dpviz.errors import ReleaseError
 from dpviz.lazy import pa
-from dpviz.releases.answers import Answers, RangeAnswers, Timeline, total
+from dpviz.releases.answers import Answers, RangeAnswers, SumAnswers, Timeline, total
 from dpviz.releases.axis import Axis, ByKind, ByStep, during
 from dpviz.releases.counts import CountRelease, F
 from dpviz.releases.files import with_header
 from dpviz.releases.frame import Tree
 from dpviz.releases.header import Header
-from dpviz.releases.points.sums import SumAnswers, Sums, added
+from dpviz.releases.points.sums import Sums
 from dpviz.roads.paths import Paths
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.grid import breadth_first, renumbered
@@ -124,7 +124,7 @@ class SplitRelease(CountRelease[F]):
 
     def sum_boxes(self, lo: Int, hi: Int) -> SumAnswers:
         """See the base."""
-        return added([part.sum_boxes(lo, hi) for part in self.parts])
+        return total([part.sum_boxes(lo, hi) for part in self.parts])
 
     def timeline(self, query: Any = None, every: str | None = None, period: Any = None) -> Timeline:
         """See the base."""
