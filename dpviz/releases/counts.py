@@ -7,16 +7,17 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from dpviz.domain import Domain
 from dpviz.errors import DomainError, ReleaseError
-from dpviz.lazy import geopandas, pa
+from dpviz.lazy import geopandas, pa, pd
 from dpviz.releases.answers import Answers, RangeAnswers, SumAnswers, Timeline, answers_from
 from dpviz.releases.areas.partition import Areas
 from dpviz.releases.axis import Axis, ByKind, ByStep
 from dpviz.releases.files import with_header
-from dpviz.releases.frame import Frame, Tree
+from dpviz.releases.frame import Frame
 from dpviz.releases.header import Header
 from dpviz.releases.points.box import Box
 from dpviz.releases.points.quotient import Quotients, share_of
@@ -288,9 +289,21 @@ class CountRelease(Release, Generic[F]):
         return sample(self.domain, self.nodes, n, seed)
 
     @property
-    def table(self) -> Tree:
-        """The nodes, of all parts side by side, with the kind of each and its sums."""
-        return Tree(self.nodes, None, self.sums)
+    def side_by_side(self) -> Decomposition:
+        """The nodes of all parts as one forest, breadth-first."""
+        return self.nodes
+
+    def rows(self, level: str | None = "all", *, shapes: bool = True) -> pd.DataFrame:
+        """A row per cell, area or street of each part, with its kind or its step's start and end.
+
+        Args:
+            level: see :meth:`Frame.rows`.
+            shapes: likewise.
+        """
+        made = [part.frame.rows(part, level, shapes=shapes) for part in self.parts]
+        if self.by is not None:
+            made = [rows.assign(**self.by.labels(at)) for at, rows in enumerate(made)]
+        return pd.concat(made, ignore_index=True) if len(made) > 1 else made[0]
 
     def to_geopandas(self, level: str | None = "all") -> geopandas.GeoDataFrame:
         """One row per cell, area or street: its shape, count, sd of the noise, and what it is.
@@ -302,12 +315,20 @@ class CountRelease(Release, Generic[F]):
             ReleaseError: the release has no shapes on a map.
             DataError: no such level.
         """
-        return self.frame.rows(self, level)
+        return self.rows(level)
 
     def to_arrow(self) -> pa.Table:
-        """The table that :meth:`save` writes: a row per node, breadth-first; streets before it."""
-        columns = self.frame.columns(Tree(self.nodes, None, self.sums))
-        return with_header(columns, self.kind, self.header, self.frame.facts(), **self.frame.geo())
+        """The table that :meth:`save` writes: a row per node, breadth-first; streets before it.
+
+        The rows of each part stand one part after the other.
+        """
+        blocks = [pa.table(part.frame.columns(part.nodes, part.sums)) for part in self.parts]
+        table, facts = pa.concat_tables(blocks), self.frame.facts()
+        columns = dict(zip(table.column_names, table.columns, strict=True))
+        if self.by is not None:
+            columns |= self.by.columns(np.repeat(np.arange(len(blocks)), list(map(len, blocks))))
+            facts |= self.by.facts()
+        return with_header(columns, self.kind, self.header, facts, **self.frame.geo())
 
 
 PointRelease = CountRelease[Box]

@@ -54,7 +54,7 @@ def export(release: Release, path: str | os.PathLike[str], *, leaves: bool = Tru
         raise ReleaseError(f"a release of {release.kind} has no cells or edges to export")
     if "domain" in release.frame.FACTS:
         header["domain"] = release.domain.to_dict()
-    frame = release.frame.rows(release, None if leaves else "all", shapes=not plain)
+    frame = release.rows(None if leaves else "all", shapes=not plain)
     if plain:
         return _write_csv(frame, path)
     if ending == ".geojson":  # it has no type for times

@@ -15,12 +15,9 @@ from numpy.typing import ArrayLike
 
 from dpviz.domain.attributes import Kinds
 from dpviz.errors import ReleaseError
-from dpviz.lazy import pa
 from dpviz.releases.answers import Answers, RangeAnswers, SumAnswers, Timeline, total
 from dpviz.releases.axis import Axis, ByKind, ByStep, during
 from dpviz.releases.counts import CountRelease, F
-from dpviz.releases.files import with_header
-from dpviz.releases.frame import Tree
 from dpviz.releases.header import Header
 from dpviz.releases.points.sums import Sums
 from dpviz.roads.paths import Paths
@@ -151,11 +148,10 @@ class SplitRelease(CountRelease[F]):
         return SplitRelease(by, list(map(_tree, chosen)), replace(self.header, extra=extra))
 
     @cached_property
-    def table(self) -> Tree:
-        """See the base: breadth-first."""
+    def side_by_side(self) -> Decomposition:
+        """See the base."""
         each = [part.nodes for part in self.parts]
-        sizes = [len(nodes) for nodes in each]
-        starts = np.cumsum([0, *sizes[:-1]])
+        starts = np.cumsum([0, *map(len, each[:-1])])
         parent = np.concatenate(
             [
                 np.where(nodes.parent < 0, -1, nodes.parent + start)
@@ -168,24 +164,7 @@ class SplitRelease(CountRelease[F]):
             for name in each[0].columns
             if name != "parent"
         }
-        nodes = Decomposition(**rest, parent=renumbered(parent, order))
-        every, sums = [part.sums for part in self.parts if part.sums is not None], None
-        if every:
-            columns = ([getattr(one, name) for one in every] for name in ("sum", "variance"))
-            sums = Sums(*(np.concatenate(column)[order] for column in columns))
-        return Tree(nodes, np.repeat(np.arange(len(each)), sizes)[order], sums)
-
-    def to_arrow(self) -> pa.Table:
-        """See the base: the rows of each part, one part after the other."""
-        blocks = [part.frame.columns(Tree(part.nodes, None, part.sums)) for part in self.parts]
-        columns = {
-            name: pa.chunked_array([part for block in blocks for part in _chunks(block[name])])
-            for name in blocks[0]
-        }
-        sizes = [len(next(iter(block.values()))) for block in blocks]
-        columns |= self.by.columns(np.repeat(np.arange(len(blocks)), sizes))
-        facts = self.frame.facts() | self.by.facts()
-        return with_header(columns, self.kind, self.header, facts, **self.frame.geo())
+        return Decomposition(**rest, parent=renumbered(parent, order))
 
 
 def count_release(
@@ -206,7 +185,3 @@ def same_boxes(one: Decomposition, other: Decomposition) -> bool:
 
 def _tree(release: CountRelease[F]) -> tuple[F, Decomposition, Sums | None]:
     return release.frame, release.nodes, release.sums
-
-
-def _chunks(column: Any) -> list[Any]:
-    return list(column.chunks) if isinstance(column, pa.ChunkedArray) else [column]

@@ -18,7 +18,7 @@ from dpviz.lazy import geopandas, pa, pd, shapely
 from dpviz.releases.answers import Answers
 from dpviz.releases.areas.cell_ids import cells_at, numbers_of
 from dpviz.releases.files import geo_metadata, identifiers, numbers, whole_numbers
-from dpviz.releases.frame import Frame, Tree
+from dpviz.releases.frame import Frame
 from dpviz.releases.points.range_count import Cover
 from dpviz.releases.points.sums import Sums
 from dpviz.trees.consistency import sum_up
@@ -262,17 +262,17 @@ class Areas(Frame):
         """See the base: not needed, as nodes are the areas."""
         raise ReleaseError("parts of a release are of different areas")
 
-    def columns(self, tree: Tree) -> dict[str, Any]:
+    def columns(self, nodes: Decomposition, sums: Sums | None) -> dict[str, Any]:
         """A row per area, breadth-first, GeoParquet 1.1; the finest areas have their polygons."""
         above: list[Any] = [None] * self.first_leaf
-        answers = self.answers(tree.nodes)
+        answers = self.answers(nodes)
         return {
             "geometry": pa.array([*above, *shapely.to_wkb(self.shapes)], pa.binary()),
             "level": pa.array(self.level_of.tolist(), pa.string()).dictionary_encode(),
             "name": pa.array(self.names, pa.string()),
             "parent": pa.array(self.parent, pa.int32()),
             "count": pa.array(answers.count),
-            "variance": pa.array(tree.nodes.variance),
+            "variance": pa.array(nodes.variance),
             "low": pa.array(answers.low),
             "high": pa.array(answers.high),
         }

@@ -28,7 +28,7 @@ from dpviz.releases.files import (
     numbers,
     whole_numbers,
 )
-from dpviz.releases.frame import Frame, Tree
+from dpviz.releases.frame import Frame
 from dpviz.releases.points.box import on_axis
 from dpviz.releases.points.range_count import Cover, sums_of
 from dpviz.releases.points.sums import Sums
@@ -168,14 +168,14 @@ class Streets(Frame):
         alone, variance = np.full(len(place), -1), each.noise_sd**2
         return Decomposition(place, place + 1, alone, each.count, variance, None, variance)
 
-    def columns(self, tree: Tree) -> dict[str, Any]:
+    def columns(self, nodes: Decomposition, sums: Sums | None) -> dict[str, Any]:
         """See the base: edges, then nodes."""
-        graph, nodes, place = self.graph, tree.nodes, self.domains.position
+        graph, place = self.graph, self.domains.position
         each, ends = self.answers(nodes), graph.node_id[graph.ends]
         kind = pa.string() if ends.dtype.kind == "O" else pa.int64()
         edge_kind = pa.string() if graph.edge_id.dtype.kind == "O" else pa.int64()
         edges = {
-            "geometry": pa.array(_lines_wkb(graph), pa.binary()),
+            "geometry": pa.array(shapely.to_wkb(_lines(graph)).tolist(), pa.binary()),
             "kind": pa.array(["edge"] * len(graph)),
             "edge": pa.array(graph.edge_id.tolist(), edge_kind),
             "src": pa.array(ends[:, 0].tolist(), kind),
@@ -238,23 +238,8 @@ class Streets(Frame):
         return cls(graph, domains), nodes, None
 
     def rows(self, release: Any, level: str | None = "all", *, shapes: bool = True) -> pd.DataFrame:
-        """See the base: edge, its ends, length, sub-domain, count and sd of its noise; with time a
-        row per edge and step, with its start and end ``t0`` and ``t1``.
-        """
-        made = [part.frame.edge_rows(part.answers) for part in release.parts]
-        if release.steps is not None:
-            times = step_times(release.steps)
-            made = [
-                frame.assign(**{name: each[step] for name, each in times.items()})
-                for step, frame in enumerate(made)
-            ]
-        frame: pd.DataFrame = pd.concat(made, ignore_index=True) if len(made) > 1 else made[0]
-        if not shapes:
-            del frame["geometry"]
-        return frame
-
-    def edge_rows(self, answers: Answers) -> geopandas.GeoDataFrame:
-        """One row per edge."""
+        """See the base: edge, its ends, length, sub-domain, count and sd of its noise."""
+        answers = release.answers
         graph = self.graph
         columns: dict[str, Any] = {
             "edge": graph.edge_id,
@@ -265,11 +250,11 @@ class Streets(Frame):
             "count": answers.count,
             "noise_sd": answers.noise_sd,
         }
-        crs, lines = (
-            known_crs(graph.crs) if graph.crs else None,
-            shapely.from_wkb(_lines_wkb(graph)),
-        )
-        return geopandas.GeoDataFrame(columns, geometry=lines, crs=crs)
+        if not shapes:
+            return pd.DataFrame(columns)
+        crs, lines = known_crs(graph.crs) if graph.crs else None, _lines(graph)
+        frame: pd.DataFrame = geopandas.GeoDataFrame(columns, geometry=lines, crs=crs)
+        return frame
 
 
 def _graph(edges: pa.Table, crs: str, directed: bool) -> RoadGraph:
@@ -303,10 +288,9 @@ def _domains(position: Int, path: Int) -> Subdomains:
     return Subdomains(order, start)
 
 
-def _lines_wkb(graph: RoadGraph) -> list[bytes]:
+def _lines(graph: RoadGraph) -> Any:
     owner = np.repeat(np.arange(len(graph)), np.diff(graph.line_start))
-    lines = shapely.linestrings(graph.line_xy, indices=owner)
-    return list(shapely.to_wkb(lines))
+    return shapely.linestrings(graph.line_xy, indices=owner)
 
 
 def step_times(steps: Steps) -> dict[str, NDArray[Any]]:
