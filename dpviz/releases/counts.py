@@ -13,7 +13,14 @@ from numpy.typing import ArrayLike
 from dpviz.domain import Domain
 from dpviz.errors import DomainError, ReleaseError
 from dpviz.lazy import geopandas, pa, pd
-from dpviz.releases.answers import Answers, RangeAnswers, SumAnswers, Timeline, answers_from
+from dpviz.releases.answers import (
+    Answers,
+    RangeAnswers,
+    SumAnswers,
+    Timeline,
+    answers_from,
+    difference,
+)
 from dpviz.releases.areas.partition import Areas
 from dpviz.releases.axis import Axis, ByKind, ByStep
 from dpviz.releases.files import with_header
@@ -24,7 +31,7 @@ from dpviz.releases.points.quotient import Quotients, share_of
 from dpviz.releases.points.region_count import Regions, regions_of
 from dpviz.releases.points.sample import sample
 from dpviz.releases.points.sums import Sums, box_sum, mean_of, values_of
-from dpviz.releases.points.timeline import less, step_boxes
+from dpviz.releases.points.timeline import step_boxes
 from dpviz.releases.release import Release
 from dpviz.releases.roads.streets import Streets
 from dpviz.roads.paths import Paths
@@ -56,6 +63,7 @@ class CountRelease(Release, Generic[F]):
     """
 
     map_during: ClassVar[Callable[[Any, Any], Any]]
+
     frame: F
     nodes: Decomposition
     header: Header
@@ -166,7 +174,8 @@ class CountRelease(Release, Generic[F]):
     def difference(self, queries: ArrayLike, period: Any, other: Any) -> RangeAnswers:
         """Records in one period minus those in another, per rectangle.
 
-        The interval is for the noise of both: see :func:`~dpviz.releases.points.timeline.less`.
+        The interval is for the noise of both, which they may share, and estimates of disjoint nodes
+        are correlated, negatively after consistency: standard deviations add up.
 
         Args:
             queries: as for :meth:`count`.
@@ -176,7 +185,12 @@ class CountRelease(Release, Generic[F]):
         Raises:
             DomainError: see :meth:`count`.
         """
-        return less(self.count(queries, period), self.count(queries, other))
+        one, two = self.count(queries, period), self.count(queries, other)
+        return RangeAnswers(
+            **vars(difference(one, two, independent=False)),
+            uniformity_sd=one.uniformity_sd + two.uniformity_sd,
+            nodes=one.nodes + two.nodes,
+        )
 
     def sum(self, queries: ArrayLike, period: Any = None, kind: str | None = None) -> SumAnswers:
         """Estimated sums of the clipped values in rectangles; arguments as for :meth:`count`.

@@ -7,7 +7,6 @@ leaves that the query's edge cuts, whose size is an ESTIMATE.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -139,9 +138,7 @@ def promises(release: PointRelease | AreaRelease, folder: Path | None = None) ->
             must not choose what is read. None: no file is opened.
     """
     stated = release.header.extra.get(KEY, [])
-    if not isinstance(stated, Sequence) or isinstance(stated, str):
-        return []
-    return [_promise(release, str(text)[:1_000], folder) for text in stated[:MOST_WISHES]]
+    return [_promise(release, text, folder) for text in stated[:MOST_WISHES]]
 
 
 def _promise(release: PointRelease | AreaRelease, text: str, folder: Path | None) -> Promise:
