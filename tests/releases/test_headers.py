@@ -46,26 +46,17 @@ def test_a_budget_of_the_least_rows_is_shown(least, tmp_path):
 WRONG = [
     ("points", "period", 5, "extra.period"),
     ("points", "period", [1, 2], "extra.period.0"),
-    ("points", "period", ["2024-01-01"], "extra.period"),
     ("points", "kind", [], "extra.kind"),
     ("points", "marginal", "lon", "extra.marginal"),
-    ("points", "bits", "20", "extra.bits"),
     ("points", "workload", {"name": 5}, "extra.workload.name"),
     ("points", "promises", "square=1", "extra.promises"),
     ("points", "release_id", {}, "extra.release_id"),
     ("areas", "records", ["synthetic"], "extra.records"),
-    ("areas", "ledger", 1, "extra.ledger"),
-    ("areas", "period", -1, "extra.period"),
     ("roads", "smoothing", None, "extra.smoothing"),
-    ("roads", "smoothing", "x", "extra.smoothing"),
-    ("roads", "limit", None, "extra.limit"),
-    ("roads", "kept", [], "extra.kept"),
-    ("roads", "factors", {}, "extra.factors"),
     ("roads", "of_steps", [{"limit": "x"}], "extra.of_steps.0.limit"),
     ("roads", "columns", "trip", "extra.columns"),
     ("visits", "cells", [1], "extra.cells"),
     ("visits", "session", {"gap": 0}, "extra.session.gap"),
-    ("visits", "column", 3, "extra.column"),
 ]
 
 
@@ -90,13 +81,6 @@ def test_a_parameter_called_as_an_argument_is_refused(word, tables, tmp_path):
     pq.write_table(with_header(tables["points"], header), tmp_path / "r.parquet")
     line = fails("info", tmp_path / "r.parquet", "--code", "all")
     assert line.startswith(f"error: method privtree has no parameter '{word}': it has ")
-
-
-def test_areas_that_state_a_workload_have_code(tables, tmp_path):
-    header = header_of(tables["areas"])
-    header["extra"]["workload"] = {"name": "hot"}
-    pq.write_table(with_header(tables["areas"], header), tmp_path / "r.parquet")
-    assert run("info", tmp_path / "r.parquet", "--code", "all")[0] == 0
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpviz
@@ -18,14 +18,12 @@ from dpviz.methods import method as find_method
 from dpviz.private.budget import Budget
 from dpviz.private.index import Layers, PointIndex
 from dpviz.private.layers import measure_points
-from dpviz.private.load import aggregation, bounding
 from dpviz.private.mechanisms.sources import SimulatedNoise
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.quotient import quotients
 from dpviz.releases.store import from_arrow
 from tests.commands import as_json, fails
 from tests.commands import run as cli
-from tests.private.load.stability import CELLS, IDS, distance
 
 WHOLE, QUARTER = [0, 0, 8, 8], [0, 0, 4, 4]
 CLIP = (-5.0, 40.0)
@@ -257,53 +255,6 @@ def test_counts_by_cell_hold_no_sums(tmp_path):
         dpviz.from_points([[1, 1]], BOX)
     with pytest.raises(DomainError, match="this release has no sums"):
         build(domain=BOX.plain).mean(WHOLE)
-
-
-MODES = ("bike", "Bike", " bike", "walk", "other", "", "1")
-records = st.lists(
-    st.tuples(*map(st.sampled_from, (IDS[:4], ["0.5", "9"], CELLS, MODES))), max_size=12
-)
-
-
-@pytest.fixture
-def one_salt(monkeypatch):
-    """The same choice of a unit's records in both tables."""
-    monkeypatch.setattr(aggregation.secrets, "token_hex", lambda size: "salt")
-    monkeypatch.setattr(bounding, "fresh_key", lambda: b"key")
-
-
-@pytest.mark.usefixtures("one_salt")
-@pytest.mark.parametrize(
-    ("form", "kinds"), [("csv", ("bike", "walk")), ("folder", ("walk", "bike", "other"))]
-)
-def test_one_unit_moves_all_kinds_and_sums_by_at_most_its_records(form, kinds, tmp_path_factory):
-    """From the file to the indexes: over all kinds together, and of sums times the clip."""
-    domain = dpviz.Domain.from_bounds(WHOLE, ("x", "y"), value="fare", clip=CLIP, kind="mode",
-                                      kinds=kinds)  # fmt: skip
-
-    def layers(rows, most):
-        folder = tmp_path_factory.mktemp("sums")
-        table = pd.DataFrame(rows, columns=["who", "x", "fare", "mode"], dtype=object).assign(y="1")
-        source = folder / "t.csv" if form == "csv" else folder
-        if form == "csv":
-            table.to_csv(source, index=False)
-        else:
-            columns = {name: pa.array(table[name], pa.string()) for name in ("who", "mode")}
-            for name in ("x", "y", "fare"):
-                columns[name] = pa.array(pd.to_numeric(table[name], errors="coerce"))
-            pa.parquet.write_table(pa.table(columns), folder / "t.parquet")
-        how = {"unit": "who", "max_per_unit": most, "columns": ("x", "y")}
-        return dpviz.load(source, domain, **how)._layers
-
-    @settings(max_examples=2, deadline=None, database=None)
-    @given(rows=records, unit=st.sampled_from(IDS[:2]), most=st.integers(1, 3))
-    @example([("01", "0.5", "2", "bike"), *(("1", "0.5", "9", mode) for mode in MODES)], "1", 2)
-    def run(rows, unit, most):
-        both = [layers(each, most) for each in (rows, [row for row in rows if row[0] != unit])]
-        assert sum(map(distance, *(each.counts for each in both))) <= most
-        assert sum(map(distance, *(each.sums for each in both))) <= most * domain.values.reach
-
-    run()
 
 
 @pytest.fixture(scope="module")
