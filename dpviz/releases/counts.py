@@ -147,6 +147,8 @@ class CountRelease(Release, Generic[F]):
         """
         if kind is not None:
             return self.of(kind).count(queries, period)
+        if period is not None and self.steps is not None:
+            return self.during(period).count(queries)
         return self.answers_to(self.frame.questions(queries, period))
 
     def answers_to(self, questions: Any) -> RangeAnswers:

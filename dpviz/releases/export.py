@@ -187,13 +187,13 @@ def _in_degrees(frame: Any) -> Any:
             "write a GeoPackage"
         )
     corners, owner = shapely.get_coordinates(moved.geometry, return_index=True)
-    beyond = np.abs(corners[:, 0]) > 180
+    beyond = np.abs(corners[:, 0]) > 180 + 1e-9  # as far as coordinates are rounded
     if frame.crs != moved.crs:
         beyond[1:] |= (np.abs(np.diff(corners[:, 0])) > 180) & (np.diff(owner) == 0)
     if beyond.any():
         raise DomainError(
-            "some of these shapes reach over the meridian of 180°, which GeoJSON cannot hold in "
-            "one piece: write a GeoPackage"
+            "some of these shapes reach over the meridian of 180°, or around half the Earth, which "
+            "GeoJSON cannot hold in one piece: write a GeoPackage"
         )
     return moved
 

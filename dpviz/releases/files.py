@@ -309,7 +309,7 @@ def identifiers(table: pa.Table, name: str) -> NDArray[Any]:
     return _objects(column)
 
 
-def encoded_shapes(table: pa.Table) -> NDArray[Any]:
+def encoded_shapes(table: pa.Table, most: int = MOST_VALUES) -> NDArray[Any]:
     """The column ``geometry`` in well-known binary, objects (n,): each distinct one in memory once.
 
     Raises:
@@ -320,8 +320,8 @@ def encoded_shapes(table: pa.Table) -> NDArray[Any]:
     sizes = [len(each) if isinstance(each, bytes) else -1 for each in shapes]
     if min(sizes, default=0) < 0:
         raise ReleaseError("column 'geometry' does not hold well-known binary")
-    if sum(sizes) // 16 > MOST_VALUES:
-        raise ReleaseError(f"column 'geometry' holds more than {MOST_VALUES:,} points")
+    if sum(sizes) // 16 > most:
+        raise ReleaseError(f"column 'geometry' holds more than {most:,} points")
     return shapes
 
 

@@ -11,7 +11,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from dpviz.domain.attributes import Kinds
 from dpviz.errors import ReleaseError
@@ -99,14 +98,6 @@ class SplitRelease(CountRelease[F]):
         """See the base: independent noise on one grid adds up."""
         alone = self.parts[0].noise
         return alone and replace(alone, variance=alone.variance * len(self.parts))
-
-    def count(
-        self, queries: ArrayLike | Paths, period: Any = None, kind: str | None = None
-    ) -> RangeAnswers:
-        """See the base."""
-        if period is not None and isinstance(self.by, ByStep):
-            return self.during(period).count(queries, None, kind)
-        return super().count(queries, period, kind)
 
     def answers_to(self, questions: Any) -> RangeAnswers:
         """See the base."""
