@@ -10,14 +10,13 @@ import pytest
 import shapely
 
 import dpviz
-from dpviz.errors import DataError, DomainError, DpvizError, ReleaseError
+from dpviz.errors import DataError, DomainError, ReleaseError
 from dpviz.releases.points.quotient import quotients
 from dpviz.releases.points.window import during
 from dpviz.releases.store import from_arrow
 from dpviz.render.kinds import overlay_scene, share_scene
 from tests.commands import as_json, fails
 from tests.commands import run as cli
-from tests.headers import header_of, with_header
 from tests.private.load.stability import distance
 
 KINDS = ("bike", "walk", "other")
@@ -257,16 +256,6 @@ def test_damaged_columns_of_kinds_are_refused(damage, words, table):
         from_arrow(table.set_column(place, "kind", pa.array(kinds)))
     with pytest.raises(ReleaseError, match="column 'kind' is missing"):
         from_arrow(table.drop_columns(["kind"]))
-
-
-@pytest.mark.parametrize("wrong", [1, [], {"column": "a"}, {"column": 1, "names": ["a"]},
-                                   {"column": "a", "names": ["a", "a"]},
-                                   {"column": "a", "names": ["x"] * 100}])  # fmt: skip
-def test_damaged_headers_of_kinds_are_refused(wrong, table):
-    header = header_of(table)
-    header["domain"]["kinds"] = wrong
-    with pytest.raises(DpvizError):
-        from_arrow(with_header(table, header))
 
 
 PLACES = ("--bounds=0,0,8,8", "--x", "x", "--y", "y", "--kind", "mode", "--kinds", "bike,walk")
