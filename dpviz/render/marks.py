@@ -1,4 +1,4 @@
-"""Marks from plain arrays: points, paths, boxes, arcs and animated trips. Coordinates are degrees.
+"""Marks from plain arrays: points, paths, boxes and animated trips. Coordinates are degrees.
 
 Colours are RGB or RGBA, 0–255: one for all, or one per object as an (n, 3) or (n, 4) array; both
 may be :class:`~dpviz.render.colors.Themed`.
@@ -93,28 +93,6 @@ def polygons(
     layer = _Layer({"polygon": _lines(rings)}, {"getPolygon": "polygon"}, constants, rings)
     layer.paint("getFillColor", "color", color)
     return layer.mark("SolidPolygonLayer", id, **options)
-
-
-def arcs(
-    id: str,  # noqa: A002
-    sources: ArrayLike,
-    targets: ArrayLike,
-    *,
-    color: ArrayLike | Themed = MIDDLE,
-    target_color: ArrayLike | Themed | None = None,
-    width: ArrayLike = 2.0,
-    height: float = 0.0,
-    **options: Any,
-) -> Mark:
-    """Arcs from sources to targets, shape (n, 2) each; ``height`` 0 lays them flat on the map."""
-    columns = {"source": _pairs(sources), "target": _pairs(targets)}
-    bind = {"getSourcePosition": "source", "getTargetPosition": "target"}
-    constants = {"width_units": "pixels", "get_height": height, "great_circle": False}
-    layer = _Layer(columns, bind, constants)
-    layer.paint("getSourceColor", "source_color", color)
-    layer.paint("getTargetColor", "target_color", color if target_color is None else target_color)
-    layer.either("getWidth", "width", _numbers(width))
-    return layer.mark("ArcLayer", id, **options)
 
 
 def trips(

@@ -187,6 +187,10 @@ def view_controls_need_no_python_and_less_epsilon_redraws_where_one_looks(page):
     tooltip = page.get_by_test_id("dpviz-tooltip")
     expect(tooltip).to_contain_text("±")
     expect(tooltip).to_contain_text("cells inside")
+    row = page.get_by_text("Street map (online)")
+    assert "tile.openstreetmap.org" in row.locator("..").get_attribute("title")
+    with page.expect_request(re.compile(r"tile\.openstreetmap\.org/\d")):
+        page.get_by_test_id("dpviz-tiles").check()
 
 
 def test_an_upload_shows_nothing_before_it_is_paid_for_nothing_exact_after_and_no_markup(

@@ -17,6 +17,8 @@ BEGIN = "**/static/js/index.*.js"
 @pytest.mark.webgl
 def test_a_picture_of_the_demo_stands_where_the_map_will_be_until_it_is_painted(app, open_page):
     page = open_page("about:blank")
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
     page.route(BEGIN, lambda route: None)  # held
     page.goto(app, wait_until="commit")
     picture = page.locator(".dpviz-first img")
@@ -28,6 +30,7 @@ def test_a_picture_of_the_demo_stands_where_the_map_will_be_until_it_is_painted(
     idle(page)
     box = real.bounding_box()
     assert all(abs(first[side] - box[side]) <= 4 for side in box)
+    assert not [url for url in asked if "openstreetmap" in url]
     view_controls_need_no_python_and_less_epsilon_redraws_where_one_looks(page)
 
 

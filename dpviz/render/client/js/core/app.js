@@ -35,10 +35,9 @@ const PLAIN_THEME = { // until a scene brings the project's own
 };
 
 export class MapApp {
-  /** Draws flat until `take` brings deck.gl; a `shy` map hears no keys but its own. */
-  constructor(parent, shy = false) {
+  /** Draws flat until `take` brings deck.gl. */
+  constructor(parent) {
     this.gl = flat;
-    this.shy = shy;
     this.root = h('div', {class: 'map', tabindex: 0, role: 'application', 'aria-roledescription': 'map', 'data-testid': 'dpviz-map'});
     this.canvasHost = h('div', {class: 'canvas'});
     this.root.append(this.canvasHost);
@@ -48,7 +47,7 @@ export class MapApp {
     parent.append(this.frame);
     Object.assign(this, {
       bound: new Map(), player: null, scene: [], overlay: [], columns: {}, sceneColumns: {}, tooltips: {}, tools: [], mode: 'single',
-      shape: null, draft: null, tool: null, split: 0.5, emit: () => {}, trigger: () => {}, whenSeen: null,
+      shape: null, draft: null, tool: null, split: 0.5, emit: () => {}, trigger: () => {},
       view: {raw: false, palette: 'tide', depth: 255, tiles: false}, picks: false, counter: 0,
     });
     this.sight = new Sight(this);
@@ -115,7 +114,6 @@ export class MapApp {
   destroy() {
     this.gone = true;
     this.pointer.destroy();
-    this.keyboard.destroy();
     this.present.destroy();
     this.paper.destroy();
     this.sight.tell.cancel();
@@ -168,14 +166,6 @@ export class MapApp {
   }
 
   // --- from the host: JSON, and columns as wire.js has them
-
-  /** Layers of the scene that is shown, with more that are not seen yet: they are on the card before. */
-  addLayers(spec, columns) {
-    this.sceneColumns = columns;
-    this.sceneSpec = spec;
-    this.scene = this.converted(spec, columns);
-    this.render();
-  }
 
   showScene(spec, columns) {
     this.sceneColumns = columns;
@@ -394,8 +384,6 @@ export class MapApp {
     this.flat = null;
     this.paper.drawn();
     this.root.dataset.rendered = this.counter;
-    this.whenSeen?.();
-    this.whenSeen = null;
   }
 
   savePicture() {
