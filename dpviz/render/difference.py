@@ -52,7 +52,6 @@ def difference_scene(
     labels: Sequence[str] = ("A", "B"),
     *,
     camera: Camera | None = None,
-    shared: bool = False,
 ) -> Scene:
     """The map of A − B.
 
@@ -60,8 +59,6 @@ def difference_scene(
         releases: two of the same domain; 2-D.
         labels: one each.
         camera: where to look first; the whole domain by default.
-        shared: they are of one release, so that their errors may be correlated: that of a
-            difference is at most the two standard deviations added up.
 
     Raises:
         ReleaseError: not two releases, not 2-D, or not of one domain.
@@ -69,21 +66,19 @@ def difference_scene(
     check(releases, 2)
     if len(releases) != 2:
         raise ReleaseError("one release: a difference is of two")
-    mark, legend = difference(releases, labels, shared)
+    mark, legend = difference(releases, labels)
     description = f"Map of the difference {labels[0]} − {labels[1]}, blank within its errors"
     domain = releases[0].domain
     return domain_scene(domain, [mark], legend, description, camera=camera, neutral=True)
 
 
-def difference(
-    releases: Sequence[PointRelease], labels: Sequence[str], shared: bool = False
-) -> tuple[Mark, Legend]:
+def difference(releases: Sequence[PointRelease], labels: Sequence[str]) -> tuple[Mark, Legend]:
     """The boxes of A − B as one mark, and the legend."""
     domain = releases[0].domain
 
     def drawn(zoom: float) -> Sequence[NDArray[Any]]:
-        lo, hi, least = coarser(releases, zoom, shared)
-        return lo, hi, *_compared(releases, lo, hi, least, shared), np.full(len(lo), least)
+        lo, hi, least = coarser(releases, zoom)
+        return lo, hi, *_compared(releases, lo, hi, least), np.full(len(lo), least)
 
     lo, hi, count_a, sd_a, count_b, sd_b, sd, clear, least, since, until = by_zoom(domain, drawn)
     km2, offsets, origin = placed(domain, lo, hi)
@@ -114,7 +109,7 @@ def difference(
 
 
 def _compared(
-    releases: Sequence[PointRelease], lo: Int, hi: Int, least: float, shared: bool
+    releases: Sequence[PointRelease], lo: Int, hi: Int, least: float
 ) -> tuple[NDArray[Any], ...]:
     """Counts and errors of A and B in boxes, and their difference's error and clarity.
 
@@ -123,7 +118,7 @@ def _compared(
     """
     a, b = (release.count_boxes(lo, hi) for release in releases)
     errors_a, errors_b = _errors(a), _errors(b)
-    errors = errors_a + errors_b if shared else np.hypot(errors_a, errors_b)
+    errors = np.hypot(errors_a, errors_b)
     sd_a, sd_b, sd = (each.max(axis=1) for each in (errors_a, errors_b, errors))
     clear = np.abs(a.count - b.count) >= np.maximum(least * sd, 1e-12)
     return a.count, sd_a, b.count, sd_b, sd, clear
@@ -136,9 +131,7 @@ def _errors(answers: RangeAnswers) -> Float:
     return np.stack([answers.noise_sd, answers.uniformity_sd], axis=1)
 
 
-def coarser(
-    releases: Sequence[PointRelease], zoom: float, shared: bool = False
-) -> tuple[Int, Int, float]:
+def coarser(releases: Sequence[PointRelease], zoom: float) -> tuple[Int, Int, float]:
     """Lattice boxes (lo, hi) at a zoom, and how many standard deviations stand out there.
 
     Of two boxes that overlap, the larger; where those of the two releases do not nest, see
@@ -157,13 +150,11 @@ def coarser(
     covered = int(_volumes(boxes_of[0], boxes_of[1]).sum())
     if covered != int(_volumes(*boxes[0]).sum()):
         halvings = round(np.log2(max(len(boxes[0][0]), 4)) / 2)
-        return *added_up(releases, min(halvings, FINEST), shared), CLEAR_OF_CUTS
+        return *added_up(releases, min(halvings, FINEST)), CLEAR_OF_CUTS
     return boxes_of[0], boxes_of[1], CLEAR
 
 
-def added_up(
-    releases: Sequence[PointRelease], halvings: int, shared: bool = False
-) -> tuple[Int, Int]:
+def added_up(releases: Sequence[PointRelease], halvings: int) -> tuple[Int, Int]:
     """Boxes that tile the domain: halves of its sides, so often halved, but four where no
     difference stands out, in any box within them, are one.
 
@@ -176,7 +167,7 @@ def added_up(
     for level in range(halvings, -1, -1):
         corner = np.indices(below.shape).reshape(2, -1).T * (side >> level)
         boxes.append((corner, corner + (side >> level)))
-        looks = _compared(releases, *boxes[-1], CLEAR_OF_CUTS, shared)[-1]
+        looks = _compared(releases, *boxes[-1], CLEAR_OF_CUTS)[-1]
         clear = below | looks.reshape(below.shape)
         if level:
             half = len(below) // 2

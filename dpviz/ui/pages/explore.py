@@ -13,7 +13,7 @@ from dpviz.ui.points.map_answer import FIELDS, forget_elsewhere
 from dpviz.ui.points.slots import point_slots
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.points.time_answer import points_map
-from dpviz.ui.points.time_maps import LOOK, WINDOWS
+from dpviz.ui.points.time_maps import LOOK
 from dpviz.ui.shared.domain_map import show_domain
 from dpviz.ui.shared.method_form import Choice
 from dpviz.ui.shared.skeleton import run
@@ -34,7 +34,7 @@ def page() -> None:
             2,
             "records",
             more=True,
-            fields=(*FIELDS, PERIOD, LOOK, WINDOWS),
+            fields=(*FIELDS, PERIOD, LOOK),
             before=partial(show_domain, KEY),
             show=show_release,
         )

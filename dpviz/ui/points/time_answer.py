@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -14,7 +13,7 @@ from dpviz.errors import DpvizError
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.counts import PointRelease
 from dpviz.releases.points.window import during, windows
-from dpviz.render import Mark, Scene, half_width_words, rounded
+from dpviz.render import Mark, half_width_words, rounded
 from dpviz.render.projection import from_degrees
 from dpviz.render.scene import Bounds
 from dpviz.ui.points.answers import answerable, as_csv, overlaps
@@ -29,16 +28,7 @@ from dpviz.ui.points.map_answer import (
     scene_of,
 )
 from dpviz.ui.points.source_form import PointSource
-from dpviz.ui.points.time_maps import (
-    LOOK,
-    WINDOWS,
-    chosen_look,
-    difference_answer,
-    difference_of,
-    film,
-    small_maps,
-    windows_table,
-)
+from dpviz.ui.points.time_maps import LOOK, chosen_look, film, windows_table
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
 from dpviz.ui.shared.memory import remembered
@@ -83,9 +73,8 @@ def points_map(
         keys=". By keyboard: D, then the arrow keys and Enter at two corners",
     )
     scene = scene_of(prefix, shown, records, look=look)
-    unused = dict.fromkeys(("period", "view", "windows"))
-    how: dict[str, Any] = {"fields": FIELDS, "others": unused, "flat": shown}
-    ask_on_map(prefix, shown, records, answer, scene, **how)
+    unused = dict.fromkeys(("period", "view"))
+    ask_on_map(prefix, shown, records, answer, scene, fields=FIELDS, others=unused, flat=shown)
     table_of_cells(shown)
     return shown, records
 
@@ -98,50 +87,43 @@ def _in_time(
     ``kinds`` is a map of kinds together, which is of one window.
     """
     look = chosen_look(prefix) if kinds is None else "window"
+    played = film(prefix, release, source) if look == "film" else None
+    if look == "film" and played is None:
+        st.info("Too many cells to play: look at windows one by one.", icon=":material/movie:")
     whole = release.domain.period
-    window = _slider(prefix, release.domain) if look == "window" else whole
+    window = whole if played else _slider(prefix, release.domain)
     flat = remembered(f"{prefix}.flat", (release, window), lambda: during(release, window))
     stage, below = st.container(), st.container()
     rect, _ = question(prefix)
     place = rect if rect is not None and overlaps(rect, release.domain) else None
-    draw: Scene | Callable[[], object]
-    with stage:
-        if look == "film":
-            draw = film(prefix, release, source)
-        elif look == "small":
-            draw = partial(small_maps, prefix, release, st.context.theme.type)
-        elif look == "difference":
-            draw = difference_of(prefix, release, source)
-        else:
-            draw = scene_of(prefix, flat, source, tools=("rect",), look=kinds)
     with below:
         _timeline(prefix, release, place, window)
-        table_of_cells(flat, "map" if look == "window" else "whole period")
+        table_of_cells(flat, "whole period" if played else "map")
 
     def answer() -> list[Mark]:
-        if look == "window":
+        if not played:
             then = ". Or type its four sides below. The timeline is of the whole area until then."
             return drawn_answer(prefix, release, source, window=window, then=then)
         if rect is not None:
             answerable(rect, release.domain)
-        if look == "difference":
-            difference_answer(prefix, release, place)
-        else:
-            windows_table(release, place)
+        windows_table(release, place)
         return []
 
-    words = ",".join(map(release.domain.calendar.words, window))
-    if look == "window":
+    if not played:
+        words = ",".join(map(release.domain.calendar.words, window))
         st.session_state[f"{prefix}.period"] = None if window == whole else words
-    others = {"ring": None} if look == "difference" else {"ring": None, "windows": None}
-    how: dict[str, Any] = {
-        "fields": (permalink.RECT, CAMERA, PERIOD, LOOK, WINDOWS),
-        "others": others,
-        "flat": flat,
-        "series": {"Map with a time slider": partial(windows, release)},
-    }
     with stage:
-        ask_on_map(prefix, release, source, answer, draw, **how)
+        ask_on_map(
+            prefix,
+            release,
+            source,
+            answer,
+            played or scene_of(prefix, flat, source, tools=("rect",), look=kinds),
+            fields=(permalink.RECT, CAMERA, PERIOD, LOOK),
+            others={"ring": None},
+            flat=flat,
+            series={"Map with a time slider": partial(windows, release)},
+        )
 
 
 def _slider(prefix: str, domain: Domain) -> Window:
