@@ -19,9 +19,7 @@ def draw(page, left, size):
     sweep(page, (x, y), (x + size, y + size))
 
 
-def test_both_views_share_legend_and_rectangle(
-    app, open_page, open_file, tmp_path
-):
+def test_both_views_share_legend_and_rectangle(app, open_page, open_file, tmp_path):
     page = open_page(f"{app}/compare?data=city-50k&mode=swipe&rect=14.6,-23.9,14.75,-23.75")
     page.get_by_text("Exact count (public data)").wait_for()
     the_map(page)

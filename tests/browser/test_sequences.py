@@ -15,7 +15,7 @@ from tests.browser.test_explore import over
 from tests.browser.test_pages import (
     a_phone_has_room_for_map_and_legend,
     both_schemes_are_open_to_everyone,
-    looks_as_it_did_and_is_open_to_everyone,
+    is_open_to_everyone,
     settled,
     unfold,
     violations,
@@ -50,7 +50,7 @@ def test_a_visit_clicks_cells_and_paths_plays_trips_fits_a_phone_and_is_open_to_
     app, open_page, tmp_path
 ):
     page = open_page(f"{app}/sequences")
-    looks_as_it_did_and_is_open_to_everyone(page, "sequences")
+    is_open_to_everyone(page, "sequences")
     page.set_viewport_size({"width": 1280, "height": 900})
     map_view = the_map(page)
     more_epsilon_draws_another_map(page, map_view)
