@@ -83,7 +83,7 @@ def rectangle_answer(
     exact = partial(exact_counts, source.data, box)
     show_answers(prefix, release, source, answers, place, exact, outlined)
     if is_points(release):
-        attribute_answers(release, inside, window, prefix)
+        attribute_answers(release, inside, window)
     partly(rect, domain_bounds(domain))
     return inside
 
