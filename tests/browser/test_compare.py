@@ -48,18 +48,3 @@ def test_both_views_share_legend_and_rectangle(app, open_page, open_file, tmp_pa
     assert page.locator("[data-testid=stMain]").inner_text().count("noisy count") == 2
     page.get_by_text("Share", exact=True).click()
     what_is_shown_is_written(page, open_file, tmp_path / "map.html", maps=2)
-    both_prices_follow_each_other_until_they_part(page)
-
-
-def both_prices_follow_each_other_until_they_part(page):
-    idle(page)  # what is moved while the page is still being made may be made anew, as it was
-    thumb = page.get_by_test_id("stSlider").filter(has_text="privacy loss").get_by_role("slider")
-    expect(thumb).to_have_attribute("aria-valuetext", "1")
-    thumb.press("ArrowLeft")
-    expect(thumb).to_have_attribute("aria-valuetext", "0.8")
-    page.wait_for_url(lambda address: "a.epsilon=0.8" in address)
-    idle(page)
-    page.get_by_text("One ε for both").click()
-    expect(thumb).to_have_count(2)
-    for each in thumb.all():
-        expect(each).to_have_attribute("aria-valuetext", "0.8")
