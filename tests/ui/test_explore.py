@@ -163,7 +163,8 @@ def test_four_sides_that_are_typed_are_the_question_in_place_of_a_polygon():
     ],
 )
 def test_an_error_is_that_of_the_count_as_it_is_shown(count, error, exact, said):
-    off, share = off_by(count, error, exact)
+    row = {"count": count, "low": count - error, "high": count + error, "uniformity_sd": 0.0}
+    off, share = off_by(row | {"exact": exact})
     assert (off, share.replace("\N{NO-BREAK SPACE}", " ")) == said
 
 
