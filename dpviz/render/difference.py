@@ -6,28 +6,26 @@ halves of the domain, added up.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from operator import itemgetter
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
-from dpviz.domain import Domain
 from dpviz.errors import ReleaseError
-from dpviz.files.arrow import numbers, tuples
+from dpviz.files.arrow import numbers
 from dpviz.lazy import shapely
 from dpviz.releases.answers import RangeAnswers
 from dpviz.releases.counts import PointRelease
-from dpviz.render.cells import adaptive, cell_layer, domain_bounds, home_zoom, tenths
-from dpviz.render.colors import LAND, MORE_A, MORE_B, PALETTES, Themed
+from dpviz.render.cells import adaptive
+from dpviz.render.colors import LAND, MORE_A, MORE_B, Themed
 from dpviz.render.legend import Legend, Swatch, scale_labels
 from dpviz.render.marks import count_column
-from dpviz.render.projection import areas, to_degrees, world, world_boxes
 from dpviz.render.scale import Scale, scale_of
 from dpviz.render.scene import Camera, Mark, Row, Scene
 from dpviz.render.view import check, domain_scene
+from dpviz.render.zoomed import ZoomedBoxes
 from dpviz.trees.lattice import Float, Int
 
 CLEAR = 3.0
@@ -36,9 +34,6 @@ and two signs."""
 
 CLEAR_OF_CUTS = 4.0
 """Likewise where boxes cut the cells of a release: how records lie in cells has heavier tails."""
-
-STEPS = (0.0, 1.5, 3.0, 4.5)
-"""Zooms above that of the whole domain at which the boxes become finer."""
 
 SIDES = 4
 """Classes on either side."""
@@ -80,11 +75,11 @@ def difference(releases: Sequence[PointRelease], labels: Sequence[str]) -> tuple
         lo, hi, least = coarser(releases, zoom)
         return lo, hi, *_compared(releases, lo, hi, least), np.full(len(lo), least)
 
-    lo, hi, count_a, sd_a, count_b, sd_b, sd, clear, least, since, until = by_zoom(domain, drawn)
-    km2, offsets, origin = placed(domain, lo, hi)
+    boxes, columns = ZoomedBoxes.of(domain, drawn)
+    count_a, sd_a, count_b, sd_b, sd, clear, least = columns
     gap = count_a - count_b
-    density = np.where(clear, gap / km2, 0.0)
-    home = (since == 0.0) & clear
+    density = np.where(clear, gap / boxes.km2, 0.0)
+    home = boxes.at_home & clear
     scale = scale_of(np.abs(density[home]), np.abs(gap[home]), most=SIDES)
     words = {
         "count_a": count_column(count_a, sd_a),
@@ -95,16 +90,13 @@ def difference(releases: Sequence[PointRelease], labels: Sequence[str]) -> tuple
         name: numbers(each.astype(np.float32))
         for name, each in (("sd_a", sd_a), ("sd_b", sd_b), ("sd", sd))
     }
-    table = pa.table(drawn_columns(offsets, density, since, until) | words)
-    colors = _colors()
-    both = [*(-each for each in reversed(scale.bounds)), *scale.bounds]
-    layer = cell_layer("difference", origin, both, one_palette(colors), signed=True)
     rows = (
         Row(labels[0], "count_a", noise_sd="sd_a"),
         Row(labels[1], "count_b", noise_sd="sd_b"),
         Row("Difference", "gap", noise_sd="sd"),
     )
-    mark = Mark(layer=layer, table=table, bind=BOUND, title="Records here", rows=rows)
+    both, colors = [*(-each for each in reversed(scale.bounds)), *scale.bounds], _colors()
+    mark = boxes.mark("difference", density, both, colors, words, rows, signed=True)
     return mark, _legend(scale, colors, labels, float(least.max()))
 
 
@@ -180,47 +172,6 @@ def added_up(releases: Sequence[PointRelease], halvings: int) -> tuple[Int, Int]
         for end in (0, 1)
     )
     return lo, hi
-
-
-BOUND = {f"get{name.title()}": name for name in ("bounds", "density", "since", "until")}
-"""Columns of :func:`drawn_columns` that each accessor of a layer of cells reads."""
-
-
-def one_palette(colors: Themed) -> dict[str, Any]:
-    """The same colours under the name of every palette."""
-    return dict.fromkeys(PALETTES, colors.to_dict())
-
-
-def by_zoom(domain: Domain, columns: Callable[[float], Sequence[NDArray[Any]]]) -> list[Any]:
-    """Columns of the boxes at each zoom of :data:`STEPS`; from and until which each is drawn."""
-    start = home_zoom(domain_bounds(domain))
-    pieces = []
-    for k, above in enumerate(STEPS):
-        made = columns(start + above)
-        until = start + STEPS[k + 1] if k + 1 < len(STEPS) else np.inf
-        times = (np.full(len(made[0]), each) for each in (start + above if k else 0.0, until))
-        pieces.append((*made, *times))
-    return [np.concatenate(column) for column in zip(*pieces, strict=True)]
-
-
-def drawn_columns(offsets: Float, density: Float, since: Float, until: Float) -> dict[str, Any]:
-    """Columns of cells with values of their own, drawn from a zoom to another."""
-    return {
-        "bounds": tuples(offsets.astype(np.float32)),
-        "density": numbers(density.astype(np.float32)),
-        "since": tenths(since),
-        "until": tenths(until),
-    }
-
-
-def placed(domain: Domain, lo: Int, hi: Int) -> tuple[Float, Float, list[float]]:
-    """Surfaces (km²) of lattice boxes, and their corners as offsets from an origin of the map."""
-    corners = [domain.to_coordinates(side) for side in (lo, hi)]
-    whole = [[*domain.lower[:2], *domain.upper[:2]]]  # says on which side of 180° the others lie
-    degrees = to_degrees(np.vstack([whole, np.hstack(corners)]), domain.crs)[1:]
-    origin = world(np.reshape(domain_bounds(domain), (2, 2))).mean(axis=0)
-    offsets = world_boxes(degrees) - np.tile(origin, 2)
-    return areas(degrees), offsets, origin.tolist()
 
 
 def _volumes(lo: Int, hi: Int) -> Int:
