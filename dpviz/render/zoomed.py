@@ -76,18 +76,10 @@ class ZoomedBoxes:
         title: str = "Records here",
         **properties: Any,
     ) -> Mark:
-        """The boxes, or those where a mask is true, in classes of their values (n,).
+        """The boxes, or those where a mask is true, in classes from ``bounds`` on.
 
-        Args:
-            id: of the mark.
-            values: one each.
-            bounds: lower bounds of the classes.
-            colors: of the classes; the same in every palette, or by palette.
-            columns: words and numbers of the tooltip's rows, (n,) each.
-            rows: of the tooltip, as is its ``title``.
-            where: the mask.
-            title: first line of the tooltip.
-            properties: of the layer.
+        ``values`` (n,) are classed. ``colors`` are the same in every palette, or by palette; ``columns``
+        (n,) are what the tooltip's ``rows`` show.
         """
         at = np.arange(len(values)) if where is None else np.flatnonzero(where)
         drawn = {

@@ -5,7 +5,6 @@
  * something else to look at. The *overlay* (highlighted cells, a shape set from outside) is small and
  * changes at every answer; it has its own mount so that the scene need not travel again.
  */
-import {Clock} from './clock.js';
 import {Controls, hintOf} from '../input/controls.js';
 import {h, isDark} from './dom.js';
 import {Film} from './film.js';
@@ -62,7 +61,6 @@ export class MapApp {
     this.controls = new Controls(this);
     this.tooltip = new Tooltip(this);
     this.tiles = new Tiles(this);
-    this.clock = new Clock(this);
     this.paper = new Paper(this);
     this.present = new Present(this);
     this.root.append(this.status, this.corner);
@@ -117,7 +115,6 @@ export class MapApp {
     this.present.destroy();
     this.paper.destroy();
     this.sight.tell.cancel();
-    this.clock.play(false);
     this.player?.play(false);
     this.resize.disconnect();
     this.deck.finalize();
@@ -189,8 +186,7 @@ export class MapApp {
     this.controls.update(spec);
     this.names = spec.labels ?? [];
     this.labels.update(this.mode, this.names);
-    this.clock.update(spec.clock ?? null);
-    if (spec.film !== undefined) this.film.update(spec.film);
+    this.film.update(spec.film ?? null, spec.clock ?? null);
     this.tiles.update(spec.tiles ?? null);
     this.legendSpec = spec.legend;
     this.counter += 1;
