@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from dpviz.files.arrow import lists, numbers, tuples
 from dpviz.render.colors import ACCENT, FRAME, TEXT, TIDE, Themed
 from dpviz.render.projection import rings_of
-from dpviz.render.scene import Mark, Row, Side
+from dpviz.render.scene import Mark, Row
 
 NEGLIGIBLE = 0.01
 """Standard deviations of the noise by which a count may be off where it is shown: the last digit of
@@ -165,7 +165,6 @@ class _Layer:
         kind: str,
         id: str,  # noqa: A002
         *,
-        side: Side | None = None,
         title: str = "",
         rows: Sequence[Row] = (),
         extra: Mapping[str, ArrayLike] | None = None,
@@ -173,8 +172,6 @@ class _Layer:
     ) -> Mark:
         """``extra`` columns serve the tooltip's rows; ``layer`` is any further deck.gl property."""
         properties = {"pickable": bool(rows), **self.constants, **layer}
-        if side:
-            properties["side"] = side
         literal = {
             name: pydeck.types.String(value) if isinstance(value, str) else value
             for name, value in properties.items()

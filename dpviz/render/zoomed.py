@@ -76,10 +76,10 @@ class ZoomedBoxes:
         title: str = "Records here",
         **properties: Any,
     ) -> Mark:
-        """The boxes, or those where a mask is true, in classes from ``bounds`` on.
+        """The boxes, or those where a mask is true, in classes of their values from ``bounds`` on.
 
-        ``values`` (n,) are classed. ``colors`` are the same in every palette, or by palette; ``columns``
-        (n,) are what the tooltip's ``rows`` show.
+        ``colors`` are the same in every palette, or by palette; ``rows`` of the tooltip show
+        ``columns`` (n,).
         """
         at = np.arange(len(values)) if where is None else np.flatnonzero(where)
         drawn = {

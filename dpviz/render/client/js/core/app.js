@@ -198,7 +198,6 @@ export class MapApp {
   showOverlay(spec, columns) {
     this.overlayColumns = columns;
     this.overlaySpec = spec;
-    this.note = spec.note ?? ''; // beside the drawn shape, for instance its answer
     this.overlay = this.converted(spec, this.overlayColumns);
     this.overlayTooltips = spec.tooltips ?? {};
     this.tooltips = {...this.sceneTooltips, ...this.overlayTooltips};
@@ -361,7 +360,6 @@ export class MapApp {
   moveHandles() {
     const viewports = this.camera ? this.sight.viewports : [];
     this.labels.moveHandles(this.tool ? null : this.shape, viewports);
-    this.labels.moveNote(this.shape, viewports[0]);
   }
 
   /** Marks the element once everything asked for is on the screen; tests and timings wait for it. */
