@@ -1,7 +1,5 @@
 """Explore without a browser: forms that follow from the registry, permalinks, bad input, modes."""
 
-import json
-
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -123,12 +121,6 @@ def test_resampling_the_noise_changes_the_answer_but_not_the_truth():
     assert app.query_params["seed"] == "1"
 
 
-def test_nothing_of_a_comparison_stays_in_the_address():
-    """After Back, what Compare had still been sending stood in it from then on."""
-    app = healthy(opened(**{"a.method": "privtree", "b.method": "ugrid"}).run())
-    assert not [name for name in app.query_params if "." in name]
-
-
 @pytest.mark.parametrize("view", ["window", "film"])
 def test_a_rectangle_outside_is_one_clear_line_however_time_is_looked_at(view):
     app = healthy(opened(**COARSE, view=view, rect="20,-20,21,-19"))
@@ -234,15 +226,6 @@ def test_an_upload_may_have_a_time_in_a_public_period():
     assert "the end must be after the start" in app.error[0].value.replace("\\", "")
 
 
-def test_an_upload_is_sensitive_until_declared_public():
-    app = healthy(opened_upload("a.csv", POINTS))
-    assert not app.metric
-    assert price(app)
-    app.segmented_control(key="explore.public.upload").set_value("public").run()
-    healthy(app)
-    assert metrics(app)["Exact total (public data)"] == "50"
-
-
 def test_an_upload_is_read_once_whatever_moves_after_it(monkeypatch):
     reads = []
 
@@ -301,17 +284,6 @@ def test_a_bad_file_is_one_clear_line_without_a_path_or_a_value():
         assert [box.value for box in app.main.error] == lines  # the sidebar's may be out of sight
         for private in ("/tmp", "Ada", "Traceback"):
             assert private not in lines[0], case
-
-
-def test_an_upload_in_another_crs_than_the_area_is_put_there():
-    """The form's CRS is that of the area, and contradicts no file that states its own."""
-    features = [
-        {"type": "Feature", "geometry": {"type": "Point", "coordinates": [500_000, 5_538_630]}}
-    ] * 50
-    crs = {"type": "name", "properties": {"name": "EPSG:25832"}}
-    content = json.dumps({"type": "FeatureCollection", "crs": crs, "features": features})
-    app = opened_upload("a.geojson", content, public=True, bounds=(8.9, 49.9, 9.1, 50.1))
-    assert metrics(healthy(app))["Exact total (public data)"] == "50"
 
 
 def test_a_rectangle_inside_out_is_one_clear_line_and_one_of_nobody_a_release_of_noise():
@@ -419,13 +391,6 @@ def test_districts_of_a_file_are_counted_without_cost():
     assert "lie outside the area of this map" in line
     (error,) = uploaded(app, "explore.districts", "d.geojson", "{}").error
     assert "/tmp" not in error.value
-
-
-def test_a_release_is_no_file_of_districts(tmp_path):
-    release = dpviz.build(dpviz.load("city-50k"), seed=0)
-    content = dpviz.save(release, tmp_path / "r.parquet").read_bytes()
-    (error,) = uploaded(opened(), "explore.districts", "d.parquet", content).error
-    assert "is a release of points, not a file of regions" in error.value
 
 
 def test_a_year_has_a_window_an_answer_in_it_and_a_timeline():

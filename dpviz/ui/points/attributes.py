@@ -76,6 +76,7 @@ def kinds_view(
         format_func=lambda at: titles[views[at]],
         key=f"{prefix}.kind.{'|'.join(names)}",
         help="All kinds or one by density; the kind that leads in each cell; or the share of one.",
+        width=360,
     )
     kind, share = views[at]
     permalink.write({"kind": kind, "kinds": share})
