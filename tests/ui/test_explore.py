@@ -125,7 +125,7 @@ def test_resampling_the_noise_changes_the_answer_but_not_the_truth():
 def test_a_rectangle_outside_is_one_clear_line_however_time_is_looked_at(view):
     app = healthy(opened(**COARSE, view=view, rect="20,-20,21,-19"))
     (line,) = (each.value for each in app.warning)
-    assert "outside the area" in line
+    assert "outside the domain" in line
     assert "of the whole area in each step" in texts(app)
 
 

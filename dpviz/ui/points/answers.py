@@ -10,7 +10,6 @@ import numpy as np
 import streamlit as st
 
 from dpviz.domain import Domain
-from dpviz.domain.rectangles import OVERLAP
 from dpviz.errors import DomainError, DpvizError
 from dpviz.evaluation.truth import exact_counts
 from dpviz.files.writing import csv_text
@@ -68,10 +67,10 @@ def rectangle_answer(
         The rectangle in the release's CRS; None, after a message, if it cannot be answered.
     """
     domain = release.domain
-    if not answerable(rect, domain):
+    inside = in_domain(rect, domain)
+    if inside is None:
         return None
     try:
-        inside = from_degrees(rect, domain.crs)
         answers = release.count(inside, window)
     except DpvizError as error:
         st.warning(plain(error), icon=":material/crop_free:")
@@ -88,22 +87,15 @@ def rectangle_answer(
     return inside
 
 
-def answerable(rect: Bounds, *domains: Domain, name: str = "The rectangle") -> bool:
-    """Return whether a rectangle in degrees can be queried in these domains; warn if not."""
-    west, south, east, north = rect
-    if west >= east or south >= north:
-        st.warning(
-            f"{name} has no area: west must be less than east, and south less than north.",
-            icon=":material/crop_free:",
-        )
-        return False
-    for domain in domains:
-        if not overlaps(rect, domain):
-            area = domain_bounds(domain.place)
-            words = f"{name} {_corners(rect)} lies outside the area {_corners(area)}: {OVERLAP}."
-            st.warning(plain(words), icon=":material/crop_free:")
-            return False
-    return True
+def in_domain(rect: Bounds, domain: Domain) -> Bounds | None:
+    """A rectangle in degrees in the CRS of a domain; None, after a warning, if it lies outside."""
+    try:
+        inside = from_degrees(rect, domain.crs)
+        domain.place.boxes(inside)
+    except DpvizError as error:
+        st.warning(plain(error), icon=":material/crop_free:")
+        return None
+    return inside
 
 
 def overlaps(rect: Bounds, domain: Domain) -> bool:
@@ -113,12 +105,6 @@ def overlaps(rect: Bounds, domain: Domain) -> bool:
     except DomainError:
         return False
     return True
-
-
-def _corners(rect: Bounds) -> str:
-    """Corners of a rectangle in words, south-west to north-east, to six significant digits."""
-    west, south, east, north = (f"{side:.6g}".replace("-", MINUS) for side in rect)
-    return f"from {west}, {south} to {east}, {north}"
 
 
 def show_answers(

@@ -16,7 +16,7 @@ from dpviz.releases.points.window import during, windows
 from dpviz.render import Mark, half_width_words, rounded
 from dpviz.render.projection import from_degrees
 from dpviz.render.scene import Bounds
-from dpviz.ui.points.answers import answerable, as_csv, overlaps
+from dpviz.ui.points.answers import as_csv, in_domain, overlaps
 from dpviz.ui.points.attributes import Look, kinds_view
 from dpviz.ui.points.cells_table import table_of_cells
 from dpviz.ui.points.map_answer import (
@@ -105,7 +105,7 @@ def _in_time(
             then = ". Or type its four sides below. The timeline is of the whole area until then."
             return drawn_answer(prefix, release, source, window=window, then=then)
         if rect is not None:
-            answerable(rect, release.domain)
+            in_domain(rect, release.domain)
         windows_table(release, place)
         return []
 

@@ -9,23 +9,21 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.errors import DpvizError
 from dpviz.evaluation.truth import exact_counts
 from dpviz.releases.counts import PointRelease
 from dpviz.render import Camera, Scene, difference_scene, with_noise
 from dpviz.render.cells import domain_bounds
 from dpviz.render.numbers import NO_BREAK
-from dpviz.render.projection import from_degrees
 from dpviz.render.scene import Bounds
 from dpviz.render.view import release_scene
 from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.points.answers import (
     CUT,
     LARGER,
-    answerable,
     as_csv,
     error_lines,
     errors_of,
+    in_domain,
     off_by,
     rectangle_form,
     row_in_words,
@@ -129,19 +127,15 @@ def maps_and_answers(
 
 def _answers(compared: Comparison, source: PointSource, rect: Bounds) -> list[dict[str, Any]]:
     """Show both answers beside the exact one; rows for the download."""
-    if not answerable(rect, *(release.domain for release in compared.releases)):
-        return []
     rows = []
-    try:
-        for side, release, label in zip("AB", compared.releases, compared.labels, strict=True):
-            inside = from_degrees(rect, release.domain.crs)
-            exact = int(exact_counts(source.data, inside)[0]) if source.public else None
-            answer = row_of(release, release.count(inside), exact)
-            rows.append(dict(zip(SIDES, rect, strict=True)) | {"side": side} | answer)
-            rows[-1]["method"] = label
-    except DpvizError as error:
-        st.warning(plain(error), icon=":material/crop_free:")
-        return []
+    for side, release, label in zip("AB", compared.releases, compared.labels, strict=True):
+        inside = in_domain(rect, release.domain)
+        if inside is None:
+            return []
+        exact = int(exact_counts(source.data, inside)[0]) if source.public else None
+        answer = row_of(release, release.count(inside), exact)
+        rows.append(dict(zip(SIDES, rect, strict=True)) | {"side": side} | answer)
+        rows[-1]["method"] = label
     for place, row in zip(st.columns(2), rows, strict=True):
         with place:
             count = with_noise(row["count"], errors_of(row)[2]).replace(" ", NO_BREAK)
