@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 import dpviz
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render.numbers import percent_interval, with_noise
-from dpviz.ui.points import facts
+from dpviz.ui.pages import explore
 from dpviz.ui.shared.text import on_screen
 from tests.ui.files import uploaded
 from tests.ui.opening import metrics, named, opened_page, run_of_first_part, table, tables
@@ -116,7 +116,7 @@ def test_a_kind_that_is_chosen_on_the_map_is_that_of_the_totals_below_it(path, m
     """
     downloads = []
     monkeypatch.setattr(
-        facts, "release_details", lambda _prefix, release: downloads.append(release)
+        explore, "release_details", lambda _prefix, release: downloads.append(release)
     )
     app = opened(path)
     named(app.selectbox, "Kinds").set_value(2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -12,11 +13,14 @@ from dpviz.domain import Domain, calendar
 from dpviz.errors import DpvizError
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.counts import PointRelease
-from dpviz.releases.points.window import during, windows
-from dpviz.render import Mark, half_width_words, rounded
+from dpviz.releases.points.window import during, window_cuts, windows
+from dpviz.render import Camera, Mark, Scene, half_width_words, rounded
+from dpviz.render.cells import domain_bounds
+from dpviz.render.numbers import count_words
 from dpviz.render.projection import from_degrees
 from dpviz.render.scene import Bounds
-from dpviz.ui.points.answers import as_csv, in_domain, overlaps
+from dpviz.render.view import MOST, film_scene
+from dpviz.ui.points.answers import LARGER, as_csv, in_domain, overlaps
 from dpviz.ui.points.attributes import Look, kinds_view
 from dpviz.ui.points.cells_table import table_of_cells
 from dpviz.ui.points.map_answer import (
@@ -28,13 +32,20 @@ from dpviz.ui.points.map_answer import (
     scene_of,
 )
 from dpviz.ui.points.source_form import PointSource
-from dpviz.ui.points.time_maps import LOOK, chosen_look, film, windows_table
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
 from dpviz.ui.shared.memory import remembered
-from dpviz.ui.shared.panels import file_button
+from dpviz.ui.shared.panels import file_button, of_numbers
 from dpviz.ui.shared.parts import in_part
 from dpviz.ui.shared.timeline import PERIOD, Window, marked_timeline, timeline_rows, zone_words
+
+LOOKS = {"window": "Window", "film": "Playback"}
+"""Views of the period, and their titles on the page."""
+LARGEST = 1_200_000
+"""Cells that a browser takes at once."""
+
+LOOK = permalink.choice("view", LOOKS, "window", "look")
+
 
 STEPS = tuple(calendar.SECONDS[unit] * count for unit, count in
               (("min", 1), ("min", 15), ("h", 1), ("h", 6), ("d", 1), ("w", 1)))  # fmt: skip
@@ -243,3 +254,50 @@ def _fits(every: str, domain: Domain) -> bool:
     except DpvizError:
         return False
     return 2 <= steps <= MOST_BANDS and (end - start) / steps >= 0.99 * (domain.step or 0.0)
+
+
+def chosen_look(prefix: str) -> str:
+    """The view of the period, by a control above the map."""
+    permalink.present(LOOK.place(prefix), "window")
+    chosen = st.segmented_control(
+        "How to look at the period",
+        list(LOOKS),
+        format_func=LOOKS.__getitem__,
+        required=True,
+        key=LOOK.place(prefix),
+        label_visibility="collapsed",
+    )
+    return str(chosen)
+
+
+def steps_of(release: PointRelease) -> tuple[list[Window], list[str]]:
+    """Time windows to step through, at most twelve, and their labels."""
+    words = release.domain.calendar.words
+    pairs = list(itertools.pairwise(window_cuts(release.domain, MOST)))
+    return pairs, [words(start) for start, _ in pairs]
+
+
+def film(prefix: str, release: PointRelease, source: PointSource) -> Scene | None:
+    """The windows as frames that the map steps through; None where they have too many cells."""
+
+    def make() -> Scene | None:
+        pairs, labels = steps_of(release)
+        maps = [during(release, each) for each in pairs]
+        if sum(len(each.nodes) for each in maps) > LARGEST:
+            return None
+        camera = Camera(bounds=domain_bounds(maps[0].domain), key=source.key)
+        return film_scene(maps, labels, camera=camera)
+
+    return remembered(f"{prefix}.film", (release, source.key), make)
+
+
+def windows_table(release: PointRelease, rect: Bounds | None) -> None:
+    """The noisy count of every window: of the rectangle, or of the whole area."""
+    pairs, labels = steps_of(release)
+    domain = release.domain
+    place: Any = domain.place.bounds if rect is None else from_degrees(rect, domain.crs)
+    answers = [release.count(place, each) for each in pairs]
+    rows = {"from": labels, "noisy count": list(map(count_words, answers))}
+    st.markdown("**Every window**" if rect else "**Every window, the whole area**")
+    st.dataframe(rows, hide_index=True, column_config=of_numbers("noisy count"))
+    st.caption(f"{LARGER}.")
