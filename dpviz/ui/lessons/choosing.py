@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import streamlit as st
@@ -38,8 +37,6 @@ SIZES = {
 }
 QUERIES = 200
 DECADES = [10.0**power for power in range(-3, 3)]
-PATIENCE = 0.6
-"""Seconds between two pictures of a measurement under way."""
 
 
 def body(room: Room) -> None:
@@ -71,28 +68,23 @@ def _title(alias: str) -> str:
 
 
 def _measure(room: Room, size: str) -> None:
-    """Error curves that grow to the right while the larger ε, which take longer, are measured."""
-    place, rows, drawn = st.empty(), list[dict[str, Any]](), time.monotonic()
-    for done, epsilon in enumerate(EPSILONS, 1):
-        rows += _errors(room.data, room.seed, epsilon)
-        if done < len(EPSILONS) and time.monotonic() - drawn < PATIENCE:
-            continue
-        drawn = time.monotonic()
-        with place.container():
-            _chart(room, [row for row in rows if row["size"] == SIZES[size]], SIZES[size])
-            if done == len(EPSILONS):
-                _winners(rows)
-            else:
-                text = f"Six methods measured at {done} of {len(EPSILONS)} ε"
-                st.progress(done / len(EPSILONS), text)
+    """Error curves of the methods for questions of one size."""
+    rows = [row for row in _errors(room.data, room.seed) if row["size"] == SIZES[size]]
+    _chart(room, rows, SIZES[size])
+    st.caption(
+        f"One release each, {QUERIES} random rectangles; an error is divided by the exact count, "
+        "or by 0.1 % of all records where that is more. Draw new noise to see how much of it is "
+        "luck; page Compare measures with repetitions. Why: a tree pays to find out where people "
+        "are, a grid does not; the larger ε and the more even the city, the less that buys."
+    )
 
 
-@st.cache_data(max_entries=128, show_spinner="Measuring six methods …")
-def _errors(data: str, seed: int, epsilon: float) -> list[dict[str, Any]]:
-    """The mean relative error of every method and size at one ε, one release each."""
+@st.cache_data(max_entries=32, show_spinner="Measuring the methods …")
+def _errors(data: str, seed: int) -> list[dict[str, Any]]:
+    """The mean relative error of every method, ε and size, one release each."""
     handle = built_in(data)
     loads = tuple(workload(handle.domain, size, QUERIES) for size in SIZES)
-    plan = Experiment(ON_OFFER, (epsilon,), repeats=1, seed=seed)
+    plan = Experiment(ON_OFFER, EPSILONS, repeats=1, seed=seed)
     return [
         {
             "method": _title(row.method),
@@ -124,25 +116,4 @@ def _chart(room: Room, rows: list[dict[str, Any]], size: str) -> None:
     dash = colour | {"scale": colour["scale"] | {"range": DASHES[: len(ON_OFFER)]}}
     tooltip = [{"field": name} for name in rows[0]]
     line = layer("line", {"point": True}, x=x, y=y, color=colour, strokeDash=dash, tooltip=tooltip)
-    room.chart(f"Mean relative error of questions of {size} of the area", rows, 255, line)
-
-
-def _winners(rows: list[dict[str, Any]]) -> None:
-    """List the method with the least error per size and ε, in words that also fit a phone."""
-    import pandas as pd
-
-    table = pd.DataFrame(rows)
-    best = table.loc[table.groupby(["size", "ε"])["error"].idxmin()]
-    lines = []
-    for size in SIZES.values():
-        where = best[best["size"] == size].groupby("method", sort=False)["ε"]
-        words = (f"{name} ({', '.join(map('{:g}'.format, at))})" for name, at in where)
-        lines.append(f"- **{size}**: {', '.join(words)}")
-    st.markdown("Least error, and at which ε:\n" + "\n".join(lines))
-    st.caption(
-        f"One release each, {QUERIES} random rectangles of each size; an error is divided by the "
-        "exact count, or by 0.1 % of all records where that is more. Draw new noise to see "
-        "how much of it is luck; page Compare measures with repetitions. Why: a tree pays to find "
-        "out where people are, a grid does not; the larger ε and the more even the city, the less "
-        "that buys."
-    )
+    room.chart(f"Mean relative error of questions of {size} of the area", rows, 300, line)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
 import streamlit as st
 
 from dpviz.evaluation.lesson import records, suspicion
@@ -14,7 +13,6 @@ from dpviz.render import boxes, points
 from dpviz.render.numbers import odds, percent
 from dpviz.trees.lattice import Int
 from dpviz.ui.lessons.room import (
-    DASHED,
     PERSON,
     WITH,
     WITHOUT,
@@ -25,7 +23,6 @@ from dpviz.ui.lessons.room import (
     layer,
     named,
     ordinal,
-    ratio_axis,
 )
 from dpviz.ui.shared.charts import BLUE, ORANGE
 
@@ -43,8 +40,6 @@ SOURCE = (
     "C. Dwork, A. Roth, The Algorithmic Foundations of Differential Privacy, 2014, §3.5."
 )
 ATTACKERS = 20_000
-ENOUGH = 50
-"""Attackers that must have seen an outcome in both worlds before its ratio is shown."""
 
 
 def body(room: Room) -> None:
@@ -94,18 +89,18 @@ def body(room: Room) -> None:
             )
             return
         fewer = exact - removed
-        without, with_one = (
-            suspicion(fewer, room.epsilon, releases, ATTACKERS, room.seed, record)
-            for record in (False, True)
-        )
-        _chart(room, (without, with_one), releases)
-        _verdict(room, (without, with_one), releases)
+        seen_by = {
+            name: suspicion(fewer, room.epsilon, releases, ATTACKERS, room.seed, record)
+            for name, record in ((WITHOUT, False), (WITH, True))
+        }
+        _chart(room, seen_by, releases)
+        _verdict(room.epsilon, releases)
 
 
-def _chart(room: Room, seen: tuple[Int, Int], releases: int) -> None:
+def _chart(room: Room, seen: dict[str, Int], releases: int) -> None:
     rows = [
         {"answers above": above, "share": round(float(count) / ATTACKERS, 5), "world": name}
-        for name, counts in zip((WITHOUT, WITH), seen, strict=True)
+        for name, counts in seen.items()
         for above, count in enumerate(counts)
     ]
     of_all = f"of {releases} releases" if releases > 1 else "of 1 release"
@@ -116,47 +111,18 @@ def _chart(room: Room, seen: tuple[Int, Int], releases: int) -> None:
         y=axis("share", "Share of attackers"),
         color=named("world", {WITHOUT: BLUE, WITH: ORANGE}),
     )
-    room.chart(f"What {ATTACKERS:,} attackers see in each world", rows, 175, bars)
+    room.chart(f"What {ATTACKERS:,} attackers see in each world", rows, 260, bars)
 
 
-def _verdict(room: Room, seen: tuple[Int, Int], releases: int) -> None:
-    """The measured ratios beside their limit."""
-    without, with_one = seen
-    known = np.minimum(without, with_one) >= ENOUGH
-    above = np.flatnonzero(known)
-    rows = [
-        {
-            "answers above": int(j),
-            "ratio": round(float(with_one[j] / without[j]), 4),
-            "exact": round(math.exp((2 * j - releases) * room.epsilon), 4),
-        }
-        for j in above.tolist()
-    ]
-    spent = releases * room.epsilon
-    limit = math.exp(spent)
-    sure = limit / (1 + limit)
+def _verdict(epsilon: float, releases: int) -> None:
+    """How sure an attacker may become, at the most."""
+    spent = releases * epsilon
+    sure = math.exp(spent) / (1 + math.exp(spent))
     certainty = f"at most **{percent(sure, 1)}** sure" if sure < 0.9995 else "**all but certain**"
-    if rows:
-        x = axis(
-            "answers above",
-            "Answers above the smaller count",
-            scale={"domain": [0, releases], "padding": 8},
-            axis={"tickMinStep": 1, "format": "d", "grid": False},
-        )
-        y = ratio_axis("ratio", 1 / limit, limit, [row["ratio"] for row in rows])
-        line = layer("line", DASHED, x=x, y={**y, "field": "exact"})
-        dots = layer("point", {"filled": True, "size": 60, "color": ORANGE}, x=x, y=y)
-        most = max(max(row["ratio"], 1 / row["ratio"]) for row in rows)
-        bound = rf"limit $e^{{k\varepsilon}}$ = {odds(spent)}, but for luck"
-        room.chart(f"Measured ratio: up to {most:.3g}; {bound}", rows, 145, line, dots)
-    else:
-        st.info(
-            f"A ratio needs {ENOUGH} attackers in each world who saw the same, and these worlds "
-            "hardly overlap: lower ε, or publish less often."
-        )
     st.markdown(
-        f"Spent: {releases} × {room.epsilon:g} = **ε = {spent:g}**. An attacker who began at even "
-        f"odds may become {certainty}, whatever else they know."
+        f"Spent: {releases} × {epsilon:g} = **ε = {spent:g}**. No answer is more than "
+        rf"$e^{{k\varepsilon}}$ = {odds(spent)} times as likely in one world as in the other: an "
+        f"attacker who began at even odds may become {certainty}, whatever else they know."
     )
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.evaluation.privtree_trace import Path, Step, heap_losses, steps, trace
+from dpviz.evaluation.privtree_trace import Path, Step, steps, trace
 from dpviz.render import boxes
-from dpviz.ui.lessons.room import DASHED, Rect, Room, axis, layer, named, ordinal, rule
+from dpviz.ui.lessons.room import DASHED, Rect, Room, axis, layer, named, rule
 from dpviz.ui.points.source_form import built_in
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.charts import BLUE, ORANGE, SHORT
@@ -29,9 +29,6 @@ SOURCE = (
     "Decompositions, SIGMOD 2016, algorithm 2 and theorem 3.1."
 )
 METHOD = "privtree"
-HEAP = 8
-"""Depth at which the records at one point may stop."""
-
 TICKS = [-10_000, -100, 0, 100, 10_000, 1_000_000]
 """Ticks of a count's axis, evenly spaced where counts are large."""
 
@@ -47,7 +44,10 @@ def body(room: Room) -> None:
     with right:
         step, replayed = st.columns(2)
         with step:
-            at = _slider(room, len(grown) - 1)
+            last = len(grown) - 1
+            steps_down = range(max(last, 1) + 1)  # a root that is not split has one step
+            asked = room.choose(st.slider, "Step (depth of the cell)", "step", steps_down, 0)
+            at = min(asked, last)
         other = room.choose(
             replayed.select_slider,
             "Same random bits at ε′",
@@ -56,7 +56,7 @@ def body(room: Room) -> None:
             0.1,
             format_func="{:g}".format,
         )
-        _decision(grown[at], last=at == len(grown) - 1)
+        _decision(grown[at], last=at == last)
     replay = steps(path, other)
     with left:
         _map(room, path, at)
@@ -70,7 +70,11 @@ def body(room: Room) -> None:
             )
     with right:
         _levels(room, grown, replay, other, at)
-        _losses(room)
+        st.caption(
+            "Why the depth adds no further cost: with every level up, the count is further above "
+            "the threshold, and what one record changes is a quarter as large, or less. All levels "
+            "together never cost more than ε/2."
+        )
 
 
 def _place(room: Room) -> tuple[float, float]:
@@ -86,15 +90,6 @@ def _place(room: Room) -> tuple[float, float]:
     place: tuple[float, float] = st.session_state[key]
     room.link["place"] = permalink.joined(place)
     return place
-
-
-def _slider(room: Room, last: int) -> int:
-    key = room.control("step", range(last + 1), 0)
-    st.session_state[key] = min(st.session_state[key], last)
-    if last == 0:
-        st.markdown("The root itself is not split: the path has one step.")
-        return 0
-    return int(st.slider("Step (depth of the cell)", 0, last, key=key))
 
 
 def _signed(value: float, plus: str = "") -> str:
@@ -177,26 +172,11 @@ def _levels(room: Room, grown: list[Step], replay: list[Step], other: float, at:
     room.chart(
         f"Decisions down the path (squares: leaves at depth {depths})",
         rows,
-        195,
+        260,
         rule(DASHED, [{"biased + noise": grown[0].threshold}], y=y),
         rule({"color": ORANGE, "opacity": 0.25, "strokeWidth": 12}, [{"depth": at}], x=x),
         layer("line", **line),
         layer("point", {"filled": True, "size": 60}, **line, shape=shape, tooltip=tooltip),
-    )
-
-
-def _losses(room: Room) -> None:
-    losses = heap_losses(room.epsilon, HEAP)
-    rows = [{"depth": depth, "loss": round(loss, 5)} for depth, loss in enumerate(losses)]
-    y = axis("loss", "Log ratio", axis={"tickCount": 3})
-    bars = layer("bar", {"color": ORANGE}, x=ordinal("depth", "Depth"), y=y)
-    total, most = sum(losses), 0.5 * room.epsilon
-    caption = f"Why depth adds no further cost: {total:.3g} in all, at most ε/2 = {most:g}"
-    room.chart(caption, rows, 115, bars)
-    st.caption(
-        "A hard case, all records at one point. With every level up, the count is further above "
-        "the threshold, and what one record changes is a quarter as large, or less. The worst "
-        "number of records costs more than this one, and never more than ε/2."
     )
 
 
