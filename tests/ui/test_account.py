@@ -1,7 +1,6 @@
 """Every page pays for sensitive data through the one ledger, before any noise is drawn."""
 
 import importlib
-import threading
 
 import pytest
 import streamlit
@@ -126,19 +125,6 @@ def test_two_visitors_share_one_account_and_cannot_overspend():
     assert dpviz.Ledger().account("city-50k").spent == 1.0
 
 
-def test_who_agreed_before_another_page_spent_is_asked_again_with_what_is_left():
-    dpviz.Ledger().set_total("city-50k", 2.0)
-    first, second = (explore(epsilon="0.5") for _ in range(2))
-    price(first).click().run()
-    assert "This spends ε = 0.5 of 2 left" in texts(first)
-    pay(second)
-    confirm(first)
-    assert dpviz.Ledger().account("city-50k").spent == 0.5
-    assert "0.5 of 1.5 left; it cannot be undone. Elsewhere, ε = 0.5 was spent" in texts(first)
-    confirm(first)
-    assert dpviz.Ledger().account("city-50k").spent == 1.0
-
-
 def test_who_agreed_to_one_method_is_asked_again_for_another():
     app = explore(epsilon="0.5")
     price(app).click().run()
@@ -151,23 +137,13 @@ def test_who_agreed_to_one_method_is_asked_again_for_another():
     assert (row.what, row.epsilon) == ("ugrid", 0.5)
 
 
-def test_a_lifetime_budget_that_was_set_meanwhile_is_no_spending_elsewhere():
-    app = explore(epsilon="0.5")
-    price(app).click().run()
-    dpviz.Ledger().set_total("city-50k", 0.25)
-    confirm(app)
-    assert "The lifetime budget was set meanwhile." in texts(app)
-    assert "spent elsewhere" not in texts(app)
-    assert dpviz.Ledger().account("city-50k").spent == 0
-
-
 def test_while_a_build_runs_nothing_is_asked_and_no_sum_is_shown_that_it_changes(monkeypatch):
     monkeypatch.setattr("dpviz.ui.shared.account._wait", lambda *_: streamlit.stop())
     app = pay(explore(epsilon="0.5"))
     assert price(app).disabled
     assert not {"Spend it", "Not now"} & {each.label for each in app.button}
     assert "has spent" not in texts(app)
-    app.session_state["explore.job|city-50k|None|1"].thread.join(60)
+    app.session_state["explore.job|city-50k|None|1"][1].thread.join(60)
 
 
 def test_a_damaged_ledger_spends_nothing_and_is_one_clear_line(tmp_path, monkeypatch):
@@ -256,7 +232,7 @@ def test_a_name_that_is_refused_leaves_the_area_as_it_was_typed_and_gives_no_ext
     assert "is confidential, says the ledger" in texts(app)
     assert "Use data extent" not in {each.label for each in app.button}
     app.segmented_control(key="explore.public.upload").set_value("sensitive").run()
-    assert app.number_input(key="explore.bounds.west").value == 14
+    assert app.text_input(key="explore.bounds").value.startswith("14,")
     assert price(app)
 
 
@@ -300,7 +276,6 @@ def test_a_failed_build_is_told_and_the_next_press_pays_again(monkeypatch):
     pay(app)
     assert [error.value for error in app.error] == ["a public reason"]
     monkeypatch.setattr(page, "build", real)
-    monkeypatch.setattr("dpviz.ui.shared.account.PAUSE", 0.0)
     pay(app.run())
     assert dpviz.Ledger().account("city-50k").spent == 1.0
     assert "explore.scene" in app.session_state
@@ -341,28 +316,6 @@ def test_a_fault_after_the_payment_is_recorded_by_every_page(monkeypatch, page, 
     assert [row.outcome for row in dpviz.Ledger().account(data).spends] == ["failed"]
 
 
-def test_a_page_that_is_loaded_anew_says_that_a_build_goes_on():
-    from dpviz.ui.shared.account import Job
-
-    going, end = threading.Event(), threading.Event()
-
-    def make(report):
-        going.set()
-        end.wait(60)
-
-    job = Job(make, "here")
-    job.start()
-    assert going.wait(60)
-    try:
-        app = opened_page("publish")
-        assert "A release of yours is being published" in texts(app)
-    finally:
-        end.set()
-    job.thread.join(60)
-    named(app.button, "Look again").click().run()
-    assert "is being published" not in texts(app)
-
-
 def test_a_cancelled_build_stays_paid_and_the_page_says_so_in_its_own_words(tmp_path):
     """It showed the engine's line of a build that failed."""
     ledger = dpviz.Ledger(tmp_path / "ledger.sqlite")
@@ -396,7 +349,6 @@ def test_trips_on_roads_are_accounted_for_under_the_owner_s_name_faults_too(monk
         patched.setattr(driver, "header_of", fail)
         pay(app)
     assert [row.outcome for row in dpviz.Ledger().account("walkers").spends] == ["failed"]
-    monkeypatch.setattr("dpviz.ui.shared.account.PAUSE", 0.0)
     pay(app.run())
     assert app.session_state["roads.shown"].release.frame.graph.directed
     assert dpviz.Ledger().account("walkers").spent == 2.0

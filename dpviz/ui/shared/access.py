@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
+from string import punctuation
 from typing import Any, ParamSpec, TypeVar
 from urllib.parse import quote
 
@@ -162,12 +163,7 @@ def _small(address: str) -> str:
 
 def _in_one_word(name: str) -> str:
     """Percent-encode all but visible ASCII, so that no name can pass for another."""
-    return "".join(
-        each
-        if "!" <= each <= "~" and each != "\N{PERCENT SIGN}"
-        else quote(each, "", errors="replace")
-        for each in name
-    )
+    return quote(name, punctuation.replace("\N{PERCENT SIGN}", ""), errors="replace")
 
 
 def _listed(rule: Any, email: str) -> bool:

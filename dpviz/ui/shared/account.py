@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import re
 import threading
-import time
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
@@ -15,7 +13,6 @@ from dpviz.build import Account, Ledger, account_key, clean_name
 from dpviz.errors import DataError, DpvizError, PrivacyError
 from dpviz.progress import Progress
 from dpviz.ui.shared.access import may_publish
-from dpviz.ui.shared.making import making
 from dpviz.ui.shared.releases import visitor
 from dpviz.ui.shared.tables import reserved_names
 from dpviz.ui.shared.text import plain
@@ -104,10 +101,6 @@ def noise_seed(prefix: str) -> int:
     return seed
 
 
-PAUSE = 1.0
-"""Seconds after a build in which a press is taken for the second half of a double click."""
-
-
 class CancelledError(DpvizError):
     """The owner stopped a build; what was paid stays paid."""
 
@@ -123,15 +116,13 @@ class Job(Generic[Made]):
 
     Args:
         make: builds; it is given where to report how far it is.
-        owner: whose build it is, see :mod:`dpviz.ui.shared.making`.
     """
 
-    def __init__(self, make: Callable[[Progress], Made], owner: str = "") -> None:
+    def __init__(self, make: Callable[[Progress], Made]) -> None:
         self.fraction, self.what, self.cancelled = 0.0, "Publishing", False
-        self.counted = self.delivered = False
         self.made: Made | None = None
         self.error: Exception | None = None
-        self._make, self._owner = make, owner
+        self._make = make
         self.thread = threading.Thread(target=self._run, daemon=True)
 
     @property
@@ -146,8 +137,7 @@ class Job(Generic[Made]):
 
     def _run(self) -> None:
         try:
-            with making(self._owner):
-                self.made = self._make(self._report)
+            self.made = self._make(self._report)
         except Exception as error:  # raised again on the page that waits
             paid = isinstance(error.__context__, CancelledError)  # which the payment has renamed
             self.error = CancelledError(CANCELLED) if paid else error
@@ -189,48 +179,31 @@ def paid_build(
     Raises:
         Exception: of the build that failed, in every run until the button is pressed again.
     """
+    place = f"{prefix}.job|{subject}"
     with pane or st.sidebar:
         if not may_publish():
             return None
-    ledger, place = Ledger(), f"{prefix}.job|{subject}"
-    job: Job[Made] | None = st.session_state.get(place)
-    if job is not None and job.delivered:
-        del st.session_state[place]
-        job = None
-    over = job is not None and job.ended  # asked once: what ends meanwhile is of the next run
-    if job is not None and over and not job.counted:
-        st.session_state[f"{prefix}.paid"] = (_offer(prefix)[0] + 1, time.monotonic())
-        job.counted = True
-    with pane or st.sidebar:
+        ledger = Ledger()
         account = ledger.account(dataset)
-        offer = (_offer(prefix)[0], f"{subject}|{terms}", epsilon)
-        runs = _agreed(prefix, account, offer) if job is None else not over
-        _ask(prefix, account, offer, place, runs)
+        turn, job = st.session_state.get(place, (0, None))
+        over = job is not None and job.ended  # asked once: what ends meanwhile is of the next run
+        offer = (turn, f"{subject}|{terms}", epsilon)
+        agreed = st.session_state.pop(f"{prefix}.agreed", None) == offer
+        if job is None and agreed and not too_dear(account, epsilon):
+            job = Job(lambda report: make(ledger, report))
+            st.session_state[place] = (turn + 1, job)  # no second press agrees to this offer
+        _ask(prefix, account, offer, place, job is not None and not over)
     if job is None:
-        if not runs:
-            return None
-        job = Job(lambda report: make(ledger, report), visitor())
-        st.session_state[place] = job
+        return None
     if not over:
         job.start()
-        st.session_state.pop(f"{prefix}.agreed", None)
         _wait(prefix, job)
     if job.error is not None:
         raise job.error
-    assert job.made is not None
-    store(job.made)
-    job.delivered = True  # only now: a touch of the page stops a run at any access to the session
-    return job.made
-
-
-def _agreed(prefix: str, account: Account, offer: tuple[int, str, float]) -> bool:
-    """Return whether this offer was confirmed by a visitor who saw the current spending."""
-    agreed = st.session_state.get(f"{prefix}.agreed")
-    in_time = time.monotonic() - _offer(prefix)[1] >= PAUSE
-    if in_time and agreed == (offer, account.spent) and not too_dear(account, offer[2]):
-        return True
-    st.session_state.pop(f"{prefix}.agreed", None)
-    return False
+    made: Made = job.made
+    store(made)
+    st.session_state[place] = (turn, None)  # only now: a touch of the page may stop a run anywhere
+    return made
 
 
 def _ask(
@@ -241,18 +214,18 @@ def _ask(
     While the build runs it asks nothing, and does not say what is spent, which changes meanwhile.
     """
     (turn, _, epsilon), dear = offer, too_dear(account, offer[2])
-    asked, before = st.session_state.get(f"{prefix}.asked", (None, 0.0))
+    asked = st.session_state.get(f"{prefix}.asked") == offer
 
     def ask(answer: object) -> None:
         """Record the first press, and remove the error of an earlier build from the page."""
-        job = st.session_state.get(place)
+        turn, job = st.session_state.get(place, (0, None))
         if job is not None and job.error is not None:
-            del st.session_state[place]
-        st.session_state[f"{prefix}.asked"] = (answer, account.spent)
+            st.session_state[place] = (turn, None)
+        st.session_state[f"{prefix}.asked"] = answer
 
     def agree() -> None:
         """Confirm before the script runs, so that nothing comes between press and build."""
-        st.session_state[f"{prefix}.agreed"] = (offer, account.spent)
+        st.session_state[f"{prefix}.agreed"] = offer
 
     # Each payment makes new buttons: a second click on an old one presses nothing.
     st.button(
@@ -260,7 +233,7 @@ def _ask(
         type="primary",
         icon=":material/lock:",
         key=f"{prefix}.build.{turn}",
-        disabled=runs or bool(dear) or asked == offer,
+        disabled=runs or bool(dear) or asked,
         help="Cannot be undone. You are asked once more.",
         on_click=ask,
         args=(offer,),
@@ -268,31 +241,16 @@ def _ask(
     if runs:
         return
     if dear:
-        words = dear
-        if asked == offer:  # it was there when the button was pressed
-            words = f"Nothing was spent. {dear} "
-            words += (
-                "The rest has been spent elsewhere meanwhile."
-                if account.spent != before
-                else "The lifetime budget was set meanwhile."
-            )
-        st.warning(words, icon=":material/lock:")
-    elif asked == offer:
+        st.warning(f"Nothing was spent. {dear}" if asked else dear, icon=":material/lock:")
+    elif asked:
         left = "" if account.left is None else f" of {account.left:g} left"
-        words = f"This spends ε = {epsilon:g}{left}; it cannot be undone."
-        if account.spent != before:
-            words += f" Elsewhere, ε = {account.spent - before:g} was spent meanwhile."
-        st.warning(words, icon=":material/lock:")
+        st.warning(
+            f"This spends ε = {epsilon:g}{left}; it cannot be undone.", icon=":material/lock:"
+        )
         with st.container(horizontal=True):
             st.button("Spend it", type="primary", key=f"{prefix}.sure.{turn}", on_click=agree)
             st.button("Not now", key=f"{prefix}.not.{turn}", on_click=ask, args=(None,))
     st.caption(in_words(account))
-
-
-def _offer(prefix: str) -> tuple[int, float]:
-    """Number of builds paid for on this page in this session, and the end of the last one."""
-    payment: tuple[int, float] = st.session_state.get(f"{prefix}.paid", (0, -math.inf))
-    return payment
 
 
 def _wait(prefix: str, job: Job[Made]) -> None:

@@ -1,4 +1,4 @@
-"""Open a release from your list, by upload, path or link; and the list of paid releases.
+"""Open a release from your list, by upload or link; and the list of paid releases.
 
 Who sees which list: the user that the server's login names; on a server that only this computer can
 reach, its one person. Nobody else can publish.
@@ -25,7 +25,6 @@ from dpviz.render.cells import domain_bounds
 from dpviz.ui.server import OPENED
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import alone, has_login, user
-from dpviz.ui.shared.making import builds_of
 from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.navigation import base_path, page_of
 from dpviz.ui.shared.panels import RELEASE, ErrorsShown, as_json, file_button, read_upload
@@ -167,14 +166,11 @@ def release_panel(page: str) -> None:
 
 
 def open_form(prefix: str, refused: Any) -> None:
-    """Draw the form that opens a release by upload or, for the local user, by path."""
+    """Draw the form that opens an uploaded release."""
     file = st.file_uploader(
         "A release file of any kind",
         key=f"{prefix}.open.file",
         help="The .parquet file that dpviz wrote. Looking at a release costs nothing.",
-    )
-    path = (
-        st.text_input("Or its path on this computer", key=f"{prefix}.open.path") if alone() else ""
     )
     label = "Open the file"
     if not st.button(label, icon=":material/folder_open:", key=f"{prefix}.open", type="primary"):
@@ -182,9 +178,6 @@ def open_form(prefix: str, refused: Any) -> None:
     with refused, ErrorsShown(RELEASE):
         if file is not None:
             show(uploaded(file))
-        elif path.strip():
-            place = Path(path.strip()).expanduser()
-            show(Opened(f"file:{place}", place.stem, read_any(place)))
         else:
             st.caption("Choose a file first.")
 
@@ -219,16 +212,8 @@ def your_releases(prefix: str) -> None:
             if has_login()
             else "This server has no login: looking is open to you, publishing is not."
         )
-    if builds_of(visitor()):
-        st.info(
-            "A release of yours is being published. It goes on by itself and will be in this list: "
-            "there is no need to pay again.",
-            icon=":material/hourglass_top:",
-        )
-        st.button("Look again", icon=":material/refresh:", key=f"{prefix}.look")
-    elif not mine:
-        st.caption("What you publish is kept here, with its receipt.")
     if not mine:
+        st.caption("What you publish is kept here, with its receipt.")
         return
     stored = st.selectbox(
         "Your releases",

@@ -20,7 +20,7 @@ from typing import Any
 
 from dpviz.build import Ledger
 from dpviz.errors import DpvizError, ReleaseError
-from dpviz.files.writing import recovered, write_bytes
+from dpviz.files.writing import write_bytes
 from dpviz.releases.counts import domain_of
 from dpviz.releases.store import NEEDED, read, stated_kind
 
@@ -29,12 +29,7 @@ SHOWN = 200
 """Most releases of a list, the newest."""
 TITLE = 120
 """Most letters of a title."""
-WRITING = 60.0
-"""Seconds that a whole file may be without its name while its server lives."""
-LOST = (
-    "the file of this release is not here: unless it is being written now, it was lost when the "
-    "server was ended; what was paid for it stays spent"
-)
+LOST = "the file of this release is not here; what was paid for it stays spent"
 _ID = re.compile(r"[0-9a-f]{32}")
 
 
@@ -100,8 +95,7 @@ class Shelf:
     def keep(self, release: Any, owner: str, title: str = "") -> Stored:
         """Write a receipt and the release that was paid for.
 
-        In this order: by the receipt a release is found whose file a kill left without its name,
-        and one that was lost is in the list of who paid for it.
+        In this order, so that a release that is lost is in the list of who paid for it.
 
         Raises:
             DpvizError: it cannot be written, or was not paid for.
@@ -149,9 +143,6 @@ class Shelf:
             or not isinstance(stored.receipt, dict)
         ):
             raise ReleaseError("the receipt of this release is damaged: open its file instead")
-        file = self.path(identity)
-        if not file.exists() and recovered(file, identity.__eq__, WRITING) is not None:
-            Ledger().conclude(identity)
         return stored
 
     def open(self, identity: str) -> tuple[Stored, Any]:

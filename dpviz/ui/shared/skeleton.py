@@ -105,7 +105,6 @@ def run(slots: Slots) -> None:
         return
     _show(slots, release, source, choice)
     others = {
-        **dict.fromkeys(permalink.OF_SIDES),  # what Compare still sent when Back was pressed
         **slots.link(source, choice),
         "epsilon": f"{choice.epsilon:g}",
         "seed": str(st.session_state[f"{key}.seed"]) if source.public else None,
