@@ -16,7 +16,7 @@ from dpviz.private.load.sequences import city_sequences
 from dpviz.render.numbers import percent
 from dpviz.ui.sequences.source import COLUMN, MADE, WHEN, guessed
 from tests.ui.files import bounded, exact_facts, uploaded
-from tests.ui.opening import named, opened_page, tables, texts
+from tests.ui.opening import named, opened_page, table, tables, texts
 from tests.ui.paying import pay
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "schema-2"
@@ -35,8 +35,6 @@ def test_it_works_out_of_the_box(release):
     wanted = [f"{names[a]} → {names[b]}" for a, b in pairs[:12]]
     shown = tables(app, "path")[0]
     assert sorted(shown["path"]) == sorted(wanted)
-    times = [int(each.split(" ±")[0].replace(",", "")) for each in shown["times (noisy)"]]
-    assert times == sorted(times, reverse=True)  # as written, 1,900 ± 500 stood above 1,910 ± 170
     assert "Demo · synthetic people" in texts(app)
     assert "column and row, counted from 0-0 in the south-west" in texts(app)
     assert "Counted are the first 20 places of each sequence" in texts(app)
@@ -77,20 +75,6 @@ def test_frequent_paths_have_the_wanted_places_and_no_returns():
     app.toggle(key="sequences.returns").set_value(True).run()
     again = [row.split(" → ") for row in tables(app, "path")[0]["path"]]
     assert any(len(set(row)) < len(row) for row in again)
-
-
-def test_a_path_that_is_chosen_belongs_to_its_release():
-    """At another ε there are other paths, and fewer: its row would be another one, or none."""
-    app = opened(view="Frequent paths", side="2", method="ngram", epsilon="10")
-    app.selectbox(key="sequences.k").set_value(100).run()
-    app.selectbox(key="sequences.least").set_value(4).run()
-    table, order = app.session_state["sequences.drawn"]
-    app.session_state["sequences.path"] = (table, len(order) - 1)
-    app.run()
-    assert f"Path {len(order)}:" in texts(app)
-    app.select_slider(key="sequences.epsilon").set_value(1.0).run()
-    assert len(app.session_state["sequences.drawn"][1]) < len(order)
-    assert "Path " not in texts(app)
 
 
 def test_a_context_that_is_chosen_belongs_to_its_release():
@@ -172,11 +156,10 @@ def of_symbols(content, alphabet, name="visits.txt", public=True):
     return app.text_area(key="sequences.alphabet").set_value(alphabet).run()
 
 
-def test_own_symbols_have_tables_and_charts_but_no_map():
+def test_own_symbols_have_tables_but_no_map():
     app = of_symbols("a b c\n" * 300 + "b c\n" * 200, "a, b, c")
     assert tables(app, "path")[0]["path"][0] == "b → c"
-    chart = tables(app, "symbol")[0]
-    assert set(chart["next"]) == {"a", "b", "c", "(the end)"}
+    assert list(table(app, "(the end)").columns) == ["after", "b", "c", "a", "(the end)"]
 
 
 def test_a_table_of_symbols_asks_for_their_column():
@@ -189,7 +172,7 @@ def test_a_table_of_symbols_asks_for_their_column():
     assert tables(app, "path")[0]["path"][0] == "b → c"
 
 
-def test_a_chart_of_the_most_frequent_symbols_says_that_there_are_more():
+def test_a_table_of_the_most_frequent_symbols_says_that_there_are_more():
     app = of_symbols("1 2 3\n" * 50, "1..17")
     assert "What follows what** (noisy)" in texts(app)
     app.text_area(key="sequences.alphabet").set_value("1..300").run()

@@ -9,16 +9,15 @@ import streamlit as st
 
 from dpviz.evaluation.privtree_trace import Path, Step, steps, trace
 from dpviz.render import boxes
-from dpviz.ui.lessons.room import DASHED, Rect, Room, axis, layer, named, rule
+from dpviz.ui.lessons.room import DASHED, Rect, Room, axis, layer, rule
 from dpviz.ui.points.source_form import built_in
 from dpviz.ui.shared import permalink
-from dpviz.ui.shared.charts import BLUE, ORANGE, SHORT
-from dpviz.ui.shared.method_form import EPSILONS
+from dpviz.ui.shared.charts import ORANGE, SHORT
 
 TITLE, ORDER = "PrivTree, step by step", 5
 DO = (
     "Walk down one path with the slider, forwards and backwards. Choose another place on the map, "
-    "and replay the same random bits at another ε."
+    "and another ε in the sidebar."
 )
 TAKEAWAY = (
     "Every level takes a constant off the count before it asks, so a record's influence fades "
@@ -42,22 +41,10 @@ def body(room: Room) -> None:
     grown = steps(path, room.epsilon)
     left, right = st.columns([5, 6], gap="medium")
     with right:
-        step, replayed = st.columns(2)
-        with step:
-            last = len(grown) - 1
-            steps_down = range(max(last, 1) + 1)  # a root that is not split has one step
-            asked = room.choose(st.slider, "Step (depth of the cell)", "step", steps_down, 0)
-            at = min(asked, last)
-        other = room.choose(
-            replayed.select_slider,
-            "Same random bits at ε′",
-            "other",
-            EPSILONS,
-            0.1,
-            format_func="{:g}".format,
-        )
+        last = len(grown) - 1
+        steps_down = range(max(last, 1) + 1)  # a root that is not split has one step
+        at = min(room.choose(st.slider, "Step (depth of the cell)", "step", steps_down, 0), last)
         _decision(grown[at], last=at == last)
-    replay = steps(path, other)
     with left:
         _map(room, path, at)
         room.resample()
@@ -69,7 +56,7 @@ def body(room: Room) -> None:
                 "noise. The other half of ε pays for the counts of the leaves."
             )
     with right:
-        _levels(room, grown, replay, other, at)
+        _levels(room, grown, at)
         st.caption(
             "Why the depth adds no further cost: with every level up, the count is further above "
             "the threshold, and what one record changes is a quarter as large, or less. All levels "
@@ -134,8 +121,7 @@ def _map(room: Room, path: Path, at: int) -> None:
     )
 
 
-def _levels(room: Room, grown: list[Step], replay: list[Step], other: float, at: int) -> None:
-    here, there = f"ε = {room.epsilon:g}", f"ε′ = {other:g}, same bits"
+def _levels(room: Room, grown: list[Step], at: int) -> None:
     rows: list[dict[str, Any]] = [
         {
             "depth": step.depth,
@@ -144,10 +130,8 @@ def _levels(room: Room, grown: list[Step], replay: list[Step], other: float, at:
             "noise": round(step.noise, 2),
             "biased + noise": round(step.biased + step.noise, 2),
             "decision": "split" if step.split else "leaf",
-            "run": name,
         }
-        for name, run in ((here, grown), (there, replay))
-        for step in run
+        for step in grown
     ]
     x = axis(
         "depth",
@@ -161,22 +145,23 @@ def _levels(room: Room, grown: list[Step], replay: list[Step], other: float, at:
         scale={"type": "symlog", "constant": 10, "nice": False},
         axis={"values": TICKS, "labelExpr": SHORT},
     )
-    line = {"x": x, "y": y, "color": named("run", {here: ORANGE, there: BLUE})}
     shape = {
         "field": "decision",
         "scale": {"domain": ["split", "leaf"], "range": ["circle", "square"]},
         "legend": None,
     }
     tooltip = [{"field": name} for name in rows[0]]
-    depths = f"{len(grown) - 1} here, {len(replay) - 1} at ε′"
+    look = {"color": ORANGE}
     room.chart(
-        f"Decisions down the path (squares: leaves at depth {depths})",
+        f"Decisions down the path (square: the leaf at depth {len(grown) - 1})",
         rows,
         260,
         rule(DASHED, [{"biased + noise": grown[0].threshold}], y=y),
-        rule({"color": ORANGE, "opacity": 0.25, "strokeWidth": 12}, [{"depth": at}], x=x),
-        layer("line", **line),
-        layer("point", {"filled": True, "size": 60}, **line, shape=shape, tooltip=tooltip),
+        rule({**look, "opacity": 0.25, "strokeWidth": 12}, [{"depth": at}], x=x),
+        layer("line", look, x=x, y=y),
+        layer(
+            "point", {**look, "filled": True, "size": 60}, x=x, y=y, shape=shape, tooltip=tooltip
+        ),
     )
 
 

@@ -8,6 +8,7 @@ user, never a record.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import wraps
@@ -163,7 +164,7 @@ def _small(address: str) -> str:
 
 def _in_one_word(name: str) -> str:
     """Percent-encode all but visible ASCII, so that no name can pass for another."""
-    return quote(name, punctuation.replace("\N{PERCENT SIGN}", ""), errors="replace")
+    return quote(name, re.sub("[?\N{PERCENT SIGN}]", "", punctuation), errors="replace")
 
 
 def _listed(rule: Any, email: str) -> bool:

@@ -187,67 +187,26 @@ def error_chart(
     return (band + line).resolve_legend(color="independent").properties(height=HEIGHT)
 
 
-def lengths_chart(rows: Sequence[Mapping[str, Any]], drawn: str, exact: str | None) -> Any:
-    """``share`` by ``places`` of the rows ``of`` synthetic sequences, above those of exact ones."""
-    kinds = [drawn] if exact is None else [drawn, exact]
-    colours = [ORANGE, BLUE][: len(kinds)]
+def lengths_chart(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Any:
+    """``share`` by ``places`` of the sequences ``of`` each of these names."""
     table = pd.DataFrame([{**row, "shown": percent(row["share"], 1)} for row in rows])
-    base = alt.Chart(table).encode(
-        x=alt.X("places:Q", axis=alt.Axis(title="places in a sequence", grid=False)),
-        y=alt.Y(
-            "share:Q",
-            title=None,
-            axis=alt.Axis(labelExpr=PERCENT, tickCount=5),
-            scale=alt.Scale(type="sqrt"),
-        ),
-        color=alt.Color("of:N", scale=alt.Scale(domain=kinds, range=colours), legend=None),
-        tooltip=[
-            alt.Tooltip("of:N", title="sequences"),
-            "places:Q",
-            alt.Tooltip("shown:N", title="share"),
-        ],
-    )
-    line = base.mark_line(strokeWidth=2, point={"size": 14, "filled": True})
-    line = line.transform_filter(alt.datum.of == drawn)
-    if exact is None:
-        return line.properties(height=230)
-    bars = base.mark_bar(opacity=0.75).transform_filter(alt.datum.of == exact)
-    return (bars + line).properties(height=230)
-
-
-def bars_chart(counts: Sequence[float], title: str, what: str) -> Any:
-    """Bar chart of counts (``what``) for each number 1, 2, 3 …, named by ``title``."""
-    numbers = list(range(1, len(counts) + 1))
-    ticks = [each for each in numbers if each == 1 or each % 10 == 0]
     return (
-        alt.Chart(pd.DataFrame({"number": numbers, "count": counts}))
-        .mark_bar(color=BLUE)
+        alt.Chart(table)
+        .mark_line(strokeWidth=2, point={"size": 14, "filled": True})
         .encode(
-            x=alt.X("number:O", axis=alt.Axis(title=title, values=ticks, labelAngle=0)),
-            y=alt.Y("count:Q", axis=alt.Axis(title=what, labelExpr=SHORT, tickCount=4)),
+            x=alt.X("places:Q", axis=alt.Axis(title="places in a sequence", grid=False)),
+            y=alt.Y(
+                "share:Q",
+                title=None,
+                axis=alt.Axis(labelExpr=PERCENT, tickCount=5),
+                scale=alt.Scale(type="sqrt"),
+            ),
+            color=legend("of", names, [ORANGE, BLUE][: len(names)]),
             tooltip=[
-                alt.Tooltip("number:O", title=title),
-                alt.Tooltip("count:Q", title=what, format=",.0f"),
+                alt.Tooltip("of:N", title="sequences"),
+                "places:Q",
+                alt.Tooltip("shown:N", title="share"),
             ],
         )
-        .properties(height=220)
-    )
-
-
-def chances_chart(rows: Sequence[Mapping[str, Any]], symbols: Sequence[str], end: str) -> Any:
-    """A square for the ``chance`` of each ``next`` after each ``symbol``, in ``words``."""
-    return (
-        alt.Chart(pd.DataFrame(list(rows)))
-        .mark_rect(color=ORANGE)
-        .encode(
-            x=alt.X("next:N", sort=[*symbols, end]),
-            y=alt.Y("symbol:N", sort=list(symbols)),
-            opacity=alt.Opacity(
-                "chance:Q",
-                scale=alt.Scale(range=[0.02, 1], domainMin=0),
-                legend=alt.Legend(labelExpr=PERCENT, title="chance", symbolType="square"),
-            ),
-            tooltip=["symbol:N", "next:N", alt.Tooltip("words:N", title="chance")],
-        )
-        .properties(height=460)
+        .properties(height=230)
     )

@@ -161,41 +161,24 @@ def read_upload(file: Any, read: Callable[[Path], T]) -> T:
         return read(path)
 
 
-def hint(prefix: str, words: str, title: str = "", *, finger: str = "") -> None:
-    """A line that says what to do next; ``style.css`` leaves it out of a printed page.
-
-    Args:
-        prefix: of its key.
-        words: the line.
-        title: above it.
-        finger: in its place where a finger points, as ``style.css`` finds out.
-    """
+def hint(prefix: str, words: str, title: str = "") -> None:
+    """A line that says what to do next, below its title; ``style.css`` leaves it out of print."""
     with st.container(key=f"{prefix}-hint"):
         if title:
             st.markdown(f"**{title}**")
-        if not finger:
-            st.caption(words)
-            return
-        for pointer, line in (("mouse", words), ("finger", finger)):
-            with st.container(key=f"{prefix}-hint-{pointer}"):
-                st.caption(line)
+        st.caption(words)
 
 
 def draw_hint(prefix: str, then: str, title: str = "Draw a rectangle", keys: str = "") -> None:
-    """Show how to draw a rectangle on a map, by mouse or by finger.
+    """Show how to draw a rectangle on a map, with or without a keyboard.
 
     Args:
         prefix: of its key.
-        then: after it, for both.
+        then: after it.
         title: above it.
-        keys: for a mouse alone, how a keyboard does it.
+        keys: how a keyboard does it.
     """
-    hint(
-        prefix,
-        f"Press ▭ on the map, or D, or hold Shift and drag{keys}{then}",
-        title,
-        finger=f"Press ▭ on the map, then drag a finger over it{then}",
-    )
+    hint(prefix, f"Press ▭ on the map, or D, or hold Shift; then drag{keys}{then}", title)
 
 
 def show_promises(release: PointRelease | AreaRelease) -> None:
