@@ -11,9 +11,9 @@ from dpviz.evaluation.plots import COLOURS
 from dpviz.evaluation.points import PointBench
 from dpviz.methods import METHODS, names
 from dpviz.queries.workloads import workload
-from dpviz.ui.lessons.room import Room, axis, layer, named
+from dpviz.ui.lessons.room import Room
 from dpviz.ui.points.source_form import built_in
-from dpviz.ui.shared.charts import DASHES, LINES, PERCENT
+from dpviz.ui.shared.charts import error_chart
 
 TITLE, ORDER = "Choosing", 9
 DO = (
@@ -36,7 +36,6 @@ SIZES = {
     "large": "1–10 %",
 }
 QUERIES = 200
-DECADES = [10.0**power for power in range(-3, 3)]
 
 
 def body(room: Room) -> None:
@@ -69,8 +68,16 @@ def _title(alias: str) -> str:
 
 def _measure(room: Room, size: str) -> None:
     """Error curves of the methods for questions of one size."""
-    rows = [row for row in _errors(room.data, room.seed) if row["size"] == SIZES[size]]
-    _chart(room, rows, SIZES[size])
+    every = _errors(room.data, room.seed)
+    rows = [row for row in every if row["size"] == SIZES[size]]
+    caption = f"Mean relative error of questions of {SIZES[size]} of the area"
+    st.markdown(f"**{caption}**")
+    errors = [row["error"] for row in every]
+    colours = dict(zip(map(_title, ON_OFFER), COLOURS, strict=False))
+    ends = (min(errors) / 1.2, max(errors) * 1.2)
+    points = [{**row, "low": row["error"], "high": row["error"]} for row in rows]
+    st.altair_chart(error_chart(points, "Relative error", EPSILONS, ends, colours))
+    room.tables[caption] = rows
     st.caption(
         f"One release each, {QUERIES} random rectangles; an error is divided by the exact count, "
         "or by 0.1 % of all records where that is more. Draw new noise to see how much of it is "
@@ -88,7 +95,7 @@ def _errors(data: str, seed: int) -> list[dict[str, Any]]:
     return [
         {
             "method": _title(row.method),
-            "ε": row.epsilon,
+            "epsilon": row.epsilon,
             "size": SIZES[row.size],
             "error": round(row.value, 5),
         }
@@ -96,24 +103,3 @@ def _errors(data: str, seed: int) -> list[dict[str, Any]]:
         for row in results
         if row.measure == "mean_relative_error"
     ]
-
-
-def _chart(room: Room, rows: list[dict[str, Any]], size: str) -> None:
-    x = axis(
-        "ε",
-        "ε",
-        scale={"type": "log", "nice": False, "domain": [EPSILONS[0], EPSILONS[-1]], "padding": 8},
-        axis={"values": list(EPSILONS), "format": "~g", "grid": False},
-    )
-    y = axis(
-        "error",
-        "Relative error",
-        scale={"type": "log", "nice": False},
-        axis={"values": [*DECADES, *(3 * each for each in DECADES)], "labelExpr": PERCENT},
-    )
-    colour = named("method", dict(zip(map(_title, ON_OFFER), COLOURS, strict=False)))
-    colour["legend"] = {**colour["legend"], "orient": "bottom", "columns": 2, **LINES}
-    dash = colour | {"scale": colour["scale"] | {"range": DASHES[: len(ON_OFFER)]}}
-    tooltip = [{"field": name} for name in rows[0]]
-    line = layer("line", {"point": True}, x=x, y=y, color=colour, strokeDash=dash, tooltip=tooltip)
-    room.chart(f"Mean relative error of questions of {size} of the area", rows, 300, line)

@@ -28,16 +28,11 @@ from dpviz.ui.shared.text import plain
 P = ParamSpec("P")
 T = TypeVar("T")
 
+LISTS = {"look": ("everyone", "users"), "publish": ("users",), "owners": ()}
+"""Rules that list addresses, and the words that may stand for every visitor or every user."""
+
 RULES: dict[str, Any] = {"look": "users", "publish": "users", "owners": (), "trust_email": False}
 """The section's keys and what holds where one is left out."""
-
-WORDS: dict[str, tuple[str, ...]] = {
-    "look": ("everyone", "users"),
-    "publish": ("users",),
-    "owners": (),
-    "trust_email": (),
-}
-"""Words instead of a list: every visitor, or every user who has logged in."""
 
 BY = " · by "
 """Between a spend's purpose and its user's name."""
@@ -144,11 +139,11 @@ def _problem(secrets: Mapping[str, Any] | None, rules: Any) -> str:
     unknown = sorted(set(rules) - set(RULES))
     if unknown:
         return f"unknown: {', '.join(unknown)}; give {', '.join(RULES)}"
-    for name, rule in rules.items():
-        fits = isinstance(rule, bool if name == "trust_email" else list | tuple)
-        if not fits and rule not in WORDS[name]:
+    for name, words in LISTS.items():
+        rule = rules.get(name, ())
+        if not isinstance(rule, list | tuple) and rule not in words:
             return f"{name}: give a list of addresses, such as 'ann@example.org' or '*@example.org'"
-    return ""
+    return "" if isinstance(rules.get("trust_email", False), bool) else "trust_email: true or false"
 
 
 def _email(claims: Mapping[str, Any], trusted: bool) -> str:

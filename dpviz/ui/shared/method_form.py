@@ -194,24 +194,21 @@ def _widget(key: str, field: dataclasses.Field[Any], default: Any, saved: str | 
         if not limits.choices:
             return st.checkbox(label, value=chosen == "True", key=key, help=limits.help)
         return st.selectbox(label, options, index=options.index(chosen), key=key, help=limits.help)
-    cast = int if kind.startswith("int") else float
-    low = None if limits.low is None else cast(limits.low)
-    high = None if limits.high is None else cast(limits.high)
-    start = default
-    if saved is not None:
-        automatic = limits.optional and saved == "None"
-        whole = cast is int
-        start = (
-            None
-            if automatic
-            else permalink.number(f"{label} =", saved, default, low, high, whole=whole)
-        )
-    settings: dict[str, Any] = {
-        "value": None if start is None else cast(start),
-        "min_value": low,
-        "max_value": high,
-        "step": 1 if cast is int else None,
-        "format": None if cast is int else "%g",
-        "placeholder": "automatic" if limits.optional else None,
-    }
-    return st.number_input(label, key=key, help=limits.help, **settings)
+    cast: Any = int if kind.startswith("int") else float
+    numbers = (limits.low, limits.high, default)
+    low, high, start = (None if each is None else cast(each) for each in numbers)
+    if limits.optional and saved == "None":
+        start = None
+    elif saved is not None:
+        start = permalink.number(f"{label} =", saved, start, low, high, whole=cast is int)
+    return st.number_input(
+        label,
+        low,
+        high,
+        start if start is None else cast(start),
+        step=1 if cast is int else None,
+        format=None if cast is int else "%g",
+        placeholder="automatic" if limits.optional else None,
+        key=key,
+        help=limits.help,
+    )

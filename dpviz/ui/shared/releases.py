@@ -203,7 +203,7 @@ def release_instead(prefix: str, path: Path, file: Any) -> bool:
 
 
 def your_releases(prefix: str) -> None:
-    """The list: open, download, rename, share, remove."""
+    """The list: open, download, share, remove."""
     mine = Shelf().of(visitor())
     st.markdown("**Your releases**")
     if visitor().startswith("visit:"):
@@ -308,16 +308,7 @@ def _one(prefix: str, stored: Stored) -> None:
         file_button("Download", made, "release.parquet", f"{prefix}.mine.file", disabled=lost)
         receipt = partial(as_json, stored.receipt)
         file_button("Receipt", receipt, "receipt.json", f"{prefix}.mine.receipt", "receipt")
-    with st.expander("Rename or share", icon=":material/link:"):
-        key = f"{prefix}.mine.title.{stored.id}.{stored.title}"
-        st.text_input(
-            "Title",
-            stored.title,
-            key=key,
-            max_chars=120,
-            on_change=_rename,
-            args=(stored.id, key),
-        )
+    with st.expander("Share", icon=":material/link:"):
         st.caption("Whoever has this link, and may open this server, sees the release:")
         st.code(link_of(stored.id), language=None, wrap_lines=True)
     with st.expander("Remove", icon=":material/delete:"):
@@ -333,12 +324,6 @@ def _one(prefix: str, stored: Stored) -> None:
             on_click=_remove,
             args=(stored.id,),
         )
-
-
-def _rename(identity: str, key: str) -> None:
-    """Rename one of the visitor's releases to the text of ``key``; it may be gone by now."""
-    with ErrorsShown():
-        Shelf().rename(identity, visitor(), st.session_state[key])
 
 
 def _remove(identity: str) -> None:

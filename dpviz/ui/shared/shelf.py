@@ -13,7 +13,7 @@ import os
 import re
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -108,7 +108,8 @@ class Shelf:
         now = datetime.now(UTC).isoformat(timespec="seconds")
         stored = Stored(identity, owner, name[:TITLE], kind, now, receipt)
         self.folder.mkdir(parents=True, exist_ok=True)
-        self._write(stored)
+        text = json.dumps(stored.__dict__, indent=2, ensure_ascii=False, default=str)
+        write_bytes(self.path(identity).with_suffix(".json"), text.encode())
         try:
             release.save(self.path(identity))
         except BaseException:
@@ -168,18 +169,6 @@ class Shelf:
         mine = [each for each in releases if each.owner == owner]
         return sorted(mine, key=lambda each: (each.at, each.id), reverse=True)[:SHOWN]
 
-    def rename(self, identity: str, owner: str, title: str) -> None:
-        """Give a release of this owner another title; an empty one changes nothing.
-
-        Raises:
-            ReleaseError: there is none of this owner.
-        """
-        stored = self.find(identity)
-        if stored.owner != owner:
-            raise ReleaseError("only its owner renames a release")
-        if title.strip():
-            self._write(replace(stored, title=title.strip()[:TITLE]))
-
     def remove(self, identity: str, owner: str) -> None:
         """Delete a release of this owner; the ledger keeps what was spent for it.
 
@@ -192,11 +181,6 @@ class Shelf:
             raise ReleaseError("only its owner removes a release")
         for suffix in (".parquet", ".json"):
             self.path(identity).with_suffix(suffix).unlink(missing_ok=True)
-
-    def _write(self, stored: Stored) -> None:
-        text = json.dumps(stored.__dict__, indent=2, ensure_ascii=False, default=str)
-        target = self.path(stored.id).with_suffix(".json")
-        write_bytes(target, text.encode())
 
 
 def read_any(path: str | os.PathLike[str]) -> Any:
