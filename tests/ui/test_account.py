@@ -9,8 +9,7 @@ from streamlit.runtime.state.safe_session_state import SafeSessionState
 
 import dpviz
 from dpviz.ui.shared.account import Job
-from tests.commands import fails, run
-from tests.ui.files import bounded, uploaded, with_trips
+from tests.ui.files import bounded, uploaded
 from tests.ui.opening import app_of, named, opened_page, texts
 from tests.ui.paying import confirm, pay, price
 
@@ -143,7 +142,7 @@ def test_while_a_build_runs_nothing_is_asked_and_no_sum_is_shown_that_it_changes
     assert price(app).disabled
     assert not {"Spend it", "Not now"} & {each.label for each in app.button}
     assert "has spent" not in texts(app)
-    app.session_state["explore.job|city-50k|None|1"][1].thread.join(60)
+    app.session_state["explore.job|city-50k|None|1"][1].join(60)
 
 
 def test_a_damaged_ledger_spends_nothing_and_is_one_clear_line(tmp_path, monkeypatch):
@@ -245,23 +244,6 @@ def test_an_upload_that_the_ledger_knows_as_confidential_is_not_declared_public(
     assert shown(app).header.extra["records"].startswith("declared")
 
 
-def test_trips_on_roads_pay_from_the_command_line(tmp_path):
-    nodes, edges, walks = (tmp_path / f"{name}.csv" for name in ("nodes", "edges", "walks"))
-    nodes.write_text("node,x,y\na,0,0\nb,1,0\nc,2,0\n")
-    edges.write_text("edge,src,dst,length\n1,a,b,1\n2,b,c,1\n")
-    walks.write_text("trip,edge\n1,1\n1,2\n2,2\n")
-    command = ["build", str(walks), "--graph", f"{nodes},{edges}", "--epsilon", "0.75"]
-    command += ["--workload", "clustered:1", "-o"]
-    dpviz.Ledger().set_total("walks", 1.0)
-    assert run(*command, tmp_path / "r.parquet")[0] == 0
-    account = dpviz.Ledger().account("walks")
-    assert [(row.epsilon, row.unit, row.outcome) for row in account.spends] == [
-        (0.75, "one trip", "released")
-    ]
-    assert "0.25 of 1 is left" in fails(*command, tmp_path / "s.parquet")
-    assert dpviz.Ledger().account("walks").spent == 0.75
-
-
 def test_a_failed_build_is_told_and_the_next_press_pays_again(monkeypatch):
     from dpviz.errors import ParameterError
     from dpviz.ui.shared import skeleton as page
@@ -281,24 +263,9 @@ def test_a_failed_build_is_told_and_the_next_press_pays_again(monkeypatch):
     assert "explore.scene" in app.session_state
 
 
-@pytest.mark.parametrize("step", ["dpviz.build:header_of", "dpviz.private.layers:CountRelease"])
-def test_a_fault_after_the_payment_of_a_page_is_recorded_and_quotes_nothing(monkeypatch, step):
-    module, _, name = step.partition(":")
-    monkeypatch.setattr(importlib.import_module(module), name, fail)
-    app = explore(epsilon="0.5")
-    pay(app)
-    (error,) = app.error
-    assert "which stays spent: RuntimeError" in error.value.replace("\\", "")
-    assert "secret" not in error.value
-    assert [each.value for each in app.run().error] == [error.value]  # no other touch takes it away
-    price(app).click().run()
-    assert not app.error
-    assert [row.outcome for row in dpviz.Ledger().account("city-50k").spends] == ["failed"]
-
-
 @pytest.mark.parametrize(
     ("page", "data"),
-    [("publish", "city-50k"), ("trips", "trips-50k"), ("sequences", "city")],
+    [("explore", "city-50k"), ("publish", "city-50k"), ("sequences", "city")],
 )
 def test_a_fault_after_the_payment_is_recorded_by_every_page(monkeypatch, page, data):
     driver = importlib.import_module("dpviz.build")
@@ -313,43 +280,7 @@ def test_a_fault_after_the_payment_is_recorded_by_every_page(monkeypatch, page, 
     pay(app)
     assert any("which stays spent" in each.value for each in app.error)
     assert not any("secret" in each.value for each in app.error)
+    assert len(app.run().error) == len(app.error)  # no other touch takes it away
+    price(app).click().run()
+    assert not app.error
     assert [row.outcome for row in dpviz.Ledger().account(data).spends] == ["failed"]
-
-
-def test_a_cancelled_build_stays_paid_and_the_page_says_so_in_its_own_words(tmp_path):
-    """It showed the engine's line of a build that failed."""
-    ledger = dpviz.Ledger(tmp_path / "ledger.sqlite")
-    data = dpviz.load("city-50k", public=False)
-
-    def make(report):
-        def cancelled(fraction, what):
-            job.cancelled = bool(ledger.account("city-50k").spends)
-            report(fraction, what)
-
-        return dpviz.build(data, "privtree", 0.5, ledger=ledger, progress=cancelled)
-
-    job = Job(make)
-    job.start()
-    job.thread.join(60)
-    assert job.made is None
-    assert str(job.error) == (
-        "Cancelled. Nothing was published; the ε of this build had been spent, and stays spent."
-    )
-    (spend,) = ledger.account("city-50k").spends
-    assert spend.epsilon == 0.5
-
-
-def test_trips_on_roads_are_accounted_for_under_the_owner_s_name_faults_too(monkeypatch):
-    app = opened_page("roads", data="files")
-    with_trips(app, "walks.csv", "trip,edge\n1,1\n1,2\n2,2\n2,3\n")
-    app.toggle(key="roads.directed").set_value(True).run()
-    app.text_input(key="roads.dataset").set_value("walkers").run()
-    driver = importlib.import_module("dpviz.build")
-    with monkeypatch.context() as patched:
-        patched.setattr(driver, "header_of", fail)
-        pay(app)
-    assert [row.outcome for row in dpviz.Ledger().account("walkers").spends] == ["failed"]
-    pay(app.run())
-    assert app.session_state["roads.shown"].release.frame.graph.directed
-    assert dpviz.Ledger().account("walkers").spent == 2.0
-    assert dpviz.Ledger().account("edges").spends == ()
