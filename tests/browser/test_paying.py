@@ -92,6 +92,7 @@ def publishing_again_begins_with_the_budget(page, published):
 
 
 def a_refresh_during_the_build_loses_nothing(page, mine, outcomes):
-    until(lambda: outcomes() == 2 * ["released"])
     page.reload()
+    until(lambda: outcomes() == 2 * ["released"])
+    page.reload()  # the list has it now
     expect(mine).to_be_visible()

@@ -11,11 +11,10 @@ import streamlit as st
 from dpviz.evaluation.sequence_truth import exact_lengths
 from dpviz.evaluation.sequences import shares, variation
 from dpviz.render.flows import chance_words
-from dpviz.render.numbers import percent
 from dpviz.sequences.moves import following_sd
 from dpviz.ui.sequences.source import SequenceSource
 from dpviz.ui.sequences.view import MoveView
-from dpviz.ui.shared.charts import lengths_chart
+from dpviz.ui.shared.charts import BLUE, ORANGE
 from dpviz.ui.shared.panels import table_panel
 
 SYNTHETIC, EXACT = "synthetic", "exact (public data)"
@@ -30,26 +29,26 @@ def length_chart(view: MoveView, source: SequenceSource) -> None:
     if source.data.public:
         lengths[EXACT] = exact_lengths(source.data)
     longest = max(int(np.quantile(np.concatenate([*lengths.values()]), 0.97)), 5)
-    rows = [row for label, each in lengths.items() for row in _length_rows(each, longest, label)]
+    percents: dict[str, Any] = {
+        f"{label}, %": 100 * np.bincount(each, minlength=longest + 1) / max(len(each), 1)
+        for label, each in lengths.items()
+    }
+    table = {"places": np.arange(1, longest + 1)}
+    table |= {label: each[1 : longest + 1].round(1) for label, each in percents.items()}
+    colours: list[Any] = [ORANGE, BLUE]
     st.markdown("**Lengths of sequences**")
-    st.altair_chart(
-        lengths_chart(rows, list(lengths)),
-        alt="Shares of sequences by their number of places; the table below holds them",
+    st.line_chart(
+        table,
+        x="places",
+        y=list(percents),
+        color=colours[: len(percents)],
+        height=230,
+        alt="Sequences by their number of places; the table below holds them",
     )
     if EXACT in lengths:
         apart = variation(*map(shares, lengths.values()))
-        st.caption(f"Axis ∝ √share. Total variation distance of the two: {apart:.2f}.")
-    table_panel(
-        "The chart as a table", [{**row, "share": percent(row["share"], 1)} for row in rows]
-    )
-
-
-def _length_rows(length: Any, longest: int, label: str) -> list[dict[str, Any]]:
-    share = np.bincount(length, minlength=longest + 1) / max(len(length), 1)
-    return [
-        {"places": places, "share": float(share[places]), "of": label}
-        for places in range(1, longest + 1)
-    ]
+        st.caption(f"Total variation distance of the two: {apart:.2f}.")
+    table_panel("The chart as a table", pa.table(table))
 
 
 def follow_table(view: MoveView) -> None:

@@ -201,15 +201,11 @@ def gate() -> bool:
     return False
 
 
-def fragment(draw: Callable[P, T], run_every: float | None = None) -> Callable[P, T]:
+def fragment(draw: Callable[P, T]) -> Callable[P, T]:
     """Make a fragment that reruns alone, for visitors who may still look.
 
     A refusal in it is a line of the part, and its end: around a fragment no block of the page would
     see it.
-
-    Args:
-        draw: the part.
-        run_every: seconds after which it runs by itself.
     """
 
     @wraps(draw)
@@ -220,7 +216,7 @@ def fragment(draw: Callable[P, T], run_every: float | None = None) -> Callable[P
             return draw(*args, **kwargs)
         return st.stop()
 
-    return st.fragment(checked, run_every=run_every)
+    return st.fragment(checked)
 
 
 def may_publish() -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 from dpviz.lazy import alt, pd
 from dpviz.render.colors import PAIR
-from dpviz.render.numbers import percent, rounded
+from dpviz.render.numbers import rounded
 
 BLUE, ORANGE, GREY = *PAIR, "#8a8f98"
 """Distinct to the colour-blind, and 3:1 or more on a light and a dark page."""
@@ -16,8 +16,6 @@ BLUE, ORANGE, GREY = *PAIR, "#8a8f98"
 HEIGHT = 300
 SHORT = "format(datum.value, '~s')"
 """Labels such as 0, 500 and 2k; as the axis's own format, nothing would be 0k."""
-PERCENT = "format(100 * datum.value, '~g') + ' %'"
-"""Labels of an axis of shares, in Vega's expressions."""
 DASHES = [[1, 0], [7, 3], [2, 2], [9, 2, 2, 2], [12, 4], [4, 4], [1, 3], [6, 2, 1, 2]]
 """Dashes of lines in the order of their colours."""
 LINES = {"symbolType": "stroke", "symbolSize": 500, "symbolStrokeWidth": 2}
@@ -185,28 +183,3 @@ def error_chart(
     )
     # Independent legends, or the band's faint colour would be the legend's.
     return (band + line).resolve_legend(color="independent").properties(height=HEIGHT)
-
-
-def lengths_chart(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Any:
-    """``share`` by ``places`` of the sequences ``of`` each of these names."""
-    table = pd.DataFrame([{**row, "shown": percent(row["share"], 1)} for row in rows])
-    return (
-        alt.Chart(table)
-        .mark_line(strokeWidth=2, point={"size": 14, "filled": True})
-        .encode(
-            x=alt.X("places:Q", axis=alt.Axis(title="places in a sequence", grid=False)),
-            y=alt.Y(
-                "share:Q",
-                title=None,
-                axis=alt.Axis(labelExpr=PERCENT, tickCount=5),
-                scale=alt.Scale(type="sqrt"),
-            ),
-            color=legend("of", names, [ORANGE, BLUE][: len(names)]),
-            tooltip=[
-                alt.Tooltip("of:N", title="sequences"),
-                "places:Q",
-                alt.Tooltip("shown:N", title="share"),
-            ],
-        )
-        .properties(height=230)
-    )

@@ -30,7 +30,6 @@ def release_details(
     prefix: str,
     release: Release,
     files: Callable[[str, Any], object] | None = None,
-    spent: Callable[[], object] | None = None,
 ) -> None:
     """Draw folded details below a map: budget breakdown, code and files of the release.
 
@@ -38,12 +37,9 @@ def release_details(
         prefix: of the page.
         release: of any kind.
         files: draws the buttons of its files, see :func:`download_buttons`.
-        spent: draws more on how the budget was spent.
     """
     with st.expander("How the budget was spent", icon=":material/payments:"):
         budget_breakdown(release.header)
-        if spent is not None:
-            spent()
     code_panel(prefix, release)
     with st.expander("Download this release", icon=":material/download:"):
         (files or download_buttons)(prefix, release)
