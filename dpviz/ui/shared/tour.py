@@ -37,22 +37,23 @@ def tour(prefix: str, steps: Sequence[tuple[str, str]] = STEPS) -> None:
     from dpviz.ui.pages import learn
     from dpviz.ui.shared.navigation import page_of
 
-    with st.container(
-        border=True, horizontal=True, vertical_alignment="center", gap="small", key=f"{key}.box"
-    ):
-        st.markdown(f"**{TITLE}**", width="stretch")
-        st.button(
-            "Close",
-            icon=":material/close:",
-            type="tertiary",
-            key=f"{key}.close",
-            on_click=_show,
-            args=(key, False),
-        )
-        for icon, what in steps:
-            st.markdown(f"{icon} {what}", width="content")
-        if st.button(LEARN, icon=learn.ICON, type="tertiary", key=f"{key}.learn"):
-            st.switch_page(page_of(learn))
+    with st.container(border=True, key=f"{key}.box"):
+        st.markdown(f"**{TITLE}**")
+        with st.container(
+            horizontal=True, vertical_alignment="center", gap="small", key=f"{key}.steps"
+        ):
+            for icon, what in steps:
+                st.markdown(f"{icon} {what}", width="content")
+            if st.button(LEARN, icon=learn.ICON, type="tertiary", key=f"{key}.learn"):
+                st.switch_page(page_of(learn))
+            st.button(
+                "Close",
+                icon=":material/close:",
+                type="tertiary",
+                key=f"{key}.close",
+                on_click=_show,
+                args=(key, False),
+            )
 
 
 def _show(key: str, shown: bool) -> None:
