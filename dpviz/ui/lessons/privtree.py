@@ -10,6 +10,7 @@ import streamlit as st
 from dpviz.evaluation.privtree_trace import Path, Step, steps, trace
 from dpviz.render import boxes
 from dpviz.ui.lessons.room import DASHED, Rect, Room, axis, layer, rule
+from dpviz.ui.map.component import events
 from dpviz.ui.points.source_form import built_in
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.charts import ORANGE, SHORT
@@ -106,19 +107,21 @@ def _map(room: Room, path: Path, at: int) -> None:
         rects.append((west, south, east, north))
     key = f"{room.key}.place"
 
-    def clicked(pick: dict[str, Any]) -> None:
-        st.session_state[key] = (pick["lon"], pick["lat"])
+    def picked() -> None:
+        if pick := events(room.map_key).pick:
+            st.session_state[key] = (pick["lon"], pick["lat"])
 
     marks = [boxes("now", [rects[-1]], color=(213, 94, 0), width=4)]
     if at:
         marks.insert(0, boxes("path", rects[:-1], color=(240, 150, 60), width=1.5))
-    room.show_pick(
-        clicked,
+    scene = room.scene(
         *marks,
+        picks=True,
         release=room.release(METHOD),
         camera=rects[max(0, at - 2)],
         description=f"The tree, and the path to one place down to depth {at}",
     )
+    room.show(scene, on_pick=picked)
 
 
 def _levels(room: Room, grown: list[Step], at: int) -> None:

@@ -115,18 +115,6 @@ class Room:
         """The chapter's map."""
         map_view(scene, key=self.map_key, height=height, tiles=False, **heard)
 
-    def show_pick(
-        self, clicked: Callable[[dict[str, Any]], None], *marks: Mark, **options: Any
-    ) -> None:
-        """The chapter's map; a click on a mark calls ``clicked`` before the page runs."""
-
-        def picked() -> None:
-            pick = events(self.map_key).pick
-            if pick:
-                clicked(pick)
-
-        self.show(self.scene(*marks, picks=True, **options), on_pick=picked)
-
     def show_rect(self, *marks: Mark, **options: Any) -> Rect:
         """The chapter's map with a rectangle that can be drawn anew; where it is now."""
         place = f"{self.key}.rect"

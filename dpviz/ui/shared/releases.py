@@ -27,9 +27,10 @@ from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import alone, has_login, user
 from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.navigation import base_path, page_of
-from dpviz.ui.shared.panels import RELEASE, ErrorsShown, as_json, file_button, read_upload
+from dpviz.ui.shared.panels import ErrorsShown, as_json, file_button
 from dpviz.ui.shared.shelf import LOST, Shelf, Stored, read_any
 from dpviz.ui.shared.text import plain
+from dpviz.ui.shared.uploads import upload_path
 
 PARAMETER = "release"
 """Address parameter with the id of a release that is kept here."""
@@ -175,20 +176,24 @@ def open_form(prefix: str, refused: Any) -> None:
     label = "Open the file"
     if not st.button(label, icon=":material/folder_open:", key=f"{prefix}.open", type="primary"):
         return
-    with refused, ErrorsShown(RELEASE):
+    with refused, ErrorsShown():
         if file is not None:
-            show(uploaded(file))
+            show(uploaded(f"{prefix}.open.file", file))
         else:
             st.caption("Choose a file first.")
 
 
-def uploaded(file: Any) -> Opened:
+def uploaded(place: str, file: Any) -> Opened:
     """An uploaded release.
 
     Raises:
-        DpvizError: the file is none.
+        ReleaseError: the file is none.
     """
-    release = read_upload(file, read_any)
+    path = upload_path(place, file)
+    try:
+        release = read_any(path)
+    except DpvizError as error:
+        raise ReleaseError(str(error).replace(path.name, "the file")) from None
     return Opened(f"upload:{file.file_id}", Path(file.name).stem[:120], release)
 
 
@@ -198,7 +203,7 @@ def release_instead(prefix: str, path: Path, file: Any) -> bool:
         return False
     st.info("This file is a release of dpviz, not records.", icon=":material/map:")
     if st.button("Open the release", key=f"{prefix}.instead", type="primary"):
-        show(uploaded(file))
+        show(uploaded(f"{prefix}.{path.stem}", file))
     return True
 
 
@@ -255,7 +260,7 @@ def release_choice(page: str, side: str) -> Opened | None:
 
     def read() -> Opened:
         if file is not None or chosen is None:
-            made = uploaded(file)
+            made = uploaded(f"{place}.file", file)
         else:
             made = Opened(chosen, offered[chosen].title, Shelf().open(chosen)[1])
         if made.release.kind != "points" or made.release.domain.dims != 2:
@@ -263,7 +268,7 @@ def release_choice(page: str, side: str) -> Opened | None:
         domain_bounds(made.release.domain)  # raises where no map shows it
         return made
 
-    with ErrorsShown(RELEASE):
+    with ErrorsShown():
         return remembered(f"{place}.opened", (chosen, file and file.file_id), read)
     return None
 
