@@ -169,15 +169,6 @@ def opened_upload(name, *, public=False, tables=None):
     return bounded(uploaded(app, "explore.file", name, rows), "explore")
 
 
-def test_an_upload_is_accounted_for_under_the_owner_s_name():
-    app = opened_upload("visits-may.csv")
-    assert app.text_input(key="explore.dataset").value == "visits-may"
-    app.text_input(key="explore.dataset").set_value("visits").run()
-    pay(app)
-    assert dpviz.Ledger().account("visits").spent == 1.0
-    assert dpviz.Ledger().account("visits-may").spends == ()
-
-
 def test_visitors_of_a_server_cannot_reach_each_other_s_accounts_nor_the_owner_s(monkeypatch):
     ledger = dpviz.Ledger()
     ledger.set_total("visits", 1.0)

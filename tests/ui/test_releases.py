@@ -279,7 +279,6 @@ def test_other_files_are_told_from_releases(tmp_path):
 @pytest.mark.parametrize(
     ("address", "headers", "expected"),
     [
-        ("127.0.0.1", {"Host": "127.0.0.1:8501"}, True),
         ("127.0.0.1", {"Host": "localhost:8501"}, True),
         ("0.0.0.0", {"Host": "127.0.0.1:8501"}, False),
         (None, {"Host": "localhost:8501"}, False),

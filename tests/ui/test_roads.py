@@ -20,9 +20,7 @@ from dpviz.render.roads import (
     degrees,
     domain_marks,
     ground,
-    hues,
     node_degrees,
-    street_legend,
     street_marks,
     top_count,
 )
@@ -117,25 +115,6 @@ def test_every_parameter_of_a_method_is_in_the_form_and_reaches_the_release():
     assert metrics(app)["Noisy total after truncation"] != first
 
 
-def test_an_unknown_place_is_refused_in_one_line():
-    app = opened(**{"from": "5790", "to": "nowhere"})
-    assert "to 'nowhere', which is not available here" in app.warning[0].value
-    app.run()
-    assert not app.warning
-    assert {"from", "to"} & set(app.query_params) == {"from"}
-
-
-def test_two_places_of_a_release_that_is_gone_are_none_of_the_city():
-    app = opened(release="file", **{"from": "5790", "to": "4200"})
-    assert len(app.warning) == 1
-    assert not {"from", "to"} & set(app.query_params)
-
-
-def test_own_files_are_asked_for():
-    app = opened(data="files")
-    assert "Choose a road graph, and trips" in app.info[0].value
-
-
 def test_own_events_at_places_count_on_their_nearest_streets():
     graph = lines([(-9.15, 38.72), (-9.14, 38.72)], [(-9.14, 38.72), (-9.14, 38.73)])
     rows = "".join(f"-9.1401,38.72{row % 10},p{row}\n" for row in range(500))
@@ -219,18 +198,6 @@ def test_every_street_is_drawn_once_and_noise_is_grey(release):
     assert (np.diff(shown) >= 0).all()  # the busiest are drawn last
     tree = {mark.id: mark for mark in domain_marks(release)}
     assert tree["domains"].table.num_rows == len(release.frame.graph)
-
-
-def test_the_legend_names_the_first_class_and_draws_what_is_quiet_as_a_line():
-    legend = street_legend(1_200, "trips").to_dict()
-    labels = [each["label"] for each in legend["classes"]]
-    assert labels == ["< 100", "100", "200", "500", "1k"]
-    assert legend["swatches"][0]["width"] > 0
-
-
-def test_hues_differ_between_neighbours():
-    colors = hues(np.arange(40)).astype(int)
-    assert np.abs(np.diff(colors, axis=0)).max(axis=1).min() > 60
 
 
 def test_a_plane_of_its_own_is_laid_on_the_map(odd_plane):

@@ -1,6 +1,5 @@
 """The page Sequences without a browser: what it shows, asks, pays and refuses."""
 
-import json
 import re
 from functools import partial
 from pathlib import Path
@@ -56,14 +55,6 @@ def test_a_context_of_the_tree_changes_what_comes_next():
     tree = tables(app, "came")[0]
     assert len(tree) > 3
     assert all(label.lstrip("\u2003").startswith("from") for label in tree["came"])
-
-
-def test_tables_of_moves_have_names_of_their_own_and_numbers_to_the_right():
-    """Who cannot see them heard "Frequent paths" of both."""
-    tables = [each.proto for each in opened().dataframe if "times (noisy)" in each.value]
-    assert [each.alt for each in tables] == ["Busiest moves", "Most frequent moves"]
-    for each in tables:
-        assert json.loads(each.columns)["times (noisy)"]["alignment"] == "right"
 
 
 def test_frequent_paths_have_the_wanted_places_and_no_returns():
@@ -122,15 +113,6 @@ def test_sensitive_sequences_are_paid_for_and_nothing_exact_is_shown():
     assert view.release.header.unit == "one person with at most 3 sequences"
     assert list(table(app, "places")) == ["places", "synthetic, %"]
     assert "exact" not in texts(app.main).lower()
-
-
-def test_a_method_without_a_guarantee_is_not_offered_for_sensitive_sequences():
-    app = opened(sensitive="1")
-    offered = app.selectbox(key="sequences.method").options
-    assert not any("NOT PRIVATE" in title for title in offered)
-    app = opened()
-    app.toggle(key="sequences.more").set_value(True).run()
-    assert any("NOT PRIVATE" in title for title in app.selectbox(key="sequences.method").options)
 
 
 def test_a_permalink_restores_what_was_chosen():
