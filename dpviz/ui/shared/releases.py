@@ -231,19 +231,29 @@ def your_releases(prefix: str) -> None:
         _one(prefix, stored)
 
 
-def release_choice(page: str, side: str) -> Opened | None:
-    """Ask for a release to compare as A or B; the session and the address keep the choice.
+def _known(name: str) -> str | None:
+    """Id of a release of this server in the address; None if there is none."""
+    asked = permalink.parameter(name)
+    try:
+        return Shelf().find(asked).id if asked else None
+    except ReleaseError:
+        return None
 
-    Args:
-        page: whose field ``<side>.release`` of the address it is.
-        side: a or b.
-    """
+
+RELEASES = tuple(permalink.Field(f"{side}.release", _known) for side in "ab")
+"""Address fields of two releases that are compared."""
+
+
+def release_choice(page: str, side: str) -> Opened | None:
+    """Ask for a release to compare as A or B; the session and the address keep the choice."""
     label, place = f"Release {side.upper()}", f"{page}.{side}.release"
     asked: str | None = st.session_state.get(place)
-    left = sum(not _flat(each) for each in Shelf().of(visitor()))
-    if left and side == "a":  # said once
+    mine = Shelf().of(visitor())
+    offered = {each.id: each for each in mine if _flat(each)}
+    if left := len(mine) - len(offered) if side == "a" else 0:  # said once
         st.caption(f"Left out: {left} of yours, since only places without time are compared.")
-    offered = _comparable(asked, label, permalink.arrived(place))
+    if asked and asked not in (*offered, *FILES):
+        offered[asked] = Shelf().find(asked)  # another's, by its link
     permalink.present(f"{place}.stored", asked if asked in offered else None)
     chosen = st.selectbox(
         label,
@@ -271,27 +281,6 @@ def release_choice(page: str, side: str) -> Opened | None:
     with ErrorsShown():
         return remembered(f"{place}.opened", (chosen, file and file.file_id), read)
     return None
-
-
-def _comparable(asked: str | None, label: str, arrived: bool) -> dict[str, Stored]:
-    """The visitor's releases of points in 2D, and the one that is ``asked`` for by its id.
-
-    Args:
-        asked: of the address, or chosen before; a word of :data:`FILES` for a file.
-        label: of the choice.
-        arrived: whether the address has just given it; then the page says what is missing.
-    """
-    offered = {each.id: each for each in Shelf().of(visitor()) if _flat(each)}
-    if asked in FILES:
-        if arrived:
-            permalink.refused(label, asked)
-    elif asked and asked not in offered:
-        try:
-            offered[asked] = Shelf().find(asked)
-        except ReleaseError:
-            if arrived:
-                permalink.refused(label, asked)
-    return offered
 
 
 def _flat(stored: Stored) -> bool:
