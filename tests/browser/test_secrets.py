@@ -163,7 +163,7 @@ def test_nothing_of_sensitive_records_leaves_the_vault_whatever_fails_in_it(
     assert "RuntimeError in __main__" in vault.log.decode()
 
     vault.fail_at("first_rows")
-    sides = page.get_by_label("west, south, east, north", exact=True)
+    sides = page.get_by_role("textbox", name="west, south, east, north")
     for west in (BOUNDS["west"] - 1, BOUNDS["west"]):
         sides.fill(str({**BOUNDS, "west": west}))
         sides.press("Enter")

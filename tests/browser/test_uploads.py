@@ -88,7 +88,7 @@ def a_file_that_is_too_large_is_refused_in_one_line(page, folder):
 def an_area_inside_out_is_refused_where_it_is_typed(page):
     onward(page, 0)  # by a button that is gone then; the focus fell to the page
     expect(page.get_by_role("group", name="Step 2: Area")).to_be_focused()
-    sides = page.get_by_label("west, south, east, north", exact=True)
+    sides = page.get_by_role("textbox", name="west, south, east, north")
     sides.fill("15, -24, 14, -23")
     sides.press("Enter")
     alert = page.get_by_role("alert").locator("visible=true").first

@@ -14,7 +14,7 @@ from dpviz.render.flows import chance_words
 from dpviz.sequences.moves import following_sd
 from dpviz.ui.sequences.source import SequenceSource
 from dpviz.ui.sequences.view import MoveView
-from dpviz.ui.shared.charts import BLUE, ORANGE
+from dpviz.ui.shared.charts import lengths_chart
 from dpviz.ui.shared.panels import table_panel
 
 SYNTHETIC, EXACT = "synthetic", "exact (public data)"
@@ -29,26 +29,18 @@ def length_chart(view: MoveView, source: SequenceSource) -> None:
     if source.data.public:
         lengths[EXACT] = exact_lengths(source.data)
     longest = max(int(np.quantile(np.concatenate([*lengths.values()]), 0.97)), 5)
-    percents: dict[str, Any] = {
-        f"{label}, %": 100 * np.bincount(each, minlength=longest + 1) / max(len(each), 1)
+    rows: list[dict[str, Any]] = [
+        {"of": label, "places": places, "percent": 100 * float((each == places).mean())}
         for label, each in lengths.items()
-    }
-    table = {"places": np.arange(1, longest + 1)}
-    table |= {label: each[1 : longest + 1].round(1) for label, each in percents.items()}
-    colours: list[Any] = [ORANGE, BLUE]
+        for places in range(1, longest + 1)
+    ]
     st.markdown("**Lengths of sequences**")
-    st.line_chart(
-        table,
-        x="places",
-        y=list(percents),
-        color=colours[: len(percents)],
-        height=230,
-        alt="Sequences by their number of places; the table below holds them",
-    )
+    chart = lengths_chart(rows, list(lengths))
+    st.altair_chart(chart, alt="Sequences by their number of places; the table below holds them")
     if EXACT in lengths:
         apart = variation(*map(shares, lengths.values()))
         st.caption(f"Total variation distance of the two: {apart:.2f}.")
-    table_panel("The chart as a table", pa.table(table))
+    table_panel("The chart as a table", rows)
 
 
 def follow_table(view: MoveView) -> None:

@@ -183,3 +183,18 @@ def error_chart(
     )
     # Independent legends, or the band's faint colour would be the legend's.
     return (band + line).resolve_legend(color="independent").properties(height=HEIGHT)
+
+
+def lengths_chart(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Any:
+    """``percent`` by ``places`` of the sequences ``of`` each of these names."""
+    return (
+        alt.Chart(pd.DataFrame(list(rows)))
+        .mark_line(point={"size": 14, "filled": True})
+        .encode(
+            x=alt.X("places:Q", axis=alt.Axis(title="places in a sequence", grid=False)),
+            y=alt.Y("percent:Q", axis=alt.Axis(title="per cent", tickCount=5)),
+            color=legend("of", names, [ORANGE, BLUE][: len(names)]),
+            tooltip=["of:N", "places:Q", alt.Tooltip("percent:Q", format=".1f")],
+        )
+        .properties(height=230)
+    )
