@@ -145,14 +145,7 @@ def hint(prefix: str, words: str, title: str = "") -> None:
 
 
 def draw_hint(prefix: str, then: str, title: str = "Draw a rectangle", keys: str = "") -> None:
-    """Show how to draw a rectangle on a map, with or without a keyboard.
-
-    Args:
-        prefix: of its key.
-        then: after it.
-        title: above it.
-        keys: how a keyboard does it.
-    """
+    """Show how to draw a rectangle on a map: ``keys`` by keyboard, ``then`` what follows."""
     hint(prefix, f"Press ▭ on the map, or D, or hold Shift; then drag{keys}{then}", title)
 
 

@@ -18,10 +18,6 @@ def tour(prefix: str, steps: Sequence[tuple[str, str]] = STEPS) -> None:
     """Welcome a newcomer until they close it; a help button brings it back at any time.
 
     A newcomer's address has no parameters; a visitor with a shared link came for its content.
-
-    Args:
-        prefix: of the widgets' keys; the page's own key.
-        steps: what to try.
     """
     key = f"{prefix}.tour"
     if not st.session_state.setdefault(key, not st.query_params.to_dict()):
