@@ -182,7 +182,8 @@ def error_chart(
         ],
     )
     # Independent legends, or the band's faint colour would be the legend's.
-    return (band + line).resolve_legend(color="independent").properties(height=HEIGHT)
+    alone = {"color": "independent", "strokeDash": "independent"}
+    return (band + line).resolve_legend(**alone).properties(height=HEIGHT)
 
 
 def lengths_chart(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Any:
@@ -192,8 +193,12 @@ def lengths_chart(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> An
         .mark_line(point={"size": 14, "filled": True})
         .encode(
             x=alt.X("places:Q", axis=alt.Axis(title="places in a sequence", grid=False)),
-            y=alt.Y("percent:Q", axis=alt.Axis(title="per cent", tickCount=5)),
-            color=legend("of", names, [ORANGE, BLUE][: len(names)]),
+            y=alt.Y(
+                "percent:Q",
+                scale=alt.Scale(type="sqrt"),
+                axis=alt.Axis(title="per cent", tickCount=5),
+            ),
+            color=legend("of", names, [ORANGE, BLUE][: len(names)], columns=1),
             tooltip=["of:N", "places:Q", alt.Tooltip("percent:Q", format=".1f")],
         )
         .properties(height=230)
