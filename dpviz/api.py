@@ -10,7 +10,6 @@ from dpviz.private.ledger import Ledger
 from dpviz.private.load.contract import cell_counts, cell_sql, from_counts
 from dpviz.private.load.counts import save_counts
 from dpviz.private.load.data import load
-from dpviz.private.load.graphs import read_graph, workload_of
 from dpviz.releases.answers import Answers, RangeAnswers, Timeline
 from dpviz.releases.areas.area_file import read_areas
 from dpviz.releases.areas.hexagons import hexagons
@@ -21,6 +20,7 @@ from dpviz.releases.header import Header
 from dpviz.releases.points.matching import Matching, match
 from dpviz.releases.points.window import during
 from dpviz.releases.release import Release
+from dpviz.releases.roads.graph_file import read_graph, workload_of
 from dpviz.releases.sequences.release import SequenceRelease
 from dpviz.releases.split import SplitRelease
 from dpviz.releases.store import read, save

@@ -14,8 +14,8 @@ from dpviz.lists import words
 
 if TYPE_CHECKING:
     from dpviz.domain import Domain
-    from dpviz.private.load.cells import Cells
     from dpviz.releases.areas.partition import Areas
+    from dpviz.releases.sequences.cells import Cells
     from dpviz.roads.graph import RoadGraph
 
 POINTS, AREAS, TRIPS, SYMBOLS, PLACES = "points", "areas", "trips", "symbols", "places in time"
@@ -129,7 +129,7 @@ class Frame:
         Raises:
             ParameterError: a grid beside them, or their number without them.
         """
-        from dpviz.private.load.cells import leaf_cells
+        from dpviz.releases.sequences.cells import leaf_cells
 
         if self.leaves is None:
             if self.cells is not None:
@@ -212,7 +212,7 @@ class Data:
         """
         from dpviz.datasets.geography import CITY
         from dpviz.private.areas import AreaData
-        from dpviz.private.load.sequences import alphabet_of
+        from dpviz.sequences.alphabet import alphabet_of
 
         kind, frame = self.kind(source), self.frame
         how = {**self.reading, "public": public, "name": name}

@@ -26,8 +26,8 @@ from dpviz.evaluation.trajectories import MEASURES, Trajectories, measures
 from dpviz.methods import method as find_method
 from dpviz.methods import method_with
 from dpviz.methods.sequences.base import SequenceMethod
-from dpviz.private.load.cells import cells_of
 from dpviz.private.sequences import SequenceData
+from dpviz.releases.sequences.cells import cells_of
 from dpviz.sequences.grams import Ranking
 from dpviz.sequences.places import drawn_places
 from dpviz.trees.lattice import Float, Int, ragged

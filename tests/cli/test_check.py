@@ -7,7 +7,7 @@ import pytest
 
 import dpviz
 from dpviz.errors import DataError
-from dpviz.private.load.check import HEADING as CHECK_HEADING
+from dpviz.private.load.check import CHECK_HEADING
 from tests.commands import as_json, fails, refused, run
 
 BOX = "--bounds=0,0,1,1"

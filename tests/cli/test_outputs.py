@@ -13,7 +13,9 @@ import pytest
 import shapely
 
 import dpviz
+from dpviz.cli.outputs import claimed
 from dpviz.errors import ParameterError
+from dpviz.files.writing import mark
 from tests.commands import fails, refused, run
 
 BOX = "--bounds=0,0,1,1"
@@ -143,6 +145,22 @@ def test_a_claim_that_a_killed_command_left_is_none(folder):
     assert len([each for each in folder.iterdir() if each.name.endswith(".lock")]) == 1
     assert run("build", "points.csv", BOX, "-o", "new.parquet")[0] == 0
     assert not [each for each in folder.iterdir() if each.name.endswith(".lock")]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no such locks")
+def test_a_claim_is_refused_whose_holder_has_just_ended(folder, monkeypatch):
+    """The file that it opened is no longer the one at that path: two could hold one name."""
+    import fcntl
+
+    lock, flock = folder / f".dpviz.{mark(Path('new.parquet'))}.lock", fcntl.flock
+
+    def ended_first(file, how):
+        lock.unlink()
+        flock(file, how)
+
+    monkeypatch.setattr(fcntl, "flock", ended_first)
+    with pytest.raises(ParameterError, match="another command"), claimed("new.parquet"):
+        pytest.fail("two hold one name")
 
 
 def test_no_command_writes_over_what_it_reads(folder, streets):

@@ -13,7 +13,7 @@ import streamlit as st
 from dpviz.datasets import DATASETS
 from dpviz.domain import Domain
 from dpviz.errors import DpvizError
-from dpviz.private.load.check import check_points
+from dpviz.private.load.check import check_source
 from dpviz.private.load.data import load
 from dpviz.private.load.sources import public_extent
 from dpviz.ui.points.attributes_form import attributes_form
@@ -182,7 +182,7 @@ def _described(
             prefix,
             key,
             lambda: load(path, domain, public=public, name=name, **how),
-            lambda _data: check_points(path, domain, **how),
+            lambda _data: check_source(path, domain, **how),
         )
         title = Path(file.name).name
         return PointSource(data=handle, title=title, key=key, unit=unit, table=table)

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from dpviz.private.load.check import HEADING as CHECK_HEADING
+from dpviz.private.load.check import CHECK_HEADING
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.account import charge_visitor
 from dpviz.ui.shared.memory import remembered
