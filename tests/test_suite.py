@@ -11,6 +11,8 @@ import pytest
 from dpviz import Ledger
 from tests import leftovers, packages
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[1]
 KILLED = f"""
 import os, pathlib, signal, subprocess, time

@@ -309,6 +309,7 @@ def test_start_up_imports_nothing_heavy():
     assert loaded("import dpviz.api, dpviz.cli", HEAVY) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "beside"),
     [

@@ -35,6 +35,7 @@ def points(tmp_path):
     return path
 
 
+@pytest.mark.slow
 def test_build_query_info_export_keep_the_json_contract(points, tmp_path):
     output = tmp_path / "r.parquet"
     built = as_json("build", points, "-o", output, f"--bounds={BOUNDS}")
@@ -166,6 +167,7 @@ def test_the_exported_cells_are_rectangles_to_ask(points, tmp_path):
     assert [row["count"] for row in answers] == pytest.approx(exported["count"].tolist())
 
 
+@pytest.mark.slow
 def test_builds_of_sensitive_data_are_paid_by_the_ledger(points, tmp_path):
     output, file = tmp_path / "r.parquet", tmp_path / "ledger.sqlite"
     words = ["build", points, f"--bounds={BOUNDS}", "--ledger", file]
@@ -256,6 +258,7 @@ def test_an_option_of_a_variable_that_is_not_set_is_refused(words, points, tmp_p
         refused(tmp_path, ("build", points, bounds, *order), line)
 
 
+@pytest.mark.slow
 def test_bad_queries(points, tmp_path):
     output, empty = tmp_path / "r.parquet", tmp_path / "empty.csv"
     empty.write_text("west,south,east,north\n")
@@ -285,6 +288,7 @@ def test_a_file_of_points_outside_the_domain_is_an_empty_data_set(points, tmp_pa
     assert "3000" not in out
 
 
+@pytest.mark.slow
 def test_the_program_runs_as_a_process(points, tmp_path):
     program = [sys.executable, "-c", "from dpviz.cli import main; main()"]
     assert fails("query", "absent.parquet") == "error: absent.parquet: no such file\n"
@@ -326,6 +330,7 @@ def test_a_letter_that_the_output_s_encoding_lacks_ends_no_command(
     assert dpviz.read(output).header.epsilon == 1
 
 
+@pytest.mark.slow
 def test_expect_reads_no_records_and_compares_bounds():
     words = ["expect", f"--bounds={BOUNDS}", "--records", 20_000, "--method", "quad-opt"]
     answer = as_json(*words, "--max-per-unit", 2, "--per-unit", 3)
@@ -334,6 +339,7 @@ def test_expect_reads_no_records_and_compares_bounds():
     assert all(row["error"] > 0 for row in answer["bounds"])
 
 
+@pytest.mark.slow
 def test_expect_knows_of_time():
     words = ["expect", f"--bounds={BOUNDS}", "--records", 20_000]
     period = ["--time", "when", "--period", "2024-03-01,2024-04-01"]
@@ -341,6 +347,7 @@ def test_expect_knows_of_time():
     assert timed[1]["count"] != whole[1]["count"]  # of 0.1 to 1 % of area and period together
 
 
+@pytest.mark.slow
 def test_expect_says_what_it_tries_where_there_are_more_records():
     words = ["expect", f"--bounds={BOUNDS}", "--method", "ugrid", "--set", "cells=8"]
     code, out, _ = run(*words, "--records", 2_500_000)
@@ -396,6 +403,7 @@ def test_numbers_that_are_no_use_are_refused_and_not_rounded(tmp_path):
     assert "less than or equal to 1000000" in fails(*many)
 
 
+@pytest.mark.slow
 def test_no_release_of_an_evaluation_is_made_before_every_epsilon_is_known_to_be_one(
     tmp_path, monkeypatch
 ):

@@ -9,6 +9,8 @@ import dpviz
 from tests.commands import as_json, fails, refused, run
 from tests.headers import header_of, with_header
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def releases(tmp_path):

@@ -166,6 +166,7 @@ def test_who_matches_is_told_where_data_are_declared_public(folder):
     assert run("match", "r.parquet", "r.parquet", "--within", "0.1", *records)[0] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("far", "line"),
     [

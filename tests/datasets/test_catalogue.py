@@ -9,6 +9,7 @@ from dpviz.datasets.geography import BOUNDS, habitable, in_river, river_y, to_lo
 from dpviz.errors import DataError
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DATASETS)
 def test_is_as_described(name):
     row = dataset(name)
@@ -22,6 +23,7 @@ def test_is_as_described(name):
         assert column is None or len(row.table()[column]) == row.size
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(DATASETS.keys() - {"city-250k", "city-1m", "trips-200k"}))
 def test_is_repeatable(name):
     """Of those that differ in size alone the smallest."""
@@ -32,6 +34,7 @@ def test_is_repeatable(name):
             values[0] = values[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["city-50k", "city-250k", "trips-50k", "persons", "year"])
 def test_nobody_stands_in_the_sea_the_river_or_the_park(name):
     data = dataset(name)
