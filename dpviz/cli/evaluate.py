@@ -22,10 +22,10 @@ from dpviz.cli.data import (
     TRIPS,
     Data,
 )
-from dpviz.cli.groups import given, grouped, option, require_fit
+from dpviz.cli.groups import given, grouped, require_fit
 from dpviz.cli.options import Measures, Run
 from dpviz.cli.outputs import apart, claimed, space_in
-from dpviz.cli.root import Json, app, emit, numbers, progress, whole_numbers
+from dpviz.cli.root import app, emit, numbers, progress, whole_numbers
 from dpviz.errors import ParameterError, PrivacyError
 from dpviz.lists import distinct, words
 
@@ -219,17 +219,3 @@ def _require_files(output: str, plot: str | None, *inputs: str | None) -> None:
     if path.suffix.lower() not in {".png", ".svg", ".pdf"} or not path.parent.is_dir():
         raise ParameterError(f"plot {plot!r}: give a .png, .svg or .pdf in a folder that exists")
     space_in(path.parent, plot)
-
-
-@app.command()
-@grouped
-def ratios(
-    files: Annotated[list[str], typer.Argument(help="CSV files of 'dpviz evaluate'.")],
-    against: str = option("The method that counts as 1.", default="privtree"),
-    as_json: Json = False,
-) -> None:
-    """Geometric means of (mean relative error / that of one method) over evaluations."""
-    from dpviz.evaluation.ratios import error_ratios, means, table
-
-    by_method = error_ratios(files, against)
-    emit({"against": against, "ratios": means(by_method)}, as_json, table(by_method))

@@ -151,15 +151,6 @@ def require_csv(path: str | os.PathLike[str]) -> None:
         raise ParameterError(f"output {str(path)!r}: give a .csv file in a folder that exists")
 
 
-def rows_in(path: str | os.PathLike[str]) -> list[MeasureRow]:
-    """Read the rows of a file.
-
-    Raises:
-        DataError: not a file of rows.
-    """
-    return _parsed(Path(path).name, _text(Path(path)))[1]
-
-
 def _parsed(name: str, text: str) -> tuple[dict[str, Any] | None, list[MeasureRow]]:
     """The description in a file, if any, and its rows."""
     about, body = None, text

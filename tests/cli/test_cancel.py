@@ -13,7 +13,6 @@ import dpviz
 from dpviz import Ledger
 from dpviz.cli import interrupts, root
 from dpviz.cli.root import progress
-from dpviz.evaluation.rows import rows_in
 from tests.leftovers import HEARING
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="sends the signal of a POSIX terminal")
@@ -138,7 +137,7 @@ def test_an_evaluation_by_several_processes(tmp_path, interrupted):
     assert not [line for line in lines[:-1] if "%" not in line]
     # Rows stay, whole: the same command goes on from there.
     assert names(tmp_path) == ["rows.csv"]
-    assert rows_in(tmp_path / "rows.csv")
+    assert (tmp_path / "rows.csv").read_text().endswith("\n")
 
 
 @pytest.mark.slow

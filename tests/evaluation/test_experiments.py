@@ -12,7 +12,7 @@ from dpviz.evaluation import metrics
 from dpviz.evaluation.experiments import Experiment, run
 from dpviz.evaluation.plots import error_figure
 from dpviz.evaluation.points import PointBench
-from dpviz.evaluation.rows import COLUMNS, MeasureRow, RowFile, means, rows_in, summary
+from dpviz.evaluation.rows import COLUMNS, MeasureRow, RowFile, means, summary
 from dpviz.evaluation.truth import exact_counts, nonempty, public_records
 from dpviz.queries.workloads import workload
 from tests.commands import as_json, fails
@@ -122,7 +122,7 @@ def test_stopping_keeps_whole_builds_and_resuming_adds_the_rest(bench, tmp_path)
         resumed.append(rows)
     assert fractions == [0.2, 0.4, 0.6, 0.8, 1.0]  # builds, not rows
     assert output.read_text().startswith(before)
-    keys = list(dict.fromkeys(row.key for row in rows_in(output)))
+    keys = list(dict.fromkeys(row.key for row in RowFile(output, bench.about).rows))
     assert keys == plan.keys(bench.sizes)
     assert sorted(each.name for each in tmp_path.iterdir()) == ["errors.csv"]
     half = next(run(bench, plan, done=[("privtree", 0.5, "small", 0)]))

@@ -1,6 +1,7 @@
 """Reproductions: what they measure, and the pages they write."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.spatial
 
@@ -12,8 +13,12 @@ from dpviz.evaluation import figures
 from dpviz.evaluation.experiments import SECONDS
 from dpviz.evaluation.figures import fanout, heights, kdtrees, matching, medians, reproduce, shapes
 from dpviz.evaluation.figures.report import Reproduction, Statement
-from dpviz.evaluation.rows import MeasureRow, rows_in
+from dpviz.evaluation.rows import MeasureRow
 from tests.commands import fails, run
+
+
+def rows_in(path):
+    return [MeasureRow(*row) for row in pd.read_csv(path).itertuples(index=False)]
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 import dpviz
 from dpviz.errors import DataError, ParameterError, PrivacyError
 from dpviz.evaluation.points import PointBench
-from dpviz.evaluation.rows import COLUMNS, MeasureRow, RowFile, rows_in
+from dpviz.evaluation.rows import COLUMNS, MeasureRow, RowFile
 from dpviz.evaluation.truth import records_digest
 from dpviz.queries.workloads import workload
 
@@ -107,4 +107,4 @@ def test_a_link_to_rows_stays_a_link(output, tmp_path):
     (tmp_path / "link.csv").symlink_to(output)
     RowFile(tmp_path / "link.csv", about()).append(rows_at(repeat=1))
     assert (tmp_path / "link.csv").is_symlink()
-    assert rows_in(output) == rows_at() + rows_at(repeat=1)
+    assert RowFile(output, about()).rows == rows_at() + rows_at(repeat=1)
