@@ -183,10 +183,36 @@ class Data:
         frame = self.frame
         return [frame.areas, frame.alphabet, frame.leaves, *words(frame.graph, "--graph")]
 
-    @property
-    def reading(self) -> dict[str, Any]:
-        """Arguments of :func:`dpviz.load` that every source takes."""
-        return {**vars(self.units), **given(self.forms), "table": self.table}
+    def arguments(self, source: str) -> tuple[Any, dict[str, Any]]:
+        """The public frame, and the arguments of :func:`dpviz.load` beside it.
+
+        Raises:
+            ParameterError: an option that this kind of data needs is missing.
+        """
+        from dpviz.sequences.alphabet import alphabet_of
+
+        kind, frame = self.kind(source), self.frame
+        cutting = {"side": frame.side, "gap": frame.gap, "neighbours": frame.steps or None}
+        if kind == CITY_TRIPS:
+            frame.road_graph(None)
+            return None, {"kind": "roads", **self.clock.steps()}
+        if kind == CITY_PLACES:
+            return None, {"kind": "sequences", "cells": frame.leaf_cells(), **cutting}
+        how = {**vars(self.units), **given(self.forms), "table": self.table}
+        if kind == TRIPS:
+            how |= {"columns": self.places.names or None, "drop_unknown": frame.drop_unknown}
+            return frame.road_graph(self.places.crs), how | self.clock.steps()
+        if kind == SYMBOLS:
+            columns = None if frame.column is None else (frame.column,)
+            how |= {"columns": columns, "drop_unknown": frame.drop_unknown}
+            return alphabet_of(frame.alphabet or ""), how
+        how |= self.places.reading()
+        if kind != PLACES:
+            return self.places.domain(source, self.clock, self.attributes), how
+        cells = frame.leaf_cells()
+        place = self.place_box() if cells is None or self.places.bounds else cells.domain
+        how |= {"kind": "sequences", "cells": cells, "time": self.person_time()}
+        return place, how | cutting
 
     def load(
         self,
@@ -210,40 +236,19 @@ class Data:
             ParameterError: an option that this kind of data needs is missing.
             DataError: the source cannot be read so.
         """
-        from dpviz.datasets.geography import CITY
         from dpviz.private.areas import AreaData
-        from dpviz.sequences.alphabet import alphabet_of
 
-        kind, frame = self.kind(source), self.frame
-        how = {**self.reading, "public": public, "name": name}
-        if kind == CITY_TRIPS:
-            frame.road_graph(None)
-            steps: dict[str, Any] = self.clock.steps()
-            return dpviz.load(CITY, kind="roads", **steps)
-        if kind == TRIPS:
-            how |= {"columns": self.places.names or None, "drop_unknown": frame.drop_unknown}
-            graph = frame.road_graph(self.places.crs)
-            return dpviz.load(source, graph, **self.clock.steps(), **how)
-        if kind == SYMBOLS:
-            columns = None if frame.column is None else (frame.column,)
-            how |= {"columns": columns, "drop_unknown": frame.drop_unknown}
-            return dpviz.load(source, alphabet_of(frame.alphabet or ""), **how)
-        if kind in (PLACES, CITY_PLACES):
-            cells = frame.leaf_cells()
-            cutting: dict[str, Any] = {
-                "side": frame.side,
-                "gap": frame.gap,
-                "neighbours": frame.steps or None,
-            }
-            if kind == CITY_PLACES:
-                return dpviz.load(CITY, kind="sequences", cells=cells, **cutting)
-            place = self.place_box() if cells is None or self.places.bounds else cells.domain
-            how |= self.places.reading() | cutting | {"cells": cells, "time": self.person_time()}
-            return dpviz.load(source, place, kind="sequences", **how)
-        how |= self.places.reading() | points
+        kind = self.kind(source)
         if areas is not None:
-            return AreaData(dpviz.load(source, areas.domain, **how), areas)
-        return dpviz.load(source, self.places.domain(source, self.clock, self.attributes), **how)
+            how = {**vars(self.units), **given(self.forms), **self.places.reading(), **points}
+            handle = dpviz.load(
+                source, areas.domain, table=self.table, public=public, name=name, **how
+            )
+            return AreaData(handle, areas)
+        domain, how = self.arguments(source)
+        if kind not in (CITY_TRIPS, CITY_PLACES):
+            how |= {"public": public, "name": name}
+        return dpviz.load(source, domain, **how, **(points if kind == POINTS else {}))
 
     def person_time(self) -> str:
         """The column of the time of places in time.
