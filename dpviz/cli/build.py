@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dpviz.cli.data import AREAS, POINTS, RELEASES, SYMBOLS, TAKES, Data
+from dpviz.cli.data import POINTS, RELEASES, SYMBOLS, TAKES, Data
 from dpviz.cli.described import described
 from dpviz.cli.groups import given, grouped, option, require_fit
 from dpviz.cli.options import Bits, Order
@@ -74,7 +74,6 @@ def build(
     stated = {name: value for name, value in beside.items() if value is not None}
     require_fit(kind, given(data) | stated, TAKES)
     for_what = workload_rule(workload) if kind == POINTS else lambda _: workload
-    areas = data.areas(source) if kind == AREAS else None
     name, parameters = method or METHODS[RELEASES[kind]], settings(order.parameters)
     chosen = method_with(name, RELEASES[kind], parameters)
     if want:
@@ -91,7 +90,7 @@ def build(
             raise ParameterError("--declare-public goes with --public: give both, or neither")
         how: dict[str, Any] = {"public": order.public or None, "name": order.dataset}
         how |= {"bits": bits, "progress": progress()}
-        handle = data.load(source, areas, **how)
+        handle = data.load(source, **how)
         if handle.public and order.purpose:
             raise ParameterError(
                 "--purpose is what the ledger notes, which public data do not enter: leave it out"

@@ -184,7 +184,7 @@ class Data:
         return [frame.areas, frame.alphabet, frame.leaves, *words(frame.graph, "--graph")]
 
     def arguments(self, source: str) -> tuple[Any, dict[str, Any]]:
-        """The public frame, and the arguments of :func:`dpviz.load` beside it.
+        """The public frame, and the arguments of :func:`dpviz.load` beside the domain.
 
         Raises:
             ParameterError: an option that this kind of data needs is missing.
@@ -207,7 +207,9 @@ class Data:
             how |= {"columns": columns, "drop_unknown": frame.drop_unknown}
             return alphabet_of(frame.alphabet or ""), how
         how |= self.places.reading()
-        if kind != PLACES:
+        if kind == AREAS:
+            return self.areas(source), how
+        if kind == POINTS:
             return self.places.domain(source, self.clock, self.attributes), how
         cells = frame.leaf_cells()
         place = self.place_box() if cells is None or self.places.bounds else cells.domain
@@ -215,22 +217,15 @@ class Data:
         return place, how | cutting
 
     def load(
-        self,
-        source: str,
-        areas: Areas | None = None,
-        *,
-        public: bool | None,
-        name: str | None = None,
-        **points: Any,
+        self, source: str, *, public: bool | None, name: str | None = None, **points: Any
     ) -> Any:
         """The handle of a source.
 
         Args:
             source: of any kind.
-            areas: that points are counted by.
             public: whether the owner declares the records public.
             name: the ledger's of the data set.
-            **points: further arguments of points alone.
+            **points: further arguments of points and areas alone.
 
         Raises:
             ParameterError: an option that this kind of data needs is missing.
@@ -239,16 +234,14 @@ class Data:
         from dpviz.private.areas import AreaData
 
         kind = self.kind(source)
-        if areas is not None:
-            how = {**vars(self.units), **given(self.forms), **self.places.reading(), **points}
-            handle = dpviz.load(
-                source, areas.domain, table=self.table, public=public, name=name, **how
-            )
-            return AreaData(handle, areas)
         domain, how = self.arguments(source)
         if kind not in (CITY_TRIPS, CITY_PLACES):
             how |= {"public": public, "name": name}
-        return dpviz.load(source, domain, **how, **(points if kind == POINTS else {}))
+        if kind in (POINTS, AREAS):
+            how |= points
+        if kind == AREAS:
+            return AreaData(dpviz.load(source, domain.domain, **how), domain)
+        return dpviz.load(source, domain, **how)
 
     def person_time(self) -> str:
         """The column of the time of places in time.
