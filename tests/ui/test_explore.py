@@ -123,12 +123,6 @@ def test_resampling_the_noise_changes_the_answer_but_not_the_truth():
     assert app.query_params["seed"] == "1"
 
 
-def test_nothing_of_a_comparison_stays_in_the_address():
-    """After Back, what Compare had still been sending stood in it from then on."""
-    app = healthy(opened(**{"a.method": "privtree", "b.method": "ugrid"}).run())
-    assert not [name for name in app.query_params if "." in name]
-
-
 @pytest.mark.parametrize("view", ["window", "film", "small", "difference"])
 def test_a_rectangle_outside_is_one_clear_line_however_time_is_looked_at(view):
     """Three of the looks ended in a traceback, and took the downloads with them."""
