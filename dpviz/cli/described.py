@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from dpviz.cli.root import in_line
 
 if TYPE_CHECKING:
-    from dpviz.build import Handle, SequenceData
+    from dpviz.private.handle import Handle
+    from dpviz.private.sequences import SequenceData
     from dpviz.releases.counts import AreaRelease, PointRelease, RoadRelease
     from dpviz.releases.release import Release
     from dpviz.releases.sequences.release import SequenceRelease
@@ -25,7 +26,7 @@ def described(release: Release, data: Handle[Any]) -> Facts:
 
 def point_facts(release: PointRelease) -> Facts:
     """Size of a release of points."""
-    nodes = release.table[0]
+    nodes = release.side_by_side
     facts = {"nodes": len(nodes), "leaves": int(nodes.leaf.sum()), "depth": nodes.depth}
     size = f"{facts['nodes']:,} nodes, {facts['leaves']:,} leaves, depth {facts['depth']}"
     header = release.header

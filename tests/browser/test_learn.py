@@ -7,8 +7,8 @@ from dpviz.ui.lessons.turning import chapters
 from tests.browser.test_pages import (
     OF_COLOURS,
     OF_SIZE,
+    is_open_to_everyone,
     lasting_violations,
-    looks_as_it_did_and_is_open_to_everyone,
     settled,
     unfold,
 )
@@ -31,7 +31,7 @@ def test_all_chapters_are_walked_by_keyboard_suit_a_phone_and_are_open_to_everyo
     page.goto(f"{app}/learn?epsilon=0.5", wait_until="commit")
     settled(page)
     a_printed_chapter_is_of_words_and_maps_alone(page)
-    looks_as_it_did_and_is_open_to_everyone(page, "learn")
+    is_open_to_everyone(page, "learn")
     looks = [suits_a_dark_phone, suits_a_light_screen]
     for number, (name, chapter) in enumerate(chapters().items()):
         if number:

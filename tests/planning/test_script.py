@@ -25,7 +25,7 @@ EVENTS = "crashes.csv --public --seed=7 --graph=nodes.csv,edges.csv"
 TRIPS = "trips.csv --public --seed=7 --graph=nodes.csv,edges.csv"
 PLACES = "visits.csv --public --seed=7 --bounds=-1,50,1,52 --time=at --unit=who --max-per-unit=3"
 PAIRS = "visits.csv --public --seed=7 --columns=x,y,x2,y2 --bounds=-1,50,-1,50,1,52,1,52"
-FILE = "visits.csv --public --seed=7 --x=x --y=y --bounds=-1,50,1,52"
+FILE = "visits.csv --public --seed=7 --columns=x,y --bounds=-1,50,1,52"
 
 
 def same(one, other):
@@ -79,7 +79,7 @@ def folder(tmp_path, monkeypatch):
         "city-50k --seed=7 --areas=h3:5",
         f"{FILE} --areas='rect=-1,50,0,51.5;rect=0,51,.5,52'",
         f"{FILE} --method=ugrid --set=cells=4 --time=at --period=2024-01-01,2024-01-15 --every=2w",
-        f"{FILE} --method=ugrid --workload=uniform=3,hot",
+        f"{FILE} --method=ugrid --workload=districts",
         f"{FILE} --method=hot_grid --workload=hot --set=side=0.2",
         f"{FILE} --method=hot_grid --workload=WORKLOAD",
         f"{PAIRS} --method=ugrid --set=cells=3",

@@ -12,11 +12,11 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from dpviz.errors import ParameterError
 from dpviz.evaluation.audit import audit
-from dpviz.evaluation.audits import group, settings, small
+from dpviz.evaluation.audits import small
 from dpviz.evaluation.exact import chain_losses
 from dpviz.evaluation.sequence_audit import ALPHABET, FEATURES, features, pairs
+from dpviz.evaluation.subject import neighbours_of
 from dpviz.methods import of_kind
 from dpviz.methods.sequences.base import SequenceMethod, SequenceTask, parameter
 from dpviz.methods.sequences.markov import Markov
@@ -25,7 +25,6 @@ from dpviz.private.events import events_of
 from dpviz.private.mechanisms.noise import SimulatedNoise, geometric
 from dpviz.private.sequences import Sequences
 from dpviz.sequences.grams import GramTree
-from tests.commands import as_json
 
 from .test_contract import PRIVATE
 
@@ -76,15 +75,6 @@ def test_nothing_that_claims_epsilon_is_refuted(name):
 
 
 @pytest.mark.slow
-@pytest.mark.campaign
-@pytest.mark.parametrize("epsilon", [0.5, 3.0])
-@pytest.mark.parametrize("name", PRIVATE)
-def test_nothing_that_claims_epsilon_is_refuted_by_many_trials(name, epsilon):
-    """Four thousand here; ``dpviz audit sequences`` runs more."""
-    assert not audit(small(name), epsilon, trials=4_000, confidence=SURE).violates
-
-
-@pytest.mark.slow
 def test_the_mechanism_that_chooses_strings_is_audited_with_power():
     """One choice: the loss is at most 1, and reached where the others weigh much."""
     result = audit(small("topk_em", k=1), 1.0, trials=4_000, confidence=SURE)
@@ -109,38 +99,18 @@ def test_the_exact_loss_of_split_decisions_is_what_their_share_pays(size, epsilo
 
 def test_neighbours_differ_by_one_sequence_of_at_most_l_top_events():
     cases = list(pairs(0.5, 3))
-    assert len({case.name for case in cases}) == len(cases) >= 8
-    for case in cases:
-        larger, smaller = (Sequences.of(case.rows(more)) for more in (True, False))
+    assert len({name for name, *_ in cases}) == len(cases) >= 8
+    for case, (*_, target) in zip(neighbours_of(cases, Sequences.of), cases, strict=True):
+        larger, smaller = case.larger, case.smaller
         assert len(larger) == len(smaller) + 1
-        assert tuple(larger[len(smaller)].tolist()) == case.target
+        assert tuple(larger[len(smaller)].tolist()) == target
         assert events_of(larger, 3, 3).truncated >= 0
 
 
 @pytest.mark.parametrize("name", sorted(of_kind("sequences")))
 def test_every_model_has_every_feature(name):
-    for case in pairs(1.0, 3):
-        larger = Sequences.of(case.rows(more=True))
-        task = SequenceTask(larger, ALPHABET, Budget(1e6), SimulatedNoise(1))
+    for case in neighbours_of(pairs(1.0, 3), Sequences.of):
+        task = SequenceTask(case.larger, ALPHABET, Budget(1e6), SimulatedNoise(1))
         values = features(small(name).build(task), case.target)
         assert len(values) == len(FEATURES)
         assert np.isfinite(values).all()
-
-
-def test_the_command_audits_a_sequence_method():
-    output = as_json("audit", "truncate", "--trials", "100", "--set", "l_top=2")
-    assert (output["method"], output["guarantee"], output["violates"]) == ("truncate", "none", True)
-    assert output["parameters"]["l_top"] == 2
-
-
-@pytest.mark.parametrize(("word", "message"), [("ngrm", "did you mean ngram"), ("xyz", "dpviz")])
-def test_an_unknown_method_is_one_clear_line(word, message):
-    with pytest.raises(ParameterError, match=f"unknown method '{word}': .*{message}"):
-        small(word)
-
-
-def test_groups_name_settings_of_one_kind_or_all():
-    assert settings("sequences") == sorted(of_kind("sequences"))
-    assert set(settings("sequences")) < set(group("all"))
-    assert group("ALL") == group("all")
-    assert group("markov") is None

@@ -131,7 +131,7 @@ def test_kinds_and_values_are_declared_paid_for_and_made_again_by_the_command(tm
     app.session_state["publish.step"] = 3
     app.run()
     assert errors(app) == []
-    assert "Kind" in [each.label for each in app.get("button_group")]
+    assert "Kinds" in [each.label for each in app.selectbox]
 
 
 def test_of_several_sheets_one_is_chosen_and_named_in_the_command(tmp_path):

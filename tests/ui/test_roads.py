@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 from dpviz import Ledger
-from dpviz.build import load, read_graph
 from dpviz.domain.cycles import DAYS
 from dpviz.errors import DomainError
 from dpviz.exports.scenes import scene_page
 from dpviz.methods import METHODS, names
+from dpviz.private.load.data import load
 from dpviz.private.load.roads import city_trips
 from dpviz.private.roads import exact_visits
+from dpviz.releases.roads.graph_file import read_graph
 from dpviz.render.basemap import city_ground
 from dpviz.render.roads import (
     degrees,
@@ -167,9 +168,12 @@ def test_the_owner_s_exact_facts_of_own_files_stand_behind_a_press(form):
 
 def test_a_graph_that_cannot_be_read_is_said_in_sight():
     app, edges = opened(data="files"), "id,from,to\n1,a,a\n"
-    for nodes, line in ((NODES, "'src' in edges"), ("node,lon\na,0\n", "'lat' in nodes")):
+    for nodes, line in (
+        (NODES, "edge table has no column 'src'"),
+        ("node,lon\na,0\n", "node table has no column 'lat'"),
+    ):
         with_trips(app, "walks.csv", "trip,edge\n1,1\n", {"nodes.csv": nodes, "edges.csv": edges})
-        assert f"no column {line}" in app.main.error[0].value
+        assert line in app.main.error[0].value
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz.cores import at_once, side_by_side, strips
 from dpviz.domain.crs import cut_order
 from dpviz.errors import ParameterError
 from dpviz.methods.points.base import PointMethod, parameter
@@ -20,6 +19,7 @@ from dpviz.private.index import PointIndex
 from dpviz.private.mechanisms.noise import Noise, geometric_at, geometric_variance
 from dpviz.progress import checkpoint
 from dpviz.trees.consistency import combine, downward
+from dpviz.trees.cores import at_once, side_by_side, strips
 from dpviz.trees.decomposition import MAX_NODES, Decomposition
 from dpviz.trees.density import refine
 from dpviz.trees.lattice import STRIP, Codes, Float, Int, unmorton
@@ -152,23 +152,9 @@ class CellTree:
             lo=lo, hi=hi, parent=self.parent, count=count, variance=variance
         )
 
-    def with_leaf_counts(
-        self, noise: Noise, budget: Budget, *, shrink: bool = False, slopes: bool = False
-    ) -> Decomposition:
-        """All that is left of the budget on the leaves; an inner count is the sum of its leaves.
-
-        Args:
-            noise: where noise comes from.
-            budget: what pays.
-            shrink: non-negative, shrunk estimates inside their parents' totals.
-            slopes: a density inside the leaves that follows their neighbours, as sub-cells.
-        """
-        parent = self.parent
-        sums = leaf_sums(parent, self.counts(), budget, noise)
-        if shrink or slopes:
-            sums = (drawn if shrink else downward)(parent, *sums)
-        nodes = self.decomposition(*sums)
-        return refine(nodes) if slopes else nodes
+    def with_leaf_counts(self, noise: Noise, budget: Budget) -> Decomposition:
+        """All that is left of the budget on the leaves; an inner count is the sum of its leaves."""
+        return self.decomposition(*leaf_sums(self.parent, self.counts(), budget, noise))
 
 
 @dataclass(frozen=True, kw_only=True)

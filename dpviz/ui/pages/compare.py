@@ -74,7 +74,6 @@ def _built_from_data(explored: dict[str, str]) -> None:
         for seed, (side, choice) in enumerate(zip("AB", choices, strict=True))
     }
     maps_and_answers(KEY, compared, source, series, partial(film_answers, KEY, source, choices))
-    st.header("Accuracy by ε", anchor=False)
     accuracy_panel(f"{KEY}.errors", source, [choice.described for choice in choices])
     link = {"data": source.key if source.backdrop else None, **sides_link(choices)}
     permalink.remember(KEY, FIELDS, link)

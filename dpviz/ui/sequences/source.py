@@ -12,22 +12,17 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from dpviz.build import (
-    CITY,
-    Cells,
-    SequenceData,
-    alphabet_of,
-    cells_of,
-    check_places,
-    check_sequences,
-    grid_cells,
-    has_header,
-    load,
-    public_extent,
-)
 from dpviz.datasets import DATASETS
+from dpviz.datasets.geography import CITY
 from dpviz.domain import Domain
+from dpviz.private.load.check import check_source
+from dpviz.private.load.data import load
+from dpviz.private.load.sequences import has_header
+from dpviz.private.load.sources import public_extent
+from dpviz.private.sequences import SequenceData
+from dpviz.releases.sequences.cells import Cells, cells_of, grid_cells
 from dpviz.render.projection import to_degrees
+from dpviz.sequences.alphabet import alphabet_of
 from dpviz.ui.points.columns_form import columns_form, time_format_form
 from dpviz.ui.sequences.cells_form import Cutting, cutting_form
 from dpviz.ui.shared import permalink
@@ -177,7 +172,7 @@ def _places(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource 
             **how,
         )
 
-    data = read_once(prefix, key, read, lambda _data: check_places(path, domain, **how))
+    data = read_once(prefix, key, read, lambda _data: check_source(path, domain, **how))
     boxes = _boxes(grid_cells(domain, cutting.side))
     return SequenceSource(data=data, key=key, link={"data": PLACES}, places=boxes)
 
@@ -218,7 +213,7 @@ def _symbols(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource
         prefix,
         key,
         lambda: load(path, alphabet_of(words), public=public, name=name, **how),
-        lambda _data: check_sequences(path, words, **how),
+        lambda _data: check_source(path, alphabet_of(words), **how),
     )
     return SequenceSource(data=data, key=key, link={"data": SYMBOLS})
 
