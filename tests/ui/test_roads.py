@@ -68,14 +68,6 @@ def test_streets_in_metres_that_are_called_degrees_are_refused(tmp_path):
         ground(graph, "streets")
 
 
-def test_more_streets_than_a_map_holds_are_answered_without_one(monkeypatch):
-    monkeypatch.setattr("dpviz.ui.roads.map_answer.MOST", 1_000)
-    app = opened(**{"from": "5790", "to": "4200", "seed": "3"})
-    assert "Noisy total after truncation" in metrics(app)
-    assert any("11,105 streets are too many for a map" in each.value for each in app.info)
-    assert not app.get("bidi_component")
-
-
 def test_a_hopeless_epsilon_is_said_plainly():
     app = opened(epsilon="0.01", method="dwork")
     assert "does not beat answering zero" in app.warning[0].value
