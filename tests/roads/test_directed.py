@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from dpviz.build import build
 from dpviz.errors import DataError
-from dpviz.private.load.graphs import read_graph
 from dpviz.private.roads import RoadData, exact_visits
+from dpviz.releases.roads.graph_file import read_graph
 from dpviz.releases.store import from_arrow
 from dpviz.roads.decompose import min_cut
 from dpviz.roads.generate import clustered_workload, commuter_trips

@@ -6,8 +6,8 @@ import pytest
 import shapely
 
 from dpviz.errors import DataError, DomainError, ParameterError
-from dpviz.private.load.graphs import city, read_graph, workload_of
 from dpviz.private.load.roads import read_trips
+from dpviz.releases.roads.graph_file import city, read_graph, workload_of
 from tests.geojson import collection, feature
 
 from .conftest import tables

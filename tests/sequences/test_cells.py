@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 import dpviz
 from dpviz.build import build
 from dpviz.errors import DataError, ParameterError, ReleaseError
-from dpviz.private.load.cells import Cells, cells_of, grid_cells, leaf_cells
 from dpviz.private.load.sequences import city_sequences, read_places
+from dpviz.releases.sequences.cells import Cells, cells_of, grid_cells, leaf_cells
 from dpviz.releases.store import read, save
 from tests.commands import as_json, fails
 from tests.strategies import trees

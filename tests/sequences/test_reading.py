@@ -22,12 +22,13 @@ from dpviz.errors import (
     ReleaseError,
 )
 from dpviz.methods import of_kind
-from dpviz.private.load.cells import cell_sequences, grid_cells
-from dpviz.private.load.sequences import alphabet_of, read_places, read_sequences
+from dpviz.private.load.sequences import read_places, read_sequences
+from dpviz.private.load.visits import cell_sequences
 from dpviz.private.sequences import SequenceData, Sequences
 from dpviz.releases.files import KEY
+from dpviz.releases.sequences.cells import grid_cells
 from dpviz.releases.store import from_arrow, save
-from dpviz.sequences.alphabet import Alphabet
+from dpviz.sequences.alphabet import Alphabet, alphabet_of
 from tests.commands import as_json, fails, run
 
 from .cases import ABC, lists, public
@@ -267,12 +268,8 @@ def test_places_in_a_file_are_bounded_per_person(tmp_path):
     data = read_places(path, UNIT, unit="who", time="when", side=4, max_per_unit=3)
     assert len(data._sequences) == 6  # of ten days each, a gap after every one
     assert data.unit == "one who with at most 3 sequences"
-    with pytest.raises(DataError, match="missing or no number"):
-        cell_sequences(np.zeros((1, 2)), [1], [np.nan], grid_cells(UNIT, 4), 1.0)
     with pytest.raises(ParameterError, match="gap=-1: give the session gap in hours"):
         read_places(path, UNIT, unit="who", time="when", gap=-1)
-    with pytest.raises(ParameterError, match="gap=0"):
-        cell_sequences(np.zeros((1, 2)), [1], [0.0], grid_cells(UNIT, 4), 0.0)
 
 
 @pytest.mark.parametrize(
