@@ -150,7 +150,6 @@ class WorkloadEntry(Strict):
 
     name: Word
     side: NotNegative | None = None
-    shares: Annotated[list[NotNegative], Field(max_length=100)] = []
 
 
 class MapExtra(Extra):

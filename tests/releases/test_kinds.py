@@ -1,7 +1,6 @@
 """Releases of records of several kinds: a tree for each, counts and shares, files, the commands."""
 
 import json
-from pathlib import Path
 
 import geopandas
 import numpy as np
@@ -14,11 +13,10 @@ from dpviz.errors import DataError, DomainError
 from dpviz.releases.points.quotient import quotients
 from dpviz.releases.points.window import during
 from dpviz.render.kinds import overlay_scene, share_scene
-from tests.commands import as_json, blocks, fails, run_commands
+from tests.commands import as_json, fails
 from tests.commands import run as cli
 from tests.private.load.stability import distance
 
-PAGE = Path(__file__).parents[2] / "assets" / "kinds.md"
 KINDS = ("bike", "walk", "other")
 BOX = dpviz.Domain.from_bounds([0, 0, 8, 8], ("x", "y"), kind="mode", kinds=KINDS)
 QUARTER = [0, 0, 4, 4]
@@ -273,22 +271,3 @@ def test_the_commands_know_kinds(tmp_path):
     assert "no kind 'car': choose one of bike, walk" in err
     err = fails("build", source, "-o", tmp_path / "s.parquet", *PLACES[:-2])
     assert "--kind and --kinds go together" in err
-
-
-def test_the_commands_of_the_page_run(tmp_path, monkeypatch):
-    """Every command on the page about kinds and values, on a file as it describes."""
-    random = np.random.default_rng(0)
-    table = pd.DataFrame(
-        {
-            "lon": random.normal(-73.97, 0.03, 2_000),
-            "lat": random.normal(40.76, 0.03, 2_000),
-            "mode": random.choice(["bike", "walk", "bus"], 2_000),
-            "fare": random.gamma(2, 6, 2_000),
-            "rider": random.integers(0, 700, 2_000),
-        }
-    )
-    table.to_parquet(tmp_path / "rides.parquet")
-    monkeypatch.chdir(tmp_path)
-    assert len(run_commands(PAGE)) >= 4
-    (example,) = blocks("python", PAGE)
-    exec(example, {})

@@ -179,22 +179,6 @@ def test_one_trip_more_changes_one_step(streets):
     assert [bool(each) for each in moved] == [at == step[59] for at in range(7)]
 
 
-def test_no_trip_at_all_is_like_any_other_number(streets, workload):
-    """Steps without a trip: nothing tells that there was none."""
-    empty = RoadData("grid", streets, Paths.of([]), steps=DAYS, step=np.zeros(0, dtype=np.int64))
-    for name in ("min+best+tru", "flows", "freqitem", "normalization"):
-        release = dpviz.build(empty, name, 1.0, workload=workload, ledger=None)
-        assert len(release.parts) == 7
-        assert np.isfinite(release.answers.count).all()
-
-
-def test_exports_have_a_row_for_each_edge_and_step(release):
-    frame = release.to_geopandas()
-    assert len(frame) == 7 * len(release.frame.graph)
-    first = frame[frame["t0"] == np.datetime64("2024-03-04")]
-    np.testing.assert_array_equal(first["count"], release.parts[0].answers.count)
-
-
 def test_a_damaged_file_is_refused(release, tmp_path):
     table = release.to_arrow()
     broken = {
