@@ -24,7 +24,7 @@ def check(
     as_json: Json = False,
 ) -> None:
     """Tell the owner, EXACTLY, which records would be dropped and why; no part of any release."""
-    from dpviz.build import CHECK_HEADING
+    from dpviz.private.load.check import CHECK_HEADING
 
     kind = data.kind(source)
     if kind not in CHECKED:
@@ -40,8 +40,9 @@ def check(
 
 
 def _checked(source: str, kind: str, data: Data) -> tuple[dict[str, int], str]:
-    from dpviz.build import alphabet_of, check_source
+    from dpviz.private.load.check import check_source
     from dpviz.roads.steps import Steps
+    from dpviz.sequences.alphabet import alphabet_of
 
     frame, places, read = data.frame, data.places, data.reading
     if kind == TRIPS:

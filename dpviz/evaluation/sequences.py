@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.build import SequenceData, cells_of
 from dpviz.errors import DataError, ParameterError
 from dpviz.evaluation.experiments import SECONDS, Build, Measures, parsed, timed
 from dpviz.evaluation.rows import MeasureRow, grouped
@@ -27,6 +26,8 @@ from dpviz.evaluation.trajectories import MEASURES, Trajectories, measures
 from dpviz.methods import method as find_method
 from dpviz.methods import method_with
 from dpviz.methods.sequences.base import SequenceMethod
+from dpviz.private.sequences import SequenceData
+from dpviz.releases.sequences.cells import cells_of
 from dpviz.sequences.grams import Ranking
 from dpviz.sequences.places import drawn_places
 from dpviz.trees.lattice import Float, Int, ragged

@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from dpviz.build import CITY, cells_of
+from dpviz.datasets.geography import CITY
 from dpviz.lists import listed, words
 from dpviz.planning.code import FILE, WORKLOAD, Code, arguments, options_of, shell
 from dpviz.planning.script import Script, dataset_of, settings_of, unit_of
 from dpviz.releases.counts import RoadRelease, is_areas, is_points, is_roads
 from dpviz.releases.release import Release
+from dpviz.releases.sequences.cells import cells_of
 from dpviz.releases.sequences.release import SequenceRelease
 
 GRAPH, CELLS, TIME = "GRAPH", "RELEASE", "TIME"

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.build import DataHandle
 from dpviz.evaluation.truth import (
     exact_counts,
     exact_in_regions,
@@ -17,6 +16,7 @@ from dpviz.evaluation.truth import (
     without_noise,
 )
 from dpviz.planning.candidates import Caution
+from dpviz.private.handle import DataHandle
 from dpviz.queries.wishes import Wish
 from dpviz.releases.counts import PointRelease
 from dpviz.releases.points.promises import asked, places_of, within, worst

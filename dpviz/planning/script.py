@@ -249,7 +249,8 @@ def dataset_of(header: Header, source: str | None) -> str | None:
 
     By the file's they would be paid for from an account of their own, once more.
     """
-    from dpviz.build import account_key, clean_name
+    from dpviz.private.ledger import account_key
+    from dpviz.private.ledger.names import clean_name
 
     if source is None or not header.source:
         return None

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from dpviz.build import DataHandle
 from dpviz.checks import require, texts
 from dpviz.domain import Domain
 from dpviz.errors import DomainError, ParameterError
@@ -23,6 +22,7 @@ from dpviz.planning.candidates import (
 from dpviz.planning.proxy import proxy_records
 from dpviz.planning.script import Script
 from dpviz.planning.trial import CEILING, Trial, area_source
+from dpviz.private.handle import DataHandle
 from dpviz.progress import Progress, silent
 from dpviz.queries.wishes import Wish, parse_all
 from dpviz.releases.counts import CountRelease, PointRelease

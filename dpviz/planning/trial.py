@@ -9,12 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.build import Areas, DataHandle, areas_of, build
+from dpviz.build import build
 from dpviz.errors import DataError, ParameterError
 from dpviz.evaluation.truth import exact_by_area
 from dpviz.planning.candidates import SYNTHETIC, Candidate, Caution
 from dpviz.planning.places import Answered, answered, placed
+from dpviz.private.handle import DataHandle
 from dpviz.queries.wishes import Wish
+from dpviz.releases.areas.partition import Areas
+from dpviz.releases.areas.source import areas_of
 from dpviz.releases.points.promises import within, worst
 from dpviz.trees.lattice import Float
 

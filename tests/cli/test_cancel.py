@@ -79,7 +79,7 @@ def names(folder):
 
 def test_while_modules_load():
     """The handler comes first: a heavy library is being read when the signal arrives."""
-    code = "import sys; sys.argv[0] = 'dpviz'; from dpviz_command import program; program()"
+    code = "import sys; sys.argv[0] = 'dpviz'; from dpviz.__main__ import program; program()"
     process = subprocess.Popen(
         [sys.executable, "-X", "importtime", "-c", code, "info", "nothing.parquet"],
         stdout=subprocess.PIPE,

@@ -213,7 +213,7 @@ BEFOREHAND = {
         (["--epsilon", "0"], "positive"),
     ],
     "points": [
-        (["-o", "lost/out.parquet"], "the folder does not exist"),
+        (["-o", "lost/out.parquet"], "in a folder that exists"),
         (["-o", "out.csv"], "give a .parquet file"),
         (["-o", "out\udcff.parquet"], "the name is no Unicode text: name another file"),
         (["--seed", "1"], "NOT PRIVATE"),

@@ -1,9 +1,10 @@
 """The built-in data sets: as described, repeatable, and nobody where nobody can be."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from dpviz.datasets import DATASETS, city_graph, dataset, person_tracks
+from dpviz.datasets import DATASETS, city_graph, dataset, persons
 from dpviz.datasets.geography import BOUNDS, habitable, in_river, river_y, to_lonlat, to_plane
 from dpviz.errors import DataError
 
@@ -87,7 +88,7 @@ def test_only_main_roads_cross_the_river():
 
 
 def test_persons_keep_a_routine():
-    tracks = person_tracks(200)
+    tracks = pd.DataFrame(persons.sightings(200))
     assert list(tracks.columns) == ["person", "time", "lon", "lat"]
     assert tracks["person"].nunique() == 200
     assert tracks.equals(tracks.sort_values(["person", "time"], kind="stable"))

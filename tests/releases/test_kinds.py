@@ -232,7 +232,7 @@ def test_shares_are_covered_by_their_intervals():
         assert (shares.high - shares.low)[~shares.enough].min(initial=1.0) == 1.0
 
 
-PLACES = ("--bounds=0,0,8,8", "--x", "x", "--y", "y", "--kind", "mode", "--kinds", "bike,walk")
+PLACES = ("--bounds=0,0,8,8", "--columns", "x,y", "--kind", "mode", "--kinds", "bike,walk")
 
 
 def test_the_commands_know_kinds(tmp_path):

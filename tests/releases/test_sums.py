@@ -254,7 +254,7 @@ def test_counts_by_cell_hold_no_sums(tmp_path):
         build(domain=BOX.plain).mean(WHOLE)
 
 
-PLACES = ("--bounds=0,0,8,8", "--x", "x", "--y", "y", "--sum", "fare", "--clip=-5,40")
+PLACES = ("--bounds=0,0,8,8", "--columns", "x,y", "--sum", "fare", "--clip=-5,40")
 
 
 def test_the_commands_know_sums(tmp_path):
@@ -282,4 +282,4 @@ def test_the_commands_know_sums(tmp_path):
     bad = ("sql", "--table", "t", *PLACES)
     assert "counts by cell hold no sums" in fails(*bad)
     bad = ("build", source, "-o", tmp_path / "s.parquet", *PLACES[:-1])
-    assert "--sum and --clip go together" in fails(*bad)
+    assert "values and their public clip go together" in fails(*bad)

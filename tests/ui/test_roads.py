@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 from dpviz import Ledger
-from dpviz.build import load, read_graph
 from dpviz.domain.cycles import DAYS
 from dpviz.errors import DomainError
 from dpviz.exports.scenes import scene_page
 from dpviz.methods import METHODS, names
+from dpviz.private.load.data import load
 from dpviz.private.load.roads import city_trips
 from dpviz.private.roads import exact_visits
+from dpviz.releases.roads.graph_file import read_graph
 from dpviz.render.basemap import city_ground
 from dpviz.render.roads import (
     degrees,

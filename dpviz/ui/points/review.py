@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dpviz.build import Account, Ledger
 from dpviz.domain.attributes import OTHER
 from dpviz.domain.periods import period_words
 from dpviz.exports.facts import protection
 from dpviz.methods import method
 from dpviz.planning.script import Script
+from dpviz.private.ledger import Account, Ledger
 from dpviz.render.numbers import percent
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.access import may_publish
