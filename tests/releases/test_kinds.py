@@ -270,4 +270,4 @@ def test_the_commands_know_kinds(tmp_path):
     err = fails("query", output, "--rect=0,0,1,1", "--kind", "car")
     assert "no kind 'car': choose one of bike, walk" in err
     err = fails("build", source, "-o", tmp_path / "s.parquet", *PLACES[:-2])
-    assert "--kind and --kinds go together" in err
+    assert "a column of kinds and their public list go together" in err
