@@ -206,7 +206,10 @@ def less_offsets(seconds: Any, borders: Sequence[float], by: Sequence[float], di
     if not borders and not by[0]:
         return seconds
     held: Any = as_double(by[0])
-    for border, value in zip(borders, by[1:], strict=True):
-        case = "CASE WHEN :seconds >= :border THEN :value ELSE :held END"
-        held = sql(case, dialect, seconds=seconds, border=border, value=value, held=held)
+    if borders:
+        cases = exp.case()
+        for border, value in reversed([*zip(borders, by[1:], strict=True)]):
+            past = sql(":seconds >= :border", dialect, seconds=seconds, border=border)
+            cases = cases.when(past, as_double(value), copy=False)
+        held = cases.else_(held, copy=False)
     return sql(":seconds - :held", dialect, seconds=seconds, held=held)
