@@ -138,8 +138,7 @@ def truncated(trips: Paths, limit: int, noise: Noise, pick: str = "window") -> P
         order = np.lexsort([noise.words(len(item)), trips.owner])
         staying = np.zeros(len(item), dtype=np.bool_)
         staying[order] = item < limit  # items and order stand trip by trip
-    start = np.concatenate([[0], np.cumsum(np.minimum(length, limit))])
-    return Paths(start, trips.edge[staying])
+    return trips.only(staying)
 
 
 def normalised_visits(trips: Paths, edges: int, unit: int) -> Int:

@@ -97,6 +97,5 @@ def _truncated(sequences: Sequences, follows: NDArray[np.bool_] | None) -> Seque
         place = np.flatnonzero(wrong)
         np.minimum.at(lengths, owner[place], place + 1 - start[owner[place]])
     within = np.arange(len(symbol)) - np.repeat(start[:-1], length)
-    symbol = symbol[within < np.repeat(lengths, length)]
-    lengths = lengths[lengths > 0]
-    return Sequences(np.concatenate([[0], np.cumsum(lengths)]), symbol)
+    cut = sequences.only(within < np.repeat(lengths, length))
+    return cut.take(np.flatnonzero(cut.length > 0))

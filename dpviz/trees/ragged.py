@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpviz.trees.lattice import Int
 
@@ -54,6 +55,11 @@ class Ragged:
         """Some of the rows, in the order of ``rows``."""
         places, start = ragged_take(self.start, rows)
         return replace(self, start=start, item=self.item[places])
+
+    def only(self, wanted: NDArray[np.bool_]) -> Self:
+        """The same rows without some of their items (a mask)."""
+        start = np.concatenate([[0], np.cumsum(wanted, dtype=np.int64)])[self.start]
+        return replace(self, start=start, item=self.item[wanted])
 
 
 def ragged_take(start: Int, rows: Int) -> tuple[Int, Int]:

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpviz.errors import DataError
 from dpviz.private.load.bounding import bounded, numbered
@@ -55,11 +54,6 @@ class Items(Ragged):
 
     def __repr__(self) -> str:
         return "<private items>"
-
-    def only(self, wanted: NDArray[np.bool_]) -> Items:
-        """The same records without some of their items (a mask)."""
-        start = np.concatenate([[0], np.cumsum(wanted, dtype=np.int64)])[self.start]
-        return replace(self, start=start, item=self.item[wanted])
 
     def take(self, rows: Int) -> Items:
         """Some of the records, in the order of ``rows``."""
