@@ -128,8 +128,7 @@ def truncated(trips: Paths, limit: int, noise: Noise, pick: str = "window") -> P
         noise: the source of the random choices.
         pick: a "window" of consecutive edges, uniformly placed, or "random" edges of the trip.
     """
-    length = trips.length
-    item = np.arange(len(trips.edge)) - np.repeat(trips.start[:-1], length)
+    length, item = trips.length, trips.place
     if pick == "window":
         begin = uniform_below(noise, np.maximum(length - limit, 0) + 1)
         since = item - np.repeat(begin, length)

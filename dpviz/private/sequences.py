@@ -93,9 +93,7 @@ def _truncated(sequences: Sequences, follows: NDArray[np.bool_] | None) -> Seque
         wrong = ~follows[symbol[:-1], symbol[1:]]  # the step from each place to the next one
         border = start[(start > 0) & (start < len(symbol))]
         wrong[border - 1] = False  # from one sequence to another
-        owner = np.repeat(np.arange(len(sequences)), length)
-        place = np.flatnonzero(wrong)
-        np.minimum.at(lengths, owner[place], place + 1 - start[owner[place]])
-    within = np.arange(len(symbol)) - np.repeat(start[:-1], length)
-    cut = sequences.only(within < np.repeat(lengths, length))
+        at = np.flatnonzero(wrong)
+        np.minimum.at(lengths, sequences.owner[at], sequences.place[at] + 1)
+    cut = sequences.only(sequences.place < np.repeat(lengths, length))
     return cut.take(np.flatnonzero(cut.length > 0))

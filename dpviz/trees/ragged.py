@@ -51,6 +51,11 @@ class Ragged:
         """Row of each item, int64."""
         return np.repeat(np.arange(len(self)), self.length)
 
+    @property
+    def place(self) -> Int:
+        """Place of each item in its row, from 0, int64."""
+        return np.arange(len(self.item)) - np.repeat(self.start[:-1], self.length)
+
     def take(self, rows: Int) -> Self:
         """Some of the rows, in the order of ``rows``."""
         places, start = ragged_take(self.start, rows)
