@@ -201,7 +201,11 @@ def lines(place: str) -> Any:
         limits.STREETS.check(len(shapes), path.name)
         if not len(shapes):
             raise DataError(f"{path.name} has no lines: give at least one street")
-        return _row({NODE: nodes, EDGE: words}, crs, shapely.to_wkb(shapes).tolist())
+        read = {
+            what: {name: cells for name, cells in table.items() if name in NAMES}
+            for what, table in ((NODE, nodes), (EDGE, words))
+        }
+        return _row(read, crs, shapely.to_wkb(shapes).tolist())
 
 
 def _head(path: Path) -> str:
@@ -233,9 +237,8 @@ def _plain(path: Path, kind: str) -> Columns:
         options = pv.ParseOptions(delimiter=mark)
         table = pv.read_csv(path, parse_options=options, convert_options=convert)
     limits.STREETS.check(table.num_rows, path.name)
-    columns: Columns = {
-        name: table[name].to_pylist() for name in table.column_names if name in (*NAMES, "geometry")
-    }
+    limits.COLUMNS.check(table.num_columns, path.name)
+    columns: Columns = {name: table[name].to_pylist() for name in table.column_names}
     for name in columns.keys() & {*NUMBERS} if semicolons else ():
         columns[name] = [each and each.replace(",", ".") for each in columns[name]]
     return columns
@@ -286,7 +289,6 @@ def _row(tables: dict[str, Columns], crs: Any, geometry: Any) -> Any:
         f"{what} {name}": pa.array([[_text(cell) for cell in cells]])
         for what, table in tables.items()
         for name, cells in table.items()
-        if name in NAMES
     }
     if geometry is not None:
         columns[f"{EDGE} geometry"] = pa.array([geometry])
