@@ -161,9 +161,9 @@ def build(
         delta: the whole delta; the least that the method needs by default.
         workload: what the release is for, never drawn from the records. On roads, public paths that
             some methods are tuned for, or as in :func:`dpviz.workload_of`. On points "uniform",
-            "hot", "districts", several with weights ("uniform=3,hot=1"), or public rectangles: what
-            is not given follows by a public rule (:mod:`dpviz.methods.points.declared`) that the
-            header records; an instance keeps its own. Of ``dawa`` a number: queries of each size.
+            "hot", "districts", or public rectangles: what is not given follows by a public rule
+            (:mod:`dpviz.methods.points.declared`) that the header records; an instance keeps its
+            own. Of ``dawa`` a number: queries of each size.
         neighbours: "add-remove" of a record, or "replace" one: at half the ε, since replacing is
             removing and adding.
         simulate: fast NumPy noise, NOT PRIVATE; accepted only for public data.

@@ -79,12 +79,6 @@ def test_the_fullest_nodes_are_opened_first():
     assert (cells.lo == nodes.lo[sorted(leaves)]).all()
 
 
-def test_with_room_for_all_the_cells_are_the_leaves():
-    release = spatial("privtree")
-    cells = leaf_cells(release, 1024)
-    assert cells.names == tuple(f"node-{node}" for node in np.flatnonzero(release.nodes.leaf))
-
-
 def test_a_step_leads_to_a_cell_that_touches():
     cells = leaf_cells(spatial("privtree"), 30)
     follows = cells.alphabet(neighbours=True).follows

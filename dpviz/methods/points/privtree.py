@@ -59,8 +59,6 @@ class PrivTree(PointMethod):
         4,
         optional=True,
     )
-    shrink: bool = parameter(False, "Non-negative, shrunk counts inside their parents' totals")
-    slopes: bool = parameter(False, "Sloped density inside the leaves (2-D)")
     max_depth: int = parameter(52, "Public cap on the depth", 1, 60)
 
     def check(self, domain: Domain) -> None:
@@ -88,7 +86,7 @@ class PrivTree(PointMethod):
 
         tree = CellTree(index, axes)
         tree.grow(split, self.max_depth)
-        return tree.with_leaf_counts(noise, budget, shrink=self.shrink, slopes=self.slopes)
+        return tree.with_leaf_counts(noise, budget)
 
     def structure(self, epsilon: float, dims: int) -> Structure:
         """The split decisions, for the audit's exact calculation."""

@@ -161,8 +161,7 @@ def read_records(
     """
     opened = open_table(source, table)
     how = layout(
-        opened, domain, columns=columns, crs=crs, unit=unit, time=time, public=public,
-        notation=notation,
+        opened, domain, columns=columns, crs=crs, unit=unit, time=time, notation=notation
     )  # fmt: skip
     counts = Tally() if counts is None else counts
     blocks = list(located(opened, how, domain, counts))

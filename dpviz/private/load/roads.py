@@ -196,8 +196,7 @@ def _of_events(table: Table) -> bool:
     Where no columns are declared, as in GeoJSON, the geometry decides: no record does.
     """
     if not table.declares:
-        features = any(column.kind == "geometry" for column in table.columns)
-        return features and not table.guesses_geometry
+        return any(column.kind == "geometry" for column in table.columns)
     names = [column.name for column in table.columns]
     return not trip_columns(names) and names_places(table.columns)
 

@@ -192,9 +192,7 @@ def public_extent(
     everywhere = Domain((-1e9, -1e9), (1e9, 1e9), crs=crs)
     opened = open_table(path, table)
     stated = None if opened.crs and columns is None else crs
-    how = layout(
-        opened, everywhere, columns=columns, crs=stated, public=True, notation=Notation(**forms)
-    )
+    how = layout(opened, everywhere, columns=columns, crs=stated, notation=Notation(**forms))
     corners = [
         [block.points.min(axis=0), block.points.max(axis=0)]
         for block in located(opened, how, everywhere, Tally())
@@ -220,7 +218,6 @@ def _of_table(
         columns=chosen.columns,
         crs=chosen.crs,
         unit=chosen.unit,
-        public=public,
         notation=chosen.notation,
     )
     layers = read_layers(table, how, domain, most=chosen.most, public=public, counts=facts)

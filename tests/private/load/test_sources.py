@@ -15,7 +15,7 @@ from dpviz.files import sandbox
 from dpviz.planning.script import unit_of
 from dpviz.private.ledger import account_key
 from dpviz.private.ledger.names import stem
-from dpviz.private.load.tables.formats import formats
+from dpviz.private.load.tables.formats import FORMATS
 from dpviz.private.load.tables.opening import open_table
 from dpviz.private.load.tally import Fact
 
@@ -153,7 +153,7 @@ def test_files_of_a_folder_are_looked_at_by_a_child(taxi, tmp_path):
 
 def test_a_total_under_the_name_of_a_file_is_kept_whatever_its_ending():
     """A total of visits.ndjson, or of visits.2030.zip, limited nothing."""
-    endings = {each for form in formats().values() for each in form.endings}
+    endings = {each for form in FORMATS.values() for each in form.endings}
     for ending in [*endings, ".csv.gz", ".SENSITIVE.parquet"]:
         assert stem(f"visits{ending}") == account_key(f"visits{ending}") == "visits"
     for name in ("visits.2030.zip", "visits.2030", ".csv"):
