@@ -38,22 +38,17 @@ class Records:
 
     Attributes:
         points: coordinates (n, dims), float64, in the domain's CRS.
-        unit: number of each record's privacy unit (n,), int64, if a unit column was named; of one
-            block its id.
+        unit: number of each record's privacy unit (n,), int64, if a unit column was named.
         ids: of the units by number, a pyarrow array of bytes.
         time: seconds since 1970 of each record (n,), NaN for none, if a time column was named.
-        kind: number of each record's kind, if there are any.
-        value: of each record in steps, if there are any.
         counts: what became of the others; never to be shown for sensitive data.
         columns: what was taken for the coordinates.
     """
 
     points: NDArray[np.float64]
-    unit: Any = None
+    unit: NDArray[np.int64] | None = None
     ids: Any = None
     time: NDArray[np.float64] | None = None
-    kind: NDArray[np.int64] | None = None
-    value: NDArray[np.int64] | None = None
     counts: Tally = field(default_factory=Tally)
     columns: str = ""
 
@@ -74,7 +69,18 @@ def columns(path: str | Path, table: str | None = None) -> Sequence[Column]:
     ]
 
 
-def located(table: Table, how: Layout, domain: Domain, counts: Tally) -> Iterator[Records]:
+@dataclass(frozen=True, repr=False)
+class _Located:
+    """Records of one block that are inside the domain."""
+
+    points: NDArray[np.float64]
+    unit: Any = None
+    time: NDArray[np.float64] | None = None
+    kind: NDArray[np.int64] | None = None
+    value: NDArray[np.int64] | None = None
+
+
+def located(table: Table, how: Layout, domain: Domain, counts: Tally) -> Iterator[_Located]:
     """Parse, type, project and clip records, block by block; drop incomplete ones.
 
     With a unit, records without an id are dropped; with kinds, records of unlisted kinds; with
@@ -134,7 +140,7 @@ def located(table: Table, how: Layout, domain: Domain, counts: Tally) -> Iterato
             kind = None if kind is None else kind[rows]
             value = None if value is None else value[rows]
         steps = None if values is None or value is None else values.steps(value)
-        yield Records(points, unit, None, time, kind, steps)
+        yield _Located(points, unit, time, kind, steps)
 
 
 def read_records(
@@ -175,8 +181,8 @@ def read_records(
         number,
         ids,
         np.concatenate(when) if time else None,
-        counts=counts,
-        columns=how.words,
+        counts,
+        how.words,
     )
 
 

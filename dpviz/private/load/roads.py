@@ -120,10 +120,11 @@ def read_trips(
                 f"{opened.name} has places of whole trips, each of which would count as a unit of "
                 f"its own: match trips to edges, or bound their places (unit={TRIP})"
             )
+        place: dict[str, Any] = {"columns": columns, "crs": crs}
+        place["notation"] = notation
         items, placed = read_events(
-            opened, graph, columns=columns, crs=crs, unit=unit, public=public, steps=steps,
-            notation=notation, counts=counts,
-        )  # fmt: skip
+            opened, graph, unit=unit, steps=steps, public=public, counts=counts, **place
+        )
     elif crs is not None:
         raise DataError(f"crs={crs!r} is for places, {opened.name} has trips: leave it out")
     else:
