@@ -102,8 +102,9 @@ def _operand(value: Any) -> Any:
 
 
 def as_double(value: float) -> Any:
-    """A constant cast from text: some engines read a literal such as 0.1 as a decimal and then put
-    records into other cells.
+    """A constant cast from text.
+
+    Some engines read a literal such as 0.1 as a decimal and then put records into other cells.
     """
     return exp.cast(exp.Literal.string(repr(value)), "double")
 
@@ -140,8 +141,9 @@ def as_unit(value: Any, dialect: str) -> Any:
 
 
 def as_number(value: Any, dialect: str) -> Any:
-    """A value as a double, and nothing where it is none, in a way that cannot fail; in PostgreSQL,
-    which has no such cast, of columns of numbers only.
+    """A value as a double, and nothing where it is none, in a way that cannot fail.
+
+    PostgreSQL has no such cast: there only columns of numbers are read.
     """
     return sql(_NUMBER[dialect], dialect, x=value)
 
