@@ -254,8 +254,9 @@ def _form(table: Table, named: Form | None, others: Sequence[str]) -> Form:
 
 
 def _matched(graph: RoadGraph, items: Items) -> Items:
-    """Nodes as edges, each step the shortest that joins two, or −1: of a node which the graph
-    lacks, or of two that no edge joins.
+    """Nodes as edges, each step the shortest that joins two.
+
+    It is −1 of a node which the graph lacks, and of two that no edge joins.
     """
     key = graph.pair_keys(*graph.ends.T)
     order = np.lexsort([graph.length, key])
