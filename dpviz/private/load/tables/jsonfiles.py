@@ -22,7 +22,6 @@ from dpviz.errors import DataError
 from dpviz.files import limits
 from dpviz.private.load.columns import MAX_LINE
 from dpviz.private.load.tables.base import (
-    BLOCK_ROWS,
     Block,
     Column,
     Opened,
@@ -36,6 +35,9 @@ FEATURES = (".geojsonl", ".geojsons")
 """Endings of files of which each line is a feature."""
 LON_LAT = "OGC:CRS84"
 """The CRS of features that state none."""
+
+ROWS = 1 << 15
+"""Records that are handed on at once: as objects, each may take kilobytes."""
 
 _FORMS: Any = {
     "strict": False,  # a tab or a line break in a text, which JSON forbids, is one record's matter
@@ -78,7 +80,7 @@ class JsonFile(TextFile):
         self, names: Sequence[str], numeric: Sequence[str], geometry: bool
     ) -> Iterator[Block]:
         records = self.records()
-        while some := list(islice(records, BLOCK_ROWS)):
+        while some := list(islice(records, ROWS)):
             objects = [each for each in some if isinstance(each, dict)]
             rows = [*map(self._properties, objects)]
             columns = typed({name: [row.get(name) for row in rows] for name in names}, numeric)
