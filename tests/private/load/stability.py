@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import dpviz
 from dpviz.errors import DataError
 from dpviz.files import sandbox
-from dpviz.private.load.values import number_of
+from dpviz.private.load.values import numbers
 
 BOX = dpviz.Domain((0.0, 0.0), (1.0, 1.0), ("x", "y"))
 
@@ -198,8 +198,7 @@ def typed(records, kind="text"):
     ids = pa.array(who, pa.string())
     if kind == "whole":
         ids = pa.array([IDS.index(each) if each else None for each in who], pa.int64())
-    numbers = [[number_of(each[axis]) for each in records] for axis in (1, 2)]
-    xy = [pa.array(column, pa.float64()) for column in numbers]
+    xy = [pa.array(numbers([each[axis] for each in records], "x")) for axis in (1, 2)]
     return pa.table({"who": ids, "x": xy[0], "y": xy[1]})
 
 
@@ -357,5 +356,5 @@ def packed(sheets, styles=""):
 
 
 def _json_number(cell):
-    value = number_of(cell)
-    return value if np.isfinite(value) else cell
+    value = numbers([cell], "x")[0]
+    return float(value) if np.isfinite(value) else cell

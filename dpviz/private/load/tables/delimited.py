@@ -25,7 +25,7 @@ from dpviz.lazy import pa, pc, pv
 from dpviz.private.load.columns import MAX_LINE
 from dpviz.private.load.notation import Notation
 from dpviz.private.load.tables.base import Block, Column, Opened, TextFile, parsing
-from dpviz.private.load.values import number_of, typed
+from dpviz.private.load.values import numbers, typed
 
 BLOCK = 1 << 24
 """Bytes of text that are parsed at once."""
@@ -258,9 +258,7 @@ def _delimiter(header: bytes) -> str:
 
 def _refuse_headerless(names: Sequence[str], file: str) -> None:
     """Raise if the first line holds coordinates; its cells may be a record's and are not quoted."""
-    if any(map(_COORDINATE.fullmatch, names)) or (
-        names and not any(np.isnan(number_of(name)) for name in names)
-    ):
+    if any(map(_COORDINATE.fullmatch, names)) or (names and not np.isnan(numbers(names, "")).any()):
         raise DataError(
             f"{file} begins with numbers, not with column names: add a header line, such as "
             "lon,lat; a file of one sequence per line is named .txt"
