@@ -313,8 +313,8 @@ def sheet(rows):
     return f'<worksheet xmlns="{MAIN}"><sheetData>{rows}</sheetData></worksheet>'
 
 
-def packed(sheets, styles=""):
-    """A workbook of the texts of its sheets by their names, and perhaps of styles."""
+def packed(sheets):
+    """A workbook of the texts of its sheets by their names."""
     kinds = f"{SPACE}/officeDocument/2006/relationships"
     package = f"{SPACE}/package/2006"
     sheet_type = "application/vnd.openxmlformats-officedocument.spreadsheetml"
@@ -326,13 +326,9 @@ def packed(sheets, styles=""):
         f'<sheet name="{name}" sheetId="{at}" r:id="r{at}"/>' for at, name in enumerate(sheets, 1)
     )
     parts = {f"xl/{name}.xml": text for name, text in sheets.items()}
-    targets = [("worksheet", name) for name in sheets]
-    if styles:
-        parts["xl/styles.xml"] = styles
-        targets.append(("styles", "styles"))
     linked = "".join(
-        f'<Relationship Id="r{at}" Type="{kinds}/{kind}" Target="{name}.xml"/>'
-        for at, (kind, name) in enumerate(targets, 1)
+        f'<Relationship Id="r{at}" Type="{kinds}/worksheet" Target="{name}.xml"/>'
+        for at, name in enumerate(sheets, 1)
     )
     members = {
         "[Content_Types].xml": f'<Types xmlns="{package}/content-types">'
