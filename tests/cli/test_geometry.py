@@ -262,11 +262,21 @@ def test_files_of_a_projected_release_name_x_and_y_and_carry_the_crs(tmp_path):
         assert dict(zip(header.split(","), row.split(","), strict=True))["crs"] == "EPSG:25832"
 
 
-def test_a_domain_wider_than_the_globe_is_no_geojson(tmp_path):
-    """Every cell was moved once for each 360 degrees."""
-    (tmp_path / "a.csv").write_text("lon,lat\n0,0\n")
+@pytest.mark.parametrize(
+    ("bounds", "crs"),
+    [
+        ("-1e9,-90,1e9,90", "EPSG:4326"),
+        ("171,-22,190,-12", "EPSG:4326"),
+        ("3e6,-22e5,36e5,-19e5", "EPSG:3832"),  # Fiji, in Mercator about 150° east
+        ("-2e6,-2e6,2e6,2e6", "EPSG:3413"),  # around the North Pole
+    ],
+)
+def test_cells_over_the_meridian_of_180_degrees_are_no_geojson(bounds, crs, tmp_path):
+    """Corner by corner, a cell there would reach around the rest of the world."""
+    (tmp_path / "a.csv").write_text("x,y\n0,0\n")
     path = tmp_path / "r.parquet"
-    build = ("build", tmp_path / "a.csv", "--bounds=-1e9,-90,1e9,90", "--epsilon", "9")
-    assert run(*build, "--public", "--seed", "1", "-o", path)[0] == 0
-    line = fails("export", path, "-o", tmp_path / "a.geojson")
-    assert "more than the globe has, which GeoJSON cannot hold: write a GeoPackage" in line
+    build = ("build", tmp_path / "a.csv", f"--bounds={bounds}", "--crs", crs, "--epsilon", "9")
+    assert run(*build, "--public", "--seed", "1", "--method=ugrid", "-o", path)[0] == 0
+    line = fails("export", path, "--all-nodes", "-o", tmp_path / "a.geojson")
+    assert "over the meridian of 180°, or around half the Earth, which GeoJSON cannot" in line
+    assert run("export", path, "-o", tmp_path / "a.gpkg")[0] == 0

@@ -22,12 +22,12 @@ import dpviz
 from dpviz.errors import DataError, DpvizError
 from dpviz.files import limits, sandbox
 from dpviz.private.load.engines import duck
-from dpviz.private.load.graphs import read_graph
 from dpviz.private.load.roads import read_trips
-from dpviz.private.load.sequences import alphabet_of, read_sequences
+from dpviz.private.load.sequences import read_sequences
 from dpviz.releases.points.region_file import polygon_layers, read_regions
+from dpviz.releases.roads.graph_file import read_graph
 from dpviz.roads.tables import road_graph
-from dpviz.sequences.alphabet import Alphabet
+from dpviz.sequences.alphabet import Alphabet, alphabet_of
 from tests.fuzz.inputs import GRAPHML, workbook
 from tests.geojson import collection, feature
 from tests.refusals import in_one_line

@@ -14,12 +14,12 @@ import shapely
 
 import dpviz
 from dpviz.build import source_columns
-from dpviz.private.load.graphs import read_graph
 from dpviz.private.load.roads import read_trips
-from dpviz.private.load.sequences import alphabet_of, read_sequences
+from dpviz.private.load.sequences import read_sequences
 from dpviz.releases.points.region_file import read_regions
+from dpviz.releases.roads.graph_file import read_graph
 from dpviz.roads.tables import road_graph
-from dpviz.sequences.alphabet import Alphabet
+from dpviz.sequences.alphabet import Alphabet, alphabet_of
 from tests.fuzz import mutants
 from tests.geojson import collection, feature
 from tests.private.load.stability import packed, sheet

@@ -16,13 +16,13 @@ import dpviz
 from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.files import sandbox
-from dpviz.private.load.graphs import city
 from dpviz.private.load.names import recognised_columns
 from dpviz.private.load.points import Records, columns, read_records
 from dpviz.private.load.projection import in_crs, transformer
 from dpviz.private.load.roads import read_trips
 from dpviz.private.load.tables.base import Column
 from dpviz.private.load.tables.opening import tables_in
+from dpviz.releases.roads.graph_file import city
 from tests.private.load.stability import workbook
 
 NYC = Domain((-74.30, 40.45), (-73.60, 41.00))

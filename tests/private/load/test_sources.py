@@ -15,7 +15,6 @@ from dpviz.files import sandbox
 from dpviz.planning.script import unit_of
 from dpviz.private.ledger import account_key
 from dpviz.private.ledger.names import stem
-from dpviz.private.load.counts import KEY
 from dpviz.private.load.tables.formats import FORMATS
 from dpviz.private.load.tables.opening import open_table
 from dpviz.private.load.tally import Fact
@@ -40,14 +39,6 @@ def test_how_many_were_dropped_is_known_for_public_data_only(taxi):
     path, _ = taxi
     assert dpviz.load(path, NYC, public=True).tally.dropped == {Fact.OUTSIDE: 4}
     assert dpviz.load(path, NYC).tally is None
-
-
-def test_a_built_in_name_brings_its_domain():
-    handle = dpviz.load("city-50k")
-    assert handle.public
-    assert handle._index.total == 50_000
-    assert not dpviz.load("city-50k", public=False).public
-    assert dpviz.load("trips-50k").domain.dims == 4
 
 
 def test_a_built_in_set_can_be_bounded():
@@ -129,18 +120,6 @@ def test_a_file_that_changes_while_it_is_read_is_one_clear_line(
         dpviz.load(path, NYC, name="taxi")
     assert "\n" not in str(caught.value)
     assert "-73" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    "facts", [b"\xff\xfe", b"{}", b"[" * 100_000, b'{"version": 1, "domain": {}}', b"\0" * 1_000]
-)
-def test_facts_that_are_none_are_one_clear_line(taxi, facts):
-    path, _ = taxi
-    table = pq.read_table(path)
-    pq.write_table(table.replace_schema_metadata({KEY: facts}), path)
-    for domain in (NYC, None):
-        with pytest.raises(DataError, match=r"^taxi\.parquet cannot be read as counts per cell"):
-            dpviz.load(path, domain)
 
 
 def test_what_a_file_says_beside_its_columns_is_no_word_of_ours(taxi):

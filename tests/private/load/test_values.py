@@ -16,9 +16,10 @@ import dpviz
 from dpviz.errors import DataError
 from dpviz.private.load import values
 from dpviz.private.load.notation import PLAIN, Notation
-from dpviz.private.load.sequences import alphabet_of, read_sequences
+from dpviz.private.load.sequences import read_sequences
 from dpviz.private.load.tables.delimited import DelimitedText
 from dpviz.private.load.values import numbers, times
+from dpviz.sequences.alphabet import alphabet_of
 from tests.private.load.stability import BOX, CELLS, IDS, workbook
 
 NUMBERS = st.one_of(

@@ -38,7 +38,7 @@ class Workbook(Table):
             if sheet is not None and sheet not in sheets:
                 raise DataError(f"no sheet {shown(sheet)} in {self.name}: it has {several}")
             self._sheet = book.get_sheet_by_name(sheet or sheets[0])
-            header = next(filter(_filled, self._sheet.iter_rows()), [])
+            header: list[Any] = next(filter(_filled, self._sheet.iter_rows()), [])
         if any(isinstance(cell, (int, float)) and not isinstance(cell, bool) for cell in header):
             raise DataError(f"{self.name} begins with numbers, not with names: add a row of names")
         self._names = [str(cell) for cell in header]
