@@ -16,10 +16,12 @@ import dpviz
 from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.files import sandbox
+from dpviz.private.load import points
 from dpviz.private.load.names import recognised_columns
-from dpviz.private.load.points import Records, columns, read_records
+from dpviz.private.load.points import Records, columns
 from dpviz.private.load.projection import in_crs, transformer
 from dpviz.private.load.roads import read_trips
+from dpviz.private.load.selection import Selection
 from dpviz.private.load.tables.base import Column
 from dpviz.private.load.tables.opening import tables_in
 from dpviz.releases.roads.graph_file import city
@@ -28,6 +30,11 @@ from tests.private.load.stability import workbook
 NYC = Domain((-74.30, 40.45), (-73.60, 41.00))
 POINTS = np.array([[-74.0, 40.7], [-73.9, 40.8], [-74.25, 40.5]])
 FORMATS = ("csv", "tsv", "parquet", "geoparquet", "geojson", "gpkg", "shp", "zip")
+
+
+def read_records(source, domain, **chosen):
+    """Records of a source, with some of the arguments of ``dpviz.load``."""
+    return points.read_records(source, Selection(domain, **chosen))
 
 
 def frame(points=POINTS):
