@@ -23,9 +23,9 @@ from dpviz.errors import DataError
 from dpviz.files import arrow, limits
 from dpviz.lazy import pa, pc, pv
 from dpviz.private.load.columns import MAX_LINE
-from dpviz.private.load.notation import Notation
+from dpviz.private.load.notation import PLAIN, Notation
 from dpviz.private.load.tables.base import Block, Column, Opened, TextFile, parsing
-from dpviz.private.load.values import numbers, typed
+from dpviz.private.load.values import typed
 
 BLOCK = 1 << 24
 """Bytes of text that are parsed at once."""
@@ -151,7 +151,7 @@ class TextLines(TextFile):
             chunks = _chunks(file, BLOCK, self.name)
             for lines, lost in _whole_lines(chunks):
                 rows = [line for line in _BREAK.split(lines) if line.strip()]
-                yield Block(len(rows), {"line": pa.array(rows, pa.large_binary())}, broken=lost)
+                yield Block(len(rows), {"line": arrow.binaries(rows)}, broken=lost)
 
 
 def _chunks(file: IO[bytes], size: int, name: str) -> Iterator[bytes]:
@@ -258,7 +258,9 @@ def _delimiter(header: bytes) -> str:
 
 def _refuse_headerless(names: Sequence[str], file: str) -> None:
     """Raise if the first line holds coordinates; its cells may be a record's and are not quoted."""
-    if any(map(_COORDINATE.fullmatch, names)) or (names and not np.isnan(numbers(names, "")).any()):
+    if any(map(_COORDINATE.fullmatch, names)) or (
+        names and all(re.fullmatch(PLAIN.number, name.strip()) for name in names)
+    ):
         raise DataError(
             f"{file} begins with numbers, not with column names: add a header line, such as "
             "lon,lat; a file of one sequence per line is named .txt"
