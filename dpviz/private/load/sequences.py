@@ -21,7 +21,7 @@ from dpviz.private.load.columns import shown
 from dpviz.private.load.items import Form, bounded_items, known_items, read_items
 from dpviz.private.load.notation import PLAIN, Notation
 from dpviz.private.load.points import read_records
-from dpviz.private.load.selection import checked_bound
+from dpviz.private.load.selection import Selection, checked_bound
 from dpviz.private.load.source import File, source_of
 from dpviz.private.load.tables.archive import zipped_text
 from dpviz.private.load.tables.base import TEXTS, Table, pick
@@ -197,17 +197,8 @@ def read_places(
             f"the cells are of the rectangle {cells.domain.bounds}, the places of {domain.bounds}: "
             "give the same one to both"
         )
-    records = read_records(
-        source,
-        domain,
-        columns=columns,
-        crs=crs,
-        unit=unit,
-        time=time,
-        public=public,
-        notation=notation,
-        counts=counts,
-    )
+    chosen = Selection(domain, columns, crs, unit, public=public, time=time, notation=notation)
+    records = read_records(source, chosen, counts)
     when, people = np.asarray(records.time), np.asarray(records.unit)
     timed = np.isfinite(when)
     counts.add(Fact.NO_TIME, np.count_nonzero(~timed))
