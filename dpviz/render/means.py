@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from dpviz.releases.counts import PointRelease
 from dpviz.releases.points.quotient import Quotients
-from dpviz.releases.points.sums import added, box_sum, mean_of, values_of
+from dpviz.releases.points.sums import mean_of, values_of
 from dpviz.render.cells import adaptive
 from dpviz.render.colors import every_palette
 from dpviz.render.legend import Legend
@@ -60,9 +60,7 @@ def mean_marks(release: PointRelease, id: str) -> tuple[Mark, Legend]:  # noqa: 
 
 
 def _means(release: PointRelease, lo: Int, hi: Int) -> Quotients:
-    trees = release.parts if release.kinds else (release,)
-    sums = [box_sum(tree.nodes, tree.sums, lo, hi) for tree in trees if tree.sums is not None]
-    return mean_of(release.domain, added(sums), release.count_boxes(lo, hi))
+    return mean_of(release.domain, release.sum_boxes(lo, hi), release.count_boxes(lo, hi))
 
 
 def _steps(values: Float, least: float, most: float) -> tuple[float, ...]:

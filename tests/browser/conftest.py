@@ -170,7 +170,7 @@ def segment(page, name):
 
 def paste_area(page):
     """The public rectangle of a file, from 14 to 15° E and from 24 to 23° S."""
-    box = page.get_by_label("Or paste a bounding box")
+    box = page.get_by_role("textbox", name="west, south, east, north")
     box.fill("14,-24,15,-23")
     box.press("Enter")
     idle(page)

@@ -174,8 +174,7 @@ def test_for_a_finger_every_door_is_wide_and_no_table_s_buttons_cover_anything(a
     touch = page.context.new_cdp_session(page)
     touch.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
     assert page.evaluate("matchMedia('(pointer: coarse)').matches")
-    page.get_by_text("Tap a cell on the map").wait_for()
-    page.get_by_text("Click a cell on the map").wait_for(state="hidden")
+    page.get_by_text("Click or tap a cell on the map").wait_for()
     table = page.get_by_test_id("stDataFrame").first
     table.wait_for()
     buttons = table.get_by_test_id("stElementToolbar")

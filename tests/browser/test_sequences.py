@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from dpviz.datasets import DATASETS
-from dpviz.private.load.cells import grid_cells
+from dpviz.releases.sequences.cells import grid_cells
 from dpviz.releases.store import read
 from tests.browser.conftest import downloaded, frames, segment
 from tests.browser.test_explore import over
@@ -116,7 +116,7 @@ def a_place_is_chosen_by_keyboard(page, map_view):
 def a_path_is_chosen_by_its_row(page):
     page.set_viewport_size({"width": 1280, "height": 900})
     segment(page, "Frequent paths").click()
-    page.get_by_text("Choose a row, or click a path").wait_for()
+    page.get_by_text("Choose a row to see its path").wait_for()
     map_view = the_map(page)
     assert marks(map_view, "paths") == 20
     box = page.get_by_test_id("stDataFrame").first.bounding_box()

@@ -39,8 +39,8 @@ def test_nonsense_in_an_address_is_no_exception_and_each_part_of_it_one_short_li
          ["ε = 'inf'", "rect 'nan,1,2,3'", "seed 'odd'", "camera '9,9,1e308'"]),
         ("explore", {"epsilon": "1e308", "ring": "1,2,3", "rect": "10,10,5,5"},
          ["ε = '1e308'", "ring '1,2,3'", "rect '10,10,5,5'"]),
-        ("explore", {"set": "threshold:nan;accounting:zzz;fan:4"},
-         ["threshold = 'nan'", "accounting = 'zzz'", "the parameter 'fan'"]),
+        ("explore", {"set": "threshold:nan;axes:zzz;fan:4"},
+         ["threshold = 'nan'", "axes = 'zzz'", "the parameter 'fan'"]),
         ("explore", {"data": "year", "period": "soon,never"}, ["period 'soon,never'"]),
         ("explore", {"areas": "h3:99"}, ["resolution of hexagons '99'"]),
         ("compare", {"mode": "zzz", "data": "x" * 5_000}, ["mode 'zzz'", f"data '{'x' * 60}…'"]),
@@ -71,17 +71,6 @@ def test_what_is_said_of_an_address_stands_on_the_page_since_a_phone_s_sidebar_i
     app = opened_page(data="zzz")
     assert len(app.main.warning) == 1
     assert not app.sidebar.warning
-
-
-def test_parameters_that_no_page_knows_are_said_in_one_line_and_left_out():
-    app = opened_page(lesson="zzz", hour="99", utm_source="news")
-    (line,) = said(app)
-    assert (
-        "asks for the parameters 'lesson=zzz&hour=99', which is not available here. It is left out"
-        in line
-    )
-    assert said(app.run()) == []
-    assert "lesson" not in app.query_params
 
 
 @pytest.mark.parametrize(

@@ -288,10 +288,10 @@ def test_a_bad_file_is_one_clear_line_without_a_path_or_a_value():
 
 def test_a_rectangle_inside_out_is_one_clear_line_and_one_of_nobody_a_release_of_noise():
     app = opened_upload("a.csv", POINTS, public=True, bounds=(15, -24, 14, -23))
-    for bounds, message in (((15, -24, 14, -23), "from 15 to 14"), ((14, -23, 15, -23), "-23 to")):
+    for bounds in ((15, -24, 14, -23), (14, -23, 15, -23)):
         bounded(app, "explore", bounds)
         (line,) = [error.value.replace("\\", "") for error in app.main.error]
-        assert message in line
+        assert "this box has no area" in line
         assert [error.value.replace("\\", "") for error in app.sidebar.error] == [line]
     nobody = healthy(bounded(app, "explore", (0, 0, 1, 1)))
     assert metrics(nobody)["Exact total (public data)"] == "0"

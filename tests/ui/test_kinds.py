@@ -36,7 +36,7 @@ def published_page(path):
     import dpviz
     from dpviz.ui.points.publication import published
     from dpviz.ui.points.source_form import PointSource
-    from dpviz.ui.shared.skeleton import Paid
+    from dpviz.ui.shared.account import Paid
     from dpviz.ui.shared.sources import NoRecords
 
     source = PointSource(data=NoRecords(), title="rides", key="rides")
