@@ -20,13 +20,12 @@ def drawn(figure: Any, kind: str, **options: Any) -> bytes:
 
 def legible(figure: Any) -> None:
     """Give each text of a figure fonts that have its letters, and a box for those that none has."""
-    from matplotlib.font_manager import findfont
     from matplotlib.text import Text
 
     for text in figure.findobj(Text):
         words = text.get_text()
-        if _lacked(words, findfont(text.get_fontproperties())):
-            families, missing = fonts("".join(sorted(set(words))))
+        families, missing = fonts("".join(sorted(set(words))))
+        if families or missing:
             text.set_text(words.translate(dict.fromkeys(map(ord, missing), BOX)))
             text.set_fontfamily([*text.get_fontfamily(), *families])
             text.set_fontweight("normal")  # the one that every family has
@@ -38,36 +37,29 @@ def fonts(letters: str) -> tuple[tuple[str, ...], str]:
     from matplotlib import get_data_path
     from matplotlib.font_manager import FontProperties, findfont, fontManager
 
-    missing = _lacked(letters, findfont(FontProperties()))
-    # Matplotlib's own others are for formulas: their letters stand for symbols, or are boxes.
-    fitted = [
-        (each.name, each.fname)
-        for each in fontManager.ttflist
-        if (each.style, each.variant, each.stretch) == ("normal",) * 3
-        and each.weight in (400, "normal")
-        and not each.fname.startswith(get_data_path())
-    ]
+    missing = set(letters) - _letters(findfont(FontProperties())) - {"\n"}
     families = []
-    for name, file in sorted(fitted, key=lambda each: ("Sans" not in each[0], each)):
-        if not missing:
-            break
-        rest = _lacked(missing, file)
-        families += [name] if rest != missing else []
-        missing = rest
-    return tuple(families), missing
-
-
-def _lacked(letters: str, file: str) -> str:
-    """Letters that a font lacks; all, of one that cannot be read."""
-    try:
-        had = _letters(file)
-    except (OSError, RuntimeError):
-        return letters
-    return "".join(letter for letter in letters if ord(letter) not in had and letter != "\n")
+    for each in sorted(fontManager.ttflist, key=lambda font: ("Sans" not in font.name, font.name)):
+        # Matplotlib's own others are for formulas: their letters stand for symbols, or are boxes.
+        plain = (each.style, each.variant, each.stretch) == ("normal",) * 3
+        if (
+            not plain
+            or each.weight not in (400, "normal")
+            or each.fname.startswith(get_data_path())
+        ):
+            continue
+        if missing and missing & (known := _letters(each.fname)):
+            families.append(each.name)
+            missing -= known
+    return tuple(families), "".join(sorted(missing))
 
 
 @lru_cache(maxsize=4)
-def _letters(file: str) -> frozenset[int]:
+def _letters(file: str) -> frozenset[str]:
+    """Letters that a font has; none, of one that cannot be read."""
     from matplotlib.ft2font import FT2Font
 
-    return frozenset(FT2Font(file).get_charmap())
+    try:
+        return frozenset(map(chr, FT2Font(file).get_charmap()))
+    except (OSError, RuntimeError):
+        return frozenset()

@@ -15,7 +15,6 @@ from dpviz.render import (
     half_width_words,
     interval_words,
     rounded,
-    short,
     with_noise,
 )
 from dpviz.render.numbers import NO_BREAK, percent_interval, with_interval
@@ -42,11 +41,6 @@ from dpviz.render.scale import Scale, between, scale_of
 )
 def test_noise_decides_the_digits(value, half, text):
     assert with_noise(value, half) == text
-
-
-def test_rounded_keeps_the_place_of_the_noise():
-    assert rounded(9_876_543, 20_000) == "9,877,000"
-    assert rounded(9_876_543, 50_000) == "9,880,000"
 
 
 def number(words):
@@ -102,13 +96,6 @@ def test_the_interval_that_is_shown_covers_as_often_as_it_says(half):
     most = 0.05 * np.sinh(shift) / shift
     misses = ((exact < low) | (exact > high)).sum()
     assert misses <= stats.binom.isf(1e-6, len(exact), most)
-
-
-@pytest.mark.parametrize(
-    ("value", "text"), [(0, "0"), (0.5, "0.5"), (35_123, "35,000"), (-4.56, "−4.6")]
-)
-def test_short(value, text):
-    assert short(value) == text
 
 
 @given(st.floats(1e-6, 1e9), st.floats(1, 1e9))

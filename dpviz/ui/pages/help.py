@@ -15,7 +15,7 @@ TITLE, ICON, ORDER = "Help", ":material/help:", 90
 
 KEYS = {
     "Drag, scroll": "move and zoom",
-    "Arrow keys, + and −": "the same, once the map has the focus",
+    "Arrow keys, + and −": "the same; keys are the map’s once it has the focus",
     "D, or Shift and drag": "draw a rectangle: drag, or arrow keys and Enter at two corners",
     "P": "draw a polygon, where a page offers it",
     "F": "the map alone on the whole screen; F or Esc leaves it",

@@ -1,8 +1,9 @@
-"""A drawn rectangle and its answer: the noisy count with its interval, beside the map."""
+"""A drawn shape and its answer: the noisy count with its interval, beside the map."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -10,11 +11,14 @@ import numpy as np
 import streamlit as st
 
 from dpviz.domain import Domain
+from dpviz.domain.rectangles import OVERLAP
 from dpviz.errors import DomainError, DpvizError
-from dpviz.evaluation.truth import exact_counts
+from dpviz.evaluation.truth import exact_counts, exact_in_regions
 from dpviz.files.writing import csv_text
+from dpviz.lazy import geopandas, shapely
 from dpviz.releases.answers import INTERVAL_SDS, RangeAnswers
 from dpviz.releases.counts import AreaRelease, PointRelease, is_points
+from dpviz.releases.points.region_count import regions_of
 from dpviz.releases.release import Release
 from dpviz.render import Mark, boxes, half_width_words, interval_words, rounded, with_noise
 from dpviz.render.cells import domain_bounds, node_bounds
@@ -23,12 +27,16 @@ from dpviz.render.numbers import MINUS, percent
 from dpviz.render.projection import from_degrees
 from dpviz.render.scene import Bounds
 from dpviz.trees.lattice import Int
-from dpviz.ui.points.attributes import ALL, attribute_answers
+from dpviz.ui.map.component import Ring
+from dpviz.ui.points.attributes import ALL, attribute_answers, region_kinds
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.area_form import SIDES
 from dpviz.ui.shared.method_form import title_of
 from dpviz.ui.shared.panels import file_button
 from dpviz.ui.shared.text import cells_in_words, on_screen, plain, small_share
+
+WHOLE = 0.9999
+"""Least share inside the area of a shape that counts as not cut by the border."""
 
 SHOWN_NODES = 2_000
 """Nodes of an answer that are outlined on the map; more would be a grey sheet."""
@@ -52,39 +60,78 @@ CUT = (
 )
 
 
-def rectangle_answer(
-    prefix: str,
+@dataclass(frozen=True)
+class Asked:
+    """A shape that was asked of a release.
+
+    Attributes:
+        answers: one.
+        place: what the history says of the shape.
+        exact: counts exactly; called for public data only.
+        inside: the share of the shape inside the area.
+        nodes: finds the nodes of the answer.
+        more: shows what else is known of the records in it.
+    """
+
+    answers: RangeAnswers
+    place: dict[str, Any]
+    exact: Callable[[], Int]
+    inside: float
+    nodes: Callable[[], Int]
+    more: Callable[[], object]
+
+
+def asked_rectangle(
     release: PointRelease | AreaRelease,
     source: PointSource,
     rect: Bounds,
-    window: tuple[float, float] | None = None,
-    *,
-    outlined: bool = False,
-) -> Bounds | None:
-    """Show the answer to a rectangle in degrees; for a release with time, in a window.
+    window: tuple[float, float] | None,
+) -> Asked:
+    """Ask for the records in a rectangle in degrees; of a release with time, in a window.
 
-    Returns:
-        The rectangle in the release's CRS; None, after a message, if it cannot be answered.
+    Raises:
+        DpvizError: the rectangle cannot be answered.
     """
     domain = release.domain
-    inside = in_domain(rect, domain)
-    if inside is None:
-        return None
-    try:
-        answers = release.count(inside, window)
-    except DpvizError as error:
-        st.warning(plain(error), icon=":material/crop_free:")
-        return None
+    inside = from_degrees(rect, domain.crs)
+    answers = release.count(inside, window)
     place: dict[str, Any] = dict(zip(SIDES, rect, strict=True))
     if window is not None:
         place |= dict(zip(("from", "to"), map(domain.calendar.words, window), strict=True))
     box = inside if window is None else domain.over(inside, window)
-    exact = partial(exact_counts, source.data, box)
-    show_answers(prefix, release, source, answers, place, exact, outlined)
+    more: Callable[[], object] = lambda: None  # noqa: E731
     if is_points(release):
-        attribute_answers(release, inside, window)
-    partly(rect, domain_bounds(domain))
-    return inside
+        more = partial(attribute_answers, release, inside, window)
+    return Asked(
+        answers,
+        place,
+        partial(exact_counts, source.data, box),
+        _share_inside(rect, domain_bounds(domain)),
+        lambda: release.frame.cover(release.nodes, domain.boxes(inside)).node,
+        more,
+    )
+
+
+def asked_polygon(release: PointRelease, source: PointSource, ring: Ring) -> Asked:
+    """Ask for the records in a polygon in degrees.
+
+    Raises:
+        DpvizError: the polygon cannot be answered.
+    """
+    shape = geopandas.GeoSeries([shapely.Polygon(ring)], crs="EPSG:4326")
+    regions = regions_of(list(shape.to_crs(release.domain.crs)), release.domain)
+    answers = release.count_regions(regions)
+    if regions.inside[0] == 0.0:
+        raise DomainError(f"the polygon lies outside the area: {OVERLAP}")
+    bounds = np.round(shape.total_bounds, 6).tolist()
+    return Asked(
+        answers,
+        dict(zip(SIDES, bounds, strict=True)) | {"ring": shape.to_wkt(rounding_precision=5)[0]},
+        lambda: exact_in_regions(source.data, regions),
+        float(regions.inside[0]),
+        lambda: release.frame.cover(release.nodes, regions).node,
+        partial(region_kinds, release, regions),
+    )
 
 
 def in_domain(rect: Bounds, domain: Domain) -> Bounds | None:
@@ -107,14 +154,8 @@ def overlaps(rect: Bounds, domain: Domain) -> bool:
     return True
 
 
-def show_answers(
-    prefix: str,
-    release: Release,
-    source: PointSource,
-    answers: RangeAnswers,
-    place: dict[str, Any],
-    exact: Callable[[], Int],
-    outlined: bool = True,
+def show_answer(
+    prefix: str, release: Release, source: PointSource, asked: Asked, *, outlined: bool
 ) -> None:
     """Show one answer in words, and add it to the history.
 
@@ -122,12 +163,11 @@ def show_answers(
         prefix: of the page.
         release: that was asked.
         source: whose exact answer is shown too, where it is public.
-        answers: of one question.
-        place: what the history says of the question.
-        exact: counts exactly; called for public data only.
+        asked: the shape and its answer.
         outlined: whether the map shows the cells of the answer.
     """
-    row = place | row_of(release, answers, int(exact()[0]) if source.public else None)
+    exact = int(asked.exact()[0]) if source.public else None
+    row = asked.place | row_of(release, asked.answers, exact)
     noun = "area" if release.kind == "areas" else "cell"
     st.metric("Noisy count", with_noise(row["count"], errors_of(row)[2]), help=LARGER)
     st.markdown(error_lines(row, noun) + (" (outlined)" if outlined else ""), help=CUT.format(noun))
@@ -136,6 +176,10 @@ def show_answers(
         off, share = off_by(row)
         st.markdown(f"**Error:** {plain(off)}{share and f' ({share} of it)'}")
     remember(answered(prefix, release, source), row)
+    asked.more()
+    if asked.inside < WHOLE:
+        words = inside_words(asked.inside)
+        st.caption(f"{words} of the shape lies inside the area; nothing outside is counted.")
 
 
 def row_of(release: Release, answers: RangeAnswers, exact: int | None) -> dict[str, Any]:
@@ -197,14 +241,11 @@ def inside_words(share: float) -> str:
     return f"More than {percent(0.99)}" if share > 0.99 else percent(share)
 
 
-def partly(rect: Bounds, area: Bounds) -> None:
-    """Say how much of a rectangle lies inside the area; nothing outside is counted."""
+def _share_inside(rect: Bounds, area: Bounds) -> float:
+    """Share of a rectangle that lies inside the area."""
     west, south, east, north = rect
     across = max(0.0, min(east, area[2]) - max(west, area[0])) / (east - west)
-    up = max(0.0, min(north, area[3]) - max(south, area[1])) / (north - south)
-    if across * up < 0.9999:
-        share = inside_words(across * up)
-        st.caption(f"{share} of the rectangle lies inside the area; nothing outside is counted.")
+    return across * max(0.0, min(north, area[3]) - max(south, area[1])) / (north - south)
 
 
 def covered_cells(release: PointRelease, nodes: Int) -> list[Mark]:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import streamlit as st
 
 from dpviz.domain import Domain
+from dpviz.errors import DpvizError
 from dpviz.releases.counts import AreaRelease, PointRelease, is_points
 from dpviz.render import Camera, Mark, Scene
 from dpviz.render.cells import domain_bounds
@@ -19,14 +20,16 @@ from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.map.component import Ring, events
 from dpviz.ui.points.answers import (
     answered,
+    asked_polygon,
+    asked_rectangle,
     covered_cells,
     history_table,
     overlaps,
-    rectangle_answer,
     rectangle_form,
+    show_answer,
 )
 from dpviz.ui.points.attributes import Look
-from dpviz.ui.points.regions import districts_panel, polygon_panel
+from dpviz.ui.points.regions import districts_panel
 from dpviz.ui.points.share import Series, share_panel
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
@@ -34,6 +37,7 @@ from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.method_form import title_of
 from dpviz.ui.shared.panels import draw_hint
 from dpviz.ui.shared.parts import rerun_part
+from dpviz.ui.shared.text import plain
 
 
 @dataclass(frozen=True)
@@ -177,17 +181,20 @@ def drawn_answer(
         title: of the hint.
     """
     rect, ring = question(prefix)
-    if ring and is_points(release) and window is None:
-        return polygon_panel(prefix, release, source, ring)
-    if rect is None:
-        draw_hint(prefix, then, title=title, keys=keys)
+    try:
+        if ring and is_points(release) and window is None:
+            asked = asked_polygon(release, source, ring)
+        elif rect is not None:
+            asked = asked_rectangle(release, source, rect, window)
+        else:
+            draw_hint(prefix, then, title=title, keys=keys)
+            return []
+    except DpvizError as error:
+        st.warning(plain(error), icon=":material/crop_free:")
         return []
-    outlined = is_points(release) and window is None
-    inside = rectangle_answer(prefix, release, source, rect, window, outlined=outlined)
-    if inside is None or not is_points(release) or window is not None:
-        return []
-    lo, hi = release.domain.boxes(inside)
-    return covered_cells(release, release.frame.cover(release.nodes, (lo, hi)).node)
+    outlined = window is None and is_points(release)
+    show_answer(prefix, release, source, asked, outlined=outlined)
+    return covered_cells(release, asked.nodes()) if window is None and is_points(release) else []
 
 
 def ask(prefix: str, rect: Bounds) -> None:

@@ -1,4 +1,4 @@
-"""Regions of any shape on Explore: a drawn polygon, and the districts of a file."""
+"""Counts for the districts of a file, from the release on the map."""
 
 from __future__ import annotations
 
@@ -6,32 +6,16 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-import numpy as np
 import streamlit as st
 
-from dpviz.domain.rectangles import OVERLAP
 from dpviz.errors import DpvizError
-from dpviz.evaluation.truth import exact_in_regions
-from dpviz.lazy import geopandas, shapely
 from dpviz.releases.answers import RangeAnswers
 from dpviz.releases.counts import PointRelease
-from dpviz.releases.points.region_count import Regions, regions_of
+from dpviz.releases.points.region_count import Regions
 from dpviz.releases.points.region_file import read_regions
 from dpviz.render import Legend, Mark, with_noise
 from dpviz.render.districts import district_marks
-from dpviz.ui.map.component import Ring
-from dpviz.ui.points.answers import (
-    NUMBERS,
-    as_csv,
-    covered_cells,
-    errors_of,
-    inside_words,
-    numbers_of,
-    show_answers,
-)
-from dpviz.ui.points.attributes import region_kinds
-from dpviz.ui.points.source_form import PointSource
-from dpviz.ui.shared.area_form import SIDES
+from dpviz.ui.points.answers import NUMBERS, WHOLE, as_csv, errors_of, numbers_of
 from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.panels import file_button, of_numbers, sortable
 from dpviz.ui.shared.text import half_on_screen, on_screen, plain
@@ -40,40 +24,7 @@ from dpviz.ui.shared.uploads import chosen_layer, upload_path
 MOST = 20_000
 """Districts of one file."""
 
-WHOLE = 0.9999
-"""Least share inside the area of a region that counts as not cut by the border."""
-
 AnsweredRegions = tuple[list[dict[str, Any]], tuple[Mark, ...], Legend]
-
-
-def polygon_panel(
-    prefix: str, release: PointRelease, source: PointSource, ring: Ring
-) -> list[Mark]:
-    """The answer to a polygon in degrees, and the nodes it used as marks for the map."""
-    try:
-        shape = geopandas.GeoSeries([shapely.Polygon(ring)], crs="EPSG:4326")
-        regions = regions_of(list(shape.to_crs(release.domain.crs)), release.domain)
-        answers = release.count_regions(regions)
-    except DpvizError as error:
-        st.warning(plain(error), icon=":material/crop_free:")
-        return []
-    if regions.inside[0] == 0.0:
-        st.warning(f"The polygon lies outside the area: {OVERLAP}.", icon=":material/crop_free:")
-        return []
-    bounds = np.round(shape.total_bounds, 6).tolist()
-    place = dict(zip(SIDES, bounds, strict=True)) | {"ring": shape.to_wkt(rounding_precision=5)[0]}
-    show_answers(
-        prefix,
-        release,
-        source,
-        answers,
-        place,
-        lambda: exact_in_regions(source.data, regions),
-    )
-    region_kinds(release, regions)
-    if regions.inside[0] < WHOLE:
-        st.caption(f"{inside_words(regions.inside[0])} of the polygon lies inside the area.")
-    return covered_cells(release, release.frame.cover(release.nodes, regions).node)
 
 
 def districts_panel(prefix: str, release: PointRelease) -> tuple[list[Mark], Legend | None]:

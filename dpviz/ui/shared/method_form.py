@@ -105,7 +105,6 @@ def method_form(
     public: bool,
     start: str | None = None,
     saved: Mapping[str, str],
-    linked: float | None = None,
 ) -> Choice:
     """Selectors for method, epsilon and parameters.
 
@@ -116,7 +115,6 @@ def method_form(
         public: methods without a guarantee are offered for public data only.
         start: the method shown first, where it is on offer.
         saved: parameters from a permalink, as text.
-        linked: the ε of another form, in place of a slider.
     """
     members, known = of_kind(kind), names(kind)
     able = {
@@ -146,7 +144,7 @@ def method_form(
     if others:
         st.toggle("More methods, also variants by their papers’ names", key=f"{prefix}.more")
     cls = members[able[chosen]]
-    epsilon = epsilon_slider(prefix) if linked is None else linked
+    epsilon = epsilon_slider(prefix)
     saved = saved if chosen == start else {}  # of the method that the address names
     parameters = parameters_form(f"{prefix}.{chosen}", cls, known[chosen][1], saved)
     return Choice(chosen, parameters, epsilon)

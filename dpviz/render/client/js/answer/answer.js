@@ -83,10 +83,10 @@ export function rangeCount(tree, rect, domain, interval) {
 }
 
 /** Variance of what lies in a share of a leaf, by the engine's Beta model. */
-const unevenness = (amount, share) => Math.max(amount, 0) ** 2 * share * (1 - share) / 3;
+export const unevenness = (amount, share) => Math.max(amount, 0) ** 2 * share * (1 - share) / 3;
 
 /** An answer from its estimate and variances. */
-function answerOf({count, variance, uniformity}, interval) {
+export function answerOf({count, variance, uniformity}, interval) {
   const noise = Math.sqrt(variance);
   return {
     count, noise, uniformity: Math.sqrt(uniformity),

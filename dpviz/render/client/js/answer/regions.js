@@ -2,7 +2,7 @@
  * Counts of rectangles from a release of areas, as the engine's `AreaRelease.count`: the coarsest areas
  * that lie inside, and of those that the edge cuts the share of their surface.
  */
-import {lattice} from './answer.js';
+import {answerOf, lattice, unevenness} from './answer.js';
 
 const SLIVER = 1e-6; // a share that a rectangle along an area's edge takes in or leaves out: corners are rounded
 
@@ -54,19 +54,16 @@ export class Regions {
     if (!box) return null;
     const [lo, hi] = [box.lo, box.hi].map(lines => lines.map(line => line / this.domain.side * this.steps));
     const share = this.shares(lo, hi);
-    const answer = {count: 0, variance: 0, spread: 0, used: []};
+    const answer = {count: 0, variance: 0, uniformity: 0};
+    const used = [];
     share.forEach((part, row) => {
       if (!part) return;
-      answer.used.push(row);
+      used.push(row);
       answer.count += part * this.totals[row];
       answer.variance += part ** 2 * this.variance[row];
-      answer.spread += Math.max(this.totals[row], 0) ** 2 * part * (1 - part) / 3;
+      answer.uniformity += unevenness(this.totals[row], part);
     });
-    const noise = Math.sqrt(answer.variance);
-    return {
-      count: answer.count, noise, uniformity: Math.sqrt(answer.spread), used: answer.used, noun: 'areas',
-      low: Math.floor(answer.count - interval * noise), high: Math.ceil(answer.count + interval * noise),
-    };
+    return {...answerOf(answer, interval), used, noun: 'areas'};
   }
 
   shares(lo, hi) {

@@ -8,8 +8,6 @@ import {cellTable, drawnRows, sight, ZOOM_STEPS} from './cells.js';
 import {count, pixelsOf, reader} from '../core/objects.js';
 import {css} from '../core/palette.js';
 
-const HATCHED = 8; // pixels from which a cell is hatched, and between two of its lines
-
 const visible = opacity => opacity ** (1 / 2.2); // as deck.gl's shaders take it
 
 /** The corners of every line or ring in pixels: call(i, first vertex, points). */
@@ -76,23 +74,14 @@ function paintPoints(pen, viewport, props) {
   }
 }
 
-/** Lines of a hatched cell, a pattern that all of them share. */
-function hatching(colour) {
-  const tile = Object.assign(document.createElement('canvas'), {width: HATCHED, height: HATCHED});
-  const pen = tile.getContext('2d');
-  pen.fillStyle = colour;
-  for (let x = 0; x < HATCHED; x++) for (let y = 0; y < HATCHED; y++) if ((x - y + HATCHED) % HATCHED >= 0.72 * HATCHED) pen.fillRect(x, y, 1, 1);
-  return tile;
-}
-
-/** The cells of a release, edge to edge on whole device pixels. */
+/** The cells of a release, side by side on whole device pixels; deck.gl also draws their edges, and hatches what is faint here. */
 function paintCells(pen, viewport, props, ratio) {
   const {origin, raw, depth, bounds, colors, signed, hatched, clipX} = props;
   if (!count(props)) return;
   const {length, boxes, values} = cellTable(props);
   const rows = drawnRows(length, boxes, values, sight(viewport, origin), {raw, depth, zoom: viewport.zoom * ZOOM_STEPS});
   const whole = value => Math.ceil(value * ratio - 0.5) / ratio;
-  const below = (raw || hatched) && !signed && pen.createPattern(hatching(css([...props.hatchColor.slice(0, 3), 191])), 'repeat');
+  const below = (raw || hatched) && !signed && css(props.hatchColor.slice(0, 3));
   if (clipX) {
     pen.beginPath();
     pen.rect(clipX[0] / ratio, 0, (clipX[1] - clipX[0]) / ratio, viewport.height);
@@ -109,17 +98,9 @@ function paintCells(pen, viewport, props, ratio) {
     const [right, top] = viewport.pixels([origin[0] + boxes[4 * row + 2], origin[1] + boxes[4 * row + 3]]);
     const [x, y] = [whole(left), whole(top)];
     const [wide, high] = [whole(right) - x, whole(bottom) - y];
-    const pixels = Math.min(right - left, bottom - top);
-    if (hatch && pixels < HATCHED) continue;
-    pen.globalAlpha = hatch ? 1 : values[4 * row + 1] * visible(props.opacity);
+    pen.globalAlpha = hatch ? 0.25 : values[4 * row + 1] * visible(props.opacity);
     pen.fillStyle = hatch ? below : fills[shade];
     pen.fillRect(x, y, wide, high);
-    const edge = Math.min(Math.max((pixels - 14) / 14, 0), 1);
-    if (!edge) continue;
-    pen.globalAlpha *= 0.45 * edge * edge * (3 - 2 * edge);
-    pen.strokeStyle = css(props.edgeColor.slice(0, 3));
-    pen.lineWidth = 0.6;
-    pen.strokeRect(x, y, wide, high);
   }
 }
 

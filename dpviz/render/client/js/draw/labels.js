@@ -3,7 +3,6 @@ import {h} from '../core/dom.js';
 import {corners} from '../input/shapes.js';
 
 const CORNER_NAMES = ['south-west', 'south-east', 'north-east', 'north-west'];
-const SEEN = 6; // pixels from a handle's middle to where it ends
 const CURSORS = ['nesw-resize', 'nwse-resize', 'nesw-resize', 'nwse-resize'];
 
 export class Labels {
@@ -68,15 +67,6 @@ export class Labels {
   crosshair(at) {
     this.cross.hidden = !at;
     if (at) { this.cross.style.left = `${at[0]}px`; this.cross.style.top = `${at[1]}px`; }
-  }
-
-  /** Where handles are seen, as [left, top, right, bottom]; none while one is dragged, or names would jump before it. */
-  handleBoxes() {
-    if (this.app.pointer?.busy) return [];
-    return [...this.handles.children].filter(each => each.style.display !== 'none').map(({style}) => {
-      const [x, y] = [parseFloat(style.left), parseFloat(style.top)];
-      return [x - SEEN, y - SEEN, x + SEEN, y + SEEN];
-    });
   }
 
   /** Four handles per view, where the drawn rectangle's corners are on the screen. */

@@ -53,7 +53,7 @@ export class Paper {
     pen.drawImage(drawn, 0, 0, width, height);
     const layer = h('canvas', {width, height}); // names anew: no button is in their way, and sizes are those of now
     const {deck, surround} = this.app;
-    surround.paint(layer.getContext('2d'), deck.getViewports(), width / deck.width, deck, 1, []);
+    surround.paint(layer.getContext('2d'), deck.getViewports(), width / deck.width, deck);
     pen.drawImage(layer, 0, 0);
     this.copy = h('div', {class: 'copy'}, sheet, h('img', {alt: '', src: sheet.toDataURL()}));
     this.app.canvasHost.append(this.copy);

@@ -41,11 +41,11 @@ export class Surround {
       canvas.width = Math.round(width * scale);
       canvas.height = Math.round(height * scale);
     }
-    this.paint(canvas.getContext('2d'), app.camera ? app.sight.viewports : [], scale, {width, height}, 1, app.controls.boxes(), app.labels.handleBoxes());
+    this.paint(canvas.getContext('2d'), app.camera ? app.sight.viewports : [], scale, {width, height}, 1, app.controls.boxes());
   }
 
-  /** The same onto any canvas: a picture is painted at a scale of its own, and has no buttons to keep clear of, and no handles. */
-  paint(pen, viewports, scale, {width, height}, text = 1, buttons = [], handles = []) {
+  /** The same onto any canvas: a picture is painted at a scale of its own, and has no buttons to keep clear of. */
+  paint(pen, viewports, scale, {width, height}, text = 1, buttons = []) {
     this.text = text; // how much larger words and lines are
     pen.setTransform(scale, 0, 0, scale, 0, 0);
     pen.clearRect(0, 0, width, height);
@@ -60,7 +60,7 @@ export class Surround {
       const places = this.app.places();
       const plane = this.app.sceneSpec?.plane;
       if (!places.length && !plane && viewport.zoom >= PLAIN) this.degrees(pen, viewport);
-      this.names(pen, viewport, places, buttons, handles);
+      this.names(pen, viewport, places, buttons);
       if (!plane) this.bar(pen, viewport);
       pen.restore();
     }
@@ -98,15 +98,14 @@ export class Surround {
     return viewport.project([lon, lat]);
   }
 
-  /** Larger places first; a name stands above, below or beside its place, or nowhere if all would touch another; below a corner's handle only where nothing else is free. */
-  names(pen, viewport, places, buttons, handles) {
+  /** Larger places first; a name stands above, below or beside its place, or nowhere if all would touch another. */
+  names(pen, viewport, places, buttons) {
     const k = this.text;
     const {theme} = this.app;
     const inView = ([x0, y0, x1, y1]) => [x0 - viewport.x, y0 - viewport.y, x1 - viewport.x, y1 - viewport.y];
     const taken = [[viewport.width - 170 * k, viewport.height - 40 * k, viewport.width, viewport.height], ...buttons.map(inView)];
-    const corners = handles.map(inView);
-    const clear = ([x0, y0, x1, y1], of) => !of.some(t => x0 < t[2] && t[0] < x1 && y0 < t[3] && t[1] < y1);
-    const free = box => box[0] >= 0 && box[1] >= 0 && box[2] <= viewport.width && box[3] <= viewport.height && clear(box, taken);
+    const free = ([x0, y0, x1, y1]) => x0 >= 0 && y0 >= 0 && x1 <= viewport.width && y1 <= viewport.height
+      && !taken.some(t => x0 < t[2] && t[0] < x1 && y0 < t[3] && t[1] < y1);
     const here = places.filter(({from}) => viewport.zoom >= from)
       .map(place => ({...place, at: viewport.project([place.lon, place.lat])}))
       .filter(({at: [x, y]}) => x > 0 && y > 0 && x < viewport.width && y < viewport.height)
@@ -121,10 +120,8 @@ export class Surround {
       const around = (x, y) => ({x, y, box: [x - half - 4, y - 13 * k, x + half + 4, y + 4 * k]});
       const gap = (dot ? 7 : 0) * k;
       const aside = half + (dot ? 8 : 14) * k;
-      const raised = corners.length ? [[x, y - gap - 16 * k]] : []; // above a handle at its usual place
-      const tries = [[x, y - gap], ...raised, [x, y + gap + 18 * k], [x + aside, y + 4 * k], [x - aside, y + 4 * k]];
-      const boxes = tries.map(at => around(...at)).filter(each => free(each.box));
-      const found = boxes.find(each => clear(each.box, corners)) ?? boxes[0];
+      const tries = [[x, y - gap], [x, y + gap + 18 * k], [x + aside, y + 4 * k], [x - aside, y + 4 * k]];
+      const found = tries.map(at => around(...at)).find(each => free(each.box));
       if (!found) continue;
       taken.push(found.box);
       drawn += 1;
