@@ -151,7 +151,7 @@ class GramTree:
         all symbols. This is Markov sampling, not the paper's generation from joined grams.
 
         Raises:
-            ParameterError: see :func:`~dpviz.sequences.model.check_number`.
+            ParameterError: see :func:`~dpviz.sequences.model.sequence_rows`.
         """
         reach = max(self.depth, 1)  # the last symbol says what may follow
         return sequence_rows(self._chances, self.size, n, seed, longest, reach)

@@ -59,6 +59,20 @@ def test_the_posterior_is_that_of_numeric_integration(monkeypatch):
         assert variance[at] == pytest.approx(wanted, rel=0.03)
 
 
+def test_many_counts_are_weighed_by_kinds_and_come_out_the_same(monkeypatch):
+    random = np.random.default_rng(6)
+    mean = random.gamma(0.5, 6.0, 900) + 1e-3
+    noisy = np.rint(random.poisson(mean) + random.laplace(0, 2.0, 900))
+
+    def weighed():
+        return gamma.gamma_posterior(noisy, 2.0, mean, least=1e-3, shapes=smoothing.SHAPES)
+
+    one_by_one = weighed()
+    monkeypatch.setattr(gamma, "ROWS", 450)  # the shape is chosen by every other count
+    for one, other in zip(one_by_one, weighed(), strict=True):
+        np.testing.assert_allclose(other, one, rtol=0.02)
+
+
 def test_the_prior_of_a_class_adds_up_to_its_counts(streets):
     """Counts cut at 0 are too large on average: with noise far above them all would grow."""
     random = np.random.default_rng(3)
