@@ -1,4 +1,4 @@
-"""GramTree: counts of strings that grow to the right; Ranking: frequent strings without counts."""
+"""GramTree: counts of strings, grown to the right; Ranking: frequent strings without counts."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class ContextTree:
-    """A prediction suffix tree: contexts that grow to the left, each with counts of what follows.
+    """A prediction suffix tree: contexts grown to the left, each with counts of what follows.
 
     Nodes stand breadth-first. The children of a node are contexts longer by one symbol in front: in
     order, every symbol of the alphabet, then the start mark $.

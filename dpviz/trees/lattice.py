@@ -244,7 +244,7 @@ def grid_edges(side: int, cells: int) -> Int:
 
 
 def ragged(rows: Iterable[Sequence[int] | Int]) -> tuple[Int, Int]:
-    """Rows of different lengths as two columns: offsets (n + 1,), and the items one after another.
+    """Rows of different lengths as two columns: offsets (n + 1,) and concatenated items.
 
     >>> [column.tolist() for column in ragged([[0, 1], [], [2]])]
     [[0, 2, 2, 3], [0, 1, 2]]
