@@ -1,4 +1,4 @@
-"""Built-in data and the offline base map. All of it is public and synthetic or public domain."""
+"""Built-in data and the offline base map: all synthetic, or in the public domain."""
 
 from dpviz.datasets.basemap import ATTRIBUTION, base_map, city_backdrop
 from dpviz.datasets.catalogue import DATASETS, Dataset, dataset

@@ -1,7 +1,8 @@
-"""The offline base map: land, lakes, coasts, borders, names, areas; Natural Earth (public domain).
+"""The offline base map: land, lakes, coasts, borders, names, areas.
 
-`basemap.parquet` (1:50m) and `shores.parquet` (land and borders 1:10m) were derived once by
-`data/make_basemap.py`; `data/README.md` gives the commands. Nothing is fetched at run time.
+It is Natural Earth's, in the public domain. `basemap.parquet` (1:50m) and `shores.parquet` (land
+and borders 1:10m) were derived once by `data/make_basemap.py`; `data/README.md` gives the commands.
+Nothing is fetched at run time.
 """
 
 from __future__ import annotations

@@ -24,9 +24,10 @@ _RING_RADIUS_KM = 4.4
 
 @dataclass(frozen=True)
 class StreetNetwork:
-    """A connected street network: `xy` (nodes, 2) in km, `edges` (m, 2) node numbers, both fixed.
+    """A connected street network, with read-only columns.
 
-    `main` (m,) marks main roads, `bridge` (m,) edges over water, which hold no records.
+    `xy` (nodes, 2) is in km, `edges` (m, 2) holds node numbers. `main` (m,) marks main roads,
+    `bridge` (m,) edges over water, which hold no records.
     """
 
     xy: Array

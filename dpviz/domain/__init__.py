@@ -1,6 +1,6 @@
-"""The public frame of a data set: where and when records may be, known before any of them is read.
+"""The public frame of a data set: where and when records may be.
 
-Nothing here sees a record.
+It is known before any record is read; nothing here sees one.
 """
 
 from dpviz.domain.frame import LATTICE_BITS, Domain, default_columns

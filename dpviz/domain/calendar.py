@@ -250,7 +250,7 @@ def written(time: dict[str, Any]) -> dict[str, Any]:
 
 
 def moment(value: Any, zone: str = ZONE) -> float:
-    """Seconds since 1970 UTC of a date or time in ISO 8601, a Python date, or a number of seconds.
+    """Seconds since 1970 UTC of an ISO 8601 date or time, a Python date or a number of seconds.
 
     Args:
         value: the time.

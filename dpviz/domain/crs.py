@@ -1,4 +1,4 @@
-"""Coordinate reference systems that a user names: whether they exist, and what a unit is worth."""
+"""Coordinate reference systems named by a user: their existence and their units."""
 
 from __future__ import annotations
 

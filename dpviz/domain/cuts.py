@@ -1,4 +1,4 @@
-"""The public order in which the axes of a domain are halved: one bit of a cell's number each.
+"""The public order in which a domain's axes are halved: one bit of a cell's number each.
 
 In turn, that is the Morton code. Where an hour is worth some metres, the axis is next that is the
 longest by then, so that cells of a tree become as long in time as they are wide. Knows no record.

@@ -1,4 +1,4 @@
-"""The public frame of a data set: bounds, columns, CRS and the integer lattice laid over them.
+"""The public frame of a data set: bounds, columns, CRS and an integer lattice over them.
 
 A domain is public: it is chosen before anyone looks at the records. After loading, every position
 is an integer on its lattice, so that splits, containment, areas and duplicates are exact.

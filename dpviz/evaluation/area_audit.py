@@ -1,4 +1,4 @@
-"""The subject of audits on areas: records in a square of four quarters, one more in the first."""
+"""The subject of audits on areas: a square of four quarters, one record more in the first."""
 
 from __future__ import annotations
 

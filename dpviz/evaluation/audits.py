@@ -24,7 +24,7 @@ def settings(kind: str = "points") -> list[str]:
     >>> [name for name in settings() if name.startswith("kd")]
     ['kd_pure', 'kd_true', 'kdtree', 'kd-hybrid', 'kd-cell', 'kd-noisymean']
     >>> settings("sequences")
-    ['markov', 'ngram', 'topk_em', 'trips', 'truncate']
+    ['markov', 'ngram', 'topk_em', 'truncate']
     >>> settings("roads")[-4:]
     ['flows', 'gs', 'normalization', 'min+opt+tru']
     """

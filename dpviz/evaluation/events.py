@@ -89,9 +89,10 @@ def clopper_pearson(hits: int, n: int, alpha: float) -> tuple[float, float]:
 
 
 def epsilon_bound(more: int, fewer: int, n: int, alpha: float, delta: float = 0.0) -> float:
-    """A lower bound on ε from an event's counts among n trials each; wrong with at most ``alpha``.
+    """A lower bound on ε from an event's counts among n trials each.
 
-    P ≤ e^ε·P' + δ for the true ε, so ε ≥ ln((P − δ)/P'); half of ``alpha`` for each limit.
+    It is wrong with probability ``alpha`` at most. P ≤ e^ε·P' + δ for the true ε, so
+    ε ≥ ln((P − δ)/P'); half of ``alpha`` for each limit.
     """
     low, _ = clopper_pearson(more, n, alpha / 2)
     _, high = clopper_pearson(fewer, n, alpha / 2)

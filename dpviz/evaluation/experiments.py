@@ -1,4 +1,4 @@
-"""Experiments: measures of releases of public data, for methods and epsilons, with repetitions.
+"""Repeated measures of releases of public data, for methods and epsilons.
 
 One runner for every kind of data: a bench knows the data and measures one release after another.
 Rows come back as builds are finished, so that a caller who stops early keeps those made.

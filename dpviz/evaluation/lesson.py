@@ -1,7 +1,7 @@
-"""Numbers of the lessons: exact neighbourhoods, mechanisms drawn repeatedly. PUBLIC data only.
+"""Numbers of the lessons: exact neighbourhoods, mechanisms drawn repeatedly.
 
-Every function that takes a handle refuses data that are not declared public; the others work on
-plain numbers. All noise is simulated.
+PUBLIC data only: every function that takes a handle refuses data that are not declared public; the
+others work on plain numbers. All noise is simulated.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The subject of audits on points: a few lattice cells of the unit square or its like, one more."""
+"""The subject of audits on points: few cells of the unit square or cube, one record more."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""PrivTree watched at work along one path, and the same random bits at another ε. PUBLIC data only.
+"""PrivTree watched at work along one path, and the same random bits at another ε.
 
-Nothing is computed twice: the bits are those that the method itself drew, and a decision is made by
-the method's own probability and the one function that draws every split.
+PUBLIC data only. Nothing is computed twice: the bits are those that the method itself drew, and a
+decision is made by the method's own probability and the one function that draws every split.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The search of an audit: which inputs and which event lose most, then a bound on fresh runs."""
+"""Search of an audit for the inputs and event that lose most, then a bound on fresh runs."""
 
 from __future__ import annotations
 

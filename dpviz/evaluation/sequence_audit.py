@@ -13,7 +13,6 @@ from dpviz.private.sequences import Sequences
 from dpviz.sequences.alphabet import Alphabet
 from dpviz.sequences.grams import GramTree, Model, Ranking
 from dpviz.sequences.model import ContextTree
-from dpviz.sequences.trips import TripModel
 
 ALPHABET = Alphabet(("a", "b", "c"))
 
@@ -67,8 +66,6 @@ def sequence_subject(method: SequenceMethod, epsilon: float) -> Subject:
 
 def features(model: Model, target: tuple[int, ...]) -> list[float]:
     """The numbers of :data:`FEATURES`."""
-    if isinstance(model, TripModel):
-        return _of_trips(model, target)
     if isinstance(model, ContextTree):
         return _of_contexts(model, target)
     if isinstance(model, GramTree):
@@ -84,14 +81,6 @@ def _of_contexts(tree: ContextTree, target: tuple[int, ...]) -> list[float]:
     root = tree.counts[0]
     numbers = [root[target[0]], both, sum(events), root[1], root[-1], root.sum()]
     return [float(each) for each in (len(tree), *numbers)]
-
-
-def _of_trips(model: TripModel, target: tuple[int, ...]) -> list[float]:
-    """Counts as of contexts; the target's pair of ends and length are moved as well."""
-    rows, first, both, events, *others = _of_contexts(model, target)
-    pair = float(model.pairs[target[0], target[-1]])
-    length = float(model.lengths[:, min(len(target), model.lengths.shape[1]) - 1].sum())
-    return [rows, first, both + pair, events + pair + length, *others]
 
 
 def _of_grams(tree: GramTree, target: tuple[int, ...]) -> list[float]:

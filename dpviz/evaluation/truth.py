@@ -167,7 +167,7 @@ Range Queries. PVLDB 15(5), 2022 (SNH)."""
 
 
 def hot(handle: DataHandle, size: str, queries: int = 10_000, seed: int = 0) -> Workload:
-    """Squares where people are: each around a record drawn at random, its side uniform in a band.
+    """Squares around records drawn at random, each with a side uniform in a band.
 
     A square that would leave the domain is moved inside.
 

@@ -1,7 +1,7 @@
-"""Methods by name, for every kind of data: a new one is a new file in one of the folders here.
+"""Methods by name, for every kind of data; a new method is a new file in one of its folders.
 
 >>> "privtree" in METHODS, sorted(of_kind("sequences"))
-(True, ['markov', 'ngram', 'topk_em', 'trips', 'truncate'])
+(True, ['markov', 'ngram', 'topk_em', 'truncate'])
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The random split decisions of a method as numbers, for the exact calculation of what they cost.
+"""Split decisions of a method as numbers, for the exact calculation of their privacy loss.
 
 A method that publishes one random bit per node says here with which probability, and what its
 theorem lets them cost; :mod:`dpviz.evaluation.exact` holds the one against the other.

@@ -18,13 +18,11 @@ from dpviz.domain.attributes import MOST_KINDS
 from dpviz.errors import ReleaseError
 from dpviz.releases.header import SCHEMA
 from dpviz.sequences.alphabet import MOST_SYMBOLS
-from dpviz.sequences.model import LONGEST
 
 Word = Annotated[str, Field(max_length=1_000)]
 Text = Annotated[str, Field(max_length=10_000)]
 Positive = Annotated[FiniteFloat, Field(gt=0)]
 NotNegative = Annotated[FiniteFloat, Field(ge=0)]
-Lengths = Annotated[list[NotNegative], Field(min_length=1, max_length=LONGEST)]
 Limits = Annotated[list[FiniteFloat], Field(min_length=1, max_length=4)]
 Share = Annotated[FiniteFloat, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=0)]
@@ -224,8 +222,7 @@ class SequenceHeader(Common):
     kind: Literal["sequences"]
     alphabet: Annotated[list[Word], Field(min_length=1, max_length=MOST_SYMBOLS)]
     follows: str | None = None
-    model: Literal["contexts", "trips", "grams", "ranking"]
-    lengths: Annotated[list[Lengths], Field(max_length=LONGEST)] = []  # of trips
+    model: Literal["contexts", "grams", "ranking"]
     ruled: bool = False
     variance: NotNegative = 0.0
     root_variance: NotNegative | None = None  # of contexts whose root was measured beside

@@ -1,4 +1,4 @@
-"""An owner's own base map: a public file of streets, water and places, drawn below the cells.
+"""Owner's base map: a public file of streets, water and places, drawn below the cells.
 
 GeoJSON, GeoPackage, GeoParquet, a Shapefile or PMTiles of vector tiles, cut to the surroundings of
 the domain. A column ``kind`` (water, green, road, place, building) or else the layer's name says

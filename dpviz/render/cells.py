@@ -169,7 +169,7 @@ def cells(
     id: str = "cells",  # noqa: A002
     title: str = "",
 ) -> Mark:
-    """Every node of a release as one mark: adaptive detail, and the raw cells for the map's switch.
+    """All nodes of a release as one mark: adaptive detail, and raw cells for the map's switch.
 
     Args:
         release: 2-D.

@@ -1,4 +1,4 @@
-"""Adaptive detail: the finest cells that stand out of their noise, else what they make together.
+"""Adaptive detail: the finest cells that stand out of their noise, else their sums.
 
 Post-processing of a release's columns; it costs nothing. A box is opened where it stands out of its
 noise and its children are large enough on the screen. Children that stand are drawn, or opened in

@@ -117,8 +117,9 @@ def _compared(
 
 
 def _errors(answers: RangeAnswers) -> Float:
-    """Standard deviations (q, 2) of the noise, and of what cut cells may cost: boxes of one release
-    need not follow the cells of the other.
+    """Standard deviations (q, 2) of the noise, and of the uniformity error of cut cells.
+
+    Boxes of one release need not follow the cells of the other.
     """
     return np.stack([answers.noise_sd, answers.uniformity_sd], axis=1)
 

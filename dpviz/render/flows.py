@@ -99,9 +99,10 @@ def places_scene(
     key: str,
     **options: Any,
 ) -> Scene:
-    """Marks of a release on its cells and the ground around them; other ``options`` of the scene.
+    """Marks of a release on its cells and the ground around them.
 
-    ``visits`` are counts and the noise in them, as of :func:`visit_marks`.
+    ``visits`` are counts and the noise in them, as of :func:`visit_marks`; ``options`` are further
+    fields of the scene.
     """
     area = around(places)
     cells = visit_marks(places, release.alphabet.names, *visits)
@@ -231,7 +232,7 @@ def next_marks(
 
 
 def chance_words(chance: Float, sd: Float | None) -> list[str]:
-    """Probabilities in percent with the half-widths of their 95 % intervals, where noise is known.
+    """Probabilities in percent, with half-widths of 95 % intervals where the noise is known.
 
     >>> chance_words(np.array([0.351, 0.2]), np.array([0.0149, np.inf]))
     ['35.1 ± 3.2 %', 'noise']

@@ -1,4 +1,4 @@
-"""Numbers in words, rounded to what their noise allows. The map's tooltip follows the same rule."""
+"""Numbers in words, rounded as far as their noise allows; the map's tooltip does the same."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def _at_place(value: float, place: int) -> str:
 
 
 def percent(share: float, places: int = 0) -> str:
-    """A share in per cent, as every text has it: with a space before the sign, and no line break.
+    """A share in per cent as every text has it, with a no-break space before the sign.
 
     >>> percent(0.953) == f"95{NO_BREAK}%", percent(0.0123, 1) == f"1.2{NO_BREAK}%"
     (True, True)
@@ -136,7 +136,7 @@ def percent(share: float, places: int = 0) -> str:
 
 
 def percent_interval(value: float, low: float, high: float) -> str:
-    """A share and its interval, both to the place that the interval leaves, and a whole per cent.
+    """A share and its interval in per cent, with the decimal places that the interval allows.
 
     >>> percent_interval(0.42, 0.381, 0.459).replace(NO_BREAK, " ")
     '42.0 % (38.1 to 45.9 %)'

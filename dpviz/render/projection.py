@@ -1,4 +1,4 @@
-"""Coordinates for the map: to longitude and latitude, to Web Mercator world units, and areas."""
+"""Coordinates of the map in degrees and in Web Mercator world units, and areas."""
 
 from __future__ import annotations
 
@@ -83,10 +83,11 @@ def areas(boxes: ArrayLike) -> Float:
 
 
 def from_degrees(box: ArrayLike, crs: str, *, around: bool = False) -> Box:
-    """A box (west, south, east, north) in degrees in the CRS: as large, through the middles of its
-    sides, as :func:`to_degrees` draws one; or around all of it.
+    """Convert a box (west, south, east, north) in degrees to the CRS.
 
-    One from 179 to −179.5 degrees lies over the meridian of 180°, if the CRS goes on there.
+    The result goes through the middles of its sides, as :func:`to_degrees` draws one, or it lies
+    around all of it. One from 179 to −179.5 degrees lies over the meridian of 180°, if the CRS goes
+    on there.
 
     Raises:
         DomainError: no way leads from degrees to this CRS.

@@ -1,5 +1,6 @@
-"""Decomposition of the graph into path sub-domains. Public: it sees the graph and the workload.
+"""Decomposition of the graph into path sub-domains.
 
+Public: it sees the graph and the workload only.
 At every node the edge ends that meet there are matched in pairs; following the pairs gives paths.
 """
 
@@ -76,7 +77,7 @@ def separate(graph: RoadGraph) -> Subdomains:
 
 
 def min_cut(graph: RoadGraph, workload: Paths) -> Subdomains:
-    """The decomposition that cuts the queries of a workload least often (algorithm 2 of the paper).
+    """The decomposition that cuts the queries of a workload least often (paper, algorithm 2).
 
     A maximum-weight matching at every node, weighted by how many queries pass from one edge to the
     other there. At a node of two edges they are always joined (lemma 2). In a directed graph the

@@ -1,4 +1,4 @@
-"""Public inputs made to order: commuter trips for demos, and the workloads of the experiments.
+"""Synthetic public inputs: commuter trips for demos, and the workloads of experiments.
 
 Everything here is seeded and synthetic. A workload must never be drawn from private trips.
 """

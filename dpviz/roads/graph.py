@@ -299,7 +299,9 @@ def as_ids(values: ArrayLike | Iterable[object]) -> Ids:
 
 
 def as_objects(values: Any) -> NDArray[Any]:
-    """Values as an array of objects (n,): each takes its own memory, and not that of the longest.
+    """Values as an array of objects (n,).
+
+    Each takes its own memory, not that of the longest.
 
     >>> as_objects(["a", "bc"]).dtype
     dtype('O')

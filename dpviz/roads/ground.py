@@ -23,7 +23,7 @@ FARTHEST = 1e12
 
 
 def line_lengths(xy: Float, start: Int, crs: str) -> Float:
-    """Length of each line, float64 (m,): metres on the ellipsoid, or units of a plane of its own.
+    """Length of each line, float64 (m,): metres on the ellipsoid, or units of an own plane.
 
     Args:
         xy: points (k, 2) of the lines one after another, at least two of each.

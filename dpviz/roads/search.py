@@ -35,7 +35,7 @@ def uniform_tree(k, fanout):  # type: ignore[no-untyped-def]
 
 @compiled()
 def regroup(fine, groups, low, high, weight):  # type: ignore[no-untyped-def]
-    """The best partition of the intervals between boundaries ``fine`` into ``groups`` neighbours.
+    """The best partition of the intervals between boundaries ``fine`` into ``groups`` runs.
 
     Maximises Σ (intervals in a group − 1) · (queries that cover the group), equation (3) of the
     paper; that minimises how often nodes are used.

@@ -1,4 +1,4 @@
-"""Smoothing along streets: what neighbouring edges say of an edge, after the noise. Public only.
+"""Smoothing of noisy counts along streets by those of neighbouring edges.
 
 A noisy count is weighed against a prior whose mean is that of its neighbours: who drives along a
 street comes from the street before it. How far a release moves from its noisy counts is chosen on

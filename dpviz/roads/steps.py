@@ -104,7 +104,7 @@ class Steps:
 
     @cached_property
     def edges(self) -> Float:
-        """Where steps begin and end on the axis, float64 (k + 1,)."""
+        """Boundaries of the steps on the axis, float64 (k + 1,)."""
         edges = self.calendar.edges(*self.period, self.every)
         edges.flags.writeable = False
         return edges

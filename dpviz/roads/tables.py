@@ -110,7 +110,7 @@ def road_graph(
 
 
 def as_lines(values: ArrayLike) -> NDArray[Any]:
-    """Lines of shapely (m,), None for none, of a column of WKT, WKB, its hexadecimal form or lines.
+    """Shapely lines (m,) of a column of WKT, WKB, hexadecimal WKB or lines; None where missing.
 
     Raises:
         DataError: a geometry that cannot be read, or is no single line.
@@ -245,7 +245,7 @@ def _joined(lines: NDArray[Any]) -> tuple[Float, Int]:
 def _courses(
     xy: Float, ends: Int, lines: NDArray[Any] | None, edge_id: Ids, directed: bool
 ) -> tuple[Int, Float]:
-    """Offsets (m + 1,) and points of the courses of edges, each from its first end to its second.
+    """Offsets (m + 1,) and points of the edges' courses, each from its first end to its second.
 
     Raises:
         DataError: a line that does not join its nodes, or that runs against a directed edge.

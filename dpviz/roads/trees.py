@@ -113,9 +113,10 @@ def level_uses(levels: Levels, low: Int, high: Int, weight: Float) -> Float:
 
 
 def workload_variance(forest: Forest, workload: Paths) -> float:
-    """Mean over the queries of Σ over their runs of the exact variance, in units of a flat edge's.
+    """Mean variance of the answers of a workload, in units of the variance of a flat edge.
 
-    Runs of one query within one tree count as independent; least squares only makes them better.
+    A query's variance is the exact sum over its runs. Runs of one query within one tree count as
+    independent; least squares only makes them better.
     """
     from dpviz.roads.search import run_variance
 

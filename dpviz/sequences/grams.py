@@ -1,4 +1,4 @@
-"""GramTree: counts of strings that grow to the right; Ranking: frequent strings without counts."""
+"""GramTree: counts of strings, grown to the right; Ranking: frequent strings without counts."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ class GramTree:
         all symbols. This is Markov sampling, not the paper's generation from joined grams.
 
         Raises:
-            ParameterError: see :func:`~dpviz.sequences.model.check_number`.
+            ParameterError: see :func:`~dpviz.sequences.model.sequence_rows`.
         """
         reach = max(self.depth, 1)  # the last symbol says what may follow
         return sequence_rows(self._chances, self.size, n, seed, longest, reach)

@@ -34,7 +34,7 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class ContextTree:
-    """A prediction suffix tree: contexts that grow to the left, each with counts of what follows.
+    """A prediction suffix tree: contexts grown to the left, each with counts of what follows.
 
     Nodes stand breadth-first. The children of a node are contexts longer by one symbol in front: in
     order, every symbol of the alphabet, then the start mark $.
@@ -180,7 +180,7 @@ class ContextTree:
         """Synthetic sequences, drawn symbol by symbol until their end: post-processing.
 
         Raises:
-            ParameterError: see :func:`check_number`.
+            ParameterError: see :func:`sequence_rows`.
         """
 
         def chances(past: Int) -> Float:
@@ -277,16 +277,6 @@ def checked(symbols: Sequence[int] | Int, size: int) -> Int:
     return codes
 
 
-def check_number(n: int) -> None:
-    """Refuse to draw so many synthetic sequences.
-
-    Raises:
-        ParameterError: fewer than 0, or more than :data:`MOST`.
-    """
-    if not 0 <= n <= MOST:
-        raise ParameterError(f"{n:,} sequences: give a number from 0 to {MOST:,}")
-
-
 def sequence_rows(
     chances: Callable[[Int], Float],
     size: int,
@@ -307,9 +297,10 @@ def sequence_rows(
         reach: symbols that what comes next may depend on.
 
     Raises:
-        ParameterError: see :func:`check_number`.
+        ParameterError: fewer than 0, or more than :data:`MOST`.
     """
-    check_number(n)
+    if not 0 <= n <= MOST:
+        raise ParameterError(f"{n:,} sequences: give a number from 0 to {MOST:,}")
     random = np.random.default_rng(seed)
     past = np.zeros((n, 0), dtype=np.int64)
     going = np.arange(n)  # the sequences that have not ended yet

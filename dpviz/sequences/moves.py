@@ -69,7 +69,7 @@ def visit_sd(model: Model) -> Float | None:
 def frequent(
     model: Model, k: int, shortest: int = 1, longest: int = 200, *, returns: bool = True
 ) -> Strings:
-    """The k most frequent strings of ``shortest`` to ``longest`` symbols, or as many as there are.
+    """At most k most frequent strings of ``shortest`` to ``longest`` symbols.
 
     Args:
         model: any.

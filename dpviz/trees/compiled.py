@@ -45,7 +45,7 @@ def compiled(*, parallel: bool = False) -> Callable[[Callable[..., Any]], Any]:
 
 
 def _in_turn(kernel: Any, loop: Callable[..., Any]) -> Callable[..., Any]:
-    """A parallel kernel that visitors of one server call in turn, with columns it cannot write to.
+    """Serialise the calls of a parallel kernel and give it read-only columns.
 
     Each call uses every core as it is. Where numba finds no OpenMP, as on many Macs, two calls at
     once from different threads end the whole process. So does a call in a process that was forked

@@ -1,6 +1,6 @@
-"""Post-processing of noisy counts on trees: sums, least squares, pruning. Noisy numbers only.
+"""Post-processing of noisy counts on trees: sums, least squares, pruning.
 
-Everything here is free of charge: it never sees a record.
+Everything here sees noisy numbers only, never a record, so it costs no ε.
 """
 
 from __future__ import annotations

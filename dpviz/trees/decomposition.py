@@ -332,10 +332,11 @@ def _rows(wrong: ArrayLike, first: int = 0) -> str:
 
 
 def beside(lo: Int, parent: Int32 | Int, first_child: Int32, levels: tuple[slice, ...]) -> Int32:
-    """The node of each node's own size across each side, or the leaf around that, int32 (d, 2, n).
+    """Neighbour of each node across each side, int32 (d, 2, n).
 
-    Across the lower and the upper side of each axis; −1 at the domain's edge. A family's members
-    lie beside each other; what lies beyond is a child of what lies beside their parent.
+    A neighbour is the node of the same size, or the leaf around that place, across the lower and
+    the upper side of each axis; −1 at the domain's edge. A family's members lie beside each other;
+    what lies beyond is a child of what lies beside their parent.
 
     The tree has one root; in each level all splits halve the same axes, once each, and have their
     children in the same order. Its columns are those of a decomposition.

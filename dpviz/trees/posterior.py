@@ -8,9 +8,6 @@ import numpy as np
 
 from dpviz.trees.lattice import Float, Int
 
-SHAPES = (0.05, 0.1, 0.15, 0.25, 0.4, 0.7, 1.0, 1.5, 2.5, 4.0, 8.0)
-"""Shapes of the gamma prior; the one most likely for the noisy counts is used."""
-
 STEPS = 128
 """Points of the quadrature over counts, in equal ratios."""
 
@@ -34,7 +31,7 @@ def gamma_posterior(
     mean: Float,
     *,
     least: float,
-    shapes: tuple[float, ...] = SHAPES,
+    shapes: tuple[float, ...],
 ) -> tuple[Float, Float]:
     """Mean and variance of each count, given its noisy value and a guess.
 

@@ -198,7 +198,7 @@ def selection_variance(parent: ArrayLike, variance: ArrayLike) -> Float:
 
 
 def nonnegative(parent: ArrayLike, target: ArrayLike, weight: ArrayLike) -> Float:
-    """The closest non-negative counts in which, from the root down, children sum to their parent.
+    """The closest non-negative counts in which children sum to their parent, from the root down.
 
     A root below zero becomes zero; each family then follows by :func:`project`.
 

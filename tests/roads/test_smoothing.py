@@ -7,7 +7,8 @@ from dpviz import build
 from dpviz.evaluation.truth import exact_visits
 from dpviz.releases.roads.beyond_noise import beyond_noise
 from dpviz.roads.paths import Paths
-from dpviz.roads.smoothing import neighbours, posterior, smoothed
+from dpviz.roads.smoothing import SHAPES, neighbours, posterior, smoothed
+from dpviz.trees import posterior as gamma
 from tests.commands import as_json, run
 
 
@@ -27,6 +28,20 @@ def test_straight_on_counts_more_than_a_corner(streets, odd):
     changed[7] += 1e-3 * len(streets)
     moved = near.mean(changed) - near.mean(value)
     assert moved[7] < 1e-4  # through the mean of all edges only, never of itself
+
+
+def test_many_counts_are_weighed_by_kinds_and_come_out_the_same(monkeypatch):
+    random = np.random.default_rng(6)
+    mean = random.gamma(0.5, 6.0, 900) + 1e-3
+    noisy = np.rint(random.poisson(mean) + random.laplace(0, 2.0, 900))
+
+    def weighed():
+        return gamma.gamma_posterior(noisy, 2.0, mean, least=1e-3, shapes=SHAPES)
+
+    one_by_one = weighed()
+    monkeypatch.setattr(gamma, "ROWS", 450)  # the shape is chosen by every other count
+    for one, other in zip(one_by_one, weighed(), strict=True):
+        np.testing.assert_allclose(other, one, rtol=0.02)
 
 
 def test_the_prior_of_a_class_adds_up_to_its_counts(streets):

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpviz.build import build
+from dpviz.errors import ParameterError
 from dpviz.methods import method as find_method
 from dpviz.methods import of_kind
 from dpviz.methods.sequences.base import SequenceTask
@@ -110,6 +111,12 @@ def test_columns_refuse_writes(name):
         if isinstance(values, np.ndarray):
             with pytest.raises(ValueError, match="read-only"):
                 values[0] = 0
+
+
+@pytest.mark.parametrize("many", [-1, 10**12])
+def test_the_number_of_drawn_sequences_has_a_public_cap(many):
+    with pytest.raises(ParameterError, match="give a number from 0 to 10,000,000"):
+        build(public(MANY), "markov", 1.0, seed=7).model.sample(many)
 
 
 def test_drawing_many_sequences_takes_the_memory_of_few_and_draws_the_same(monkeypatch):

@@ -16,8 +16,8 @@ from dpviz.evaluation.trajectories import MEASURES, Trajectories, divergence, me
 from dpviz.private.load.visits import cell_sequences, place_lines
 from dpviz.private.sequences import SequenceData, Sequences
 from dpviz.releases.sequences.cells import grid_cells
+from dpviz.sequences.model import ContextTree
 from dpviz.sequences.places import drawn_places
-from dpviz.sequences.trips import TripModel
 
 BOUNDS = (0.0, 0.0, 6.0, 6.0)
 
@@ -79,16 +79,16 @@ def test_a_set_is_no_distance_from_itself_whatever_the_number_of_lines():
 def test_places_are_measured_and_plain_symbols_are_not(monkeypatch):
     monkeypatch.setattr(trajectories, "QUERIES", 20)
     data = dpviz.load("city", kind="sequences", side=6)
-    plan = Experiment(("trips", "truncate"), (10.0,), repeats=1, kind="sequences")
+    plan = Experiment(("markov", "truncate"), (10.0,), repeats=1, kind="sequences")
     sizes = {"tops": (5,), "samples": 2000}
     rows = [row for part in run(SequenceBench(data, **sizes), plan) for row in part]
     values = {(row.method, row.measure): row.value for row in rows}
     for name in MEASURES[:4]:
-        assert 0 <= values["trips", name] < 0.5
+        assert 0 <= values["markov", name] < 0.5
         assert values["truncate", name] >= 0  # what cells and l_top cost, without noise
-    assert values["trips", "pattern F1"] > 0.4
-    empty = TripModel.sample
-    monkeypatch.setattr(TripModel, "sample", lambda *given: [row[:0] for row in empty(*given)])
+    assert values["markov", "pattern F1"] > 0.4
+    whole = ContextTree.sample
+    monkeypatch.setattr(ContextTree, "sample", lambda *given: [row[:0] for row in whole(*given)])
     none = {row.measure for row in next(run(SequenceBench(data, **sizes), plan))}
     assert none == {"top 5", "lengths", "build_seconds"}  # all drawn are empty: no line
     plain = SequenceData("x", data.alphabet, data._sequences, public=True)

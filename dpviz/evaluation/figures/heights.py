@@ -1,4 +1,4 @@
-"""Figure 6 of the ICDE paper: the best tree of each kind, by height and query shape, at ε = 0.5.
+"""Figure 6 of the ICDE paper: best tree of each kind, by height and query shape, ε = 0.5.
 
 G. Cormode et al., ICDE 2012, §8.2. The paper goes to height 11; our kd-trees end at 10.
 """

@@ -1,4 +1,4 @@
-"""Figure 7 of the ICDE paper: private record matching on trees of several kinds, and their times.
+"""Figure 7 of the ICDE paper: private record matching on several kinds of trees, with times.
 
 G. Cormode et al., ICDE 2012, §8.3, on the problem of A. Inan et al., EDBT 2010: two owners publish
 trees, all of the counts' budget on the leaves; only leaves that may hold a match are compared.

@@ -83,8 +83,10 @@ class AreaCounts(AreaMethod):
 
 
 def exact_sums(parent: Int, estimate: Float) -> Float:
-    """Estimates moved to a grid of 2^−10 (a coarser one where counts are larger than 2^43), and all
-    others as sums of the finest: doubles that add up exactly, whichever order they are added in.
+    """Round the finest estimates and sum the others from them, so that doubles add up exactly.
+
+    The finest are rounded to multiples of 2^−10 (coarser where counts are larger than 2^43); their
+    sums are then the same in whichever order they are added.
 
     Args:
         parent: breadth-first parents, −1 for roots.

@@ -27,7 +27,7 @@ from dpviz.trees.lattice import Codes, Float, Int, grid_edges, hilbert, hilbert_
 @register
 @dataclass(frozen=True, kw_only=True)
 class Dawa(PointMethod):
-    """A private partition into buckets; then a tree of counts over them, weighted for a workload.
+    """A private partition into buckets, then a tree of counts weighted for a workload.
 
     C. Li, M. Hay, G. Miklau, Y. Wang: A Data- and Workload-Aware Algorithm for Range Queries Under
     Differential Privacy. PVLDB 7(5), 2014.
@@ -178,7 +178,7 @@ def ladder_buckets(cells: CellTree) -> BucketTree:
 def published_buckets(
     noise: Noise, share: Share, index: PointIndex, power: int, bucket_cost: float
 ) -> tuple[BucketTree, Int]:
-    """The published first stage on the Hilbert curve through 2^power cells per side: NOT PRIVATE.
+    """The published first stage on a Hilbert curve of 2^power cells per side: NOT PRIVATE.
 
     Returns:
         The tree above its buckets, in steps of the lattice, and the exact counts of its nodes.

@@ -42,7 +42,7 @@ def checked_power(owner: str, name: str, power: int, dims: int, most: int) -> in
 
 
 def noisy_total(index: PointIndex, budget: Budget, noise: Noise, n_public: int | None) -> float:
-    """The number of records for formulas that need one: the public n, or 1 % of epsilon buys one.
+    """Number of records for formulas that need one: the public n, or a noisy one for 1 % of ε.
 
     Returns at least 1. With a noisy n everything after it works on the rest of the budget.
     """

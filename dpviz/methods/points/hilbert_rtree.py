@@ -22,7 +22,7 @@ from dpviz.trees.lattice import Int, hilbert, unhilbert
 @register
 @dataclass(frozen=True, kw_only=True)
 class HilbertRTree(PointMethod):
-    """A one-dimensional kd-tree over Hilbert positions; a node's box bounds its interval of curve.
+    """A one-dimensional kd-tree over Hilbert positions, with boxes around its intervals.
 
     G. Cormode, C. Procopiuc, D. Srivastava, E. Shen, T. Yu: Differentially Private Spatial
     Decompositions. ICDE 2012, §3.3 and 8 (order 18); I. Kamel, C. Faloutsos: Hilbert R-tree. VLDB

@@ -65,7 +65,7 @@ NEAR = ((4.0, 8.0), (2.0, 8.0))
 range with enough of them."""
 
 FEWEST = 30
-"""With fewer of these, nothing is said of how evenly records lie."""
+"""Least number of such families from which the unevenness of records is estimated."""
 
 
 @register
@@ -243,7 +243,7 @@ def in_full_cells(index: PointIndex, level: int, full: int) -> int:
 
 
 def unevenness(noisy: Int, rate: Float | float, few: Float | float) -> float:
-    """The variation of counts inside families of four that are near a threshold: post-processing.
+    """Variation of counts inside families of four that are near a threshold: post-processing.
 
     Args:
         noisy: counts of the cells of each family, (f, 4).

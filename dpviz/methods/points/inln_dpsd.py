@@ -21,7 +21,7 @@ from dpviz.trees.lattice import Float, Int
 @register
 @dataclass(frozen=True, kw_only=True)
 class InLnDpsd(PointMethod):
-    """A quadtree that splits on exact counts, with "indefeasible" noise on its leaves: NOT PRIVATE.
+    """A quadtree split on exact counts, with "indefeasible" noise on its leaves: NOT PRIVATE.
 
     X. Li, Y. Wang, X. Zhang, K. Zhou, C. Li: A More Secure Spatial Decompositions Algorithm via
     Indefeasible Laplace Noise in Differential Privacy. ADMA 2019, algorithm 2.

@@ -126,7 +126,7 @@ class BoxTree:
 
 
 def grow(cells: KdCells, height: int, flatten: int, cutter: Cutter, order: CutOrder) -> BoxTree:
-    """A tree of ``height`` levels, each of ``flatten`` rounds of cuts along the axes in this order.
+    """A tree of ``height`` levels, each of ``flatten`` rounds of cuts along the axes in order.
 
     A box of one lattice step along an axis is not cut along it (public); a box that no round of a
     level could cut is a leaf.

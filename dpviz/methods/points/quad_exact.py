@@ -20,7 +20,7 @@ from dpviz.trees.lattice import Int
 @register
 @dataclass(frozen=True, kw_only=True)
 class QuadExact(PointMethod):
-    """A quadtree that splits by exact counts and publishes them: NOT PRIVATE, for public data only.
+    """A quadtree split by exact counts, which it publishes: NOT PRIVATE, for public data only.
 
     H. Samet: Foundations of Multidimensional and Metric Data Structures. Morgan Kaufmann 2006. What
     a private tree is compared with: its error comes from the uniformity assumption alone. Epsilon

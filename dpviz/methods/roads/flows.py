@@ -1,4 +1,4 @@
-"""Streets between crossings as one flow each, with measured losses and smoothing along streets."""
+"""Streets between crossings as one flow each, with measured losses and smoothing."""
 
 from __future__ import annotations
 

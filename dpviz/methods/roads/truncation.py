@@ -141,7 +141,9 @@ def paper_length(histogram: ArrayLike, edges: int, epsilon_counts: float) -> int
 
 
 def break_even(edges: int, query_edges: float, query_variance: float) -> float:
-    """Trips that one edge more must reach to be worth its noise, times ε₂: c of the workload rule.
+    """Constant c of the workload rule.
+
+    Divided by ε₂, it is the number of trips that one edge more must reach to be worth its noise.
 
     Args:
         edges: |E|.

@@ -142,14 +142,7 @@ class Markov(SequenceMethod):
         )
         spread = self.projection == "simplex"
         counts, variance = noisy_contexts(
-            task.noise,
-            second,
-            first_child,
-            exact,
-            self.l_top,
-            follows,
-            spread=spread,
-            single=single,
+            task.noise, second, first_child, exact, self.l_top, follows, spread, single
         )
         if size >= MANY:
             allowed = allowed_after(follows, first_child, size)
@@ -190,9 +183,8 @@ def noisy_contexts(
     exact: Int,
     l_top: int,
     follows: Mask | None,
-    *,
-    spread: bool = True,
-    single: tuple[Float, float] | None = None,
+    spread: bool,
+    single: tuple[Float, float] | None,
 ) -> tuple[Float, float]:
     """Counts of what follows each context from noisy ones of the leaves, and their variance.
 

@@ -1,4 +1,4 @@
-"""Variable-length n-grams: a private tree of strings that grows where counts stand above noise."""
+"""Variable-length n-grams: a private tree of strings, grown where counts stand above noise."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ class NGram(SequenceMethod):
 
 
 class Starts:
-    """Where strings start, with the explored string of the present length there. Private."""
+    """Places where strings start, each with its explored string of present length. Private."""
 
     def __init__(self, events: Events, size: int) -> None:
         self._events, self._width, self._length = events, size + 1, 0

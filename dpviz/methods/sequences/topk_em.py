@@ -71,7 +71,9 @@ class TopK(SequenceMethod):
 
 
 class Candidates:
-    """The strings that may be chosen next: public after the choices so far; their counts are not.
+    """Strings that may be chosen next.
+
+    The strings are public after the choices so far; their counts are not.
 
     Attributes:
         score: exact count of each candidate, int64: private.

@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 Bounds = Callable[[int], tuple[int, int]]
-"""From a number of bits b to integers (low, high) with low ≤ 2^b·q ≤ high, high − low small."""
+"""Function of a number of bits b: integers low ≤ 2^b·q ≤ high, with high − low small."""
 
 GUARD = 16
 """Bits beyond those asked for, so that what is lost on the way stays below the last one."""
@@ -101,9 +101,9 @@ def digit(x: Fraction, times: int = 1) -> Bounds:
 
 
 def changed(rate: Fraction, finest: Fraction) -> Bounds:
-    """2(p − q)(1 − pq) / ((1 + p)(1 − q)²) with p = e^(−rate), q = e^(−finest), 0 < rate ≤ finest.
+    """Odds that a refinement changes anything: 2(p − q)(1 − pq) / ((1 + p)(1 − q)²).
 
-    The odds that a refinement changes anything; see
+    With p = e^(−rate), q = e^(−finest) and 0 < rate ≤ finest; see
     :func:`~dpviz.private.mechanisms.counts.nested_at`. As 1 − q is at least about the rate, twice
     the bits of 1/rate more keep the quotient exact to the bits asked for.
     """

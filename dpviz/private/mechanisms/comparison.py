@@ -31,7 +31,7 @@ Source = Callable[[int], Words]
 """Draws n independent uniform 64-bit integers."""
 
 BAND = 2.0**-18
-"""How far the double of a probability may be from it."""
+"""Greatest distance of a probability from its approximation in double precision."""
 
 FIRST = 16
 """Bits of the uniform number that are drawn first."""

@@ -155,7 +155,7 @@ def _added(noise: Noise, rates: Float, finest: Float) -> tuple[Int, Int]:
 def geometric_each(
     noise: Noise, share: Share, values: ArrayLike, sensitivities: ArrayLike
 ) -> tuple[Int, Float]:
-    """The geometric mechanism on one integer value per disjoint cell, each of its own sensitivity.
+    """Geometric mechanism on one integer per disjoint cell, each of its own sensitivity.
 
     Sensitivities must be public.
 

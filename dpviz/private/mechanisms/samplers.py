@@ -1,4 +1,4 @@
-"""Exact samplers of the one- and the two-sided geometric law, for any array of rates at once.
+"""Exact samplers of the one- and two-sided geometric law, for arrays of rates.
 
 *One-sided*, P(G = k) = (1 − a)·aᵏ for k ≥ 0, a = e^(−rate). With G = 2^m·H + L, 0 ≤ L < 2^m,
 P(H = h, L = l) is in proportion to (a^(2^m))^h · a^l: H and L are independent, H is one-sided of

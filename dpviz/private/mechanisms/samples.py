@@ -53,7 +53,7 @@ def poisson_sample(noise: Noise, weights: ArrayLike, rate: float) -> Int:
 
 
 def random_ranks(noise: Noise, groups: ArrayLike) -> Int:
-    """A uniformly random order inside each group, as ranks from 0: int64 of the length of groups.
+    """A uniformly random order inside each group, as ranks from 0: int64, as long as ``groups``.
 
     It looks at no record: ``groups`` are public, or belong to a method without a guarantee.
     """

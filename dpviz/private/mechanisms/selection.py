@@ -1,4 +1,4 @@
-"""Exact choice of one candidate with P ∝ length · e^(−rate·distance): the exponential mechanism.
+"""Exponential mechanism: exact choice of a candidate with P ∝ length · e^(−rate·distance).
 
 *The law is exact.* Let w_i be the weights, C_j = w_1 + … + w_j and W their sum. A uniform U chooses
 the j with C_{j−1} ≤ U·W < C_j, which has probability w_j/W. First with weights rounded to integers
@@ -100,7 +100,7 @@ def settled_choice(words: Source, drawn: int, candidates: Candidates, rate: Frac
 def exponential(
     noise: Noise, share: Share, scores: ArrayLike, sensitivity: float | Fraction = 1.0
 ) -> int:
-    """The exponential mechanism: index of one candidate, with P ∝ exp(ε·score / (2·sensitivity)).
+    """Exponential mechanism: index of a candidate, with P ∝ exp(ε·score / (2·sensitivity)).
 
     ε-DP when one record moves every score by at most ``sensitivity`` (F. McSherry and K. Talwar,
     FOCS 2007); exact, see the module. Scores that are sums of rounded doubles may move by a little

@@ -1,4 +1,4 @@
-"""Smooth sensitivity of medians, compiled: imported lazily, since numba costs 1.6 s at import."""
+"""Smooth sensitivity of medians, compiled; imported lazily, since numba takes 1.6 s."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Columns of a release of sequences: one row per context or string.
 
-The header names the model of the rows: ``contexts``, ``trips``, ``grams`` or ``ranking``.
+The header names the model of the rows: ``contexts``, ``grams`` or ``ranking``.
 """
 
 from __future__ import annotations
@@ -18,28 +18,25 @@ from dpviz.releases.header import Header
 from dpviz.sequences.alphabet import Alphabet
 from dpviz.sequences.grams import GramTree, Model, Ranking
 from dpviz.sequences.model import ContextTree, Mask
-from dpviz.sequences.trips import TripModel
 from dpviz.trees.lattice import Float, Int
 
 MODELS: dict[type[Model], str] = {
     ContextTree: "contexts",
-    TripModel: "trips",
     GramTree: "grams",
     Ranking: "ranking",
 }
 """Name of each kind of model in the header."""
 
-NEEDED = ("first_child", "parent", "symbol", "counts", "string", "pairs")
+NEEDED = ("first_child", "parent", "symbol", "counts", "string")
 """Columns that reading needs, of those that the model has."""
 
 
 def to_columns(alphabet: Alphabet, model: Model, header: Header) -> pa.Table:
     """The table of a release.
 
-    Contexts: ``first_child``, and ``counts`` of what follows. Trips: also ``pairs``, at the context
-    of a first symbol, by the last one, and the lengths in the header. Grams: ``parent`` and
-    ``symbol``, the string less its last symbol and that symbol (−1 for the empty string), and
-    ``counts`` of its extensions. Ranking: the ``string``.
+    Contexts: ``first_child``, and ``counts`` of what follows. Grams: ``parent`` and ``symbol``, the
+    string less its last symbol and that symbol (−1 for the empty string), and ``counts`` of its
+    extensions. Ranking: the ``string``.
     """
     facts: dict[str, Any] = {
         "model": MODELS[type(model)],
@@ -57,11 +54,6 @@ def to_columns(alphabet: Alphabet, model: Model, header: Header) -> pa.Table:
     else:
         columns = dict(zip(("parent", "symbol"), map(arrow.numbers, _links(model)), strict=True))
     columns["counts"] = _lists(model.counts)
-    if isinstance(model, TripModel):
-        pairs = np.zeros((len(model), model.size))
-        pairs[1 : model.size + 1] = model.pairs
-        columns["pairs"] = _lists(pairs)
-        facts["lengths"] = model.lengths.tolist()
     return with_header(columns, "sequences", header, facts)
 
 
@@ -74,7 +66,7 @@ def from_columns(table: pa.Table, stated: dict[str, Any]) -> tuple[Alphabet, Mod
     names = tuple(stated.pop("alphabet"))
     alphabet = Alphabet(names, _unpacked(stated.pop("follows", None), len(names)))
     kind, size = stated.pop("model"), len(alphabet)
-    lengths, beside = stated.pop("lengths", []), stated.pop("root_variance", None)
+    beside = stated.pop("root_variance", None)
     beside = None if beside is None else float(beside)
     variance, ruled = float(stated.pop("variance", 0.0)), stated.pop("ruled", False)
     if kind == "ranking":
@@ -83,13 +75,9 @@ def from_columns(table: pa.Table, stated: dict[str, Any]) -> tuple[Alphabet, Mod
         raise ReleaseError(f"more than {MOST_VALUES:,} counts")
     counts = np.asarray(numbers(table, "counts", size + 1), dtype=np.float64)
     follows = alphabet.follows if ruled else None
-    if kind in ("contexts", "trips"):
+    if kind == "contexts":
         child = whole_numbers(table, "first_child")
-        if kind == "contexts":
-            return alphabet, ContextTree(child, counts, variance, follows, beside)
-        pairs = np.array(numbers(table, "pairs", size), dtype=np.float64)[1 : size + 1]
-        by_length = np.array(lengths, dtype=np.float64)
-        return alphabet, TripModel(child, counts, variance, follows, pairs=pairs, lengths=by_length)
+        return alphabet, ContextTree(child, counts, variance, follows, beside)
     child = _children(whole_numbers(table, "parent"), whole_numbers(table, "symbol"), size)
     return alphabet, GramTree(child, counts, variance, follows)
 
