@@ -106,10 +106,11 @@ def test_a_point_and_a_multipoint_of_one_are_places_in_every_format(form, tmp_pa
     assert kept(*write(form, tmp_path, [*SHAPES.values()]), BOX) == 3
 
 
-def test_whoever_gives_lines_of_features_names_the_geometry(tmp_path):
+def test_a_private_line_does_not_decide_that_lines_are_features(tmp_path):
     (path, *_) = write("ndjson", tmp_path, [HERE, HERE])
     build = ("build", path, BOX, "--epsilon", "50", "-o", tmp_path / "r.parquet")
     refused(tmp_path, build, "or geometry, if it holds features")
+    assert as_json(*build, "--public", "--seed", "1")["records"]["kept"] == 2
 
 
 def test_the_properties_of_a_feature_in_a_line_are_its_columns(tmp_path):

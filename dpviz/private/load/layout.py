@@ -59,7 +59,11 @@ def layout(table: Table, chosen: Selection) -> Layout:
     """
     domain, notation, columns = chosen.box(table.name), chosen.notation, chosen.columns
     domain, time = domain.place, domain.time or chosen.time
-    names = tuple(columns) if columns is not None else _coordinate_names(table, domain)
+    names = (
+        tuple(columns)
+        if columns is not None
+        else _coordinate_names(table, domain, bool(chosen.public))
+    )
     alone = domain.dims == 2 and len(names) == 1
     if len(names) not in (0, domain.dims) and not alone:
         raise DataError(f"{len(names)} columns for {domain.dims} dimensions: name one for each")
@@ -121,10 +125,14 @@ def _refuse_other_kinds(table: Table, names: Sequence[str], how: Layout, alone: 
             )
 
 
-def _coordinate_names(table: Table, domain: Domain) -> tuple[str, ...]:
-    """Columns of the coordinates; none for the geometry."""
+def _coordinate_names(table: Table, domain: Domain, public: bool) -> tuple[str, ...]:
+    """Columns of the coordinates; none for the geometry.
+
+    The first record may tell that lines of JSON are features, if the data are public.
+    """
     existing = table.columns
-    if domain.dims == 2 and any(column.kind == "geometry" for column in existing):
+    stated = public or table.declares or table.holds_features
+    if domain.dims == 2 and stated and any(column.kind == "geometry" for column in existing):
         return ()
     if not table.declares:  # no record decides what the columns are
         if domain.columns == default_columns(domain.dims):  # named by nobody: a guess has its price

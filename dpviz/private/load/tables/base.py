@@ -86,6 +86,7 @@ class Table(ABC):
         columns: in order; one of kind geometry where the file has places.
         crs: of the geometry, if the file states one.
         declares: whether the file says which columns it has; without, a record may lack any.
+        holds_features: whether the format says that every record is a feature.
         first_line: whether the names are its first line, a record where there is no header.
         semicolons: whether semicolons divide its fields, so that decimals may have commas.
     """
@@ -94,6 +95,7 @@ class Table(ABC):
     columns: Sequence[Column]
     crs: str | None = None
     declares = True
+    holds_features = False
     first_line = False
     semicolons = False
 

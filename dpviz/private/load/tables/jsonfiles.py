@@ -54,14 +54,11 @@ class JsonFile(TextFile):
     """Records that are objects. No columns are declared, so a record may lack any.
 
     The columns of a feature are its properties, and of another object its own members. Those that
-    are listed are the names in the first record, for a form; they decide nothing else.
-
-    Attributes:
-        holds_features: whether the format says that every record is a feature.
+    are listed are the names in the first record, for a form; they decide nothing else, but that
+    lines of public data are features.
     """
 
     declares = False
-    holds_features = False
     crs: str | None = LON_LAT
     _stated: Any = None
 
@@ -72,7 +69,7 @@ class JsonFile(TextFile):
     def _list_columns(self, first: Any) -> None:
         names = islice(self._properties(first), limits.COLUMNS.most - 1)  # beside the geometry
         self.columns = [Column(name.encode("utf-8", "replace").decode(), "text") for name in names]
-        if self.holds_features:
+        if self.holds_features or _is_feature(first):
             self.columns = [*self.columns, Column("geometry", "geometry")]
 
     def _blocks(
