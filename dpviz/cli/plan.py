@@ -45,10 +45,6 @@ def plan(
             "--map", help="Cells that fill the box, where counting the places alone costs less."
         ),
     ] = False,
-    repeats: Annotated[
-        int,
-        typer.Option(min=1, help="Simulated releases of each method at a price."),
-    ] = 4,
     seed: Annotated[int, typer.Option(min=0, help="Of proxy, places and simulated noise.")] = 0,
     as_json: Json = False,
 ) -> None:
@@ -65,7 +61,6 @@ def plan(
         source=source,
         unit=unit,
         max_per_unit=max_per_unit,
-        repeats=repeats,
         seed=seed,
         as_map=as_map,
         progress=progress(),

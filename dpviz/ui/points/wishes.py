@@ -141,7 +141,6 @@ def _planned(prefix: str, asked: PlanQuery, at_most: float) -> Plan | str:
                     records=asked.records,
                     max_per_unit=asked.max_per_unit,
                     at_most=at_most,
-                    repeats=1,  # the bar is to move while one types
                     as_map=True,
                 )
             except DpvizError as error:
