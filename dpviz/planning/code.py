@@ -1,108 +1,117 @@
-"""Code that makes a release, of any kind: what its command, Python and notebook have in common."""
+"""Code that makes a release, as a shell command, as Python and as a notebook. From public facts.
+
+The code of a release follows from its header, which never holds a seed or the name of a file: the
+caller supplies both.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 import shlex
-from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from textwrap import indent
 from typing import Any
 
+from dpviz.build import CITY, account_key, cells_of, clean_name
+from dpviz.datasets import DATASETS
+from dpviz.domain import Domain, calendar, default_columns
+from dpviz.domain.crs import DEGREES
+from dpviz.domain.zones import ZONE
+from dpviz.errors import ReleaseError
 from dpviz.harmless import harmless, markdown
-from dpviz.lists import listed
+from dpviz.lists import listed, words
+from dpviz.methods import method_with
+from dpviz.methods.points.declared import Declared
+from dpviz.queries.wishes import parse_all
+from dpviz.releases.areas.area_file import NUMBERED
+from dpviz.releases.areas.source import words_of
+from dpviz.releases.counts import (
+    AreaRelease,
+    PointRelease,
+    RoadRelease,
+    is_areas,
+    is_points,
+    is_roads,
+)
+from dpviz.releases.header import Header
+from dpviz.releases.points.promises import KEY as PROMISES
+from dpviz.releases.release import Release
+from dpviz.releases.sequences.release import SequenceRelease
 
-FILE, WORKLOAD = "FILE", "WORKLOAD"
-"""Where the name of the source, or of the file of queries, is not known."""
+FILE, WORKLOAD, AREAS, GRAPH, CELLS, TIME = (
+    *("FILE", "WORKLOAD", "AREAS", "GRAPH", "RELEASE", "TIME"),
+)
+"""Where the name of the source, of the file of queries, of areas, of a graph's files, of a release
+whose leaves are cells, or of a column is not known."""
 
 NOTATION = ("decimal", "thousands", "time_format", "order")
 """Arguments that say how text is read."""
 
+OPTIONS = {"value": "sum", "name": "dataset", "name_column": "name", "wishes": "want"}
+"""Arguments whose option of the command has another name."""
+
+FLAGS = {"neighbours": ["--steps"], "simulate": ["--noise", "simulated"]}
+"""Words for arguments that are True."""
+
+_RECORD = "(?:record|sequence|trip|event)"
+_BOUNDED = re.compile(rf"one (?:'({_RECORD})'|(.+)) with at most ([0-9]{{1,18}}) {_RECORD}s?")
+"""A column that is called as a record is stands in quotes."""
+
 
 @dataclass(frozen=True, kw_only=True)
-class Code(ABC):
-    """Settings of a build, written as a shell command and as Python.
+class Code:
+    """One call of :func:`dpviz.load` and one of :func:`dpviz.build`.
 
     Attributes:
-        method, parameters: those that are not the method's own defaults.
-        epsilon: for one privacy unit.
-        source: a file or a built-in name; None where it is not known.
-        builtin: the source is built in.
-        public: the records are declared public.
-        simulated: the noise is simulated.
-        seed: of a simulation.
-        neighbours: "add-remove" or "replace".
-        dataset: the ledger's name of the records, where it is not the file's; None if not known.
-        notation: how text is read, as :func:`dpviz.load` takes it.
+        method, epsilon, parameters: what is built at which price.
+        source: a file or a built-in name.
+        frame: Python that makes the public frame, before the records are read.
+        domain: further arguments of load, Python.
+        reading: arguments of load, also options of the command.
+        reading_only: arguments of load alone.
+        after: Python between load and build.
+        words: arguments of build, Python.
+        building: arguments of build, also options of the command.
+        options: of the command alone.
+        question: Python that asks the release something.
     """
 
     method: str
     epsilon: float
     parameters: Mapping[str, Any] = field(default_factory=dict)
     source: str | None = None
-    builtin: bool = False
-    public: bool = False
-    simulated: bool = False
-    seed: int | None = None
-    neighbours: str = "add-remove"
-    dataset: str | None = None
-    notation: Mapping[str, Any] = field(default_factory=dict)
+    frame: Sequence[str] = ()
+    domain: Sequence[str] = ()
+    reading: Mapping[str, Any] = field(default_factory=dict)
+    reading_only: Mapping[str, Any] = field(default_factory=dict)
+    after: Sequence[str] = ()
+    words: Sequence[str] = ()
+    building: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    question: str = ""
 
-    @abstractmethod
     def command(self, output: str = "release.parquet") -> str:
-        """The command, as a shell takes it."""
+        """``dpviz build``, as a shell takes it; a file that begins with a minus has its folder."""
+        source = self.source or FILE
+        set_to = [f"{name}={value}" for name, value in self.parameters.items()]
+        made = {"method": self.method, "set": set_to, "epsilon": repr(self.epsilon)}
+        given = [*self.options.items(), *self.reading.items(), *made.items()]
+        given += [*self.building.items(), ("output", output)]
+        typed = [word for name, value in given for word in _option(name, value)]
+        return shlex.join(
+            ["dpviz", "build", f"./{source}" if source.startswith("-") else source, *typed]
+        )
 
-    @abstractmethod
     def _lines(self) -> list[str]:
-        """The Python that makes ``release``, without imports."""
-
-    @property
-    @abstractmethod
-    def _question(self) -> str:
-        """Python that asks the release something."""
-
-    @property
-    def _notation(self) -> dict[str, Any]:
-        """The notation; as others may have written a header, of known names only."""
-        columns = tuple(map(str, self.notation.get("columns", ())))
-        forms = {name: str(self.notation[name]) for name in NOTATION if name in self.notation}
-        return ({"columns": columns} if columns else {}) | forms
-
-    def _method_options(self) -> list[tuple[str, Any]]:
-        """The options of a command that say what is built at which price."""
-        options: list[tuple[str, Any]] = [("--method", self.method)]
-        options += [("--set", f"{name}={value}") for name, value in self.parameters.items()]
-        return [*options, ("--epsilon", f"{self.epsilon!r}")]
-
-    @property
-    def _paid_as(self) -> dict[str, str]:
-        """The ledger's name of the records as :func:`dpviz.load` takes it, if it must be named."""
-        return {"name": self.dataset} if self.dataset else {}
-
-    def _noise_options(self) -> list[tuple[str, Any]]:
-        """Options for the ledger's data set, the neighbouring relation and the source of noise."""
-        options: list[tuple[str, Any]] = [("--dataset", self.dataset)] if self.dataset else []
-        if self.neighbours != "add-remove":
-            options.append(("--neighbours", self.neighbours))
-        if self.seed is not None:
-            options.append(("--seed", self.seed))
-        elif self.simulated:
-            options.append(("--noise", "simulated"))
-        return options
-
-    def _built(self, words: Sequence[str], given: Mapping[str, Any]) -> str:
-        """The Python that builds ``release``, with words and named arguments of this kind."""
-        named: dict[str, Any] = dict(self.parameters)
-        if self.neighbours != "add-remove":
-            named["neighbours"] = self.neighbours
-        named |= given
-        if self.seed is not None:
-            named["seed"] = self.seed
-        elif self.simulated:
-            named["simulate"] = True
-        words = [repr(self.epsilon), *words, *arguments(named)]
-        return f"release = dpviz.build(data, {self.method!r}, {', '.join(words)})"
+        read = [repr(self.source or FILE), *self.domain]
+        read += arguments({**self.reading_only, **self.reading})
+        made = ["data", repr(self.method), repr(self.epsilon), *self.words]
+        made += arguments({**self.parameters, **self.building})
+        loaded, built = (f"dpviz.{n}({', '.join(w)})" for n, w in (("load", read), ("build", made)))
+        return [*self.frame, f"data = {loaded}", *self.after, f"release = {built}"]
 
     def python(self, output: str = "release.parquet") -> str:
         """The same in Python."""
@@ -118,32 +127,35 @@ class Code(ABC):
         heading = "\n\n".join([f"# {markdown(title)}", *map(markdown, sentences)])
         # Indented: no text in the command can end the block, as it could a fence.
         shell = f"On the command line:\n\n{indent(harmless(self.command()), '    ')}"
-        cells = [
-            ("markdown", f"{heading}\n\n{shell}"),
-            ("code", "\n".join(["import dpviz", "", *self._lines()])),
-            ("code", "release.header.guarantee"),
-            ("code", self._question),
-            ("code", "release.save('release.parquet')"),
-            ("code", "release"),
+        build = "\n".join(["import dpviz", "", *self._lines()])
+        code = [build, "release.header.guarantee", self.question]
+        code += ["release.save('release.parquet')", "release"]
+        texts = [("markdown", f"{heading}\n\n{shell}"), *(("code", text) for text in code)]
+        cells: list[dict[str, Any]] = [
+            {"id": f"cell-{row}", "cell_type": kind, "metadata": {}}
+            | ({"execution_count": None, "outputs": []} if kind == "code" else {})
+            | {"source": text.splitlines(keepends=True)}
+            for row, (kind, text) in enumerate(texts)
         ]
         kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
-        return json.dumps(
-            {
-                "cells": [_cell(row, kind, text) for row, (kind, text) in enumerate(cells)],
-                "metadata": {"kernelspec": kernel},
-                "nbformat": 4,
-                "nbformat_minor": 5,
-            },
-            indent=1,
-            ensure_ascii=False,
-        )
+        facts = {"metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
+        return json.dumps({"cells": cells} | facts, indent=1, ensure_ascii=False)
 
 
-def _cell(row: int, kind: str, text: str) -> dict[str, Any]:
-    cell: dict[str, Any] = {"id": f"cell-{row}", "cell_type": kind, "metadata": {}}
-    if kind == "code":
-        cell |= {"execution_count": None, "outputs": []}
-    return {**cell, "source": text.splitlines(keepends=True)}
+def _option(name: str, value: Any) -> list[str]:
+    """An argument as words of a command; one that begins with a minus is tied to its option.
+
+    >>> _option("max_per_unit", 3), _option("kinds", ("bike", "bus, tram")), _option("public", True)
+    (['--max-per-unit', '3'], ['--kinds', 'bike,"bus, tram"'], ['--public'])
+    """
+    if isinstance(value, list):
+        return [word for each in value for word in _option(name, each)]
+    if value is True:
+        return FLAGS.get(name, [f"--{name.replace('_', '-')}"])
+    if isinstance(value, tuple):
+        value = listed(each if isinstance(each, str) else repr(each) for each in value)
+    option = f"--{OPTIONS.get(name, name).replace('_', '-')}"
+    return [f"{option}={value}"] if str(value).startswith("-") else [option, str(value)]
 
 
 def arguments(given: Mapping[str, Any]) -> list[str]:
@@ -151,27 +163,302 @@ def arguments(given: Mapping[str, Any]) -> list[str]:
     return [f"{name}={value!r}" for name, value in given.items()]
 
 
-def options_of(given: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """The options of a command that are called as arguments are; several values in one text.
+def code_of(
+    release: Release,
+    source: str | None = None,
+    seed: int | None = None,
+    areas: str | None = None,
+    graph: str | None = None,
+) -> Code:
+    """Return the code that made a release of any kind, from its header.
 
-    >>> options_of({"max_per_unit": 3, "kinds": ("bike", "bus, tram"), "clip": (0.0, 9.5)})
-    [('--max-per-unit', 3), ('--kinds', 'bike,"bus, tram"'), ('--clip', '0.0,9.5')]
+    Args:
+        release: which.
+        source: its records, where the reader knows them.
+        seed: of a simulation, where the reader knows it.
+        areas: the file of its areas, where the reader knows it.
+        graph: the files of its road graph, between commas, where the reader knows them.
+
+    Raises:
+        ReleaseError: seeded though it is not simulated, a part of another release, or of cells that
+            its header does not say.
+        ParameterError: a header that names a method or a parameter that there is not.
     """
-    return [(f"--{name.replace('_', '-')}", _in_one(value)) for name, value in given.items()]
+    header = release.header
+    if {"marginal", "period", "kind"} & set(header.extra):
+        raise ReleaseError("a part of another release is not built: ask for the code of that")
+    simulated = header.guarantee.startswith("NOT PRIVATE")
+    if seed is not None and not simulated:
+        raise ReleaseError("private noise is never repeated: leave the seed out")
+    chosen = method_with(header.method, release.kind, header.parameters)
+    # Areas are built without a workload; those of roads are words.
+    workload = Declared.from_dict(header.extra.get("workload")) if is_points(release) else None
+    usual = type(chosen)().parameters()
+    follow = {} if workload is None else workload.following(header.method, {})
+    parameters = {
+        name: value
+        for name, value in chosen.parameters().items()
+        if value != usual[name] or name in follow
+    }
+    building: dict[str, Any] = {}
+    if header.neighbouring.startswith("replace"):
+        building["neighbours"] = "replace"
+    if simulated:
+        building |= {"simulate": True} if seed is None else {"seed": seed}
+    made: dict[str, Any] = {
+        "method": header.method,
+        "epsilon": header.epsilon,
+        "parameters": parameters,
+    }
+    reading = _reading(header, source)
+    if is_points(release) or is_areas(release):
+        return _of_places(release, source, areas, workload, reading, building, made)
+    builtin = header.source == CITY and header.synthetic
+    if is_roads(release):
+        given = _of_roads(release, builtin, graph)
+    else:
+        assert isinstance(release, SequenceRelease)
+        given = _of_sequences(release, builtin)
+    given["building"] = {**given.get("building", {}), **building}
+    if not builtin:
+        account = {} if header.synthetic else _account(header, source)
+        given["reading"] = {**given.get("reading", {}), **reading, **account}
+    return Code(source=CITY if builtin else source, **made, **given)
 
 
-def _in_one(value: Any) -> Any:
-    if not isinstance(value, tuple):
-        return value
-    return listed(each if isinstance(each, str) else repr(each) for each in value)
+def _reading(header: Header, source: str | None) -> dict[str, Any]:
+    """How the records were read; a header may be a stranger's, so that known names alone are."""
+    stated = notation_of(header.extra.get("notation", {})) | unit_of(header)
+    if "records" in header.extra:
+        stated["public"] = True
+    return stated | {name: True for name in ["drop_unknown"] if header.extra.get(name) is True}
 
 
-def shell(
-    words: Sequence[str], options: Sequence[tuple[str, Any]], flags: Sequence[str] = ()
-) -> str:
-    """A command; a value that begins with a minus is tied to its option, a file to its folder."""
-    words = [f"./{word}" if word.startswith("-") else word for word in words]
-    tied: list[str] = []
-    for name, value in options:
-        tied += [f"{name}={value}"] if str(value).startswith("-") else [name, str(value)]
-    return shlex.join([*words, *tied, *flags])
+def notation_of(notation: Mapping[str, Any]) -> dict[str, Any]:
+    """How text is read, as :func:`dpviz.load` takes it."""
+    columns = tuple(map(str, notation.get("columns", ())))
+    forms = {name: str(notation[name]) for name in NOTATION if name in notation}
+    return ({"columns": columns} if columns else {}) | forms
+
+
+def unit_of(header: Header) -> dict[str, Any]:
+    """The column of the privacy unit and its bound, as the header says them; nothing without."""
+    match = _BOUNDED.fullmatch(header.unit)
+    if match is None:
+        return {}
+    return {"unit": match[1] or match[2], "max_per_unit": int(match[3])}
+
+
+def _account(header: Header, source: str | None) -> dict[str, str]:
+    """The ledger's name of the records, where it is not that of their file, if that is known.
+
+    By the file's they would be paid for from an account of their own, once more.
+    """
+    if source is None or not header.source:
+        return {}
+    file = PurePath(source).name
+    keys = {account_key(clean_name(each)) for each in (file, header.source)}
+    return {} if file and len(keys) == 1 else {"name": header.source}
+
+
+def _of_places(
+    release: PointRelease | AreaRelease,
+    source: str | None,
+    areas: str | None,
+    workload: Declared | None,
+    reading: dict[str, Any],
+    building: dict[str, Any],
+    made: dict[str, Any],
+) -> Code:
+    header, extra = release.header, release.header.extra
+    known = DATASETS.get(header.source) if header.synthetic else None
+    source = header.source if source is None and known is not None else source
+    builtin = known is not None and known.domain == release.domain
+    levels: Sequence[str] = ()
+    if is_areas(release):
+        inline = words_of(release.frame)
+        if inline is None and release.frame.levels != (NUMBERED,):
+            levels = release.frame.levels
+        areas = (areas or AREAS) if inline is None else inline
+    else:
+        areas = None
+    prices = [row["epsilon"] for row in header.budget if row["purpose"] == "sums of values"]
+    share = round(prices[0] / header.epsilon, 6) if prices else 0.5
+    promised = extra.get(PROMISES)
+    stated = isinstance(promised, list) and all(isinstance(each, str) for each in promised)
+    bits = {"bits": extra["bits"]} if type(extra.get("bits")) is int else {}
+    if builtin:
+        reading = {name: each for name, each in reading.items() if name != "public"}
+    else:
+        reading |= bits
+    return code_of_places(
+        release.domain,
+        source=source,
+        builtin=builtin,
+        reading=reading | _account(header, source),
+        areas=areas,
+        levels=levels,
+        workload=workload,
+        wishes=[str(wish) for wish in parse_all(promised)] if stated and promised else (),
+        sum_share=None if share == 0.5 else share,
+        building=building,
+        **made,
+    )
+
+
+def code_of_places(
+    domain: Domain,
+    *,
+    source: str | None = None,
+    builtin: bool = False,
+    reading: Mapping[str, Any] | None = None,
+    areas: str | None = None,
+    levels: Sequence[str] = (),
+    workload: Declared | None = None,
+    wishes: Sequence[str] = (),
+    sum_share: float | None = None,
+    building: Mapping[str, Any] | None = None,
+    **made: Any,
+) -> Code:
+    """Return the code that builds a release of points or areas.
+
+    Args:
+        domain: public; that of the source if that is built in.
+        source: a file or a built-in name.
+        builtin: it is the latter.
+        reading: further arguments of :func:`dpviz.load`.
+        areas: a file of areas that are counted in place of cells, or ``h3:8`` or ``rect=W,S,E,N``.
+        levels: columns of that file that name its areas, the finest last; one names them alone.
+        workload: that was declared; of queries without the file that held them.
+        wishes: in words.
+        sum_share: of ε, for sums of values; None for the usual one.
+        building: further arguments of :func:`dpviz.build`.
+        **made: method, epsilon and parameters.
+    """
+    options: dict[str, Any] = {}
+    given, after, typed = dict(building or {}), [], []
+    box, stated = domain.place, _stated(domain)
+    if not builtin:
+        options = {"bounds": box.bounds, **stated}
+    if areas is not None and not levels:
+        given["areas"] = areas
+    elif areas is not None:
+        named = {"levels": tuple(levels)} if levels[1:] else {"name_column": levels[0]}
+        options |= {"areas": areas, **named}
+        (columns,) = arguments(named)
+        after.append(f"areas = dpviz.read_areas({areas!r}, data.domain, {columns})")
+        typed.append("areas=areas")
+    if workload is not None and workload.text is None:
+        options["workload"] = WORKLOAD
+        rectangles = f"np.loadtxt({WORKLOAD!r}, delimiter=',', skiprows=1, ndmin=2)"
+        after += ["import numpy as np", f"queries = {rectangles}"]
+        typed.append("workload=queries")
+    elif workload is not None:
+        given["workload"] = workload.text
+    given |= {"wishes": list(wishes)} if wishes else {}
+    given |= {"sum_share": sum_share} if sum_share is not None else {}
+    plain = domain.time is None and domain.kinds is None and domain.values is None
+    corners = [repr(box.lower), repr(box.upper)] if plain else [repr(list(box.bounds))]
+    made_by = "dpviz.Domain" if plain else "dpviz.Domain.from_bounds"
+    return Code(
+        source=source,
+        frame=[]
+        if builtin
+        else [f"domain = {made_by}({', '.join([*corners, *arguments(stated)])})"],
+        domain=[] if builtin else ["domain"],
+        reading=reading or {},
+        after=after,
+        words=typed,
+        building=given,
+        options=options,
+        question=f"release.count({list(domain.bounds)!r})",
+        **made,
+    )
+
+
+def _stated(domain: Domain) -> dict[str, Any]:
+    """Domain options other than bounds and defaults, for :meth:`Domain.from_bounds`."""
+    place = domain.place
+    usual = {"columns": default_columns(place.dims), "crs": DEGREES, "zone": ZONE}
+    stated: dict[str, Any] = {"columns": place.columns, "crs": place.crs}
+    if domain.time is not None:
+        period = domain.period if domain.span is None else domain.span
+        spoken = map(calendar.Calendar(domain.zone).words, period)
+        worth = None if domain.hour_worth is None else f"{domain.hour_worth:.15g}m"
+        stated |= {"time": domain.time, "period": tuple(spoken), "zone": domain.zone}
+        stated |= {"cycle": domain.cycle, "hour_worth": worth}
+        stated["every"] = calendar.step_text(domain.step) if domain.step else None
+    if domain.kinds is not None:
+        stated |= {"kind": domain.kinds.column, "kinds": domain.kinds.names}
+    if domain.values is not None:
+        clip = domain.values.low, domain.values.high
+        stated |= {"value": domain.values.column, "clip": clip, "grid": domain.values.grid}
+    return {name: each for name, each in stated.items() if each not in (None, usual.get(name))}
+
+
+def _of_roads(release: RoadRelease, builtin: bool, graph: str | None) -> dict[str, Any]:
+    """Frame of a road release: its graph's files, its workload and steps of time."""
+    extra, streets = release.header.extra, release.frame.graph
+    stated, columns = extra.get("workload"), extra.get("columns")
+    workload = stated if isinstance(stated, str) else WORKLOAD
+    reading: dict[str, Any] = {}
+    if release.steps is not None:
+        reading |= release.steps.stated()
+    if isinstance(columns, list) and all(isinstance(each, str) for each in columns):
+        reading = {"columns": tuple(columns), **reading}
+    how: dict[str, Any] = {"crs": streets.crs} if streets.crs else {}
+    how |= {"directed": True} if streets.directed else {}
+    how |= {"components": "all"} if streets.n_components > 1 else {}
+    files = map(repr, words(graph or GRAPH, "--graph"))
+    given = ", ".join([*files, *arguments(how)])
+    return {
+        "options": {"graph": CITY} if builtin else {"graph": graph or GRAPH, **how},
+        "frame": [] if builtin else [f"graph = dpviz.read_graph({given})"],
+        "domain": ["kind='roads'"] if builtin else ["graph"],
+        "reading": reading,
+        "building": {"workload": workload},
+        "question": f"release.count(dpviz.workload_of({workload!r}, data.graph))",
+    }
+
+
+def _of_sequences(release: SequenceRelease, builtin: bool) -> dict[str, Any]:
+    """Frame of a sequence release: an alphabet, or cells that visits are made of."""
+    header, alphabet = release.header, release.alphabet
+    cells, session = cells_of(header, alphabet.names), header.extra.get("session")
+    session = session if isinstance(session, dict) else {}
+    question = f"release.count([{list(alphabet.names[:2])!r}])"
+    if cells is None:
+        alone = "," if len(alphabet) == 1 else ""  # without it a word is the name of a file
+        column = header.extra.get("column")
+        named = [column] if isinstance(column, str) else []
+        return {
+            "options": {
+                "alphabet": listed(alphabet.names) + alone,
+                **({"column": column} if named else {}),
+            },
+            "domain": [f"dpviz.Alphabet({alphabet.names!r})"],
+            "reading_only": {"columns": tuple(named)} if named else {},
+            "question": question,
+        }
+    side, bounds = cells.origin.get("side"), cells.domain.bounds
+    options: dict[str, Any] = {}
+    reading = {} if side is None else {"side": side}
+    reading |= {"gap": session["gap"]} if "gap" in session else {}
+    reading |= {"neighbours": True} if alphabet.follows is not None else {}
+    reading |= {} if builtin else {"time": session.get("time", TIME)}
+    frame, domain = [], [f"dpviz.Domain.from_bounds({list(bounds)!r})"]
+    if side is None:
+        options = {"leaves": CELLS, "cells": len(alphabet)}
+        frame = ["from dpviz.build import leaf_cells", ""]
+        frame.append(f"cells = leaf_cells(dpviz.read({CELLS!r}), {len(alphabet)})")
+        domain = ["cells.domain", "cells=cells"]
+    elif not builtin:
+        options = {"bounds": bounds}
+    return {
+        "options": options,
+        "frame": frame,
+        "domain": [] if builtin and side is not None else domain,
+        "reading": reading,
+        "reading_only": {"kind": "sequences"},
+        "question": question,
+    }

@@ -15,8 +15,8 @@ from dpviz.build import DataHandle
 from dpviz.checks import require, texts
 from dpviz.domain import Domain
 from dpviz.errors import DomainError, ParameterError
+from dpviz.planning.code import code_of_places
 from dpviz.planning.proxy import scenes_of
-from dpviz.planning.script import Script
 from dpviz.planning.trial import CEILING, Candidate, Trial, area_source
 from dpviz.progress import Progress, silent
 from dpviz.queries.wishes import Wish, parse_all, squares
@@ -172,16 +172,16 @@ def plan(
     price = trial.price(epsilon)
     chosen = header.parameters
     stated = {name: chosen[name] for name in candidate.parameters}
-    script = Script(
-        domain=domain,
+    unit = unit or ("COLUMN" if max_per_unit > 1 else None)
+    code = code_of_places(
+        domain,
         method=candidate.name,
         parameters=stated,
         epsilon=epsilon,
-        wishes=tuple(str(wish) for wish in asked),
         source=source,
-        unit=unit or ("COLUMN" if max_per_unit > 1 else None),
+        reading={"unit": unit, "max_per_unit": max_per_unit} if unit else {},
         areas=area_source(asked) if candidate.areas else None,
-        max_per_unit=max_per_unit,
+        wishes=[str(wish) for wish in asked],
     )
     return Plan(
         epsilon,
@@ -193,8 +193,8 @@ def plan(
             for row in header.budget
         ),
         assumed,
-        script.command(),
-        script.python(),
+        code.command(),
+        code.python(),
     )
 
 
