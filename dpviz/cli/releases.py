@@ -127,7 +127,7 @@ def emit_code(path: str, which: str, as_json: bool, given: dict[str, Any]) -> No
         ParameterError: no such code, or something that it has no use for.
     """
     from dpviz.exports.data_use import data_use, sentences
-    from dpviz.planning.code import code_of
+    from dpviz.planning.calls import code_of
 
     if which not in CODES:
         raise ParameterError(f"--code {which!r}: choose one of {', '.join(CODES)}")

@@ -10,7 +10,7 @@ from typing import Any
 
 from dpviz.errors import DpvizError
 from dpviz.methods import METHODS
-from dpviz.planning.code import code_of
+from dpviz.planning.calls import code_of
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.counts import AreaRelease, PointRelease, is_areas
 from dpviz.releases.header import Header

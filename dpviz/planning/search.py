@@ -15,7 +15,7 @@ from dpviz.build import DataHandle
 from dpviz.checks import require, texts
 from dpviz.domain import Domain
 from dpviz.errors import DomainError, ParameterError
-from dpviz.planning.code import code_of_places
+from dpviz.planning.calls import code_of_places
 from dpviz.planning.proxy import scenes_of
 from dpviz.planning.trial import CEILING, Candidate, Trial, area_source
 from dpviz.progress import Progress, silent
@@ -181,7 +181,7 @@ def plan(
         source=source,
         reading={"unit": unit, "max_per_unit": max_per_unit} if unit else {},
         areas=area_source(asked) if candidate.areas else None,
-        wishes=[str(wish) for wish in asked],
+        building={"wishes": [str(wish) for wish in asked]},
     )
     return Plan(
         epsilon,

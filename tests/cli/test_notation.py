@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpviz
-from dpviz.planning.code import code_of
+from dpviz.planning.calls import code_of
 from tests.commands import as_json, refused, run
 
 BOX = "--bounds=-88,41,-87,42"

@@ -16,7 +16,7 @@ from dpviz.datasets import DATASETS
 from dpviz.errors import ParameterError, ReleaseError
 from dpviz.exports.data_use import data_use
 from dpviz.exports.report import report_page
-from dpviz.planning.code import code_of, code_of_places
+from dpviz.planning.calls import code_of, code_of_places
 from tests.commands import as_json, fails, run
 
 DOMAIN = dpviz.Domain((-1.0, 50.0), (1.0, 52.0), columns=("x", "y"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 from dpviz.build import Account, Ledger
@@ -9,7 +11,8 @@ from dpviz.domain.attributes import OTHER
 from dpviz.domain.periods import period_words
 from dpviz.exports.facts import protection
 from dpviz.methods import method
-from dpviz.planning.code import Code, code_of_places, notation_of
+from dpviz.planning.calls import code_of_places, notation_of
+from dpviz.planning.code import Code
 from dpviz.render.numbers import percent
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.access import may_publish
@@ -115,16 +118,17 @@ def code_for(source: PointSource, choice: Choice) -> Code:
         reading |= {"unit": source.unit, "max_per_unit": handle.max_per_unit}
     reading |= {"table": source.table} if source.table else {}
     reading |= {} if builtin else {"name": handle.name}
+    building: dict[str, Any] = {"wishes": list(choice.wishes)} if choice.wishes else {}
+    building |= {} if choice.sum_share is None else {"sum_share": choice.sum_share}
     return code_of_places(
         handle.domain,
         method=choice.name,
         epsilon=choice.epsilon,
         parameters=choice.parameters,
-        wishes=choice.wishes,
         source=source.name,
         builtin=builtin,
         reading=reading,
         areas=None if areas is None else areas.source,
         levels=() if areas is None else areas.levels,
-        sum_share=choice.sum_share,
+        building=building,
     )

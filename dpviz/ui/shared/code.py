@@ -8,7 +8,8 @@ import streamlit as st
 
 from dpviz.errors import DpvizError
 from dpviz.exports.data_use import data_use, sentences
-from dpviz.planning.code import Code, code_of
+from dpviz.planning.calls import code_of
+from dpviz.planning.code import Code
 from dpviz.releases.release import Release
 from dpviz.ui.shared.access import fragment
 from dpviz.ui.shared.panels import as_json, file_button
