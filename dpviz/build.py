@@ -33,29 +33,20 @@ from dpviz.private.ledger import account_key as account_key
 from dpviz.private.ledger.entries import NEIGHBOURS as NEIGHBOURS
 from dpviz.private.ledger.names import checked_name
 from dpviz.private.ledger.names import clean_name as clean_name
-from dpviz.private.load import check, dialects
+from dpviz.private.load import dialects
 from dpviz.private.load import points as files_of_points
 from dpviz.private.load.cellquery import CellQuery as CellQuery
-from dpviz.private.load.cells import Cells as Cells
-from dpviz.private.load.cells import cells_of as cells_of
-from dpviz.private.load.cells import grid_cells as grid_cells
-from dpviz.private.load.cells import leaf_cells as leaf_cells
-from dpviz.private.load.check import check_places as check_places
-from dpviz.private.load.check import check_points as check_points
-from dpviz.private.load.check import check_sequences as check_sequences
-from dpviz.private.load.check import check_trips as check_trips
+from dpviz.private.load.check import CHECK_HEADING as CHECK_HEADING
+from dpviz.private.load.check import check_source as check_source
 from dpviz.private.load.contract import cell_counts as cell_counts
 from dpviz.private.load.contract import cell_sql as cell_sql
 from dpviz.private.load.contract import from_counts as from_counts
 from dpviz.private.load.counts import save_counts as save_counts
 from dpviz.private.load.data import load as load
 from dpviz.private.load.dialects import checked_dialect as checked_dialect
-from dpviz.private.load.graphs import read_graph as read_graph
-from dpviz.private.load.graphs import workload_of as workload_of
 from dpviz.private.load.names import coordinate_candidates as coordinate_candidates
 from dpviz.private.load.notation import Notation as Notation
 from dpviz.private.load.selection import checked_bits as checked_bits
-from dpviz.private.load.sequences import alphabet_of as alphabet_of
 from dpviz.private.load.sequences import has_header as has_header
 from dpviz.private.load.sources import public_extent as public_extent
 from dpviz.private.load.sources import stated_domain as stated_domain
@@ -76,12 +67,18 @@ from dpviz.releases.axis import ByStep, facts_of_steps
 from dpviz.releases.counts import AreaRelease, CountRelease
 from dpviz.releases.header import Header
 from dpviz.releases.release import Release
+from dpviz.releases.roads.graph_file import read_graph as read_graph
+from dpviz.releases.roads.graph_file import workload_of as workload_of
 from dpviz.releases.roads.streets import Streets
+from dpviz.releases.sequences.cells import Cells as Cells
+from dpviz.releases.sequences.cells import cells_of as cells_of
+from dpviz.releases.sequences.cells import grid_cells as grid_cells
+from dpviz.releases.sequences.cells import leaf_cells as leaf_cells
 from dpviz.releases.sequences.release import SequenceRelease
 from dpviz.releases.split import count_release
 from dpviz.roads.paths import Paths
+from dpviz.sequences.alphabet import alphabet_of as alphabet_of
 
-CHECK_HEADING = check.HEADING
 quoted_table = dialects.table
 source_columns = files_of_points.columns
 
@@ -164,9 +161,9 @@ def build(
         delta: the whole delta; the least that the method needs by default.
         workload: what the release is for, never drawn from the records. On roads, public paths that
             some methods are tuned for, or as in :func:`dpviz.workload_of`. On points "uniform",
-            "hot", "districts", several with weights ("uniform=3,hot=1"), or public rectangles: what
-            is not given follows by a public rule (:mod:`dpviz.methods.points.declared`) that the
-            header records; an instance keeps its own. Of ``dawa`` a number: queries of each size.
+            "hot", "districts", or public rectangles: what is not given follows by a public rule
+            (:mod:`dpviz.methods.points.declared`) that the header records; an instance keeps its
+            own. Of ``dawa`` a number: queries of each size.
         neighbours: "add-remove" of a record, or "replace" one: at half the ε, since replacing is
             removing and adding.
         simulate: fast NumPy noise, NOT PRIVATE; accepted only for public data.

@@ -7,6 +7,7 @@ A value that may hold records is never shown, but its type.
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable, Mapping, Set
 from numbers import Integral, Number
@@ -54,6 +55,16 @@ def require(value: Any, kind: Any, name: str, error: type[DpvizError]) -> None:
         if len(remedies) > 1 and REMEDIES["str"] in remedies:  # the other one says of what
             remedies.remove(REMEDIES["str"])
         raise error(f"{described(name, value)}: {' or '.join(remedies)}")
+
+
+def as_number(value: Any) -> float:
+    """A value as a float: NaN for no number or True, infinity for a whole number beyond floats."""
+    try:
+        return math.nan if type(value).__name__ in ("bool", "bool_") else float(value)
+    except OverflowError:
+        return math.inf
+    except (TypeError, ValueError):
+        return math.nan
 
 
 def texts(value: Any, name: str, error: type[DpvizError]) -> tuple[str, ...]:

@@ -31,7 +31,7 @@ LONG = frozenset((HERE / "slow.txt").read_text(encoding="utf-8").splitlines())
 """Tests, with or without the words of one case."""
 
 SMOKE = (
-    "test_a_page_looks_as_it_did_and_is_open_to_everyone",
+    "test_a_page_is_open_to_everyone",
     "test_a_file_answers_as_the_engine_does",
 )
 """Tests of the browser that are not slow unless they are marked so themselves."""

@@ -51,7 +51,7 @@ def build(
         str | None,
         typer.Option(
             help="What it is for. Points: uniform, hot (small squares where records are), "
-            "districts, several with weights (uniform=3,hot=1), or a CSV file of public "
+            "districts, or a CSV file of public "
             "rectangles; parameters follow by a public rule, where --set names none. Trips: "
             "clustered:LENGTH (clustered:10 by default), corridor, or a file of public paths."
         ),
@@ -153,17 +153,17 @@ def build(
 
 
 def workload_rule(workload: str | None) -> Callable[[DataHandle], Declared | None]:
-    """Return a function from the data to its declared workload; bad words are refused now.
+    """Return a function from the data to its declared workload; a bad word is refused now.
 
     Raises:
-        ParameterError: neither the words of a workload nor a file.
+        ParameterError: neither the word of a workload nor a file.
     """
-    from dpviz.methods.points.declared import Declared, is_worded
+    from dpviz.methods.points.declared import WORKLOADS, Declared
 
     if workload is None:
         return lambda data: None
-    if is_worded(workload) or not Path(workload).is_file():
-        declared = Declared.worded(workload)
+    if workload in WORKLOADS or not Path(workload).is_file():
+        declared = Declared(workload)
         return lambda data: declared
 
     def of_file(data: DataHandle) -> Declared:

@@ -40,22 +40,22 @@ def check(
 
 
 def _checked(source: str, kind: str, data: Data) -> tuple[dict[str, int], str]:
-    from dpviz.build import check_places, check_points, check_sequences, check_trips
+    from dpviz.build import alphabet_of, check_source
     from dpviz.roads.steps import Steps
 
     frame, places, read = data.frame, data.places, data.reading
     if kind == TRIPS:
         steps: Any = Steps.of(**data.clock.steps()) if given(data.clock) else None
         read |= {"columns": places.names or None, "drop_unknown": frame.drop_unknown}
-        return check_trips(source, frame.road_graph(places.crs), steps=steps, **read)
+        return check_source(source, frame.road_graph(places.crs), steps=steps, **read)
     if kind == SYMBOLS:
         read |= {"columns": frame.column and (frame.column,), "drop_unknown": frame.drop_unknown}
-        return check_sequences(source, frame.alphabet or "", **read)
+        return check_source(source, alphabet_of(frame.alphabet or ""), **read)
     read |= places.reading()
     if kind == PLACES:
         read |= {"time": data.person_time(), "gap": 12.0 if frame.gap is None else frame.gap}
-        return check_places(source, data.place_box(), **read)
+        return check_source(source, data.place_box(), **read)
     domain = places.domain(source, data.clock, data.attributes)
     if domain is None:
         raise ParameterError(f"{source} brings its own box and nothing to check: build from it")
-    return check_points(source, domain, **read)
+    return check_source(source, domain, **read)

@@ -25,7 +25,7 @@ def described(release: Release, data: Handle[Any]) -> Facts:
 
 def point_facts(release: PointRelease) -> Facts:
     """Size of a release of points."""
-    nodes = release.table[0]
+    nodes = release.side_by_side
     facts = {"nodes": len(nodes), "leaves": int(nodes.leaf.sum()), "depth": nodes.depth}
     size = f"{facts['nodes']:,} nodes, {facts['leaves']:,} leaves, depth {facts['depth']}"
     header = release.header

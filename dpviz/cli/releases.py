@@ -183,9 +183,10 @@ def export(
     if opened.kind == "roads":
         rows, noun = len(opened.frame.graph) * len(opened.parts), "edges"
     elif opened.kind == "areas":
-        rows, noun = len(opened.frame) if all_nodes else opened.frame.leaves, "rows"
+        each = len(opened.frame) if all_nodes else opened.frame.leaves
+        rows, noun = each * len(opened.parts), "rows"
     else:
-        nodes = opened.table.nodes
+        nodes = opened.side_by_side
         rows, noun = len(nodes) if all_nodes else int(nodes.leaf.sum()), "rows"
     emit({"output": str(path), "rows": rows}, as_json, f"{path}: {rows:,} {noun}")
 

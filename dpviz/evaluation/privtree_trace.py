@@ -157,22 +157,6 @@ def steps(path: Path, epsilon: float) -> list[Step]:
     return path_steps
 
 
-def heap_losses(epsilon: float, depth: int) -> list[float]:
-    """Loss of one record at each depth where all records of a path lie at one point.
-
-    A hard case: counts do not fall on the way down, so nothing but the bias separates the levels.
-    Log ratio of a split's probability with the record and without, for a heap that is about as
-    likely as not to be split at ``depth``. A smaller heap costs more (:func:`structure_loss` of
-    :mod:`dpviz.evaluation.exact` has the worst); no sum exceeds half of ε.
-    """
-    method = PrivTree()
-    scale = method.scale(method.tree_share * epsilon, 4)
-    bias = scale * math.log(4)
-    heap = math.ceil(depth * bias)
-    pairs = (method.no_split([heap, heap - 1], level, scale, bias) for level in range(depth + 1))
-    return [math.log1p(-stop) - math.log1p(-fewer) for stop, fewer in np.asarray(list(pairs))]
-
-
 def _laplace_quantile(word: int) -> float:
     """The Laplace number of scale 1 that a uniform 64-bit integer stands for."""
     share = (word + 0.5) / 2.0**64

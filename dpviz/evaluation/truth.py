@@ -29,7 +29,7 @@ from dpviz.queries.workloads import Workload
 from dpviz.releases.areas.partition import Areas
 from dpviz.releases.counts import PointRelease
 from dpviz.releases.points.region_count import Regions
-from dpviz.trees.lattice import Codes, Float, Int, grid_edges
+from dpviz.trees.lattice import Codes, Float, Int
 
 LABELS = ("columns", "crs")
 """Fields of a domain that change no record's place in it."""
@@ -52,12 +52,6 @@ def of_one_kind(handle: DataHandle, kind: str) -> DataHandle:
     at = 0 if domain.kinds is None else domain.kinds.number(kind)
     index = handle._layers.counts[at]
     return DataHandle(handle.name, replace(domain.of_one_kind, values=None), index, public=True)
-
-
-def exact_grid(handle: DataHandle, cells: int) -> Int:
-    """Exact records in the cells of a uniform grid, int64 (cells, cells), axis x first."""
-    handle.require_public()
-    return handle._index.histogram([grid_edges(handle.domain.side, cells)] * 2)
 
 
 def without_noise(handle: DataHandle, release: PointRelease) -> PointRelease:

@@ -93,7 +93,7 @@ def facts(release: Mapped, label: str) -> ReleaseFacts:
     if is_areas(release):
         leaves, depth = release.frame.leaves, len(release.frame.levels) - 1
     else:
-        nodes = release.table.nodes
+        nodes = release.side_by_side
         leaves, depth = int(nodes.leaf.sum()), nodes.depth
     try:
         script = code_of(release)

@@ -1,7 +1,6 @@
 """Recognise untrusted data files by their first bytes; refuse files that compute.
 
-A view, a generated column or a virtual table is a program in a data file: it may never end, or
-read files that it should not.
+A view or a virtual table is a program in a data file: it may read files that it should not.
 """
 
 from __future__ import annotations
@@ -28,8 +27,6 @@ SHAPEFILE_PARTS = (".shp", ".shx", ".dbf", ".prj", ".cpg")
 LAYER = "|layername="
 """Between the path of a file and the name of one of its layers, as QGIS writes it."""
 BLANK = b"\xef\xbb\xbf \t\r\n"
-_COMPUTED = (2, 3)
-"""``hidden`` of generated columns in SQLite's ``table_xinfo``."""
 
 
 def recognised(head: bytes) -> str:
@@ -125,35 +122,25 @@ def quoted(name: str) -> str:
 
 
 def refuse_computing(path: Path, name: str) -> None:
-    """Raise unless a SQLite file holds ordinary tables only, and the spatial index of a GeoPackage.
+    """Raise unless a SQLite file holds plain tables only, and the spatial index of a GeoPackage.
 
     Raises:
-        DataError: a view, a virtual table, a generated column, or a damaged file.
+        DataError: a view, a virtual table, or a damaged file.
     """
     try:
         with closing(database(path)) as db:
-            rows = db.execute("SELECT type, name, sql FROM sqlite_master").fetchall()
-            for kind, table, text in rows:
-                words = " ".join(str(text).split()).upper()
-                if kind == "view":
-                    raise DataError(f"{name} holds a view: write its rows as a table of their own")
-                if words.startswith("CREATE VIRTUAL") and " USING RTREE" not in words:
-                    raise DataError(f"{name} holds a virtual table: write its rows as a plain one")
-                if kind == "table" and not words.startswith("CREATE VIRTUAL"):
-                    columns = db.execute(f"PRAGMA table_xinfo({quoted(str(table))})").fetchall()
-                    if any(column[6] in _COMPUTED for column in columns):
-                        raise DataError(
-                            f"{name} holds a generated column: write its values as a plain one"
-                        )
-    except (sqlite3.Error, UnicodeError) as error:
-        if isinstance(error, sqlite3.OperationalError) and Path(f"{path}-wal").exists():
-            raise DataError(
-                f"{name} has changes in a file beside it, {path.name}-wal, which cannot be read "
-                "in this folder: close the program that writes it, or copy both to another folder"
-            ) from None
+            rows = db.execute("SELECT type, sql FROM sqlite_master").fetchall()
+    except (sqlite3.Error, UnicodeError):
         raise DataError(
-            f"{name} cannot be read as GeoPackage: it is damaged or cut short; write it again"
+            f"{name} cannot be read as GeoPackage: it is damaged, cut short, or open in another "
+            "program; close that, or write it again"
         ) from None
+    for kind, text in rows:
+        words = " ".join(str(text).split()).upper()
+        if kind == "view":
+            raise DataError(f"{name} holds a view: write its rows as a table of their own")
+        if words.startswith("CREATE VIRTUAL") and " USING RTREE" not in words:
+            raise DataError(f"{name} holds a virtual table: write its rows as a plain one")
 
 
 def refuse_texts(path: Path, layer: str, columns: list[str]) -> None:

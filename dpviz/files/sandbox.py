@@ -146,21 +146,16 @@ class _Nursery:
             with self._lock:
                 self._started()
 
-    def close(self) -> None:
-        """End it: it ends with its line."""
+    def stop(self) -> None:
+        """End it at once, also while it loads libraries, and the children that still read."""
         line, process = self._line, self._process
         self._line = self._process = None
         if line is not None:
             line.close()
         if process is not None and self._owner == os.getpid():
-            process.wait(_GRACE)
-
-    def stop(self) -> None:
-        """End it at once, also while it loads libraries, and the children that still read."""
-        if self._process is not None and self._owner == os.getpid():
             with contextlib.suppress(ProcessLookupError):
-                os.killpg(self._process.pid, signal.SIGKILL)
-        self.close()
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait(_GRACE)
 
     def _send(self, order: bytes, sink: int, answer: int) -> None:
         """Hand an order over in the file that will hold its result: a line would cut a long one."""
@@ -174,7 +169,7 @@ class _Nursery:
                         return
                 except OSError:
                     pass
-                self.close()
+                self.stop()
                 if attempt == 2:
                     raise DataError("no process can be started to read files in: free some memory")
 

@@ -9,7 +9,6 @@ make up is swept: somebody's own file may begin as ours do, and may be a ledger.
 from __future__ import annotations
 
 import csv
-import errno
 import hashlib
 import io
 import os
@@ -32,14 +31,10 @@ PAID = re.compile(rb'"release_id": *"([\w-]*)')
 """The number of what was paid for, as far as a file's name can have it: a header may claim any."""
 
 TEMPORARY = re.compile(r"\.dpviz-[0-9a-f]{16}-[0-9a-f]{16}([.-].*)?", re.DOTALL)
-LOCK = re.compile(r"\.dpviz\.[0-9a-f]{16}\.lock")
-"""Names that we make up: of files under way, of what their writers put beside them, of claims."""
+"""Names that we make up: of files under way, and of what their writers put beside them."""
 
 LETTERS = 255
 """Most bytes of a file's name, as Linux has it."""
-
-LINKS = 40
-"""Most links from one to the next, as Linux has it."""
 
 LEDGER_ID = 0x64707669  # "dpvi"
 """SQLite's application id of a ledger."""
@@ -86,13 +81,21 @@ def destination(path: str | os.PathLike[str]) -> Path:
             ledger or its seal, which could not be restored.
     """
     path = Path(path)
-    name, target = path.name or os.fspath(path), _behind_links(path)
-    if _of_system(target):
-        raise ReleaseError(f"{name} is one of the system's, {target}: name another")
-    if not target.parent.is_dir():
-        raise ReleaseError(f"{name}: the output folder does not exist: create it first")
-    if target.exists() and not target.is_file():
-        raise ReleaseError(f"{name}: what is there is no plain file: name another")
+    name = (path.name or os.fspath(path))[:60]
+    try:
+        target = path.resolve()
+        links = [path.absolute(), *([path.readlink()] if path.is_symlink() else []), target]
+        if system := next(filter(_of_system, links), None):
+            raise ReleaseError(f"{name} is one of the system's, {system}: name another")
+        if target.is_symlink():
+            raise RuntimeError("a circle")
+        if not target.parent.is_dir():
+            raise ReleaseError(f"{name}: the output folder does not exist: create it first")
+        if target.exists() and not target.is_file():
+            raise ReleaseError(f"{name}: what is there is no plain file: name another")
+    except (RuntimeError, OSError) as error:
+        reason = getattr(error, "strerror", None) or "a link that leads to no file"
+        raise ReleaseError(f"{name}: {reason}: name another") from None
     if _is_ledger(target):
         raise ReleaseError(f"{name} is a ledger, or its seal: name another file")
     return target
@@ -152,26 +155,6 @@ def paid_for(path: Path) -> str | None:
     return None
 
 
-def _behind_links(path: Path) -> Path:
-    """Follow symbolic links to their target, but stop at a system path such as /dev/stdout.
-
-    Raises:
-        ReleaseError: the link leads to no file, or the name is longer than the system allows.
-    """
-    try:
-        for _ in range(LINKS):
-            path = path.parent.resolve() / path.name
-            if _of_system(path) or not path.is_symlink():
-                return path
-            path = path.parent / path.readlink()
-    except RuntimeError:  # a folder that links to itself
-        pass
-    except OSError as error:
-        if error.errno == errno.ENAMETOOLONG:
-            raise ReleaseError(f"{path.name[:60]}…: too long a name: give a shorter one") from None
-    raise ReleaseError(f"{path.name}: a link that leads to no file: name another")
-
-
 def _of_system(path: Path) -> bool:
     """True for paths under /proc and /dev (but not /dev/shm): their links lead to open files."""
     in_memory = path.is_relative_to("/dev/shm")
@@ -202,41 +185,14 @@ def csv_text(head: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
     return text.getvalue()
 
 
-def made_up(folder: Path, pattern: str, names: re.Pattern[str]) -> list[Path]:
-    """Files in a folder with generated names: they match both the glob and the full regex."""
-    return [each for each in folder.glob(pattern) if names.fullmatch(each.name)]
-
-
 def _sweep(folder: Path) -> None:
     """Remove temporary files of processes that were killed here an hour ago or longer.
 
     A release that was paid for stays: :func:`recovered` names it.
     """
-    for stale in made_up(folder, ".dpviz-*", TEMPORARY):
+    for stale in folder.glob(".dpviz-*"):
         with suppress(OSError):
-            old = stale.is_file() and time.time() - stale.lstat().st_mtime > HOUR
+            ours = TEMPORARY.fullmatch(stale.name) and stale.is_file()
+            old = ours and time.time() - stale.lstat().st_mtime > HOUR
             if old and paid_for(stale) is None:
                 stale.unlink()
-    for stale in made_up(folder, ".dpviz.*.lock", LOCK):
-        with suppress(OSError):
-            if stale.is_file() and time.time() - stale.lstat().st_mtime > HOUR:
-                _remove_free(stale)
-
-
-def _remove_free(lock: Path) -> None:
-    """Remove the file of a lock unless somebody holds it, held meanwhile.
-
-    A process that has opened the file by then cannot lock it while it is held, and afterwards finds
-    that it is no longer the file at that path: so no two processes hold one name.
-
-    Raises:
-        OSError: it is held, or the system has no such locks.
-    """
-    try:
-        import fcntl
-    except ImportError:
-        return
-    with lock.open("rb") as file:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if os.path.samestat(os.fstat(file.fileno()), lock.lstat()):
-            lock.unlink()

@@ -16,12 +16,12 @@ from dpviz.methods.points.declared import Declared
 from dpviz.methods.registry import Method, method_with
 from dpviz.private.areas import AreaData
 from dpviz.private.handle import DataHandle, Handle
-from dpviz.private.load.graphs import WORKLOAD, workload_of
 from dpviz.private.roads import RoadData
 from dpviz.queries.wishes import parse_all
 from dpviz.releases.areas.partition import Areas
 from dpviz.releases.areas.source import areas_of
 from dpviz.releases.points.promises import KEY as PROMISES
+from dpviz.releases.roads.graph_file import WORKLOAD, workload_of
 from dpviz.roads.paths import Paths, require_paths, require_workload
 
 DEFAULTS = {

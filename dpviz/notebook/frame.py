@@ -16,6 +16,7 @@ from dpviz.releases.counts import PointRelease, is_areas, is_points
 from dpviz.releases.points.sums import Sums
 from dpviz.releases.points.window import windows
 from dpviz.releases.release import Release
+from dpviz.releases.split import count_release
 
 if TYPE_CHECKING:
     from dpviz.exports.facts import Mapped
@@ -94,7 +95,7 @@ def _size(releases: Sequence[PointRelease]) -> int:
 
 def _coarse(release: PointRelease) -> tuple[str, Sequence[Mapped], Sequence[str]]:
     """The upper levels of a large release, as many as may be shown; none of wavelets, or of one."""
-    depth, whole = release.table.nodes.depth, _size([release])
+    depth, whole = release.side_by_side.depth, _size([release])
     for level in range(depth - 1, 0, -1):
         if release.noise is None and (shown := _down_to(release, level)) is not None:
             note = _note(
@@ -107,14 +108,14 @@ def _coarse(release: PointRelease) -> tuple[str, Sequence[Mapped], Sequence[str]
 
 def _down_to(release: PointRelease, level: int) -> PointRelease | None:
     """A release without the nodes below a level; None if it is still too large."""
-    if release.table.nodes.levels[level].stop > CELLS:
+    if release.side_by_side.levels[level].stop > CELLS:
         return None
     trees = []
     for part in release.parts:
         top, sums = part.nodes.level <= level, part.sums
         upper = None if sums is None else Sums(sums.sum[top], sums.variance[top])
         trees.append((part.frame, part.nodes.select(top), upper))
-    shown = release.with_trees(trees)
+    shown = count_release(release.by, trees, release.header)
     return shown if _size([shown]) <= CELLS else None
 
 

@@ -12,8 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-import numpy as np
-
+from dpviz.checks import as_number
 from dpviz.errors import BudgetError, ParameterError
 
 ROUNDING = 1e-12
@@ -213,14 +212,9 @@ def positive_epsilon(epsilon: float) -> float:
     Raises:
         ParameterError: no number, zero, negative, NaN or infinite, or above 10^12.
     """
-    try:
-        value = math.nan if isinstance(epsilon, (bool, np.bool_)) else float(epsilon)
-    except OverflowError:  # an integer that no float holds
-        value = epsilon = math.inf
-    except (TypeError, ValueError):
-        value = math.nan
+    value = as_number(epsilon)
     if not (math.isfinite(value) and value > 0):
-        raise ParameterError(f"epsilon={epsilon!r}: give a positive, finite number such as 1")
+        raise ParameterError(f"epsilon={epsilon!r:.60}: give a positive, finite number such as 1")
     if value > MOST_EPSILON:
         raise ParameterError(
             f"epsilon={value:g} leaves no noise at all: choose at most {MOST_EPSILON:g}"

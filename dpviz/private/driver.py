@@ -6,6 +6,7 @@ import dataclasses
 import math
 from typing import Any, Protocol
 
+from dpviz.checks import as_number
 from dpviz.errors import ParameterError, PrivacyError
 from dpviz.private.budget import Budget, per_record
 from dpviz.private.handle import Handle
@@ -142,10 +143,7 @@ def delta_for(method: Claimant, delta: float | None) -> float:
     needed = method.delta
     if delta is None:
         return needed
-    try:
-        value = math.nan if isinstance(delta, bool) else float(delta)
-    except (TypeError, ValueError, OverflowError):
-        value = math.nan
+    value = as_number(delta)
     if not 0 <= value < 1:
         raise ParameterError(f"delta={delta!r}: give a number from 0 to below 1")
     if bool(needed) != bool(value):

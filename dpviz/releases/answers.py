@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +27,10 @@ class Answers:
         count: estimated records.
         noise_sd: standard deviation of the noise in ``count``; NaN where a release cannot say.
         low, high: 95 % interval for the noise alone; NaN likewise.
+        whole: True if intervals end at whole numbers, as of counts.
     """
 
+    whole: ClassVar[bool] = True
     count: Float
     noise_sd: Float
     low: Float
@@ -70,6 +72,22 @@ class RangeAnswers(Answers):
 
 
 @dataclass(frozen=True)
+class SumAnswers(RangeAnswers):
+    """Sums of clipped values in q rectangles, in place of counts; intervals are not rounded.
+
+    The interval is of the sum of the values AS CLIPPED. What the clip cuts off is missing from it,
+    a bias that no interval shows.
+    """
+
+    whole: ClassVar[bool] = False
+
+    @property
+    def sum(self) -> Float:
+        """Estimated sums."""
+        return self.count
+
+
+@dataclass(frozen=True)
 class Timeline(RangeAnswers):
     """Answers to the steps of a period, as columns of length k.
 
@@ -86,10 +104,12 @@ class Timeline(RangeAnswers):
 A = TypeVar("A", bound=Answers)
 
 
-def interval(count: Float, noise_sd: Float) -> dict[str, Float]:
+def interval(count: Float, noise_sd: Float, *, whole: bool = True) -> dict[str, Float]:
     """The columns of :class:`Answers` from estimates and the standard deviation of their noise."""
     half = INTERVAL_SDS * noise_sd
-    low, high = np.floor(count - half), np.ceil(count + half)
+    low, high = count - half, count + half
+    if whole:
+        low, high = np.floor(low), np.ceil(high)
     return {"count": count, "noise_sd": noise_sd, "low": low, "high": high}
 
 
@@ -123,8 +143,8 @@ def total(parts: Sequence[A]) -> A:
     }
     count = np.sum([each.count for each in parts], axis=0)
     noise_sd = np.sqrt(np.sum([each.noise_sd**2 for each in parts], axis=0))
-    stated = {**vars(parts[0]), **interval(count, noise_sd), **beside}
-    return type(parts[0])(**stated)
+    kind = type(parts[0])
+    return kind(**{**vars(parts[0]), **interval(count, noise_sd, whole=kind.whole), **beside})
 
 
 def difference(one: Answers, other: Answers, *, independent: bool) -> Answers:

@@ -39,6 +39,10 @@ class ByKind:
         """Return the extra header fields of each part."""
         return [{**extra, "kind": name} for name in self.kinds.names]
 
+    def labels(self, part: int) -> dict[str, Any]:
+        """Values that name a part in rows for other tools."""
+        return {"kind": self.kinds.names[part]}
+
     def facts(self) -> dict[str, Any]:
         """Return no header fields: the frame's domain states the kinds."""
         return {}
@@ -78,6 +82,10 @@ class ByStep:
             {**common, **facts, "period": list(ends)}
             for facts, ends in zip(stated, words, strict=True)
         ]
+
+    def labels(self, part: int) -> dict[str, Any]:
+        """Values that name a part in rows for other tools."""
+        return {name: each[part] for name, each in step_times(self.steps).items()}
 
     def facts(self) -> dict[str, Any]:
         """Return the header fields that state the steps."""

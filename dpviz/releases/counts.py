@@ -3,26 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from dpviz.domain import Domain
 from dpviz.errors import DomainError, ReleaseError
-from dpviz.lazy import geopandas, pa
-from dpviz.releases.answers import Answers, RangeAnswers, Timeline, answers_from
+from dpviz.lazy import geopandas, pa, pd
+from dpviz.releases.answers import (
+    Answers,
+    RangeAnswers,
+    SumAnswers,
+    Timeline,
+    answers_from,
+    difference,
+)
 from dpviz.releases.areas.partition import Areas
+from dpviz.releases.axis import Axis, ByKind, ByStep
 from dpviz.releases.files import with_header
-from dpviz.releases.frame import Frame, Tree
+from dpviz.releases.frame import Frame
 from dpviz.releases.header import Header
 from dpviz.releases.points.box import Box
 from dpviz.releases.points.quotient import Quotients, share_of
 from dpviz.releases.points.region_count import Regions, regions_of
 from dpviz.releases.points.sample import sample
-from dpviz.releases.points.sums import SumAnswers, Sums, box_sum, mean_of, values_of
-from dpviz.releases.points.timeline import less, step_boxes
+from dpviz.releases.points.sums import Sums, box_sum, mean_of, values_of
+from dpviz.releases.points.timeline import step_boxes
 from dpviz.releases.release import Release
 from dpviz.releases.roads.streets import Streets
 from dpviz.roads.paths import Paths
@@ -45,6 +54,7 @@ class CountRelease(Release, Generic[F]):
         frame: a box of space and time, a partition into areas, or a network of streets.
         nodes: that divide it, with estimates.
         sums: of values in each node; None where there are none.
+        by: the axis along which it is split; None if it has one part.
         map_during: map of a part of the period, of points; the package sets it from
             :mod:`dpviz.releases.points.window`.
 
@@ -58,6 +68,7 @@ class CountRelease(Release, Generic[F]):
     nodes: Decomposition
     header: Header
     sums: Sums | None = None
+    by: Axis | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         self.frame.check(self.nodes)
@@ -90,12 +101,12 @@ class CountRelease(Release, Generic[F]):
     @property
     def kinds(self) -> tuple[str, ...]:
         """Names of the kinds that have a part each; none without kinds."""
-        return ()
+        return self.by.kinds.names if isinstance(self.by, ByKind) else ()
 
     @property
     def steps(self) -> Steps | None:
         """Steps of time that have a part each; None without them."""
-        return None
+        return self.by.steps if isinstance(self.by, ByStep) else None
 
     @cached_property
     def noise(self) -> HaarNoise | None:
@@ -136,6 +147,8 @@ class CountRelease(Release, Generic[F]):
         """
         if kind is not None:
             return self.of(kind).count(queries, period)
+        if period is not None and self.steps is not None:
+            return self.during(period).count(queries)
         return self.answers_to(self.frame.questions(queries, period))
 
     def answers_to(self, questions: Any) -> RangeAnswers:
@@ -163,7 +176,8 @@ class CountRelease(Release, Generic[F]):
     def difference(self, queries: ArrayLike, period: Any, other: Any) -> RangeAnswers:
         """Records in one period minus those in another, per rectangle.
 
-        The interval is for the noise of both: see :func:`~dpviz.releases.points.timeline.less`.
+        The interval is for the noise of both, which they may share, and estimates of disjoint nodes
+        are correlated, negatively after consistency: standard deviations add up.
 
         Args:
             queries: as for :meth:`count`.
@@ -173,7 +187,12 @@ class CountRelease(Release, Generic[F]):
         Raises:
             DomainError: see :meth:`count`.
         """
-        return less(self.count(queries, period), self.count(queries, other))
+        one, two = self.count(queries, period), self.count(queries, other)
+        return RangeAnswers(
+            **vars(difference(one, two, independent=False)),
+            uniformity_sd=one.uniformity_sd + two.uniformity_sd,
+            nodes=one.nodes + two.nodes,
+        )
 
     def sum(self, queries: ArrayLike, period: Any = None, kind: str | None = None) -> SumAnswers:
         """Estimated sums of the clipped values in rectangles; arguments as for :meth:`count`.
@@ -263,15 +282,15 @@ class CountRelease(Release, Generic[F]):
         part: Any = self.map_during(period)
         return part  # type: ignore[no-any-return]
 
-    def of(self, part: str | int) -> CountRelease[F]:
-        """The release of one kind by its name, or of one step of time by its number.
+    def of(self, kind: str) -> CountRelease[F]:
+        """The release of one kind.
 
         Raises:
-            DomainError: no such part.
+            DomainError: no such kind.
         """
-        if isinstance(part, str):
-            raise DomainError(f"kind {part!r} of a release without kinds: leave it out")
-        raise DomainError(f"step {part}: this release has no such step of time")
+        if not isinstance(self.by, ByKind):
+            raise DomainError(f"kind {kind!r} of a release without kinds: leave it out")
+        return self.parts[self.by.kinds.number(kind)]
 
     def only(self, kinds: Sequence[str]) -> CountRelease[F]:
         """The release of some of the kinds.
@@ -285,23 +304,22 @@ class CountRelease(Release, Generic[F]):
         """Synthetic points: free of charge; see :mod:`dpviz.releases.points.sample`."""
         return sample(self.domain, self.nodes, n, seed)
 
-    def derived(self, frame: F, nodes: Decomposition, header: Header) -> CountRelease[F]:
-        """A release of one tree that was made from this one: post-processing."""
-        return CountRelease(frame, nodes, header)
-
-    def with_trees(
-        self,
-        trees: Sequence[tuple[F, Decomposition, Sums | None]],
-        header: Header | None = None,
-    ) -> CountRelease[F]:
-        """The same release with other frames, nodes and sums, one for each part."""
-        ((frame, nodes, sums),) = trees
-        return CountRelease(frame, nodes, header or self.header, sums)
-
     @property
-    def table(self) -> Tree:
-        """The nodes, of all parts side by side, with the kind of each and its sums."""
-        return Tree(self.nodes, None, self.sums)
+    def side_by_side(self) -> Decomposition:
+        """The nodes of all parts as one forest, breadth-first."""
+        return self.nodes
+
+    def rows(self, level: str | None = "all", *, shapes: bool = True) -> pd.DataFrame:
+        """A row per cell, area or street of each part, with its kind or its step's start and end.
+
+        Args:
+            level: see :meth:`Frame.rows`.
+            shapes: likewise.
+        """
+        made = [part.frame.rows(part, level, shapes=shapes) for part in self.parts]
+        if self.by is not None:
+            made = [rows.assign(**self.by.labels(at)) for at, rows in enumerate(made)]
+        return pd.concat(made, ignore_index=True) if len(made) > 1 else made[0]
 
     def to_geopandas(self, level: str | None = "all") -> geopandas.GeoDataFrame:
         """One row per cell, area or street: its shape, count, sd of the noise, and what it is.
@@ -313,12 +331,20 @@ class CountRelease(Release, Generic[F]):
             ReleaseError: the release has no shapes on a map.
             DataError: no such level.
         """
-        return self.frame.rows(self, level)
+        return self.rows(level)
 
     def to_arrow(self) -> pa.Table:
-        """The table that :meth:`save` writes: a row per node, breadth-first; streets before it."""
-        columns = self.frame.columns(Tree(self.nodes, None, self.sums))
-        return with_header(columns, self.kind, self.header, self.frame.facts(), **self.frame.geo())
+        """The table that :meth:`save` writes: a row per node, breadth-first; streets before it.
+
+        The rows of each part stand one part after the other.
+        """
+        blocks = [pa.table(part.frame.columns(part.nodes, part.sums)) for part in self.parts]
+        table, facts = pa.concat_tables(blocks), self.frame.facts()
+        columns = dict(zip(table.column_names, table.columns, strict=True))
+        if self.by is not None:
+            columns |= self.by.columns(np.repeat(np.arange(len(blocks)), list(map(len, blocks))))
+            facts |= self.by.facts()
+        return with_header(columns, self.kind, self.header, facts, **self.frame.geo())
 
 
 PointRelease = CountRelease[Box]

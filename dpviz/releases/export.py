@@ -6,7 +6,6 @@ import json
 import os
 import warnings
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,6 @@ from dpviz.domain.crs import DEGREES, axis_names, known_crs
 from dpviz.errors import DomainError, ReleaseError
 from dpviz.files.writing import write_file
 from dpviz.lazy import geopandas, pa, pq, pv, pyogrio, pyproj, shapely
-from dpviz.releases.antimeridian import cut
 from dpviz.releases.areas.joining import joined
 from dpviz.releases.counts import AreaRelease, CountRelease, PointRelease
 from dpviz.releases.points.box import on_axis, stated_crs
@@ -36,8 +34,8 @@ MARK = b"dpviz-synthetic"
 def export(release: Release, path: str | os.PathLike[str], *, leaves: bool = True) -> Path:
     """Write the cells, areas or edges of a release, by the file's ending: GeoJSON, GeoPackage, CSV.
 
-    GeoJSON is in EPSG:4326 where the release has a CRS, and what crosses the meridian of 180° is in
-    pieces, as its standard asks; the header travels in its top-level member ``dpviz``.
+    GeoJSON is in EPSG:4326 where the release has a CRS; shapes over the meridian of 180° are
+    refused there. The header travels in its top-level member ``dpviz``.
 
     Args:
         release: of points, of areas, or of trips along roads.
@@ -56,7 +54,7 @@ def export(release: Release, path: str | os.PathLike[str], *, leaves: bool = Tru
         raise ReleaseError(f"a release of {release.kind} has no cells or edges to export")
     if "domain" in release.frame.FACTS:
         header["domain"] = release.domain.to_dict()
-    frame = release.frame.rows(release, None if leaves else "all", shapes=not plain)
+    frame = release.rows(None if leaves else "all", shapes=not plain)
     if plain:
         return _write_csv(frame, path)
     if ending == ".geojson":  # it has no type for times
@@ -173,25 +171,31 @@ def _in_words(value: Any) -> str:
 
 
 def _in_degrees(frame: Any) -> Any:
-    """A GeoDataFrame in longitude and latitude, cut at ±180 degrees.
+    """A GeoDataFrame in longitude and latitude.
 
     Raises:
-        DomainError: some of it has no degrees.
+        DomainError: a coordinate has no degrees, or a shape crosses 180°, where RFC 7946 (§3.1.9)
+            asks for pieces: corner by corner it would reach around the rest of the world.
     """
-    with suppress(pyproj.exceptions.ProjError):
+    try:
         moved = frame.to_crs(DEGREES)
-        west, _, east, _ = bounds = moved.total_bounds
-        if np.isfinite(bounds).all() and east - west > 360:
-            raise DomainError(
-                f"longitudes from {west:.6g} to {east:.6g} are more than the globe has, which "
-                "GeoJSON cannot hold: write a GeoPackage"
-            )
-        if not len(moved) or np.isfinite(bounds).all():
-            return cut(moved, frame)
-    raise DomainError(
-        "some of these coordinates have no longitude and latitude, which GeoJSON is in: "
-        "write a GeoPackage"
-    )
+    except pyproj.exceptions.ProjError:
+        moved = None
+    if moved is None or (len(moved) and not np.isfinite(moved.total_bounds).all()):
+        raise DomainError(
+            "some of these coordinates have no longitude and latitude, which GeoJSON is in: "
+            "write a GeoPackage"
+        )
+    corners, owner = shapely.get_coordinates(moved.geometry, return_index=True)
+    beyond = np.abs(corners[:, 0]) > 180 + 1e-9  # as far as coordinates are rounded
+    if frame.crs != moved.crs:
+        beyond[1:] |= (np.abs(np.diff(corners[:, 0])) > 180) & (np.diff(owner) == 0)
+    if beyond.any():
+        raise DomainError(
+            "some of these shapes reach over the meridian of 180°, or around half the Earth, which "
+            "GeoJSON cannot hold in one piece: write a GeoPackage"
+        )
+    return moved
 
 
 def _keep_layers(path: str | os.PathLike[str]) -> None:

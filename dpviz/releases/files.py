@@ -8,9 +8,7 @@ looks at it. Reading needs pyarrow only.
 from __future__ import annotations
 
 import json
-import math
 import os
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpviz.errors import DataError, DpvizError, ReleaseError
-from dpviz.files import arrow, limits
+from dpviz.files import arrow
 from dpviz.files.sandbox import confined, warm
 from dpviz.files.writing import MAGIC, PAID, beside, write_file
 from dpviz.lazy import pa, pc, pq, pyproj
@@ -243,40 +241,9 @@ def header_of(metadata: dict[bytes, bytes] | None, name: str) -> tuple[str, dict
         raise ReleaseError(
             f"{name}: a header of {len(packed):,} bytes: up to {MOST_HEADER_BYTES:,}"
         )
-    try:
-        stated = json.loads(packed)
-        schema = stated["schema"]
-        if type(schema) is not int:
-            raise ValueError(schema)
-    except (ValueError, TypeError, KeyError) as error:
-        raise ReleaseError(
-            f"{name}: the header is damaged: it is no JSON object with a schema"
-        ) from error
-    except RecursionError:
-        raise ReleaseError(f"{name}: the header is damaged: {_DEEP}") from None
-    _check_values(stated, name)
-    if schema != SCHEMA:
-        remedy = "update dpviz" if schema > SCHEMA else "build it again"
-        raise ReleaseError(f"{name}: schema {schema}, this version reads {SCHEMA}: {remedy}")
     from dpviz.releases.schema import checked
 
-    return checked(stated, name)
-
-
-_DEEP = f"more than {limits.HEADER_DEPTH}: {limits.HEADER_DEPTH.remedy}"
-
-
-def _check_values(value: Any, name: str, level: int = 0) -> None:
-    """Refuse what only Python accepts as JSON: NaN, infinities, too deep nesting."""
-    if isinstance(value, dict | list):
-        if level == limits.HEADER_DEPTH.most:
-            raise ReleaseError(f"{name}: the header is damaged: {_DEEP}")
-        for each in value.values() if isinstance(value, dict) else value:
-            _check_values(each, name, level + 1)
-    elif isinstance(value, float) and not math.isfinite(value):
-        raise ReleaseError(f"{name}: the header is damaged: it holds {value}, which is no JSON")
-    elif isinstance(value, int) and abs(value) > sys.float_info.max:
-        raise ReleaseError(f"{name}: the header is damaged: it holds a number beyond any float")
+    return checked(packed, name)
 
 
 @contextmanager
@@ -342,7 +309,7 @@ def identifiers(table: pa.Table, name: str) -> NDArray[Any]:
     return _objects(column)
 
 
-def encoded_shapes(table: pa.Table) -> NDArray[Any]:
+def encoded_shapes(table: pa.Table, most: int = MOST_VALUES) -> NDArray[Any]:
     """The column ``geometry`` in well-known binary, objects (n,): each distinct one in memory once.
 
     Raises:
@@ -353,8 +320,8 @@ def encoded_shapes(table: pa.Table) -> NDArray[Any]:
     sizes = [len(each) if isinstance(each, bytes) else -1 for each in shapes]
     if min(sizes, default=0) < 0:
         raise ReleaseError("column 'geometry' does not hold well-known binary")
-    if sum(sizes) // 16 > MOST_VALUES:
-        raise ReleaseError(f"column 'geometry' holds more than {MOST_VALUES:,} points")
+    if sum(sizes) // 16 > most:
+        raise ReleaseError(f"column 'geometry' holds more than {most:,} points")
     return shapes
 
 

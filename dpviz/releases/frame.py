@@ -7,32 +7,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from dpviz.domain import Domain
 from dpviz.lazy import pa, pd
 from dpviz.releases.answers import Answers, interval
-from dpviz.releases.points.range_count import Cover
+from dpviz.releases.points.range_count import Cover, sums_of
 from dpviz.releases.points.sums import Sums
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.haar import HaarNoise
-from dpviz.trees.lattice import Float, Int
-
-
-class Tree(NamedTuple):
-    """Columns of a release, or of a part of one.
-
-    Attributes:
-        nodes: boxes of a lattice, or intervals of areas or streets, with their counts.
-        kind: of each node of several kinds together, its place in the list; None elsewhere.
-        sums: of values; None where there are none.
-    """
-
-    nodes: Decomposition
-    kind: Int | None = None
-    sums: Sums | None = None
+from dpviz.trees.lattice import Float
 
 
 class Frame(ABC):
@@ -69,9 +55,9 @@ class Frame(ABC):
     def cover(self, nodes: Decomposition, questions: Any) -> Cover:
         """The nodes that answer questions, and the share of each."""
 
-    @abstractmethod
     def sums(self, nodes: Decomposition, noise: HaarNoise | None, questions: Any) -> Float:
         """Sums over the nodes that answer, float64 (q, 4), with the variance of their noise."""
+        return sums_of(nodes, noise, self.cover(nodes, questions), common=0.0)
 
     def noise(self, stated: dict[str, Any], nodes: Decomposition) -> HaarNoise | None:
         """The exact noise of sums of nodes, where a header states one."""
@@ -95,7 +81,7 @@ class Frame(ABC):
         """Nodes for a map of a :class:`SplitRelease` whose parts have different nodes."""
 
     @abstractmethod
-    def columns(self, tree: Tree) -> dict[str, Any]:
+    def columns(self, nodes: Decomposition, sums: Sums | None) -> dict[str, Any]:
         """The columns of a file, as Arrow arrays."""
 
     @abstractmethod
@@ -127,7 +113,7 @@ class Frame(ABC):
         """A row per cell, area or street, for other tools.
 
         Args:
-            release: :class:`CountRelease` of this frame.
+            release: :class:`CountRelease` of this frame, of one part.
             level: of areas, the name of one, or None for the finest; of cells None for leaves.
             shapes: as a GeoDataFrame; otherwise limits of cells, and no shapes of the others.
         """

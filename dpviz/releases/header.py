@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from dpviz.errors import ReleaseError
-
 SCHEMA = 2
 """Version of the header and columns; a reader refuses any other one."""
 
@@ -67,12 +65,5 @@ class Header:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Header:
-        """The inverse of :meth:`to_dict`; fields of later minor versions are kept in ``extra``."""
-        known = {name for name in cls.__dataclass_fields__ if name != "extra"}
-        missing = {"method", "parameters", "private", "guarantee", "epsilon"} - set(values)
-        if missing:
-            raise ReleaseError(f"header lacks {', '.join(sorted(missing))}")
-        known_values = {name: value for name, value in values.items() if name in known}
-        known_values["budget"] = tuple(known_values.get("budget", ()))
-        extra = {name: value for name, value in values.items() if name not in known}
-        return cls(**known_values, extra={**extra.pop("extra", {}), **extra})
+        """The inverse of :meth:`to_dict`."""
+        return cls(**{**values, "budget": tuple(values.get("budget", ()))})

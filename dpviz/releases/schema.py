@@ -12,11 +12,11 @@ from pydantic import (
     FiniteFloat,
     TypeAdapter,
     ValidationError,
-    model_validator,
 )
 
 from dpviz.domain.attributes import MOST_KINDS
 from dpviz.errors import ReleaseError
+from dpviz.releases.header import SCHEMA
 from dpviz.sequences.alphabet import MOST_SYMBOLS
 from dpviz.sequences.model import LONGEST
 
@@ -28,14 +28,18 @@ Lengths = Annotated[list[NotNegative], Field(min_length=1, max_length=LONGEST)]
 Limits = Annotated[list[FiniteFloat], Field(min_length=1, max_length=4)]
 Share = Annotated[FiniteFloat, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=0)]
+LARGEST = 1e300
+"""Bound of a parameter's size: its neighbours are still floats."""
 Period = Annotated[list[Word], Field(min_length=2, max_length=2)]
 
 
 def _plain(value: Any) -> Any:
-    """A parameter's value: a number, a text, yes, no or nothing, or a list of them."""
+    """A parameter's value: a finite number, a text, yes, no or nothing, or a list of them."""
     for each in value if isinstance(value, list) else [value]:
-        unicode = str(each).encode(errors="ignore").decode() == str(each)
-        if not (isinstance(each, bool | int | float | str | None) and unicode):
+        if not (
+            isinstance(each, str | None)
+            or (isinstance(each, int | float) and -LARGEST < each < LARGEST)
+        ):
             raise ValueError("Input should be a number, a text or a list of them")
     return value
 
@@ -44,9 +48,9 @@ Parameter = Annotated[Any, AfterValidator(_plain)]
 
 
 class Strict(BaseModel):
-    """Values of the stated types only; further fields, of later versions, stay."""
+    """Stated fields of the stated types only."""
 
-    model_config = ConfigDict(strict=True, extra="allow", protected_namespaces=())
+    model_config = ConfigDict(strict=True, extra="forbid", protected_namespaces=())
 
 
 class BudgetEntry(Strict):
@@ -59,8 +63,10 @@ class BudgetEntry(Strict):
     theorem: Text = ""
 
 
-class Extra(Strict):
-    """Extra header fields that every kind of release may have."""
+class Extra(BaseModel):
+    """Extra header fields that every kind of release may have; methods add further ones."""
+
+    model_config = ConfigDict(strict=True, extra="allow", protected_namespaces=())
 
     records: Text = ""
     ledger: Text = ""
@@ -71,6 +77,7 @@ class Extra(Strict):
 class Common(Strict):
     """Header fields of every kind of release."""
 
+    version: Literal[2] = Field(alias="schema", exclude=True)  # SCHEMA
     method: Word
     parameters: dict[Word, Parameter]
     private: bool
@@ -81,19 +88,8 @@ class Common(Strict):
     unit: Text = "one record"
     budget: Annotated[list[BudgetEntry], Field(max_length=100_000)] = []
     source: Text = ""
-    noise: dict[str, Any] = {}
+    noise: dict[Word, Parameter] = {}
     extra: Extra = Extra()
-
-    @model_validator(mode="before")
-    @classmethod
-    def _later_fields(cls, stated: Any) -> Any:
-        """Fields of later versions are read as those in ``extra``, and so are they checked."""
-        later = {name: stated[name] for name in stated.keys() - cls.model_fields - {"schema"}}
-        extra = stated.get("extra", {})
-        if not later or not isinstance(extra, dict):
-            return stated
-        known = {name: value for name, value in stated.items() if name not in later}
-        return {**known, "extra": {**extra, **later}}
 
 
 class KindsEntry(Strict):
@@ -105,8 +101,6 @@ class KindsEntry(Strict):
 
 class ValuesEntry(Strict):
     """A public clip of values and their grid."""
-
-    model_config = ConfigDict(strict=True, extra="forbid")
 
     column: Word
     low: FiniteFloat
@@ -142,7 +136,6 @@ class WorkloadEntry(Strict):
 
     name: Word
     side: NotNegative | None = None
-    shares: Annotated[list[NotNegative], Field(max_length=100)] = []
 
 
 class MapExtra(Extra):
@@ -163,7 +156,7 @@ class PointHeader(Common):
     extra: MapExtra = MapExtra()
 
 
-class StepExtra(Strict):
+class StepExtra(Extra):
     """Values that a road method learnt privately, from all trips or those of one step."""
 
     limit: Count = 0
@@ -174,7 +167,7 @@ class StepExtra(Strict):
     smoothing: Share = 0.0
 
 
-class RoadExtra(Extra, StepExtra):
+class RoadExtra(StepExtra):
     """Extra header fields of a release of trips or events on streets."""
 
     of_steps: Annotated[list[StepExtra], Field(max_length=1_000)] = []
@@ -252,21 +245,27 @@ HEADERS: TypeAdapter[PointHeader | RoadHeader | SequenceHeader | AreaHeader] = T
 )
 
 
-def checked(stated: dict[str, Any], name: str) -> tuple[str, dict[str, Any]]:
+def checked(packed: bytes, name: str) -> tuple[str, dict[str, Any]]:
     """The kind of a release and its header's fields, each of the stated type.
 
     Args:
-        stated: the header as it was read.
+        packed: the header, JSON.
         name: of the file, for messages.
 
     Raises:
-        ReleaseError: a field that is missing, of another type or out of range; the place is named.
+        ReleaseError: no JSON, another schema, or a field that is unknown, missing, of another type
+            or out of range; the place is named.
     """
     try:
-        header = HEADERS.validate_python(stated)
+        header = HEADERS.validate_json(packed)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        place = ".".join(str(step) for step in first["loc"][1:] or first["loc"])[:80] or "kind"
+        first = error.errors(include_url=False, include_context=False)[0]
+        place = ".".join(map(str, first["loc"][1:]))[:80] or "kind"
+        if place == "schema" and type(first["input"]) is int:
+            raise ReleaseError(
+                f"{name}: schema {first['input']:.4g}, this version reads {SCHEMA}: update dpviz, "
+                "or build it again"
+            ) from None
         why = " ".join(first["msg"].split()).removeprefix("Value error, ")[:200]
         raise ReleaseError(f"{name}: the header is damaged at {place!r}: {why}") from None
     fields = header.model_dump(exclude_unset=True)

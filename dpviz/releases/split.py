@@ -11,20 +11,15 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from dpviz.domain.attributes import Kinds
 from dpviz.errors import ReleaseError
-from dpviz.lazy import pa
-from dpviz.releases.answers import Answers, RangeAnswers, Timeline, total
+from dpviz.releases.answers import Answers, RangeAnswers, SumAnswers, Timeline, total
 from dpviz.releases.axis import Axis, ByKind, ByStep, during
 from dpviz.releases.counts import CountRelease, F
-from dpviz.releases.files import with_header
-from dpviz.releases.frame import Tree
 from dpviz.releases.header import Header
-from dpviz.releases.points.sums import SumAnswers, Sums, added
+from dpviz.releases.points.sums import Sums
 from dpviz.roads.paths import Paths
-from dpviz.roads.steps import Steps
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.grid import breadth_first, renumbered
 from dpviz.trees.haar import HaarNoise
@@ -73,23 +68,6 @@ class SplitRelease(CountRelease[F]):
         """See the base."""
         return self._parts
 
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        """See the base."""
-        return self.by.kinds.names if isinstance(self.by, ByKind) else ()
-
-    @property
-    def steps(self) -> Steps | None:
-        """See the base."""
-        return self.by.steps if isinstance(self.by, ByStep) else None
-
-    def of(self, part: str | int) -> CountRelease[F]:
-        """See the base."""
-        if isinstance(self.by, ByKind):
-            return self.parts[self.by.kinds.number(str(part))]
-        known = isinstance(part, int) and 0 <= part < len(self.parts)
-        return self.parts[int(part)] if known else super().of(part)
-
     def only(self, kinds: Sequence[str]) -> CountRelease[F]:
         """See the base."""
         if not isinstance(self.by, ByKind):
@@ -121,14 +99,6 @@ class SplitRelease(CountRelease[F]):
         alone = self.parts[0].noise
         return alone and replace(alone, variance=alone.variance * len(self.parts))
 
-    def count(
-        self, queries: ArrayLike | Paths, period: Any = None, kind: str | None = None
-    ) -> RangeAnswers:
-        """See the base."""
-        if period is not None and isinstance(self.by, ByStep):
-            return self.during(period).count(queries, None, kind)
-        return super().count(queries, period, kind)
-
     def answers_to(self, questions: Any) -> RangeAnswers:
         """See the base."""
         return total([part.answers_to(questions) for part in self.parts])
@@ -142,7 +112,7 @@ class SplitRelease(CountRelease[F]):
 
     def sum_boxes(self, lo: Int, hi: Int) -> SumAnswers:
         """See the base."""
-        return added([part.sum_boxes(lo, hi) for part in self.parts])
+        return total([part.sum_boxes(lo, hi) for part in self.parts])
 
     def timeline(self, query: Any = None, every: str | None = None, period: Any = None) -> Timeline:
         """See the base."""
@@ -168,20 +138,11 @@ class SplitRelease(CountRelease[F]):
             return chosen[0]
         return SplitRelease(by, list(map(_tree, chosen)), replace(self.header, extra=extra))
 
-    def with_trees(
-        self,
-        trees: Sequence[tuple[F, Decomposition, Sums | None]],
-        header: Header | None = None,
-    ) -> CountRelease[F]:
-        """See the base."""
-        return SplitRelease(self.by, trees, header or self.header)
-
     @cached_property
-    def table(self) -> Tree:
-        """See the base: breadth-first."""
+    def side_by_side(self) -> Decomposition:
+        """See the base."""
         each = [part.nodes for part in self.parts]
-        sizes = [len(nodes) for nodes in each]
-        starts = np.cumsum([0, *sizes[:-1]])
+        starts = np.cumsum([0, *map(len, each[:-1])])
         parent = np.concatenate(
             [
                 np.where(nodes.parent < 0, -1, nodes.parent + start)
@@ -194,24 +155,7 @@ class SplitRelease(CountRelease[F]):
             for name in each[0].columns
             if name != "parent"
         }
-        nodes = Decomposition(**rest, parent=renumbered(parent, order))
-        every, sums = [part.sums for part in self.parts if part.sums is not None], None
-        if every:
-            columns = ([getattr(one, name) for one in every] for name in ("sum", "variance"))
-            sums = Sums(*(np.concatenate(column)[order] for column in columns))
-        return Tree(nodes, np.repeat(np.arange(len(each)), sizes)[order], sums)
-
-    def to_arrow(self) -> pa.Table:
-        """See the base: the rows of each part, one part after the other."""
-        blocks = [part.frame.columns(Tree(part.nodes, None, part.sums)) for part in self.parts]
-        columns = {
-            name: pa.chunked_array([part for block in blocks for part in _chunks(block[name])])
-            for name in blocks[0]
-        }
-        sizes = [len(next(iter(block.values()))) for block in blocks]
-        columns |= self.by.columns(np.repeat(np.arange(len(blocks)), sizes))
-        facts = self.frame.facts() | self.by.facts()
-        return with_header(columns, self.kind, self.header, facts, **self.frame.geo())
+        return Decomposition(**rest, parent=renumbered(parent, order))
 
 
 def count_release(
@@ -232,7 +176,3 @@ def same_boxes(one: Decomposition, other: Decomposition) -> bool:
 
 def _tree(release: CountRelease[F]) -> tuple[F, Decomposition, Sums | None]:
     return release.frame, release.nodes, release.sums
-
-
-def _chunks(column: Any) -> list[Any]:
-    return list(column.chunks) if isinstance(column, pa.ChunkedArray) else [column]

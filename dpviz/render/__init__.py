@@ -7,7 +7,7 @@ from dpviz.render.cells import cells, density_legend, density_scale
 from dpviz.render.colors import PALETTES, Themed
 from dpviz.render.difference import difference_scene
 from dpviz.render.legend import Legend, Swatch
-from dpviz.render.marks import arcs, boxes, paths, points, trips
+from dpviz.render.marks import boxes, paths, points, trips
 from dpviz.render.numbers import half_width_words, interval_words, rounded, short, with_noise
 from dpviz.render.scene import Animation, Camera, Mark, Row, Scene
 
@@ -21,7 +21,6 @@ __all__ = [
     "Scene",
     "Swatch",
     "Themed",
-    "arcs",
     "boxes",
     "cells",
     "density_legend",

@@ -22,7 +22,7 @@ from dpviz.render.marks import count_column
 from dpviz.render.numbers import percent
 from dpviz.render.projection import areas, beyond, to_degrees, world, world_boxes
 from dpviz.render.scale import Scale, scale_of
-from dpviz.render.scene import Bounds, Mark, Side
+from dpviz.render.scene import Bounds, Mark
 from dpviz.trees.lattice import Float
 
 ALWAYS = 255
@@ -167,7 +167,6 @@ def cells(
     *,
     scale: Scale | None = None,
     id: str = "cells",  # noqa: A002
-    side: Side | None = None,
     title: str = "",
 ) -> Mark:
     """Every node of a release as one mark: adaptive detail, and the raw cells for the map's switch.
@@ -176,7 +175,6 @@ def cells(
         release: 2-D.
         scale: classes of the density; None: :func:`density_scale` of this release.
         id: the mark's id.
-        side: the side of a comparison.
         title: first line of the tooltip.
     """
     nodes, bounds = release.nodes, node_bounds(release)
@@ -195,9 +193,8 @@ def cells(
             **detail_columns(release, adapted),
         }
     )
-    own = {"side": pydeck.types.String(side)} if side else {}
     palettes, raw = every_palette(len(scale)), not tiles(release)
-    layer = cell_layer(id, origin.tolist(), scale.bounds, palettes, raw=raw, **own)
+    layer = cell_layer(id, origin.tolist(), scale.bounds, palettes, raw=raw)
     bind = {f"get{name.title().replace('_', '')}": name for name in table.column_names}
     return Mark(layer=layer, table=table, bind=bind, title=title, levels=int(nodes.level.max()))
 

@@ -6,28 +6,26 @@ halves of the domain, added up.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from operator import itemgetter
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
-from dpviz.domain import Domain
 from dpviz.errors import ReleaseError
-from dpviz.files.arrow import numbers, tuples
+from dpviz.files.arrow import numbers
 from dpviz.lazy import shapely
 from dpviz.releases.answers import RangeAnswers
 from dpviz.releases.counts import PointRelease
-from dpviz.render.cells import adaptive, cell_layer, domain_bounds, home_zoom, tenths
-from dpviz.render.colors import LAND, MORE_A, MORE_B, PALETTES, Themed
+from dpviz.render.cells import adaptive
+from dpviz.render.colors import LAND, MORE_A, MORE_B, Themed
 from dpviz.render.legend import Legend, Swatch, scale_labels
 from dpviz.render.marks import count_column
-from dpviz.render.projection import areas, to_degrees, world, world_boxes
 from dpviz.render.scale import Scale, scale_of
 from dpviz.render.scene import Camera, Mark, Row, Scene
 from dpviz.render.view import check, domain_scene
+from dpviz.render.zoomed import ZoomedBoxes
 from dpviz.trees.lattice import Float, Int
 
 CLEAR = 3.0
@@ -36,9 +34,6 @@ and two signs."""
 
 CLEAR_OF_CUTS = 4.0
 """Likewise where boxes cut the cells of a release: how records lie in cells has heavier tails."""
-
-STEPS = (0.0, 1.5, 3.0, 4.5)
-"""Zooms above that of the whole domain at which the boxes become finer."""
 
 SIDES = 4
 """Classes on either side."""
@@ -52,7 +47,6 @@ def difference_scene(
     labels: Sequence[str] = ("A", "B"),
     *,
     camera: Camera | None = None,
-    shared: bool = False,
 ) -> Scene:
     """The map of A − B.
 
@@ -60,8 +54,6 @@ def difference_scene(
         releases: two of the same domain; 2-D.
         labels: one each.
         camera: where to look first; the whole domain by default.
-        shared: they are of one release, so that their errors may be correlated: that of a
-            difference is at most the two standard deviations added up.
 
     Raises:
         ReleaseError: not two releases, not 2-D, or not of one domain.
@@ -69,27 +61,25 @@ def difference_scene(
     check(releases, 2)
     if len(releases) != 2:
         raise ReleaseError("one release: a difference is of two")
-    mark, legend = difference(releases, labels, shared)
+    mark, legend = difference(releases, labels)
     description = f"Map of the difference {labels[0]} − {labels[1]}, blank within its errors"
     domain = releases[0].domain
     return domain_scene(domain, [mark], legend, description, camera=camera, neutral=True)
 
 
-def difference(
-    releases: Sequence[PointRelease], labels: Sequence[str], shared: bool = False
-) -> tuple[Mark, Legend]:
+def difference(releases: Sequence[PointRelease], labels: Sequence[str]) -> tuple[Mark, Legend]:
     """The boxes of A − B as one mark, and the legend."""
     domain = releases[0].domain
 
     def drawn(zoom: float) -> Sequence[NDArray[Any]]:
-        lo, hi, least = coarser(releases, zoom, shared)
-        return lo, hi, *_compared(releases, lo, hi, least, shared), np.full(len(lo), least)
+        lo, hi, least = coarser(releases, zoom)
+        return lo, hi, *_compared(releases, lo, hi, least), np.full(len(lo), least)
 
-    lo, hi, count_a, sd_a, count_b, sd_b, sd, clear, least, since, until = by_zoom(domain, drawn)
-    km2, offsets, origin = placed(domain, lo, hi)
+    boxes, columns = ZoomedBoxes.of(domain, drawn)
+    count_a, sd_a, count_b, sd_b, sd, clear, least = columns
     gap = count_a - count_b
-    density = np.where(clear, gap / km2, 0.0)
-    home = (since == 0.0) & clear
+    density = np.where(clear, gap / boxes.km2, 0.0)
+    home = boxes.at_home & clear
     scale = scale_of(np.abs(density[home]), np.abs(gap[home]), most=SIDES)
     words = {
         "count_a": count_column(count_a, sd_a),
@@ -100,21 +90,18 @@ def difference(
         name: numbers(each.astype(np.float32))
         for name, each in (("sd_a", sd_a), ("sd_b", sd_b), ("sd", sd))
     }
-    table = pa.table(drawn_columns(offsets, density, since, until) | words)
-    colors = _colors()
-    both = [*(-each for each in reversed(scale.bounds)), *scale.bounds]
-    layer = cell_layer("difference", origin, both, one_palette(colors), signed=True)
     rows = (
         Row(labels[0], "count_a", noise_sd="sd_a"),
         Row(labels[1], "count_b", noise_sd="sd_b"),
         Row("Difference", "gap", noise_sd="sd"),
     )
-    mark = Mark(layer=layer, table=table, bind=BOUND, title="Records here", rows=rows)
+    both, colors = [*(-each for each in reversed(scale.bounds)), *scale.bounds], _colors()
+    mark = boxes.mark("difference", density, both, colors, words, rows, signed=True)
     return mark, _legend(scale, colors, labels, float(least.max()))
 
 
 def _compared(
-    releases: Sequence[PointRelease], lo: Int, hi: Int, least: float, shared: bool
+    releases: Sequence[PointRelease], lo: Int, hi: Int, least: float
 ) -> tuple[NDArray[Any], ...]:
     """Counts and errors of A and B in boxes, and their difference's error and clarity.
 
@@ -123,7 +110,7 @@ def _compared(
     """
     a, b = (release.count_boxes(lo, hi) for release in releases)
     errors_a, errors_b = _errors(a), _errors(b)
-    errors = errors_a + errors_b if shared else np.hypot(errors_a, errors_b)
+    errors = np.hypot(errors_a, errors_b)
     sd_a, sd_b, sd = (each.max(axis=1) for each in (errors_a, errors_b, errors))
     clear = np.abs(a.count - b.count) >= np.maximum(least * sd, 1e-12)
     return a.count, sd_a, b.count, sd_b, sd, clear
@@ -136,9 +123,7 @@ def _errors(answers: RangeAnswers) -> Float:
     return np.stack([answers.noise_sd, answers.uniformity_sd], axis=1)
 
 
-def coarser(
-    releases: Sequence[PointRelease], zoom: float, shared: bool = False
-) -> tuple[Int, Int, float]:
+def coarser(releases: Sequence[PointRelease], zoom: float) -> tuple[Int, Int, float]:
     """Lattice boxes (lo, hi) at a zoom, and how many standard deviations stand out there.
 
     Of two boxes that overlap, the larger; where those of the two releases do not nest, see
@@ -157,13 +142,11 @@ def coarser(
     covered = int(_volumes(boxes_of[0], boxes_of[1]).sum())
     if covered != int(_volumes(*boxes[0]).sum()):
         halvings = round(np.log2(max(len(boxes[0][0]), 4)) / 2)
-        return *added_up(releases, min(halvings, FINEST), shared), CLEAR_OF_CUTS
+        return *added_up(releases, min(halvings, FINEST)), CLEAR_OF_CUTS
     return boxes_of[0], boxes_of[1], CLEAR
 
 
-def added_up(
-    releases: Sequence[PointRelease], halvings: int, shared: bool = False
-) -> tuple[Int, Int]:
+def added_up(releases: Sequence[PointRelease], halvings: int) -> tuple[Int, Int]:
     """Boxes that tile the domain: halves of its sides, so often halved, but four where no
     difference stands out, in any box within them, are one.
 
@@ -176,7 +159,7 @@ def added_up(
     for level in range(halvings, -1, -1):
         corner = np.indices(below.shape).reshape(2, -1).T * (side >> level)
         boxes.append((corner, corner + (side >> level)))
-        looks = _compared(releases, *boxes[-1], CLEAR_OF_CUTS, shared)[-1]
+        looks = _compared(releases, *boxes[-1], CLEAR_OF_CUTS)[-1]
         clear = below | looks.reshape(below.shape)
         if level:
             half = len(below) // 2
@@ -189,47 +172,6 @@ def added_up(
         for end in (0, 1)
     )
     return lo, hi
-
-
-BOUND = {f"get{name.title()}": name for name in ("bounds", "density", "since", "until")}
-"""Columns of :func:`drawn_columns` that each accessor of a layer of cells reads."""
-
-
-def one_palette(colors: Themed) -> dict[str, Any]:
-    """The same colours under the name of every palette."""
-    return dict.fromkeys(PALETTES, colors.to_dict())
-
-
-def by_zoom(domain: Domain, columns: Callable[[float], Sequence[NDArray[Any]]]) -> list[Any]:
-    """Columns of the boxes at each zoom of :data:`STEPS`; from and until which each is drawn."""
-    start = home_zoom(domain_bounds(domain))
-    pieces = []
-    for k, above in enumerate(STEPS):
-        made = columns(start + above)
-        until = start + STEPS[k + 1] if k + 1 < len(STEPS) else np.inf
-        times = (np.full(len(made[0]), each) for each in (start + above if k else 0.0, until))
-        pieces.append((*made, *times))
-    return [np.concatenate(column) for column in zip(*pieces, strict=True)]
-
-
-def drawn_columns(offsets: Float, density: Float, since: Float, until: Float) -> dict[str, Any]:
-    """Columns of cells with values of their own, drawn from a zoom to another."""
-    return {
-        "bounds": tuples(offsets.astype(np.float32)),
-        "density": numbers(density.astype(np.float32)),
-        "since": tenths(since),
-        "until": tenths(until),
-    }
-
-
-def placed(domain: Domain, lo: Int, hi: Int) -> tuple[Float, Float, list[float]]:
-    """Surfaces (km²) of lattice boxes, and their corners as offsets from an origin of the map."""
-    corners = [domain.to_coordinates(side) for side in (lo, hi)]
-    whole = [[*domain.lower[:2], *domain.upper[:2]]]  # says on which side of 180° the others lie
-    degrees = to_degrees(np.vstack([whole, np.hstack(corners)]), domain.crs)[1:]
-    origin = world(np.reshape(domain_bounds(domain), (2, 2))).mean(axis=0)
-    offsets = world_boxes(degrees) - np.tile(origin, 2)
-    return areas(degrees), offsets, origin.tolist()
 
 
 def _volumes(lo: Int, hi: Int) -> Int:

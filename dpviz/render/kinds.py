@@ -20,22 +20,16 @@ from dpviz.files.arrow import numbers
 from dpviz.releases.counts import PointRelease
 from dpviz.releases.points.quotient import Quotients, quotients
 from dpviz.releases.points.range_count import box_count
-from dpviz.render.cells import adaptive, cell_layer
+from dpviz.render.cells import adaptive
 from dpviz.render.colors import FRAME, GREY, LAND, MORE_A, MORE_B, Themed, along, stops
 from dpviz.render.detail import QUIET, STANDS, stands
-from dpviz.render.difference import (
-    BOUND,
-    by_zoom,
-    drawn_columns,
-    one_palette,
-    placed,
-)
 from dpviz.render.legend import Legend, Swatch, blank_words, scale_labels
 from dpviz.render.marks import count_column
 from dpviz.render.numbers import percent, percent_interval
 from dpviz.render.scale import scale_of
 from dpviz.render.scene import Camera, Mark, Row, Scene
 from dpviz.render.view import domain_scene
+from dpviz.render.zoomed import ZoomedBoxes
 from dpviz.trees.consistency import sum_up
 from dpviz.trees.lattice import Float, Int
 
@@ -58,25 +52,18 @@ WIDEST = 0.5
 """Largest width of the interval of a share that is given a colour."""
 
 
-@dataclass(frozen=True, eq=False)
-class KindCells:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class KindCells(ZoomedBoxes):
     """Cells drawn at some zooms: n boxes, each with the counts of the area that it is part of.
 
     Attributes:
         km2: of the area, float64 (n,).
-        offsets, origin: where the boxes are on the map.
-        since, until: zooms at which a box is drawn.
         count: of each kind, float64 (kinds, n).
         variance: likewise: the larger of the variances of the noise and of the uniformity error,
             as a box of all kinds may cut a cell of one.
         quiet: true for areas that cannot be distinguished from empty ones.
     """
 
-    km2: Float
-    offsets: Float
-    origin: list[float]
-    since: Float
-    until: Float
     count: Float
     variance: Float
     quiet: NDArray[np.bool_]
@@ -89,7 +76,7 @@ class KindCells:
     @property
     def home(self) -> NDArray[np.bool_]:
         """True for boxes drawn when the whole domain is in view, except quiet ones."""
-        return np.asarray((self.since == 0.0) & ~self.quiet)
+        return np.asarray(self.at_home & ~self.quiet)
 
 
 def kind_cells(release: PointRelease) -> KindCells:
@@ -105,11 +92,11 @@ def kind_cells(release: PointRelease) -> KindCells:
         count, noise, cut = (np.array(column).T for column in zip(*each, strict=True))
         return lo, hi, adapted.km2[rows], count, noise, cut, adapted.kind[rows] == QUIET
 
-    lo, hi, km2, count, noise, cut, quiet, since, until = by_zoom(release.domain, drawn)
-    _, offsets, origin = placed(release.domain, lo, hi)
+    boxes, (km2, count, noise, cut, quiet) = ZoomedBoxes.of(release.domain, drawn)
     quiet = quiet | ~stands(count.sum(axis=1), noise.sum(axis=1))
     variance = np.maximum(noise, cut)
-    return KindCells(km2, offsets, origin, since, until, count.T, variance.T, quiet)
+    own = vars(boxes) | {"km2": km2}
+    return KindCells(**own, count=count.T, variance=variance.T, quiet=quiet)
 
 
 def _grouped(
@@ -151,8 +138,11 @@ def overlay_scene(release: PointRelease, *, camera: Camera | None = None) -> Sce
     density = np.where(cells.quiet, 0.0, cells.total / cells.km2)
     scale = scale_of(density[cells.home], cells.total[cells.home], most=STRENGTHS)
     rows = [
-        Row(release.kinds[kind], f"count_{at}", noise_sd=f"sd_{at}")
-        for at, kind in enumerate(shown)
+        Row("Leads", "leads"),
+        *(
+            Row(release.kinds[kind], f"count_{at}", noise_sd=f"sd_{at}")
+            for at, kind in enumerate(shown)
+        ),
     ]
     leading = np.where(
         clear, np.array(release.kinds, dtype=object)[leader], "none beyond the errors"
@@ -164,7 +154,7 @@ def overlay_scene(release: PointRelease, *, camera: Camera | None = None) -> Sce
     rest = ~np.any([mask for mask, _ in layers.values()], axis=0)
     layers["kind-none"] = (rest, _grey())
     marks = [
-        _layer(id_, cells, density, mask, columns, scale.bounds, colors, rows)
+        cells.mark(id_, density, scale.bounds, colors, columns, rows, where=mask, fixed=True)
         for id_, (mask, colors) in layers.items()
     ]
     several = len(release.kinds) > len(shown)
@@ -238,14 +228,13 @@ def share_scene(
         Row(against, "count_1", noise_sd="sd_1"),
     ]
     colors, zero = _share_colors(), np.zeros(len(enough))
+    look: dict[str, Any] = {"colors": colors, "columns": columns, "rows": rows, "fixed": True}
+    value = np.where(enough, answers.value, 0.0)
     marks = [
-        _layer(
-            "share", cells, np.where(enough, answers.value, 0.0), enough & ~wide, columns,
-            SHARE_BOUNDS, colors, rows,
-        ),
-        _layer("wide", cells, zero - 1.0, wide, columns, (1.0,), colors, rows, hatched=True),
-        _layer("too-few", cells, zero, ~enough, columns, (1.0,), colors, rows),
-    ]  # fmt: skip
+        cells.mark("share", value, SHARE_BOUNDS, where=enough & ~wide, **look),
+        cells.mark("wide", zero - 1.0, (1.0,), where=wide, hatched=True, **look),
+        cells.mark("too-few", zero, (1.0,), where=~enough, **look),
+    ]
     legend = Legend(
         title=f"Share of {kind} against {against}",
         colors=colors,
@@ -261,32 +250,6 @@ def shares(cells: KindCells) -> Quotients:
     """The share of the first kind in each area, with its 95 % interval."""
     variance, total = cells.variance[0], cells.variance.sum(axis=0)
     return quotients(cells.count[0], cells.total, (variance, total, variance), limits=(0.0, 1.0))
-
-
-def _layer(
-    id_: str,
-    cells: KindCells,
-    density: Float,
-    mask: NDArray[np.bool_],
-    columns: dict[str, pa.Array],
-    bounds: Sequence[float],
-    colors: Themed,
-    rows: Sequence[Row],
-    **properties: Any,
-) -> Mark:
-    """Some of the cells, by value in classes."""
-    at = np.flatnonzero(mask)
-    drawn = drawn_columns(cells.offsets[at], density[at], cells.since[at], cells.until[at])
-    layer = cell_layer(id_, cells.origin, bounds, one_palette(colors), fixed=True, **properties)
-    words = {name: column.take(pa.array(at)) for name, column in columns.items()}
-    first = [Row("Leads", "leads")] if "leads" in columns else []
-    return Mark(
-        layer=layer,
-        table=pa.table({**drawn, **words}),
-        bind=BOUND,
-        title="Records here",
-        rows=(*first, *rows),
-    )
 
 
 def _counts(cells: KindCells, kinds: Int) -> dict[str, pa.Array]:

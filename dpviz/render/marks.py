@@ -1,4 +1,4 @@
-"""Marks from plain arrays: points, paths, boxes, arcs and animated trips. Coordinates are degrees.
+"""Marks from plain arrays: points, paths, boxes and animated trips. Coordinates are degrees.
 
 Colours are RGB or RGBA, 0–255: one for all, or one per object as an (n, 3) or (n, 4) array; both
 may be :class:`~dpviz.render.colors.Themed`.
@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from dpviz.files.arrow import lists, numbers, tuples
 from dpviz.render.colors import ACCENT, FRAME, TEXT, TIDE, Themed
 from dpviz.render.projection import rings_of
-from dpviz.render.scene import Mark, Row, Side
+from dpviz.render.scene import Mark, Row
 
 NEGLIGIBLE = 0.01
 """Standard deviations of the noise by which a count may be off where it is shown: the last digit of
@@ -95,28 +95,6 @@ def polygons(
     return layer.mark("SolidPolygonLayer", id, **options)
 
 
-def arcs(
-    id: str,  # noqa: A002
-    sources: ArrayLike,
-    targets: ArrayLike,
-    *,
-    color: ArrayLike | Themed = MIDDLE,
-    target_color: ArrayLike | Themed | None = None,
-    width: ArrayLike = 2.0,
-    height: float = 0.0,
-    **options: Any,
-) -> Mark:
-    """Arcs from sources to targets, shape (n, 2) each; ``height`` 0 lays them flat on the map."""
-    columns = {"source": _pairs(sources), "target": _pairs(targets)}
-    bind = {"getSourcePosition": "source", "getTargetPosition": "target"}
-    constants = {"width_units": "pixels", "get_height": height, "great_circle": False}
-    layer = _Layer(columns, bind, constants)
-    layer.paint("getSourceColor", "source_color", color)
-    layer.paint("getTargetColor", "target_color", color if target_color is None else target_color)
-    layer.either("getWidth", "width", _numbers(width))
-    return layer.mark("ArcLayer", id, **options)
-
-
 def trips(
     id: str,  # noqa: A002
     lines: Sequence[ArrayLike],
@@ -187,7 +165,6 @@ class _Layer:
         kind: str,
         id: str,  # noqa: A002
         *,
-        side: Side | None = None,
         title: str = "",
         rows: Sequence[Row] = (),
         extra: Mapping[str, ArrayLike] | None = None,
@@ -195,8 +172,6 @@ class _Layer:
     ) -> Mark:
         """``extra`` columns serve the tooltip's rows; ``layer`` is any further deck.gl property."""
         properties = {"pickable": bool(rows), **self.constants, **layer}
-        if side:
-            properties["side"] = side
         literal = {
             name: pydeck.types.String(value) if isinstance(value, str) else value
             for name, value in properties.items()

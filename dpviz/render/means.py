@@ -9,14 +9,14 @@ import pyarrow as pa
 
 from dpviz.releases.counts import PointRelease
 from dpviz.releases.points.quotient import Quotients
-from dpviz.releases.points.sums import added, box_sum, mean_of, values_of
-from dpviz.render.cells import adaptive, cell_layer
+from dpviz.releases.points.sums import mean_of, values_of
+from dpviz.render.cells import adaptive
 from dpviz.render.colors import every_palette
-from dpviz.render.difference import BOUND, by_zoom, drawn_columns, placed
 from dpviz.render.legend import Legend
 from dpviz.render.numbers import short, with_interval
 from dpviz.render.scale import Scale
 from dpviz.render.scene import Mark, Row
+from dpviz.render.zoomed import ZoomedBoxes
 from dpviz.trees.lattice import Float, Int
 
 CLASSES = 6
@@ -39,21 +39,17 @@ def mean_marks(release: PointRelease, id: str) -> tuple[Mark, Legend]:  # noqa: 
         means = _means(release, lo, hi)
         return lo, hi, means.value, means.low, means.high
 
-    lo, hi, value, low, high, since, until = by_zoom(release.domain, at_zoom)
-    bounds = _steps(value[(since == 0.0) & ~np.isnan(value)], values.low, values.high)
-    _, offsets, origin = placed(release.domain, lo, hi)
+    boxes, (value, low, high) = ZoomedBoxes.of(release.domain, at_zoom)
+    bounds = _steps(value[boxes.at_home & ~np.isnan(value)], values.low, values.high)
     blank = values.low - 1.0 - abs(values.low)  # under the first class
     words = [
         "too few records" if isnan(ends[0]) else with_interval(*ends)
         for ends in zip(value.tolist(), low.tolist(), high.tolist(), strict=True)
     ]
-    drawn = drawn_columns(offsets, np.where(np.isnan(value), blank, value), since, until)
-    table = pa.table(drawn | {"mean": pa.array(words, pa.string())})
-    palettes = every_palette(len(bounds))
-    layer = cell_layer(id, origin, bounds, palettes)
-    title = f"Mean of {values.column}"
+    shown, columns = np.where(np.isnan(value), blank, value), {"mean": pa.array(words, pa.string())}
+    palettes, title = every_palette(len(bounds)), f"Mean of {values.column}"
     rows = (Row("Mean (95 % interval)", "mean"),)
-    mark = Mark(layer=layer, table=table, bind=BOUND, title=title, rows=rows)
+    mark = boxes.mark(id, shown, bounds, palettes, columns, rows, title=title)
     return mark, Legend(
         title=title,
         colors=Scale(bounds).colors(),
@@ -64,9 +60,7 @@ def mean_marks(release: PointRelease, id: str) -> tuple[Mark, Legend]:  # noqa: 
 
 
 def _means(release: PointRelease, lo: Int, hi: Int) -> Quotients:
-    trees = release.parts if release.kinds else (release,)
-    sums = [box_sum(tree.nodes, tree.sums, lo, hi) for tree in trees if tree.sums is not None]
-    return mean_of(release.domain, added(sums), release.count_boxes(lo, hi))
+    return mean_of(release.domain, release.sum_boxes(lo, hi), release.count_boxes(lo, hi))
 
 
 def _steps(values: Float, least: float, most: float) -> tuple[float, ...]:

@@ -38,9 +38,6 @@ SIZES = {"screen": (1920, 1080), "print": (3508, 2480)}
 IN_REPORT, IN_REPORT_UNIT = (1600, 1080), 2.0
 """Pixels and unit of one map at half of a sheet's width: text is larger, to be legible."""
 
-SMALL, SMALL_WIDE = 4, 180
-"""Small maps in a row, and pixels of each: in all about as wide as a page shows them."""
-
 MADE_BY = {"Software": "dpviz"}
 
 PAPER = {"light": (1.0, 1.0, 1.0), "dark": (0.055, 0.067, 0.09)}
@@ -101,40 +98,6 @@ def comparison_png(
     return drawn(figure, "png", metadata=MADE_BY)
 
 
-def small_multiples_png(
-    releases: Sequence[PointRelease],
-    titles: Sequence[str],
-    *,
-    theme: Theme = "light",
-) -> bytes:
-    """2-D releases of one domain as small maps in rows of four, on one scale, as PNG.
-
-    Args:
-        releases: of the same domain.
-        titles: one each, above it.
-        theme: of a light or a dark page.
-    """
-    rows, across, unit = -(-len(releases) // SMALL), min(SMALL, len(releases)), 0.9
-    (west, south), (east, north) = (
-        world(side) for side in np.reshape(domain_bounds(releases[0].domain), (2, 2))
-    )
-    wide = SMALL_WIDE * 4 / across
-    high = wide * float(np.clip((north - south) / (east - west), 0.5, 2.0)) + 30
-    size = (wide * across, high * rows + 112 * unit)
-    figure = mpl.Figure(figsize=(size[0] / 100, size[1] / 100), dpi=100, facecolor=PAPER[theme])
-    place, scale = _Place(*size), density_scale(*releases)
-    for at, (release, label) in enumerate(zip(releases, titles, strict=True)):
-        left, top = wide * (at % across), high * (at // across)
-        panel = figure.add_axes(place.box(left + 4, top + 26, wide - 8, high - 30))
-        _draw(panel, release, scale, None, theme, unit, bar=at == 0)  # all are of one scale
-        look: dict[str, Any] = {"va": "center", "color": TEXT.rgb(theme), **VERBATIM}
-        figure.text(*place.at(left + 4, top + 13), label, **look)
-    legend = density_legend(scale, releases)
-    page = _Place(size[0] / unit, size[1] / unit)
-    _draw_legend(figure, page, legend, theme, not tiles(releases[0]), unit, left=4 / unit)
-    return drawn(figure, "png", dpi=200, metadata=MADE_BY)  # for fine screens
-
-
 class _Place:
     """Pixels of a slide from its upper left corner, as shares of the figure."""
 
@@ -157,10 +120,8 @@ def _draw(
     rect: Bounds | None,
     theme: Theme,
     unit: float,
-    *,
-    bar: bool = True,
 ) -> None:
-    """One map in Web Mercator world units, as on the screen; with its scale bar or without."""
+    """One map in Web Mercator world units, as on the screen."""
     bounds = domain_bounds(release.domain)
     (west, south), (east, north) = world(bounds[:2]), world(bounds[2:])
     shape = panel.get_position()
@@ -187,8 +148,7 @@ def _draw(
         for color, width in ((PAPER[theme], 4.5), (ACCENT.rgb(theme), 2.2)):
             line = {"edgecolor": color, "linewidth": width * unit * 0.72}
             panel.add_patch(_outline(shown, zorder=4, **line))
-    if bar:
-        draw_scale_bar(panel, middle, zoom, theme, unit)
+    draw_scale_bar(panel, middle, zoom, theme, unit)
     for spine in panel.spines.values():
         spine.set(color=TEXT.rgb(theme, 0.3), linewidth=thin)
 
@@ -261,13 +221,12 @@ def _draw_legend(
     theme: Theme,
     raw: bool,
     unit: float,
-    *,
-    left: float = 48.0,
 ) -> None:
     from matplotlib.patches import Rectangle
 
     ink = TEXT.rgb(theme)
     words: dict[str, Any] = {"color": ink, "va": "center", **VERBATIM}
+    left = 48.0
     top, x = place.high - 104.0, left
 
     def write(x: float, y: float, text: str, size: float = 15, **more: Any) -> None:

@@ -38,7 +38,6 @@ class Row:
 
     label: str
     column: str = ""
-    unit: str = ""
     noise_sd: str = ""
     text: str = ""
 
@@ -212,6 +211,4 @@ def _row(mark: str, row: Row) -> dict[str, str]:
     named = {"label": row.label, "value": f"{mark}.{row.column}"}
     if row.noise_sd:
         named["sd"] = f"{mark}.{row.noise_sd}"
-    if row.unit:
-        named["unit"] = row.unit
     return named

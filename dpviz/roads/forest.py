@@ -20,7 +20,7 @@ from dpviz.errors import ParameterError
 from dpviz.roads.decompose import Subdomains
 from dpviz.roads.graph import Float, Int
 from dpviz.trees.consistency import least_squares
-from dpviz.trees.decomposition import is_leaf, level_slices
+from dpviz.trees.decomposition import Decomposition, is_leaf, level_slices
 
 Levels = Sequence[NDArray[np.int64]]
 """A tree over a path of k edges: boundaries of each level from coarse to fine, each from 0 to k and
@@ -187,3 +187,9 @@ def answer_variance(parent: Int, variance: Float, weights: Float) -> float:
     variance = np.maximum(variance, TINY)
     solved, _ = least_squares(parent, weights * variance, variance)
     return float(weights @ solved)
+
+
+def consistent(forest: Forest, noisy: Int | Float, variance: Float) -> Decomposition:
+    """Least-squares estimates of a forest's nodes (exact for any fanouts and variances)."""
+    count, after = least_squares(forest.parent, noisy, np.maximum(variance, TINY))
+    return Decomposition(forest.lo[:, None], forest.hi[:, None], forest.parent, count, after)

@@ -27,6 +27,8 @@ from dpviz.roads.ground import line_lengths
 
 PLANE = "none"
 """CRS of a plane of its own, as an option states it."""
+WKB = (b"\0", b"\1", b"0", "0")
+"""First letters of WKB, and of its hexadecimal form; no WKT begins so."""
 ALIASES = {"node": "osmid", "src": "u", "dst": "v"}
 """Names of columns in files of OSMnx."""
 
@@ -113,14 +115,17 @@ def as_lines(values: ArrayLike) -> NDArray[Any]:
     Raises:
         DataError: a geometry that cannot be read, or is no single line.
     """
-    cells = [_encoded(each) for each in np.asarray(values, dtype=object).tolist()]
+    cells: list[Any] = [
+        None if _missing(each) else each for each in np.asarray(values, object).tolist()
+    ]
     lines = np.array([*cells, None], dtype=object)[:-1]
+    given = np.flatnonzero([isinstance(each, (str, bytes)) for each in cells])
+    binary = np.array([cells[row][:1] in WKB for row in given], dtype=np.bool_)
     try:
-        for kind, read in ((str, shapely.from_wkt), (bytes, shapely.from_wkb)):
-            rows = np.flatnonzero([isinstance(each, kind) for each in cells])
+        for rows, read in ((given[~binary], shapely.from_wkt), (given[binary], shapely.from_wkb)):
             if len(rows):
                 lines[rows] = read(lines[rows])
-    except (shapely.errors.GEOSException, TypeError, NotImplementedError):
+    except (shapely.errors.GEOSException, TypeError, ValueError, NotImplementedError):
         raise DataError("a geometry of the edges is neither WKT nor WKB: write it as one") from None
     alone = (shapely.get_type_id(lines) == 5) & (shapely.get_num_geometries(lines) == 1)
     lines[alone] = shapely.get_geometry(lines[alone], 0)
@@ -132,19 +137,8 @@ def as_lines(values: ArrayLike) -> NDArray[Any]:
     return lines
 
 
-def _encoded(value: Any) -> Any:
-    """A geometry as text of WKT, as bytes of WKB, or as it is; None for a missing one."""
-    if value is None or (isinstance(value, float) and np.isnan(value)) or value in ("", b""):
-        return None
-    if isinstance(value, bytes) and value[:1] not in (b"\0", b"\1"):
-        value = value.decode(errors="replace")
-    if isinstance(value, str):
-        hexadecimal = value[:2] in ("00", "01")
-        try:
-            return bytes.fromhex(value) if hexadecimal else value
-        except ValueError:
-            return value
-    return value
+def _missing(value: Any) -> bool:
+    return value is None or value in ("", b"") or (isinstance(value, float) and np.isnan(value))
 
 
 def agreed_crs(given: str, stated: str, what: str) -> str:

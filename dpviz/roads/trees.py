@@ -35,24 +35,20 @@ def qardaji_fanout(k: int) -> int:
 
 def boost(domains: Subdomains) -> Forest:
     """Uniform trees with the fanout of Qardaji et al., whatever the workload."""
-    return planted(domains, _uniform(domains))
+    return planted(domains, [_levels(k, qardaji_fanout(k)) for k in np.diff(domains.start)])
 
 
 def optimised(domains: Subdomains, workload: Paths) -> Forest:
     """Uniform trees regrouped for the workload (the paper's algorithm 3)."""
-    from dpviz.roads.search import optimise
+    from dpviz.roads.search import optimise, uniform_tree
 
-    trees = []
+    trees: list[Levels] = []
     runs = _runs_by_path(domains, workload)
-    for levels, (low, high, weight) in zip(_uniform(domains), runs, strict=True):
-        if len(low) and len(levels) > 2:
-            size = np.array([len(each) - 1 for each in levels])
-            bounds = np.zeros((len(levels), size[-1] + 1), dtype=np.int64)
-            for row, each in enumerate(levels):
-                bounds[row, : len(each)] = each
+    for k, (low, high, weight) in zip(np.diff(domains.start).tolist(), runs, strict=True):
+        bounds, size = uniform_tree(k, qardaji_fanout(k))
+        if len(low) and len(size) > 2:
             optimise(bounds, size, low, high, weight)
-            levels = [bounds[row, : size[row] + 1] for row in range(len(size))]
-        trees.append(levels)
+        trees.append(_rows(bounds, size))
     return planted(domains, trees)
 
 
@@ -73,7 +69,9 @@ def best(domains: Subdomains, workload: Paths) -> Forest:
             continue
         fanouts = np.array(sorted({*FANOUTS, k}))
         bounds, size, measured = best_tree(k, fanouts, low, high, weight)
-        trees.append([bounds[h, : size[h] + 1] for h in np.flatnonzero(measured)])
+        trees.append(
+            [level for level, some in zip(_rows(bounds, size), measured, strict=True) if some]
+        )
     return planted(domains, trees)
 
 
@@ -142,16 +140,16 @@ def workload_variance(forest: Forest, workload: Paths) -> float:
     return total / len(workload)
 
 
-def _uniform(domains: Subdomains) -> list[Levels]:
-    return [_levels(k, qardaji_fanout(k)) for k in np.diff(domains.start).tolist()]
-
-
 def _levels(k: int, fanout: int) -> Levels:
-    levels, step = [np.arange(k + 1)], 1
-    while len(levels[-1]) > 2:
-        step *= fanout
-        levels.append(np.append(np.arange(0, k, step), k))
-    return levels[::-1]
+    """Levels of a uniform tree over k edges."""
+    from dpviz.roads.search import uniform_tree
+
+    return _rows(*uniform_tree(k, fanout))
+
+
+def _rows(bounds: Int, size: Int) -> Levels:
+    """Levels of a table of boundaries."""
+    return [row[: n + 1] for row, n in zip(bounds, size, strict=True)]
 
 
 def _runs_by_path(domains: Subdomains, workload: Paths) -> list[tuple[Int, Int, Float]]:

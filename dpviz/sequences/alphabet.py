@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz.checks import require, texts
-from dpviz.errors import ParameterError
+from dpviz.checks import described, require, texts
+from dpviz.errors import DataError, ParameterError
 from dpviz.files import limits
+from dpviz.lists import words
 from dpviz.trees.lattice import Int
 
 MOST_SYMBOLS = limits.SYMBOLS.most
@@ -64,3 +67,38 @@ class Alphabet:
         place = {name: row for row, name in enumerate(self.names)}
         known = [place.get(word, -1) if isinstance(word, str) else -1 for word in words]
         return np.array(known, dtype=np.int64)
+
+
+def alphabet_of(text: str) -> Alphabet:
+    """A public alphabet from ``a,b,c``, a range ``1..17``, or a file with one symbol per line.
+
+    Raises:
+        ParameterError: nothing in it, a symbol twice, or one word that is no file: it would be the
+            only symbol, and every sequence be dropped. One symbol alone is ``a,``.
+        DataError: the file cannot be read.
+
+    >>> alphabet_of("1..3").names
+    ('1', '2', '3')
+    """
+    numbered_range = re.fullmatch(r"(-?\d{1,9})\.\.(-?\d{1,9})", text.strip())
+    if numbered_range:
+        first, last = map(int, numbered_range.groups())
+        if first > last:
+            raise ParameterError(f"alphabet={text!r}: no number is in this range: turn it around")
+        limits.SYMBOLS.check(last - first + 1, f"alphabet={text!r}")
+        return Alphabet(tuple(map(str, range(first, last + 1))))
+    if "," in text:
+        return Alphabet(tuple(filter(None, words(text, "an alphabet"))))
+    if not Path(text).is_file():
+        raise ParameterError(
+            f"{described('alphabet', text)}: no such file, no range such as 1..17, and no list: "
+            "write symbols between commas (a,b,c; of one alone a,)"
+        )
+    try:
+        limits.ALPHABET_FILE.check(Path(text).stat().st_size, Path(text).name)
+        lines = Path(text).read_text(encoding="utf-8").split("\n")
+    except (OSError, UnicodeDecodeError):
+        raise DataError(
+            f"{Path(text).name} is no readable text: give one symbol per line"
+        ) from None
+    return Alphabet(tuple(line.strip() for line in lines if line.strip()))

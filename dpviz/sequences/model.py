@@ -220,8 +220,8 @@ def best_first(
 ) -> list[tuple[tuple[int, ...], float]]:
     """The k most frequent strings with their counts: none is more frequent than its beginning.
 
-    The extensions wait in a queue. One that is behind as many as are still wanted never has its
-    turn and is left out: the queue is at most about twice as long as that.
+    The extensions wait in a queue, of which as many stay as are still wanted: what is behind them
+    never has its turn.
 
     Args:
         counts: of the single symbols, then of the end mark, float64 (|I| + 1,).
@@ -238,24 +238,18 @@ def best_first(
     first = np.flatnonzero(counts[:-1] > 0).tolist()
     queue: list[tuple[float, tuple[int, ...]]] = [(-float(counts[s]), (s,)) for s in first]
     heapq.heapify(queue)
-    least = 0.0  # what is behind this count, and among its equals behind this string, has no turn
-    last: tuple[int, ...] = ()
+    least = 0.0  # what is behind this count has no turn
     while queue and len(strings) < k:
         negative, string = heapq.heappop(queue)
         strings.append((string, -negative))
         if len(string) < longest:
             after = longer(string, -negative)[:-1]
-            for symbol in np.flatnonzero(after > least).tolist():
+            for symbol in np.flatnonzero((after > 0) & (after >= least)).tolist():
                 heapq.heappush(queue, (-float(after[symbol]), (*string, symbol)))
-            for tied in np.flatnonzero(after == least):
-                if (*string, int(tied)) > last:
-                    break
-                heapq.heappush(queue, (-least, (*string, int(tied))))
         left = k - len(strings)
         if len(queue) > 2 * left > 0:
-            queue.sort()  # which is a heap, too
-            del queue[left:]
-            least, last = -queue[-1][0], queue[-1][1]
+            queue = heapq.nsmallest(left, queue)
+            least = -queue[-1][0]
     return strings
 
 

@@ -1,27 +1,22 @@
-"""Pairs of lattice boxes that lie near each other: two packed R-trees descended side by side.
-
-In place of a library's R-tree, which know two dimensions, or take one query at a time.
-"""
+"""Pairs of lattice boxes that lie near each other, by shapely's R-tree."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
+from dpviz.lazy import shapely
 from dpviz.trees.lattice import Float, Int, morton
 
 METRICS = ("max", "euclidean")
 """Distances of two records, every axis in units of its own distance: the largest of the
 axes' differences, or the root of the sum of their squares."""
 
-FANOUT = 4
-CHUNK = 1 << 16
-"""Pairs of nodes opened at once: bounds the memory, whatever the number of pairs."""
-
-Level = tuple[Int, Int]
-"""Lower and upper corners of the boxes of a level, int64 of shape (d, n)."""
+ROWS = 1 << 10
+"""Boxes asked for at once: bounds the memory, whatever the number of pairs."""
 
 
 def near_pairs(
@@ -49,56 +44,33 @@ def near_pairs(
     if not (len(lo) and len(lo2)):
         return
     reach = np.broadcast_to(np.asarray(steps, dtype=np.float64), lo.shape[1:])
-    (order, levels), (order2, levels2) = _packed(lo, hi), _packed(lo2, hi2)
-    root: Int = np.zeros(1, dtype=np.int64)
-    stack = [(len(levels) - 1, len(levels2) - 1, root, root)]
-    while stack:
-        height, height2, rows, rows2 = stack.pop()
-        near = _near(levels[height], levels2[height2], rows, rows2, reach, metric)
-        rows, rows2 = rows[near], rows2[near]
-        if height == height2 == 0:
-            yield order[rows], order2[rows2]
-            continue
-        for start in range(0, len(rows), CHUNK):
-            part, part2 = rows[start : start + CHUNK], rows2[start : start + CHUNK]
-            down, down2 = height, height2
-            if height >= height2:
-                down, (part, part2) = height - 1, _opened(part, part2, levels[height - 1])
-            if height2 >= height:
-                down2, (part2, part) = height2 - 1, _opened(part2, part, levels2[height2 - 1])
-            stack.append((down, down2, part, part2))
-
-
-def _packed(lo: Int, hi: Int) -> tuple[Int, list[Level]]:
-    """Boxes in Morton order of their centres, and the boxes around each four, up to one root."""
+    far = np.ceil(reach)
+    tree = shapely.STRtree(_plane(lo2, hi2))
     order = np.argsort(morton((lo + hi) >> 1), kind="stable")
-    low, high = np.ascontiguousarray(lo[order].T), np.ascontiguousarray(hi[order].T)
-    levels = [(low, high)]
-    while low.shape[1] > 1:
-        starts = np.arange(0, low.shape[1], FANOUT)
-        low, high = (
-            np.minimum.reduceat(low, starts, axis=1),
-            np.maximum.reduceat(high, starts, axis=1),
-        )
-        levels.append((low, high))
-    return order, levels
+    for start in range(0, len(lo), ROWS):
+        rows = order[start : start + ROWS]
+        at, rows2 = tree.query(_plane(lo[rows] - far, hi[rows] + far))
+        rows = rows[at]
+        near = _near((lo, hi), (lo2, hi2), rows, rows2, reach, metric)
+        yield rows[near], rows2[near]
 
 
-def _opened(rows: Int, others: Int, below: Level) -> tuple[Int, Int]:
-    """Each row's children, with the other side's row of each."""
-    children = (rows[:, None] * FANOUT + np.arange(FANOUT)).ravel()
-    there = children < below[0].shape[1]
-    return children[there], np.repeat(others, FANOUT)[there]
+def _plane(lo: Int | Float, hi: Int | Float) -> NDArray[Any]:
+    """Boxes over the first two axes."""
+    y = (lo[:, 1], hi[:, 1]) if lo.shape[1] > 1 else (0.0, 1.0)
+    return np.asarray(shapely.box(lo[:, 0], y[0], hi[:, 0], y[1]))
 
 
-def _near(a: Level, b: Level, rows: Int, rows2: Int, steps: Float, metric: str) -> Int:
+def _near(
+    a: tuple[Int, Int], b: tuple[Int, Int], rows: Int, rows2: Int, steps: Float, metric: str
+) -> Int:
     """Indices of the pairs of boxes that may hold two records within the distance."""
     left = np.arange(len(rows))
     square = np.zeros(len(rows))
     for axis, step in enumerate(steps.tolist()):
         first, second = rows[left], rows2[left]
         gap = np.maximum(
-            b[0][axis][second] - a[1][axis][first], a[0][axis][first] - b[1][axis][second]
+            b[0][second, axis] - a[1][first, axis], a[0][first, axis] - b[1][second, axis]
         )
         near = gap < np.ceil(step)
         if metric == "euclidean" and step > 0:

@@ -15,7 +15,6 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 import streamlit
-from starlette.convertors import Convertor, register_url_convertor
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
@@ -101,23 +100,8 @@ def painted(deck: str, with_demo: bool = False) -> str:
     return page.replace(ROOT, f"{SKETCH % (demo() if with_demo else '')}\n{ROOT}", 1)
 
 
-class _PageName(Convertor[str]):
-    """A page's name in an address; no file of Streamlit's is called like one."""
-
-    regex = "[a-z_]*"
-
-    def convert(self, value: str) -> str:
-        return value
-
-    def to_string(self, value: str) -> str:
-        return value
-
-
-register_url_convertor("page", _PageName())
-
-
-def pages(base: str, deck: str, home: str, newcomer: Callable[[], bool]) -> Route:
-    """Route of all pages. The first page is at the root; its own name redirects there.
+def pages(base: str, deck: str, home: str, newcomer: Callable[[], bool]) -> list[Route]:
+    """Routes of all pages. The first page is at the root; its own name redirects there.
 
     Args:
         base: the path of the app on this server.
@@ -127,10 +111,16 @@ def pages(base: str, deck: str, home: str, newcomer: Callable[[], bool]) -> Rout
     """
 
     async def page(request: Request) -> Response:
-        name, query = request.path_params["name"], request.url.query
-        if name == home:
-            return RedirectResponse(f"./?{query}" if query else "./")
-        html = painted(deck, not name and not query and newcomer())
+        first = request.url.path == base
+        html = painted(deck, first and not request.url.query and newcomer())
         return HTMLResponse(html, headers={"cache-control": "no-cache"})
 
-    return Route(f"{base}{{name:page}}", page, methods=["GET"])
+    async def to_root(request: Request) -> Response:
+        query = request.url.query
+        return RedirectResponse(f"./?{query}" if query else "./")
+
+    names = {file.stem for file in (HERE / "pages").glob("*.py")} - {"__init__", home}
+    return [
+        Route(f"{base}{home}", to_root, methods=["GET"]),
+        *(Route(f"{base}{name}", page, methods=["GET"]) for name in ("", *sorted(names))),
+    ]

@@ -179,7 +179,7 @@ def routes() -> list[BaseRoute]:
     base = base_path()
     return [
         Mount(f"{base}deck", StaticFiles(directory=DECK)),
-        pages(base, bundle_url(), HOME, shows_demo),
+        *pages(base, bundle_url(), HOME, shows_demo),
     ]
 
 

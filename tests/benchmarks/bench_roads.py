@@ -3,8 +3,8 @@
 import pytest
 
 from dpviz.build import build
-from dpviz.private.load.graphs import read_graph
 from dpviz.private.roads import RoadData
+from dpviz.releases.roads.graph_file import read_graph
 from dpviz.releases.store import save
 from dpviz.roads.decompose import min_cut
 from dpviz.roads.generate import clustered_workload, commuter_trips

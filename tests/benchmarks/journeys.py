@@ -11,7 +11,7 @@ import argparse
 
 import numpy as np
 
-from dpviz.private.load.graphs import read_graph
+from dpviz.releases.roads.graph_file import read_graph
 from dpviz.roads.graph import RoadGraph
 from dpviz.roads.routing import Router
 

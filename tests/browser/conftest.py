@@ -170,7 +170,7 @@ def segment(page, name):
 
 def paste_area(page):
     """The public rectangle of a file, from 14 to 15° E and from 24 to 23° S."""
-    box = page.get_by_label("Or paste a bounding box")
+    box = page.get_by_role("textbox", name="west, south, east, north")
     box.fill("14,-24,15,-23")
     box.press("Enter")
     idle(page)
@@ -296,8 +296,7 @@ def below_folder(ledgers):
 def below(below_folder):
     """The app below a path of its own, taking files of up to 8 MB; closed pages are soon forgotten.
 
-    A server of its own takes a while to start: this one serves all that need not be ``app.py``,
-    the scenes too.
+    A server of its own takes a while to start: this one serves all that need not be ``app.py``.
     """
     options = ("--server.baseUrlPath", "maps/private", "--server.maxUploadSize", "8")
     options += ("--server.disconnectedSessionTTL", "1")
@@ -314,12 +313,6 @@ def below(below_folder):
     from tests.browser.test_secrets import secrets_in  # which imports this module
 
     assert secrets_in(log.read_bytes()) == set()  # nor at its end
-
-
-@pytest.fixture(scope="session")
-def scenes(below):
-    """A page of maps that no page of the app has: see ``scenes.py``."""
-    return below
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""The app whose reading or build fails where it is asked to, and a page of scenes.
+"""The app whose reading or build fails where it is asked to.
 
 A file, which the environment names, says what fails: a step, of how many records, and their file,
 which the failure quotes. Noise is from a seed: an honest noisy total is the exact one at times, not
@@ -9,7 +9,6 @@ import os
 from pathlib import Path
 
 import numpy as np
-import streamlit as st
 
 from dpviz.private.index import PointIndex
 from dpviz.private.mechanisms.sources import SecureNoise
@@ -36,9 +35,4 @@ if __name__ == "__main__":
             replaced = failing(name, method)
             replaced.fails = True
             setattr(PointIndex, name, replaced)
-    if "scene" in st.query_params:
-        from tests.browser.scenes import show
-
-        show(st.query_params["scene"])
-    else:
-        run()
+    run()

@@ -10,8 +10,6 @@ import subprocess
 import numpy as np
 import pytest
 
-import dpviz
-from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render import half_width_words, interval_words, rounded, short, with_noise
 from dpviz.render.client.assemble import script
 from dpviz.render.numbers import percent_interval, with_interval
@@ -67,31 +65,3 @@ def test_numbers_are_rounded_as_those_of_tables(evaluated):
             with_interval(*ends),
             percent_interval(*(each / 1e3 for each in ends)),
         ]
-
-
-def test_a_rectangle_is_counted_as_the_engine_counts_it(evaluated):
-    release = dpviz.build(dpviz.load("city-50k"), "privtree", 1.0, seed=1)
-    domain, nodes = release.domain, release.nodes
-    corners = np.random.default_rng(5).uniform(domain.lower, domain.upper, (200, 2, 2))
-    rects = np.sort(corners, axis=1).reshape(-1, 4)
-    tree = {
-        "roots": nodes.levels[0].stop,
-        "noise": None,
-        "coherence": nodes.coherence,
-        **{name: getattr(nodes, name).ravel().tolist() for name in ("lo", "hi", "first_child")},
-        **{name: getattr(nodes, name).tolist() for name in ("n_children", "count", "variance")},
-    }
-    box = {"lower": domain.lower, "upper": domain.upper, "side": domain.side}
-    mine = evaluated(
-        "answer/answer.js",
-        f"data.rects.map(rect => rangeCount(data.tree, rect, data.box, {INTERVAL_SDS}))",
-        {"tree": tree, "box": box, "rects": rects.tolist()},
-    )
-    answers = release.count(rects)
-    for name, theirs in (
-        ("count", answers.count),
-        ("noise", answers.noise_sd),
-        ("uniformity", answers.uniformity_sd),
-    ):
-        assert [each[name] for each in mine] == pytest.approx(theirs, rel=1e-9, abs=1e-6)
-    assert [len(each["used"]) for each in mine] == answers.nodes.tolist()

@@ -19,9 +19,7 @@ def draw(page, left, size):
     sweep(page, (x, y), (x + size, y + size))
 
 
-def test_both_views_share_legend_and_rectangle_and_errors_are_measured(
-    app, open_page, open_file, tmp_path
-):
+def test_both_views_share_legend_and_rectangle(app, open_page, open_file, tmp_path):
     page = open_page(f"{app}/compare?data=city-50k&mode=swipe&rect=14.6,-23.9,14.75,-23.75")
     page.get_by_text("Exact count (public data)").wait_for()
     the_map(page)
@@ -50,30 +48,3 @@ def test_both_views_share_legend_and_rectangle_and_errors_are_measured(
     assert page.locator("[data-testid=stMain]").inner_text().count("noisy count") == 2
     page.get_by_text("Share", exact=True).click()
     what_is_shown_is_written(page, open_file, tmp_path / "map.html", maps=2)
-    errors_are_measured_with_progress(page)
-    both_prices_follow_each_other_until_they_part(page)
-
-
-def errors_are_measured_with_progress(page):
-    page.get_by_text("Choose what is measured").click()
-    repetitions = page.get_by_label("Repetitions")
-    repetitions.fill("20")
-    repetitions.press("Enter")
-    idle(page)
-    page.get_by_role("button", name="Measure", exact=True).click()
-    page.get_by_text("measurements so far").wait_for(state="detached")
-    expect(page.get_by_text("These measurements as a table")).to_have_count(1)
-
-
-def both_prices_follow_each_other_until_they_part(page):
-    idle(page)  # what is moved while the page is still being made may be made anew, as it was
-    thumb = page.get_by_test_id("stSlider").filter(has_text="privacy loss").get_by_role("slider")
-    expect(thumb).to_have_attribute("aria-valuetext", "1")
-    thumb.press("ArrowLeft")
-    expect(thumb).to_have_attribute("aria-valuetext", "0.8")
-    page.wait_for_url(lambda address: "a.epsilon=0.8" in address)
-    idle(page)
-    page.get_by_text("One ε for both").click()
-    expect(thumb).to_have_count(2)
-    for each in thumb.all():
-        expect(each).to_have_attribute("aria-valuetext", "0.8")

@@ -13,12 +13,8 @@ from dpviz.render import with_noise
 from dpviz.ui.shared.tour import TITLE
 from tests.browser.conftest import (
     PATIENCE,
-    choose,
     downloaded,
     idle,
-    paste_area,
-    pay,
-    upload,
 )
 from tests.browser.test_secrets import Traffic, encodings
 
@@ -187,42 +183,10 @@ def view_controls_need_no_python_and_less_epsilon_redraws_where_one_looks(page):
     tooltip = page.get_by_test_id("dpviz-tooltip")
     expect(tooltip).to_contain_text("±")
     expect(tooltip).to_contain_text("cells inside")
-
-
-def test_an_upload_shows_nothing_before_it_is_paid_for_nothing_exact_after_and_no_markup(
-    app, open_page, tmp_path
-):
-    """And its price is that of the demo before it: what the page restores while it has no slider
-    is not what the slider would show later.
-    """
-    evil = "<img src=x onerror=window.pwned=1>"
-    file = tmp_path / "points.csv"
-    rows = "\n".join(f"{14.6 + i / 1000},{-23.9 + i / 1000}" for i in range(100))
-    other = "[a](javascript:window.pwned=1)"
-    file.write_text(f'"{evil}","{other}"\n{rows}\n')
-    page = open_page(f"{app}/?data=city-50k&epsilon=0.5&rect=14.5,-24.0,14.7,-23.8")
-    price = page.get_by_test_id("stSlider").filter(has_text="ε (privacy loss budget)")
-    thumb = price.get_by_role("slider")
-    expect(thumb).to_have_attribute("aria-valuetext", "0.5")
-    choose(page, "Data", "Your own file")
-    upload(page, file)
-    choose(page, "Longitude / x", evil)
-    choose(page, "Latitude / y", other)
-    paste_area(page)
-    expect(page.get_by_role("button", name="Publish: spend ε = 0.5")).to_be_visible()
-    expect(thumb).to_have_attribute("aria-valuetext", "0.5")
-    assert page.locator("[data-testid=dpviz-legend]").count() == 0
-    pay(page)
-    the_map(page)
-    expect(metric(page)).to_be_visible()
-    idle(page)
-    text = page.locator("[data-testid=stMain]").inner_text().lower()
-    assert "not private" not in text
-    assert "exact count" not in text
-    assert "exact total" not in text
-    expect(page.get_by_text("has spent ε = 0.5").first).to_be_visible()
-    assert page.evaluate("window.pwned") is None
-    assert page.locator("img[src=x]").count() == 0
+    row = page.get_by_text("Street map (online)")
+    assert "tile.openstreetmap.org" in row.locator("..").get_attribute("title")
+    with page.expect_request(re.compile(r"tile\.openstreetmap\.org/\d")):
+        page.get_by_test_id("dpviz-tiles").check()
 
 
 def a_newcomer_s_phone_has_room_for_the_map(page):

@@ -10,7 +10,7 @@ from tests.browser.conftest import idle
 from tests.browser.test_pages import (
     ON_THE_WAY,
     PAGES,
-    looks_as_it_did_and_is_open_to_everyone,
+    is_open_to_everyone,
     settled,
 )
 
@@ -40,7 +40,7 @@ def test_back_walks_through_all_pages_and_turns_a_chapter_of_learn_back(app, ope
     for title in titles[1:]:
         visit(page, title)
         if names[title] in ON_THE_WAY:
-            looks_as_it_did_and_is_open_to_everyone(page, names[title])
+            is_open_to_everyone(page, names[title])
             page.set_viewport_size({"width": 1280, "height": 900})
         if title == "Learn":
             first = chapter.inner_text()

@@ -7,8 +7,8 @@ from dpviz.ui.lessons.turning import chapters
 from tests.browser.test_pages import (
     OF_COLOURS,
     OF_SIZE,
+    is_open_to_everyone,
     lasting_violations,
-    looks_as_it_did_and_is_open_to_everyone,
     settled,
     unfold,
 )
@@ -31,7 +31,7 @@ def test_all_chapters_are_walked_by_keyboard_suit_a_phone_and_are_open_to_everyo
     page.goto(f"{app}/learn?epsilon=0.5", wait_until="commit")
     settled(page)
     a_printed_chapter_is_of_words_and_maps_alone(page)
-    looks_as_it_did_and_is_open_to_everyone(page, "learn")
+    is_open_to_everyone(page, "learn")
     looks = [suits_a_dark_phone, suits_a_light_screen]
     for number, (name, chapter) in enumerate(chapters().items()):
         if number:
@@ -49,10 +49,6 @@ def test_all_chapters_are_walked_by_keyboard_suit_a_phone_and_are_open_to_everyo
                 main = "[data-testid=stMain]"
                 assert lasting_violations(page, rules=RULES[look], within=main) == []
         looks.reverse()
-        if name == "neighbour":
-            page.set_viewport_size({"width": 1280, "height": 900})
-            settled(page)
-            a_click_on_a_person_makes_a_neighbour_without_them(page)
     page.keyboard.press("b")
     expect(heading(page, list(chapters().values())[-2])).to_be_visible()
 
@@ -105,20 +101,3 @@ def a_printed_chapter_is_of_words_and_maps_alone(page):
     page.wait_for_function("e => !e.__dpviz.dark", arg=the_map.element_handle())
     assert the_map.evaluate(shape) == pytest.approx(drawn, rel=0.02)
     page.emulate_media(media="screen", color_scheme="light")
-
-
-def a_click_on_a_person_makes_a_neighbour_without_them(page):
-    expect(page.get_by_text("one record more")).to_be_visible()
-    map_view = page.get_by_test_id("dpviz-map").first
-    # A disc of the layer "people" as the map draws it, so that the click meets it.
-    place = page.wait_for_function(
-        """map => {
-          const box = map.getBoundingClientRect();
-          for (let y = 90; y < box.height - 10; y += 3)
-            for (let x = 40; x < box.width - 90; x += 3)
-              if (map.__dpviz.hit([x, y])?.layer.id === 'people') return [box.x + x, box.y + y];
-        }""",
-        arg=map_view.element_handle(),
-    )
-    page.mouse.click(*place.json_value())
-    expect(page.get_by_text("one record less")).to_be_visible()

@@ -1,25 +1,17 @@
-"""Polygons and districts in a real Chromium: drawn on the canvas, answered by the engine."""
+"""A polygon in a real Chromium: drawn on the canvas, answered by the engine."""
 
-import geopandas
 import pytest
 import shapely
 from playwright.sync_api import expect
 
 import dpviz
-from tests.browser.conftest import upload
 from tests.browser.test_explore import at, expected_of, metric, shape, the_map
-from tests.browser.test_pages import settled
 
 pytestmark = pytest.mark.browser
 
 
-def test_a_drawn_polygon_is_answered_and_kept_in_the_address_and_districts_colour_the_map(
-    app, open_page, tmp_path
-):
-    """By the engine; beside the polygon the districts tell their counts.
-
-    Before and after, what else a page of this data has to show.
-    """
+def test_a_drawn_polygon_is_answered_and_kept_in_the_address(app, open_page):
+    """By the engine. Before and after, what else a page of this data has to show."""
     page = open_page(f"{app}/?data=city-50k", scheme="dark", forced_colors="active")
     what_is_chosen_is_shown_where_the_system_s_contrast_takes_all_colours(page)
     page.emulate_media(color_scheme="light", forced_colors="none")
@@ -41,7 +33,6 @@ def test_a_drawn_polygon_is_answered_and_kept_in_the_address_and_districts_colou
     answer = release.count_regions([shapely.Polygon(ring)])
     expect(metric(page)).to_have_text(expected_of(answer))
     page.wait_for_url("**ring=**")
-    districts_colour_the_map_and_tell_their_counts(page, tmp_path)
     page.add_style_tag(content="html {font-size: 200% !important}")  # then its ± was cut off
     cut = "e => [...e.querySelectorAll('*')].filter(each => each.scrollWidth > each.clientWidth)"
     assert metric(page).evaluate(f"e => ({cut})(e).length") == 0
@@ -68,22 +59,3 @@ def what_is_chosen_is_shown_where_the_system_s_contrast_takes_all_colours(page):
     thumb = page.get_by_test_id("stSlider").get_by_role("slider").first
     track = "e => getComputedStyle(e.closest('[data-testid=stSlider]')).forcedColorAdjust"
     assert thumb.evaluate(track) == "none"
-
-
-def districts_colour_the_map_and_tell_their_counts(page, tmp_path):
-    domain = dpviz.load("city-50k").domain
-    west, south, east, north = domain.bounds
-    middle = (west + east) / 2
-    shapes = [shapely.box(west, south, middle, north), shapely.box(middle, south, east, north)]
-    frame = geopandas.GeoDataFrame({"name": ["West", "East"]}, geometry=shapes, crs=4326)
-    path = tmp_path / "districts.geojson"
-    frame.to_file(path, driver="GeoJSON")
-    map_view = the_map(page)
-    page.get_by_text("Count by district").click()
-    upload(page, path)
-    expect(page.get_by_text("Records per km² by district")).to_be_visible()
-    settled(page)
-    page.mouse.move(*at(map_view, 0.7, 0.5))
-    page.mouse.move(*at(map_view, 0.72, 0.52))
-    tooltip = page.get_by_test_id("dpviz-tooltip")
-    expect(tooltip).to_contain_text("East")

@@ -13,7 +13,7 @@ from tests.browser.conftest import segment
 from tests.browser.test_explore import metric, over, the_map
 from tests.browser.test_pages import (
     a_phone_has_room_for_map_and_legend,
-    looks_as_it_did_and_is_open_to_everyone,
+    is_open_to_everyone,
     settled,
 )
 
@@ -27,9 +27,9 @@ def exact_total(ends):
     return f"{int(exact_visits(data)[shortest_path(data.graph, *ends)].sum()):,}"
 
 
-def test_the_page_looks_as_it_did_and_two_clicked_streets_are_joined_and_answered(app, open_page):
+def test_two_clicked_streets_are_joined_and_answered(app, open_page):
     page = open_page(f"{app}/roads")
-    looks_as_it_did_and_is_open_to_everyone(page, "roads")
+    is_open_to_everyone(page, "roads")
     page.set_viewport_size({"width": 1280, "height": 900})
     settled(page)
     choice = page.get_by_test_id("stSidebar").get_by_test_id("stButtonGroup").first

@@ -8,14 +8,14 @@ import pytest
 from playwright.sync_api import expect
 
 from dpviz.datasets import DATASETS
-from dpviz.private.load.cells import grid_cells
+from dpviz.releases.sequences.cells import grid_cells
 from dpviz.releases.store import read
 from tests.browser.conftest import downloaded, frames, segment
 from tests.browser.test_explore import over
 from tests.browser.test_pages import (
     a_phone_has_room_for_map_and_legend,
     both_schemes_are_open_to_everyone,
-    looks_as_it_did_and_is_open_to_everyone,
+    is_open_to_everyone,
     settled,
     unfold,
     violations,
@@ -50,7 +50,7 @@ def test_a_visit_clicks_cells_and_paths_plays_trips_fits_a_phone_and_is_open_to_
     app, open_page, tmp_path
 ):
     page = open_page(f"{app}/sequences")
-    looks_as_it_did_and_is_open_to_everyone(page, "sequences")
+    is_open_to_everyone(page, "sequences")
     page.set_viewport_size({"width": 1280, "height": 900})
     map_view = the_map(page)
     more_epsilon_draws_another_map(page, map_view)
@@ -116,7 +116,7 @@ def a_place_is_chosen_by_keyboard(page, map_view):
 def a_path_is_chosen_by_its_row(page):
     page.set_viewport_size({"width": 1280, "height": 900})
     segment(page, "Frequent paths").click()
-    page.get_by_text("Choose a row, or click a path").wait_for()
+    page.get_by_text("Choose a row to see its path").wait_for()
     map_view = the_map(page)
     assert marks(map_view, "paths") == 20
     box = page.get_by_test_id("stDataFrame").first.bounding_box()
@@ -134,19 +134,19 @@ def synthetic_trips_move_pause_and_hurry(page):
     map_view = the_map(page)
     assert marks(map_view, "trips") > 200
     assert violations(page) == []
-    time = "e => e.__dpviz.clock.time"
-    first = map_view.evaluate(time)
-    speed = page.get_by_test_id("dpviz-speed")
+    at = "e => e.__dpviz.player.at"
+    first = map_view.evaluate(at)
+    speed = page.get_by_test_id("dpviz-clock-speed")
     expect(speed).to_have_text("1×")
     speed.click()
-    expect(speed).to_have_attribute("aria-label", "Speed of the animation: 2 times")
-    page.get_by_test_id("dpviz-play").click()  # who wants less motion starts it
+    expect(speed).to_have_attribute("aria-label", "Speed: 2 times")
+    page.get_by_test_id("dpviz-clock-play").click()  # who wants less motion starts it
     handle = map_view.element_handle()
-    page.wait_for_function("([e, t]) => e.__dpviz.clock.time !== t", arg=[handle, first])
-    page.get_by_test_id("dpviz-play").click()
-    stopped = map_view.evaluate(time)
+    page.wait_for_function("([e, t]) => e.__dpviz.player.at !== t", arg=[handle, first])
+    page.get_by_test_id("dpviz-clock-play").click()
+    stopped = map_view.evaluate(at)
     frames(page, 10)
-    assert map_view.evaluate(time) == stopped
+    assert map_view.evaluate(at) == stopped
 
 
 def a_phone_in_the_dark_has_room_for_everything(page):
@@ -171,8 +171,8 @@ def has_room(page):
     """Nothing on the map covers its other controls, nor goes beyond the phone."""
     map_view = the_map(page)
     a_phone_has_room_for_map_and_legend(page, map_view)
-    clock = map_view.locator(".clock:visible, .camera:visible, .panel:visible, .legend:visible")
-    boxes = [clock.nth(at).bounding_box() for at in range(clock.count())]
+    parts = map_view.locator(".camera:visible, .panel:visible, .legend:visible")
+    boxes = [parts.nth(at).bounding_box() for at in range(parts.count())]
     for at, one in enumerate(boxes):
         for other in boxes[at + 1 :]:
             apart = (

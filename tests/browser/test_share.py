@@ -11,16 +11,14 @@ from playwright.sync_api import expect
 import dpviz
 from dpviz.exports import map_page, report_page
 from dpviz.exports.facts import quotient_words
-from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.window import during
 from dpviz.render import with_noise
 from dpviz.render.numbers import percent_interval
 from tests.browser.conftest import frames
-from tests.browser.test_explore import over, shape, the_map
+from tests.browser.test_explore import shape, the_map
 from tests.browser.test_map import styles
 from tests.browser.test_pages import both_schemes_are_open_to_everyone
 from tests.exports.test_html import EVIL
-from tests.render.test_cells import release as few_cells
 from tests.wards import voronoi
 
 pytestmark = pytest.mark.browser
@@ -252,23 +250,6 @@ def test_a_file_of_kinds_and_values_chooses_and_answers_each(open_file):
     chooser.select_option("bike")
     page.get_by_test_id("dpviz-compare").select_option("walk")
     assert map_view.evaluate(shown) == ["cells-1", "cells-2"]
-
-
-def test_a_tooltip_has_every_digit_of_a_large_count(open_file):
-    large = few_cells(counts=(123_456_827.0, 123_456_427.0, 300.0, 60.0, 40.0))
-    page = open_file(map_page([large]))
-    map_view = the_map(page)
-    page.mouse.move(*over(map_view, (10.25, 50.25)))
-    tooltip = page.get_by_test_id("dpviz-tooltip")
-    half = INTERVAL_SDS * large.nodes.variance[1] ** 0.5
-    expect(tooltip).to_contain_text(f"{with_noise(large.nodes.count[1], half)} records")
-
-
-def test_an_answer_of_one_cell_is_built_from_one(open_file):
-    data = dpviz.from_points(np.full((9, 2), 0.2), dpviz.Domain((0, 0), (1, 1)), public=True)
-    release = dpviz.build(data, "quadtree", 5.0, height=2, seed=1)
-    page = open_file(map_page([release], rects=[[0.0, 0.0, 0.5, 0.5]]))
-    expect(page.get_by_test_id("dpviz-answer")).to_contain_text(re.compile("Built from ?1 cell$"))
 
 
 def test_a_report_is_open_to_everyone_and_one_sheet_of_paper(open_file, releases):

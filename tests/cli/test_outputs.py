@@ -1,7 +1,6 @@
 """No command writes over what it reads, over records, or over the ledger."""
 
 import importlib
-import os
 import shutil
 import subprocess
 import sys
@@ -16,7 +15,7 @@ import shapely
 import dpviz
 from dpviz.cli.outputs import claimed
 from dpviz.errors import ParameterError
-from dpviz.files.writing import mark, write_bytes
+from dpviz.files.writing import mark
 from tests.commands import fails, refused, run
 
 BOX = "--bounds=0,0,1,1"
@@ -149,68 +148,19 @@ def test_a_claim_that_a_killed_command_left_is_none(folder):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no such locks")
-def test_claims_of_killed_commands_are_swept_and_no_others(folder):
-    """They stayed; one may be held for longer than an hour, here by another process."""
-    code = (
-        "import sys; from dpviz.cli.outputs import claimed\n"
-        "with claimed(sys.argv[1]): print(flush=True); sys.stdin.read()"
-    )
-    both = [
-        subprocess.Popen(
-            [sys.executable, "-c", code, name], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-        )
-        for name in ("held.parquet", "killed.parquet")
-    ]
-    for each in both:
-        each.stdout.readline()
-    both[1].kill()
-    both[1].communicate()
-    held, killed = (folder / f".dpviz.{mark(Path(each.args[-1]))}.lock" for each in both)
-    write_bytes("a.csv", b"")
-    assert killed.exists()  # it may be a moment old, and not yet held
-    for each in (held, killed):
-        os.utime(each, (0, 0))
-    write_bytes("a.csv", b"")
-    assert held.exists()
-    assert not killed.exists()
-    with pytest.raises(ParameterError, match="another command"), claimed("held.parquet"):
-        pass
-    both[0].communicate()
-    assert not held.exists()
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="has no such locks")
-def test_a_claim_taken_while_its_file_is_swept_is_refused(folder, monkeypatch):
-    """Whether it comes while the sweep holds the lock, or has opened the file just before."""
+def test_a_claim_is_refused_whose_holder_has_just_ended(folder, monkeypatch):
+    """The file that it opened is no longer the one at that path: two could hold one name."""
     import fcntl
 
-    lock, flock, seen = folder / f".dpviz.{mark(Path('new.parquet'))}.lock", fcntl.flock, []
+    lock, flock = folder / f".dpviz.{mark(Path('new.parquet'))}.lock", fcntl.flock
 
-    def attempt():
-        with pytest.raises(ParameterError, match="another command"), claimed("new.parquet"):
-            seen.append("held")
-
-    def swept_first(file, how):
-        monkeypatch.setattr(fcntl, "flock", flock)
-        write_bytes("a.csv", b"")
-        assert not lock.exists()
+    def ended_first(file, how):
+        lock.unlink()
         flock(file, how)
 
-    def attempted_within(file, how):
-        monkeypatch.setattr(fcntl, "flock", flock)
-        flock(file, how)
-        attempt()
-
-    for act, between in (
-        (attempt, swept_first),
-        (lambda: write_bytes("a.csv", b""), attempted_within),
-    ):
-        lock.touch()
-        os.utime(lock, (0, 0))
-        monkeypatch.setattr(fcntl, "flock", between)
-        act()
-        assert not lock.exists()
-    assert not seen
+    monkeypatch.setattr(fcntl, "flock", ended_first)
+    with pytest.raises(ParameterError, match="another command"), claimed("new.parquet"):
+        pytest.fail("two hold one name")
 
 
 def test_no_command_writes_over_what_it_reads(folder, streets):

@@ -1,6 +1,7 @@
 """What can be known beforehand fails before payment; what fails after it is recorded, for all."""
 
 import importlib
+import json
 import os
 import re
 import subprocess
@@ -74,40 +75,68 @@ def test_a_fault_after_the_payment_is_recorded_and_quotes_nothing(
 
 
 KILLED = """
-import os, signal, sys
+import json, os, signal, sys
 from importlib import import_module
 from pathlib import Path
 import pyarrow.parquet as pq
 from dpviz import Ledger
+from dpviz.private.ledger import book, file
+from tests.cli.test_payment import METHODS
 from tests.commands import run
 
 def die(*_, **__):
     os.kill(os.getpid(), signal.SIGKILL)
 
+class Dying(file.sqlite3.Connection):
+    def execute(self, *sql):
+        self.writes = sql[0] == "BEGIN IMMEDIATE" or getattr(self, "writes", False)
+        return die() if self.writes and sql[0] == "COMMIT" else super().execute(*sql)
+
+def dying(*words, connect=file.sqlite3.connect, **more):
+    return connect(*words, factory=Dying, **more)
+
+def unsealed(path, head, **_):
+    return None if book.sealed(path) == head else die()
+
 def half(writer, *table):
     written(writer, *table)
     die()
 
-written, (folder, *command) = pq.ParquetWriter.write_table, sys.argv[1:]
-for step, place, name, instead in (
-    ("made", import_module("dpviz.build"), "header_of", die),
-    ("half", pq.ParquetWriter, "write_table", half),
-    ("whole", Path, "replace", die),
-    ("named", Ledger, "conclude", die),
+def build(kind):
+    module, _, name = METHODS[kind].removesuffix(".build").rpartition(".")
+    return kind, f"{kind} noise", getattr(import_module(module), name), "build", die
+
+written, commands = pq.ParquetWriter.write_table, json.loads(sys.argv[2])
+for kind, step, place, name, instead in (
+    ("points", "entry", book, "Entry", die),
+    ("points", "commit", file.sqlite3, "connect", dying),
+    ("points", "seal", book, "seal", unsealed),
+    *map(build, commands),
+    ("points", "made", import_module("dpviz.build"), "header_of", die),
+    ("points", "half", pq.ParquetWriter, "write_table", half),
+    ("points", "whole", Path, "replace", die),
+    ("points", "named", Ledger, "conclude", die),
 ):
     if os.fork() == 0:
         setattr(place, name, instead)
-        run(*command, f"--dataset={step}", "-o", Path(folder) / f"{step}.parquet")
+        run(*commands[kind], f"--dataset={step}", "-o", Path(sys.argv[1]) / f"{step}.parquet")
         os._exit(1)
     assert os.WTERMSIG(os.wait()[1]) == signal.SIGKILL
 """
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")
-def test_what_a_kill_leaves_is_never_paid_twice_without_a_word(words, tmp_path, monkeypatch):
+def test_a_kill_never_leaves_an_unpaid_release_nor_one_to_pay_twice_without_a_word(
+    words, tmp_path, monkeypatch
+):
     """The next build paid again, and a whole release was swept as a temporary file."""
-    child = [sys.executable, "-c", KILLED, str(tmp_path), *words["points"]]
+    dpviz.Ledger().set_total("entry", 1)  # the ledger is there; at "commit" it gains nothing
+    child = [sys.executable, "-c", KILLED, str(tmp_path), json.dumps(words)]
     subprocess.run(child, cwd=Path(__file__).parents[2], timeout=100, check=True)
+    assert [outcomes(step) for step in ("entry", "commit")] == [[], []]
+    assert [outcomes(step) for step in ("seal", *(f"{kind} noise" for kind in KINDS))] == (
+        4 * [["paid"]]
+    )
     monkeypatch.chdir(tmp_path)
     steps = ("made", "half", "whole", "named")
     assert [outcomes(step) for step in steps] == 4 * [["paid"]]

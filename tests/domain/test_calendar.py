@@ -72,7 +72,7 @@ def test_every_way_of_reading_has_one_rule_for_the_edges_of_summer(local, utc):
 @pytest.mark.parametrize("digits", [20240101, 1704067200000, 2024])
 def test_numbers_are_seconds_and_digits_in_text_are_not(digits):
     """Eight digits of text are a date of ISO 8601, alone or beside others."""
-    assert times([digits], "when", "Europe/Berlin")[0] == digits
+    assert times(pa.array([digits]), "when", "Europe/Berlin")[0] == digits
     for column in ([str(digits)], [str(digits), "2024-01-01"]):
         date = [moment("2024-01-01", "Europe/Berlin")] if digits == 20240101 else [np.nan]
         assert np.array_equal(times(column, "when", "Europe/Berlin")[:1], date, equal_nan=True)

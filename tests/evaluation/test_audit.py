@@ -22,7 +22,6 @@ from dpviz.evaluation.point_audit import feature_names, features, point_cases
 from dpviz.methods import method, of_kind
 from dpviz.methods.points.base import PointMethod, parameter
 from dpviz.methods.points.cell_tree import CellTree
-from dpviz.methods.points.privtree import exact_loss, tight_constant
 from dpviz.methods.structure import SharedThreshold, Structure
 from dpviz.private.budget import Budget
 from dpviz.private.index import PointIndex
@@ -116,7 +115,7 @@ def extremes():
 
 def test_every_method_has_extremes():
     every = list(extremes())
-    assert len(every) > 60
+    assert len(every) > 50
     for case in (("ladder_tree", "sharing", False), ("markov", "mask", False)):
         assert case in [(name, key, chosen[key]) for name, chosen in every for key in chosen]
 
@@ -269,17 +268,12 @@ def test_delta_is_taken_off():
     assert epsilon_bound(100, 0, 1000, 0.01, delta=0.2) == 0.0
 
 
-@pytest.mark.parametrize("accounting", ["paper", "tight", "exact"])
 @pytest.mark.parametrize("epsilon", [0.2, 1.0, 3.0])
-def test_the_exact_loss_of_privtree_is_what_its_constant_promises(accounting, epsilon):
-    chosen = method("privtree", accounting=accounting)
-    structure = chosen.structure(epsilon, 2)
-    scale = chosen.scale(epsilon / 2, 4)
-    adding, removing = chain_losses(structure)
-    assert adding <= exact_loss(scale, 4) * (1 + 1e-9) <= tight_constant(4) / scale * (1 + 1e-9)
-    assert adding > 0.85 * exact_loss(scale, 4)  # whole counts miss the supremum by little
+def test_the_exact_loss_of_privtree_is_what_its_constant_promises(epsilon):
+    """At most ε_tree; the supremum is 0.79 of it, and whole counts miss that by little."""
+    adding, removing = chain_losses(method("privtree").structure(epsilon, 2))
+    assert 0.6 * epsilon / 2 < adding <= epsilon / 2
     assert removing <= epsilon / 2
-    assert adding <= epsilon / 2 * (1 + 1e-9)
 
 
 def test_the_exact_loss_by_brute_force():

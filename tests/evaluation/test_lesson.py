@@ -1,7 +1,6 @@
 """The numbers of the lessons: what they show is what the engine does."""
 
 import math
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -9,9 +8,8 @@ import pytest
 import dpviz
 from dpviz.errors import PrivacyError
 from dpviz.evaluation import lesson
-from dpviz.evaluation.privtree_trace import heap_losses, steps, trace
+from dpviz.evaluation.privtree_trace import steps, trace
 from dpviz.evaluation.truth import exact_counts
-from dpviz.methods.points.privtree import exact_loss
 from dpviz.queries.workloads import workload
 from dpviz.ui.points.source_form import built_in
 
@@ -141,15 +139,6 @@ def test_the_same_bits_at_a_larger_epsilon_are_smaller_noise(city):
         assert one.exact == other.exact
         assert one.noise == pytest.approx(10 * other.noise)
         assert one.bias == pytest.approx(10 * other.bias)
-
-
-@pytest.mark.parametrize("epsilon", [0.1, 1.0])
-def test_depth_costs_nothing(epsilon):
-    shallow, deep = heap_losses(epsilon, 8), heap_losses(epsilon, 30)
-    assert sum(deep) <= exact_loss(7 / 3 / (epsilon / 2), 4) <= epsilon / 2
-    assert sum(deep) == pytest.approx(sum(shallow), rel=0.15)
-    for above, below in pairwise(deep[10:21]):
-        assert below == pytest.approx(4 * above, rel=0.01)
 
 
 def test_intervals_cover_what_they_promise_on_aligned_rectangles(city):

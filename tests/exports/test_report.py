@@ -5,11 +5,9 @@ import html
 import io
 import json
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
-from matplotlib.text import Text
 from PIL import Image
 
 import dpviz
@@ -19,8 +17,7 @@ from dpviz.exports.charts import SIZES, error_svg, expected_errors
 from dpviz.exports.facts import replies
 from dpviz.exports.html import packed_map
 from dpviz.releases.answers import INTERVAL_SDS
-from dpviz.render.picture import comparison_png, small_multiples_png
-from dpviz.ui import server
+from dpviz.render.picture import comparison_png
 from tests.exports.conftest import NAME
 from tests.exports.test_html import EVIL
 
@@ -99,23 +96,6 @@ def test_a_name_of_dollars_is_no_formula(sensitive):
     svg = error_svg([sensitive], [label]).decode()
     assert f"<!-- {label}: noise -->" in svg
     comparison_png([sensitive], [label], title=label)
-    small_multiples_png([sensitive], [label])
-
-
-def test_words_of_small_maps_are_read_where_a_page_shows_them(sensitive, monkeypatch):
-    """At the least width that a page gives them; they were 7 high on a phone."""
-    style = (Path(server.__file__).parent / "style.css").read_text("utf-8")
-    least = int(re.search(r"small-maps.* img \{min-width: (\d+)px;\}", style)[1])
-    drawn = []
-    monkeypatch.setattr("dpviz.render.fonts.legible", drawn.append)
-    picture = small_multiples_png([sensitive] * 12, [f"2030-{at:02}-01" for at in range(1, 13)])
-    (figure,) = drawn
-    written = [text for text in figure.findobj(Text) if text.get_text()]
-    assert sum("km" in text.get_text() for text in written) == 2  # the bar of all, the legend
-    sizes = [text.get_fontsize() for text in written]
-    assert len(sizes) >= 12
-    assert min(sizes) / 72 / figure.get_figwidth() * least >= 11
-    assert Image.open(io.BytesIO(picture)).width >= 2 * least  # sharp on fine screens
 
 
 def test_the_account_is_told_only_where_it_is_asked_for(sensitive, report, tmp_path):

@@ -2,7 +2,6 @@
 
 import json
 import os
-import resource
 import select
 import signal
 import subprocess
@@ -85,19 +84,6 @@ def test_a_long_order_arrives_whole(length):
     assert run(length_of, "ä" * length).num_rows == length
 
 
-def test_a_process_that_holds_many_files_open_reads_one_more():
-    """``select`` knows files by numbers below 1024 only."""
-    before, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, most), most))
-    held = [os.open(os.devnull, os.O_RDONLY) for _ in range(1100)]
-    try:
-        assert run(made, 3).num_rows == 3
-    finally:
-        for each in held:
-            os.close(each)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (before, most))
-
-
 def test_a_refusal_keeps_its_kind_and_words():
     with pytest.raises(DomainError, match=r"^this is the line$"):
         run(refused)
@@ -122,7 +108,7 @@ def nursery(monkeypatch):
     """A new one, which has read nothing yet."""
     monkeypatch.setattr(sandbox, "_nursery", sandbox._Nursery())
     yield sandbox._nursery
-    sandbox._nursery.close()
+    sandbox._nursery.stop()
 
 
 def test_no_module_of_the_current_folder_is_loaded(nursery, tmp_path, monkeypatch):

@@ -14,12 +14,12 @@ import shapely
 
 import dpviz
 from dpviz.build import source_columns
-from dpviz.private.load.graphs import read_graph
 from dpviz.private.load.roads import read_trips
-from dpviz.private.load.sequences import alphabet_of, read_sequences
+from dpviz.private.load.sequences import read_sequences
 from dpviz.releases.points.region_file import read_regions
+from dpviz.releases.roads.graph_file import read_graph
 from dpviz.roads.tables import road_graph
-from dpviz.sequences.alphabet import Alphabet
+from dpviz.sequences.alphabet import Alphabet, alphabet_of
 from tests.fuzz import mutants
 from tests.geojson import collection, feature
 from tests.private.load.stability import packed, sheet
@@ -121,13 +121,13 @@ def formats():
         "persons, Parquet": ("parquet", _table(**flat), mutants.byte_mutant, persons),
         "points, GeoParquet": ("parquet", geo, mutants.byte_mutant, points),
         "points, GeoJSON": (
-            "geojson", _collection(places.geometry), mutants.json_mutant, points
+            "geojson", _collection(places.geometry), mutants.text_mutant, points
         ),
         "points, GeoPackage": ("gpkg", package, mutants.byte_mutant, points),
         "points, Shapefile": ("zip", shapefile, mutants.byte_mutant, points),
         "points, JSON lines": ("jsonl", records, mutants.text_mutant, named_points),
         "points, JSON array": (
-            "json", b"[" + b",".join(records.splitlines()) + b"]", mutants.json_mutant, named_points
+            "json", b"[" + b",".join(records.splitlines()) + b"]", mutants.text_mutant, named_points
         ),
         "points, Excel": ("xlsx", workbook(flat), mutants.byte_mutant, points),
         "points, gzip": (
@@ -146,10 +146,10 @@ def formats():
         "trips, Parquet": (
             "parquet", _table(edges=[["a", "b"], [mutants.SECRET]]), mutants.byte_mutant, trips
         ),
-        "streets, GeoJSON": ("geojson", _collection(lines), mutants.json_mutant, read_graph),
+        "streets, GeoJSON": ("geojson", _collection(lines), mutants.text_mutant, read_graph),
         "streets, GraphML": ("graphml", GRAPHML, mutants.text_mutant, read_graph),
         "districts, GeoJSON": (
-            "geojson", _collection(boxes.geometry), mutants.json_mutant, regions
+            "geojson", _collection(boxes.geometry), mutants.text_mutant, regions
         ),
         "districts, GeoPackage": ("gpkg", districts, mutants.byte_mutant, regions),
         "alphabet": ("txt", b"a\nb\nc\n", mutants.text_mutant, alphabet),

@@ -12,11 +12,11 @@ import shapely
 
 import dpviz
 from dpviz.build import build
-from dpviz.private.load.cells import grid_cells
 from dpviz.private.roads import RoadData
 from dpviz.private.sequences import SequenceData, Sequences
 from dpviz.releases.counts import is_areas
 from dpviz.releases.header import SCHEMA
+from dpviz.releases.sequences.cells import grid_cells
 from dpviz.releases.sequences.release import SequenceRelease
 from dpviz.roads.paths import Paths
 from dpviz.roads.tables import road_graph

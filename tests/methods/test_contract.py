@@ -12,13 +12,12 @@ from hypothesis import strategies as st
 
 import dpviz
 from dpviz import METHODS
-from dpviz.errors import ParameterError, PrivacyError
+from dpviz.errors import ParameterError
 from dpviz.methods import method as find
 from dpviz.methods import names, of_kind
 from dpviz.private.budget import Budget
 from dpviz.private.mechanisms.noise import SimulatedNoise
 from dpviz.trees.decomposition import Decomposition
-from tests.strategies import watched_noise
 
 from .cases import (
     CASES,
@@ -29,7 +28,6 @@ from .cases import (
     handle,
     is_paid,
     quick,
-    same_columns,
     skewed_points,
 )
 
@@ -56,13 +54,6 @@ def releases():
         return built[key]
 
     return release
-
-
-@every_case
-def test_permuting_the_records_changes_nothing(name, dims, releases):
-    points = skewed_points(400, dims)[np.random.default_rng(5).permutation(400)]
-    again = dpviz.build(handle(points, dims), name, 1.0, seed=7, **quick(name, dims))
-    same_columns(again.nodes, releases(name, dims).nodes)
 
 
 @every_case
@@ -114,17 +105,6 @@ def test_a_large_epsilon_gives_exact_counts_of_aligned_boxes(name, dims):
     assert (np.abs(nodes.count[rows] - inside @ cells[1]) <= 1e-6 + 40 * spread).all()
 
 
-@by_method
-def test_a_saved_release_is_read_back_identical(name, dims, releases, tmp_path):
-    release = releases(name, dims)
-    path = str(tmp_path / "release.parquet")
-    release.save(path)
-    again = dpviz.read(path)
-    assert again.header == release.header
-    assert again.domain == release.domain
-    same_columns(again.nodes, release.nodes)
-
-
 def tiled(nodes):
     """Finite counts, and leaves that leave nothing of the domain out; boxes of curves overlap."""
     assert np.isfinite(nodes.count).all()
@@ -169,29 +149,6 @@ def adds_up(method, dims, epsilon):
     budget = Budget(epsilon, method.delta)
     tiled(method.build(_index_of_60(dims), budget, SimulatedNoise(1)))
     is_paid(budget, epsilon, method.private)
-
-
-@every_case
-def test_methods_without_a_guarantee_say_so_and_refuse_sensitive_data(name, dims, releases):
-    method = find(name, **quick(name, dims))
-    sensitive = handle(np.full((5, dims), 0.3), dims, public=False)
-    if method.private:
-        assert dpviz.build(sensitive, method, 1.0).header.private
-    else:
-        with pytest.raises(PrivacyError, match="NO PRIVACY GUARANTEE"):
-            dpviz.build(sensitive, method, 1.0)
-        assert releases(name, dims).header.guarantee.startswith("NOT PRIVATE")
-        if METHODS[method.name].guarantee == "none":
-            assert "NOT PRIVATE" in METHODS[method.name].__doc__
-
-
-@by_method
-def test_noise_is_drawn_by_mechanisms_only(name, dims):
-    """Every draw of a method happens in a mechanism, and no mechanism draws without a share."""
-    method = find(name, **quick(name, dims))
-    noise, callers = watched_noise()
-    method.build(handle(skewed_points(100, dims), dims)._index, Budget(1.0, method.delta), noise)
-    assert all(caller.startswith("dpviz.private.mechanisms.") for caller in callers)
 
 
 def test_files_draw_nothing_themselves():

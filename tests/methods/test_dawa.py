@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 
 import dpviz
 from dpviz.domain import Domain
-from dpviz.methods import method
-from dpviz.methods.points.cell_tree import counts_at
 from dpviz.methods.points.dawa import bucket_tree, ladder_buckets, node_rates
 from dpviz.methods.points.greedyh import GRID, level_rates
 from dpviz.methods.points.ladder_tree import LadderTree
@@ -111,19 +109,6 @@ def test_prices_of_both_stages_add_up_to_at_most_epsilon_on_every_path(
     assert min(again) > 0.999 * second.epsilon
 
 
-def test_each_count_has_noise_of_its_own_rate():
-    """Variances of 4,000 draws each; a sample's is within 0.2 of it (6 standard errors: 2e-7)."""
-    rate = np.repeat([0.5, 0.0, 2.0], 4000)
-    share = Budget(1.0).spend(1.0, "counts", theorem="test")
-    exact = np.arange(len(rate))
-    noisy, variance = counts_at(SimulatedNoise(3), share, exact, rate)
-    assert (noisy[rate == 0] == 0).all()
-    assert np.isinf(variance[rate == 0]).all()
-    for each in (0.5, 2.0):
-        drawn = (noisy - exact)[rate == each]
-        assert drawn.var() == pytest.approx(variance[rate == each][0], rel=0.2)
-
-
 TREES = [(random_tree, seed) for seed in range(6)] + [(quad_tree, seed) for seed in range(4)]
 
 
@@ -194,11 +179,3 @@ def test_the_first_stage_costs_less_than_the_published_one():
         answers = [dpviz.build(data, "dawa", 0.4, seed=s, noise=stage).count(rects) for s in (1, 2)]
         error[stage] = np.mean([np.abs(each.count - exact).mean() for each in answers])
     assert error["proven"] <= error["published"]
-
-
-def test_shares_by_default():
-    for stage, share in (("proven", 0.75), ("published", 0.25)):
-        budget = Budget(1.0)
-        index = PointIndex.from_points(SQUARE, skewed_points(100, 2))
-        method("dawa", noise=stage, log_cells=3).build(index, budget, SimulatedNoise(1))
-        assert [row.epsilon for row in budget.rows] == [share, 1 - share]

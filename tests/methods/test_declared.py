@@ -22,8 +22,7 @@ def test_what_follows_are_values_that_the_method_takes_and_uniform_is_the_defaul
     for word, parameters in FOLLOWING[name].items():
         assert word in WORKLOADS
         assert method(name, **parameters).parameters().items() >= parameters.items()
-    asked = {"even": 0.01} if name == "ladder_tree" else {}
-    assert Declared("uniform").method(name, {}) == method(name, **asked)
+    assert Declared("uniform").method(name, {}) == method(name)
 
 
 def test_the_header_records_the_workload_and_what_is_given_by_name_wins():
@@ -35,32 +34,6 @@ def test_the_header_records_the_workload_and_what_is_given_by_name_wins():
     header = dpviz.build(DATA, method("ladder_tree"), seed=1, workload="hot").header
     assert header.parameters["c"] == method("ladder_tree").c
     assert "workload" not in dpviz.build(DATA, "ladder_tree", seed=1).header.extra
-
-
-def test_a_mixed_workload_gives_the_weighted_geometric_mean_of_its_words():
-    header = dpviz.build(DATA, "UG", seed=1, workload="uniform=3, hot=1").header
-    assert header.extra["workload"] == {"name": "uniform,hot", "shares": [0.75, 0.25]}
-    assert header.parameters["c"] == pytest.approx(10**0.75 * 0.17**0.25, rel=1e-3)
-    even = Declared.worded("uniform,hot")
-    assert even.following("ladder_tree", {"c": 3}) == {"even": 0}
-    assert Declared.worded("hot=5").to_dict() == {"name": "hot"}
-
-
-@pytest.mark.parametrize(
-    ("words", "sharing"), [("uniform,hot", None), ("uniform=9,districts", False)]
-)
-def test_a_mixed_workload_switches_on_what_all_its_words_do(words, sharing):
-    following = Declared.worded(words).following("ladder_tree", {})
-    assert following.get("sharing") is sharing
-    assert Declared.worded(words).method("ladder_tree", {}).sharing is (sharing is None)
-
-
-@pytest.mark.parametrize(
-    "text", ["uniform,hot,hot", "hot=0,uniform", "hot=nan", "hot=inf,uniform", "hot=x", "hot="]
-)
-def test_shares_that_are_none_are_refused(text):
-    with pytest.raises(ParameterError, match="each word once, with a weight above 0"):
-        Declared.worded(text)
 
 
 @pytest.mark.parametrize(("size", "word"), [("0.005x0.009", "hot"), ("0.02x0.01", "uniform")])
@@ -105,8 +78,6 @@ def test_the_commands_declare_it(tmp_path):
     assert fitted.parameters["c"] == 1.2
     given, _ = header("--method", "ladder_tree", "--workload", "hot", "--set", "c=3")
     assert given.parameters["c"] == 3
-    mixed, _ = header("--method", "ladder_tree", "--workload", "uniform,hot=2")
-    assert 1.2 < mixed.parameters["c"] < 1.7
     same, note = header("--method", "privtree", "--workload", "districts")
     assert same.extra["workload"] == {"name": "districts"}
     assert "no parameter of privtree follows" in note

@@ -12,9 +12,8 @@ import dpviz
 from dpviz.domain import Domain, default_columns
 from dpviz.errors import ParameterError
 from dpviz.methods import method
-from dpviz.methods.points.privelet import block_variances, haar, inverse_haar
+from dpviz.methods.points.privelet import haar, inverse_haar
 from dpviz.private.mechanisms.noise import geometric_variance
-from dpviz.trees.consistency import least_squares
 from dpviz.trees.decomposition import MAX_NODES
 
 from .cases import handle, skewed_points
@@ -54,24 +53,6 @@ def test_one_record_moves_the_coefficients_by_exactly_the_sensitivity(shape):
     assert set(moved) == {claimed}
 
 
-@pytest.mark.parametrize("power", [1, 2, 3])
-def test_variances_of_blocks_are_exact(power):
-    """Against the covariance of the inverse transform, on every node of a grid."""
-    m = 1 << power
-    inverse = np.linalg.inv(haar_matrix(m))
-    covariance = np.kron(inverse @ inverse.T, inverse @ inverse.T)
-    release = dpviz.build(handle(skewed_points(50, 2), 2), "privelet", 1.0, seed=0, log_cells=power)
-    nodes, step = release.nodes, release.domain.side // m
-    unit = float(geometric_variance(method("privelet").sensitivity((m, m))))
-    for node in range(len(nodes)):
-        inside = np.zeros((m, m))
-        (a, b), (c, d) = nodes.lo[node] // step, nodes.hi[node] // step
-        inside[a:c, b:d] = 1
-        exact = inside.ravel() @ covariance @ inside.ravel() * unit
-        assert nodes.variance[node] == pytest.approx(exact, rel=1e-9)
-    np.testing.assert_allclose(block_variances(power)[-1], np.diag(inverse @ inverse.T), rtol=1e-12)
-
-
 @given(st.integers(2, 2000))
 def test_branching_minimises_the_formula(n):
     b, h = method("HB").branching(n)
@@ -89,20 +70,6 @@ def test_levels_of_the_hierarchy_share_epsilon_and_all_leaves_are_deepest(n):
     assert {round(row["epsilon"], 12) for row in rows} == {round(1 / h, 12)}
     assert (release.nodes.level[release.nodes.leaf] == h).all()
     assert release.nodes.leaf.sum() == n * n
-
-
-@given(st.integers(2, 6), st.floats(0.1, 0.9), st.floats(-50, 500), st.integers(0, 2**32 - 1))
-def test_adaptive_inference_is_the_paper_s_formula(m2, alpha, first, seed):
-    """N″ and u″ of the paper are the least-squares estimates for Laplace variances."""
-    u = np.random.default_rng(seed).normal(10, 30, m2 * m2)
-    parent = np.array([-1] + [0] * m2 * m2)
-    noisy = np.concatenate([[first], u])
-    variance = np.array([2 / alpha**2] + [2 / (1 - alpha) ** 2] * m2 * m2)
-    count, _ = least_squares(parent, noisy, variance)
-    top, rest = alpha**2 * m2**2, (1 - alpha) ** 2
-    total = (top * first + rest * u.sum()) / (rest + top)
-    assert count[0] == pytest.approx(total, abs=1e-6)
-    np.testing.assert_allclose(count[1:], u + (total - u.sum()) / m2**2, atol=1e-6)
 
 
 def test_adaptive_grid_estimates_are_least_squares_of_its_two_measurements():
@@ -127,21 +94,6 @@ def test_adaptive_grid_estimates_are_least_squares_of_its_two_measurements():
         exact = 1 / (1 / first + 1 / (cells * second))
         assert nodes.variance[node] == pytest.approx(exact, rel=1e-9)
     assert nodes.leaf.sum() > 150
-
-
-@pytest.mark.parametrize("name", ["privtree", "simpletree", "ugrid", "kdtree", "privelet", "dawa"])
-def test_trips_in_four_dimensions(name):
-    """From here to there: a pair of rectangles, its marginals and the whole."""
-    points = skewed_points(3000, 4)
-    small = {"privelet": {"log_cells": 3}, "dawa": {"log_cells": 3}, "kdtree": {"height": 4}}
-    small |= {"simpletree": {"height": 2}}
-    release = dpviz.build(handle(points, 4), name, 50.0, seed=1, **small.get(name, {}))
-    whole = release.count([0, 0, 0, 0, 1, 1, 1, 1])
-    assert whole.count[0] == pytest.approx(3000, abs=8 * max(whole.noise_sd[0], 1))
-    half = ((points[:, 0] < 0.5) & (points[:, 2] < 0.5)).sum()
-    answer = release.count([0, 0, 0, 0, 0.5, 1, 0.5, 1])
-    # Cuts of kd-trees are elsewhere: the uniformity assumption gets a fifth of the records.
-    assert answer.count[0] == pytest.approx(half, abs=600 + 8 * answer.noise_sd[0])
 
 
 def test_round_robin_in_four_dimensions_halves_axes_in_turn():

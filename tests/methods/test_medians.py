@@ -195,14 +195,6 @@ def test_samples_of_one_record_are_coin_flips():
     assert len(poisson_sample(SimulatedNoise(3), np.zeros(0, dtype=np.int64), 0.3)) == 0
 
 
-@pytest.mark.parametrize("rate", [0.01, 0.3, 1.0])
-@pytest.mark.parametrize("epsilon", [0.001, 0.1, 2.0])
-def test_amplification_is_inverted_exactly(rate, epsilon):
-    (inner,) = on_sample([share(epsilon, 1e-9)], rate)
-    assert math.log1p(rate * math.expm1(inner.epsilon)) == pytest.approx(epsilon, rel=1e-9)
-    assert inner.delta == pytest.approx(1e-9 / rate)
-
-
 def test_amplification_never_costs_more_than_was_paid():
     """In 60 digits; rounding to the nearest went over by a few units of the last place."""
     random = np.random.default_rng(4)

@@ -78,7 +78,7 @@ def folder(tmp_path, monkeypatch):
         "city-50k --seed=7 --areas=h3:5",
         f"{FILE} --areas='rect=-1,50,0,51.5;rect=0,51,.5,52'",
         f"{FILE} --method=ugrid --set=cells=4 --time=at --period=2024-01-01,2024-01-15 --every=2w",
-        f"{FILE} --method=ugrid --workload=uniform=3,hot",
+        f"{FILE} --method=ugrid --workload=districts",
         f"{FILE} --method=hot_grid --workload=hot --set=side=0.2",
         f"{FILE} --method=hot_grid --workload=WORKLOAD",
         f"{PAIRS} --method=ugrid --set=cells=3",

@@ -1,19 +1,15 @@
 """The ledger is never overspent, loses no spend, and notices what was not written by it."""
 
-import json
 import math
 import os
 import random
 import shutil
-import signal
 import sqlite3
 import subprocess
 import sys
 import unicodedata
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -27,36 +23,6 @@ from dpviz.private.ledger import account_key, book, file
 from dpviz.private.ledger.chain import seal_path
 from dpviz.private.ledger.names import checked_name, clean_name
 from tests.private.test_payment import handle
-
-
-@pytest.fixture(scope="module")
-def nursery(ledgers):
-    """The process that forks; in one of its own, since forks of one with threads may hang."""
-    places = {"DPVIZ_LEDGER": str(ledgers / "none.sqlite"), "DPVIZ_RELEASES": str(ledgers / "none")}
-    with subprocess.Popen(
-        [sys.executable, "-m", "tests.private.forks"],
-        cwd=Path(__file__).parents[2],
-        env={**os.environ, **places},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
-        yield process
-        process.stdin.close()
-
-
-@pytest.fixture
-def forked(nursery):
-    """Run code in a child of its own; its exit code and what it printed."""
-
-    def outcome(code, *words):
-        places = {name: os.environ[name] for name in ("DPVIZ_LEDGER", "DPVIZ_RELEASES")}
-        nursery.stdin.write(json.dumps([code, [*map(str, words)], places]) + "\n")
-        nursery.stdin.flush()
-        return json.loads(nursery.stdout.readline())
-
-    return outcome
-
 
 # Accounts
 
@@ -273,108 +239,6 @@ def test_processes_together_cannot_overspend(ledger, tmp_path, total, granted):
     assert len(ledger.account("people").spends) == granted
 
 
-def test_threads_together_cannot_overspend(ledger):
-    ledger.set_total("people", 1.0)
-
-    def attempt(_):
-        try:
-            dpviz.build(handle(), "ugrid", 0.25, ledger=ledger)
-        except BudgetError:
-            return 0
-        return 1
-
-    with ThreadPoolExecutor(4) as pool:
-        assert sum(pool.map(attempt, range(8))) == 4
-
-
-CRASH = """
-import os, signal, sys
-import dpviz
-from dpviz.private.ledger import book, file
-path, step, out, kind = sys.argv[1:]
-def die(*args, **options): os.kill(os.getpid(), signal.SIGKILL)
-class Dying(file.sqlite3.Connection):
-    def execute(self, *sql): return die() if sql[0] == "COMMIT" else super().execute(*sql)
-if step == "row":                        # before the row is written
-    book.Entry = die
-elif step in ("create", "commit"):       # the row is written, the transaction open
-    connect = file.sqlite3.connect
-    file.sqlite3.connect = lambda *words, **more: connect(*words, factory=Dying, **more)
-elif step == "seal":                     # paid, not sealed
-    book.seal = die
-elif step == "noise":                    # paid, nothing drawn
-    from dpviz.methods.points.ugrid import UniformGrid
-    from dpviz.methods.roads.histogram import EventHistogram
-    from dpviz.methods.sequences.markov import Markov
-    for method in (UniformGrid, EventHistogram, Markov):
-        method.build = die
-elif step == "conclude":
-    book.Ledger.conclude = die
-elif step == "save":
-    import dpviz.releases.files
-    dpviz.releases.files.Path.replace = die
-from dpviz import Ledger
-from tests.private.forks import KINDS
-data, method, queries = KINDS[kind]()
-release = dpviz.build(data, method, 0.4, workload=queries, ledger=Ledger(path))
-dpviz.save(release, out)
-"""
-
-STEPS = {
-    "create": (0, None),
-    "row": (0, None),
-    "commit": (0, None),
-    "seal": (1, "paid"),
-    "noise": (1, "paid"),
-    "conclude": (1, "paid"),
-    "save": (1, "released"),
-    "none": (1, "released"),
-}
-"""Where a build is killed: how many rows are paid then, and what they say of the release."""
-
-
-@pytest.mark.parametrize(
-    ("kind", "step"),
-    [*(("points", step) for step in STEPS), ("roads", "noise"), ("sequences", "noise")],
-)
-def test_a_kill_at_any_step_never_gives_an_unpaid_release(forked, ledger, tmp_path, kind, step):
-    paid, outcome = STEPS[step]
-    output = tmp_path / "release.parquet"
-    if step != "create":
-        ledger.set_total(kind, 1)
-    code, _ = forked(CRASH, ledger.path, step, output, kind)
-    assert code == (0 if step == "none" else -signal.SIGKILL)
-    spends = ledger.account(kind).spends
-    assert [row.outcome for row in spends] == [outcome] * paid
-    assert output.exists() == (step == "none")
-    if output.exists():
-        assert dpviz.read(output).header.extra["release_id"] == spends[0].release
-    # Whatever happened, the ledger works on and counts what was paid.
-    if step == "create":
-        ledger.set_total(kind, 1)
-    assert ledger.account(kind).left == pytest.approx(1 - 0.4 * paid)
-    unit = {"points": "one record", "roads": "one trip", "sequences": "one sequence"}[kind]
-    ledger.spend(kind, 0.6, what="x", unit=unit)
-
-
-def test_the_row_is_on_disk_before_noise_is_drawn_and_a_fault_after_it_quotes_nothing(
-    ledger, monkeypatch
-):
-    seen = []
-
-    def fail(*_):
-        seen.extend(Ledger(ledger.path).account("people").spends)
-        raise RuntimeError("secret 51.50137")
-
-    monkeypatch.setattr("dpviz.methods.points.ugrid.UniformGrid.build", fail)
-    message = r"failed after epsilon=0.5 was paid, which stays spent: RuntimeError$"
-    with pytest.raises(DpvizError, match=message) as caught:
-        dpviz.build(handle(), "ugrid", 0.5, ledger=ledger)
-    assert caught.value.__cause__ is None
-    assert [(row.epsilon, row.outcome) for row in seen] == [(0.5, "paid")]
-    assert ledger.account("people").spends[0].outcome == "failed"
-
-
 @pytest.mark.parametrize(("step", "paid"), [("chain.append", 0), ("seal", 1), ("progress", 1)])
 def test_an_interrupt_leaves_a_failed_spend_or_none(ledger, monkeypatch, step, paid):
     """Before the commit nothing is paid; after it the build ends, and its spend stays."""
@@ -404,31 +268,32 @@ def test_an_interrupt_leaves_a_failed_spend_or_none(ledger, monkeypatch, step, p
 
 
 FULL = """
-import resource, signal, sys
+import os, resource, signal, sys
 import dpviz
-from dpviz import Ledger
 from dpviz.errors import LedgerError
-from tests.private.forks import points
-import dpviz.methods.points.ugrid as method
-method.UniformGrid.build = lambda *_: print("NOISE WAS DRAWN")
+from dpviz.methods.points.ugrid import UniformGrid
+UniformGrid.build = lambda *_: print("NOISE WAS DRAWN", flush=True)
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-data, method, _ = points()
-resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))
-try:
-    dpviz.build(data, method, 0.4, ledger=Ledger(sys.argv[1]), purpose="p" * 20_000)
-except LedgerError as error:
-    print(error)
+data = dpviz.from_points([[0.5, 0.5]], dpviz.Domain((0, 0), (1, 1)), name="points")
+for room_left in (0, 100, 5_000, 20_000):
+    if os.fork() == 0:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (room_left, resource.RLIM_INFINITY))
+        try:
+            dpviz.build(data, "ugrid", 0.4, ledger=dpviz.Ledger(sys.argv[1]), purpose="p" * 20_000)
+        except LedgerError as error:
+            print(error, flush=True)
+        os._exit(0)
+    os.wait()
 """
 
 
 @pytest.mark.skipif(os.name != "posix", reason="limits of a process are POSIX")
-@pytest.mark.parametrize("room_left", [0, 100, 5_000, 20_000])
-def test_the_system_refusing_a_write_anywhere_spends_nothing(forked, ledger, room_left):
+def test_the_system_refusing_a_write_anywhere_spends_nothing(ledger):
     """The journal, or a page in the midst of the commit, does not fit, says the system itself."""
     ledger.set_total("points", 1)
-    code, out = forked(FULL, ledger.path, room_left)
-    assert code == 0
-    assert "nothing was spent" in out
+    child = [sys.executable, "-c", FULL, str(ledger.path)]
+    out = subprocess.run(child, capture_output=True, text=True, timeout=100, check=True).stdout
+    assert out.count("nothing was spent") == 4
     assert "NOISE" not in out
     ledger.spend("points", 1, what="x")
 
@@ -592,14 +457,13 @@ def test_a_ledger_without_its_seal_works_and_gets_one(ledger, text):
     assert "dpviz-seal 00000000000000000004" in seal_path(ledger.path).read_text()
 
 
-@pytest.mark.parametrize("flips", [60, pytest.param(3000, marks=pytest.mark.campaign)])
-def test_no_flipped_bit_lets_more_pass_than_is_left(ledger, flips):
+def test_no_flipped_bit_lets_more_pass_than_is_left(ledger):
     spent_twice(ledger)
     for number in range(60):
         ledger.spend("others", 0.001, what=f"x{number}")
     whole, seal = ledger.path.read_bytes(), seal_path(ledger.path).read_bytes()
     draw, refused = random.Random(7), 0
-    for _ in range(flips):
+    for _ in range(60):
         bits = bytearray(whole)
         bits[draw.randrange(len(bits))] ^= 1 << draw.randrange(8)
         ledger.path.write_bytes(bits)
@@ -608,15 +472,4 @@ def test_no_flipped_bit_lets_more_pass_than_is_left(ledger, flips):
         with pytest.raises((BudgetError, LedgerError)) as caught:
             ledger.spend("people", 0.51, what="x")
         refused += caught.type is LedgerError
-    assert refused > flips / 2
-
-
-def test_a_ledger_of_many_entries_is_checked_whole_in_the_time_of_a_payment(ledger):
-    """Each opening reads them all: 3,000 take some 50 ms of processor time."""
-    with file.opened(ledger.path, write=True) as db:
-        head = book.Head()
-        for _ in range(3_000):
-            entry = book.Entry(kind="spend", at="", account="a", name="a", epsilon="0.1", unit="u")
-            head = book.chain.append(db, head, entry)
-    assert ledger.account("a").spent == 300
-    assert ledger.verify() == 3_000
+    assert refused > 30

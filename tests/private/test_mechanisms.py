@@ -20,7 +20,6 @@ from dpviz.private.mechanisms.noise import (
     geometric,
     geometric_variance,
 )
-from dpviz.private.mechanisms.sources import BLOCK
 from tests.strategies import share
 
 ALARM = 1e-6
@@ -129,26 +128,9 @@ def test_a_candidate_of_tiny_weight_is_chosen_by_the_bits_that_say_so():
     assert exponential(Ones(3), share(), [400, 0]) == 0
 
 
-def test_simulation_repeats_and_secure_noise_does_not():
+def test_simulation_repeats():
     first, second = (SimulatedNoise(5).two_sided(64, 1 / 9) for _ in range(2))
     assert (first == second).all()
-    # Equal by chance with probability below 2^-128 (at most 1/19 each, 64 draws).
-    one, two = (SecureNoise().two_sided(64, 1 / 9) for _ in range(2))
-    assert (one != two).any()
-    assert (SecureNoise().words(4) != SecureNoise().words(4)).any()
-
-
-def test_progress_can_cancel_secure_draws():
-    seen = []
-
-    def report(fraction, what):
-        seen.append((fraction, what))
-        if fraction >= 0.5:
-            raise InterruptedError
-
-    with pytest.raises(InterruptedError):
-        SecureNoise(report).two_sided(3 * BLOCK, 1.0)
-    assert [round(fraction, 2) for fraction, _ in seen] == [0.33, 0.67]
 
 
 def test_the_sums_of_many_candidates_do_not_overflow(monkeypatch):

@@ -1,4 +1,4 @@
-"""Sensitive builds pay from the user's ledger, and a declaration that data are public stays."""
+"""Builds in Python pay for the unit of their data, and what was paid for is not overwritten."""
 
 import os
 
@@ -8,7 +8,7 @@ import pytest
 
 import dpviz
 from dpviz import Ledger
-from dpviz.errors import BudgetError, PrivacyError, ReleaseError
+from dpviz.errors import BudgetError, ReleaseError
 from tests.strategies import UNIT_SQUARE
 
 POINTS = np.random.default_rng(0).random((500, 2))
@@ -16,16 +16,6 @@ POINTS = np.random.default_rng(0).random((500, 2))
 
 def handle(name="people", **options):
     return dpviz.from_points(POINTS, UNIT_SQUARE, name=name, **options)
-
-
-def test_a_sensitive_build_pays_from_the_user_s_ledger_unless_told_otherwise():
-    release = dpviz.build(handle(), "ugrid", 0.5)
-    account = Ledger().account("people")
-    assert account.spent == 0.5
-    assert release.header.extra == {"release_id": account.spends[0].release}
-    free = dpviz.build(handle(), "ugrid", 0.5, ledger=None)
-    assert free.header.extra == {"ledger": "not entered in a ledger"}
-    assert Ledger().account("people").spent == 0.5
 
 
 def test_an_account_is_for_one_privacy_unit_whatever_its_bound():
@@ -38,25 +28,6 @@ def test_an_account_is_for_one_privacy_unit_whatever_its_bound():
     assert account.spent == 0.5  # the price for a person
     with pytest.raises(BudgetError, match="accounted for one user"):
         dpviz.build(handle(), "ugrid", 0.25)
-
-
-def test_a_release_of_public_records_says_who_declared_them_so():
-    release = dpviz.build(handle(public=True), "ugrid", 0.5)
-    assert release.header.extra == {"records": "declared public by the owner"}
-    assert release.header.guarantee.endswith("; records declared public by the owner")
-    assert not Ledger().path.exists()
-    simulated = dpviz.build(handle(public=True), "ugrid", 0.5, seed=1)
-    assert simulated.header.extra == {"records": "declared public by the owner"}
-    made_up = dpviz.build(dpviz.load("city-50k"), "ugrid", 0.5, seed=1)
-    assert made_up.header.extra == {"records": "synthetic: nobody's"}
-
-
-def test_what_the_ledger_knows_as_sensitive_is_not_declared_public_in_passing():
-    dpviz.build(handle(), "ugrid", 0.5)
-    with pytest.raises(PrivacyError, match="'people' is sensitive, says the ledger"):
-        dpviz.build(handle(public=True), "ugrid", seed=1)
-    with pytest.raises(PrivacyError, match="says the ledger"):
-        dpviz.build(handle(public=True), "ugrid")
 
 
 def test_a_release_that_was_paid_for_is_not_saved_over(tmp_path):

@@ -267,14 +267,6 @@ def test_draws_follow_the_law(scale, each):
     assert law_pvalue(noise.two_sided(n, rates), scale) > ALARM / 2
 
 
-@pytest.mark.slow
-@pytest.mark.campaign
-@pytest.mark.parametrize("scale", SCALES)
-def test_ten_million_draws_follow_the_law(scale):
-    """False alarm below 1e-6 each."""
-    assert law_pvalue(SecureNoise().two_sided(10**7, 1 / scale), scale) > ALARM / 2
-
-
 @pytest.mark.parametrize("scale", [0.3, 7.5, 400.0])
 def test_draws_follow_those_of_opendp(scale):
     """Another implementation of the law; false alarm below 1e-6 each."""
@@ -287,37 +279,6 @@ def test_draws_follow_those_of_opendp(scale):
         [np.bincount(np.searchsorted(edges, d), minlength=21) for d in (ours, theirs)]
     )
     assert stats.chi2_contingency(tables[:, tables[0] > 2000]).pvalue > ALARM
-
-
-@pytest.mark.parametrize("rate", [0.05, 1.0, 4.0])
-def test_one_sided_draws_follow_the_law(rate):
-    n = 200_000
-    for noise in (SecureNoise(), SimulatedNoise(3)):
-        draws = noise.one_sided(n, np.full(n, rate))
-        edges = np.arange(1, 2 + int(6 / rate))
-        wanted = -np.diff(np.exp(-rate * np.append(edges, [np.inf])), prepend=1.0) * n
-        seen = np.bincount(np.searchsorted(edges, draws, side="right"), minlength=len(wanted))
-        frequent = wanted > 8
-        seen, wanted = (np.append(t[frequent], t[~frequent].sum() + 1e-9) for t in (seen, wanted))
-        assert stats.chisquare(seen, wanted * (seen.sum() / wanted.sum())).pvalue > ALARM / 2
-
-
-@pytest.mark.parametrize("scale", [0.3, 2.0, 40.0])
-def test_a_wide_band_of_doubt_changes_nothing(scale, monkeypatch):
-    """With a band of a quarter, most coins are decided by integers: the same law."""
-    decided = []
-    settled = comparison.settled
-
-    def counted(*arguments):
-        decided.append(1)
-        return settled(*arguments)
-
-    monkeypatch.setattr(comparison, "BAND", 1 / 8)
-    monkeypatch.setattr(comparison, "settled", counted)
-    n = 20_000
-    rates = np.full(n, 1 / scale)
-    assert law_pvalue(SecureNoise().two_sided(n, rates), scale) > ALARM
-    assert len(decided) > 0.2 * n
 
 
 @pytest.mark.parametrize("scale", [2.0**-10, 2.0**40])
@@ -435,11 +396,3 @@ def test_a_fork_or_a_thread_never_sees_the_same_bits_twice():
     for thread in threads:
         thread.join()
     assert len(set(seen)) == len(seen) == 64 + 6 * 4096 + 3 * 64
-
-
-def test_no_state_is_left_in_the_source_between_draws():
-    """What a fork would copy: nothing that came from the system."""
-    noise = SecureNoise()
-    before = dict(vars(noise))
-    noise.two_sided(1000, 0.5)
-    assert vars(noise) == before

@@ -14,7 +14,6 @@ from shapely import MultiPolygon, Point, Polygon, box
 import dpviz
 from dpviz.errors import DpvizError
 from dpviz.releases.areas.area_file import area_columns
-from dpviz.releases.areas.hierarchy import hierarchy
 from dpviz.releases.areas.joining import joined
 from dpviz.releases.points.region_file import read_regions
 from tests.refusals import in_one_line
@@ -247,24 +246,3 @@ def test_a_rectangle_along_the_edges_of_areas_cuts_none(tmp_path):
     answers = dpviz.build(data, areas=areas, seed=0).count([-73.9, 40.1, -73.7, 40.3])
     assert answers.uniformity_sd[0] == 0
     assert answers.nodes[0] == 4
-
-
-def test_a_release_is_read_as_it_was_saved(ugly, tmp_path):
-    areas = dpviz.read_areas(ugly, BOX, levels=("side", "name"))
-    data = dpviz.from_points(np.full((30, 2), 1.5), BOX, public=True)
-    release = dpviz.build(data, areas=areas, seed=0)
-    path = release.save(tmp_path / "a.parquet")
-    again = dpviz.read(path, "areas")
-    assert again.frame.names == release.frame.names
-    assert shapely.equals_exact(again.frame.shapes, release.frame.shapes).all()
-    frame = geopandas.read_parquet(path)  # any GIS reads the finest areas
-    assert frame.geometry.notna().sum() == 4
-    assert release.to_geopandas("side")["name"].tolist() == ["west", "east"]
-
-
-def test_hierarchies_are_breadth_first_whatever_the_order_of_rows():
-    paths = [("b", "1"), ("a", "1"), ("b", "2"), ("a", "2")]
-    order, names, parent = hierarchy(paths, ("up", "down"))
-    assert [paths[row] for row in order] == [("b", "1"), ("b", "2"), ("a", "1"), ("a", "2")]
-    assert names == ["b", "a", "1", "2", "1", "2"]
-    assert parent.tolist() == [-1, -1, 0, 0, 1, 1]

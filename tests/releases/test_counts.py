@@ -177,4 +177,4 @@ def test_a_timeline_adds_up_to_the_count(name):
     if release.steps is not None:
         part = release.during((release.steps.edges[0], release.steps.edges[1]))
         assert part.header.extra["period"] == ["2024-01-01", "2024-01-02"]
-        assert part.nodes is release.of(0).nodes
+        assert part.nodes is release.parts[0].nodes

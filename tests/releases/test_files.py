@@ -1,6 +1,5 @@
 import json
 import os
-import threading
 from pathlib import Path
 
 import geopandas
@@ -8,33 +7,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import dpviz
-from dpviz import CountRelease, Domain, Header
+from dpviz import Domain
 from dpviz.errors import ReleaseError
 from dpviz.releases import files
 from dpviz.releases.header import SCHEMA
-from dpviz.releases.points.box import Box
 from dpviz.releases.store import from_arrow
 from tests.headers import header_of, with_header
-from tests.strategies import trees
-
-HEADER = Header(
-    "privtree",
-    {"height": 3},
-    True,
-    "differentially private, ε = 1, add or remove one record",
-    1.0,
-    budget=({"purpose": "tree", "epsilon": 1.0, "delta": 0.0, "mechanism": "m", "theorem": ""},),
-    source="nowhere",
-)
-
-
-def release_of(nodes):
-    domain = Domain((-5.0,) * nodes.dims, (5.0,) * nodes.dims)
-    return CountRelease(Box(domain), nodes, HEADER)
 
 
 @pytest.fixture(scope="module")
@@ -43,18 +23,6 @@ def release():
     points = np.random.default_rng(0).normal([0, 51], 0.2, size=(2000, 2))
     handle = dpviz.from_points(points, domain, public=True, name="normal")
     return dpviz.build(handle, "privtree", 1.0, seed=0)
-
-
-@pytest.mark.parametrize("dims", [2, 4])
-@settings(max_examples=40)
-@given(data=st.data())
-def test_a_table_comes_back_identical(dims, data):
-    before = release_of(data.draw(trees(dims)))
-    after = from_arrow(before.to_arrow())
-    assert after.domain == before.domain
-    assert after.header == before.header
-    for name in ("lo", "hi", "parent", "count", "variance", "level", "first_child", "n_children"):
-        assert np.array_equal(getattr(after.nodes, name), getattr(before.nodes, name))
 
 
 def test_a_file_is_geoparquet_that_geopandas_opens(release, tmp_path):
@@ -83,20 +51,13 @@ def test_nothing_in_a_file_tells_seed_or_total(release, tmp_path):
 def test_another_schema_is_refused(release):
     table = release.to_arrow()
     header = header_of(table)
-    for schema, remedy in ((99, "update dpviz"), (1, "build it again")):
-        line = f"schema {schema}, this version reads {SCHEMA}: {remedy}"
+    for schema in (99, 1):
+        line = f"schema {schema}, this version reads {SCHEMA}: update dpviz, or build it again"
         with pytest.raises(ReleaseError, match=line):
             from_arrow(with_header(table, {**header, "schema": schema}), "r.parquet")
-    for odd in (1.5, "2", None, True):
-        odder = with_header(table, {**header, "schema": odd})
-        with pytest.raises(ReleaseError, match="the header is damaged: it is no JSON object with"):
-            from_arrow(odder)
-
-
-def test_a_later_field_of_the_header_is_kept(release):
-    table = release.to_arrow()
-    later = with_header(table, {**header_of(table), "colour": "blue"})
-    assert from_arrow(later).header.extra["colour"] == "blue"
+    for odd in (2.5, "2", None, True):
+        with pytest.raises(ReleaseError, match="the header is damaged at 'schema'"):
+            from_arrow(with_header(table, {**header, "schema": odd}))
 
 
 def test_what_is_no_release_is_refused(release, tmp_path):
@@ -202,20 +163,6 @@ def test_left_over_files_of_killed_processes_are_swept(tmp_path):
     files.write_file(tmp_path / "a.txt", lambda name: Path(name).write_text("a"))
     stay = {busy.name, "a.txt", *(each.name for each in own)}
     assert {each.name for each in tmp_path.iterdir()} == stay
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
-def test_a_pipe_that_nobody_writes_into_is_not_waited_for(tmp_path):
-    os.mkfifo(tmp_path / "pipe")
-    answers = []
-    reader = threading.Thread(target=lambda: answers.append(files.metadata_of(tmp_path / "pipe")))
-    reader.start()
-    reader.join(120)
-    waited = reader.is_alive()
-    if waited:
-        (tmp_path / "pipe").write_bytes(b"")  # ends it
-    reader.join()
-    assert (waited, answers) == (False, [{}])
 
 
 def test_a_geopackage_that_does_not_fit_on_the_disk_is_one_line(tmp_path):

@@ -228,11 +228,6 @@ def test_a_corrupted_release_answers_or_is_one_clear_line(family, mutants, tmp_p
         mutant_survives(family, seed, path)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_sound_table_is_read(name):
-    assert from_arrow(table_of(name)).header == MADE[name]().header
-
-
 def chain(n):
     """A table of points whose nodes are one chain of n."""
     table = table_of("points")

@@ -1,7 +1,6 @@
 """Releases of records of several kinds: a tree for each, counts and shares, files, the commands."""
 
 import json
-from pathlib import Path
 
 import geopandas
 import numpy as np
@@ -11,17 +10,15 @@ import pytest
 import shapely
 
 import dpviz
-from dpviz.errors import DataError, DomainError, DpvizError, ReleaseError
+from dpviz.errors import DataError, DomainError, ReleaseError
 from dpviz.releases.points.quotient import quotients
 from dpviz.releases.points.window import during
 from dpviz.releases.store import from_arrow
 from dpviz.render.kinds import overlay_scene, share_scene
-from tests.commands import as_json, blocks, fails, run_commands
+from tests.commands import as_json, fails
 from tests.commands import run as cli
-from tests.headers import header_of, with_header
 from tests.private.load.stability import distance
 
-PAGE = Path(__file__).parents[2] / "assets" / "kinds.md"
 KINDS = ("bike", "walk", "other")
 BOX = dpviz.Domain.from_bounds([0, 0, 8, 8], ("x", "y"), kind="mode", kinds=KINDS)
 QUARTER = [0, 0, 4, 4]
@@ -261,16 +258,6 @@ def test_damaged_columns_of_kinds_are_refused(damage, words, table):
         from_arrow(table.drop_columns(["kind"]))
 
 
-@pytest.mark.parametrize("wrong", [1, [], {"column": "a"}, {"column": 1, "names": ["a"]},
-                                   {"column": "a", "names": ["a", "a"]},
-                                   {"column": "a", "names": ["x"] * 100}])  # fmt: skip
-def test_damaged_headers_of_kinds_are_refused(wrong, table):
-    header = header_of(table)
-    header["domain"]["kinds"] = wrong
-    with pytest.raises(DpvizError):
-        from_arrow(with_header(table, header))
-
-
 PLACES = ("--bounds=0,0,8,8", "--x", "x", "--y", "y", "--kind", "mode", "--kinds", "bike,walk")
 
 
@@ -310,22 +297,3 @@ def test_the_commands_know_kinds(tmp_path):
     assert "no kind 'car': choose one of bike, walk" in err
     err = fails("build", source, "-o", tmp_path / "s.parquet", *PLACES[:-2])
     assert "--kind and --kinds go together" in err
-
-
-def test_the_commands_of_the_page_run(tmp_path, monkeypatch):
-    """Every command on the page about kinds and values, on a file as it describes."""
-    random = np.random.default_rng(0)
-    table = pd.DataFrame(
-        {
-            "lon": random.normal(-73.97, 0.03, 2_000),
-            "lat": random.normal(40.76, 0.03, 2_000),
-            "mode": random.choice(["bike", "walk", "bus"], 2_000),
-            "fare": random.gamma(2, 6, 2_000),
-            "rider": random.integers(0, 700, 2_000),
-        }
-    )
-    table.to_parquet(tmp_path / "rides.parquet")
-    monkeypatch.chdir(tmp_path)
-    assert len(run_commands(PAGE)) >= 4
-    (example,) = blocks("python", PAGE)
-    exec(example, {})

@@ -29,23 +29,6 @@ def test_cells_are_range_counts_of_the_release(trips, axes):
         assert flat.noise_sd[0] >= whole.noise_sd[0] * (1 - 1e-9)
 
 
-@pytest.mark.parametrize("within", [None, [0.2, 0.1, 0.6, 0.9]])
-def test_sums_of_cells_that_share_noise_are_no_surer_than_the_release(within):
-    """64 x 64 cells in 4 x 4 leaves: each had the noise of its own part, as if they were alone."""
-    points = np.random.default_rng(1).beta(2, 3, size=(5000, 4))
-    release = dpviz.build(
-        dpviz.from_points(points, DOMAIN, public=True), "ugrid", 1.0, seed=1, cells=4
-    )
-    seen = marginal(release, (0, 1), within=within)
-    corners = np.sort(np.random.default_rng(2).uniform(0, 1, (50, 2, 2)), axis=1)
-    rects = np.vstack([corners.reshape(-1, 4), [[0, 0, 1, 1], [0.25, 0.25, 0.75, 0.5]]])
-    rects = np.round(rects * 64) / 64
-    rects = rects[(rects[:, :2] < rects[:, 2:]).all(axis=1)]
-    low, high = ([0, 0], [1, 1]) if within is None else (within[:2], within[2:])
-    boxes = [[*rect[:2], *low, *rect[2:], *high] for rect in rects]
-    assert (seen.count(rects).noise_sd >= release.count(boxes).noise_sd * (1 - 1e-6)).all()
-
-
 def test_a_rectangle_at_the_other_end_restricts_it(trips):
     to = [0.25, 0.25, 0.5, 0.75]
     seen = marginal(trips, (0, 1), within=to, cells=8)

@@ -117,7 +117,6 @@ def test_a_probability_is_stated_only_where_it_is_known():
     data = owners(500)[0]
     for method, parameters, known in [
         ("privtree", {}, True),
-        ("privtree", {"shrink": True}, False),
         ("quadtree", {"height": 3, "budget": "leaf", "prune": 0}, True),
         ("quadtree", {"height": 3, "budget": "leaf"}, False),
         ("quadtree", {"height": 3}, False),

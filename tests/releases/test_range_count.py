@@ -12,7 +12,7 @@ from dpviz import CountRelease, Domain, Header
 from dpviz.domain import LATTICE_BITS
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.box import Box
-from dpviz.releases.points.range_count import BULK, box_count, box_cover
+from dpviz.releases.points.range_count import BULK, box_count
 from dpviz.trees.coherence import coherence
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.haar import HaarNoise
@@ -109,13 +109,6 @@ def test_a_box_that_snaps_to_nothing_holds_nothing():
     answer = CountRelease(Box(domain), nodes, HEADER).count([0.5, 0.5, 0.5 + 1e-12, 0.6])
     assert answer.count.tolist() == [0]
     assert answer.nodes.tolist() == [0]
-
-
-@given(trees())
-def test_cover_of_everything_is_the_root(nodes):
-    covering = box_cover(nodes, np.array([[0, 0]]), np.array([[64, 64]]))
-    assert covering.node.tolist() == [0]
-    assert covering.share.tolist() == [1.0]
 
 
 AT_ONCE = """

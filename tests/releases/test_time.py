@@ -10,7 +10,6 @@ import pytest
 import shapely
 
 import dpviz
-from dpviz.datasets.year import FESTIVAL, OUTAGE
 from dpviz.domain import calendar
 from dpviz.errors import DomainError, ReleaseError
 from dpviz.exports import map_page
@@ -85,20 +84,6 @@ def test_nearly_without_noise_hours_are_exact():
     data = dpviz.from_points(points, domain, public=True)
     release = dpviz.build(data, "quadtree", epsilon=1e6, seed=1, height=4)
     assert release.timeline(every="1h").count.round(2).tolist() == [200, 100, 300, 0]
-
-
-def test_the_year_s_festival_and_outage_are_found_on_timelines():
-    """The fullest day of all, and the three emptiest of one town, by their noisy counts."""
-    year = dpviz.build(dpviz.load("year"), "privtree", epsilon=1.0, seed=0)
-    days = year.timeline(every="1d")
-    assert str(days.start[np.argmax(days.count)]) == f"{FESTIVAL[0][:10]}T00:00:00"
-    eastbridge = [14.6705, -23.9258, 14.7393, -23.8626]
-    days = year.timeline(eastbridge, "1d")
-    emptiest = sorted(map(str, days.start[np.argsort(days.count)[:3]]))
-    assert emptiest == [f"2030-10-{day:02}T00:00:00" for day in (8, 9, 10)]
-    week, before = OUTAGE, ("2030-10-01", "2030-10-08")
-    per_day = year.count(eastbridge, before).low[0] / 7
-    assert year.count(eastbridge, week).high[0] / 3 < per_day
 
 
 HEADER = dpviz.Header("quadtree", {}, False, "NOT PRIVATE", 1.0)

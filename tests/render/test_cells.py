@@ -10,9 +10,10 @@ from dpviz.releases.points.box import Box
 from dpviz.releases.points.region_count import Regions
 from dpviz.render import cells, density_scale
 from dpviz.render.cells import domain_bounds, node_bounds
-from dpviz.render.difference import difference, placed
+from dpviz.render.difference import difference
 from dpviz.render.districts import district_marks
 from dpviz.render.projection import WORLD, areas, to_degrees, world
+from dpviz.render.zoomed import placed
 
 HALF = 1 << 25
 

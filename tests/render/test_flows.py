@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from dpviz.domain import Domain
-from dpviz.private.load.cells import grid_cells
+from dpviz.releases.sequences.cells import grid_cells
 from dpviz.render.colors import ACCENT, QUIET
 from dpviz.render.flow_legends import move_legend, path_legend, trip_legend
 from dpviz.render.flowlines import arrows, centres, path_line

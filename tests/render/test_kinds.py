@@ -8,9 +8,8 @@ import pytest
 
 import dpviz
 from dpviz.evaluation.truth import of_one_kind
-from dpviz.render import kinds
+from dpviz.render import zoomed
 from dpviz.render.colors import oklab
-from dpviz.render.difference import placed
 from dpviz.render.kinds import (
     KIND_COLORS,
     WIDEST,
@@ -21,6 +20,7 @@ from dpviz.render.kinds import (
     share_scene,
     shares,
 )
+from dpviz.render.zoomed import placed
 from tests.render.test_colors import EVEN, seen
 
 KINDS = ("bike", "walk", "sled")
@@ -65,7 +65,7 @@ def test_cells_of_one_kind_that_cut_another_s_make_no_leader(method, monkeypatch
         boxes["all"] = lo, hi
         return placed(domain, lo, hi)
 
-    monkeypatch.setattr(kinds, "placed", noted)
+    monkeypatch.setattr(zoomed, "placed", noted)
     random = np.random.default_rng(0)
     places = random.random((60, 2))[random.integers(0, 60, 30_000)]
     x, y = np.clip(places + random.normal(0, 0.02, places.shape), 0, 0.9999).T

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dpviz.render import Camera, Scene, arcs, boxes, paths, points, trips
+from dpviz.render import Camera, Scene, boxes, paths, points, trips
 from dpviz.render.marks import count_column
 from dpviz.render.scene import Row, layers_json, tables
 
@@ -50,10 +50,10 @@ def test_wrong_number_of_colours_is_named():
 
 
 def test_text_is_quoted_not_evaluated():
-    mark = arcs("a", [[0, 0]], [[1, 1]], side="left", extra={"name": ["<b>x</b>"]})
+    mark = points("a", [[0, 0]], side="left", extra={"name": ["<b>x</b>"]})
     (layer,) = layers_json([mark])["layers"]
     assert layer["side"] == "left"
-    assert layer["widthUnits"] == "pixels"
+    assert layer["radiusUnits"] == "pixels"
     assert mark.table["name"].to_pylist() == ["<b>x</b>"]
 
 

@@ -78,6 +78,17 @@ def ring():
 
 
 @pytest.fixture(scope="session")
+def one_way():
+    """A grid of streets east and north, every third one with a way back."""
+    number = np.arange(64)
+    east, north = number[number % 8 < 7], number[number < 56]
+    src = np.concatenate([east, north, east[::3] + 1, north[::3] + 8])
+    dst = np.concatenate([east + 1, north + 8, east[::3], north[::3]])
+    nodes = {"node": number, "x": number % 8, "y": number // 8}
+    return road_graph(nodes, {"src": src, "dst": dst}, directed=True)
+
+
+@pytest.fixture(scope="session")
 def odd():
     """Parallel edges, a self-loop, a ring and a dead end, with text ids."""
     nodes = {"node": list("abcd"), "x": [0, 1, 1, 0], "y": [0, 0, 1, 1]}

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpviz.evaluation.audit import Auditor, audit, tiny
-from dpviz.evaluation.audits import group, settings, small
+from dpviz.evaluation.audits import settings, small
 from dpviz.evaluation.road_audit import EDGES, drives, road_subject, street
 from dpviz.private.budget import Budget
 from dpviz.private.mechanisms.noise import SimulatedNoise
@@ -43,10 +43,3 @@ def test_features_are_those_of_the_estimates(word):
         expected = [along[0], along.min(), along.max(), along.sum(), count.sum()]
         np.testing.assert_allclose(subject.features(release, case.target)[:5], expected)
     assert len(count) == EDGES
-
-
-def test_road_methods_are_in_the_group_of_all():
-    words = group("all")
-    assert words is not None
-    assert set(settings("roads")) < set(words)
-    assert len(words) == len(set(words))

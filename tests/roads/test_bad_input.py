@@ -51,7 +51,7 @@ BUILD = "build trips.csv --public --graph nodes.csv,edges.csv -o out.parquet "
         ),
         (
             "build trips.csv --public --graph edges.csv,nodes.csv -o out.parquet",
-            "no column 'node' in edges.csv: it has 'edge', 'src', 'dst'",
+            "the node table has no column 'node': it has 'edge', 'src', 'dst'",
         ),
         (BUILD + "--workload none.csv", "the workload is empty"),
         (BUILD + "--workload gap.csv", "query 0 (10, 30) is not a path"),

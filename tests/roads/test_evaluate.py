@@ -17,7 +17,7 @@ QUERIES = "clustered-4"
 def test_errors_are_those_of_the_exact_visits_by_hand(streets, trips):
     data = RoadData("walks", streets, trips, public=True)
     bench = RoadBench(data, [4])
-    plan = Experiment(("streets",), (1e7, 1e-6), repeats=2, kind="roads")
+    plan = Experiment(("basic",), (1e7, 1e-6), repeats=2, kind="roads")
     rows = [row for part in run(bench, plan) for row in part]
     visits = np.zeros(len(streets))
     for row in range(len(trips)):
@@ -46,7 +46,7 @@ def test_the_command_writes_errors_of_all_time_and_of_each_step_and_goes_on(tmp_
         "--every",
         "1d",
     ]
-    words += ["--methods", "streets", "--lengths", "2", "--epsilons", "1", "--repeats", "1"]
+    words += ["--methods", "basic", "--lengths", "2", "--epsilons", "1", "--repeats", "1"]
     words += ["-o", tmp_path / "rows.csv"]
     facts = as_json(*words)
     assert [row["workload"] for row in facts["summary"]] == [

@@ -19,7 +19,6 @@ from dpviz.private.roads import RoadData
 from dpviz.roads.decompose import Subdomains, chains
 from dpviz.roads.generate import clustered_workload, commuter_trips
 from dpviz.roads.paths import Paths
-from dpviz.roads.smoothing import neighbours
 from dpviz.roads.streets import street_costs, streets, use_classes
 from dpviz.roads.tables import road_graph
 
@@ -50,10 +49,6 @@ def test_streets_end_where_more_than_two_edges_meet(odd):
     assert {frozenset(row.tolist()) for row in rows} == {
         frozenset(each) for each in (["ab1"], ["ab2"], ["bc"], ["cd", "da"], ["loop"])
     }
-
-
-def test_a_ring_of_its_own_is_one_street(ring):
-    assert np.diff(chains(ring).start).tolist() == [4]
 
 
 def test_costs_are_those_of_dense_matrices():
@@ -214,16 +209,6 @@ def test_no_flow_is_negative(epsilon):
     workload = clustered_workload(graph, 4)
     releases = [build(data, "flows", epsilon, workload=workload, seed=seed) for seed in range(8)]
     assert min(float(release.answers.count.min()) for release in releases) >= 0
-
-
-def test_neighbouring_streets_are_those_of_their_edges(streets):
-    near = neighbours(streets)
-    same = near.between(np.arange(len(streets)))
-    np.testing.assert_array_equal(same.weight, near.weight)
-    one = near.between(np.zeros(len(streets), dtype=np.int64))
-    assert len(one.weight) == 0
-    pairs = near.between(np.arange(len(streets)) // 2)
-    assert (pairs.edge != pairs.other).all()
 
 
 @pytest.mark.parametrize("directed", [False, True])

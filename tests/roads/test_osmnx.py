@@ -110,42 +110,6 @@ def test_either_id_of_a_street_finds_it_in_trips_and_in_a_saved_release(tmp_path
     assert kept.twins == {"103-102-0": 0}
 
 
-def events(path, *places):
-    """A row for each place, so many times as it says."""
-    rows = [f"{lon},{lat}\n" * times for lon, lat, times in places]
-    path.write_text("lon,lat\n" + "".join(rows))
-    return path
-
-
-def test_the_course_of_an_edge_is_its_geometry(tmp_path):
-    """A street bends away from the chord of its ends, along which another one runs."""
-    nodes = {1: (10, 60), 2: (10.02, 60), 3: (10, 60.005), 4: (10.02, 60.005)}
-    line = [(10, 60), (10.0005, 60.0045), (10.0195, 60.0045), (10.02, 60)]
-    edges = [(1, 2, 0, {"length": 2000}, line), (3, 4, 0, {"length": 1113}, None)]
-    edges += [(1, 3, 0, {"length": 557}, None), (2, 4, 0, {"length": 557}, None)]
-    graph = graphml(tmp_path / "bend.graphml", nodes, edges, crs="epsg:4326")
-    source = events(tmp_path / "e.csv", (10.01, 60.0045, 50), (10.01, 60.0052, 7))
-    how = ("--columns", "lon,lat", *PUBLIC, "-o", tmp_path / "r.parquet")
-    as_json("build", source, "--graph", graph, "--crs", "EPSG:4326", *how)
-    asked = ("--path=1-2-0", "--between=3,4")
-    answers = as_json("query", tmp_path / "r.parquet", *asked)["answers"]
-    assert [each["count"] for each in answers] == [50, 7]
-
-
-def test_a_street_that_is_listed_in_both_directions_has_one_count(tmp_path):
-    nodes = {1: (-87.65, 41.9), 2: (-87.6488, 41.9005), 3: (-87.6488, 41.902)}
-    pairs = [(1, 2), (2, 1), (2, 3), (3, 2)]
-    edges = [(a, b, 0, {"osmid": 5, "length": 113 if a + b == 3 else 167}, None) for a, b in pairs]
-    graph = graphml(tmp_path / "twin.graphml", nodes, edges, crs="epsg:4326")
-    places = [(-87.65 + 0.0000028 * at, 41.90002 + 0.00000115 * at, 1) for at in range(400)]
-    source = events(tmp_path / "e.csv", *places)
-    how = ("--columns", "lon,lat", *PUBLIC, "-o", tmp_path / "r.parquet")
-    as_json("build", source, "--graph", graph, "--crs", "EPSG:4326", *how)
-    asked = ("--between=1,2", "--between=2,1", "--path=2-1-0")
-    answers = as_json("query", tmp_path / "r.parquet", *asked)["answers"]
-    assert [each["count"] for each in answers] == [400, 400, 400]
-
-
 def north(folder, names="lon,lat"):
     """Two ways from A to B at 60° N: the shorter one in degrees is the longer one in metres."""
     nodes = "A,10,60\nB,10.01,60.01\nW1,10.04,60\nW2,10.04,60.01\nN1,10,60.032\nN2,10.01,60.032\n"
@@ -153,19 +117,6 @@ def north(folder, names="lon,lat"):
     edges = "w1,A,W1\nw2,W1,W2\nw3,W2,B\nn1,A,N1\nn2,N1,N2\nn3,N2,B\n"
     (folder / "e.csv").write_text(f"edge,src,dst\n{edges}")
     return folder / "n.csv", folder / "e.csv"
-
-
-def test_lengths_that_no_column_states_are_metres_on_the_ground(tmp_path):
-    ways = [["w1", "w2", "w3"]] * 40 + [["n1", "n2", "n3"]] * 5
-    rows = [(trip, edge) for trip, way in enumerate(ways) for edge in way]
-    pd.DataFrame(rows, columns=["trip", "edge"]).to_csv(tmp_path / "t.csv", index=False)
-    files = ",".join(map(str, north(tmp_path)))
-    out = tmp_path / "r.parquet"
-    as_json("build", tmp_path / "t.csv", "--graph", files, *PUBLIC, "-o", out)
-    (answer,) = as_json("query", out, "--between=A,B")["answers"]
-    assert (answer["path"], answer["count"]) == (["w1", "w2", "w3"], 120)
-    graph = dpviz.read(out).frame.graph
-    assert round(float(graph.length[:3].sum())) == 5_020
 
 
 def test_the_crs_is_that_of_the_file_or_of_its_columns_and_none_that_contradicts_it(tmp_path):
@@ -239,14 +190,3 @@ def test_parallel_streets_of_another_course_or_length_are_two(tmp_path):
     assert graph.twins == {"102-101-1": 0}
     trips = read_trips(pd.DataFrame({"edges": [["102-101-1"], ["102-101-0"]]}), graph, name="t")
     assert trips._trips.edge.tolist() == [0, 1]
-
-
-def test_events_in_python_serve_the_queries_that_the_command_serves(tmp_path):
-    graph = graphml(tmp_path / "g.graphml", crs="epsg:4326")
-    source, out = events(tmp_path / "e.csv", (10.01, 60.01, 5)), tmp_path / "r.parquet"
-    as_json("build", source, "--graph", graph, "--columns", "lon,lat", *PUBLIC, "-o", out)
-    data = dpviz.load(source, dpviz.read_graph(graph), columns=("lon", "lat"), public=True)
-    release, command = dpviz.build(data, epsilon=50, seed=1), dpviz.read(out)
-    assert release.header.extra["workload"] == command.header.extra["workload"] == "clustered:10"
-    assert release.answers.count.tolist() == command.answers.count.tolist()
-    assert release.answers.noise_sd.tolist() == command.answers.noise_sd.tolist()

@@ -1,15 +1,13 @@
 """Graphs and trips from files, and the commands."""
 
 import networkx as nx
-import numpy as np
 import pandas as pd
 import pytest
 import shapely
 
 from dpviz.errors import DataError, DomainError, ParameterError
-from dpviz.private.load.graphs import city, read_graph, workload_of
-from dpviz.private.load.roads import city_trips, read_trips
-from tests.commands import as_json, fails
+from dpviz.private.load.roads import read_trips
+from dpviz.releases.roads.graph_file import city, read_graph, workload_of
 from tests.geojson import collection, feature
 
 from .conftest import tables
@@ -21,16 +19,6 @@ def files(odd, tmp_path):
     nodes.to_csv(tmp_path / "nodes.csv", index=False)
     edges.to_parquet(tmp_path / "edges.parquet")
     return tmp_path
-
-
-def test_two_tables(files, odd):
-    graph = read_graph(files / "nodes.csv", files / "edges.parquet")
-    np.testing.assert_array_equal(graph.ends, odd.ends)
-    np.testing.assert_array_equal(graph.edge_id, odd.edge_id)
-    with pytest.raises(DataError, match=r"no file 'none.csv'"):
-        read_graph(files / "none.csv", files / "edges.parquet")
-    with pytest.raises(DataError, match="give two tables, nodes then edges"):
-        read_graph(files / "nodes.csv")
 
 
 def test_graphml_keeps_parallel_edges_and_loops(odd, tmp_path):
@@ -152,56 +140,6 @@ def test_workloads(streets, tmp_path):
     assert workload_of(str(path), streets).length.tolist() == [1, 2]
     with pytest.raises(ParameterError, match="workload 'some': give clustered"):
         workload_of("some", streets)
-
-
-def test_the_city_is_one_network_with_trips():
-    graph = city()
-    assert len(np.unique(graph.part)) == 1
-    assert len(city_trips()._trips) == 45_000
-    assert city_trips().public
-
-
-def test_the_commands(files, odd):
-    graph = f"{files / 'nodes.csv'},{files / 'edges.parquet'}"
-    out = str(files / "r.parquet")
-    words = f"generate:50 --graph {graph} -o {out} --method min+opt+tru --workload clustered:2"
-    facts = as_json("build", *words.split())
-    assert facts["edges"] == 6
-    assert facts["guarantee"] == "differentially private, ε = 1, add or remove one trip"
-    answers = as_json("query", out, "--path", "ab1,bc", "--between", "a,c")["answers"]
-    assert [each["edges"] for each in answers] == [2, 2]
-    assert set(answers[0]) == {
-        "path", "count", "noise_sd", "low", "high", "edges", "subdomains", "nodes"
-    }  # fmt: skip
-    assert as_json("export", out, "-o", files / "r.csv")["rows"] == 6
-    for arguments, message in [
-        (["query", out], "nothing to answer"),
-        (["query", out, "--between", "a"], "give two node ids"),
-        (["build", "generate:9", "-o", out], "no built-in data set 'generate:9'"),
-        (["build", "city", "--graph=city", "-o", "r.txt"], "give a .parquet file"),
-        (["build", "city", "--graph=city", "-o", out, "--method", "x+y"], "unknown part 'x'"),
-    ]:
-        assert message in fails(*arguments)
-
-
-@pytest.mark.shared_data
-def test_oldenburg_end_to_end(shared_data):
-    from dpviz.build import build
-    from dpviz.private.roads import RoadData, exact_visits
-    from dpviz.roads.generate import clustered_workload, commuter_trips
-
-    graph = read_graph(
-        shared_data / "road_oldenburg_nodes.parquet", shared_data / "road_oldenburg_edges.parquet"
-    )
-    assert len(graph) == 7029  # of 7,035 edges, six have the ends and the length of another
-    data = RoadData("oldenburg", graph, commuter_trips(graph, 45_000), public=True)
-    workload = clustered_workload(graph, 10)
-    truth = workload.sum(exact_visits(data))
-    zero = np.mean(truth**2)
-    for method in ("basic", "min+best+tru"):
-        release = build(data, method, 1.0, workload=workload, seed=1)
-        error = np.mean((workload.sum(release.answers.count) - truth) ** 2)
-        assert error < 0.1 * zero
 
 
 def test_a_graph_in_a_crs_that_nobody_knows_is_refused_before_trips_are_read(tmp_path):

@@ -8,7 +8,6 @@ import scipy.integrate
 import scipy.stats
 
 from dpviz import build
-from dpviz.errors import ParameterError
 from dpviz.evaluation.truth import exact_visits
 from dpviz.releases.roads.beyond_noise import beyond_noise
 from dpviz.roads import smoothing
@@ -92,11 +91,10 @@ def test_smoothing_takes_noise_away(data, workload, scale, share):
 
 
 def test_exact_counts_are_left_alone(data, workload):
-    release = build(data, "streets", 1e9, workload=workload, seed=1)
-    assert release.header.extra["smoothing"] == 0
-    np.testing.assert_allclose(
-        workload.sum(release.answers.count), workload.sum(exact_visits(data))
-    )
+    exact = exact_visits(data).astype(np.float64)
+    counts, share = smoothed(exact, 1e-18, neighbours(data.graph), workload)
+    assert share == 0
+    np.testing.assert_array_equal(counts, exact)
     assert smoothed(np.ones(len(data.graph)), 4.0, neighbours(data.graph), Paths.of([]))[1] == 0
 
 
@@ -110,18 +108,10 @@ def test_smoothing_gives_way_where_truncation_took_as_much(streets):
     assert shares[0] > shares[1] >= shares[2] == 0
 
 
-def test_intervals_stay_those_of_the_noise(data, workload):
-    rough, smooth = (
-        build(data, method, 0.3, workload=workload, seed=4) for method in ("basic", "streets")
-    )
-    np.testing.assert_array_equal(rough.count(workload).noise_sd, smooth.count(workload).noise_sd)
-
-
 def test_what_no_interval_has_is_said_beside_every_answer(data, workload, tmp_path):
     """That a tenth of all visits are counted, that counts are smoothed or shared: on no command."""
     words = {
         "basic": ["Trips are cut to", "visits are counted (an estimate)"],
-        "streets": ["Trips are cut to", "towards what neighbouring streets make likely"],
         "flows": ["towards what neighbouring streets make likely", "Some streets share one count"],
         "gs": ["streets are cut to as many", "Some streets share one count"],
         "dwork": ["streets are cut to as many"],
@@ -130,42 +120,9 @@ def test_what_no_interval_has_is_said_beside_every_answer(data, workload, tmp_pa
         release = build(data, method, 4.0, workload=workload, seed=4)
         sentences = beyond_noise(release)
         assert all(any(word in each for each in sentences) for word in wanted), sentences
-        assert ("neighbouring" in " ".join(sentences)) == (method in ("streets", "flows"))
+        assert ("neighbouring" in " ".join(sentences)) == (method == "flows")
         assert not any("cut to" in each for each in beyond_noise(release, truncation=False))
     out = release.save(tmp_path / "r.parquet")
     asked = ["query", out, f"--path={data.graph.edge_id[0]}"]
     assert as_json(*asked)["in_no_interval"] == sentences
     assert f"In no interval: {sentences[0]}" in run(*asked)[1]
-
-
-def test_smoothing_needs_every_edge_on_its_own(data, workload):
-    with pytest.raises(ParameterError, match="it needs decomposition=edges and index=flat"):
-        build(data, "event-histogram", workload=workload, seed=1, smoothing="streets")
-
-
-def test_equations_of_flow_leave_the_visits_of_edges_as_they_were():
-    """Noisy directed counts, starts and ends: least squares under "what goes in comes out".
-
-    A dense solver moves the difference of an edge's two directions alone; their sum, the visits,
-    keeps its measurement and its variance, twice that of one measurement.
-    """
-    random = np.random.default_rng(5)
-    nodes = 7
-    pairs = [(a, b) for a in range(nodes) for b in range(a) if random.random() < 0.6]
-    m = len(pairs)
-    balance = np.zeros((nodes, 2 * m + nodes))  # both directions of each edge, then ends − starts
-    for row, (a, b) in enumerate(pairs):
-        balance[a, row], balance[b, row] = -1, 1
-        balance[a, m + row], balance[b, m + row] = 1, -1
-    balance[:, 2 * m :] = -np.eye(nodes)
-    weight = np.concatenate([np.ones(2 * m), np.full(nodes, 0.3)])
-    noisy = random.normal(20, 8, 2 * m + nodes)
-    inverse = np.diag(1 / weight)
-    gain = inverse @ balance.T @ np.linalg.inv(balance @ inverse @ balance.T)
-    balanced = noisy - gain @ (balance @ noisy)
-    np.testing.assert_allclose(balance @ balanced, 0, atol=1e-9)
-    assert np.abs(balanced[:m] - noisy[:m]).max() > 1
-    np.testing.assert_allclose(balanced[:m] + balanced[m : 2 * m], noisy[:m] + noisy[m : 2 * m])
-    covariance = (np.eye(2 * m + nodes) - gain @ balance) @ inverse
-    both = np.hstack([np.eye(m), np.eye(m), np.zeros((m, nodes))])
-    np.testing.assert_allclose(both @ covariance @ both.T, 2 * np.eye(m), atol=1e-9)

@@ -97,7 +97,7 @@ def test_a_part_of_a_step_is_not_answered(release, workload):
     with pytest.raises(DomainError, match="outside that of the trips"):
         release.count(workload, "2025-03-04,2025-03-05")
     with pytest.raises(DomainError, match="has no time"):
-        release.of(0).count(workload, WEEK)
+        release.parts[0].count(workload, WEEK)
     with pytest.raises(DomainError, match=r"at most 181\b"):
         Steps.of("t", WEEK, "15min").require_room(MOST_COUNTS // 181)
 
@@ -105,7 +105,7 @@ def test_a_part_of_a_step_is_not_answered(release, workload):
 def test_answers_of_steps_add_up_with_their_noise(release, workload):
     """All the time, and any whole steps, are sums; their variances too, as noise is independent."""
     rows = workload.take(np.arange(12))
-    each = [release.of(step).count(rows) for step in range(7)]
+    each = [release.parts[step].count(rows) for step in range(7)]
     for period, chosen in ((None, each), ("2024-03-05,2024-03-08", each[1:4]),
                            ("2024-03-09,2024-03-10", each[5:6])):  # fmt: skip
         answers = release.count(rows, period)
@@ -133,7 +133,7 @@ def test_each_step_holds_the_trips_that_start_in_it(data, workload):
     for step in range(7):
         exact = exact_visits(data, slice(step, step + 1))
         assert exact.sum() > 0
-        np.testing.assert_allclose(release.of(step).answers.count, exact, atol=0.01)
+        np.testing.assert_allclose(release.parts[step].answers.count, exact, atol=0.01)
     np.testing.assert_allclose(release.answers.count, exact_visits(data), atol=0.05)
 
 
@@ -161,7 +161,7 @@ def test_the_bound_of_a_unit_holds_over_all_steps(tmp_path, streets):
         RoadData("one", streets, Paths.of([[0]]), public=True), "dwork", 0.5,
         workload=Paths.of([[0]]), seed=1,
     )  # fmt: skip
-    np.testing.assert_allclose(release.of(3).answers.noise_sd, alone.answers.noise_sd)
+    np.testing.assert_allclose(release.parts[3].answers.noise_sd, alone.answers.noise_sd)
     assert "with at most 2 trips" in release.header.neighbouring
 
 
@@ -177,22 +177,6 @@ def test_one_trip_more_changes_one_step(streets):
         for one, two in zip(with_it._by_step, without._by_step, strict=True)
     ]
     assert [bool(each) for each in moved] == [at == step[59] for at in range(7)]
-
-
-def test_no_trip_at_all_is_like_any_other_number(streets, workload):
-    """Steps without a trip: nothing tells that there was none."""
-    empty = RoadData("grid", streets, Paths.of([]), steps=DAYS, step=np.zeros(0, dtype=np.int64))
-    for name in ("min+best+tru", "flows", "freqitem", "normalization"):
-        release = dpviz.build(empty, name, 1.0, workload=workload, ledger=None)
-        assert len(release.parts) == 7
-        assert np.isfinite(release.answers.count).all()
-
-
-def test_exports_have_a_row_for_each_edge_and_step(release):
-    frame = release.to_geopandas()
-    assert len(frame) == 7 * len(release.frame.graph)
-    first = frame[frame["t0"] == np.datetime64("2024-03-04")]
-    np.testing.assert_array_equal(first["count"], release.of(0).answers.count)
 
 
 def test_a_damaged_file_is_refused(release, tmp_path):

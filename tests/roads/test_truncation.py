@@ -94,14 +94,6 @@ def test_the_split_is_theorem_3_with_sensitivity_of_l_edges():
     assert bound(share) < min(bound(share * 1.01), bound(share * 0.99))
 
 
-def test_the_paper_s_l_follows_its_formula():
-    histogram = np.array([500, 300, 100, 50, 20, 5, 2, 0, 1, 0])
-    edges, eps2 = 40, 0.8
-    length = np.arange(1, 11)
-    bound = 2 * length**2 * edges / eps2**2 + lost_visits(histogram) ** 2
-    assert paper_length(histogram, edges, eps2) == 1 + np.argmin(bound)
-
-
 CAP, ALARM = 100, 1e-6
 
 
@@ -177,15 +169,6 @@ def test_more_epsilon_never_shortens_trips():
     assert lengths[0] < lengths[-1]
 
 
-def test_kept_share():
-    lengths = [1, 2, 3]
-    assert kept_share([1, 1, 1], lengths, 1) == pytest.approx(3 / 6)
-    assert kept_share([9, -9, 9], lengths, 3) == 1
-    assert kept_share([9, 0, 0], lengths, 1) == 0.9999  # longer trips that no number tells of
-    assert kept_share([0, 0], lengths[:2], 1) is None
-    assert kept_share([1, 1, 1], lengths, 1, 1.0) is None  # 6 visits ± 7.5
-
-
 def test_the_noise_of_lengths_makes_no_long_trips():
     """20,000 trips of 5 to 40 edges: the mean of 400 estimates is the share, at odds of 10⁻⁶.
 
@@ -220,3 +203,20 @@ def test_the_quantile_has_the_probabilities_of_the_exponential_mechanism():
     for candidate, p in enumerate(weight / weight.sum(), 1):
         sd = np.sqrt(n * p * (1 - p))
         assert abs((draws == candidate).sum() - n * p) < 5 * sd
+
+
+def test_the_paper_s_l_follows_its_formula():
+    histogram = np.array([500, 300, 100, 50, 20, 5, 2, 0, 1, 0])
+    edges, eps2 = 40, 0.8
+    length = np.arange(1, 11)
+    bound = 2 * length**2 * edges / eps2**2 + lost_visits(histogram) ** 2
+    assert paper_length(histogram, edges, eps2) == 1 + np.argmin(bound)
+
+
+def test_kept_share():
+    lengths = [1, 2, 3]
+    assert kept_share([1, 1, 1], lengths, 1) == pytest.approx(3 / 6)
+    assert kept_share([9, -9, 9], lengths, 3) == 1
+    assert kept_share([9, 0, 0], lengths, 1) == 0.9999  # longer trips that no number tells of
+    assert kept_share([0, 0], lengths[:2], 1) is None
+    assert kept_share([1, 1, 1], lengths, 1, 1.0) is None  # 6 visits ± 7.5

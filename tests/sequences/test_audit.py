@@ -12,9 +12,8 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from dpviz.errors import ParameterError
 from dpviz.evaluation.audit import audit
-from dpviz.evaluation.audits import group, settings, small
+from dpviz.evaluation.audits import small
 from dpviz.evaluation.exact import chain_losses
 from dpviz.evaluation.sequence_audit import ALPHABET, FEATURES, features, pairs
 from dpviz.methods import of_kind
@@ -25,7 +24,6 @@ from dpviz.private.events import events_of
 from dpviz.private.mechanisms.noise import SimulatedNoise, geometric
 from dpviz.private.sequences import Sequences
 from dpviz.sequences.grams import GramTree
-from tests.commands import as_json
 
 from .test_contract import PRIVATE
 
@@ -76,15 +74,6 @@ def test_nothing_that_claims_epsilon_is_refuted(name):
 
 
 @pytest.mark.slow
-@pytest.mark.campaign
-@pytest.mark.parametrize("epsilon", [0.5, 3.0])
-@pytest.mark.parametrize("name", PRIVATE)
-def test_nothing_that_claims_epsilon_is_refuted_by_many_trials(name, epsilon):
-    """Four thousand here; ``dpviz audit sequences`` runs more."""
-    assert not audit(small(name), epsilon, trials=4_000, confidence=SURE).violates
-
-
-@pytest.mark.slow
 def test_the_mechanism_that_chooses_strings_is_audited_with_power():
     """One choice: the loss is at most 1, and reached where the others weigh much."""
     result = audit(small("topk_em", k=1), 1.0, trials=4_000, confidence=SURE)
@@ -125,22 +114,3 @@ def test_every_model_has_every_feature(name):
         values = features(small(name).build(task), case.target)
         assert len(values) == len(FEATURES)
         assert np.isfinite(values).all()
-
-
-def test_the_command_audits_a_sequence_method():
-    output = as_json("audit", "truncate", "--trials", "100", "--set", "l_top=2")
-    assert (output["method"], output["guarantee"], output["violates"]) == ("truncate", "none", True)
-    assert output["parameters"]["l_top"] == 2
-
-
-@pytest.mark.parametrize(("word", "message"), [("ngrm", "did you mean ngram"), ("xyz", "dpviz")])
-def test_an_unknown_method_is_one_clear_line(word, message):
-    with pytest.raises(ParameterError, match=f"unknown method '{word}': .*{message}"):
-        small(word)
-
-
-def test_groups_name_settings_of_one_kind_or_all():
-    assert settings("sequences") == sorted(of_kind("sequences"))
-    assert set(settings("sequences")) < set(group("all"))
-    assert group("ALL") == group("all")
-    assert group("markov") is None

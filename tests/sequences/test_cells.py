@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 import dpviz
 from dpviz.build import build
 from dpviz.errors import DataError, ParameterError, ReleaseError
-from dpviz.private.load.cells import Cells, cells_of, grid_cells, leaf_cells
 from dpviz.private.load.sequences import city_sequences, read_places
+from dpviz.releases.sequences.cells import Cells, cells_of, grid_cells, leaf_cells
 from dpviz.releases.store import read, save
 from tests.commands import as_json, fails
 from tests.strategies import trees
@@ -77,12 +77,6 @@ def test_the_fullest_nodes_are_opened_first():
     cells = leaf_cells(release, most)
     assert cells.names == tuple(f"node-{node}" for node in sorted(leaves))
     assert (cells.lo == nodes.lo[sorted(leaves)]).all()
-
-
-def test_with_room_for_all_the_cells_are_the_leaves():
-    release = spatial("privtree")
-    cells = leaf_cells(release, 1024)
-    assert cells.names == tuple(f"node-{node}" for node in np.flatnonzero(release.nodes.leaf))
 
 
 def test_a_step_leads_to_a_cell_that_touches():

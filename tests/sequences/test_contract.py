@@ -1,7 +1,6 @@
 """What every sequence method promises, over the whole registry."""
 
 import dataclasses
-import math
 import tracemalloc
 
 import numpy as np
@@ -9,22 +8,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import dpviz
 from dpviz.build import build
-from dpviz.errors import BudgetError, PrivacyError
 from dpviz.methods import method as find_method
 from dpviz.methods import of_kind
 from dpviz.methods.sequences.base import SequenceTask
-from dpviz.private import driver
 from dpviz.private.budget import Budget
-from dpviz.private.mechanisms.noise import SecureNoise, SimulatedNoise
-from dpviz.private.sequences import SequenceData, Sequences
+from dpviz.private.mechanisms.noise import SimulatedNoise
+from dpviz.private.sequences import Sequences
 from dpviz.sequences import model
 from dpviz.sequences.alphabet import Alphabet
 from dpviz.sequences.grams import Ranking
 from dpviz.sequences.model import ContextTree
 from tests.methods.cases import any_value, is_paid
-from tests.strategies import watched, watched_noise
 
 from .cases import ABC, ROWS, grams, public
 
@@ -79,15 +74,6 @@ def test_exactly_epsilon_is_spent_with_every_setting(name, data):
 
 
 @every
-def test_a_seed_makes_a_simulation_repeatable_and_the_order_of_sequences_is_nothing(name):
-    first = answers(build(public(MANY), name, 2.0, seed=7).model)
-    assert answers(build(public(MANY), name, 2.0, seed=7).model) == first
-    assert answers(build(public(MANY[::-1]), name, 2.0, seed=7).model) == first
-    if of_kind("sequences")[name].guarantee != "none":
-        assert answers(build(public(MANY), name, 2.0, seed=8).model) != first
-
-
-@every
 @pytest.mark.parametrize("size", [1, 3])
 @pytest.mark.parametrize("ruled", [False, True])
 @pytest.mark.parametrize("rows", [[], [[0]], [[0] * 50]], ids=["none", "one", "long"])
@@ -124,75 +110,6 @@ def test_columns_refuse_writes(name):
         if isinstance(values, np.ndarray):
             with pytest.raises(ValueError, match="read-only"):
                 values[0] = 0
-
-
-@every
-def test_noise_is_drawn_by_mechanisms_only(name):
-    """Every draw of a method happens in a mechanism, and no mechanism draws without a share."""
-    noise, callers = watched_noise()
-    find_method(name).build(SequenceTask(Sequences.of(MANY), ABC, Budget(1.0), noise))
-    assert all(caller.startswith("dpviz.private.mechanisms.") for caller in callers)
-    assert bool(callers) == (name in PRIVATE)
-
-
-@every
-def test_the_header_holds_the_price_and_every_parameter(name):
-    release = build(public(MANY), name, 1.5, seed=1)
-    header = release.header
-    assert header.method == name
-    assert header.epsilon == 1.5
-    assert header.delta == 0.0
-    assert header.neighbouring == "add or remove one sequence"
-    assert set(header.parameters) == set(of_kind("sequences")[name].parameter_fields())
-    assert header.guarantee.startswith("NOT PRIVATE")  # simulated noise, or no guarantee
-    paid = math.fsum(row["epsilon"] for row in header.budget)
-    assert paid == pytest.approx(1.5 if name in PRIVATE else 0.0)
-
-
-@private
-def test_replacing_a_sequence_and_many_of_a_person_have_their_price(name):
-    """ε for one unit is ε/(2 · 3) for one sequence: the same draws as at that price."""
-    several = SequenceData(
-        "test", ABC, Sequences.of(MANY), public=True, unit="one person", max_per_unit=3
-    )
-    dear = build(several, name, 6.0, seed=1, neighbours="replace")
-    cheap = build(public(MANY), name, 1.0, seed=1)
-    assert answers(dear.model) == answers(cheap.model)
-    if not isinstance(dear.model, Ranking):
-        np.testing.assert_allclose(dear.model.counts, cheap.model.counts, rtol=1e-9)
-    assert dear.header.neighbouring == "replace one person"
-    assert math.fsum(row["epsilon"] for row in dear.header.budget) == pytest.approx(6.0)
-
-
-@private
-def test_the_ledger_pays_before_any_noise(name, monkeypatch):
-    ledger = dpviz.Ledger()
-    ledger.set_total("visits", 1.0)
-    data = SequenceData("visits", ABC, Sequences.of(MANY))
-    seen = []
-    noise = watched(SecureNoise, lambda: seen.append(ledger.account("visits").spent))
-    monkeypatch.setattr(driver, "SecureNoise", noise)
-    release = build(data, name, 0.75, ledger=ledger)
-    assert seen
-    assert set(seen) == {0.75}
-    assert release.header.private
-    assert release.header.guarantee == (
-        "differentially private, ε = 0.75, add or remove one sequence"
-    )
-    seen.clear()
-    with pytest.raises(BudgetError, match="left"):
-        build(data, name, 0.75, ledger=ledger)
-    assert seen == []
-
-
-@every
-def test_sensitive_sequences_are_never_simulated_nor_given_without_a_guarantee(name):
-    data = SequenceData("visits", ABC, Sequences.of(MANY))
-    with pytest.raises(PrivacyError, match="NOT PRIVATE"):
-        build(data, name, 1.0, seed=1)
-    if name not in PRIVATE:
-        with pytest.raises(PrivacyError, match="NO PRIVACY GUARANTEE"):
-            build(data, name, 1.0)
 
 
 def test_drawing_many_sequences_takes_the_memory_of_few_and_draws_the_same(monkeypatch):

@@ -1,6 +1,7 @@
 """The Markov model against brute force: events, contexts, sums, counts, and its guarantee."""
 
 from collections import Counter
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ import dpviz
 from dpviz.build import build
 from dpviz.errors import DataError, ParameterError
 from dpviz.methods import method as find_method
-from dpviz.methods import of_kind
+from dpviz.methods.sequences import markov
 from dpviz.methods.sequences.base import SequenceTask
 from dpviz.methods.sequences.markov import Markov, grown
 from dpviz.private.budget import Budget
@@ -133,16 +134,6 @@ def test_projected_rows_are_the_closest_ones_with_their_sums(seed):
             assert (shift[~positive] <= shift[positive].min() + 1e-9).all()
 
 
-@settings(max_examples=30)
-@given(ROWS, st.floats(0.01, 50), st.integers(0, 2**32 - 1))
-def test_the_price_is_spent_once_and_whole(rows, epsilon, seed):
-    budget = Budget(epsilon)
-    task = SequenceTask(Sequences.of(rows), ABC, budget, SimulatedNoise(seed))
-    find_method("markov", max_depth=4).build(task)
-    assert sum(row.epsilon for row in budget.rows) == pytest.approx(epsilon)
-    assert [row.purpose for row in budget.rows] == ["contexts", "next symbols"]
-
-
 def test_the_scale_is_the_theorem_s():
     """msnbc at ε = 1 (sequences of 17 symbols, l_top 20): λ₁ = 741, λ₂ = 21.2."""
     method = Markov(l_top=20)
@@ -174,8 +165,6 @@ def test_bad_input_is_one_clear_line(make, message):
 
 def test_a_tree_stops_at_the_public_cap(monkeypatch):
     """What is paid for is released: a smaller tree, no refusal."""
-    from dpviz.methods.sequences import markov
-
     rows = [[0, 1, 2] * 5] * 20
     whole = len(model_of(rows, l_top=30).first_child)
     monkeypatch.setattr(markov, "MAX_CELLS", 30)
@@ -183,34 +172,13 @@ def test_a_tree_stops_at_the_public_cap(monkeypatch):
     assert 1 < cut <= 30 // 4 < whole
 
 
-def test_empty_data_give_a_model_that_answers():
-    model = model_of([])
-    assert model.count([0]) == 0.0
-    assert model.top(3) == []
-    assert sorted(map(len, model.sample(5, seed=1))) is not None
-    assert of_kind("sequences")["markov"].guarantee == "ε-DP"
-
-
-@pytest.mark.shared_data
-def test_msnbc_is_truncated_as_the_paper_says(shared_data):
-    import pyarrow.parquet as pq
-
-    column = pq.ParquetFile(shared_data / "msnbc_sequences.parquet").read().column(0)
-    lists = column.combine_chunks()
-    start = lists.offsets.to_numpy().astype(np.int64)
-    symbol = lists.values.to_numpy().astype(np.int64)
-    sequences = Sequences(start, symbol - symbol.min())
-    assert len(sequences) == 989_818
-    assert events_of(sequences, 17, 20).truncated == 31_606
-
-
-def noisy_model(follows=None, **parameters):
+def noisy_model(follows=None, many=3, **constants):
     """Of 3,000 sequences of three symbols at a price where noise is seen: λ₂ is about 50."""
-    parameters = {"root_share": 0.2, "prior": 3.0} | parameters
     random = np.random.default_rng(7)
     rows = [random.choice(3, size=random.integers(1, 9), p=[0.6, 0.3, 0.1]) for _ in range(3_000)]
     data = public(rows, Alphabet(ABC.names, follows))
-    return build(data, "markov", 0.2, seed=5, l_top=10, **parameters).model
+    with patch.multiple(markov, MANY=many, **constants):
+        return build(data, "markov", 0.2, seed=5, l_top=10).model
 
 
 RULE = np.array([[True, True, False], [True, True, True], [False, True, True]])
@@ -219,7 +187,7 @@ RULE = np.array([[True, True, False], [True, True, True], [False, True, True]])
 @pytest.mark.parametrize("follows", [None, RULE])
 def test_the_root_s_counts_are_what_its_contexts_add_up_to_and_shares_move_alone(follows):
     """Drawn to the shorter contexts, every context keeps its total, and what is forbidden stays."""
-    plain = noisy_model(follows, prior=0)
+    plain = noisy_model(follows, PRIOR=0)
     mixed = noisy_model(follows)
     assert (mixed.first_child == plain.first_child).all()
     np.testing.assert_allclose(mixed.counts.sum(axis=1), plain.counts.sum(axis=1), rtol=1e-12)
@@ -231,34 +199,32 @@ def test_the_root_s_counts_are_what_its_contexts_add_up_to_and_shares_move_alone
 
 def test_single_symbols_are_measured_beside_the_leaves():
     """Both measurements as one: within 6 of its standard deviations, which are the smaller ones."""
-    beside, alone = noisy_model(), noisy_model(root_share=0)
-    exact = noisy_model(root_share=0.5).counts[0]
+    beside, alone = noisy_model(RULE), noisy_model(RULE, many=4)
+    exact = noisy_model(RULE, ROOT_SHARE=0.5).counts[0]
     assert (beside.root_variances < beside.variance * beside.root_leaves).all()
     assert alone.root_variance is None
     assert (alone.root_variances == alone.variance * alone.root_leaves).all()
-    sd = np.sqrt(beside.root_variances + noisy_model(root_share=0.5).root_variances)
+    sd = np.sqrt(beside.root_variances + noisy_model(RULE, ROOT_SHARE=0.5).root_variances)
     assert (np.abs(beside.counts[0] - exact) < 6 * sd).all()
 
 
 def test_a_file_holds_the_variance_of_single_symbols(tmp_path):
-    release = build(public([[0, 1], [2]] * 9), "markov", 1.0, seed=1, root_share=0.3)
+    alphabet = Alphabet(tuple(map(str, range(32))))
+    release = build(public([[0, 1], [2]] * 9, alphabet), "markov", 1.0, seed=1)
     release.save(tmp_path / "visits.parquet")
     model = dpviz.read(tmp_path / "visits.parquet", kind="sequences").model
-    assert model.root_variance == release.model.root_variance
+    assert model.root_variance == release.model.root_variance > 0
     np.testing.assert_array_equal(model.root_variances, release.model.root_variances)
 
 
 def test_what_a_large_alphabet_needs_follows_from_its_size():
-    """A small one is released as in the paper; what is given stands."""
-    assert Markov().for_many(31) == (0.0, 0.0)
-    assert Markov().for_many(32) == (0.2, 3.0)
-    assert Markov(root_share=0.0, prior=1.0).for_many(100) == (0.0, 1.0)
-    budget = Budget(1.0)
-    alphabet = Alphabet(tuple(map(str, range(32))))
-    task = SequenceTask(Sequences.of([[0, 31]]), alphabet, budget, SimulatedNoise(1))
-    Markov(max_depth=1).build(task)
-    assert [row.purpose for row in budget.rows] == ["contexts", "single symbols", "next symbols"]
-    assert sum(row.epsilon for row in budget.rows) == pytest.approx(1.0)
+    """A small one is released as in the paper."""
+    for size, beside in ((31, []), (32, ["single symbols"])):
+        budget, alphabet = Budget(1.0), Alphabet(tuple(map(str, range(size))))
+        task = SequenceTask(Sequences.of([[0, 30]]), alphabet, budget, SimulatedNoise(1))
+        Markov(max_depth=1).build(task)
+        assert [row.purpose for row in budget.rows] == ["contexts", *beside, "next symbols"]
+        assert sum(row.epsilon for row in budget.rows) == pytest.approx(1.0)
 
 
 def test_every_context_knows_its_last_symbol_whatever_the_noise():

@@ -267,14 +267,3 @@ def test_a_tree_stops_at_the_public_cap(monkeypatch):
     whole = len(build(rows, "ngram", 50.0, seed=1).model)
     monkeypatch.setattr(ngram, "MAX_CELLS", 15)
     assert 1 <= len(build(rows, "ngram", 50.0, seed=1).model) < whole
-
-
-def test_sampled_symbols_follow_the_tree():
-    """Frequencies of next symbols of 20,000 draws within 5.5 sd, false alarm below 1e-6."""
-    rows = [[0, 1], [0, 1], [0, 2], [2]] * 50
-    model = build(public(rows), "ngram", 1e9, seed=1, n_max=3).model
-    drawn = [row for row in model.sample(20_000, seed=4) if row[0] == 0]
-    second = np.array([row[1] for row in drawn])
-    sd = math.sqrt(2 / 9 / len(drawn))
-    assert abs((second == 1).mean() - 2 / 3) < 5.5 * sd
-    assert all(len(row) == 2 for row in drawn)

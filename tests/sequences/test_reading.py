@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import dpviz
@@ -22,15 +22,14 @@ from dpviz.errors import (
     ReleaseError,
 )
 from dpviz.methods import of_kind
-from dpviz.private.load.cells import cell_sequences, grid_cells
-from dpviz.private.load.sequences import alphabet_of, read_places, read_sequences
+from dpviz.private.load.sequences import read_places, read_sequences
+from dpviz.private.load.visits import cell_sequences
 from dpviz.private.sequences import SequenceData, Sequences
 from dpviz.releases.files import KEY
-from dpviz.releases.store import from_arrow, read, save
-from dpviz.sequences.alphabet import Alphabet
-from dpviz.sequences.grams import Ranking
+from dpviz.releases.sequences.cells import grid_cells
+from dpviz.releases.store import from_arrow, save
+from dpviz.sequences.alphabet import Alphabet, alphabet_of
 from tests.commands import as_json, fails, run
-from tests.headers import header_of, with_header
 
 from .cases import ABC, lists, public
 
@@ -269,38 +268,8 @@ def test_places_in_a_file_are_bounded_per_person(tmp_path):
     data = read_places(path, UNIT, unit="who", time="when", side=4, max_per_unit=3)
     assert len(data._sequences) == 6  # of ten days each, a gap after every one
     assert data.unit == "one who with at most 3 sequences"
-    with pytest.raises(DataError, match="missing or no number"):
-        cell_sequences(np.zeros((1, 2)), [1], [np.nan], grid_cells(UNIT, 4), 1.0)
     with pytest.raises(ParameterError, match="gap=-1: give the session gap in hours"):
         read_places(path, UNIT, unit="who", time="when", gap=-1)
-    with pytest.raises(ParameterError, match="gap=0"):
-        cell_sequences(np.zeros((1, 2)), [1], [0.0], grid_cells(UNIT, 4), 0.0)
-
-
-@pytest.fixture(scope="module", params=sorted(of_kind("sequences")))
-def release(request):
-    rows = [[0, 1, 2], [0, 1], [2]] * 30
-    alphabet = grid_cells(UNIT, 2).alphabet(neighbours=True)
-    return build(public(rows, alphabet), request.param, 2.0, seed=1)
-
-
-def same(one, other):
-    """Whether two models hold the same values."""
-    if isinstance(one, Ranking):
-        return one.size == other.size and one.strings == other.strings
-    names = [field.name for field in dataclasses.fields(one)]
-    return type(one) is type(other) and all(
-        np.array_equal(vars(one)[name], vars(other)[name]) for name in names
-    )
-
-
-def test_a_release_comes_back_identical(release, tmp_path):
-    save(release, tmp_path / "r.parquet")
-    again = read(tmp_path / "r.parquet")
-    assert again.header == release.header
-    assert again.alphabet.names == release.alphabet.names
-    assert (again.alphabet.follows == release.alphabet.follows).all()
-    assert same(again.model, release.model)
 
 
 @pytest.mark.parametrize(
@@ -358,71 +327,6 @@ def headed(model):
     return {KEY: json.dumps({**header, **frame}).encode()}
 
 
-anything = (
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats()
-    | st.text(max_size=6)
-    | st.lists(st.integers(), max_size=3)
-)
-
-
-@settings(max_examples=40)
-@given(st.data())
-def test_a_corrupted_release_is_refused_in_one_line(release, data):
-    table = release.to_arrow()
-    header = header_of(table)
-    name = data.draw(st.sampled_from(sorted(header)))
-    other = with_header(table, {**header, name: data.draw(anything)})
-    at = data.draw(st.integers(0, 2))
-    if at < 2 and "first_child" in table.column_names:
-        values = np.array(data.draw(st.lists(st.integers(-5, 99), min_size=1, max_size=40)))
-        other = other.slice(0, len(values))
-        other = other.set_column(0, "first_child", pa.array(np.resize(values, other.num_rows)))
-    try:
-        opened = from_arrow(other)
-        opened.model.top(1)
-        opened.model.count([0])
-        opened.model.sample(3, seed=1, longest=5)
-    except DpvizError:
-        return
-
-
-def test_not_a_release(tmp_path):
-    path = tmp_path / "r.parquet"
-    path.write_bytes(b"PAR1")
-    with pytest.raises(ReleaseError, match="not a readable Parquet"):
-        read(path)
-    pq.write_table(pa.table({"x": [1]}), path)
-    with pytest.raises(ReleaseError, match="without its header"):
-        read(path)
-
-
-def test_the_commands(tmp_path):
-    source, out, other = (tmp_path / name for name in ("visits.txt", "r.parquet", "s.parquet"))
-    source.write_text("a b c\na b\n" * 200)
-    words = [source, "-o", out, "--alphabet", "a,b,c", "--epsilon", 2, "--set", "l_top=5"]
-    assert as_json("build", *words)["symbols"] == 3
-    assert dpviz.Ledger().account("visits").spent == 2.0  # sensitive unless declared public
-    counted = as_json("query", out, "--string", "a,b", "--string", "c")
-    assert counted["answers"][0]["string"] == ["a", "b"]
-    assert abs(counted["answers"][0]["count"] - 400) < 100
-    top = as_json("topk", out, "-k", 2)["top"]
-    assert {row["string"][0] for row in top} <= {"a", "b", "c"}
-    after = as_json("next", out, "--context", "a")
-    assert sum(row["probability"] for row in after["next"]) + after["end"] == pytest.approx(1)
-    as_json("sample", out, "-o", tmp_path / "s.txt", "-n", 50, "--seed", 1)
-    assert len((tmp_path / "s.txt").read_text().splitlines()) == 50
-    for bad, message in (
-        (("query", out, "--string", "x"), "'x' is not in the release's alphabet"),
-        (("build", source, "-o", other), "--bounds is missing"),
-        (("build", source, "-o", tmp_path / "r.csv", "--alphabet", "a"), "give a .parquet"),
-        (("build", source, "-o", other, "--alphabet", "a,b,c", "--set", "l_top=0"), "l_top"),
-    ):
-        assert message in fails(*bad)
-
-
 def test_a_symbol_of_several_lines_is_printed_in_one(tmp_path):
     """A stranger's release could write lines that look like answers."""
     symbols = ("home", "bar\n99.9 %  home")
@@ -464,23 +368,6 @@ def test_every_method_by_command(tmp_path, method):
         else:
             as_json(*asked)
     assert (tmp_path / "s.txt").exists() == (model != "ranking")
-
-
-@pytest.mark.shared_data
-def test_real_check_ins_become_sequences(shared_data):
-    america = dpviz.Domain.from_bounds([-125, 24, -66, 50])
-    data = read_places(
-        shared_data / "foursquare_us_checkins.parquet",
-        america,
-        unit="user_id",
-        time="time",
-        side=16,
-        max_per_unit=5,
-    )
-    assert data.unit == "one user_id with at most 5 sequences"
-    release = build(data, "markov", 5.0, max_depth=3)
-    assert release.header.private
-    assert release.model.following([0]).sum() == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize(

@@ -67,12 +67,6 @@ def test_what_is_written_is_read_again(ending, names, release, tmp_path_factory)
     assert read_back(path, named.alphabet) == [row for row in drawn if row]
 
 
-def test_a_plain_text_file_is_still_a_line_for_each(release, tmp_path):
-    save_sequences(release, tmp_path / "s.txt", 5, seed=1)
-    lines = (tmp_path / "s.txt").read_text().splitlines()
-    assert lines == [" ".join(row) for row in release.sample(5, seed=1)]
-
-
 @pytest.mark.parametrize(
     ("names", "ending", "line"),
     [

@@ -13,8 +13,9 @@ from dpviz.evaluation import trajectories
 from dpviz.evaluation.experiments import Experiment, run
 from dpviz.evaluation.sequences import SequenceBench
 from dpviz.evaluation.trajectories import MEASURES, Trajectories, divergence, measures
-from dpviz.private.load.cells import cell_sequences, grid_cells, place_lines
+from dpviz.private.load.visits import cell_sequences, place_lines
 from dpviz.private.sequences import SequenceData, Sequences
+from dpviz.releases.sequences.cells import grid_cells
 from dpviz.sequences.places import drawn_places
 from dpviz.sequences.trips import TripModel
 

@@ -103,19 +103,6 @@ def test_ways_are_drawn_as_enumeration_says():
     assert all(LINE[a, b] for way in seen for a, b in itertools.pairwise(way))
 
 
-def test_ends_and_lengths_of_synthetic_trips_are_those_of_the_trips():
-    rows = [[0, 1, 2, 0], [0, 1], [2], [1, 1, 1]] * 500
-    model = build(public(rows), "trips", 1e4, seed=1).model
-    real = Counter((row[0], row[-1]) for row in rows)
-    drawn = model.sample(8000, seed=2)
-    ends = Counter((int(row[0]), int(row[-1])) for row in drawn)
-    for pair, count in real.items():
-        assert ends[pair] / 8000 == pytest.approx(count / 2000, abs=0.03)
-    lengths = Counter(len(row) for row in drawn)
-    assert set(lengths) <= {1, 2, 3, 4}
-    assert lengths[1] / 8000 == pytest.approx(0.25, abs=0.05)
-
-
 def test_what_cannot_be_is_never_drawn():
     """No way leads from c; a and b take turns, so that their parity is fixed."""
     rule = np.array([[0, 1, 1], [1, 0, 0], [0, 0, 0]], dtype=bool)

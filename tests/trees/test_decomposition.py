@@ -19,15 +19,6 @@ def columns(**changes):
     return {**base, **changes}
 
 
-def test_derived_columns():
-    nodes = Decomposition(**columns())
-    assert nodes.first_child.tolist() == [1, -1, -1, -1, -1]
-    assert nodes.n_children.tolist() == [4, 0, 0, 0, 0]
-    assert nodes.level.tolist() == [0, 1, 1, 1, 1]
-    assert nodes.depth == 1
-    assert nodes.is_partition()
-
-
 @given(trees())
 def test_random_trees_are_consistent(nodes):
     assert nodes.is_partition()
@@ -68,12 +59,6 @@ def test_columns_refuse_writes_and_are_copies():
     for name in ("lo", "hi", "parent", "count", "variance", "level", "first_child", "volume"):
         with pytest.raises(ValueError, match="read-only"):
             getattr(nodes, name)[0] = 0
-
-
-def test_overlapping_children_are_no_partition():
-    lo = np.array([[0, 0], [0, 0], [0, 0], [2, 0], [2, 2]])
-    hi = lo + np.array([[4, 4], [2, 2], [2, 2], [2, 2], [2, 2]])
-    assert not Decomposition(**columns(lo=lo, hi=hi)).is_partition()
 
 
 def test_select_keeps_the_links():

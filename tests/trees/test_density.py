@@ -14,7 +14,7 @@ from tests.methods.cases import children_add_up, handle
 def test_slopes_move_records_towards_the_denser_neighbour_and_keep_every_total():
     random = np.random.default_rng(5)
     data = handle(random.beta(1.0, 4.0, size=(20_000, 2)), 2)
-    flat, sloped = (build(data, "privtree", 1.0, seed=1, slopes=each) for each in (False, True))
+    flat, sloped = (build(data, "ladder_tree", 1.0, seed=1, slopes=each) for each in (False, True))
     assert len(sloped.nodes) > len(flat.nodes)
     boxes = np.hstack(
         [data.domain.to_coordinates(flat.nodes.lo), data.domain.to_coordinates(flat.nodes.hi)]

@@ -92,20 +92,6 @@ def test_any_region_has_the_variance_of_the_matrices(seed):
     assert answer.noise_sd[1] == 0.0
 
 
-def test_the_sum_of_the_nodes_variances_is_wrong_both_ways():
-    """Why this exists: far too much for a rectangle, too little along a diagonal."""
-    release = built(2, power=6)
-    summed = dpviz.CountRelease(
-        release.frame, release.nodes, dpviz.Header("test", {}, False, "NOT PRIVATE", 1.0)
-    )
-    rect = [1 / 64, 1 / 64, 63 / 64, 63 / 64]
-    assert release.count(rect).noise_sd[0] < 0.35 * summed.count(rect).noise_sd[0]
-    step = np.arange(64) / 64
-    diagonal = [shapely.union_all(shapely.box(step, step, step + 1 / 64, step + 1 / 64))]
-    exact_sd = release.count_regions(diagonal).noise_sd[0]
-    assert exact_sd > 1.1 * summed.count_regions(diagonal).noise_sd[0]
-
-
 @pytest.mark.slow
 def test_the_noise_of_simulated_releases_has_this_variance():
     """1,000 releases; false alarm below 1e-6: excess kurtosis of these sums is at most 0.73.
@@ -181,11 +167,6 @@ def test_a_header_that_does_not_fit_the_nodes_is_refused(facts):
     header = {**header_of(table), "noise": facts}
     with pytest.raises(ReleaseError, match=r"noise|the header is damaged: it holds"):
         from_arrow(with_header(table, header))
-
-
-def test_a_covariance_of_no_cells_is_zero():
-    noise = HaarNoise(variance=1.0, cells=8, side=64)
-    assert noise.covariance(np.zeros(3, np.int64), np.array([0, 5, 64])).tolist() == [0.0, 0.0, 0.0]
 
 
 def test_nodes_finer_than_any_grid_are_refused():

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpviz.domain import LATTICE_BITS
-from dpviz.trees.lattice import STRIP, grid_edges, morton, overlaps, unmorton, volumes
+from dpviz.trees.lattice import grid_edges, morton, overlaps, unmorton, volumes
 from tests.strategies import boxes, cells
 
 
@@ -22,13 +22,6 @@ def test_morton_interleaves_bits_and_comes_back(dims, data):
     codes = morton(rows)
     assert codes.tolist() == [interleaved(row.tolist(), bits) for row in rows]
     assert (unmorton(codes, dims) == rows).all()
-
-
-@pytest.mark.parametrize("dims", [1, 2, 3, 4])
-def test_codes_of_more_rows_than_one_strip_come_back(dims):
-    shape = (2 * STRIP + 1, dims)
-    rows = np.random.default_rng(0).integers(0, 1 << LATTICE_BITS[dims], shape)
-    assert (unmorton(morton(rows), dims) == rows).all()
 
 
 @given(st.data())

@@ -37,12 +37,6 @@ def test_children_stay_above_zero_and_sum_to_their_parents(seed):
     assert np.abs(count - nodes.count).max() > 0.1
 
 
-def test_what_is_known_for_sure_stays():
-    nodes = tree(6)
-    near = shared(nodes, (nodes.count, np.full(len(nodes), 1e-12)))
-    np.testing.assert_allclose(near, nodes.count, rtol=1e-9, atol=1e-9)
-
-
 def test_a_child_below_zero_takes_less_than_its_sisters():
     boxes = np.array([[0, 0], [0, 0], [0, 1], [1, 0], [1, 1]])
     nodes = Decomposition(

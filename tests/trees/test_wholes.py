@@ -50,11 +50,3 @@ def test_no_whole_numbers_of_that_sum_are_much_nearer(children, total):
     ways = [way for way in product(range(total + 1), repeat=3) if sum(way) == total]
     best = min(np.abs(np.array(way) - estimate[1:]).sum() for way in ways)
     assert np.abs(whole - estimate[1:]).sum() <= best + 2 + 1e-9
-
-
-def test_exact_counts_stay_as_they_are():
-    leaves = np.array([3, 0, 7, 1, 5, 2])
-    exact = np.zeros(11)
-    exact[5:] = leaves
-    exact = exact_sums(PARENT, exact)
-    assert whole_numbers(PARENT, exact).tolist() == exact.tolist()

@@ -20,9 +20,8 @@ def uploaded(app, key, name, content):
 
 def bounded(app, page, bounds=BOUNDS):
     """The page with these sides of the area typed, where it asks for them."""
-    for side, value in zip(("west", "south", "east", "north"), bounds, strict=True):
-        if any(box.key == f"{page}.bounds.{side}" for box in app.number_input):
-            app.number_input(key=f"{page}.bounds.{side}").set_value(value)
+    if any(box.key == f"{page}.bounds" for box in app.text_input):
+        app.text_input(key=f"{page}.bounds").set_value(", ".join(map(str, bounds)))
     return app.run()
 
 

@@ -95,7 +95,7 @@ def test_no_user_passes_for_another(monkeypatch, email, sub, name):
         ({"look": "nobody"}, AUTH, "look: give a list"),
         ({"publish": "everyone"}, AUTH, "publish: give a list"),
         ({"owners": "ann@example.org"}, AUTH, "owners: give a list"),
-        ({"trust_email": "yes"}, AUTH, "trust_email: give a list"),
+        ({"trust_email": "yes"}, AUTH, "trust_email: true or false"),
         ("everyone", AUTH, "no table"),
         ({"look": "everyone"}, {}, "rules without a login"),
     ],

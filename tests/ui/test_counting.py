@@ -131,7 +131,7 @@ def test_kinds_and_values_are_declared_paid_for_and_made_again_by_the_command(tm
     app.session_state["publish.step"] = 3
     app.run()
     assert errors(app) == []
-    assert "Kind" in [each.label for each in app.get("button_group")]
+    assert "Kinds" in [each.label for each in app.selectbox]
 
 
 def test_of_several_sheets_one_is_chosen_and_named_in_the_command(tmp_path):
@@ -190,13 +190,13 @@ def test_of_several_layers_one_is_chosen_and_named_in_the_command(tmp_path):
 
 def test_areas_beyond_the_box_are_refused_and_hexagons_are_in_the_address():
     app = opened("explore")
-    app.number_input(key="explore.bounds.east").set_value(3.0)
+    app.text_input(key="explore.bounds").set_value("0 0 3 4")
     app.segmented_control(key="explore.public.upload").set_value("public").run()
     app.segmented_control(key="explore.counted").set_value("Areas").run()
     uploaded(app, "explore.areas.file", "wards.geojson", wards())
     for part in (app.main, app.sidebar):  # which a phone does not show
         assert "reaches out of the bounds" in part.error[0].value
-    app.number_input(key="explore.bounds.east").set_value(4.0).run()
+    app.text_input(key="explore.bounds").set_value("0 0 4 4").run()
     assert errors(app) == []
     assert metrics(app)["Exact total (public data)"] == "400"
     app.segmented_control(key="explore.counted").set_value("Hexagons").run()

@@ -14,7 +14,7 @@ DECK = "/maps/deck.js?1"
 
 def answer(path, newcomer=True):
     """Status, headers and text of a request."""
-    app = Starlette(routes=[pages("/maps/", DECK, HOME, lambda: newcomer)])
+    app = Starlette(routes=pages("/maps/", DECK, HOME, lambda: newcomer))
     path, _, query = path.partition("?")
     sent = answers(app, {}, method="GET", path=path, query_string=query.encode())
     body = b"".join(message.get("body", b"") for message in sent)

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 import dpviz
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render.numbers import percent_interval, with_noise
-from dpviz.ui.points import facts
+from dpviz.ui.pages import explore
 from dpviz.ui.shared.text import on_screen
 from tests.ui.files import uploaded
 from tests.ui.opening import metrics, named, opened_page, run_of_first_part, table, tables
@@ -36,7 +36,7 @@ def published_page(path):
     import dpviz
     from dpviz.ui.points.publication import published
     from dpviz.ui.points.source_form import PointSource
-    from dpviz.ui.shared.skeleton import Paid
+    from dpviz.ui.shared.account import Paid
     from dpviz.ui.shared.sources import NoRecords
 
     source = PointSource(data=NoRecords(), title="rides", key="rides")
@@ -98,7 +98,7 @@ def test_the_page_tells_kinds_apart_and_adds_up_values(path):
 
 def test_one_kind_is_chosen_on_the_page_or_by_the_address(path):
     app = opened(path, kind="bike")
-    choice = named(app.get("button_group"), "Kind")
+    choice = named(app.selectbox, "Kinds")
     assert choice.value == 1
     release = dpviz.read(path).of("bike")
     total = metrics(app)["Noisy total of bike"].replace(",", "")
@@ -116,10 +116,10 @@ def test_a_kind_that_is_chosen_on_the_map_is_that_of_the_totals_below_it(path, m
     """
     downloads = []
     monkeypatch.setattr(
-        facts, "release_details", lambda _prefix, release: downloads.append(release)
+        explore, "release_details", lambda _prefix, release: downloads.append(release)
     )
     app = opened(path)
-    named(app.get("button_group"), "Kind").set_value(2)
+    named(app.selectbox, "Kinds").set_value(2)
     run_of_first_part(app, monkeypatch)
     assert "Noisy total of walk" in metrics(app)
     assert "Noisy total" not in metrics(app)
@@ -160,18 +160,15 @@ def test_kinds_are_shown_together_and_compared(path):
     app = opened(path, kinds="leading")
     legend = app.session_state["explore.scene"][1].legend
     assert legend.title.startswith("Leading kind")
-    assert "kind" in app.dataframe[0].value  # a rectangle is answered for all kinds at once
-    named(app.get("button_group"), "Map of kinds").set_value("Share").run()
-    assert "Share of bike against all others" in metrics(app)
-    named(app.selectbox, "against").set_value("walk").run()
-    share = dpviz.read(path).share(RECT, "bike", ["walk"])
-    assert metrics(app)["Share of bike against walk"] == share_words(share)
-    assert app.query_params["kinds"] == "bike,walk"
-    for kinds in ("bike,walk", 'bike,"walk"'):
-        app = opened(path, kinds=kinds)
-        assert app.session_state["explore.scene"][1].legend.title == "Share of bike against walk"
-        assert not app.warning
-    app = opened(path, kinds="bike,wolf")
+    shares = table(app, "kind", "share")  # a rectangle is answered for all kinds at once
+    assert shares["share"][0] == share_words(dpviz.read(path).share(RECT, "bike"))
+    named(app.selectbox, "Kinds").set_value(5).run()
+    assert app.query_params["kinds"] == "bike"
+    for shown in (app, opened(path, kinds="bike")):
+        legend = shown.session_state["explore.scene"][1].legend
+        assert legend.title == "Share of bike against all others"
+        assert not shown.warning
+    app = opened(path, kinds="wolf")
     assert "asks for the kind 'wolf'" in app.warning[0].value
 
 
@@ -194,8 +191,8 @@ def test_kinds_of_a_window_in_time_are_shown_together_and_compared(tmp_path):
     app = opened(release.save(tmp_path / "r.parquet"), kinds="bike")
     assert app.session_state["explore.scene"][1].legend.title.startswith("Share of bike")
     words = share_words(release.share(RECT, "bike"))
-    assert metrics(app)["Share of bike against walk"] == words
-    named(app.get("button_group"), "Map of kinds").set_value("Leading kind").run()
+    assert table(app, "kind", "share")["share"][0] == words
+    named(app.selectbox, "Kinds").set_value(3).run()
     assert app.session_state["explore.scene"][1].legend.title.startswith("Leading kind")
 
 

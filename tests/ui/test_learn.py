@@ -4,9 +4,6 @@ from functools import partial
 
 import pytest
 
-from dpviz.evaluation.lesson import METRES, IsolatedRecord
-from dpviz.ui.lessons import grid, leaks
-from dpviz.ui.lessons.room import around, ratio_axis
 from dpviz.ui.lessons.turning import chapters
 from tests.ui.opening import opened_page, texts
 
@@ -83,8 +80,6 @@ def test_worlds_that_hardly_overlap_have_no_ratio_and_say_what_brings_one(draws)
     (message,) = (each.value for each in app.info if "A ratio needs" in each.value)
     assert message.endswith("lower ε." if draws > 1 else "draw more.")
     assert ("1 draw in each world" in texts(app)) == (draws == 1)
-    app = opened(chapter="neighbour", epsilon="10", at="releases:10")
-    assert any("lower ε, or publish less often" in each.value for each in app.info)
 
 
 @pytest.mark.parametrize(("epsilon", "sure"), [("1", "at most **73.1"), ("10", "all but certain")])
@@ -92,23 +87,3 @@ def test_no_bound_on_certainty_is_said_to_be_all_of_it(epsilon, sure):
     app = opened(chapter="neighbour", epsilon=epsilon)
     assert sure in texts(app)
     assert "100.0" not in texts(app)
-
-
-def test_limits_of_a_ratio_are_named_where_their_names_have_room():
-    values = [ratio_axis("ratio", 1 / e, e, [0.9, 1.1])["axis"]["values"] for e in (1.01, 2.7)]
-    assert values == [[1.0], [1 / 2.7, 1.0, 2.7]]
-
-
-def test_the_least_error_of_the_finest_grid_may_lie_beyond(monkeypatch):
-    assert "The least is at **128**." in texts(opened(chapter="grid", data="city-50k"))
-    monkeypatch.setattr(grid, "SIDES", (64, 128))
-    assert "The least is at **128**, or beyond." in texts(opened(chapter="grid", data="city-50k"))
-
-
-def test_what_leaks_is_seen_from_near():
-    """The map shows the neighbourhood of the rectangle, 320 metres wide, as the words beside it."""
-    square = (14.57, -23.844, 14.572, -23.844 + 200 / METRES)
-    isolated = IsolatedRecord(square, 1e-5, (8, 9), 1, (14.571, -23.843))
-    west, south, east, north = around(isolated, leaks.AROUND)
-    assert (east - west) / isolated.step == pytest.approx(320)
-    assert (north - south) * METRES == pytest.approx(320)

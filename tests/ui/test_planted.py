@@ -11,7 +11,6 @@ import numpy as np
 import dpviz
 from dpviz.ui.sequences.source import PLACES
 from dpviz.ui.sequences.view import MOVES, VIEWS
-from dpviz.ui.shared import account
 from tests.browser.test_secrets import INSIDE, LONELY, NAME, RECORDS, STRAY, encodings, secrets_in
 from tests.browser.test_secrets import SECRETS as PLANTED
 from tests.ui.files import bounded, uploaded, with_trips
@@ -134,7 +133,6 @@ def test_compare_shows_nothing_of_sensitive_records_and_all_of_public_ones():
 
 
 def test_nothing_of_kinds_values_and_areas_is_on_the_page(monkeypatch):
-    monkeypatch.setattr(account, "PAUSE", 0)  # between two payments, for a person's double click
     app = opened_upload("explore", 1)
     choices = {each.key: each for each in app.selectbox}
     for what, column in (("kinds", "mode"), ("values", "fare")):

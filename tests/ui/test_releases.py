@@ -1,7 +1,6 @@
 """Your releases: kept before they are seen, found again by another visit, opened in four ways."""
 
 import json
-import os
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,7 +10,6 @@ from streamlit.testing.v1 import AppTest
 
 import dpviz
 from dpviz.errors import ReleaseError
-from dpviz.files.writing import mark
 from dpviz.releases.points.region_file import read_regions
 from dpviz.releases.store import kind_in
 from dpviz.ui.points import share
@@ -45,11 +43,8 @@ def test_a_release_and_its_receipt_are_files_that_read_back(release):
     assert opened.count(opened.domain.bounds).count == release.count(release.domain.bounds).count
     assert stored.receipt["epsilon"] == 1.0
     assert sum(row["epsilon"] for row in stored.receipt["prices"]) <= 1.0 + 1e-12
-    with pytest.raises(ReleaseError, match="only its owner renames"):
-        Shelf().rename(stored.id, "user:another", "Cars")
-    Shelf().rename(stored.id, "here", "Bicycles 2026")
     (listed,) = Shelf().of("here")
-    assert listed.label == f"Bicycles 2026 · ε = 1 · {stored.at[:10]} {stored.at[11:16]} UTC"
+    assert listed.label == f"Bicycles · ε = 1 · {stored.at[:10]} {stored.at[11:16]} UTC"
     assert Shelf().of("user:another") == []
 
 
@@ -65,36 +60,19 @@ def test_a_release_is_removed_by_its_owner_alone_and_its_epsilon_stays_spent(sto
     assert [each.release for each in dpviz.Ledger().account("visits").spends] == [stored.id]
 
 
-def test_a_release_that_another_window_removed_is_renamed_in_vain_in_one_line(stored):
-    app = opened_page(data="city-50k")
-    Shelf().remove(stored.id, "here")
-    field = app.text_input(key=f"explore.side.mine.title.{stored.id}.Mine")
-    field.set_value("Bicycles").run()
-    assert "no such release here" in texts(app)
+def test_a_release_whose_file_is_lost_is_said_to_be(stored):
+    Shelf().path(stored.id).unlink()
+    with pytest.raises(ReleaseError, match=LOST):
+        Shelf().open(stored.id)
+    page = opened_page(data="city-50k")
+    assert LOST.partition(";")[0] in texts(page)
+    assert [each.disabled for each in page.button if each.label == "Open this release"] == [True]
 
 
 @pytest.mark.parametrize("name", ["../../etc/passwd", "", "0" * 31, "x" * 32, "0" * 32])
 def test_what_is_no_id_opens_nothing(name):
     with pytest.raises(ReleaseError, match="no such release here"):
         Shelf().open(name)
-
-
-def test_a_release_without_its_name_gets_it_and_one_that_is_lost_is_said_to_be(release, stored):
-    """A kill may come before the file is whole, and before it has its name."""
-    file = Shelf().path(stored.id)
-    hidden = file.replace(file.with_name(f".dpviz-{mark(file)}-0.parquet"))
-    with pytest.raises(ReleaseError, match="unless it is being written now"):
-        Shelf().open(stored.id)  # who has just written it gives it its name
-    os.utime(hidden, (0, 0))
-    assert Shelf().open(stored.id)[1].header == release.header
-    assert not hidden.exists()
-    assert [each.outcome for each in dpviz.Ledger().account("visits").spends] == ["released"]
-    file.unlink()
-    with pytest.raises(ReleaseError, match=LOST):
-        Shelf().open(stored.id)
-    page = opened_page(data="city-50k")
-    assert LOST.partition(";")[0] in texts(page)
-    assert [each.disabled for each in page.button if each.label == "Open this release"] == [True]
 
 
 def test_the_receipt_of_a_release_is_there_before_its_file(release, monkeypatch):
@@ -219,7 +197,7 @@ def test_the_address_of_a_file_s_release_names_nothing_else_and_f5_says_so(relea
     path = dpviz.save(release, tmp_path / "r.parquet")
     app = opened_page(data="city-50k", method="ugrid", epsilon="0.5").run()
     before = dict(app.query_params)
-    app.text_input(key="explore.open.path").set_value(str(path))
+    uploaded(app, "explore.open.file", "r.parquet", path.read_bytes())
     app.button(key="explore.open").click().run().run()
     assert set(app.query_params) <= {"release", "camera"}
     (gone,) = opened_page(**app.query_params).warning
@@ -301,7 +279,6 @@ def test_other_files_are_told_from_releases(tmp_path):
 @pytest.mark.parametrize(
     ("address", "headers", "expected"),
     [
-        ("127.0.0.1", {"Host": "127.0.0.1:8501"}, True),
         ("127.0.0.1", {"Host": "localhost:8501"}, True),
         ("0.0.0.0", {"Host": "127.0.0.1:8501"}, False),
         (None, {"Host": "localhost:8501"}, False),

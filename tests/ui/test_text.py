@@ -42,46 +42,6 @@ def test_no_page_renders_html_of_its_own():
         assert calls == (file.name == "steps.py"), file.name
 
 
-OLD_WORDS = (
-    "roll the noise",
-    "treat the records as",
-    "which ε gives",
-    "error against ε",
-    "queries of each",
-    "nodes used",
-    "cells used",
-    '"uniformity error',
-    "where ε goes",
-    "rectangle by numbers",
-    "districts from a file",
-    "no total",
-    "what for (",
-    "forget them",
-    "pay and publish",
-    "stand-in",
-    "public rectangle",
-    "trajector",
-    "drowned",
-    "costs nothing: ",
-    "simulated noise, as large as",
-    "explore a private map",
-    "under 2 sd",
-    "negative noisy count",
-    "plan another release",
-    "total ε for this",
-    "left out (",
-    "whatever happens",
-    "ledger holds the price",
-    "why depth costs",
-    "where people go next · ",
-)
-
-
-def test_a_word_that_the_screen_gave_up_does_not_come_back():
-    texts = {file.name: file.read_text().lower() for file in UI.rglob("*.py")}
-    assert [(word, name) for name in texts for word in OLD_WORDS if word in texts[name]] == []
-
-
 NO_TEXT = re.compile(r"bbox=\S+|width:100%|±5%|at 95%|from 50% to 99\.9%|below 100%|NO_BREAK}%")
 """Addresses, style, the grammar of wishes, which one types without a space, and a space by name."""
 

@@ -11,10 +11,8 @@ from pathlib import Path
 import geopandas
 import pandas as pd
 import pytest
-import shapely
 
 import dpviz
-from dpviz.releases.points.region_file import read_regions
 from dpviz.ui.shared import uploads
 
 DOMAIN = dpviz.Domain.from_bounds([10.0, 50.0, 12.0, 51.0])
@@ -83,15 +81,6 @@ def test_an_ending_that_is_none_never_becomes_part_of_a_path(name, tmp_path):
     path = uploads.upload_path("place", file)
     assert path.name == "place"
     assert len(uploads.upload_columns(path)) == 2
-
-
-def test_districts_of_a_geopackage_are_read_from_memory(tmp_path):
-    frame = geopandas.GeoDataFrame(
-        {"name": ["a"]}, geometry=[shapely.box(10.2, 50.2, 10.8, 50.8)], crs="EPSG:4326"
-    )
-    frame.to_file(tmp_path / "districts.gpkg")
-    path = uploads.upload_path("place", Uploaded(tmp_path / "districts.gpkg"))
-    assert read_regions(path, DOMAIN).names == ("a",)
 
 
 def test_only_this_user_may_look(tmp_path, folder):

@@ -152,23 +152,9 @@ class CellTree:
             lo=lo, hi=hi, parent=self.parent, count=count, variance=variance
         )
 
-    def with_leaf_counts(
-        self, noise: Noise, budget: Budget, *, shrink: bool = False, slopes: bool = False
-    ) -> Decomposition:
-        """All that is left of the budget on the leaves; an inner count is the sum of its leaves.
-
-        Args:
-            noise: where noise comes from.
-            budget: what pays.
-            shrink: non-negative, shrunk estimates inside their parents' totals.
-            slopes: a density inside the leaves that follows their neighbours, as sub-cells.
-        """
-        parent = self.parent
-        sums = leaf_sums(parent, self.counts(), budget, noise)
-        if shrink or slopes:
-            sums = (drawn if shrink else downward)(parent, *sums)
-        nodes = self.decomposition(*sums)
-        return refine(nodes) if slopes else nodes
+    def with_leaf_counts(self, noise: Noise, budget: Budget) -> Decomposition:
+        """All that is left of the budget on the leaves; an inner count is the sum of its leaves."""
+        return self.decomposition(*leaf_sums(self.parent, self.counts(), budget, noise))
 
 
 @dataclass(frozen=True, kw_only=True)

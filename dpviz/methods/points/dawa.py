@@ -70,7 +70,6 @@ class Dawa(PointMethod):
     tiny: ClassVar[dict[str, object]] = {
         "log_cells": 2,
         "workload": 5,
-        "shrink": False,
         "slopes": False,
     }
     advice: ClassVar[str] = "Where unbiased counts are needed: shrinkage trades bias for variance."
@@ -93,7 +92,6 @@ class Dawa(PointMethod):
         "First stage: with its proof, or as published (NOT PRIVATE)",
         choices=("proven", "published"),
     )
-    shrink: bool = parameter(True, "Non-negative, shrunk counts inside their parents' totals")
     slopes: bool = parameter(True, "Sloped density inside the buckets (2-D)")
 
     @property
@@ -131,7 +129,7 @@ class Dawa(PointMethod):
             count, variance = least_squares(tree.parent, *counts_at(noise, second, exact, rate))
             return Decomposition(tree.lo, tree.hi, tree.parent, count, variance)
         levels = power * (domain.dims if domain.dims >= MANY else 1)
-        ladder = LadderTree(max_depth=levels, shrink=self.shrink, slopes=self.slopes, sharing=False)
+        ladder = LadderTree(max_depth=levels, slopes=self.slopes, sharing=False)
         cells, count, paid, doubts = ladder.grown(index, first, noise)
         rate, of_leaf = node_rates(ladder_buckets(cells), low, high, second.epsilon)
         again, spread = counts_at(noise, second, cells.counts(), rate)

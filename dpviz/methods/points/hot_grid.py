@@ -10,7 +10,7 @@ import numpy as np
 
 from dpviz.methods.points.base import parameter, register
 from dpviz.methods.points.cell_tree import CellTree, rate_variances
-from dpviz.methods.points.ladder_tree import Ladder, cell_counts, unspent
+from dpviz.methods.points.ladder_tree import Ladder, unspent
 from dpviz.private.budget import DISJOINT, Budget
 from dpviz.private.index import PointIndex
 from dpviz.private.mechanisms.noise import Noise, geometric, geometric_variance
@@ -234,7 +234,10 @@ def in_full_cells(index: PointIndex, level: int, full: int) -> int:
         level: 4^level cells.
         full: from 1 to 2^31.
     """
-    held = cell_counts(index, level)
+    codes, cumulative = index.runs
+    cells = codes >> np.uint64(2 * (index.domain.bits - level))
+    last = np.append(cells[1:] != cells[:-1], True)[: len(cells)]
+    held = np.diff(cumulative[1:][last], prepend=0)
     few = np.minimum(held, full)
     return int(np.where(held < full, few * few // full, held).sum())
 

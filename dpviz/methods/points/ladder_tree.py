@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpviz.methods.points.base import parameter, register
 from dpviz.methods.points.cell_tree import PLANE, CellTree, ShrunkTree, path_part, rate_variances
-from dpviz.methods.points.levels import highest
-from dpviz.private.budget import DISJOINT, Budget, Share
+from dpviz.private.budget import Budget, Share
 from dpviz.private.index import PointIndex
-from dpviz.private.mechanisms.noise import Noise, geometric, nested_at
+from dpviz.private.mechanisms.noise import Noise, nested_at
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.lattice import Float, Int
 from dpviz.trees.sharing import shared
@@ -65,21 +64,6 @@ BELOW = 1.0 - 2.0**-52
 
 LEAST = 2.0**-30
 """A path with less than this left stops: no count can be measured with it."""
-
-EVEN = 0.55
-"""Records lie evenly where so many of n are left when no cell may hold more than its even part."""
-
-ON_EVEN: dict[str, Any] = {"c": 4.0, "kappa": 2.0, "first": 0.25, "looks": 1}
-"""Parameters where records lie evenly: cells are first looked at well, and leaves are larger."""
-
-COUNT = 0.2
-"""The record count costs so much of what the question may cost."""
-
-SHARP = 0.005
-"""The question costs no more than noise of this share of n does."""
-
-MANY_RECORDS = 8000.0
-"""Least n·ε at which the question is asked: smaller trees that begin so finely are too high."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -256,21 +240,6 @@ class LadderTree(Ladder):
     transcript, and each node leaves B − r_k, rounded down, to the next: r + … + B ≤ ε for every
     transcript, exactly (adaptive composition). All later steps are post-processing.
 
-    Where records lie evenly, looks above the level that a flat grid would have decide nothing. So
-    with ``even`` > 0, in the plane, :data:`COUNT`·``even``·ε is paid first for a noisy n; and where
-    nε is :data:`MANY_RECORDS` or more, p = min(``even``·ε, 1/(:data:`SHARP`·n)), or 2^−30 where n
-    is so large, for one question: how many records are left if no cell of level L may hold more
-    than t? L = round(1 + ¼ log₂(nε)) and t = ⌈n/4^L⌉ are functions of the noisy n. What is missing
-    is how far their distribution is from an even one, in total variation. If :data:`EVEN`·n are
-    left and 1/p more, all cells of level L are looked at first, with the parameters
-    :data:`ON_EVEN`; else the tree is as above.
-
-    Privacy of that: p, L and t are functions of a count that is paid for. A record is in one cell
-    of level L, and one record more moves that cell's min(w, t) by 0 or 1: sensitivity 1, and p
-    pays for it. The theorem above holds for a tree that begins with all cells of a level that is a
-    function of what was paid for, with what is left of ε in place of ε: a record is in one of
-    these, and its path begins there. The prices add up to ε (adaptive composition).
-
     Looks that decided weigh less in estimates of large nodes, which no decision pushes up then:
     :func:`~dpviz.trees.shrinkage.estimated`.
 
@@ -288,28 +257,17 @@ class LadderTree(Ladder):
     name: ClassVar[str] = "ladder_tree"
     title: ClassVar[str] = "Ladder tree (ours)"
 
-    even: float = parameter(
-        0.0, "Share of ε, at most, of asking whether records lie evenly (2-D)", 0, 0.1
-    )
     sharing: bool = parameter(True, "Less for children whose own estimate is low (2-D)")
 
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
         """See the class."""
-        level = 0
-        if index.domain.dims == PLANE and COUNT * self.even * budget.epsilon > LEAST:
-            price = COUNT * self.even * budget.epsilon
-            share = budget.spend(price, "record count", mechanism="geometric", why=DISJOINT)
-            total = float(geometric(noise, share, [index.total])[0][0])
-            if total * budget.epsilon >= MANY_RECORDS:
-                level = self.even_level(index, budget, noise, total)
         share = budget.spend(
             budget.left,
             "measured path",
             mechanism="nested geometric",
             theorem="ladder (docstring): the rates of a path add up to this share",
         )
-        rule = replace(self, **ON_EVEN) if level else self
-        tree, noisy, paid, doubts = rule.grown(index, share, noise, level)
+        tree, noisy, paid, doubts = self.grown(index, share, noise)
         return self.finish(tree, noisy, rate_variances(paid), doubts)
 
     def improved(self, nodes: Decomposition, raw: tuple[Float, Float]) -> Decomposition:
@@ -317,55 +275,6 @@ class LadderTree(Ladder):
         if self.sharing and self.shrink and nodes.dims == PLANE:
             return nodes.replace(count=shared(nodes, raw))
         return nodes
-
-    def even_level(self, index: PointIndex, budget: Budget, noise: Noise, total: float) -> int:
-        """The first level that is looked at: see the class. 0 where records do not lie evenly.
-
-        Args:
-            index: the records, in the plane.
-            budget: pays for the question.
-            noise: the source of randomness.
-            total: noisy number of records.
-        """
-        price = min(self.even * budget.epsilon, max(1.0 / (SHARP * total), LEAST))
-        level = round(1 + math.log2(max(total * budget.epsilon, 1.0)) / 4)
-        level = min(level, highest(PLANE), self.cap(CellTree(index, PLANE)))
-        share = budget.spend(
-            price,
-            f"records within even parts of level {level}",
-            mechanism="geometric",
-            why="a record is in one cell and moves what it adds by at most 1",
-        )
-        part = max(math.ceil(total / 4.0**level), 1)
-        seen, _ = geometric(noise, share, [within_parts(index, level, part)])
-        # One noise scale more, so that where noise decides it is for the root.
-        return level if seen[0] >= EVEN * total + 1 / price else 0
-
-
-def cell_counts(index: PointIndex, level: int) -> Int:
-    """Records in the cells of a level that hold any: private.
-
-    Args:
-        index: the records, in two dimensions.
-        level: 4^level cells.
-    """
-    codes, cumulative = index.runs
-    cells = codes >> np.uint64(2 * (index.domain.bits - level))
-    last = np.append(cells[1:] != cells[:-1], True)[: len(cells)]
-    return np.asarray(np.diff(cumulative[1:][last], prepend=0))
-
-
-def within_parts(index: PointIndex, level: int, part: int) -> int:
-    """Number of records left if each cell of a level keeps at most ``part`` of its own.
-
-    One record more or less moves it by at most 1. Private.
-
-    Args:
-        index: the records, in two dimensions.
-        level: 4^level cells.
-        part: 1 or more.
-    """
-    return int(np.minimum(cell_counts(index, level), part).sum())
 
 
 def unspent(left: Float, rate: Float) -> Float:

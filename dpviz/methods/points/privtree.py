@@ -20,9 +20,6 @@ from dpviz.private.mechanisms.noise import Noise, bernoulli, biased_laplace
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.lattice import Float, Int
 
-MARGIN = 1e-9
-"""Relative; against rounding in λ and in the probabilities of the bits."""
-
 
 @register
 @dataclass(frozen=True, kw_only=True)
@@ -62,13 +59,6 @@ class PrivTree(PointMethod):
         4,
         optional=True,
     )
-    accounting: str = parameter(
-        "paper",
-        "Constant of the proof: the paper's, a tighter closed form, or the exact supremum",
-        choices=("paper", "tight", "exact"),
-    )
-    shrink: bool = parameter(False, "Non-negative, shrunk counts inside their parents' totals")
-    slopes: bool = parameter(False, "Sloped density inside the leaves (2-D)")
     max_depth: int = parameter(52, "Public cap on the depth", 1, 60)
 
     def check(self, domain: Domain) -> None:
@@ -96,7 +86,7 @@ class PrivTree(PointMethod):
 
         tree = CellTree(index, axes)
         tree.grow(split, self.max_depth)
-        return tree.with_leaf_counts(noise, budget, shrink=self.shrink, slopes=self.slopes)
+        return tree.with_leaf_counts(noise, budget)
 
     def structure(self, epsilon: float, dims: int) -> Structure:
         """The split decisions, for the audit's exact calculation."""
@@ -111,51 +101,5 @@ class PrivTree(PointMethod):
         return no_split(counts, depth, scale, bias, self.threshold)
 
     def scale(self, epsilon_tree: float, fanout: int) -> float:
-        """λ: the noise scale of a split decision that makes the tree ε_tree-DP.
-
-        The two constants without slack of their own are taken for ε_tree(1 − MARGIN).
-        """
-        if self.accounting == "paper":
-            return split_scale(fanout, 1.0, epsilon_tree)
-        if self.accounting == "tight":
-            return tight_constant(fanout) / (epsilon_tree * (1.0 - MARGIN))
-        epsilon_tree *= 1.0 - MARGIN
-        low, high = 0.01 / epsilon_tree, tight_constant(fanout) / epsilon_tree
-        while low < (middle := 0.5 * (low + high)) < high:
-            if exact_loss(middle, fanout) <= epsilon_tree:
-                high = middle
-            else:
-                low = middle
-        return high
-
-
-def tight_constant(fanout: int) -> float:
-    """C with loss ≤ C/λ for every bias λ·ln β > 0: 1 + Σ_{j≥0} 1/(2βʲ − 1).
-
-    The derivative of the log split probability is 1/λ on the clamp's flank and
-    1/(λ(2e^{s/λ} − 1)) above it; arguments along a path are at least the bias apart.
-
-    >>> [round(tight_constant(fanout), 4) for fanout in (2, 4, 8, 16)]
-    [2.6067, 2.1856, 2.0757, 2.0343]
-    """
-    return 1.0 + math.fsum(1.0 / (2.0 * float(fanout) ** j - 1.0) for j in range(60))
-
-
-def exact_loss(scale: float, fanout: int) -> float:
-    """The exact supremum of the tree's privacy loss at noise scale λ and bias δ = λ·ln β.
-
-    With F(s) = ln(1 − e^{−s/λ}/2), w = ⌊1/δ⌋ and r = 1 − wδ: w·ln(2e^{δ/λ}) + r/λ +
-    Σ_{j≥0} [F(r + jδ) − F(jδ)].
-
-    >>> round(exact_loss(7 / 3, 4), 3)  # of ε_tree = 1, at the paper's λ
-    0.791
-    """
-    bias = scale * math.log(fanout)
-    whole = math.floor(1.0 / bias)
-    rest = 1.0 - whole * bias
-
-    def log_split(distance: float) -> float:
-        return math.log1p(-0.5 * math.exp(-distance / scale))
-
-    steps = (log_split(rest + j * bias) - log_split(j * bias) for j in range(200))
-    return whole * math.log(2.0 * fanout) + rest / scale + math.fsum(steps)
+        """λ: the noise scale of a split decision that makes the tree ε_tree-DP."""
+        return split_scale(fanout, 1.0, epsilon_tree)

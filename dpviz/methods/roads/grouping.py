@@ -11,8 +11,7 @@ from dpviz.methods.roads.base import Measured, RoadMethod, RoadTask, parameter, 
 from dpviz.private.mechanisms.noise import geometric
 from dpviz.private.roads import sampled_visits, truncated, visits
 from dpviz.roads.decompose import Subdomains
-from dpviz.roads.estimates import consistent
-from dpviz.roads.forest import grouped
+from dpviz.roads.forest import consistent, grouped
 
 
 @register

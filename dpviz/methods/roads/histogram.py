@@ -24,12 +24,9 @@ from dpviz.private.mechanisms.noise import geometric
 from dpviz.private.roads import truncated, visits
 from dpviz.roads import trees
 from dpviz.roads.decompose import Subdomains, min_cut, random_pairs, separate
-from dpviz.roads.estimates import consistent
-from dpviz.roads.forest import Forest, flat
+from dpviz.roads.forest import Forest, consistent, flat
 from dpviz.roads.graph import RoadGraph
 from dpviz.roads.paths import Paths
-from dpviz.roads.smoothing import neighbours, smoothed
-from dpviz.trees.decomposition import Decomposition
 
 QUANTILE_SHARE = 0.05
 """Part of ε for a private quantile of the lengths, as in the paper."""
@@ -87,12 +84,6 @@ class EventHistogram(RoadMethod):
     presets: ClassVar[dict[str, dict[str, Any]]] = {
         "dwork": {"truncation": "off", "decomposition": "edges", "index": "flat"},
         "basic": {"truncation": "workload", "decomposition": "edges", "index": "flat"},
-        "streets": {
-            "truncation": "workload",
-            "decomposition": "edges",
-            "index": "flat",
-            "smoothing": "streets",
-        },
         "basic-paper": {"truncation": "paper", "decomposition": "edges", "index": "flat"},
         "random": {"truncation": "workload", "decomposition": "random", "index": "opt"},
         "boost": {"truncation": "workload", "decomposition": "min", "index": "boost"},
@@ -139,20 +130,6 @@ class EventHistogram(RoadMethod):
         "or flat",
         choices=tuple(INDEXES),
     )
-    smoothing: str = parameter(
-        "off",
-        "After the noise: off, or towards the counts of neighbouring streets as far as it helps "
-        "the workload (every edge on its own only)",
-        choices=("off", "streets"),
-    )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.smoothing == "streets" and (self.decomposition, self.index) != ("edges", "flat"):
-            raise ParameterError(
-                f"event-histogram: smoothing=streets with decomposition={self.decomposition} and "
-                f"index={self.index}: it needs decomposition=edges and index=flat"
-            )
 
     @classmethod
     def preset(cls, name: str) -> dict[str, Any] | None:
@@ -205,9 +182,6 @@ class EventHistogram(RoadMethod):
             estimate[part], variance[part] = geometric(noise, share, counts[part], scale)
         extra["limit"] = limit
         nodes = consistent(forest, estimate, variance)
-        if self.smoothing == "streets":
-            retained = float(extra.get("kept", 1.0))
-            nodes, extra["smoothing"] = _along_streets(task, forest, nodes, retained)
         return Measured(forest.domains, nodes, variance, extra)
 
     def forest(self, task: RoadTask) -> Forest:
@@ -248,21 +222,6 @@ class EventHistogram(RoadMethod):
             why="sensitivity 1 of a rank",
         )
         return private_quantile(task.noise, share, task.trips.length, cap, self.quantile)
-
-
-def _along_streets(
-    task: RoadTask, forest: Forest, nodes: Decomposition, retained: float
-) -> tuple[Decomposition, float]:
-    """Smoothed counts of single edges, and how far they went: post-processing.
-
-    Variances stay those of the noise that was drawn: of what smoothing changes none is claimed.
-    """
-    near = task.graph.remembered("neighbours", lambda: neighbours(task.graph))
-    edge = forest.domains.order[nodes.lo[:, 0]]
-    noisy = np.empty(len(edge))
-    noisy[edge] = nodes.count
-    counts, share = smoothed(noisy, float(nodes.variance[0]), near, task.workload, retained)
-    return nodes.replace(count=counts[edge]), round(share, 4)
 
 
 def _planned(graph: RoadGraph, workload: Paths, decomposition: str, index: str) -> Forest:

@@ -9,8 +9,7 @@ from dpviz.methods.roads.base import PAPER, Measured, RoadMethod, RoadTask, regi
 from dpviz.private.mechanisms.noise import geometric
 from dpviz.private.roads import normalised_visits
 from dpviz.roads.decompose import separate
-from dpviz.roads.estimates import consistent
-from dpviz.roads.forest import flat
+from dpviz.roads.forest import consistent, flat
 
 UNIT = 5040
 """Weight of one trip in integer steps: divisible by 1 … 10, so that short trips lose nothing."""

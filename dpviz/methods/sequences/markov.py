@@ -32,8 +32,12 @@ MANY = 32
 LEAST = 1e-300
 """Instead of a divisor of 0."""
 
-LEAST_SHARE = 1e-3
-"""A smaller ``root_share`` buys nothing, and none is spent."""
+# Constants of large alphabets: assets/results/sequences.md, "Large alphabets".
+ROOT_SHARE = 0.2
+"""Share of the counts' ε for single symbols."""
+
+PRIOR = 3.0
+"""Noise scales that the shares of the next shorter context weigh."""
 
 SINGLE = "each event has one next symbol, so sensitivity l_top"
 
@@ -63,12 +67,12 @@ class Markov(SequenceMethod):
     out by its noisy splits alone, so nothing more is paid. Do not use it for alphabets above a few
     hundred symbols.
 
-    Over 32 symbols or more, the root's counts are measured beside the leaves, with ``root_share``
+    Over 32 symbols or more, the root's counts are measured beside the leaves, with ``ROOT_SHARE``
     of ε₂: every event is in one of them, so their sensitivity is l_top too, and the rates add up to
     ε₂. The sum of |I| + 1 leaves or more alone would have all their noise in it. By weighted least
     squares both are one estimate, and the leaves share the difference. There, last, a context's
     shares are mixed with those of the context without its oldest symbol, which weigh as much as
-    ``prior`` noise scales (times the root of the leaves below it): a context of few records else
+    ``PRIOR`` noise scales (times the root of the leaves below it): a context of few records else
     keeps the one symbol whose noise was highest, and if that is its own last one, runs of it
     without end come before all real strings.
 
@@ -99,28 +103,12 @@ class Markov(SequenceMethod):
         "Negative counts: spread over the rest of the context, or cut off as in the paper",
         choices=("simplex", "clip"),
     )
-    root_share: float | None = parameter(
-        None,
-        "Share of the counts' ε for single symbols; 0.2 over 32 symbols or more, else 0",
-        0,
-        0.9,
-        optional=True,
-    )
-    prior: float | None = parameter(
-        None,
-        "Noise scales that the shares of the next shorter context weigh; 3 of 32 symbols or more, "
-        "else 0",
-        0,
-        100,
-        optional=True,
-    )
     mask: bool = parameter(True, "Steps that the alphabet forbids get no count (post-processing)")
 
     def build(self, task: SequenceTask) -> ContextTree:
         """See the class."""
         size = len(task.alphabet)
         width = size + 1
-        root_share, prior = self.for_many(size)
         share = self.tree_share or 1.0 / width
         first = task.budget.spend(
             share * task.budget.epsilon, "contexts", mechanism="split decisions", theorem=THEOREM
@@ -140,9 +128,9 @@ class Markov(SequenceMethod):
         events = events_of(task.sequences, size, self.l_top)
         first_child, exact = grown(events, size, split, self.max_depth)
         single = None
-        if root_share > 0:
+        if size >= MANY:
             root = task.budget.spend(
-                root_share * task.budget.left,
+                ROOT_SHARE * task.budget.left,
                 "single symbols",
                 mechanism="geometric",
                 theorem=SINGLE,
@@ -163,19 +151,12 @@ class Markov(SequenceMethod):
             spread=spread,
             single=single,
         )
-        if prior > 0:
+        if size >= MANY:
             allowed = allowed_after(follows, first_child, size)
-            weight = prior * self.l_top / second.epsilon
+            weight = PRIOR * self.l_top / second.epsilon
             counts = drawn_to_shorter(counts, first_child, allowed, weight)
         beside = None if single is None else single[1]
         return ContextTree(first_child, counts, variance, follows, beside)
-
-    def for_many(self, size: int) -> tuple[float, float]:
-        """``root_share`` and ``prior`` over ``size`` symbols: given, or by a public rule."""
-        given = self.root_share, self.prior
-        usual = (0.2, 3.0) if size >= MANY else (0.0, 0.0)
-        share, prior = (u if g is None else g for g, u in zip(given, usual, strict=True))
-        return share if share >= LEAST_SHARE else 0.0, prior
 
     def structure(self, epsilon: float, size: int) -> Structure:
         """A sequence moves the scores of a path by l_top at most, where all its events are."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 import unicodedata
 import uuid
 from collections.abc import Iterator, Sequence
@@ -15,7 +14,7 @@ from typing import Any
 
 from dpviz.errors import BudgetError, LedgerError
 from dpviz.private.ledger import chain
-from dpviz.private.ledger.chain import Head, seal, seal_path, sealed
+from dpviz.private.ledger.chain import seal, seal_path, sealed
 from dpviz.private.ledger.entries import (
     NEIGHBOURS,
     Account,
@@ -58,25 +57,26 @@ class Ledger:
             dataset: any spelling of its name.
         """
         key, empty = account_key(dataset), Balance(checked_name(dataset))
-        rows = self._rows()
-        return balances(rows, {key}).get(key, empty).account(_outcomes(rows))
+        with self._opened() as (rows, _):
+            return balances(rows, {key}).get(key, empty).account(_outcomes(rows))
 
     def accounts(self) -> tuple[Account, ...]:
         """All data sets, by name."""
-        rows = self._rows()
-        outcomes = _outcomes(rows)
-        return tuple(each.account(outcomes) for _, each in sorted(balances(rows).items()))
+        with self._opened() as (rows, _):
+            outcomes = _outcomes(rows)
+            return tuple(each.account(outcomes) for _, each in sorted(balances(rows).items()))
 
     def sensitive(self, names: Sequence[str]) -> tuple[str, ...]:
         """Those of the names that are known as sensitive: with a total, or with a spend."""
         keys = {name: account_key(name) for name in names}
-        matches = balances(self._rows(), keys.values())
+        with self._opened() as (rows, _):
+            matches = balances(rows, keys.values())
         known = {key for key, each in matches.items() if each.sensitive}
         return tuple(name for name, key in keys.items() if key in known)
 
     def declare_public(self, names: Sequence[str]) -> None:
         """Record that their owner declares these data public after all."""
-        with self._writing() as (_, add):
+        with self._opened(write=True) as (_, add):
             for name in names:
                 add("public", account=account_key(name), name=checked_name(name))
 
@@ -88,7 +88,7 @@ class Ledger:
         """
         name, key = checked_name(dataset), account_key(dataset)
         total, total_delta = amount(epsilon, "epsilon"), probability(delta)
-        with self._writing() as (rows, add):
+        with self._opened(write=True) as (rows, add):
             before = balances(rows, {key}).get(key, Balance(name))
             if before.total is not None:
                 raise BudgetError(
@@ -144,16 +144,16 @@ class Ledger:
         if not names:
             raise BudgetError("no data set: name the one that pays")
         release = release or new_release()
-        price = {"epsilon": amount(epsilon, "epsilon"), "delta": probability(delta)}
         texts = {"what": what, "purpose": purpose, "unit": unit, "release": release}
         for field, text in texts.items():
             _require_line(field, text)
+        price = {"epsilon": amount(epsilon, "epsilon"), "delta": probability(delta)}
         bought = {**price, **texts, "neighbours": neighbours}
         payers = {account_key(name): checked_name(name) for name in reversed(names)}
-        with self._writing() as (rows, add):
+        with self._opened(write=True) as (rows, add):
             accounts = balances(rows, payers)
             for key, name in reversed(payers.items()):
-                entry = Entry(kind="spend", at=_now(), account=key, name=name, **bought)
+                entry = Entry(kind="spend", at="", **bought)
                 accounts.get(key, Balance(name)).require_room(entry)
                 add("spend", account=key, name=name, **bought)
         return release
@@ -169,14 +169,15 @@ class Ledger:
             lost: it was made, and could not be written anywhere.
         """
         outcome = "failed" if failed else "lost" if lost else "released"
-        with suppress(LedgerError), self._writing() as (rows, add):
+        with suppress(LedgerError), self._opened(write=True) as (rows, add):
             before = _outcome(rows, release)
             if before == "paid" or (lost and before == "released"):
                 add("outcome", release=release, outcome=outcome)
 
     def outcome(self, release: str) -> str | None:
         """The outcome of a build that was paid for, ``paid`` until it is known; None of others."""
-        return _outcome(self._rows(), release)
+        with self._opened() as (rows, _):
+            return _outcome(rows, release)
 
     def verify(self, *, accept: bool = False) -> int:
         """Check every page and entry, and the seal.
@@ -200,29 +201,27 @@ class Ledger:
                 return 0
             if db.execute("PRAGMA integrity_check(1)").fetchone()[0] != b"ok":
                 raise DamageError("integrity check failed")
-            _, head = chain.checked_entries(db, None if accept else before)
-            if accept and before is not None and before.id and before != _head_at(db, before.id):
+            try:
+                _, head = chain.checked_entries(db, before)
+            except DamageError:
+                if not accept or before is None:
+                    raise
+                _, head = chain.checked_entries(db, None)  # its own chain must hold all the same
                 what = f"in place of {before.id} {before.hash}"
                 head = chain.append(db, head, Entry(kind="accepted", at=_now(), what=what))
         seal(path, head, back=accept)
         return head.id
 
-    def _rows(self) -> list[Entry]:
-        """All entries, checked; none where there is no ledger yet."""
-        path = self.path
-        with opened(path) as db:
-            if db is None:
-                return []
-            rows, head = chain.checked_entries(db, sealed(path))
-        seal(path, head)
-        return rows
-
     @contextmanager
-    def _writing(self) -> Iterator[tuple[list[Entry], Any]]:
-        """All entries in an exclusive transaction, and a function that adds one."""
+    def _opened(self, *, write: bool = False) -> Iterator[tuple[list[Entry], Any]]:
+        """All entries, checked, in a transaction; to write, it is exclusive, and there is a
+        function that adds one.
+        """
         path = self.path
-        with opened(path, write=True) as db:
-            assert db is not None
+        with opened(path, write=write) as db:
+            if db is None:  # no ledger yet
+                yield [], None
+                return
             rows, head = chain.checked_entries(db, sealed(path))
 
             def add(kind: str, **fields: str) -> None:
@@ -246,11 +245,6 @@ def _outcomes(rows: Sequence[Entry]) -> dict[str, str]:
 def _outcome(rows: Sequence[Entry], release: str) -> str | None:
     paid = any(entry.kind == "spend" and entry.release == release for entry in rows)
     return _outcomes(rows).get(release, "paid") if paid else None
-
-
-def _head_at(db: sqlite3.Connection, number: int) -> Head | None:
-    row = db.execute("SELECT hash FROM entry WHERE id = ?", (number,)).fetchone()
-    return None if row is None else Head(number, row[0].decode())
 
 
 def _require_line(field: str, text: Any) -> None:

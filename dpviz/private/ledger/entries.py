@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from dpviz.checks import as_number
 from dpviz.errors import BudgetError
 
 NEIGHBOURS = {"add-remove": 1, "replace": 2}
@@ -87,13 +88,23 @@ class Entry:
     def charged(self) -> Fraction:
         """The ε that a price counts for adding or removing one unit.
 
-        To replace a unit is to remove one and to add another, and every driver here buys it so: at
-        half the ε, or for twice the sensitivity, of each of the two steps. So a price to replace,
-        ε, is ε/2 to add or remove. (That is a fact about these mechanisms: a method that only held
-        the number of units fixed would promise nothing about adding one, and must never be entered
-        as "replace".)
+        To replace a unit is to remove one and to add another, and every driver here buys it so, at
+        half the ε for each step. A method that only held the number of units fixed would promise
+        nothing about adding one, and must never be entered as "replace".
         """
         return Fraction(self.epsilon) / NEIGHBOURS[self.neighbours]
+
+    def spend(self, dataset: str, outcomes: dict[str, str]) -> Spend:
+        """A spend in plain numbers, of an account of this name."""
+        plain = ("what", "unit", "at", "purpose", "release", "neighbours")
+        return Spend(
+            dataset=dataset,
+            epsilon=float(self.epsilon),
+            delta=float(self.delta),
+            charged=float(self.charged),
+            outcome=outcomes.get(self.release, "paid"),
+            **{name: getattr(self, name) for name in plain},
+        )
 
     def body(self) -> str:
         """The text that is written and hashed."""
@@ -162,33 +173,22 @@ class Balance:
 
     def account(self, outcomes: dict[str, str]) -> Account:
         """The account in plain numbers, with the outcomes of its releases."""
-        total, delta = self.total, self.total_delta
+        sums = (self.total, self.spent), (self.total_delta, self.spent_delta)
+        (total, left), (total_delta, left_delta) = (
+            (None, None) if whole is None else (float(whole), float(whole - spent))
+            for whole, spent in sums
+        )
         return Account(
             dataset=self.name,
-            total=None if total is None else float(total),
-            total_delta=None if delta is None else float(delta),
+            total=total,
+            total_delta=total_delta,
             spent=float(self.spent),
             spent_delta=float(self.spent_delta),
-            left=None if total is None else float(total - self.spent),
-            left_delta=None if delta is None else float(delta - self.spent_delta),
-            spends=tuple(self._spend(each, outcomes) for each in self.spends),
+            left=left,
+            left_delta=left_delta,
+            spends=tuple(each.spend(self.name, outcomes) for each in self.spends),
             relation=f"add or remove {self.unit or 'one privacy unit'}",
             public=self.public,
-        )
-
-    def _spend(self, entry: Entry, outcomes: dict[str, str]) -> Spend:
-        return Spend(
-            dataset=self.name,
-            what=entry.what,
-            unit=entry.unit,
-            epsilon=float(entry.epsilon),
-            delta=float(entry.delta),
-            at=entry.at,
-            purpose=entry.purpose,
-            release=entry.release,
-            outcome=outcomes.get(entry.release, "paid"),
-            neighbours=entry.neighbours,
-            charged=float(entry.charged),
         )
 
 
@@ -207,7 +207,7 @@ def amount(value: Any, name: str) -> str:
     Raises:
         BudgetError: no number, not positive, or not finite.
     """
-    number = _number(value)
+    number = as_number(value)
     if not (math.isfinite(number) and number > 0):
         raise BudgetError(f"{name}={value!r:.60}: give a positive, finite number such as 1")
     return repr(number)
@@ -219,14 +219,7 @@ def probability(value: Any) -> str:
     Raises:
         BudgetError: no number from 0 to below 1.
     """
-    number = _number(value)
+    number = as_number(value)
     if not 0 <= number < 1:
         raise BudgetError(f"delta={value!r:.60}: give a number from 0 to below 1, such as 1e-6")
     return repr(number)
-
-
-def _number(value: Any) -> float:
-    try:
-        return math.nan if isinstance(value, bool) else float(value)
-    except (OverflowError, TypeError, ValueError):
-        return math.nan

@@ -52,10 +52,9 @@ def default_path() -> Path:
 
 
 def located(path: str | os.PathLike[str]) -> Path:
-    """A path, with the user's folder for its ~.
+    """A path, with the user's folder for its ~, which no shell puts into ``--ledger=~/a.sqlite``.
 
-    No shell puts it there in ``--ledger=~/a.sqlite``, nor do a service's settings: a ledger in a
-    folder called ~, wherever one happened to be, let all be spent once more.
+    A folder called ~ would have a ledger of its own, and all could be spent once more.
     """
     with suppress(RuntimeError):  # an unknown user
         return Path(path).expanduser()
@@ -77,8 +76,12 @@ def opened(path: Path, *, write: bool = False) -> Iterator[sqlite3.Connection | 
             "or newer: take a newer Python ('uv python install'); nothing was spent"
         )
     with _errors(path):
-        if not path.exists():
-            _require_unsealed(path)
+        if _is_empty(path):
+            if seal_path(path).exists() and _is_empty(path):  # not begun by another one meanwhile
+                raise LedgerError(
+                    f"{path.name}: the ledger is gone or empty, its seal is there: restore a copy, "
+                    "or begin a new one with 'dpviz ledger verify --accept'; nothing was spent"
+                )
             if not write:
                 yield None
                 return
@@ -91,67 +94,52 @@ def opened(path: Path, *, write: bool = False) -> Iterator[sqlite3.Connection | 
             # EXTRA also syncs the folder after the rollback journal goes: a power cut cannot bring
             # the journal back and undo a spend.
             db.execute("PRAGMA synchronous = EXTRA")
-            with _transaction(db, "BEGIN IMMEDIATE" if write else "BEGIN"):
-                yield db if _begun(db, path, write) else None
+            db.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+            _begin(db, path, write)
+            yield db
+            db.execute("COMMIT")  # what is left without it is rolled back as it is closed
 
 
-@contextmanager
-def _transaction(db: sqlite3.Connection, begin: str) -> Iterator[None]:
-    db.execute(begin)
-    try:
-        yield
-        db.execute("COMMIT")
-    except BaseException:
-        if db.in_transaction:
-            with suppress(sqlite3.Error):
-                db.execute("ROLLBACK")
-        raise
+def _is_empty(path: Path) -> bool:
+    return not (path.exists() and path.stat().st_size)
 
 
-def _begun(db: sqlite3.Connection, path: Path, write: bool) -> bool:
-    """True if the file holds a ledger; to write, an empty file is made a ledger first.
+def _begin(db: sqlite3.Connection, path: Path, write: bool) -> None:
+    """Refuse what is no ledger of this version; to write, an empty file is made a ledger first.
 
     Raises:
-        DamageError, LedgerError: not a ledger, one of another version, or emptied.
+        DamageError, LedgerError: not a ledger, or one of another version.
     """
-    marks = [
+    identity, version = (
         db.execute(f"PRAGMA {each}").fetchone()[0] for each in ("application_id", "user_version")
-    ]
+    )
     tables = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-    if marks == [0, 0] and not tables:
-        _require_unsealed(path)
-        for statement in TABLES if write else ():
+    if write and not (identity or version or tables):
+        for statement in TABLES:
             db.execute(statement)
-        return write
-    if marks[0] != LEDGER_ID or not tables:
+    elif identity != LEDGER_ID or not tables:
         raise DamageError("or not a ledger")
-    if marks[1] != VERSION:
+    elif version != VERSION:
         raise LedgerError(
-            f"{path.name}: ledger version {marks[1]}, this dpviz reads version {VERSION}: name "
+            f"{path.name}: ledger version {version}, this dpviz reads version {VERSION}: name "
             "another ledger, or use the dpviz that wrote it; nothing was spent"
-        )
-    return True
-
-
-def _require_unsealed(path: Path) -> None:
-    """Refuse to begin a ledger anew whose seal is still there."""
-    if seal_path(path).exists() and not (path.exists() and path.stat().st_size):
-        raise LedgerError(
-            f"{path.name}: the ledger is gone or empty, its seal is there: restore a copy, or "
-            "begin a new one with 'dpviz ledger verify --accept'; nothing was spent"
         )
 
 
 @contextmanager
 def _errors(path: Path) -> Iterator[None]:
-    name = path.name or str(path)
+    """Whatever goes wrong with the file, in one line."""
     remedy = "restore a copy and check it with 'dpviz ledger verify'"
+    cause: Exception | None
     try:
         yield
+        return
     except DpvizError:
         raise
+    except DamageError as damage:
+        reason, cause = f"is damaged, {damage}: {remedy}", None
     except sqlite3.OperationalError as error:
-        text = str(error)
+        text, cause = str(error), error
         if "locked" in text or "busy" in text:
             reason = f"is in use by another process for over {WAIT:g} s: try again"
         elif "malformed" in text or "no such" in text:
@@ -160,15 +148,9 @@ def _errors(path: Path) -> Iterator[None]:
             reason = "is a folder: name a file in it"
         else:
             reason = "cannot be read or written (rights, or a full disk): fix that, or name another"
-        raise LedgerError(f"{name}: the ledger {reason}; nothing was spent") from error
     except OSError as error:
-        raise LedgerError(
-            f"{name}: the ledger cannot be made ({error.strerror}): name a file in a folder "
-            "that can be written; nothing was spent"
-        ) from error
-    except DamageError as damage:
-        raise LedgerError(
-            f"{name}: the ledger is damaged, {damage}: {remedy}; nothing was spent"
-        ) from None
+        why, cause = error.strerror, error
+        reason = f"cannot be made ({why}): name a file in a folder that can be written"
     except (sqlite3.Error, ValueError, TypeError, KeyError, ArithmeticError) as error:
-        raise LedgerError(f"{name}: the ledger is damaged: {remedy}; nothing was spent") from error
+        reason, cause = f"is damaged: {remedy}", error
+    raise LedgerError(f"{path.name or path}: the ledger {reason}; nothing was spent") from cause

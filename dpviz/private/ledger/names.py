@@ -6,6 +6,7 @@ ones are other letters: the owner names the accounts, and the ledger lists them.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from itertools import groupby
 
@@ -16,10 +17,10 @@ MARKS = " ._-"
 SHAPELESS = {"FILLER", "BLANK"}
 """Words in the Unicode names of letters that show nothing."""
 
-ENDINGS = (
-    *(".csv", ".tsv", ".txt", ".tab", ".json", ".jsonl", ".ndjson", ".geojson", ".geojsonl"),
-    *(".geojsons", ".parquet", ".geoparquet", ".pq", ".gpkg", ".shp", ".xlsx", ".xlsm", ".xls"),
-    *(".ods", ".duckdb", ".zip", ".gz", ".sensitive"),
+ENDING = re.compile(
+    r"(?<=\S)\s*\.(csv|tsv|txt|tab|json|jsonl|ndjson|geojson|geojsonl|geojsons|parquet|geoparquet|"
+    r"pq|gpkg|shp|xlsx|xlsm|xls|ods|duckdb|zip|gz|sensitive)$",
+    re.IGNORECASE,
 )
 """Endings of files, which are no part of the name of what is in them."""
 
@@ -60,11 +61,8 @@ def stem(file: str) -> str:
     >>> stem("days.csv.gz"), stem("days.2030.ZIP"), stem(".csv")
     ('days', 'days.2030', '.csv')
     """
-    for ending in ENDINGS:
-        bare = file[: -len(ending)].rstrip()
-        if bare and file.casefold().endswith(ending):
-            return stem(bare)
-    return file
+    bare = ENDING.sub("", file)
+    return file if bare == file else stem(bare)
 
 
 def account_key(dataset: str) -> str:

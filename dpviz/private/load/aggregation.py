@@ -17,13 +17,14 @@ import numpy as np
 from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.private.index import Layers, PointIndex
-from dpviz.private.load.cellquery import CellQuery, Clock, Fate
+from dpviz.private.load.cellquery import CellQuery, Clock
 from dpviz.private.load.columns import shown
 from dpviz.private.load.engines import connected
 from dpviz.private.load.engines.base import Engine, Rows, watched
 from dpviz.private.load.folder import Footers, size_of
 from dpviz.private.load.names import recognised_columns
 from dpviz.private.load.notation import MILLISECONDS, Notation
+from dpviz.private.load.projection import crs_name, same_crs
 from dpviz.private.load.selection import Selection
 from dpviz.private.load.source import Database
 from dpviz.private.load.tables.base import Column, listed, pick, refuse_other_types
@@ -130,11 +131,30 @@ def _query(
     values = () if domain.values is None else (domain.values.column,)
     _refuse_other_types(existing, (*(() if query.of_geometry else named), *values), engine)
     if query.of_geometry:
-        engine.check_points(relation, named[0], domain)
+        _check_points(existing, named[0], domain, engine)
     return query
 
 
-def engine_fates(
+def _check_points(existing: Sequence[Column], name: str, domain: Domain, engine: Engine) -> None:
+    """Raise unless a column holds points that SQL can take apart, in the CRS of the domain.
+
+    Spark has no ST_X, so no column of its is of geometry.
+    """
+    column = next(each for each in existing if each.name == name)
+    if column.kind != "geometry":
+        raise DataError(
+            f"{engine.title} cannot take points in {shown(name)} apart: name two columns of "
+            "coordinates"
+        )
+    if column.crs is not None and not same_crs(column.crs, domain.crs):
+        stated = crs_name(column.crs)
+        raise DataError(
+            f"column {shown(name)} is in {stated}, the domain in {domain.crs}: give the domain in "
+            f"{stated} (crs, --crs)"
+        )
+
+
+def engine_tally(
     engine: Engine, relation: Any, name: str, domain: Domain, chosen: Selection
 ) -> tuple[Tally, tuple[str, ...], Layers]:
     """Return a relation's tally of records, its coordinate columns and its indexes.
@@ -143,16 +163,17 @@ def engine_fates(
         DataError: as :func:`engine_layers`.
     """
     query, facts = _query(engine, relation, name, domain, chosen), Tally()
-    counted = engine.rows(query.fates_sql(relation, engine.dialect))
-    fates = dict(zip(*(column.tolist() for column in counted), strict=True))
-    within = fates.pop(Fate.INSIDE, 0)
-    facts.add(Fact.READ, within + sum(fates.values()))
-    for fate, records in fates.items():
-        facts.add(Fact[Fate(fate).name], records)
+    inside, number = engine.rows(query.records_sql(relation, engine.dialect))
+    within = int(number[inside == 1].sum())
     layers = engine_layers(engine, relation, name, domain, chosen)
     total = sum(index.total for index in layers.counts)
-    facts.add(Fact.OVER, within - total)
-    facts.add(Fact.LOADED, total)
+    for fact, records in (
+        (Fact.READ, number.sum()),
+        (Fact.NOT_INSIDE, number.sum() - within),
+        (Fact.OVER, within - total),
+        (Fact.LOADED, total),
+    ):
+        facts.add(fact, records)
     return facts, query.columns, layers
 
 

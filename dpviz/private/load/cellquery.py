@@ -23,35 +23,26 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import IntEnum
 from typing import Any, Literal
 
 from dpviz.domain import Domain
-from dpviz.domain.attributes import OTHER, Values
+from dpviz.domain.attributes import OTHER, Kinds, Values
 from dpviz.domain.calendar import MONDAY
 from dpviz.domain.crs import known_crs
 from dpviz.domain.zones import ZONE, Offsets
 from dpviz.errors import DataError, ParameterError
-from dpviz.lazy import exp
-from dpviz.private.load.cell_templates import (
-    COUNT,
-    COUNT_BOUNDED,
-    FATES,
-    WITH_VALUES,
-    filled,
-    less_offsets,
-)
+from dpviz.lazy import exp, sqlglot
 from dpviz.private.load.dialects import (
     LARGEST,
+    as_axes,
     as_column,
-    as_double,
     as_number,
     as_seconds,
     as_text,
     as_unit,
-    point_axes,
+    less_offsets,
+    sql,
 )
 from dpviz.private.load.selection import checked_bits, checked_bound
 
@@ -65,19 +56,49 @@ MOST_CHANGES = 40
 Clock = Literal["number", "milliseconds", "time", "instant"]
 
 
-class Fate(IntEnum):
-    """Outcome of a record before its unit's bound is applied.
+COUNT = """
+SELECT cell, {total} AS {number} FROM (
+  SELECT :cell AS cell{read} FROM source WHERE :inside
+) AS records GROUP BY cell
+"""
 
-    The reasons for a drop have the names of :class:`~dpviz.private.load.tally.Fact`.
-    """
+COUNT_BOUNDED = """
+WITH dpviz_records AS (
+  SELECT :unit AS unit_value, :cell AS cell{read} FROM source WHERE :inside
+),
+dpviz_copies AS (
+  SELECT unit_value, cell{name},
+    ROW_NUMBER() OVER (PARTITION BY unit_value, cell{name} ORDER BY cell) AS copy_number
+  FROM dpviz_records
+),
+dpviz_keys AS (
+  SELECT unit_value, cell{name}, copy_number, SUBSTRING(MD5(CONCAT(
+    :salt, unit_value, ' ', CAST(cell AS VARCHAR), ' ', {written}CAST(copy_number AS VARCHAR)
+    )), 1, 12) AS sort_key
+  FROM dpviz_copies
+),
+dpviz_places AS (
+  SELECT cell{name},
+    ROW_NUMBER() OVER (PARTITION BY unit_value ORDER BY sort_key, cell{name}, copy_number) AS place
+  FROM dpviz_keys
+)
+SELECT cell, {total} AS {number} FROM dpviz_places WHERE place <= :most GROUP BY cell
+"""
 
-    NO_PLACE = 0
-    OUTSIDE = 1
-    NO_UNIT = 2
-    INSIDE = 3
-    NO_KIND = 4
-    NO_VALUE = 5
-    NO_TIME = 6
+WITH_VALUES = {
+    "read": ", :amount AS amount",
+    "name": ", amount",
+    "written": "CAST(amount AS VARCHAR), ' ', ",
+}
+"""What the templates hold beside the cell where records have values, in steps of their grid: then
+records of one unit in one cell are alike where their values are."""
+
+
+RECORDS = """
+SELECT inside, COUNT(*) AS n FROM (
+  SELECT CASE WHEN :inside THEN 1 ELSE 0 END AS inside FROM source
+) AS records GROUP BY inside
+"""
 
 
 @dataclass(frozen=True)
@@ -137,11 +158,6 @@ class CellQuery:
         return domain.calendar.offsets.within(*(domain.span or domain.period))
 
     @property
-    def _srid(self) -> int | None:
-        """The number of the domain's CRS in PostGIS, if it has one."""
-        return known_crs(self.domain.crs).to_epsg() if self.domain.crs else None
-
-    @property
     def count_column(self) -> str:
         """Name of the counts in the result: it carries a check of the public facts."""
         domain = self.domain
@@ -173,72 +189,37 @@ class CellQuery:
         total = "CAST(SUM(amount) AS BIGINT)" if sums else "COUNT(*)"
         template = template.format(total=total, number=self.count_column, **beside)
         places = self._coordinates(dialect)
-        inside = [*self._inside(places), *self._of_a_kind(dialect)]
-        inside += [*self._of_a_value(dialect), *self._of_a_unit(dialect)]
-        cell = self._with_kind(self._cell(places, dialect), dialect)
-        values = {"cell": cell, "inside": exp.and_(*inside)}
+        values = {"cell": self._cell(places, dialect), "inside": self._inside(places, dialect)}
         if self.domain.values is not None:
             values["amount"] = self._steps(self.domain.values, dialect)
         if self.unit is not None:
             values["unit"] = as_unit(as_column(self.unit), dialect)
             values["salt"] = exp.Literal.string(salt)
             values["most"] = exp.Literal.number(self.max_per_unit)
-        return str(filled(template, relation, values).sql(dialect=dialect, pretty=True))
+        return _written(template, relation, values, dialect)
 
-    def fates_sql(self, relation: Any, dialect: str) -> str:
-        """The query in a dialect that counts the records of each :class:`Fate`: EXACT, for owners.
+    def records_sql(self, relation: Any, dialect: str) -> str:
+        """The query in a dialect that counts the records outside (0) and inside (1), before any
+        bound: EXACT, for owners.
 
         Args:
             relation: as for :meth:`sql`.
             dialect: as for :meth:`sql`.
         """
-        places = self._coordinates(dialect)
-        most = (float(LARGEST),) * self.domain.dims
-        planar = places[: self.domain.place.dims]
-        inside = self._inside(places)
-        of_a_kind, of_a_value = self._of_a_kind(dialect), self._of_a_value(dialect)
-        fate = exp.case()  # a condition that is missing, as of a NULL, falls through
-        for number, conditions in (
-            (Fate.INSIDE, [*inside, *of_a_kind, *of_a_value, *self._of_a_unit(dialect)]),
-            (Fate.NO_UNIT, [*inside, *of_a_kind, *of_a_value]),
-            (Fate.NO_VALUE, [*inside, *of_a_kind]),
-            (Fate.NO_KIND, inside),
-            (Fate.OUTSIDE, self._inside(places, [-each for each in most], most)),
-            (Fate.NO_TIME, self._inside(planar, [-each for each in most], most)),
-        ):
-            fate = fate.when(exp.and_(*conditions), exp.Literal.number(int(number)))
-        fate = fate.else_(exp.Literal.number(int(Fate.NO_PLACE)))
-        return str(filled(FATES, relation, {"fate": fate}).sql(dialect=dialect, pretty=True))
+        inside = self._inside(self._coordinates(dialect), dialect)
+        return _written(RECORDS, relation, {"inside": inside}, dialect)
 
     def _coordinates(self, dialect: str) -> list[Any]:
         """Each coordinate as a double."""
-        values = [as_column(name) for name in self.columns]
-        if self.of_geometry and dialect == "duckdb":
-            values = [as_number(each, dialect) for each in point_axes(values[0])]
-        elif self.of_geometry:
-            place = exp.cast(values[0], "geometry") if dialect == "postgres" else values[0]
-            point, one = place, exp.Literal.number(1)
-            if dialect == "postgres":  # a multipoint of one is that point
-                point = exp.func("ST_GeometryN", place.copy(), one)
-            values = [exp.func(name, point.copy()) for name in ("ST_X", "ST_Y")]
-            if dialect == "postgres":  # ST_X of anything but a point is an error
-                kinds = map(exp.Literal.string, ("ST_Point", "ST_MultiPoint"))
-                is_point = exp.and_(
-                    exp.In(this=exp.func("ST_GeometryType", place.copy()), expressions=[*kinds]),
-                    exp.EQ(this=exp.func("ST_NumGeometries", place.copy()), expression=one.copy()),
-                )
-                here = exp.In(
-                    this=exp.func("ST_SRID", place.copy()),
-                    expressions=[exp.Literal.number(each) for each in (0, self._srid or 0)],
-                )  # a column that declares no CRS may hold places of many
-                is_point = exp.and_(is_point, here) if self._srid else is_point
-                values = [exp.case().when(is_point.copy(), value) for value in values]
-            values = [exp.cast(value, "double") for value in values]
+        columns = [as_column(name) for name in self.columns]
+        if self.of_geometry:
+            srid = known_crs(self.domain.crs).to_epsg() if self.domain.crs else None
+            places = as_axes(columns[0], dialect, srid)
         else:
-            values = [as_number(value, dialect) for value in values]
+            places = [as_number(each, dialect) for each in columns]
         if self.domain.time is not None:
-            values.append(self._time(as_column(self.domain.time), dialect))
-        return values
+            places.append(self._time(as_column(self.domain.time), dialect))
+        return places
 
     def _time(self, column: Any, dialect: str) -> Any:
         """The place of a record's time on its axis, as :meth:`Domain.on_axis` has it."""
@@ -246,27 +227,24 @@ class CellQuery:
         start, end = domain.span or domain.period
         moved = self._offsets
         if self.clock == "time":  # clocks of the zone
-            seconds = less_offsets(seconds, moved.borders, moved.ahead)
+            seconds = less_offsets(seconds, moved.borders, moved.ahead, dialect)
         if domain.cycle is None:
             return seconds
-        clocks = less_offsets(seconds, moved.since, [-each for each in moved.ahead])
-        passed = exp.paren(exp.Sub(this=exp.Floor(this=clocks), expression=as_double(MONDAY)))
-        length = as_double(domain.calendar.length)
-        share = exp.Div(this=passed.copy(), expression=length.copy(), typed=False, safe=False)
-        begun = exp.Mul(this=exp.Floor(this=share), expression=length)
-        within = exp.and_(
-            exp.GTE(this=seconds.copy(), expression=as_double(start)),
-            exp.LT(this=seconds.copy(), expression=as_double(end)),
-        )
-        some = exp.Is(this=seconds.copy(), expression=exp.Null())
-        place = exp.paren(exp.Sub(this=passed, expression=begun))
-        other = exp.case().when(exp.not_(some), as_double(-1.0))
-        return exp.case().when(within, place).else_(other)
+        clocks = less_offsets(seconds, moved.since, [-each for each in moved.ahead], dialect)
+        passed = sql("FLOOR(:clocks) - :monday", dialect, clocks=clocks, monday=MONDAY)
+        length = domain.calendar.length
+        return sql(
+            """
+            CASE WHEN :seconds >= :start AND :seconds < :end
+            THEN :passed - FLOOR(:passed / :length) * :length
+            WHEN NOT :seconds IS NULL THEN :outside END
+            """,
+            dialect, seconds=seconds, start=start, end=end, passed=passed, length=length,
+            outside=-1.0,
+        )  # fmt: skip
 
-    def _kind(self, dialect: str) -> Any:
+    def _kind(self, kinds: Kinds, dialect: str) -> Any:
         """The place of a record's kind in the public list; NULL for none of them."""
-        kinds = self.domain.kinds
-        assert kinds is not None
         written = as_text(as_column(kinds.column), dialect)
         place = exp.case()
         for number, name in enumerate(kinds.names):
@@ -277,97 +255,67 @@ class CellQuery:
             place = place.when(some, exp.Literal.number(kinds.number(OTHER)))
         return exp.cast(place, "bigint")
 
-    def _of_a_kind(self, dialect: str) -> list[Any]:
-        """A record of one of the kinds, if there are any."""
-        if self.domain.kinds is None:
-            return []
-        return [exp.GTE(this=self._kind(dialect), expression=exp.Literal.number(0))]
-
-    def _of_a_value(self, dialect: str) -> list[Any]:
-        """A record that has a readable value, if it needs one."""
-        if self.domain.values is None:
-            return []
-        value, most = as_number(as_column(self.domain.values.column), dialect), float(LARGEST)
-        return [
-            exp.GTE(this=value.copy(), expression=as_double(-most)),
-            exp.LTE(this=value.copy(), expression=as_double(most)),
-        ]
-
     def _steps(self, values: Values, dialect: str) -> Any:
         """A record's value in steps, as in :meth:`Values.steps`."""
-        value = as_number(as_column(values.column), dialect)
-        ignore = dialect == "duckdb"  # its own LEAST, as for cells; nothing here is missing
-        for cut, end in ((exp.Greatest, values.low), (exp.Least, values.high)):
-            value = cut(this=value, expressions=[as_double(end)], ignore_nulls=ignore)
-        grid, half = as_double(values.grid), as_double(0.5)
-        share = exp.Div(this=value, expression=grid, typed=False, safe=False)
-        return exp.cast(exp.Floor(this=exp.Add(this=share, expression=half)), "bigint")
+        return sql(
+            "CAST(FLOOR(LEAST(GREATEST(:x, :low), :high) / :grid + :half) AS BIGINT)",
+            dialect, x=as_number(as_column(values.column), dialect), low=values.low,
+            high=values.high, grid=values.grid, half=0.5,
+        )  # fmt: skip
 
-    def _with_kind(self, cell: Any, dialect: str) -> Any:
-        """The number of a cell of one kind."""
-        if self.domain.kinds is None:
-            return cell
-        step = exp.cast(exp.Literal.number(1 << self.domain.dims * self.bits), "bigint")
-        kind = exp.Mul(this=self._kind(dialect), expression=step)
-        return exp.Add(this=kind, expression=exp.paren(cell))
+    def _inside(self, places: list[Any], dialect: str) -> Any:
+        """Condition on a record: inside the box (half open in time), with all that it needs.
 
-    def _of_a_unit(self, dialect: str) -> list[Any]:
-        """A record that has the id of a unit, if it needs one."""
-        if self.unit is None:
-            return []
-        written = as_text(as_column(self.unit), dialect)
-        return [exp.NEQ(this=written, expression=exp.Literal.string(""))]
-
-    def _inside(
-        self,
-        places: list[Any],
-        lower: Sequence[float] | None = None,
-        upper: Sequence[float] | None = None,
-    ) -> list[Any]:
-        """A closed box, or the domain's own, half open in time; NaN, NULL are outside."""
-        half_open = upper is None and self.domain.time is not None
-        lower, upper = lower or self.domain.lower, upper or self.domain.upper
-        conditions = []
-        for x, low, high in zip(places, lower, upper, strict=False):
-            conditions += [
-                exp.GTE(this=x.copy(), expression=as_double(low)),
-                exp.LTE(this=x.copy(), expression=as_double(high)),
-            ]
-        if half_open:
-            end = as_double(self.domain.upper[-1])
-            conditions[-1] = exp.LT(this=places[-1].copy(), expression=end)
-        return conditions
+        NaN and NULL are outside.
+        """
+        domain, most = self.domain, float(LARGEST)
+        box = [*zip(places, domain.lower, domain.upper, strict=True)]
+        ends = ["<="] * len(box)
+        if domain.time is not None:
+            ends[-1] = "<"
+        if domain.values is not None:
+            box.append((as_number(as_column(domain.values.column), dialect), -most, most))
+            ends.append("<=")
+        conditions = [
+            sql(f":x >= :low AND :x {end} :high", dialect, x=x, low=low, high=high)
+            for (x, low, high), end in zip(box, ends, strict=True)
+        ]
+        if domain.kinds is not None:
+            kind = self._kind(domain.kinds, dialect)
+            conditions.append(sql(":kind >= 0", dialect, kind=kind))
+        if self.unit is not None:
+            written = as_text(as_column(self.unit), dialect)
+            conditions.append(sql(":unit <> ''", dialect, unit=written))
+        return exp.and_(*conditions)
 
     def _cell(self, places: list[Any], dialect: str) -> Any:
-        """The number of the cell, from the most significant coordinate on."""
-        side = 1 << self.bits
-        cell: Any = None
-        if self.domain.step:
-            places = [*places[:-1], self._middle(places[-1], self.domain.step)]
-        for x, low, high in zip(places, self.domain.lower, self.domain.upper, strict=True):
-            offset = exp.paren(exp.Sub(this=x.copy(), expression=as_double(low)))
-            tiny = (high - low) * 2.0**-60
+        """The number of the cell, from the most significant coordinate on, behind its kind."""
+        domain, side = self.domain, 1 << self.bits
+        cell = None if domain.kinds is None else self._kind(domain.kinds, dialect)
+        if domain.step:  # the middle of the step that a time lies in, as in Domain.to_lattice
+            middle = "(FLOOR((:x - :low) / :step) + :half) * :step + :low"
+            given = {"low": domain.lower[-1], "step": domain.step, "half": 0.5}
+            places = [*places[:-1], sql(middle, dialect, x=places[-1], **given)]
+        for x, low, high in zip(places, domain.lower, domain.upper, strict=True):
+            offset, tiny = sql(":x - :low", dialect, x=x, low=low), (high - low) * 2.0**-60
             if dialect == "postgres" and tiny > 0:  # it refuses to divide 1e-320 by 2
-                offset = exp.Greatest(
-                    this=offset, expressions=[as_double(tiny)], ignore_nulls=False
-                )
-            share = exp.Div(this=offset, expression=as_double(high - low), typed=False, safe=False)
-            scaled = exp.Mul(this=share, expression=as_double(float(side)))
-            step = exp.cast(exp.Floor(this=scaled), "bigint")
-            last = exp.Literal.number(side - 1)
-            # Nothing is missing here; DuckDB's own LEAST is the one that ignores what is.
-            step = exp.Least(this=step, expressions=[last], ignore_nulls=dialect == "duckdb")
-            if cell is not None:
-                width = exp.cast(exp.Literal.number(side), "bigint")
-                step = exp.Add(this=exp.Mul(this=cell, expression=width), expression=step)
-            cell = exp.paren(step) if cell is not None else step
+                offset = sql("GREATEST(:offset, :tiny)", dialect, offset=offset, tiny=tiny)
+            step = sql(
+                "LEAST(CAST(FLOOR(:offset / :width * :side) AS BIGINT), :last)",
+                dialect, offset=offset, width=high - low, side=float(side), last=side - 1,
+            )  # fmt: skip
+            if cell is None:
+                cell = step
+            else:
+                number = ":cell * CAST(:side AS BIGINT) + :step"
+                cell = sql(number, dialect, cell=cell, side=side, step=step)
         return cell
 
-    def _middle(self, seconds: Any, step: float) -> Any:
-        """The middle of the step that a time lies in, as in :meth:`Domain.to_lattice`."""
-        low = as_double(self.domain.lower[-1])
-        offset = exp.paren(exp.Sub(this=seconds.copy(), expression=low.copy()))
-        share = exp.Div(this=offset, expression=as_double(step), typed=False, safe=False)
-        middle = exp.paren(exp.Add(this=exp.Floor(this=share), expression=as_double(0.5)))
-        scaled = exp.Mul(this=middle, expression=as_double(step))
-        return exp.paren(exp.Add(this=scaled, expression=low))
+
+def _written(template: str, relation: Any, values: dict[str, Any], dialect: str) -> str:
+    """A template with its values and its source, in a dialect."""
+    tree: Any = exp.replace_placeholders(sqlglot.parse_one(template, read="postgres"), **values)
+    for from_ in list(tree.find_all(exp.Table)):
+        if from_.name == "source":
+            from_.replace(exp.alias_(relation.copy(), "source", table=True))
+    return str(tree.sql(dialect=dialect, pretty=True))

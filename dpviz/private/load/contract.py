@@ -11,8 +11,6 @@ import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from dpviz.checks import require, texts
 from dpviz.domain import Domain
 from dpviz.errors import DataError
@@ -20,11 +18,12 @@ from dpviz.files import arrow
 from dpviz.lazy import pa
 from dpviz.private.handle import DataHandle
 from dpviz.private.load.cellquery import CellQuery
-from dpviz.private.load.count_rows import check_facts, columns_of, handle_of, whole
+from dpviz.private.load.count_rows import handle_of, read_rows
 from dpviz.private.load.counts import cell_rows
 from dpviz.private.load.data import load
 from dpviz.private.load.dialects import checked_dialect, table
-from dpviz.private.load.selection import Selection, checked_bits, checked_bound
+from dpviz.private.load.selection import Selection, checked_bits
+from dpviz.private.load.tables.memory import MemoryTable
 
 TITLE = "a table of cells and counts"
 
@@ -55,17 +54,22 @@ def cell_sql(
     Raises:
         DpvizError: a name, dialect, bits or bound that cannot be.
     """
+    query = _query(domain, columns, bits, unit, max_per_unit)
+    return query.sql(table(relation), checked_dialect(dialect), secrets.token_hex(16))
+
+
+def _query(
+    domain: Domain,
+    columns: Sequence[str] | None,
+    bits: int | None,
+    unit: str | None,
+    max_per_unit: int,
+) -> CellQuery:
+    """The query of these public facts, checked."""
     require(domain, Domain, "domain", DataError)
     require(unit, str | None, "unit", DataError)
-    columns = None if columns is None else texts(columns, "columns", DataError)
-    query = CellQuery(
-        domain,
-        tuple(columns or domain.place.columns),
-        checked_bits(bits, domain),
-        unit,
-        checked_bound(unit, max_per_unit),
-    )
-    return query.sql(table(relation), checked_dialect(dialect), secrets.token_hex(16))
+    names = domain.place.columns if columns is None else texts(columns, "columns", DataError)
+    return CellQuery(domain, names, checked_bits(bits, domain), unit, max_per_unit)
 
 
 def cell_counts(
@@ -96,18 +100,14 @@ def cell_counts(
     Raises:
         DataError: see :func:`dpviz.load`; or a domain with values.
     """
-    require(domain, Domain, "domain", DataError)
-    require(unit, str | None, "unit", DataError)
-    columns = None if columns is None else texts(columns, "columns", DataError)
+    query = _query(domain, columns, bits, unit, max_per_unit)
     if domain.values is not None:
         raise DataError("counts per cell hold no sums: leave the values out")
-    bits = checked_bits(bits, domain)
-    query = CellQuery(domain, domain.place.columns, bits, unit, checked_bound(unit, max_per_unit))
     part = load(
         frame,
         domain,
         columns=columns,
-        bits=bits,
+        bits=query.bits,
         unit=unit,
         max_per_unit=max_per_unit,
         name="part",
@@ -160,16 +160,9 @@ def from_counts(
     chosen = Selection(
         domain, unit=unit, max_per_unit=max_per_unit, public=public, name=name, bits=bits
     )
-    cells, counts = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-    for each in [tables] if _is_table(tables) else tables:
-        rows = _arrow(each)
-        columns = columns_of(rows.column_names)
-        if columns is None:
-            raise DataError(f"{TITLE} has the columns cell and n, or those of dpviz.cell_sql")
-        check_facts(columns[1], chosen, TITLE)
-        for name_of, collected in zip(columns, (cells, counts), strict=True):
-            collected.append(whole(rows[name_of].combine_chunks(), name_of, TITLE))
-    return handle_of((np.concatenate(cells), np.concatenate(counts)), chosen, TITLE, name)
+    every = [tables] if _is_table(tables) else tables
+    rows = read_rows((MemoryTable(_arrow(each), TITLE) for each in every), TITLE, chosen)
+    return handle_of(rows, chosen, TITLE, name)
 
 
 def _is_table(value: Any) -> bool:

@@ -82,14 +82,28 @@ def handle_of(
     return chosen.handle(layers, name, digests)
 
 
-def read_rows(tables: Iterable[Table], cell: str, count: str, title: str) -> Rows:
-    """The two columns of tables as whole numbers."""
-    columns: dict[str, list[Any]] = {cell: [np.empty(0, np.int64)], count: [np.empty(0, np.int64)]}
+def read_rows(tables: Iterable[Table], title: str, chosen: Selection | None = None) -> Rows:
+    """The cells and counts of tables, as whole numbers.
+
+    Args:
+        tables: each with a column of cells and one of counts.
+        title: of the source, for messages.
+        chosen: the public facts that they must have been counted with; None where they state them.
+
+    Raises:
+        DataError: other columns, other facts, or a value that is missing or no whole number.
+    """
+    cells, counts = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     for table in tables:
-        for block in table.blocks([cell, count]):
-            for name, some in columns.items():
-                some.append(whole(block.columns[name], name, title))
-    return np.concatenate(columns[cell]), np.concatenate(columns[count])
+        columns = columns_of([column.name for column in table.columns])
+        if columns is None:
+            raise DataError(f"{title} needs the columns cell and n, or those of dpviz.cell_sql")
+        if chosen is not None:
+            check_facts(columns[1], chosen, title)
+        for block in table.blocks(columns):
+            for name, collected in zip(columns, (cells, counts), strict=True):
+                collected.append(whole(block.columns[name], name, title))
+    return np.concatenate(cells), np.concatenate(counts)
 
 
 def whole(column: Any, name: str, file: str) -> Any:

@@ -30,7 +30,6 @@ from dpviz.private.handle import DataHandle, unit_named
 from dpviz.private.index import PointIndex
 from dpviz.private.load.aggregation import MAX_CELLS, too_many
 from dpviz.private.load.count_rows import (
-    check_facts,
     checked_layers,
     columns_of,
     handle_of,
@@ -197,7 +196,7 @@ def from_counts_file(path: Path, table: Table, facts: Facts, chosen: Selection) 
     if chosen.public and not facts.public:
         raise DataError(f"{path.name} is marked SENSITIVE: count the sources again as public")
     names = dict.fromkeys([*facts.names, *([chosen.name] if chosen.name else [])])
-    rows = read_rows([table], "cell", "n", path.name)
+    rows = read_rows([table], path.name)
     layers = checked_layers(rows, facts.domain, facts.bits, path.name)
     return DataHandle(
         chosen.name or facts.name,
@@ -212,24 +211,20 @@ def from_counts_file(path: Path, table: Table, facts: Facts, chosen: Selection) 
     )
 
 
-def result_columns(path: Path, table: Table) -> tuple[str, str] | None:
-    """The columns of cells and counts of a file that a warehouse wrote; or None."""
-    if path.suffix.lower() not in _RESULTS:
-        return None
-    return columns_of([column.name for column in table.columns])
+def is_result(path: Path, table: Table) -> bool:
+    """True if a file has the columns of counts that a warehouse wrote."""
+    columns = columns_of([column.name for column in table.columns])
+    return path.suffix.lower() in _RESULTS and columns is not None
 
 
-def result(
-    source: File | Folder, tables: Iterable[Table], columns: tuple[str, str], chosen: Selection
-) -> DataHandle:
+def result(source: File | Folder, tables: Iterable[Table], chosen: Selection) -> DataHandle:
     """A handle on counts that a warehouse made by the query of ``dpviz sql``.
 
     Raises:
         DataError: rows that no such query gives, or one with other public facts.
     """
     path = source.path
-    check_facts(columns[1], chosen, path.name)
-    rows = read_rows(tables, *columns, path.name)
+    rows = read_rows(tables, path.name, chosen)
     if chosen.unit is not None and len(np.unique(rows[0])) < len(rows[0]):
         raise DataError(
             f"{path.name}: a cell is in it twice, as in the results of several queries, whose "
@@ -293,8 +288,8 @@ def merged(
 def part_of(source: Source) -> tuple[str, ...]:
     """Marks of a source, by which it is known again: its place and time, never its records.
 
-    A file is known by its path, by its place on the disk, whatever the name, and when it was last
-    written; a folder also by its files; a table of a database, in this process only, by its URL.
+    A file is known by its place on the disk, whatever the name, and when it was last written; a
+    folder by its files; a table of a database, in this process only, by its URL.
     """
     match source:
         case File() as file:
@@ -305,9 +300,8 @@ def part_of(source: Source) -> tuple[str, ...]:
             return (_known(database.url, database.table, _PROCESS),)
         case _:
             return ()
-    written = source.path.stat().st_mtime_ns
-    places = [(facts.st_ino, layer, facts.st_mtime_ns) for facts in map(Path.stat, files)]
-    return _known(str(source.path.resolve()), layer, written), *(_known(*each) for each in places)
+    facts = (path.stat() for path in files)
+    return tuple(_known(each.st_dev, each.st_ino, layer, each.st_mtime_ns) for each in facts)
 
 
 _PROCESS = secrets.token_hex(16)

@@ -15,9 +15,8 @@ from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.private.handle import DataHandle, Handle
 from dpviz.private.ledger.names import checked_name
-from dpviz.private.load.cells import Cells
 from dpviz.private.load.notation import OPTIONS, with_notation
-from dpviz.private.load.roads import city_trips, city_trips_in, read_trips
+from dpviz.private.load.roads import city_paths, city_trips, read_trips, synthetic
 from dpviz.private.load.selection import Selection
 from dpviz.private.load.sequences import city_sequences, read_places, read_sequences
 from dpviz.private.load.source import source_of, sources_of
@@ -26,6 +25,8 @@ from dpviz.private.load.tally import Tally
 from dpviz.private.roads import RoadData
 from dpviz.private.sequences import SequenceData
 from dpviz.progress import Progress
+from dpviz.releases.roads.graph_file import city
+from dpviz.releases.sequences.cells import Cells
 from dpviz.roads.graph import RoadGraph
 from dpviz.roads.steps import Steps
 from dpviz.sequences.alphabet import Alphabet
@@ -207,7 +208,8 @@ def load(
     if built_in and form == "places in time":
         return city_sequences(max_per_unit=max_per_unit, public=public is not False, **options)
     if built_in and form == "trips":
-        return city_trips() if options["steps"] is None else city_trips_in(options["steps"])
+        steps = options["steps"]
+        return synthetic(CITY, city(), city_paths(), steps) if steps is not None else city_trips()
     options |= {"unit": unit, "max_per_unit": max_per_unit, "name": name, "table": table}
     stated = {"notation": notation} if notation else {}
     if form == "points":

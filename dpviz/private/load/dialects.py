@@ -7,10 +7,11 @@ NULL. In PostgreSQL that holds for columns declared as numbers.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from dpviz.errors import DataError, ParameterError
-from dpviz.lazy import exp
+from dpviz.lazy import exp, sqlglot
 
 DIALECTS = ("duckdb", "postgres", "spark")
 """Dialects that the query is written in: those of the engines that the tests run."""
@@ -72,6 +73,41 @@ def checked_dialect(name: str) -> str:
     return name
 
 
+def sql(text: str, dialect: str, /, **values: Any) -> Any:
+    """An expression of a text in a dialect, in which ``:name`` stands for a value.
+
+    Args:
+        text: what the dialect says.
+        dialect: one of :data:`DIALECTS`.
+        **values: expressions, doubles (floats), whole numbers (ints) and texts.
+    """
+    operands = {name: _operand(value) for name, value in values.items()}
+
+    def valued(node: Any) -> Any:
+        named = isinstance(node, exp.Placeholder) and node.name in operands
+        return operands[node.name].copy() if named else node
+
+    return sqlglot.parse_one(text, read=dialect).transform(valued)
+
+
+def _operand(value: Any) -> Any:
+    """A value as it may stand anywhere in an expression."""
+    if isinstance(value, float):
+        return as_double(value)
+    if isinstance(value, int):
+        return exp.Literal.number(value)
+    if isinstance(value, str):
+        return exp.Literal.string(value)
+    return exp.paren(value) if isinstance(value, exp.Binary) else value
+
+
+def as_double(value: float) -> Any:
+    """A constant cast from text: some engines read a literal such as 0.1 as a decimal and then put
+    records into other cells.
+    """
+    return exp.cast(exp.Literal.string(repr(value)), "double")
+
+
 def as_column(name: str) -> Any:
     """A column of the source by its quoted name."""
     return exp.column(exp.to_identifier(name, quoted=True), table="source")
@@ -84,23 +120,8 @@ def as_text(value: Any, dialect: str) -> Any:
     ``Ann`` and ``ann``, which are two ids. In Spark it is so by default.
     """
     text = exp.cast(value, "varchar")
-    return text if dialect == "spark" else exp.Collate(this=text, expression=_letters())
-
-
-def point_axes(geometry: Any) -> list[Any]:
-    """The texts of x and y of a point in DuckDB, or of a multipoint of one; else nothing.
-
-    Its ST_X is in an extension that is fetched from elsewhere.
-    """
-    text = exp.Anonymous(this="ST_ASTEXT", expressions=[geometry])
-    pattern = exp.Literal.string(_POINT_TEXT)
-    return [
-        exp.Anonymous(
-            this="REGEXP_EXTRACT",
-            expressions=[text.copy(), pattern.copy(), exp.Literal.number(group)],
-        )
-        for group in (1, 2)
-    ]
+    letters = exp.to_identifier("C", quoted=True)
+    return text if dialect == "spark" else exp.Collate(this=text, expression=letters)
 
 
 def as_unit(value: Any, dialect: str) -> Any:
@@ -113,68 +134,79 @@ def as_unit(value: Any, dialect: str) -> Any:
     text = as_text(value, dialect)
     if dialect != "duckdb":
         return text
-    size = exp.Anonymous(this="STRLEN", expressions=[text.copy()])
-    short = exp.LTE(this=size, expression=exp.Literal.number(WHOLE_ID))
     digest = exp.Anonymous(this="SHA256", expressions=[text.copy()])
-    return exp.case().when(short, text).else_(digest)
-
-
-def _letters() -> Any:
-    """The rules by which two texts are equal where their letters are."""
-    return exp.to_identifier("C", quoted=True)
+    short = "CASE WHEN STRLEN(:id) <= :most THEN :id ELSE :digest END"
+    return sql(short, dialect, id=text, most=WHOLE_ID, digest=digest)
 
 
 def as_number(value: Any, dialect: str) -> Any:
     """A value as a double, and nothing where it is none, in a way that cannot fail; in PostgreSQL,
     which has no such cast, of columns of numbers only.
     """
-    if dialect != "postgres":
-        number = exp.TryCast(this=value.copy(), to=exp.DataType.build("double"), safe=True)
-        if dialect == "spark":
-            return number
-        # DuckDB believes a file's least and largest value, which leave out NaN, and drops the
-        # comparisons with the box.
-        finite = exp.Anonymous(this="ISFINITE", expressions=[number.copy()])
-        return exp.case().when(finite, number)
-    # A decimal may be too large or small to cast.
-    low, high = (exp.cast(exp.Literal.string(each), "decimal") for each in (SMALLEST, LARGEST))
-    number = exp.cast(value.copy(), "double")
-    tiny = exp.Mul(
-        this=exp.cast(exp.func("SIGN", value.copy()), "double"),
-        expression=exp.cast(exp.Literal.string(SMALLEST), "double"),
-    )
-    # No ABS: the least of whole numbers has none of its type, which is an error.
-    return (
-        exp.case().when(_within(value, low, strict=True), tiny).when(_within(value, high), number)
-    )
+    return sql(_NUMBER[dialect], dialect, x=value)
 
 
-def _within(value: Any, most: Any, *, strict: bool = False) -> Any:
-    """SQL condition that a value is within [-most, most], or (-most, most) if strict."""
-    below, above = (exp.LT, exp.GT) if strict else (exp.LTE, exp.GTE)
-    return exp.and_(
-        above(this=value.copy(), expression=exp.Neg(this=most.copy())),
-        below(this=value.copy(), expression=most.copy()),
-    )
+_NUMBER = {
+    # DuckDB believes a file's least and largest value, which leave out NaN, and drops the
+    # comparisons with the box.
+    "duckdb": "CASE WHEN ISFINITE(TRY_CAST(:x AS DOUBLE)) THEN TRY_CAST(:x AS DOUBLE) END",
+    "spark": "TRY_CAST(:x AS DOUBLE)",
+    # A decimal may be too large or small to cast. No ABS: the least of whole numbers has none of
+    # its type, which is an error.
+    "postgres": f"""
+        CASE WHEN :x > -CAST('{SMALLEST}' AS DECIMAL) AND :x < CAST('{SMALLEST}' AS DECIMAL)
+        THEN CAST(SIGN(:x) AS DOUBLE PRECISION) * CAST('{SMALLEST}' AS DOUBLE PRECISION)
+        WHEN :x >= -CAST('{LARGEST}' AS DECIMAL) AND :x <= CAST('{LARGEST}' AS DECIMAL)
+        THEN CAST(:x AS DOUBLE PRECISION) END""",
+}
+
+
+def as_axes(geometry: Any, dialect: str, srid: int | None) -> list[Any]:
+    """X and y of a point, or of a multipoint of one, as doubles; else nothing.
+
+    Args:
+        geometry: the column.
+        dialect: one of :data:`DIALECTS`.
+        srid: of the domain's CRS in PostGIS: a column that declares none may hold places of many.
+    """
+    if dialect == "duckdb":  # its ST_X is in an extension that is fetched from elsewhere
+        text = exp.Anonymous(this="ST_ASTEXT", expressions=[geometry])
+        axis = "REGEXP_EXTRACT(:text, :pattern, :group)"
+        return [
+            as_number(sql(axis, dialect, text=text, pattern=_POINT_TEXT, group=group), dialect)
+            for group in (1, 2)
+        ]
+    if dialect == "postgres":  # ST_X of anything but a point is an error
+        here = "" if not srid else f"AND ST_SRID(:place) IN (0, {srid})"
+        axis = f"""
+            CAST(CASE WHEN ST_GeometryType(:place) IN ('ST_Point', 'ST_MultiPoint')
+            AND ST_NumGeometries(:place) = 1 {here}
+            THEN %s(ST_GeometryN(:place, 1)) END AS DOUBLE PRECISION)"""
+        geometry = exp.cast(geometry, "geometry")
+    else:
+        axis = "CAST(%s(:place) AS DOUBLE)"
+    return [sql(axis % name, dialect, place=geometry) for name in ("ST_X", "ST_Y")]
 
 
 def as_seconds(value: Any, dialect: str, clock: str) -> Any:
     """A time as seconds since 1970 UTC, and nothing where it is none, in a way that cannot fail."""
     if clock == "milliseconds":
-        thousandth = {"expression": as_double(1000.0), "typed": False, "safe": False}
-        return exp.paren(exp.Div(this=as_number(value, dialect), **thousandth))
+        return sql(":x / :thousand", dialect, x=as_number(value, dialect), thousand=1000.0)
     if clock == "number" or dialect == "spark":  # there a time is cast to its seconds
         return as_number(value, dialect)
     if dialect == "postgres":
-        return exp.cast(exp.Extract(this=exp.var("EPOCH"), expression=value), "double")
-    kind = "timestamp" if clock == "time" else "timestamptz"  # far away has no microseconds
-    value = exp.TryCast(this=value, to=exp.DataType.build(kind), safe=True)
-    micro = exp.cast(exp.Anonymous(this="EPOCH_US", expressions=[value]), "double")
-    return exp.paren(exp.Div(this=micro, expression=as_double(1e6), typed=False, safe=False))
+        return sql("CAST(EXTRACT(EPOCH FROM :x) AS DOUBLE PRECISION)", dialect, x=value)
+    kind = "TIMESTAMP" if clock == "time" else "TIMESTAMPTZ"  # far away has no microseconds
+    seconds = f"CAST(EPOCH_US(TRY_CAST(:x AS {kind})) AS DOUBLE) / :million"
+    return sql(seconds, dialect, x=value, million=1e6)
 
 
-def as_double(value: float) -> Any:
-    """A constant cast from text: some engines read a literal such as 0.1 as a decimal and then put
-    records into other cells.
-    """
-    return exp.cast(exp.Literal.string(repr(value)), "double")
+def less_offsets(seconds: Any, borders: Sequence[float], by: Sequence[float], dialect: str) -> Any:
+    """Seconds less what holds from each border on; the first holds before all."""
+    if not borders and not by[0]:
+        return seconds
+    held: Any = as_double(by[0])
+    for border, value in zip(borders, by[1:], strict=True):
+        case = "CASE WHEN :seconds >= :border THEN :value ELSE :held END"
+        held = sql(case, dialect, seconds=seconds, border=border, value=value, held=held)
+    return sql(":seconds - :held", dialect, seconds=seconds, held=held)

@@ -13,7 +13,6 @@ from dpviz.domain.zones import ZONE
 from dpviz.errors import DataError
 from dpviz.lazy import shapely
 from dpviz.private.load.items import Items
-from dpviz.private.load.layout import layout
 from dpviz.private.load.names import coordinate_candidates, recognised_columns, wkt_column
 from dpviz.private.load.notation import PLAIN, Notation
 from dpviz.private.load.points import read_records
@@ -64,17 +63,9 @@ def read_events(
     public graph. One without a readable place is dropped, as is one outside the box around the
     streets, which reaches beyond them by a street of middling length.
 
-    Args:
-        opened: the events.
-        graph: the public streets.
-        columns: of the coordinates, or one of WKT; None takes the geometry or usual names.
-        crs: of plain columns, and of geometry that states none; the graph's by default, but
-            EPSG:4326 of columns of longitude and latitude where the graph is in no degrees.
-        unit: column of the privacy unit.
-        public: whether the data are public, so that axes that look swapped may be reported.
-        steps: of time, whose column is read.
-        notation: how text is read.
-        counts: receives what became of the records.
+    Arguments are those of :func:`dpviz.load`, but that coordinates in columns of longitude and
+    latitude are in EPSG:4326 by default where the graph is in no degrees. ``steps`` name the column
+    of the time, and ``counts`` receives what became of the records.
 
     Raises:
         DataError: no places, or no way from their CRS to that of the graph.
@@ -90,10 +81,11 @@ def read_events(
     around = surroundings(graph, steps)
     moment = None if steps is None else steps.column
     form: Any = {"columns": columns, "crs": crs, "unit": unit, "time": moment, "notation": notation}
-    how = layout(opened, around, **form)
     records = read_records(opened, around, public=public, counts=counts, **form)
     edge = nearest_edges(graph, records.points)
-    return Items(np.arange(len(edge) + 1), edge, records.unit, records.ids, records.time), how.words
+    return Items(
+        np.arange(len(edge) + 1), edge, records.unit, records.ids, records.time
+    ), records.columns
 
 
 def surroundings(graph: RoadGraph, steps: Steps | None = None) -> Domain:

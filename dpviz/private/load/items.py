@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpviz.errors import DataError
 from dpviz.private.load.bounding import bounded, numbered
 from dpviz.private.load.notation import Notation
 from dpviz.private.load.tables.base import Table
@@ -136,6 +137,29 @@ def read_items(
         read = Items(start, item, number, ids, when)
         return read if number is None else read.take(np.flatnonzero(number >= 0))
     return _grouped(Items(np.arange(len(item) + 1), item, number, ids, when), groups, counts)
+
+
+def known_items(items: Items, drop_unknown: bool, counts: Tally, refusal: str) -> Items:
+    """Records all of whose items the public names hold.
+
+    Args:
+        items: −1 for what the names lack.
+        drop_unknown: keep every record, without its unknown items.
+        counts: receives what became of the records.
+        refusal: of public data, why the first other record is an error, by its number ``{}``.
+
+    Raises:
+        DataError: a record with an unknown item, where ``refusal`` says so.
+    """
+    unknown = items.item < 0
+    if drop_unknown:
+        counts.add(Fact.STEPS, np.count_nonzero(unknown))
+        return items.only(~unknown)
+    lost = np.bincount(items.owner, unknown, minlength=len(items)) > 0
+    if refusal and lost.any():
+        raise DataError(refusal.format(int(np.argmax(lost))))
+    counts.add(Fact.UNKNOWN, np.count_nonzero(lost))
+    return items.take(np.flatnonzero(~lost))
 
 
 def bounded_items(items: Items, k: int, counts: Tally, *, public: bool = False) -> Items:

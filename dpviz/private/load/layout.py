@@ -57,7 +57,6 @@ def layout(
     crs: str | None = None,
     unit: str | None = None,
     time: str | None = None,
-    public: bool = False,
     notation: Notation = PLAIN,
 ) -> Layout:
     """Choose the columns to read from a table's schema.
@@ -67,12 +66,12 @@ def layout(
             for a column that is not read.
     """
     domain, time = domain.place, domain.time or time
-    names = tuple(columns) if columns is not None else _coordinate_names(table, domain, public)
+    names = tuple(columns) if columns is not None else _coordinate_names(table, domain)
     alone = domain.dims == 2 and len(names) == 1
     if len(names) not in (0, domain.dims) and not alone:
         raise DataError(f"{len(names)} columns for {domain.dims} dimensions: name one for each")
     geometry = [each.name for each in table.columns if each.kind == "geometry"]
-    if alone and names[0] in (*geometry, *(["geometry"] if table.guesses_geometry else [])):
+    if alone and names[0] in (*geometry, *([] if table.declares else ["geometry"])):
         names = ()
     alone = domain.dims == 2 and len(names) == 1
     if notation.order is not None and not alone:
@@ -129,14 +128,10 @@ def _refuse_other_kinds(table: Table, names: Sequence[str], how: Layout, alone: 
             )
 
 
-def _coordinate_names(table: Table, domain: Domain, public: bool) -> tuple[str, ...]:
-    """Columns of the coordinates; none for the geometry.
-
-    Of JSON lines only the ending, or the first line of public ones, says that they are features.
-    """
+def _coordinate_names(table: Table, domain: Domain) -> tuple[str, ...]:
+    """Columns of the coordinates; none for the geometry."""
     existing = table.columns
-    declared = public or not table.guesses_geometry
-    if domain.dims == 2 and declared and any(column.kind == "geometry" for column in existing):
+    if domain.dims == 2 and any(column.kind == "geometry" for column in existing):
         return ()
     if not table.declares:  # no record decides what the columns are
         if domain.columns == default_columns(domain.dims):  # named by nobody: a guess has its price

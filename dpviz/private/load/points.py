@@ -42,6 +42,7 @@ class Records:
         ids: of the units by number, a pyarrow array of bytes.
         time: seconds since 1970 of each record (n,), NaN for none, if a time column was named.
         counts: what became of the others; never to be shown for sensitive data.
+        columns: what was taken for the coordinates.
     """
 
     points: NDArray[np.float64]
@@ -49,6 +50,7 @@ class Records:
     ids: Any = None
     time: NDArray[np.float64] | None = None
     counts: Tally = field(default_factory=Tally)
+    columns: str = ""
 
     def __repr__(self) -> str:
         return "<private records>"
@@ -156,26 +158,16 @@ def read_records(
 ) -> Records:
     """Read records and keep those inside the domain.
 
-    Args:
-        source: a file of any format, or a table in memory.
-        domain: the public box; a file without any record inside gives empty records.
-        columns: names of the coordinates in the domain's order, or in 2-D one column of points;
-            None takes the geometry, if the file has one, or recognises usual names.
-        crs: the CRS of plain columns (None: the domain's), and of geometry whose file states none.
-        unit: name of the column of the privacy unit.
-        time: name of the column of the time.
-        public: the data are public, so a suspected swap of the axes may be reported.
-        table: a layer of a GeoPackage, or a sheet of a workbook.
-        notation: how text is read.
-        counts: receives what became of the records.
+    Arguments are those of :func:`dpviz.load`; a file without any record inside gives empty records.
+    Of ``public`` data a suspected swap of the axes is reported. ``counts`` receives what became of
+    the records.
 
     Raises:
         DataError: one line that names the thing and the remedy, and quotes no record.
     """
     opened = open_table(source, table)
     how = layout(
-        opened, domain, columns=columns, crs=crs, unit=unit, time=time, public=public,
-        notation=notation,
+        opened, domain, columns=columns, crs=crs, unit=unit, time=time, notation=notation
     )  # fmt: skip
     counts = Tally() if counts is None else counts
     blocks = list(located(opened, how, domain, counts))
@@ -185,7 +177,12 @@ def read_records(
     number, ids = numbered([part.unit for part in blocks]) if unit is not None else (None, None)
     when = [np.empty(0), *(part.time for part in blocks if part.time is not None)]
     return Records(
-        np.concatenate(points), number, ids, np.concatenate(when) if time else None, counts
+        np.concatenate(points),
+        number,
+        ids,
+        np.concatenate(when) if time else None,
+        counts,
+        how.words,
     )
 
 

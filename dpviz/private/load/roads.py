@@ -9,14 +9,12 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpviz.datasets.geography import CITY
 from dpviz.errors import DataError
 from dpviz.private.handle import unit_in_words
 from dpviz.private.load.events import names_places, read_events
-from dpviz.private.load.graphs import city
-from dpviz.private.load.items import Form, Items, bounded_items, read_items
+from dpviz.private.load.items import Form, Items, bounded_items, known_items, read_items
 from dpviz.private.load.notation import PLAIN, Notation
 from dpviz.private.load.selection import checked_bound
 from dpviz.private.load.source import File, source_of
@@ -24,6 +22,7 @@ from dpviz.private.load.tables.base import Table, listed, pick
 from dpviz.private.load.tables.opening import open_table
 from dpviz.private.load.tally import Fact, Tally
 from dpviz.private.roads import RoadData
+from dpviz.releases.roads.graph_file import city
 from dpviz.roads.generate import START, WEEK, commuter_starts, commuter_trips
 from dpviz.roads.graph import RoadGraph
 from dpviz.roads.paths import COLUMNS, NODES, TRIP, Paths, trip_columns
@@ -35,25 +34,21 @@ CITY_TRIPS = 45_000
 @lru_cache(maxsize=1)
 def city_trips() -> RoadData:
     """The built-in synthetic trips on the city's streets: public, as they are not real trips."""
-    return _synthetic(CITY, city(), _city_paths())
+    return synthetic(CITY, city(), city_paths())
 
 
-def city_trips_in(steps: Steps) -> RoadData:
-    """The same by steps of time, in which they start.
+@lru_cache(maxsize=1)
+def city_paths() -> Paths:
+    """The routes of those trips."""
+    return commuter_trips(city(), CITY_TRIPS)
+
+
+def synthetic(name: str, graph: RoadGraph, made: Paths, steps: Steps | None = None) -> RoadData:
+    """Synthetic commuter trips; with steps, by the times at which they start.
 
     Raises:
         DataError: steps by another column than theirs.
     """
-    return _synthetic(CITY, city(), _city_paths(), steps)
-
-
-@lru_cache(maxsize=1)
-def _city_paths() -> Paths:
-    return commuter_trips(city(), CITY_TRIPS)
-
-
-def _synthetic(name: str, graph: RoadGraph, made: Paths, steps: Steps | None = None) -> RoadData:
-    """Synthetic commuter trips; with steps, by the times at which they start."""
     step = None
     if steps is not None:
         if steps.column != START:
@@ -94,27 +89,9 @@ def read_trips(
     alone, and one without a readable time within the period is dropped like what lies outside. The
     bound of a unit holds over all steps together.
 
-    Args:
-        source: a file of any format, ``duckdb:///FILE``, or a table in memory. One row per step in
-            order, with columns ``trip`` and ``edge``; or one row per trip with a column of lists,
-            ``edges``, or ``nodes`` to be matched; or one row per event, with a place, as in all
-            GeoJSON. ``generate:N`` makes N synthetic trips up.
-        graph: the public road graph; its ids are compared as text.
-        unit: column that names the privacy unit (a person); by default a trip is the unit.
-        max_per_unit: with ``unit``, at most this many trips of each are kept, chosen at random.
-        public: whether the owner declares every trip public.
-        drop_unknown: leave out steps on edges that the graph lacks, instead of the whole trip. Of
-            public trips, one that names such an edge is an error.
-        name: the owner's name for the data set, also in the ledger; by default the file's.
-        table: of a database.
-        columns: coordinates of events; by default their geometry or usual names, where there are
-            no columns of trips. Or those of trips, which JSON does not declare: ``edges``,
-            ``nodes``, or ``trip`` and ``edge``.
-        crs: of the coordinates of events; the graph's by default.
-        steps: public steps of time, by the column of the start; of ``generate:N`` that is
-            ``start``.
-        notation: how text is read.
-        counts: receives what became of the trips.
+    Arguments are those of :func:`dpviz.load`, with ``steps`` of time by the column of the start.
+    ``generate:N`` makes N synthetic trips up, whose column is ``start``. ``counts`` receives what
+    became of the trips.
 
     Raises:
         DataError: the source cannot be read as trips.
@@ -130,7 +107,7 @@ def read_trips(
         for each, value in given.items():
             if value is not None:
                 raise DataError(f"{each}={value!r} is not for made-up trips: leave it out")
-        return _synthetic("generated", graph, commuter_trips(graph, int(generated[1])), steps)
+        return synthetic("generated", graph, commuter_trips(graph, int(generated[1])), steps)
     if steps is not None:
         steps.require_room(len(graph))
     opened, placed, form = open_table(source), "", _named_form(columns)
@@ -193,19 +170,14 @@ def _listed(
     if not of_nodes:
         edges = np.where(items.item < 0, -1, graph.named_edges[items.item])
         items = replace(items, item=edges)
-    lost = np.bincount(items.owner, items.item < 0, minlength=len(items)) > 0
-    if of_nodes:
-        items, lost = _matched(graph, items)
-    elif public and lost.any() and not drop_unknown:
-        raise DataError(
-            f"trip {int(np.argmax(lost))} names an edge that the road graph lacks: use the ids of "
-            "its edges, or drop unknown ones (drop_unknown)"
-        )
-    elif drop_unknown:
-        counts.add(Fact.STEPS, np.count_nonzero(items.item < 0))
-        items, lost = items.only(items.item >= 0), np.zeros(len(items), dtype=np.bool_)
-    counts.add(Fact.UNKNOWN, np.count_nonzero(lost))
-    return items.take(np.flatnonzero(~lost))
+        return known_items(items, drop_unknown, counts, _UNKNOWN if public else "")
+    return known_items(_matched(graph, items), False, counts, "")
+
+
+_UNKNOWN = (
+    "trip {} names an edge that the road graph lacks: use the ids of its edges, or drop unknown "
+    "ones (drop_unknown)"
+)
 
 
 def _started(items: Items, steps: Steps | None, counts: Tally) -> Items:
@@ -225,8 +197,7 @@ def _of_events(table: Table) -> bool:
     Where no columns are declared, as in GeoJSON, the geometry decides: no record does.
     """
     if not table.declares:
-        features = any(column.kind == "geometry" for column in table.columns)
-        return features and not table.guesses_geometry
+        return any(column.kind == "geometry" for column in table.columns)
     names = [column.name for column in table.columns]
     return not trip_columns(names) and names_places(table.columns)
 
@@ -282,15 +253,14 @@ def _form(table: Table, named: Form | None, others: Sequence[str]) -> Form:
     )
 
 
-def _matched(graph: RoadGraph, items: Items) -> tuple[Items, NDArray[np.bool_]]:
-    """Nodes as edges, each step the shortest that joins two; and which trips cannot be matched.
-
-    A trip is lost that names a node which the graph lacks, or two in a row that no edge joins.
+def _matched(graph: RoadGraph, items: Items) -> Items:
+    """Nodes as edges, each step the shortest that joins two, or −1: of a node which the graph
+    lacks, or of two that no edge joins.
     """
     key = graph.pair_keys(*graph.ends.T)
     order = np.lexsort([graph.length, key])
     keys, first = np.unique(key[order], return_index=True)
-    edges, owner = order[first], items.owner
+    edges = order[first]
     stays = np.ones(len(items.item), dtype=np.bool_)
     stays[items.start[1:][np.diff(items.start) > 0] - 1] = False  # the last node leads nowhere
     at = np.flatnonzero(stays)
@@ -300,7 +270,4 @@ def _matched(graph: RoadGraph, items: Items) -> tuple[Items, NDArray[np.bool_]]:
     wrong = (keys[place] != wanted) | (one < 0) | (two < 0)
     edge = np.full(len(items.item), -1, dtype=np.int64)
     edge[at] = np.where(wrong, -1, edges[place])
-    broken = (edge < 0) & stays | (items.item < 0)
-    lost = np.bincount(owner, broken, minlength=len(items)) > 0
-    steps = replace(items, item=edge).only(stays)
-    return steps, np.asarray(lost)
+    return replace(items, item=edge).only(stays)

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from dpviz.checks import described
 from dpviz.datasets import DATASETS
 from dpviz.datasets.geography import CITY
 from dpviz.domain import Domain
 from dpviz.domain.crs import known_crs
 from dpviz.errors import DataError, ParameterError
-from dpviz.files import arrow, limits
-from dpviz.lists import words
+from dpviz.files import arrow
+from dpviz.lazy import pa
 from dpviz.private.handle import unit_in_words
-from dpviz.private.load.bounding import bounded, numbered
-from dpviz.private.load.cells import Cells, cell_sequences, grid_cells, place_lines
+from dpviz.private.load.bounding import bounded
 from dpviz.private.load.columns import shown
-from dpviz.private.load.items import Form, bounded_items, read_items, some_rows
+from dpviz.private.load.items import Form, bounded_items, known_items, read_items, some_rows
 from dpviz.private.load.notation import PLAIN, Notation
 from dpviz.private.load.points import read_records
 from dpviz.private.load.selection import checked_bound
@@ -31,10 +28,10 @@ from dpviz.private.load.tables.base import TEXTS, Table, pick
 from dpviz.private.load.tables.delimited import DelimitedText
 from dpviz.private.load.tables.opening import open_table
 from dpviz.private.load.tally import Fact, Tally
-from dpviz.private.load.words import texts
+from dpviz.private.load.visits import cell_sequences, place_lines
 from dpviz.private.sequences import SequenceData, Sequences
+from dpviz.releases.sequences.cells import Cells, grid_cells
 from dpviz.sequences.alphabet import Alphabet
-from dpviz.trees.lattice import Float, Int
 
 HOUR = 3600.0
 """Seconds of an hour, the unit of a session gap."""
@@ -46,39 +43,10 @@ SEQUENCE, SYMBOL = "sequence", "symbol"
 """Columns of sequences with a row for each symbol."""
 
 
-def alphabet_of(text: str) -> Alphabet:
-    """A public alphabet from ``a,b,c``, a range ``1..17``, or a file with one symbol per line.
-
-    Raises:
-        ParameterError: nothing in it, a symbol twice, or one word that is no file: it would be the
-            only symbol, and every sequence be dropped. One symbol alone is ``a,``.
-        DataError: the file cannot be read.
-
-    >>> alphabet_of("1..3").names
-    ('1', '2', '3')
-    """
-    numbered_range = re.fullmatch(r"(-?\d{1,9})\.\.(-?\d{1,9})", text.strip())
-    if numbered_range:
-        first, last = map(int, numbered_range.groups())
-        if first > last:
-            raise ParameterError(f"alphabet={text!r}: no number is in this range: turn it around")
-        limits.SYMBOLS.check(last - first + 1, f"alphabet={text!r}")
-        return Alphabet(tuple(map(str, range(first, last + 1))))
-    if "," in text:
-        return Alphabet(tuple(filter(None, words(text, "an alphabet"))))
-    if not Path(text).is_file():
-        raise ParameterError(
-            f"{described('alphabet', text)}: no such file, no range such as 1..17, and no list: "
-            "write symbols between commas (a,b,c; of one alone a,)"
-        )
-    try:
-        limits.ALPHABET_FILE.check(Path(text).stat().st_size, Path(text).name)
-        lines = Path(text).read_text(encoding="utf-8").split("\n")
-    except (OSError, UnicodeDecodeError):
-        raise DataError(
-            f"{Path(text).name} is no readable text: give one symbol per line"
-        ) from None
-    return Alphabet(tuple(line.strip() for line in lines if line.strip()))
+_UNKNOWN = (
+    "a sequence holds a symbol outside the alphabet: add it to the public alphabet, or leave such "
+    "symbols out"
+)
 
 
 def read_sequences(
@@ -99,21 +67,8 @@ def read_sequences(
     Stability, from parse to handle: one sequence more or less in the source is at most one more or
     less here; with a unit, one unit more or less changes at most ``max_per_unit`` sequences.
 
-    Args:
-        source: a file of any format, ``duckdb:///FILE``, or a table in memory. One row per
-            sequence, with a column of lists, or of text with symbols between spaces or commas; or
-            one row per symbol in order, with columns ``sequence`` and ``symbol``. Text named .txt
-            has one sequence per line and no header, unless a column or a unit is named.
-        alphabet: public; its names are compared as text.
-        columns: the one column of lists; by default the only one, which JSON does not declare.
-        unit: the column of the privacy unit; by default a sequence is the unit.
-        max_per_unit: with ``unit``, the most sequences of each, chosen at random.
-        drop_unknown: leave out symbols that the alphabet lacks, instead of the whole sequence. Of
-            public sequences, one that holds such a symbol is an error.
-        public: whether the owner declares every sequence public.
-        name: the owner's name for the data set, also in the ledger; by default the file's.
-        table: of a database, or a sheet of a workbook.
-        counts: receives what became of the sequences.
+    Arguments are those of :func:`dpviz.load`. Text named .txt has one sequence per line and no
+    header, unless a column or a unit is named. ``counts`` receives what became of the sequences.
 
     Raises:
         DataError: the source cannot be read as sequences.
@@ -131,18 +86,7 @@ def read_sequences(
     )
     opened = open_table(source, header=header)
     items = read_items(opened, _form(opened, column, unit), alphabet.names, unit, counts)
-    lost = np.bincount(items.owner, items.item < 0, minlength=len(items)) > 0
-    if drop_unknown:
-        counts.add(Fact.STEPS, np.count_nonzero(items.item < 0))
-        items = items.only(items.item >= 0)
-    elif public and lost.any():
-        raise DataError(
-            "a sequence holds a symbol outside the alphabet: add it to the public alphabet, or "
-            "leave such symbols out"
-        )
-    else:
-        counts.add(Fact.UNKNOWN, np.count_nonzero(lost))
-        items = items.take(np.flatnonzero(~lost))
+    items = known_items(items, drop_unknown, counts, _UNKNOWN if public else "")
     items = bounded_items(items, max_per_unit, counts, public=public)
     facts = {"column": column, "drop_unknown": drop_unknown}
     return SequenceData(
@@ -216,7 +160,7 @@ def read_places(
     time: str | None = None,
     side: int = 8,
     gap: float = 12.0,
-    max_per_unit: int = 5,
+    max_per_unit: int | None = 5,
     columns: Sequence[str] | None = None,
     crs: str | None = None,
     neighbours: bool = False,
@@ -232,23 +176,8 @@ def read_places(
     Stability, from parse to handle: one person more or less changes at most ``max_per_unit``
     sequences; which places make one, and where it is cut, is of that person's places alone.
 
-    Args:
-        source: a file of points of any format, or a table in memory.
-        domain: the public rectangle; places outside are left out.
-        unit: the column of the privacy unit, a person.
-        time: the column of the time.
-        side: cells along each axis of a public grid.
-        gap: hours after which a new sequence begins.
-        max_per_unit: the most sequences of each person, chosen at random.
-        columns: of the coordinates.
-        crs: of plain coordinate columns; the domain's by default.
-        neighbours: only steps to a cell that touches; records are cut at others.
-        public: whether the owner declares every record public.
-        name: the owner's name for the data set, also in the ledger; by default the file's.
-        cells: in place of a grid, of the same rectangle: leaves of a release.
-        table: a layer of a GeoPackage, or a sheet of a workbook.
-        notation: how text is read.
-        counts: receives what became of the places.
+    Arguments are those of :func:`dpviz.load`. A bound of None keeps every sequence, of public data,
+    and a sequence is the unit. ``counts`` receives what became of the places.
 
     Raises:
         DataError: the file cannot be read as places in time, or the cells are of another rectangle.
@@ -257,12 +186,16 @@ def read_places(
     if unit is None or time is None:
         raise DataError("places become sequences by person and time: name both (unit, time)")
     source = source_of(source, table)
-    checked_bound(unit, max_per_unit)
+    checked_bound(unit, 1 if max_per_unit is None else max_per_unit)
     if domain.crs:
         known_crs(domain.crs)
     counts = Tally() if counts is None else counts
     cells = cells or grid_cells(domain, side)
-    _same_rectangle(cells, domain)
+    if cells.domain.bounds != domain.bounds or cells.domain.crs != domain.crs:
+        raise DataError(
+            f"the cells are of the rectangle {cells.domain.bounds}, the places of {domain.bounds}: "
+            "give the same one to both"
+        )
     records = read_records(
         source,
         domain,
@@ -279,20 +212,29 @@ def read_places(
     counts.add(Fact.NO_TIME, np.count_nonzero(~timed))
     places = records.points[timed], people[timed], when[timed]
     sequences, who = cell_sequences(*places, cells, seconds_of(gap))
-    ids = records.ids.take(arrow.numbers(np.unique(people[timed])))  # as their sequences say
-    rows = bounded(who, ids, max_per_unit, public=public)
+    rows, of_unit = np.arange(len(who)), dict[str, Any]()
+    if max_per_unit is not None:
+        ids = records.ids.take(arrow.numbers(np.unique(people[timed])))  # as their sequences say
+        rows = bounded(who, ids, max_per_unit, public=public)
+        words = unit_in_words(unit, max_per_unit, "sequences")
+        of_unit = {"unit": words, "max_per_unit": max_per_unit}
     counts.add(Fact.SEQUENCES, len(who))
     counts.add(Fact.OVER, len(who) - len(rows))
     counts.add(Fact.LOADED, len(rows))
+    start, wanted = some_rows(sequences.start, rows)
+    lines = None
+    if public:
+        offsets, drawn = place_lines(*places, domain, seconds_of(gap))
+        offsets, of_rows = some_rows(offsets, rows)
+        lines = offsets, drawn[of_rows]
     return SequenceData(
         source.name if name is None else name,
         cells.alphabet(neighbours=neighbours),
-        Sequences.of([sequences[row] for row in rows.tolist()]),
+        Sequences(start, sequences.symbol[wanted]),
         public=public,
-        unit=unit_in_words(unit, max_per_unit, "sequences"),
-        max_per_unit=max_per_unit,
         facts={"cells": cells.to_dict(), "session": {"time": time, "gap": float(gap)}},
-        lines=_chosen(place_lines(*places, domain, gap * HOUR), rows) if public else None,
+        lines=lines,
+        **of_unit,
     )
 
 
@@ -307,12 +249,6 @@ def seconds_of(gap: float) -> float:
     return gap * HOUR
 
 
-def _chosen(lines: tuple[Int, Float], rows: Int) -> tuple[Int, Float]:
-    """Some lines, in order of ``rows``, which ascend."""
-    start, wanted = some_rows(lines[0], rows)
-    return start, lines[1][wanted]
-
-
 def city_sequences(
     side: int = 8,
     gap: float = 12.0,
@@ -324,46 +260,27 @@ def city_sequences(
 ) -> SequenceData:
     """The built-in sequences: synthetic and public.
 
-    Args:
-        side: cells along each axis.
-        gap: hours after which a new sequence begins.
-        neighbours: only steps to a cell that touches; records are cut at others.
-        max_per_unit: the most sequences of each person where they are treated as sensitive.
-        public: False treats them as an owner treats sensitive ones, to rehearse it.
-        cells: in place of a grid, of the city's rectangle: leaves of a release.
+    Arguments are those of :func:`dpviz.load`; not ``public`` treats them as an owner treats
+    sensitive ones, to rehearse it.
 
     Raises:
         DataError: the cells are of another rectangle.
     """
     data = DATASETS["persons"]
-    table = data.table()
-    seconds = table["time"].astype("datetime64[us]").astype(np.int64) / 1e6
-    points = np.column_stack([table[each] for each in data.domain.columns])
-    cells = cells or grid_cells(data.domain, side)
-    _same_rectangle(cells, data.domain)
-    places = points, table["person"], seconds
-    sequences, who = cell_sequences(*places, cells, seconds_of(gap))
-    alphabet = cells.alphabet(neighbours=neighbours)
-    facts = {"cells": cells.to_dict(), "session": {"gap": float(gap)}}
-    if public:
-        lines = place_lines(*places, cells.domain, gap * HOUR)
-        everyone = SequenceData(CITY, alphabet, sequences, public=True, facts=facts, lines=lines)
-        everyone.synthetic = True
-        return everyone
-    rows = bounded(*numbered([texts(who, "person")]), max_per_unit)
-    return SequenceData(
-        CITY,
-        alphabet,
-        Sequences.of([sequences[row] for row in rows.tolist()]),
-        unit=unit_in_words("person", max_per_unit, "sequences"),
-        max_per_unit=max_per_unit,
-        facts=facts,
+    made = read_places(
+        pa.table(data.table()),
+        data.domain,
+        unit="person",
+        time="time",
+        side=side,
+        gap=gap,
+        max_per_unit=None if public else max_per_unit,
+        columns=data.domain.columns,
+        neighbours=neighbours,
+        public=public,
+        name=CITY,
+        cells=cells,
     )
-
-
-def _same_rectangle(cells: Cells, domain: Domain) -> None:
-    if cells.domain.bounds != domain.bounds or cells.domain.crs != domain.crs:
-        raise DataError(
-            f"the cells are of the rectangle {cells.domain.bounds}, the places of {domain.bounds}: "
-            "give the same one to both"
-        )
+    made.facts["session"] = {"gap": float(gap)}
+    made.synthetic = public
+    return made

@@ -18,8 +18,8 @@ from dpviz.private.handle import DataHandle
 from dpviz.private.load import counts
 from dpviz.private.load.aggregation import (
     Counted,
-    engine_fates,
     engine_layers,
+    engine_tally,
     folder_relation,
     table_relation,
 )
@@ -119,10 +119,9 @@ def _of_file(source: File, chosen: Selection) -> DataHandle:
         chosen.of_counts(path.name)
         return counts.from_counts_file(path, opened, facts, chosen)
     chosen.box(path.name)
-    result = None if chosen.columns is not None else counts.result_columns(path, opened)
-    if result is not None:
+    if chosen.columns is None and counts.is_result(path, opened):
         chosen.of_counts(path.name)
-        return counts.result(source, [opened], result, chosen)
+        return counts.result(source, [opened], chosen)
     return _of_table(opened, source.name, chosen, counts.part_of(source))
 
 
@@ -131,10 +130,9 @@ def _of_folder(source: Folder, chosen: Selection) -> DataHandle:
     folder = source.path
     domain = chosen.box(folder.name)
     footers = folder_footers(folder)
-    result = None if chosen.columns is not None else columns_of(footers.columns)
-    if result is not None:
+    if chosen.columns is None and columns_of(footers.columns) is not None:
         chosen.of_counts(folder.name)
-        return counts.result(source, map(open_table, footers.files), result, chosen)
+        return counts.result(source, map(open_table, footers.files), chosen)
     with folder_relation(folder, footers, domain, chosen) as relation:
         return _counted(relation, source, domain, chosen)
 
@@ -146,7 +144,7 @@ def _counted(
     parts = counts.part_of(source)
     if not (chosen.public or chosen.checking):
         return chosen.handle(engine_layers(*relation, domain, chosen), source.name, parts)
-    tally, columns, layers = engine_fates(*relation, domain, chosen)
+    tally, columns, layers = engine_tally(*relation, domain, chosen)
     handle = chosen.handle(layers, source.name, parts)
     handle.tally = tally
     if chosen.checking:
@@ -194,9 +192,7 @@ def public_extent(
     everywhere = Domain((-1e9, -1e9), (1e9, 1e9), crs=crs)
     opened = open_table(path, table)
     stated = None if opened.crs and columns is None else crs
-    how = layout(
-        opened, everywhere, columns=columns, crs=stated, public=True, notation=Notation(**forms)
-    )
+    how = layout(opened, everywhere, columns=columns, crs=stated, notation=Notation(**forms))
     corners = [
         [block.points.min(axis=0), block.points.max(axis=0)]
         for block in located(opened, how, everywhere, Tally())
@@ -222,7 +218,6 @@ def _of_table(
         columns=chosen.columns,
         crs=chosen.crs,
         unit=chosen.unit,
-        public=public,
         notation=chosen.notation,
     )
     layers = read_layers(table, how, domain, most=chosen.most, public=public, counts=facts)

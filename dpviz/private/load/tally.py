@@ -19,6 +19,7 @@ class Fact(StrEnum):
     QUOTED = "lines with an unclosed quote, or a quote inside a field: dropped"
     NO_PLACE = "without a readable place: dropped"
     OUTSIDE = "outside the domain: dropped"
+    NOT_INSIDE = "outside the domain, or without a place, time, kind, value or id: dropped"
     NO_UNIT = "without the id of a privacy unit: dropped"
     NO_TIME = "without a readable time: dropped"
     NO_KIND = "of no listed kind: dropped"
@@ -41,6 +42,7 @@ _REMEDY = {
     Fact.QUOTED: "write line breaks in a field as spaces",
     Fact.NO_PLACE: "check the columns, the decimal mark, the order of coordinates",
     Fact.OUTSIDE: "check the area, the order of the coordinates (longitude first), CRS and period",
+    Fact.NOT_INSIDE: "check the columns, the area, CRS and period; a file says more",
     Fact.NO_UNIT: "check the column of the unit",
     Fact.NO_TIME: "declare the time format",
     Fact.NO_KIND: "check the list of kinds",

@@ -3,7 +3,8 @@
 Every function maps columns cell by cell: a value that cannot be read becomes a missing one (NaN or
 null) and nothing else changes, so each has stability 1. What a column's declared type rules out
 (times where numbers belong) is refused: that is the schema, not a record. A column is a pyarrow
-array of a declared type, or a list of Python values where each cell has a type of its own.
+array of a declared type, or a list of Python values, which declares none: of those each is read as
+its text, in the form of :func:`dpviz.private.load.words.texts`.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from contextlib import suppress
-from datetime import UTC, date, datetime, time
 from typing import Any
 
 import numpy as np
@@ -26,8 +26,8 @@ from dpviz.private.load.tables.base import point_coordinates
 from dpviz.private.load.words import texts
 from dpviz.trees.lattice import Float
 
-_YEAR_1, _1970 = -62_135_596_800, datetime(1970, 1, 1, tzinfo=UTC)
-"""Seconds of the first moment of the year 1, before which no time is read; and the zero."""
+_YEAR_1 = -62_135_596_800
+"""Seconds of the first moment of the year 1, before which no time is read."""
 _ISO = (
     r"^(?:(?:[1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])-"
     r"(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])"
@@ -72,7 +72,9 @@ def numbers(column: Any, name: str, notation: Notation = PLAIN) -> Float:
         DataError: the declared type holds no numbers.
     """
     if isinstance(column, list):
-        return np.array([_number(cell, notation) for cell in column], dtype=np.float64)
+        words = texts(column, name)
+        written = [isinstance(cell, (str, bytes)) for cell in column]
+        return np.where(written, _parsed(words, notation), _parsed(words))
     types, column = pa.types, plain(column)
     kind = column.type
     if types.is_null(kind):
@@ -106,9 +108,7 @@ def times(column: Any, name: str, zone: str = ZONE, notation: Notation = PLAIN) 
     Raises:
         DataError: the declared type holds neither times nor numbers, or times that need no format.
     """
-    if isinstance(column, list):
-        return _cell_times(column, zone, notation)
-    types, column = pa.types, plain(column)
+    types, column = pa.types, texts(column, name) if isinstance(column, list) else plain(column)
     kind, form = column.type, notation.time_format
     if types.is_timestamp(kind) or types.is_date(kind):
         if form is not None:
@@ -175,19 +175,6 @@ def wkt_points(column: Any, name: str, srid: int | None = None) -> Float:
     return points
 
 
-def _number(cell: Any, notation: Notation) -> float:
-    """A Python value as a number; NaN for anything else."""
-    if isinstance(cell, (str, bytes)) or cell is None:
-        return number_of(cell, notation)
-    if isinstance(cell, bool):
-        return math.nan
-    try:
-        number = float(cell)
-        return number if math.isfinite(number) else math.nan
-    except Exception:  # any cell's own __float__ may fail in any way
-        return math.nan
-
-
 def number_of(cell: bytes | str | None, notation: Notation = PLAIN) -> float:
     """The number in a cell of text; NaN for anything else."""
     if cell is None:
@@ -226,28 +213,6 @@ def _finite(values: Float) -> Float:
 
 def _float(column: Any) -> Float:
     return arrow.number_array(column).astype(np.float64, copy=False)
-
-
-def _cell_times(cells: Sequence[Any], zone: str, notation: Notation) -> Float:
-    """Times of Python values, each of its own type."""
-    form, seconds, texts = notation.time_format, np.full(len(cells), np.nan), {}
-    for at, cell in enumerate(cells):
-        if isinstance(cell, date):  # and datetime
-            seconds[at] = _since_1970(cell, zone)
-        elif isinstance(cell, (str, bytes)):
-            texts[at] = cell
-        elif form is not None and notation.per_second is None and isinstance(cell, int):
-            texts[at] = str(cell)
-        else:
-            seconds[at] = _number(cell, notation) / (notation.per_second or 1.0)
-    if texts:
-        written = [
-            each.encode(errors="surrogatepass") if isinstance(each, str) else each
-            for each in texts.values()
-        ]
-        column = pa.array(written, pa.large_binary())
-        seconds[[*texts]] = times(column, "", zone, notation)
-    return seconds
 
 
 def _parsed_times(cells: Any, zone: str, notation: Notation) -> Float:
@@ -289,22 +254,6 @@ def _pattern_times(cells: Any, zone: str, pattern: str) -> Float:
 def _moments(micro: Float) -> Float:
     """Microseconds as seconds, NaN before the year 1."""
     return np.where(micro < _YEAR_1 * 1e6, np.nan, micro / 1e6)
-
-
-def _since_1970(when: date, zone: str) -> float:
-    """Seconds since 1970 UTC; NaN for what a library calls a date and no calendar has, or of a
-    zone that does not say how far it is ahead.
-    """
-    if when != when:  # pandas' missing time
-        return math.nan
-    when = when if isinstance(when, datetime) else datetime.combine(when, time())
-    stated = when.tzinfo is not None
-    try:
-        since = (when if stated else when.replace(tzinfo=UTC)) - _1970
-    except (ValueError, TypeError, OverflowError, NotImplementedError):
-        return math.nan
-    micro = since.days * 86_400_000_000 + since.seconds * 1_000_000 + since.microseconds
-    return micro / 1e6 if stated else float(_of_zone(np.array([micro / 1e6]), zone)[0])
 
 
 def _of_zone(clocks: Any, zone: str) -> Any:

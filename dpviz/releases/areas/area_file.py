@@ -16,11 +16,11 @@ from dpviz.checks import require, require_path, texts
 from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.files import limits
-from dpviz.files.foreign import file_of
 from dpviz.lazy import pa, shapely
 from dpviz.releases.areas.hierarchy import hierarchy
 from dpviz.releases.areas.partition import MOST_LEVELS, Areas
 from dpviz.releases.points.region_file import (
+    attributes_of,
     label,
     naming_column,
     opened_shapes,
@@ -89,15 +89,11 @@ def area_columns(path: str | os.PathLike[str]) -> tuple[str, ...]:
     Raises:
         DataError: the file cannot be read.
     """
-    return tuple(parsed(f"{__name__}:listed_columns", path)["column"].to_pylist())
-
-
-def listed_columns(path: str) -> Any:
-    """Return a file's column names, a table of ``column``; runs in the child process."""
-    shapes, words, _ = opened_shapes(path)
+    table = attributes_of(path)
+    words = {name: table[name].to_pylist() for name in table.column_names if name != "geometry"}
+    several = {name: len(set(map(label, words[name]))) < len(table) for name in words}
     usual = naming_column(words)
-    names = sorted(words, key=lambda name: (len(set(words[name])) < len(shapes), name != usual))
-    return pa.table({"column": pa.array(names, pa.string())})
+    return tuple(sorted(words, key=lambda name: (several[name], name != usual)))
 
 
 def checked_areas(
@@ -111,20 +107,14 @@ def checked_areas(
 
     Runs in the child process.
     """
-    name = file_of(path)[0].name
-    shapes, words, source = opened_shapes(path)
-    limits.REGIONS.check(len(shapes), name)
-    limits.VERTICES.check(int(shapely.get_num_coordinates(shapes).sum()), name)
-    chosen = levels or [name_column or naming_column(words) or ""]
-    for column in chosen:
-        if column and column not in words:
-            raise DataError(f"{name} has no column {column!r}: choose another one")
+    chosen = levels or ([name_column] if name_column else [])
+    shapes, words, source = opened_shapes(path, chosen)
+    chosen = chosen or [naming_column(words) or ""]
     labels = [_labels(words[column], column) for column in chosen if column] or [
         [str(row + 1) for row in range(len(shapes))]
     ]
     shapes = shapely.force_2d(np.asarray(shapes, dtype=object))
     _check_polygons(shapes, labels[-1])
-    hierarchy(list(zip(*labels, strict=True)), chosen)  # a name that is there twice
     moved = projected(shapes, source or crs, crs)
     moved = np.asarray(shapely.make_valid(moved) if not shapely.is_valid(moved).all() else moved)
     _check_place(moved, labels[-1], bounds)

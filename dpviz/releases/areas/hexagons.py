@@ -17,7 +17,6 @@ from dpviz.domain.crs import DEGREES
 from dpviz.errors import ParameterError
 from dpviz.files import limits
 from dpviz.lazy import h3, shapely
-from dpviz.releases.antimeridian import polygons, ring
 from dpviz.releases.areas.cell_ids import to_degrees
 from dpviz.releases.areas.hierarchy import hierarchy
 from dpviz.releases.areas.partition import Areas
@@ -130,7 +129,7 @@ def _outlines(cells: NDArray[np.uint64], domain: Domain) -> NDArray[np.object_]:
         shapes = list(projected(np.array(shapes, dtype=object), DEGREES, domain.crs))
     frame = shapely.box(*domain.bounds)
     cut = shapely.intersection(np.array(shapes, dtype=object), frame)
-    areas = [shapely.MultiPolygon(polygons(each)) for each in cut]
+    areas = [shapely.MultiPolygon(_surfaces(each)) for each in cut]
     made = [each.geoms[0] if len(each.geoms) == 1 else each for each in areas]
     return np.array(made, dtype=object)
 
@@ -151,4 +150,23 @@ def _outline(boundary: Any, bends: int) -> Any:
     lat, lon = _bent(boundary, bends)
     turn = (np.diff(lon, append=lon[0]) + 180) % 360 - 180
     lon = lon[0] + np.concatenate([[0.0], np.cumsum(turn[:-1])])
-    return ring(lon, lat, round(float(turn.sum())))
+    around = round(float(turn.sum()))
+    if around:  # a pole lies inside, where the map has an edge
+        pole = 90.0 if lat.mean() > 0 else -90.0
+        lon = np.append(lon, [lon[0] + around, lon[0] + around, lon[0]])
+        lat = np.append(lat, [lat[0], pole, pole])
+    whole = shapely.Polygon(np.column_stack([lon, lat]))
+    if whole.bounds[0] >= -180 and whole.bounds[2] <= 180:
+        return whole
+    world = shapely.box([180, -180, -540], -90, [540, 180, -180], 90)
+    pieces = shapely.intersection(whole, world)
+    turned = [
+        shapely.transform(piece, lambda xy, turn=turn: xy - [360.0 * turn, 0])
+        for piece, turn in zip(pieces, (1, 0, -1), strict=True)
+    ]
+    return shapely.union_all([surface for piece in turned for surface in _surfaces(piece)])
+
+
+def _surfaces(shape: Any) -> list[Any]:
+    """The polygons of a shape; where it only touches an edge it leaves lines and points."""
+    return [each for each in shapely.get_parts(shape) if each.geom_type == "Polygon"]

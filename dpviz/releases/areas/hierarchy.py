@@ -29,27 +29,22 @@ def hierarchy(paths: Sequence[Sequence[str]], names: Sequence[str]) -> tuple[Int
     (['N', 'S', 'a', 'c', 'b'], array([-1, -1,  0,  0,  1]))
     """
     depth = len(names)
-    ranks: list[dict[tuple[str, ...], int]] = [{} for _ in names]
-    for path in paths:
-        for level, rank in enumerate(ranks):
-            rank.setdefault(tuple(path[: level + 1]), len(rank))
-    order = sorted(
-        range(len(paths)),
-        key=lambda row: [ranks[at][tuple(paths[row][: at + 1])] for at in range(depth)],
-    )
-    if len(ranks[-1]) != len(paths):
-        ((twice, _),) = Counter(map(tuple, paths)).most_common(1)
+    chains = [[tuple(path[:level]) for level in range(1, depth + 1)] for path in paths]
+    rank: dict[tuple[str, ...], int] = {}
+    for chain in chains:
+        for prefix in chain:
+            rank.setdefault(prefix, len(rank))
+    order = sorted(range(len(paths)), key=lambda row: [rank[each] for each in chains[row]])
+    ((twice, times),) = Counter(chain[-1] for chain in chains).most_common(1)
+    if times > 1:
         raise DataError(
             f"two areas are called {twice[-1]!r}: dissolve them, or name areas by another column"
         )
-    above: dict[tuple[str, ...], int] = {(): -1}
-    rows: list[str] = []
-    parent: list[int] = []
+    number: dict[tuple[str, ...], int] = {(): -1}
     for level in range(depth):
-        prefixes = dict.fromkeys(tuple(paths[row][: level + 1]) for row in order)
-        numbered = {prefix: len(rows) + at for at, prefix in enumerate(prefixes)}
-        rows += [prefix[-1] for prefix in prefixes]
-        parent += [above[prefix[:-1]] for prefix in prefixes]
-        above = numbered
-    limits.REGIONS.check(len(rows), "the list of areas")
-    return np.array(order), rows, np.array(parent)
+        for row in order:
+            number.setdefault(chains[row][level], len(number) - 1)
+    del number[()]
+    limits.REGIONS.check(len(number), "the list of areas")
+    parent = [-1 if len(each) == 1 else number[each[:-1]] for each in number]
+    return np.array(order), [each[-1] for each in number], np.array(parent)

@@ -1,22 +1,17 @@
-"""An analyst's own file of areas, with the counts of a release beside each of its rows.
-
-The file is untrusted: a child process parses it.
-"""
+"""An analyst's own file of areas, with the counts of a release beside each of its rows."""
 
 from __future__ import annotations
 
 import os
 from collections import Counter
-from typing import Any
 
 import numpy as np
 
 from dpviz.errors import DataError
-from dpviz.files import limits
 from dpviz.files.foreign import file_of
-from dpviz.lazy import geopandas, pa, shapely
+from dpviz.lazy import geopandas, shapely
 from dpviz.releases.counts import AreaRelease
-from dpviz.releases.points.region_file import label, opened_shapes, parsed
+from dpviz.releases.points.region_file import attributes_of, label
 
 ADDED = ("count", "low", "high")
 """Columns that a join adds."""
@@ -41,7 +36,7 @@ def joined(
             area twice, or none at all; or a name that several areas of the level have.
     """
     file, _ = file_of(path)
-    table = parsed(f"{__name__}:attributes", path)
+    table = attributes_of(path)
     titles = [name for name in table.column_names if name != "geometry"]
     if key not in titles:
         raise DataError(f"{file.name} has no column {key!r}: choose another key")
@@ -68,23 +63,3 @@ def joined(
     shapes = shapely.from_wkb(table["geometry"].to_pylist())
     frame = table.select(titles).to_pandas().assign(**columns)
     return geopandas.GeoDataFrame(frame, geometry=shapes, crs=crs)
-
-
-def attributes(path: str) -> Any:
-    """Return a file's properties as columns, and its shapes as ``geometry`` (WKB).
-
-    Runs in the child process.
-    """
-    shapes, words, crs = opened_shapes(path)
-    limits.REGIONS.check(len(shapes), file_of(path)[0].name)
-    columns = {name: _column(values) for name, values in words.items() if name != "geometry"}
-    columns["geometry"] = pa.array(shapely.to_wkb(shapes).tolist(), pa.binary())
-    return pa.table(columns).replace_schema_metadata({"crs": crs or ""})
-
-
-def _column(values: list[Any]) -> Any:
-    """As the type that fits all values, else as text."""
-    try:
-        return pa.array(values)
-    except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        return pa.array([None if value is None else str(value) for value in values])

@@ -17,13 +17,18 @@ from dpviz.files import limits
 from dpviz.lazy import geopandas, pa, pd, shapely
 from dpviz.releases.answers import Answers
 from dpviz.releases.areas.cell_ids import cells_at, numbers_of
-from dpviz.releases.files import geo_metadata, identifiers, numbers, whole_numbers
-from dpviz.releases.frame import Frame, Tree
-from dpviz.releases.points.range_count import Cover, sums_of
+from dpviz.releases.files import (
+    encoded_shapes,
+    geo_metadata,
+    identifiers,
+    numbers,
+    whole_numbers,
+)
+from dpviz.releases.frame import Frame
+from dpviz.releases.points.range_count import Cover
 from dpviz.releases.points.sums import Sums
 from dpviz.trees.consistency import sum_up
 from dpviz.trees.decomposition import Decomposition, level_slices
-from dpviz.trees.haar import HaarNoise
 from dpviz.trees.lattice import Float, Int
 
 MOST_LEVELS = 16
@@ -240,12 +245,6 @@ class Areas(Frame):
             query, np.concatenate([none, *rows]), np.concatenate([np.empty(0), *parts]), len(rows)
         )
 
-    def sums(
-        self, nodes: Decomposition, noise: HaarNoise | None, questions: tuple[Int, Int]
-    ) -> Float:
-        """See the base."""
-        return sums_of(nodes, noise, self.cover(nodes, questions), common=0.0)
-
     def _shares(self, rect: Any) -> Float:
         """The share of each area that answers a rectangle, float64 (n,); 0 for those not used."""
         share = np.zeros(len(self))
@@ -269,17 +268,17 @@ class Areas(Frame):
         """See the base: not needed, as nodes are the areas."""
         raise ReleaseError("parts of a release are of different areas")
 
-    def columns(self, tree: Tree) -> dict[str, Any]:
+    def columns(self, nodes: Decomposition, sums: Sums | None) -> dict[str, Any]:
         """A row per area, breadth-first, GeoParquet 1.1; the finest areas have their polygons."""
         above: list[Any] = [None] * self.first_leaf
-        answers = self.answers(tree.nodes)
+        answers = self.answers(nodes)
         return {
             "geometry": pa.array([*above, *shapely.to_wkb(self.shapes)], pa.binary()),
             "level": pa.array(self.level_of.tolist(), pa.string()).dictionary_encode(),
             "name": pa.array(self.names, pa.string()),
             "parent": pa.array(self.parent, pa.int32()),
             "count": pa.array(answers.count),
-            "variance": pa.array(tree.nodes.variance),
+            "variance": pa.array(nodes.variance),
             "low": pa.array(answers.low),
             "high": pa.array(answers.high),
         }
@@ -304,7 +303,7 @@ class Areas(Frame):
             raise ReleaseError("column 'name' holds numbers: expected text")
         parent, resolution = whole_numbers(table, "parent"), stated.get("resolution")
         finest = int(parent.max(initial=-1)) + 1  # the first row after the last that is a parent
-        shapes = _shapes(table["geometry"].slice(finest), resolution)
+        shapes = _shapes(table.slice(finest), resolution)
         domain, levels = Domain.from_dict(stated["domain"]), tuple(stated["levels"])
         areas = cls(domain, levels, tuple(names.tolist()), parent, shapes, resolution)
         nodes = areas.nodes(numbers(table, "count"), numbers(table, "variance"))
@@ -337,14 +336,10 @@ class Areas(Frame):
         return pd.DataFrame(columns | {name: getattr(answers, name)[part] for name in names})
 
 
-def _shapes(column: Any, resolution: int | None) -> Any:
+def _shapes(table: pa.Table, resolution: int | None) -> Any:
     """Polygons of the finest areas; what a file can hold that would break a query is refused."""
-    encoded = [each for each in column.to_pylist() if isinstance(each, bytes)]
-    if len(encoded) != len(column):
-        raise ReleaseError("column 'geometry' has no polygon for one of the finest areas")
-    if sum(map(len, encoded)) // 16 > limits.VERTICES.most * (1 if resolution is None else 2):
-        raise ReleaseError(f"column 'geometry' holds more than {limits.VERTICES}")
-    shapes = np.array([*shapely.from_wkb(encoded), None], dtype=object)[:-1]
+    most = limits.VERTICES.most * (1 if resolution is None else 2)
+    shapes = np.array([*shapely.from_wkb(encoded_shapes(table, most)), None], dtype=object)[:-1]
     kinds = (shapely.GeometryType.POLYGON, shapely.GeometryType.MULTIPOLYGON)
     sound = np.isin(shapely.get_type_id(shapes), kinds) & shapely.is_valid(shapes)
     area = shapely.area(shapes)

@@ -14,7 +14,7 @@ from dpviz.errors import ReleaseError
 from dpviz.files import arrow
 from dpviz.lazy import geopandas, pa, pd, shapely
 from dpviz.releases.files import geo_metadata, numbers
-from dpviz.releases.frame import Frame, Tree
+from dpviz.releases.frame import Frame
 from dpviz.releases.points.range_count import Cover, box_cover, box_sums, shared_variance
 from dpviz.releases.points.region_count import Regions, region_cover, region_sums
 from dpviz.releases.points.sums import Sums
@@ -78,26 +78,20 @@ class Box(Frame):
         In 2-D a tree of the boxes of all parts if those nest, otherwise a grid; in more dimensions
         the trees of all parts side by side.
         """
-        every: Decomposition = release.table.nodes
+        every: Decomposition = release.side_by_side
         if self.domain.dims != 2:
             return every
         seen = rectangle_tree(np.hstack([every.lo, every.hi]), every.parent.astype(np.int64))
-        if seen is None:
-            empty = np.zeros((CELLS, CELLS))
-            grid = grid_tree([grid_edges(self.domain.side, CELLS)] * 2, empty, empty)
-            lo, hi, parent = grid.lo, grid.hi, grid.parent
-        else:
-            corner, parent = seen
-            lo, hi = corner[:, :2], corner[:, 2:]
-        answers = release.count_boxes(lo, hi)
-        shared = shared_variance(every, every.variance, lo, hi)
+        nodes = even_grid(self.domain.side) if seen is None else outlines(*seen)
+        answers = release.count_boxes(nodes.lo, nodes.hi)
+        shared = shared_variance(every, every.variance, nodes.lo, nodes.hi)
         variance = np.maximum(shared, answers.noise_sd**2)
         assumed = None if every.assumed is None else answers.uniformity_sd**2
-        return Decomposition(lo, hi, parent, answers.count, variance, assumed)
+        return Decomposition(nodes.lo, nodes.hi, nodes.parent, answers.count, variance, assumed)
 
-    def columns(self, tree: Tree) -> dict[str, Any]:
+    def columns(self, nodes: Decomposition, sums: Sums | None) -> dict[str, Any]:
         """A row per node, breadth-first; in 2-D GeoParquet 1.1 with one rectangle per node."""
-        nodes, columns = tree.nodes, {}
+        columns = {}
         if self.domain.place.dims == 2:
             columns["geometry"] = _rectangles_wkb(self.domain, nodes)
         columns |= {name: pa.array(each) for name, each in times(self.domain, nodes).items()}
@@ -108,9 +102,9 @@ class Box(Frame):
             columns[name] = arrow.numbers(getattr(nodes, name))
         if nodes.assumed is not None:
             columns["assumed"] = arrow.numbers(nodes.assumed)
-        if tree.sums is not None:
-            columns["sum"] = arrow.numbers(tree.sums.sum)
-            columns["sum_variance"] = arrow.numbers(tree.sums.variance)
+        if sums is not None:
+            columns["sum"] = arrow.numbers(sums.sum)
+            columns["sum_variance"] = arrow.numbers(sums.variance)
         return columns
 
     def facts(self) -> dict[str, Any]:
@@ -141,67 +135,52 @@ class Box(Frame):
         return cls(domain), Decomposition(**boxes, **rest), sums
 
     def rows(self, release: Any, level: str | None = "all", *, shapes: bool = True) -> pd.DataFrame:
-        """See the base: rectangle or limits, level, count, noise sd; also times, kind and sum."""
-        tree = release.table
-        made = _shaped(self.domain, tree) if shapes else _plain(self.domain, tree)
-        return made[tree.nodes.leaf] if level is None else made
+        """See the base: rectangle or limits, level, count, noise sd; also times and sums.
+
+        Raises:
+            ReleaseError: shapes of a release that is not 2-D.
+        """
+        domain, nodes = self.domain, release.nodes
+        if shapes and domain.place.dims != 2:
+            raise ReleaseError(
+                f"a {domain.dims}-D release has no rectangles on a map: export it as .csv"
+            )
+        ends = {"min": domain.to_coordinates(nodes.lo), "max": domain.to_coordinates(nodes.hi)}
+        names = ("level", "parent", "leaf", "count", "variance") if shapes else ("level", "count")
+        columns: dict[str, Any] = {name: getattr(nodes, name) for name in names}
+        columns |= {"noise_sd": np.sqrt(nodes.variance)} | times(domain, nodes)
+        if release.sums is not None:
+            columns |= {"sum": release.sums.sum, "sum_sd": np.sqrt(release.sums.variance)}
+        if shapes:
+            rectangles = shapely.box(*ends["min"].T[:2], *ends["max"].T[:2])
+            crs = known_crs(domain.crs)
+            made = geopandas.GeoDataFrame(columns, geometry=rectangles, crs=crs)
+        else:
+            limits = {
+                f"{name}_{end}": each[:, axis]
+                for end, each in ends.items()
+                for axis, name in enumerate(axis_names(domain)[: domain.place.dims])
+            }
+            made = pd.DataFrame(limits | columns | stated_crs(domain))
+        rows: pd.DataFrame = made[nodes.leaf] if level is None else made
+        return rows
 
 
-def _plain(domain: Domain, tree: Tree) -> pd.DataFrame:
-    nodes = tree.nodes
-    ends = {"min": domain.to_coordinates(nodes.lo), "max": domain.to_coordinates(nodes.hi)}
-    columns: dict[str, Any] = {
-        f"{name}_{end}": each[:, axis]
-        for end, each in ends.items()
-        for axis, name in enumerate(axis_names(domain)[: domain.place.dims])
-    }
-    columns |= times(domain, nodes) | named_kinds(domain, tree.kind)
-    columns |= {"level": nodes.level, "count": nodes.count, "noise_sd": np.sqrt(nodes.variance)}
-    return pd.DataFrame(columns | sum_columns(tree.sums) | stated_crs(domain))
+def outlines(corners: Int, parent: Int) -> Decomposition:
+    """A tree of rectangles, lower and upper corners (n, 4), without counts."""
+    none = np.zeros(len(corners))
+    return Decomposition(corners[:, :2], corners[:, 2:], parent, none, none)
+
+
+def even_grid(side: int, cells: int = CELLS) -> Decomposition:
+    """A grid of so many cells per side of a 2-D lattice, without counts."""
+    none = np.zeros((cells, cells))
+    return grid_tree([grid_edges(side, cells)] * 2, none, none)
 
 
 def stated_crs(domain: Domain) -> dict[str, str]:
     """A column with the CRS, for a format that has no place for it, where it is not of degrees."""
     return {} if domain.crs == DEGREES else {"crs": domain.crs}
-
-
-def named_kinds(domain: Domain, kind: Int | None) -> dict[str, NDArray[Any]]:
-    """The column ``kind`` of nodes by name; none without kinds."""
-    if domain.kinds is None or kind is None:
-        return {}
-    return {"kind": np.array(domain.kinds.names, dtype=object)[kind]}
-
-
-def _shaped(domain: Domain, content: Tree) -> geopandas.GeoDataFrame:
-    """One row per node: rectangle, level, parent, leaf, count, variance, noise sd; kind, sum.
-
-    Raises:
-        ReleaseError: the release is not 2-D.
-    """
-    if domain.place.dims != 2:
-        raise ReleaseError(
-            f"a {domain.dims}-D release has no rectangles on a map: export it as .csv"
-        )
-    nodes = content.nodes
-    low = domain.to_coordinates(nodes.lo)
-    high = domain.to_coordinates(nodes.hi)
-    columns: dict[str, NDArray[Any]] = {
-        name: getattr(nodes, name) for name in ("level", "parent", "leaf", "count", "variance")
-    }
-    return geopandas.GeoDataFrame(
-        columns
-        | {"noise_sd": np.asarray(np.sqrt(nodes.variance))}
-        | times(domain, nodes)
-        | named_kinds(domain, content.kind)
-        | sum_columns(content.sums),
-        geometry=shapely.box(low[:, 0], low[:, 1], high[:, 0], high[:, 1]),
-        crs=known_crs(domain.crs),
-    )
-
-
-def sum_columns(sums: Sums | None) -> dict[str, NDArray[Any]]:
-    """The columns ``sum`` and ``sum_sd`` of nodes; none without values."""
-    return {} if sums is None else {"sum": sums.sum, "sum_sd": np.sqrt(sums.variance)}
 
 
 def times(domain: Domain, nodes: Decomposition) -> dict[str, NDArray[Any]]:

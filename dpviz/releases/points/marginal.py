@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dpviz.domain import Domain
-from dpviz.releases.counts import PointRelease
-from dpviz.releases.points.box import Box
+from dpviz.releases.counts import CountRelease, PointRelease
+from dpviz.releases.points.box import Box, even_grid
 from dpviz.releases.points.range_count import box_count, shared_variance
 from dpviz.trees.decomposition import Decomposition
-from dpviz.trees.grid import grid_tree
-from dpviz.trees.lattice import Float, Int, grid_edges
+from dpviz.trees.lattice import Float, Int
 from dpviz.trees.shrinkage import settled
 
 
@@ -40,10 +40,7 @@ def marginal(
         cells: cells per side, a power of two.
 
     Returns:
-        A 2-D release with the same header; each count is a range count, and so is what uniformity
-        assumes of it. Cells that cut one leaf share its noise: their variances are those of
-        :func:`~dpviz.releases.points.range_count.shared_variance`, so that sums of cells are never
-        surer than they are. Of wavelets the header's law is of any sum.
+        A 2-D release with the same header, by :func:`on_map`.
 
     Raises:
         DomainError: ``within`` is inside out or outside the domain.
@@ -59,26 +56,58 @@ def marginal(
     whole = np.array([domain.lower, domain.upper])
     if within is not None:
         whole[:, others] = np.asarray(within, dtype=np.float64).reshape(2, -1)
-    none, finer = np.zeros((cells, cells)), flat.side // domain.side
-    nodes = grid_tree([grid_edges(flat.side, cells)] * 2, none, none)
-    lo, hi = (np.repeat(side, len(nodes), axis=0) for side in domain.boxes(whole.ravel()))
-    lo[:, axes], hi[:, axes] = nodes.lo // finer, nodes.hi // finer
-    answers, variance, noise = release.count_boxes(lo, hi), none, release.noise
-    assumed = answers.uniformity_sd**2
+    (lo,), (hi,) = domain.boxes(whole.ravel())
+    extra = {"marginal": list(flat.columns)}
+    return on_map(release, flat, axes, (lo, hi), even_grid(flat.side, cells), extra)
+
+
+def on_map(
+    release: PointRelease,
+    flat: Domain,
+    axes: Sequence[int],
+    window: tuple[Int, Int],
+    nodes: Decomposition,
+    extra: dict[str, Any],
+) -> PointRelease:
+    """A release on two of its axes: each count is that of a range.
+
+    Cells that cut one leaf share its noise. So a cell's variance is its covariance with the count
+    of all of them, Σ over leaves of (share of the leaf in the cell and window) · (share in the
+    window) · variance: as no leaf's share is negative, the variances of disjoint cells add up to no
+    less than the variance of their sum. It is more than that of ``release.count``. Of wavelets the
+    header's law is of any sum.
+
+    Args:
+        release: of one part.
+        flat: domain of the two axes.
+        axes: these.
+        window: the lattice box that is seen; its limits along the two axes do not matter.
+        nodes: to count in, of the flat domain's lattice: a grid, where the release states a noise.
+        extra: of the header, beside that of the release.
+    """
+    domain, noise = release.domain, release.noise
+    others = [axis for axis in range(domain.dims) if axis not in axes]
+    lo, hi = (np.repeat(side[None], len(nodes), axis=0) for side in window)
+    for side, of_nodes in ((lo, nodes.lo), (hi, nodes.hi)):
+        side[:, axes] = of_nodes // (flat.side // domain.side)
+    answers = release.count_boxes(lo, hi)
+    variance, assumed = answers.noise_sd**2, answers.uniformity_sd**2
     if noise is None:
         inside = share_within(release.nodes, others, lo[0], hi[0]) * release.nodes.variance
         variance = shared_variance(release.nodes, inside, lo, hi)
     else:
-        variance = answers.noise_sd**2
         # Of what the noise hides each cell of the map would have a share, and errors that all cells
         # may have in common add up: their settled counts alone, which sum to the records.
         known = release.nodes.replace(count=settled(release.nodes))
         assumed = box_count(known, None, lo, hi).uniformity_sd ** 2
+        cells = int(flat.side // (nodes.hi - nodes.lo)[-1, 0])
         noise = noise.marginal(lo[0, others], hi[0, others], cells, flat.side)
-    nodes = nodes.replace(count=answers.count, variance=variance, assumed=assumed)
-    extra = {**release.header.extra, "marginal": [domain.columns[axis] for axis in axes]}
-    return release.derived(
+    return CountRelease(
         Box(flat),
-        nodes,
-        replace(release.header, noise=noise.to_dict() if noise else {}, extra=extra),
+        nodes.replace(count=answers.count, variance=variance, assumed=assumed),
+        replace(
+            release.header,
+            noise=noise.to_dict() if noise else {},
+            extra={**release.header.extra, **extra},
+        ),
     )

@@ -7,7 +7,6 @@ leaves that the query's edge cuts, whose size is an ESTIMATE.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from dpviz.domain import Domain
 from dpviz.errors import DomainError, DpvizError
 from dpviz.files.foreign import file_of
 from dpviz.queries.wishes import MOST_WISHES, Wish, parse, squares
-from dpviz.releases.answers import RangeAnswers
+from dpviz.releases.answers import Answers, RangeAnswers
 from dpviz.releases.counts import AreaRelease, PointRelease, is_areas
 from dpviz.releases.points.region_count import Regions
 from dpviz.releases.points.region_file import read_regions
@@ -67,28 +66,6 @@ def within(tolerance: Float, noise_sd: Float, offset: Float, spread_sd: Float) -
     erf = np.vectorize(math.erf, otypes=[np.float64])
     normal = 0.5 * (erf(high / math.sqrt(2)) - erf(low / math.sqrt(2)))
     return np.asarray(np.minimum(normal, _laplace(high) - _laplace(low)))
-
-
-def _of_areas(release: AreaRelease, wish: Wish) -> Promise:
-    """Promise for a release of areas: its own areas have no error but the noise."""
-    if wish.square:
-        return Promise(str(wish), None, "a release of areas promises areas and rectangles")
-    if wish.rect:
-        return Promise(str(wish), float(_odds(wish, release.count([wish.rect]))[0]))
-    answers = release.answers
-    nothing = np.zeros(len(answers))
-    odds = within(wish.tolerance(answers.count), answers.noise_sd, nothing, nothing)
-    probability, row = worst(wish, odds)
-    good = int((odds >= wish.confidence).sum())
-    name = release.frame.names[row]
-    note = f"least likely in {name}; {good} of {len(odds)} areas reach it"
-    return Promise(str(wish), probability, note)
-
-
-def _odds(wish: Wish, answers: RangeAnswers) -> Float:
-    """The probability of each answer to a wish."""
-    noise, spread = answers.noise_sd, answers.uniformity_sd
-    return within(wish.tolerance(answers.count), noise, 0 * answers.count, spread)
 
 
 def _percent(probability: float) -> str:
@@ -161,30 +138,49 @@ def promises(release: PointRelease | AreaRelease, folder: Path | None = None) ->
             must not choose what is read. None: no file is opened.
     """
     stated = release.header.extra.get(KEY, [])
-    if not isinstance(stated, Sequence) or isinstance(stated, str):
-        return []
-    return [_promise(release, str(text)[:1_000], folder) for text in stated[:MOST_WISHES]]
+    return [_promise(release, text, folder) for text in stated[:MOST_WISHES]]
 
 
 def _promise(release: PointRelease | AreaRelease, text: str, folder: Path | None) -> Promise:
     try:
         wish = parse(text).public()
         text = str(wish)
-        if is_areas(release):
-            return _of_areas(release, wish)
-        if wish.areas:
-            if folder is None or not file_of(folder / wish.areas)[0].is_file():
-                return Promise(text, None, f"needs {file_of(wish.areas)[0]} beside the release")
-            wish = replace(wish, areas=str(folder / wish.areas))
-        centres = release.sample(SQUARES, seed=0) if wish.square else np.empty((0, 2))
-        places = places_of(wish, release.domain, centres)
-        answers = asked(release, places)
+        answers, names = _answers(release, wish, folder)
     except DpvizError as error:
         return Promise(text, None, str(error))
-    odds = _odds(wish, answers)
+    noise, none = answers.noise_sd, 0 * answers.count
+    spread = answers.uniformity_sd if isinstance(answers, RangeAnswers) else none
+    odds = within(wish.tolerance(answers.count), noise, none, spread)
     probability, row = worst(wish, odds)
-    if not wish.areas:
+    if not names:
         return Promise(text, probability)
     good = int((odds >= wish.confidence).sum())
-    note = f"least likely in {places.names[row]}; {good} of {len(odds)} areas reach it"
+    note = f"least likely in {names[row]}; {good} of {len(odds)} areas reach it"
     return Promise(text, probability, note)
+
+
+def _answers(
+    release: PointRelease | AreaRelease, wish: Wish, folder: Path | None
+) -> tuple[Answers, tuple[str, ...]]:
+    """The answers that a wish is about, and the names of the areas among them.
+
+    A release of areas promises its own areas, which have no error but the noise.
+    """
+    if is_areas(release):
+        if wish.square:
+            raise DomainError("a release of areas promises areas and rectangles")
+        return (
+            (release.count([wish.rect]), ())
+            if wish.rect
+            else (
+                release.answers,
+                release.frame.names,
+            )
+        )
+    if wish.areas:
+        if folder is None or not file_of(folder / wish.areas)[0].is_file():
+            raise DomainError(f"needs {file_of(wish.areas)[0]} beside the release")
+        wish = replace(wish, areas=str(folder / wish.areas))
+    centres = release.sample(SQUARES, seed=0) if wish.square else np.empty((0, 2))
+    places = places_of(wish, release.domain, centres)
+    return asked(release, places), getattr(places, "names", ())

@@ -17,7 +17,6 @@ from dpviz.domain import Domain
 from dpviz.errors import DomainError
 from dpviz.files import limits
 from dpviz.lazy import shapely
-from dpviz.releases.points.clipping import is_flat, joined, outlines_of
 from dpviz.releases.points.range_count import Cover, sums_of
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.haar import HaarNoise
@@ -25,9 +24,6 @@ from dpviz.trees.lattice import Float, Int
 
 WHOLE = 1.0 - 1e-9
 """A share of a node's area from which on the node counts as whole: coordinates are floats."""
-
-BATCH = 1_000_000
-"""Vertices that are cut at once."""
 
 AREAS = ("Polygon", "MultiPolygon")
 
@@ -131,47 +127,34 @@ def region_cover(domain: Domain, nodes: Decomposition, regions: Regions) -> Cove
     low, high = domain.to_coordinates(nodes.lo), domain.to_coordinates(nodes.hi)
     volume = (high - low).prod(axis=1)
     roots = nodes.levels[0].stop
-    # Each region is cut to the parent's box, so that the pieces shrink on the way down.
     work = int(shapely.get_num_coordinates(regions.shapes).sum())
-    limits.CUTS.check(work, "the list of regions")
-    pieces, owner = outlines_of(regions.shapes), np.arange(len(regions))
-    above, node = np.repeat(owner, roots), np.tile(np.arange(roots), len(regions))
-    answers: list[tuple[Int, Int, Float]] = [(owner[:0], owner[:0], np.empty(0))]
+    region, node = (
+        np.repeat(np.arange(len(regions)), roots),
+        np.tile(np.arange(roots), len(regions)),
+    )
+    shape = regions.shapes[region]
+    answers: list[tuple[Int, Int, Float]] = [(region[:0], node[:0], np.empty(0))]
     while len(node):
-        near = _touching(pieces.bounds(len(owner))[above], low[node], high[node])
-        above, node = above[near], node[near]
-        sizes = np.bincount(pieces.piece, minlength=len(owner))[above]
-        work += len(node) + int(sizes.sum())
+        bounds = shapely.bounds(shape)
+        near = ((bounds[:, :2] < high[node]) & (bounds[:, 2:] > low[node])).all(axis=1)
+        region, node, shape, bounds = (each[near] for each in (region, node, shape, bounds))
+        work += len(node) + int(shapely.get_num_coordinates(shape).sum())
         limits.CUTS.check(work, "the list of regions")
-        left, region, opened_node = [], owner[above], [node[:0]]
-        owners = [owner[:0]]
-        for rows in np.split(np.arange(len(node)), _breaks(sizes)):
-            at = node[rows]
-            cut = pieces.copies(above[rows]).clipped(low[at], high[at])
-            area = cut.areas(low[at])
-            share = area / volume[at]
-            whole, inner = share >= WHOLE, nodes.n_children[at] > 0
-            some = ~is_flat(cut.bounds(len(rows)), area)
-            done = some & (whole | ~inner)
-            answers.append((region[rows][done], at[done], np.where(whole, 1.0, share)[done]))
-            opened = np.flatnonzero(some & ~done)
-            left.append(cut.copies(opened))
-            owners.append(region[rows][opened])
-            opened_node.append(at[opened])
-        pieces, owner = joined(left), np.concatenate(owners)
-        above, node = nodes.children(np.concatenate(opened_node))
-    region, at, share = (np.concatenate(column) for column in zip(*answers, strict=True))
-    return Cover(region, at, share, len(regions))
-
-
-def _breaks(sizes: Int) -> Int:
-    """Where to part pieces of these sizes, so that little memory is held at once."""
-    return np.flatnonzero(np.diff(np.cumsum(sizes) // BATCH)) + 1
-
-
-def _touching(bounds: Float, low: Float, high: Float) -> Any:
-    """Return which boxes (w, s, e, n) share area with the nodes' boxes, bool (n,)."""
-    return ((bounds[:, :2] < high) & (bounds[:, 2:] > low)).all(axis=1)
+        within = ((bounds[:, :2] >= low[node]) & (bounds[:, 2:] <= high[node])).all(axis=1)
+        sides = np.hstack([low[node], high[node]])[~within].tolist()
+        # In time linear in the vertices: a general overlay is quadratic for many spikes.
+        pieces = map(shapely.clip_by_rect, shape[~within], *zip(*sides, strict=True))
+        shape[~within] = np.array([*pieces, None], dtype=object)[:-1]
+        share = shapely.area(shape) / volume[node]
+        whole = share >= WHOLE
+        done = (share > 0) & (whole | (nodes.n_children[node] == 0))
+        answers.append((region[done], node[done], np.where(whole, 1.0, share)[done]))
+        # Each region is cut to the parent's box, so that the pieces shrink on the way down.
+        opened = np.flatnonzero((share > 0) & ~done)
+        above, node_below = nodes.children(node[opened])
+        region, shape, node = region[opened][above], shape[opened][above], node_below
+    region, at, part = (np.concatenate(column) for column in zip(*answers, strict=True))
+    return Cover(region, at, part, len(regions))
 
 
 def polygonal(shape: Any) -> Any:

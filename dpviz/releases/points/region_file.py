@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -75,6 +75,15 @@ def polygon_layers(path: str | os.PathLike[str]) -> tuple[str, ...]:
     return tuple(parsed(f"{__name__}:listed_layers", path)["layer"].to_pylist())
 
 
+def attributes_of(path: str | os.PathLike[str]) -> Any:
+    """The table that :func:`attributes` makes of a file in a child process.
+
+    Raises:
+        DataError: the file cannot be read.
+    """
+    return parsed(f"{__name__}:attributes", path)
+
+
 def parsed(task: str, path: str | os.PathLike[str], *arguments: Any) -> Any:
     """The Arrow table that a task makes of a file of shapes, in a child process.
 
@@ -104,11 +113,7 @@ def polygons(path: str, frame: tuple[Any, Any, Any, str], name_column: str | Non
     lower, upper, columns, crs = frame
     domain = Domain(tuple(lower), tuple(upper), tuple(columns), crs)
     name = file_of(path)[0].name
-    shapes, words, source = opened_shapes(path)
-    limits.REGIONS.check(len(shapes), name)
-    limits.VERTICES.check(int(shapely.get_num_coordinates(shapes).sum()), name)
-    if name_column is not None and name_column not in words:
-        raise DataError(f"{name} has no column {name_column!r}: choose another one")
+    shapes, words, source = opened_shapes(path, [name_column] if name_column else ())
     shapes = projected(shapes, source or domain.crs, domain.crs)
     regions = regions_of(list(shapes), domain, _names(words, name_column))
     limits.VERTICES.check(int(shapely.get_num_coordinates(regions.shapes).sum()), name)
@@ -161,13 +166,41 @@ def listed_layers(path: str) -> Any:
     return pa.table({"layer": pa.array(names, pa.string())})
 
 
-def opened_shapes(path: str) -> tuple[Any, Words, str | None]:
-    """Read shapes, properties by name, and the file's CRS; runs in the child process."""
+def attributes(path: str) -> Any:
+    """Return a file's properties as columns, and its shapes as ``geometry`` (WKB).
+
+    Runs in the child process.
+    """
+    shapes, words, crs = opened_shapes(path)
+    columns = {name: _typed(values) for name, values in words.items() if name != "geometry"}
+    columns["geometry"] = pa.array(shapely.to_wkb(shapes).tolist(), pa.binary())
+    return pa.table(columns).replace_schema_metadata({"crs": crs or ""})
+
+
+def _typed(values: list[Any]) -> Any:
+    """A column of the type that fits all values, else of text."""
+    try:
+        return pa.array(values)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        return pa.array([None if value is None else str(value) for value in values])
+
+
+def opened_shapes(path: str, columns: Sequence[str] = ()) -> tuple[Any, Words, str | None]:
+    """Read shapes, properties by name, and the file's CRS; runs in the child process.
+
+    Raises:
+        DataError: the file cannot be read, exceeds a limit, or lacks one of the columns.
+    """
     file, layer = file_of(path)
     with _reading(file.name):
         shapes, words, crs = shapes_of(file, layer)
     if not len(shapes):
         raise DataError(f"{file.name} has no regions: give a file of polygons")
+    limits.REGIONS.check(len(shapes), file.name)
+    limits.VERTICES.check(int(shapely.get_num_coordinates(shapes).sum()), file.name)
+    for column in columns:
+        if column not in words:
+            raise DataError(f"{file.name} has no column {column!r}: choose another one")
     return shapes, words, crs
 
 

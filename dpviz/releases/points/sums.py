@@ -9,7 +9,7 @@ import numpy as np
 from dpviz.domain import Domain
 from dpviz.domain.attributes import Values
 from dpviz.errors import DomainError, ReleaseError
-from dpviz.releases.answers import INTERVAL_SDS, RangeAnswers
+from dpviz.releases.answers import RangeAnswers, SumAnswers, interval
 from dpviz.releases.points.quotient import Quotients, quotients
 from dpviz.releases.points.range_count import box_count
 from dpviz.trees.decomposition import Decomposition
@@ -46,34 +46,6 @@ class Sums:
         return self
 
 
-@dataclass(frozen=True)
-class SumAnswers:
-    """Sums of clipped values in q rectangles, as columns of length q.
-
-    Attributes:
-        sum: estimated.
-        noise_sd: standard deviation of the noise in it.
-        low, high: 95 % interval for the noise alone: of the sum of the values AS CLIPPED. What the
-            clip cuts off is missing from it, a bias that no interval shows.
-        uniformity_sd: how far the true spread of the values inside the leaves that the edge cuts
-            may move the sum: an ESTIMATE, by the model of :class:`RangeAnswers`.
-    """
-
-    sum: Float
-    noise_sd: Float
-    low: Float
-    high: Float
-    uniformity_sd: Float
-
-    def __len__(self) -> int:
-        return len(self.sum)
-
-    @property
-    def larger_error(self) -> Float:
-        """The ± of a sum that stands alone: half of the interval, or what cut leaves may cost."""
-        return np.maximum((self.high - self.low) / 2, INTERVAL_SDS * self.uniformity_sd)
-
-
 def box_sum(nodes: Decomposition, sums: Sums, lo: Int, hi: Int) -> SumAnswers:
     """Sums of values in lattice boxes, as counts of records are found: a cut leaf gives its share.
 
@@ -88,25 +60,8 @@ def box_sum(nodes: Decomposition, sums: Sums, lo: Int, hi: Int) -> SumAnswers:
     if (sums.sum < 0).any():  # a sum of either sign may lie in one half of its leaf
         sizes = nodes.replace(count=np.abs(sums.sum), variance=sums.variance)
         spread = box_count(sizes, None, lo, hi).uniformity_sd
-    return answers_of(answers.count, answers.noise_sd**2, spread**2)
-
-
-def answers_of(total: Float, variance: Float, uniformity: Float) -> SumAnswers:
-    """The columns of :class:`SumAnswers` from estimates and both variances."""
-    noise_sd = np.sqrt(variance)
-    half = INTERVAL_SDS * noise_sd
-    return SumAnswers(total, noise_sd, total - half, total + half, np.sqrt(uniformity))
-
-
-def added(every: list[SumAnswers]) -> SumAnswers:
-    """Answers on disjoint records with noise of their own, added up; the uniformity error, which
-    such records share, by standard deviations.
-    """
-    total, noise, spread = (
-        np.array([getattr(each, name) for each in every])
-        for name in ("sum", "noise_sd", "uniformity_sd")
-    )
-    return answers_of(total.sum(axis=0), (noise**2).sum(axis=0), spread.sum(axis=0) ** 2)
+    columns = interval(answers.count, answers.noise_sd, whole=False)
+    return SumAnswers(**columns, uniformity_sd=spread, nodes=answers.nodes)
 
 
 def mean_of(domain: Domain, sums: SumAnswers, counts: RangeAnswers) -> Quotients:

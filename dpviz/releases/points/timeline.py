@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpviz.domain import Domain
 from dpviz.errors import DomainError
-from dpviz.releases.answers import RangeAnswers, difference
 from dpviz.trees.lattice import Int
 
 
@@ -39,14 +38,3 @@ def step_boxes(
     boxes = np.repeat(box, len(cuts) - 1, axis=0)
     boxes[:, 2], boxes[:, 5] = cuts[:-1], cuts[1:]
     return domain.boxes(boxes), domain.calendar.stamps(cuts)
-
-
-def less(first: RangeAnswers, second: RangeAnswers) -> RangeAnswers:
-    """Differences of answers of one release, first − second, with 95 % intervals for the noise.
-
-    The two may share noise, and estimates of disjoint nodes are correlated, negatively after
-    consistency: :func:`~dpviz.releases.answers.difference`.
-    """
-    answers = difference(first, second, independent=False)
-    spread = first.uniformity_sd + second.uniformity_sd
-    return RangeAnswers(**vars(answers), uniformity_sd=spread, nodes=first.nodes + second.nodes)

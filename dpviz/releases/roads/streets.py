@@ -28,7 +28,7 @@ from dpviz.releases.files import (
     numbers,
     whole_numbers,
 )
-from dpviz.releases.frame import Frame, Tree
+from dpviz.releases.frame import Frame
 from dpviz.releases.points.box import on_axis
 from dpviz.releases.points.range_count import Cover, sums_of
 from dpviz.releases.points.sums import Sums
@@ -168,50 +168,42 @@ class Streets(Frame):
         alone, variance = np.full(len(place), -1), each.noise_sd**2
         return Decomposition(place, place + 1, alone, each.count, variance, None, variance)
 
-    def columns(self, tree: Tree) -> dict[str, Any]:
+    def columns(self, nodes: Decomposition, sums: Sums | None) -> dict[str, Any]:
         """See the base: edges, then nodes."""
-        graph, nodes = self.graph, tree.nodes
-        m, n = len(graph), len(nodes)
-        place, path = self.domains.position, self.domains.path
-        each = self.answers(nodes)
-
-        def column(edges: Any, below: Any, kind: Any = None) -> Any:
-            blocks = [
-                pa.nulls(size, kind)
-                if part is None
-                else arrow.numbers(part)
-                if isinstance(part, np.ndarray)
-                else pa.array(part, kind)
-                for part, size in ((edges, m), (below, n))
-            ]
-            return pa.chunked_array(blocks)
-
-        def ids(values: NDArray[Any]) -> Any:
-            kind = pa.string() if values.dtype.kind == "O" else pa.int64()
-            return column(values.tolist(), None, kind)
-
-        i64, f64 = pa.int64(), pa.float64()
-        twins: list[list[str]] = [[] for _ in range(m if graph.twins else 0)]
-        for name, edge in graph.twins.items():
-            twins[edge].append(name)
-        further = {TWINS: column(twins, None, pa.list_(pa.string()))} if twins else {}
-        return {
-            "geometry": column(_lines_wkb(graph), None, pa.binary()),
-            "kind": column(["edge"] * m, ["node"] * n, pa.string()),
-            "edge": ids(graph.edge_id),
-            "src": ids(graph.node_id[graph.ends[:, 0]]),
-            "dst": ids(graph.node_id[graph.ends[:, 1]]),
-            "length": column(graph.length, None, f64),
-            "subdomain": column(path[place], path[nodes.lo[:, 0]], i64),
-            "position": column(place, None, i64),
-            "lo": column(None, nodes.lo[:, 0], i64),
-            "hi": column(None, nodes.hi[:, 0], i64),
-            "parent": column(None, nodes.parent.astype(np.int64), i64),
-            "count": column(each.count, nodes.count, f64),
-            "variance": column(each.noise_sd**2, nodes.variance, f64),
-            "measured": column(None, nodes.measured, f64),
-            **further,
+        graph, place = self.graph, self.domains.position
+        each, ends = self.answers(nodes), graph.node_id[graph.ends]
+        kind = pa.string() if ends.dtype.kind == "O" else pa.int64()
+        edge_kind = pa.string() if graph.edge_id.dtype.kind == "O" else pa.int64()
+        edges = {
+            "geometry": pa.array(shapely.to_wkb(_lines(graph)).tolist(), pa.binary()),
+            "kind": pa.array(["edge"] * len(graph)),
+            "edge": pa.array(graph.edge_id.tolist(), edge_kind),
+            "src": pa.array(ends[:, 0].tolist(), kind),
+            "dst": pa.array(ends[:, 1].tolist(), kind),
+            "length": graph.length,
+            "subdomain": self.path,
+            "position": place,
+            "count": each.count,
+            "variance": each.noise_sd**2,
         }
+        if graph.twins:
+            twins: list[list[str]] = [[] for _ in range(len(graph))]
+            for name, edge in graph.twins.items():
+                twins[edge].append(name)
+            edges[TWINS] = pa.array(twins, pa.list_(pa.string()))
+        trees = {
+            "kind": pa.array(["node"] * len(nodes)),
+            "subdomain": self.domains.path[nodes.lo[:, 0]],
+            "lo": nodes.lo[:, 0],
+            "hi": nodes.hi[:, 0],
+            "parent": nodes.parent.astype(np.int64),
+            "count": nodes.count,
+            "variance": nodes.variance,
+            "measured": nodes.measured,
+        }
+        blocks = [pa.table(edges), pa.table(trees)]
+        table = pa.concat_tables(blocks, promote_options="default")
+        return dict(zip(table.column_names, table.columns, strict=True))
 
     def facts(self) -> dict[str, Any]:
         """See the base."""
@@ -246,23 +238,8 @@ class Streets(Frame):
         return cls(graph, domains), nodes, None
 
     def rows(self, release: Any, level: str | None = "all", *, shapes: bool = True) -> pd.DataFrame:
-        """See the base: edge, its ends, length, sub-domain, count and sd of its noise; with time a
-        row per edge and step, with its start and end ``t0`` and ``t1``.
-        """
-        made = [part.frame.edge_rows(part.answers) for part in release.parts]
-        if release.steps is not None:
-            times = step_times(release.steps)
-            made = [
-                frame.assign(**{name: each[step] for name, each in times.items()})
-                for step, frame in enumerate(made)
-            ]
-        frame: pd.DataFrame = pd.concat(made, ignore_index=True) if len(made) > 1 else made[0]
-        if not shapes:
-            del frame["geometry"]
-        return frame
-
-    def edge_rows(self, answers: Answers) -> geopandas.GeoDataFrame:
-        """One row per edge."""
+        """See the base: edge, its ends, length, sub-domain, count and sd of its noise."""
+        answers = release.answers
         graph = self.graph
         columns: dict[str, Any] = {
             "edge": graph.edge_id,
@@ -273,11 +250,11 @@ class Streets(Frame):
             "count": answers.count,
             "noise_sd": answers.noise_sd,
         }
-        crs, lines = (
-            known_crs(graph.crs) if graph.crs else None,
-            shapely.from_wkb(_lines_wkb(graph)),
-        )
-        return geopandas.GeoDataFrame(columns, geometry=lines, crs=crs)
+        if not shapes:
+            return pd.DataFrame(columns)
+        crs, lines = known_crs(graph.crs) if graph.crs else None, _lines(graph)
+        frame: pd.DataFrame = geopandas.GeoDataFrame(columns, geometry=lines, crs=crs)
+        return frame
 
 
 def _graph(edges: pa.Table, crs: str, directed: bool) -> RoadGraph:
@@ -311,10 +288,9 @@ def _domains(position: Int, path: Int) -> Subdomains:
     return Subdomains(order, start)
 
 
-def _lines_wkb(graph: RoadGraph) -> list[bytes]:
+def _lines(graph: RoadGraph) -> Any:
     owner = np.repeat(np.arange(len(graph)), np.diff(graph.line_start))
-    lines = shapely.linestrings(graph.line_xy, indices=owner)
-    return list(shapely.to_wkb(lines))
+    return shapely.linestrings(graph.line_xy, indices=owner)
 
 
 def step_times(steps: Steps) -> dict[str, NDArray[Any]]:

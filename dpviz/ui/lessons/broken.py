@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -17,9 +16,8 @@ from dpviz.releases.counts import PointRelease
 from dpviz.render import Camera
 from dpviz.render.numbers import percent
 from dpviz.render.view import release_scene
-from dpviz.ui.lessons.room import LIMIT, Room, axis, layer, named, rule
+from dpviz.ui.lessons.room import Room
 from dpviz.ui.points.source_form import built_in
-from dpviz.ui.shared.charts import BLUE, ORANGE
 from dpviz.ui.shared.text import cells_in_words
 
 TITLE, ORDER = "Published and broken", 8
@@ -36,10 +34,8 @@ SOURCE = (
     "Xiao, X. Xie: PrivTree, SIGMOD 2016, lemma 5.1 (binary SVT)."
 )
 EXACT_SPLITS, SHARED_THRESHOLD, SOUND = "inln_dpsd", "binary_svt_tree", "privtree"
-LEVELS = (2, 4, 6, 8, 10)
+LEVELS = 10
 GUESSES, TRIALS = 20, 400
-MAP_HEIGHT = 320
-"""Less than a chapter's, because there are two topics on the screen."""
 
 
 def body(room: Room) -> None:
@@ -53,19 +49,13 @@ def body(room: Room) -> None:
         room.resample("Publish both again")
     with right:
         _attack(room, people)
-    left, right = st.columns([6, 5], gap="medium")
-    with left:
-        _losses(room)
-    with right:
+        svt, sound = (_loss(each, room.epsilon, room.data) for each in (SHARED_THRESHOLD, SOUND))
         st.markdown(
             f"**{method(SHARED_THRESHOLD).title}.** One noisy threshold serves all nodes. Those "
             "that do not split tell where it lies; then every level of a path tells more about the "
-            "same record. PrivTree takes a constant off the count per level, with noise at every "
-            "node: its loss never exceeds what was paid."
-        )
-        st.caption(
-            "Loss: log ratio of an event's probability with and without a record. Binary SVT: the "
-            "worst event tried; PrivTree: the worst there is."
+            f"same record: over {LEVELS} levels the log ratio of an event reaches **{svt:.3g}**, "
+            f"though {0.5 * room.epsilon:g} was paid. PrivTree takes a constant off the count per "
+            f"level, with noise at every node: its worst event has **{sound:.3g}**."
         )
 
 
@@ -96,7 +86,7 @@ def _maps(room: Room, people: int, releases: tuple[PointRelease, PointRelease]) 
     description = f"{method(EXACT_SPLITS).title} on {labels[0]} and on {labels[1]}"
     scene = release_scene(releases, labels, mode="side", camera=camera)
     scene = replace(scene, legend=None, tools=(), description=description)
-    room.show(scene, height=MAP_HEIGHT)
+    room.show(scene)
 
 
 def _attack(room: Room, people: int) -> None:
@@ -135,30 +125,6 @@ def _audited(epsilon: float) -> Audit:
 
 
 @st.cache_data(max_entries=64, show_spinner="Calculating losses …")
-def _loss(name: str, epsilon: float, levels: int, data: str) -> float:
-    chosen, domain = method(name, max_depth=levels), built_in(data).domain
+def _loss(name: str, epsilon: float, data: str) -> float:
+    chosen, domain = method(name, max_depth=LEVELS), built_in(data).domain
     return structure_loss(chosen.structure(epsilon, domain.dims)) or 0.0
-
-
-def _losses(room: Room) -> None:
-    titles = {SHARED_THRESHOLD: "binary SVT tree", SOUND: "PrivTree"}
-    rows: list[dict[str, Any]] = [
-        {
-            "levels": levels,
-            "loss": round(_loss(name, room.epsilon, levels, room.data), 4),
-            "tree": title,
-        }
-        for name, title in titles.items()
-        for levels in LEVELS
-    ]
-    y = axis("loss", "Loss of the splits")
-    claim = 0.5 * room.epsilon
-    line = layer(
-        "line",
-        {"point": True},
-        x=axis("levels", "Levels below the root", axis={"values": list(LEVELS), "grid": False}),
-        y=y,
-        color=named("tree", {titles[SHARED_THRESHOLD]: ORANGE, titles[SOUND]: BLUE}),
-    )
-    caption = f"Loss against the depth of the tree (dashed: the {claim:g} that was paid)"
-    room.chart(caption, rows, 180, rule(LIMIT, [{"loss": claim}], y=y), line)

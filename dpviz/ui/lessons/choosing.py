@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import streamlit as st
@@ -12,9 +11,9 @@ from dpviz.evaluation.plots import COLOURS
 from dpviz.evaluation.points import PointBench
 from dpviz.methods import METHODS, names
 from dpviz.queries.workloads import workload
-from dpviz.ui.lessons.room import Room, axis, layer, named
+from dpviz.ui.lessons.room import Room
 from dpviz.ui.points.source_form import built_in
-from dpviz.ui.shared.charts import DASHES, LINES, PERCENT
+from dpviz.ui.shared.charts import error_chart
 
 TITLE, ORDER = "Choosing", 9
 DO = (
@@ -37,9 +36,6 @@ SIZES = {
     "large": "1–10 %",
 }
 QUERIES = 200
-DECADES = [10.0**power for power in range(-3, 3)]
-PATIENCE = 0.6
-"""Seconds between two pictures of a measurement under way."""
 
 
 def body(room: Room) -> None:
@@ -71,32 +67,35 @@ def _title(alias: str) -> str:
 
 
 def _measure(room: Room, size: str) -> None:
-    """Error curves that grow to the right while the larger ε, which take longer, are measured."""
-    place, rows, drawn = st.empty(), list[dict[str, Any]](), time.monotonic()
-    for done, epsilon in enumerate(EPSILONS, 1):
-        rows += _errors(room.data, room.seed, epsilon)
-        if done < len(EPSILONS) and time.monotonic() - drawn < PATIENCE:
-            continue
-        drawn = time.monotonic()
-        with place.container():
-            _chart(room, [row for row in rows if row["size"] == SIZES[size]], SIZES[size])
-            if done == len(EPSILONS):
-                _winners(rows)
-            else:
-                text = f"Six methods measured at {done} of {len(EPSILONS)} ε"
-                st.progress(done / len(EPSILONS), text)
+    """Error curves of the methods for questions of one size."""
+    every = _errors(room.data, room.seed)
+    rows = [row for row in every if row["size"] == SIZES[size]]
+    caption = f"Mean relative error of questions of {SIZES[size]} of the area"
+    st.markdown(f"**{caption}**")
+    errors = [row["error"] for row in every]
+    colours = dict(zip(map(_title, ON_OFFER), COLOURS, strict=False))
+    ends = (min(errors) / 1.2, max(errors) * 1.2)
+    points = [{**row, "low": row["error"], "high": row["error"]} for row in rows]
+    st.altair_chart(error_chart(points, "Relative error", EPSILONS, ends, colours))
+    room.tables[caption] = rows
+    st.caption(
+        f"One release each, {QUERIES} random rectangles; an error is divided by the exact count, "
+        "or by 0.1 % of all records where that is more. Draw new noise to see how much of it is "
+        "luck; page Compare measures with repetitions. Why: a tree pays to find out where people "
+        "are, a grid does not; the larger ε and the more even the city, the less that buys."
+    )
 
 
-@st.cache_data(max_entries=128, show_spinner="Measuring six methods …")
-def _errors(data: str, seed: int, epsilon: float) -> list[dict[str, Any]]:
-    """The mean relative error of every method and size at one ε, one release each."""
+@st.cache_data(max_entries=32, show_spinner="Measuring the methods …")
+def _errors(data: str, seed: int) -> list[dict[str, Any]]:
+    """The mean relative error of every method, ε and size, one release each."""
     handle = built_in(data)
     loads = tuple(workload(handle.domain, size, QUERIES) for size in SIZES)
-    plan = Experiment(ON_OFFER, (epsilon,), repeats=1, seed=seed)
+    plan = Experiment(ON_OFFER, EPSILONS, repeats=1, seed=seed)
     return [
         {
             "method": _title(row.method),
-            "ε": row.epsilon,
+            "epsilon": row.epsilon,
             "size": SIZES[row.size],
             "error": round(row.value, 5),
         }
@@ -104,45 +103,3 @@ def _errors(data: str, seed: int, epsilon: float) -> list[dict[str, Any]]:
         for row in results
         if row.measure == "mean_relative_error"
     ]
-
-
-def _chart(room: Room, rows: list[dict[str, Any]], size: str) -> None:
-    x = axis(
-        "ε",
-        "ε",
-        scale={"type": "log", "nice": False, "domain": [EPSILONS[0], EPSILONS[-1]], "padding": 8},
-        axis={"values": list(EPSILONS), "format": "~g", "grid": False},
-    )
-    y = axis(
-        "error",
-        "Relative error",
-        scale={"type": "log", "nice": False},
-        axis={"values": [*DECADES, *(3 * each for each in DECADES)], "labelExpr": PERCENT},
-    )
-    colour = named("method", dict(zip(map(_title, ON_OFFER), COLOURS, strict=False)))
-    colour["legend"] = {**colour["legend"], "orient": "bottom", "columns": 2, **LINES}
-    dash = colour | {"scale": colour["scale"] | {"range": DASHES[: len(ON_OFFER)]}}
-    tooltip = [{"field": name} for name in rows[0]]
-    line = layer("line", {"point": True}, x=x, y=y, color=colour, strokeDash=dash, tooltip=tooltip)
-    room.chart(f"Mean relative error of questions of {size} of the area", rows, 255, line)
-
-
-def _winners(rows: list[dict[str, Any]]) -> None:
-    """List the method with the least error per size and ε, in words that also fit a phone."""
-    import pandas as pd
-
-    table = pd.DataFrame(rows)
-    best = table.loc[table.groupby(["size", "ε"])["error"].idxmin()]
-    lines = []
-    for size in SIZES.values():
-        where = best[best["size"] == size].groupby("method", sort=False)["ε"]
-        words = (f"{name} ({', '.join(map('{:g}'.format, at))})" for name, at in where)
-        lines.append(f"- **{size}**: {', '.join(words)}")
-    st.markdown("Least error, and at which ε:\n" + "\n".join(lines))
-    st.caption(
-        f"One release each, {QUERIES} random rectangles of each size; an error is divided by the "
-        "exact count, or by 0.1 % of all records where that is more. Draw new noise to see "
-        "how much of it is luck; page Compare measures with repetitions. Why: a tree pays to find "
-        "out where people are, a grid does not; the larger ε and the more even the city, the less "
-        "that buys."
-    )

@@ -1,11 +1,9 @@
-"""One person more: neighbouring data by a click, and what repeated releases cost."""
+"""One person more: two neighbouring worlds, and what repeated releases cost."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
-import numpy as np
 import streamlit as st
 
 from dpviz.evaluation.lesson import records, suspicion
@@ -14,25 +12,22 @@ from dpviz.render import boxes, points
 from dpviz.render.numbers import odds, percent
 from dpviz.trees.lattice import Int
 from dpviz.ui.lessons.room import (
-    DASHED,
     PERSON,
     WITH,
     WITHOUT,
-    Rect,
     Room,
     around,
     axis,
     layer,
     named,
     ordinal,
-    ratio_axis,
 )
 from dpviz.ui.shared.charts import BLUE, ORANGE
 
 TITLE, ORDER = "One person more", 7
 DO = (
-    "Choose a person to take out, or an empty place to add one. Then publish the count of the "
-    "square more than once, and watch the two worlds drift apart."
+    "Publish the count of the square more than once, and watch the two worlds drift apart. Then "
+    "lower ε in the sidebar."
 )
 TAKEAWAY = (
     "Privacy is spent: k releases of the same data, each at ε, let the odds about one person move "
@@ -43,69 +38,52 @@ SOURCE = (
     "C. Dwork, A. Roth, The Algorithmic Foundations of Differential Privacy, 2014, §3.5."
 )
 ATTACKERS = 20_000
-ENOUGH = 50
-"""Attackers that must have seen an outcome in both worlds before its ratio is shown."""
 
 
 def body(room: Room) -> None:
     """See the page."""
     isolated = room.isolated
     seen = around(isolated, 40.0)
-    people = records(room.handle, seen)
-    edit = st.session_state.setdefault(f"{room.key}.edit", {"data": None})
-    if edit["data"] != room.data:
-        west, south, east, north = isolated.rect
-        edit.update(data=room.data, kind="add", at=((west + east) / 2, (south + north) / 2))
     left, right = st.columns([5, 6], gap="medium")
-
-    def clicked(pick: dict[str, Any]) -> None:
-        taken = pick["layer"] == "people"
-        at = tuple(people[pick["index"]].tolist()) if taken else (pick["lon"], pick["lat"])
-        edit.update(kind="remove" if taken else "add", at=at)
-
-    removed, at = edit["kind"] == "remove", edit["at"]
+    with right:
+        releases = room.choose(st.slider, "Releases of the same data", "releases", range(1, 11), 1)
+    west, south, east, north = isolated.rect
     with left:
-        room.show_pick(
-            clicked,
-            boxes("square", [isolated.rect], color=(213, 94, 0), width=3),
-            points("people", people, color=PERSON, radius=6, pickable=True),
-            points("edit", [at], color=(42, 128, 196) if removed else (213, 94, 0), radius=9),
-            camera=seen,
-            description="The people around one square of 200 metres",
+        room.show(
+            room.scene(
+                boxes("square", [isolated.rect], color=(213, 94, 0), width=3),
+                points("people", records(room.handle, seen), color=PERSON, radius=6),
+                points(
+                    "one", [((west + east) / 2, (south + north) / 2)], color=(213, 94, 0), radius=9
+                ),
+                camera=seen,
+                description="The people around one square of 200 metres, and one more in it",
+            )
         )
         room.resample()
         with room.aside():
-            st.caption("The square is 200 metres wide; the grey discs are people.")
-    exact = int(exact_counts(room.handle, isolated.rect)[0])
-    inside = _holds(isolated.rect, at)
-    with right:
-        releases = room.choose(st.slider, "Releases of the same data", "releases", range(1, 11), 1)
-        disc = "less** (the blue disc)" if removed else "more** (the orange disc)"
-        st.markdown(
-            f"The neighbouring data set has **one record {disc}. Exact count of the square: "
-            f"**{exact}**, in the neighbour **{exact + inside * (-1 if removed else 1)}** "
-            "(public data)."
-        )
-        if not inside:
-            st.info(
-                "This record is outside the square, whose count is the same in both worlds: its "
-                "release tells nothing at all about it. Choose a place inside it.",
-                icon=":material/crop_free:",
+            st.caption(
+                "The square is 200 metres wide; the grey discs are people, the orange one is the "
+                "person more."
             )
-            return
-        fewer = exact - removed
-        without, with_one = (
-            suspicion(fewer, room.epsilon, releases, ATTACKERS, room.seed, record)
-            for record in (False, True)
+    exact = int(exact_counts(room.handle, isolated.rect)[0])
+    with right:
+        st.markdown(
+            f"The neighbouring data set has **one record more** (the orange disc). Exact count of "
+            f"the square: **{exact}**, in the neighbour **{exact + 1}** (public data)."
         )
-        _chart(room, (without, with_one), releases)
-        _verdict(room, (without, with_one), releases)
+        seen_by = {
+            name: suspicion(exact, room.epsilon, releases, ATTACKERS, room.seed, record)
+            for name, record in ((WITHOUT, False), (WITH, True))
+        }
+        _chart(room, seen_by, releases)
+        _verdict(room.epsilon, releases)
 
 
-def _chart(room: Room, seen: tuple[Int, Int], releases: int) -> None:
+def _chart(room: Room, seen: dict[str, Int], releases: int) -> None:
     rows = [
         {"answers above": above, "share": round(float(count) / ATTACKERS, 5), "world": name}
-        for name, counts in zip((WITHOUT, WITH), seen, strict=True)
+        for name, counts in seen.items()
         for above, count in enumerate(counts)
     ]
     of_all = f"of {releases} releases" if releases > 1 else "of 1 release"
@@ -116,50 +94,16 @@ def _chart(room: Room, seen: tuple[Int, Int], releases: int) -> None:
         y=axis("share", "Share of attackers"),
         color=named("world", {WITHOUT: BLUE, WITH: ORANGE}),
     )
-    room.chart(f"What {ATTACKERS:,} attackers see in each world", rows, 175, bars)
+    room.chart(f"What {ATTACKERS:,} attackers see in each world", rows, 260, bars)
 
 
-def _verdict(room: Room, seen: tuple[Int, Int], releases: int) -> None:
-    """The measured ratios beside their limit."""
-    without, with_one = seen
-    known = np.minimum(without, with_one) >= ENOUGH
-    above = np.flatnonzero(known)
-    rows = [
-        {
-            "answers above": int(j),
-            "ratio": round(float(with_one[j] / without[j]), 4),
-            "exact": round(math.exp((2 * j - releases) * room.epsilon), 4),
-        }
-        for j in above.tolist()
-    ]
-    spent = releases * room.epsilon
-    limit = math.exp(spent)
-    sure = limit / (1 + limit)
+def _verdict(epsilon: float, releases: int) -> None:
+    """How sure an attacker may become, at the most."""
+    spent = releases * epsilon
+    sure = math.exp(spent) / (1 + math.exp(spent))
     certainty = f"at most **{percent(sure, 1)}** sure" if sure < 0.9995 else "**all but certain**"
-    if rows:
-        x = axis(
-            "answers above",
-            "Answers above the smaller count",
-            scale={"domain": [0, releases], "padding": 8},
-            axis={"tickMinStep": 1, "format": "d", "grid": False},
-        )
-        y = ratio_axis("ratio", 1 / limit, limit, [row["ratio"] for row in rows])
-        line = layer("line", DASHED, x=x, y={**y, "field": "exact"})
-        dots = layer("point", {"filled": True, "size": 60, "color": ORANGE}, x=x, y=y)
-        most = max(max(row["ratio"], 1 / row["ratio"]) for row in rows)
-        bound = rf"limit $e^{{k\varepsilon}}$ = {odds(spent)}, but for luck"
-        room.chart(f"Measured ratio: up to {most:.3g}; {bound}", rows, 145, line, dots)
-    else:
-        st.info(
-            f"A ratio needs {ENOUGH} attackers in each world who saw the same, and these worlds "
-            "hardly overlap: lower ε, or publish less often."
-        )
     st.markdown(
-        f"Spent: {releases} × {room.epsilon:g} = **ε = {spent:g}**. An attacker who began at even "
-        f"odds may become {certainty}, whatever else they know."
+        f"Spent: {releases} × {epsilon:g} = **ε = {spent:g}**. No answer is more than "
+        rf"$e^{{k\varepsilon}}$ = {odds(spent)} times as likely in one world as in the other: an "
+        f"attacker who began at even odds may become {certainty}, whatever else they know."
     )
-
-
-def _holds(rect: Rect, at: tuple[float, float]) -> bool:
-    west, south, east, north = rect
-    return west <= at[0] < east and south <= at[1] < north

@@ -18,7 +18,6 @@ from dpviz.ui.lessons.room import (
     axis,
     layer,
     named,
-    ratio_axis,
     rule,
 )
 from dpviz.ui.shared.charts import BLUE, ORANGE
@@ -121,7 +120,12 @@ def _ratios(room: Room, worlds: Worlds, draws: int) -> None:
         st.info(f"A ratio needs {ENOUGH} draws in a bin of both histograms: {remedy}.")
         return
     low, high = math.exp(-room.epsilon), math.exp(room.epsilon)
-    y = ratio_axis("ratio", low, high, [row["ratio"] for row in rows])
+    y = axis(
+        "ratio",
+        "With ÷ without",
+        scale={"type": "log", "zero": False, "padding": 8},
+        axis={"values": [low, 1.0, high], "format": ".3~g"},
+    )
     limits = [
         {"ratio": low, "limit": f"e^−ε = {low:.3g}"},
         {"ratio": high, "limit": f"e^ε = {high:.3g}"},
@@ -130,7 +134,7 @@ def _ratios(room: Room, worlds: Worlds, draws: int) -> None:
     dots = layer(
         "point", {"filled": True, "size": 45, "color": ORANGE}, x=_published(padding=8), y=y
     )
-    caption = f"The ratio stays between 1/{high:.3g} and {high:.3g}, but for luck"
+    caption = f"The ratio stays between {low:.3g} and {high:.3g}, but for luck"
     room.chart(caption, rows, 170, ends, dots)
 
 

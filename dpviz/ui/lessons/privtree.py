@@ -7,18 +7,18 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.evaluation.privtree_trace import Path, Step, heap_losses, steps, trace
+from dpviz.evaluation.privtree_trace import Path, Step, steps, trace
 from dpviz.render import boxes
-from dpviz.ui.lessons.room import DASHED, Rect, Room, axis, layer, named, ordinal, rule
+from dpviz.ui.lessons.room import DASHED, Rect, Room, axis, layer, rule
+from dpviz.ui.map.component import events
 from dpviz.ui.points.source_form import built_in
 from dpviz.ui.shared import permalink
-from dpviz.ui.shared.charts import BLUE, ORANGE, SHORT
-from dpviz.ui.shared.method_form import EPSILONS
+from dpviz.ui.shared.charts import ORANGE, SHORT
 
 TITLE, ORDER = "PrivTree, step by step", 5
 DO = (
     "Walk down one path with the slider, forwards and backwards. Choose another place on the map, "
-    "and replay the same random bits at another ε."
+    "and another ε in the sidebar."
 )
 TAKEAWAY = (
     "Every level takes a constant off the count before it asks, so a record's influence fades "
@@ -29,9 +29,6 @@ SOURCE = (
     "Decompositions, SIGMOD 2016, algorithm 2 and theorem 3.1."
 )
 METHOD = "privtree"
-HEAP = 8
-"""Depth at which the records at one point may stop."""
-
 TICKS = [-10_000, -100, 0, 100, 10_000, 1_000_000]
 """Ticks of a count's axis, evenly spaced where counts are large."""
 
@@ -45,19 +42,10 @@ def body(room: Room) -> None:
     grown = steps(path, room.epsilon)
     left, right = st.columns([5, 6], gap="medium")
     with right:
-        step, replayed = st.columns(2)
-        with step:
-            at = _slider(room, len(grown) - 1)
-        other = room.choose(
-            replayed.select_slider,
-            "Same random bits at ε′",
-            "other",
-            EPSILONS,
-            0.1,
-            format_func="{:g}".format,
-        )
-        _decision(grown[at], last=at == len(grown) - 1)
-    replay = steps(path, other)
+        last = len(grown) - 1
+        steps_down = range(max(last, 1) + 1)  # a root that is not split has one step
+        at = min(room.choose(st.slider, "Step (depth of the cell)", "step", steps_down, 0), last)
+        _decision(grown[at], last=at == last)
     with left:
         _map(room, path, at)
         room.resample()
@@ -69,8 +57,12 @@ def body(room: Room) -> None:
                 "noise. The other half of ε pays for the counts of the leaves."
             )
     with right:
-        _levels(room, grown, replay, other, at)
-        _losses(room)
+        _levels(room, grown, at)
+        st.caption(
+            "Why the depth adds no further cost: with every level up, the count is further above "
+            "the threshold, and what one record changes is a quarter as large, or less. All levels "
+            "together never cost more than ε/2."
+        )
 
 
 def _place(room: Room) -> tuple[float, float]:
@@ -86,15 +78,6 @@ def _place(room: Room) -> tuple[float, float]:
     place: tuple[float, float] = st.session_state[key]
     room.link["place"] = permalink.joined(place)
     return place
-
-
-def _slider(room: Room, last: int) -> int:
-    key = room.control("step", range(last + 1), 0)
-    st.session_state[key] = min(st.session_state[key], last)
-    if last == 0:
-        st.markdown("The root itself is not split: the path has one step.")
-        return 0
-    return int(st.slider("Step (depth of the cell)", 0, last, key=key))
 
 
 def _signed(value: float, plus: str = "") -> str:
@@ -124,23 +107,24 @@ def _map(room: Room, path: Path, at: int) -> None:
         rects.append((west, south, east, north))
     key = f"{room.key}.place"
 
-    def clicked(pick: dict[str, Any]) -> None:
-        st.session_state[key] = (pick["lon"], pick["lat"])
+    def picked() -> None:
+        if pick := events(room.map_key).pick:
+            st.session_state[key] = (pick["lon"], pick["lat"])
 
     marks = [boxes("now", [rects[-1]], color=(213, 94, 0), width=4)]
     if at:
         marks.insert(0, boxes("path", rects[:-1], color=(240, 150, 60), width=1.5))
-    room.show_pick(
-        clicked,
+    scene = room.scene(
         *marks,
+        picks=True,
         release=room.release(METHOD),
         camera=rects[max(0, at - 2)],
         description=f"The tree, and the path to one place down to depth {at}",
     )
+    room.show(scene, on_pick=picked)
 
 
-def _levels(room: Room, grown: list[Step], replay: list[Step], other: float, at: int) -> None:
-    here, there = f"ε = {room.epsilon:g}", f"ε′ = {other:g}, same bits"
+def _levels(room: Room, grown: list[Step], at: int) -> None:
     rows: list[dict[str, Any]] = [
         {
             "depth": step.depth,
@@ -149,10 +133,8 @@ def _levels(room: Room, grown: list[Step], replay: list[Step], other: float, at:
             "noise": round(step.noise, 2),
             "biased + noise": round(step.biased + step.noise, 2),
             "decision": "split" if step.split else "leaf",
-            "run": name,
         }
-        for name, run in ((here, grown), (there, replay))
-        for step in run
+        for step in grown
     ]
     x = axis(
         "depth",
@@ -166,37 +148,23 @@ def _levels(room: Room, grown: list[Step], replay: list[Step], other: float, at:
         scale={"type": "symlog", "constant": 10, "nice": False},
         axis={"values": TICKS, "labelExpr": SHORT},
     )
-    line = {"x": x, "y": y, "color": named("run", {here: ORANGE, there: BLUE})}
     shape = {
         "field": "decision",
         "scale": {"domain": ["split", "leaf"], "range": ["circle", "square"]},
         "legend": None,
     }
     tooltip = [{"field": name} for name in rows[0]]
-    depths = f"{len(grown) - 1} here, {len(replay) - 1} at ε′"
+    look = {"color": ORANGE}
     room.chart(
-        f"Decisions down the path (squares: leaves at depth {depths})",
+        f"Decisions down the path (square: the leaf at depth {len(grown) - 1})",
         rows,
-        195,
+        260,
         rule(DASHED, [{"biased + noise": grown[0].threshold}], y=y),
-        rule({"color": ORANGE, "opacity": 0.25, "strokeWidth": 12}, [{"depth": at}], x=x),
-        layer("line", **line),
-        layer("point", {"filled": True, "size": 60}, **line, shape=shape, tooltip=tooltip),
-    )
-
-
-def _losses(room: Room) -> None:
-    losses = heap_losses(room.epsilon, HEAP)
-    rows = [{"depth": depth, "loss": round(loss, 5)} for depth, loss in enumerate(losses)]
-    y = axis("loss", "Log ratio", axis={"tickCount": 3})
-    bars = layer("bar", {"color": ORANGE}, x=ordinal("depth", "Depth"), y=y)
-    total, most = sum(losses), 0.5 * room.epsilon
-    caption = f"Why depth adds no further cost: {total:.3g} in all, at most ε/2 = {most:g}"
-    room.chart(caption, rows, 115, bars)
-    st.caption(
-        "A hard case, all records at one point. With every level up, the count is further above "
-        "the threshold, and what one record changes is a quarter as large, or less. The worst "
-        "number of records costs more than this one, and never more than ε/2."
+        rule({**look, "opacity": 0.25, "strokeWidth": 12}, [{"depth": at}], x=x),
+        layer("line", look, x=x, y=y),
+        layer(
+            "point", {**look, "filled": True, "size": 60}, x=x, y=y, shape=shape, tooltip=tooltip
+        ),
     )
 
 

@@ -37,8 +37,8 @@ def body(room: Room) -> None:
     """See the page."""
     left, right = st.columns([5, 6], gap="medium")
     with right:
-        snap = st.toggle(
-            "Snap the rectangle to the cells", key=room.control("snap", (True, False), False)
+        snap = room.choose(
+            st.toggle, "Snap the rectangle to the cells", "snap", (True, False), False
         )
     release = room.release(METHOD, height=HEIGHT, prune=0.0)
     with left:

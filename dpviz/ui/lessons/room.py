@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -35,19 +34,6 @@ LOOK: dict[str, Any] = {
 
 PERSON = (120, 130, 140)
 """Colour of a record on the map, light or dark."""
-
-ROOM = 1.1
-"""Factor by which a ratio's axis extends beyond its limits."""
-
-APART = 0.3
-"""Share of a ratio's axis that three names one above the other take."""
-
-LABEL = (
-    "(datum.value < 1 ? '1/' : '') + (abs(log(datum.value)) < log(1e6)"
-    " ? format(max(datum.value, 1 / datum.value), ',.3~r')"
-    " : format(max(datum.value, 1 / datum.value), '.2~e'))"
-)
-"""Label of a ratio on its axis: small as 1/2.72, large in full digits up to a million."""
 
 DASHED = {"strokeDash": [5, 4], "color": GREY}
 LIMIT = {**DASHED, "strokeWidth": 2}
@@ -129,18 +115,6 @@ class Room:
         """The chapter's map."""
         map_view(scene, key=self.map_key, height=height, tiles=False, **heard)
 
-    def show_pick(
-        self, clicked: Callable[[dict[str, Any]], None], *marks: Mark, **options: Any
-    ) -> None:
-        """The chapter's map; a click on a mark calls ``clicked`` before the page runs."""
-
-        def picked() -> None:
-            pick = events(self.map_key).pick
-            if pick:
-                clicked(pick)
-
-        self.show(self.scene(*marks, picks=True, **options), on_pick=picked)
-
     def show_rect(self, *marks: Mark, **options: Any) -> Rect:
         """The chapter's map with a rectangle that can be drawn anew; where it is now."""
         place = f"{self.key}.rect"
@@ -162,23 +136,6 @@ class Room:
         self.link["rect"] = permalink.joined(rect)
         return rect
 
-    def control(self, name: str, offered: Iterable[Any], start: Any) -> str:
-        """The key of a control that stands where the address says, or at its start.
-
-        Args:
-            name: of the control, in the address.
-            offered: all that it can be set to.
-            start: one of them.
-        """
-        key = f"{self.key}.{name}"
-        self.controls.append(name)
-        if key not in st.session_state:
-            asked, offers = permalink.pairs("at").get(name), {str(each): each for each in offered}
-            st.session_state[key] = offers[permalink.one_of(f"{name} =", asked, offers, str(start))]
-        if st.session_state[key] != start:
-            self.chosen[name] = str(st.session_state[key])
-        return key
-
     def choose(
         self,
         widget: Callable[..., Any],
@@ -188,9 +145,25 @@ class Room:
         start: Any,
         **look: Any,
     ) -> Any:
-        """Draw a control with options, or a slider of whole numbers, and return its value."""
-        options = (offered[0], offered[-1]) if widget is st.slider else (offered,)
-        return widget(label, *options, key=self.control(name, offered, start), **look)
+        """Draw a control that stands where the address says, and return its value.
+
+        Args:
+            widget: a toggle, a slider of whole numbers, or a widget with options.
+            label: of the control.
+            name: of the control, in the address.
+            offered: all that it can be set to.
+            start: one of them.
+            look: other arguments of the widget.
+        """
+        key = f"{self.key}.{name}"
+        self.controls.append(name)
+        if key not in st.session_state:
+            asked, offers = permalink.pairs("at").get(name), {str(each): each for each in offered}
+            st.session_state[key] = offers[permalink.one_of(f"{name} =", asked, offers, str(start))]
+        if st.session_state[key] != start:
+            self.chosen[name] = str(st.session_state[key])
+        ends = {st.toggle: (), st.slider: (offered[0], offered[-1])}
+        return widget(label, *ends.get(widget, (offered,)), key=key, **look)
 
     def chart(
         self,
@@ -268,21 +241,6 @@ def axis(name: str, title: str, **more: Any) -> dict[str, Any]:
 def ordinal(name: str, title: str) -> dict[str, Any]:
     """A channel with a place for each of a few whole numbers."""
     return {"field": name, "type": "ordinal", "axis": {"title": title, "labelAngle": 0}}
-
-
-def ratio_axis(name: str, low: float, high: float, seen: Sequence[float]) -> dict[str, Any]:
-    """A logarithmic channel of ratios that names its limits, with all that was seen in sight.
-
-    Limits that lie too close together for their names leave the one in the middle.
-    """
-    ends = [min(low, *seen) / ROOM, max(high, *seen) * ROOM]
-    apart = math.log(high / low) > APART * math.log(ends[1] / ends[0])
-    return axis(
-        name,
-        "With ÷ without",
-        scale={"type": "log", "nice": False, "zero": False, "domain": ends},
-        axis={"values": [low, 1.0, high] if apart else [1.0], "labelExpr": LABEL},
-    )
 
 
 def named(name: str, colours: Mapping[str, str]) -> dict[str, Any]:

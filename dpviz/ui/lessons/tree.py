@@ -40,7 +40,7 @@ def body(room: Room) -> None:
         budget = room.choose(
             st.segmented_control, "Shares of ε", "budget", BUDGETS, "geometric", required=True
         )
-        consistent = st.toggle("Consistency", key=room.control("consistent", (True, False), True))
+        consistent = room.choose(st.toggle, "Consistency", "consistent", (True, False), True)
     release = room.release(METHOD, height=height, budget=budget, consistency=consistent, prune=0.0)
     with left:
         words = f"A quadtree of height {height}: {4**height:,} leaves of one size"

@@ -26,25 +26,24 @@ def headline(key: str, names: list[str], at: int) -> None:
     chapter = chapters()[names[at]]
     with st.container(horizontal=True, vertical_alignment="center", key=f"{key}.headline"):
         st.header(f"{at + 1}. {chapter.TITLE}", anchor=False, width="stretch")
-        _turn(key, "Back", "B", names, at - 1, ":material/arrow_back:")
-        _turn(key, "Next", "N", names, at + 1, ":material/arrow_forward:")
+        _turn(key, "Back", names, at, -1)
+        _turn(key, "Next", names, at, 1)
     with st.container(key=f"{key}.do"):
         st.info(f"**Do this.** {chapter.DO}", icon=":material/touch_app:")
 
 
-def _turn(key: str, label: str, shortcut: str, names: list[str], to: int, icon: str) -> None:
-    there = 0 <= to < len(names)
+def _turn(key: str, label: str, names: list[str], at: int, by: int) -> None:
+    there = 0 <= at + by < len(names)
     st.button(
         label,
-        icon=icon,
-        icon_position="right" if label == "Next" else "left",
+        icon=":material/arrow_forward:" if by > 0 else ":material/arrow_back:",
         key=f"{key}.{label.lower()}",
-        shortcut=shortcut,
+        shortcut=label[0],
         disabled=not there,
-        type="primary" if label == "Next" else "secondary",
+        type="primary" if by > 0 else "secondary",
         on_click=_turn_page,
-        args=(key, names, 1 if label == "Next" else -1),
-        help=f"{to + 1}. {chapters()[names[to]].TITLE}" if there else None,
+        args=(key, names, by),
+        help=f"{at + by + 1}. {chapters()[names[at + by]].TITLE}" if there else None,
     )
 
 

@@ -17,14 +17,12 @@ from dpviz.ui.shared import permalink
 from dpviz.ui.shared.domain_map import choose_domain
 from dpviz.ui.shared.memory import public_release
 from dpviz.ui.shared.panels import ErrorsShown, refusals, say_refused
-from dpviz.ui.shared.releases import release_choice
+from dpviz.ui.shared.releases import RELEASES, release_choice
 from dpviz.ui.shared.skeleton import build_choice
 from dpviz.ui.shared.sources import NoRecords
 
 TITLE, ICON, ORDER = "Compare", ":material/compare:", 1
 KEY = "compare"
-RELEASES = tuple(permalink.Field(f"{side}.release", permalink.parameter) for side in STARTS)
-"""Address fields while two releases are compared."""
 OF = ("Built from data", "Two releases")
 
 
@@ -76,7 +74,6 @@ def _built_from_data(explored: dict[str, str]) -> None:
         for seed, (side, choice) in enumerate(zip("AB", choices, strict=True))
     }
     maps_and_answers(KEY, compared, source, series, partial(film_answers, KEY, source, choices))
-    st.header("Accuracy by ε", anchor=False)
     accuracy_panel(f"{KEY}.errors", source, [choice.described for choice in choices])
     link = {"data": source.key if source.backdrop else None, **sides_link(choices)}
     permalink.remember(KEY, FIELDS, link)

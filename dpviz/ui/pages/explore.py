@@ -6,17 +6,20 @@ from functools import partial
 
 import streamlit as st
 
+from dpviz.evaluation.truth import exact_total
 from dpviz.releases.counts import AreaRelease, PointRelease, is_areas
+from dpviz.render.numbers import count_words
 from dpviz.ui.areas.map_answer import show_areas
-from dpviz.ui.points.facts import release_facts
 from dpviz.ui.points.map_answer import FIELDS, forget_elsewhere
 from dpviz.ui.points.slots import point_slots
 from dpviz.ui.points.source_form import PointSource
-from dpviz.ui.points.time_answer import points_map
-from dpviz.ui.points.time_maps import LOOK, WINDOWS
+from dpviz.ui.points.time_answer import LOOK, points_map
 from dpviz.ui.shared.domain_map import show_domain
+from dpviz.ui.shared.downloads import release_details
 from dpviz.ui.shared.method_form import Choice
+from dpviz.ui.shared.panels import show_promises
 from dpviz.ui.shared.skeleton import run
+from dpviz.ui.shared.text import plain
 from dpviz.ui.shared.timeline import PERIOD
 from dpviz.ui.shared.tour import STEPS, tour
 
@@ -34,7 +37,7 @@ def page() -> None:
             2,
             "records",
             more=True,
-            fields=(*FIELDS, PERIOD, LOOK, WINDOWS),
+            fields=(*FIELDS, PERIOD, LOOK),
             before=partial(show_domain, KEY),
             show=show_release,
         )
@@ -59,4 +62,22 @@ def show_release(
         )
     else:
         release, source = points_map(KEY, release, source)
-    release_facts(KEY, release, source, whole)
+    _facts(release, source)
+    show_promises(release)
+    release_details(KEY, whole)  # of all kinds, where one is shown
+
+
+def _facts(release: PointRelease, source: PointSource) -> None:
+    """Show the totals of what is on the map."""
+    nodes = release.nodes
+    total = release.count(release.domain.bounds)
+    kind = release.header.extra.get("kind")
+    of = "" if kind is None else f" of {plain(kind)}"
+    with st.container(horizontal=True, gap="large"):
+        st.metric(f"Noisy total{of}", count_words(total), width="content")
+        if source.public:
+            exact = exact_total(source.data)
+            st.metric(f"Exact total{of} (public data)", f"{exact:,}", width="content")
+        inside = f"{len(nodes):,} cells of all sizes"
+        st.metric("Cells", f"{int(nodes.leaf.sum()):,}", help=inside, width="content")
+        st.metric("Levels", nodes.depth, width="content")

@@ -15,11 +15,11 @@ from dpviz.ui.roads.plan import (
     plan_form,
     publish_plan,
     sample_queries,
-    title_of,
 )
 from dpviz.ui.roads.source import UPLOAD, RoadSource, in_time, opened_roads, road_source
 from dpviz.ui.roads.time_window import chosen_window, within
 from dpviz.ui.shared import permalink
+from dpviz.ui.shared.method_form import title_of
 from dpviz.ui.shared.skeleton import Slots, run
 from dpviz.ui.shared.text import plain
 from dpviz.ui.shared.timeline import PERIOD
@@ -36,7 +36,7 @@ def page() -> None:
             records="records",
             fields=(*FIELDS, PERIOD),
             source=lambda: road_source(KEY, permalink.parameter("data")),
-            choose=lambda source: plan_form(KEY),
+            choose=lambda source: plan_form(KEY, source.public),
             build=publish_plan,
             adopt=opened_roads,
             empty=lambda: st.caption(
@@ -62,7 +62,7 @@ def _show(release: RoadRelease, source: RoadSource, plan: RoadChoice | None) -> 
         useful = beats_zero(part, workload)
     if not useful:
         st.warning(
-            f"At ε = {plan.epsilon:g}, {plain(title_of(plan.method))} does not beat answering "
+            f"At ε = {plan.epsilon:g}, {plain(title_of(plan.name))} does not beat answering "
             "zero: the noise of a typical query is as large as its answer. Raise ε, choose longer "
             "queries, or lower Δ.",
             icon=":material/waves:",

@@ -13,12 +13,11 @@ from dpviz.ui.sequences.view import MoveView, grid_scene
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.domain_map import choose_domain
 from dpviz.ui.shared.memory import remembered
-from dpviz.ui.shared.method_form import Choice, choice_form
+from dpviz.ui.shared.method_form import Choice, method_form
 from dpviz.ui.shared.skeleton import Slots, build_choice, method_link, run
 
 TITLE, ICON, ORDER = "Sequences", ":material/timeline:", 3
 KEY = "sequences"
-START = "markov"
 
 
 def page() -> None:
@@ -29,7 +28,13 @@ def page() -> None:
             records="sequences",
             fields=FIELDS,
             source=lambda: sequence_source(KEY),
-            choose=_method_form,
+            choose=lambda source: method_form(
+                KEY,
+                kind="sequences",
+                public=source.data.public,
+                start=permalink.parameter("method"),
+                saved=permalink.pairs("set"),
+            ),
             build=build_choice,
             adopt=opened_sequences,
             empty=_empty,
@@ -75,17 +80,3 @@ def _say_truncation(release: SequenceRelease, source: SequenceSource) -> None:
             f"Counted are the first {first:,} {what} of each sequence (l_top among the "
             "parameters): longer ones are truncated, and no count holds the rest."
         )
-
-
-def _method_form(source: SequenceSource) -> Choice:
-    return choice_form(
-        KEY,
-        "sequences",
-        lambda cls: True,
-        public=source.data.public,
-        start=permalink.parameter("method") or START,
-        instead=START,
-        saved=permalink.pairs("set"),
-        recommended={},
-        help="How contexts or strings are found, and what is released of them.",
-    )

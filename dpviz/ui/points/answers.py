@@ -10,7 +10,6 @@ import numpy as np
 import streamlit as st
 
 from dpviz.domain import Domain
-from dpviz.domain.rectangles import OVERLAP
 from dpviz.errors import DomainError, DpvizError
 from dpviz.evaluation.truth import exact_counts
 from dpviz.files.writing import csv_text
@@ -35,8 +34,8 @@ SHOWN_NODES = 2_000
 """Nodes of an answer that are outlined on the map; more would be a grey sheet."""
 
 ANSWER = (
-    *("method", "epsilon", "count", "noise_sd", "low", "high", "half_width", "uniformity_sd"),
-    *("nodes", "exact", "error"),
+    *("method", "epsilon", "count", "noise_sd", "low", "high", "uniformity_sd", "nodes"),
+    *("exact", "error"),
 )
 """Columns of a file of answers beside what was asked."""
 
@@ -68,10 +67,10 @@ def rectangle_answer(
         The rectangle in the release's CRS; None, after a message, if it cannot be answered.
     """
     domain = release.domain
-    if not answerable(rect, domain):
+    inside = in_domain(rect, domain)
+    if inside is None:
         return None
     try:
-        inside = from_degrees(rect, domain.crs)
         answers = release.count(inside, window)
     except DpvizError as error:
         st.warning(plain(error), icon=":material/crop_free:")
@@ -83,27 +82,20 @@ def rectangle_answer(
     exact = partial(exact_counts, source.data, box)
     show_answers(prefix, release, source, answers, place, exact, outlined)
     if is_points(release):
-        attribute_answers(release, inside, window, prefix)
+        attribute_answers(release, inside, window)
     partly(rect, domain_bounds(domain))
     return inside
 
 
-def answerable(rect: Bounds, *domains: Domain, name: str = "The rectangle") -> bool:
-    """Return whether a rectangle in degrees can be queried in these domains; warn if not."""
-    west, south, east, north = rect
-    if west >= east or south >= north:
-        st.warning(
-            f"{name} has no area: west must be less than east, and south less than north.",
-            icon=":material/crop_free:",
-        )
-        return False
-    for domain in domains:
-        if not overlaps(rect, domain):
-            area = domain_bounds(domain.place)
-            words = f"{name} {_corners(rect)} lies outside the area {_corners(area)}: {OVERLAP}."
-            st.warning(plain(words), icon=":material/crop_free:")
-            return False
-    return True
+def in_domain(rect: Bounds, domain: Domain) -> Bounds | None:
+    """A rectangle in degrees in the CRS of a domain; None, after a warning, if it lies outside."""
+    try:
+        inside = from_degrees(rect, domain.crs)
+        domain.place.boxes(inside)
+    except DpvizError as error:
+        st.warning(plain(error), icon=":material/crop_free:")
+        return None
+    return inside
 
 
 def overlaps(rect: Bounds, domain: Domain) -> bool:
@@ -113,12 +105,6 @@ def overlaps(rect: Bounds, domain: Domain) -> bool:
     except DomainError:
         return False
     return True
-
-
-def _corners(rect: Bounds) -> str:
-    """Corners of a rectangle in words, south-west to north-east, to six significant digits."""
-    west, south, east, north = (f"{side:.6g}".replace("-", MINUS) for side in rect)
-    return f"from {west}, {south} to {east}, {north}"
 
 
 def show_answers(
@@ -141,24 +127,22 @@ def show_answers(
         exact: counts exactly; called for public data only.
         outlined: whether the map shows the cells of the answer.
     """
-    row: dict[str, Any] = {
-        **place,
-        **_of_kind(release),
-        "method": release.header.method,
-        "epsilon": release.header.epsilon,
-        **numbers_of(answers),
-    }
-    count, (_, _, error) = row["count"], errors_of(row)
+    row = place | row_of(release, answers, int(exact()[0]) if source.public else None)
     noun = "area" if release.kind == "areas" else "cell"
-    st.metric("Noisy count", with_noise(count, error), help=LARGER)
+    st.metric("Noisy count", with_noise(row["count"], errors_of(row)[2]), help=LARGER)
     st.markdown(error_lines(row, noun) + (" (outlined)" if outlined else ""), help=CUT.format(noun))
     if source.public:
-        true = int(exact()[0])
-        st.metric("Exact count (public data)", f"{true:,}")
-        off, share = off_by(count, error, true)
+        st.metric("Exact count (public data)", f"{row['exact']:,}")
+        off, share = off_by(row)
         st.markdown(f"**Error:** {plain(off)}{share and f' ({share} of it)'}")
-        row |= {"exact": true, "error": count - true}
     remember(answered(prefix, release, source), row)
+
+
+def row_of(release: Release, answers: RangeAnswers, exact: int | None) -> dict[str, Any]:
+    """The first answer of a release as a row of a file; ``exact`` of public data only."""
+    row = _of_kind(release) | {"method": release.header.method, "epsilon": release.header.epsilon}
+    row |= numbers_of(answers)
+    return row if exact is None else row | {"exact": exact, "error": row["count"] - exact}
 
 
 def error_lines(row: Mapping[str, Any], noun: str = "cell") -> str:
@@ -180,7 +164,7 @@ def numbers_of(
 
 def errors_of(row: Mapping[str, Any]) -> tuple[float, float, float]:
     """Errors of an answer's row: half its interval, the error of cut cells, the larger of both."""
-    half = row["half_width"] if "half_width" in row else (row["high"] - row["low"]) / 2
+    half = (row["high"] - row["low"]) / 2
     spread = INTERVAL_SDS * row["uniformity_sd"]
     return half, spread, max(half, spread)
 
@@ -192,11 +176,12 @@ def _of_kind(release: Release) -> dict[str, Any]:
     return {} if kind is None else {"kind": kind}
 
 
-def off_by(count: float, error: float, exact: int) -> tuple[str, str]:
-    """Error of a count as displayed, and its share of the exact count.
+def off_by(row: Mapping[str, Any]) -> tuple[str, str]:
+    """Error of a row's count as displayed, and its share of the exact count.
 
     The share is empty if the error or the exact count is zero.
     """
+    count, exact, error = row["count"], row["exact"], errors_of(row)[2]
     places = len(rounded(count, error).partition(".")[2])
     off = round(on_screen(count, error) - exact, places)
     if off == 0:
@@ -303,8 +288,7 @@ def row_in_words(row: Mapping[str, Any]) -> dict[str, Any]:
         "cells": row["nodes"],
     }
     if "exact" in row:
-        off, _ = off_by(row["count"], error, row["exact"])
-        answer |= {"exact": f"{row['exact']:,}", "error": off}
+        answer |= {"exact": f"{row['exact']:,}", "error": off_by(row)[0]}
     asked = {name: value for name, value in row.items() if name not in ANSWER}
     return answer | {
         name: float(f"{value:.6g}") if isinstance(value, float) else value

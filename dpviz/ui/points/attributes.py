@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
 
-from dpviz.errors import ParameterError
 from dpviz.evaluation.truth import of_one_kind
 from dpviz.exports.facts import FEW, quotient_words
-from dpviz.lists import listed, words
 from dpviz.releases.answers import RangeAnswers
 from dpviz.releases.counts import PointRelease
 from dpviz.releases.points.quotient import Quotients
@@ -26,12 +21,9 @@ from dpviz.ui.shared import permalink
 from dpviz.ui.shared.panels import of_numbers
 from dpviz.ui.shared.text import plain
 
-ALL = "All kinds"
-ONE, OVERLAY, SHARE = "One map", "Leading kind", "Share"
-OVERLAY_WORD = "leading"
-"""Word in an address, in place of the kinds of a share."""
-MOST_SEGMENTS = 6
-"""More kinds than these are a list to choose from."""
+ALL, LEADING = "All kinds", "Leading kind"
+LEADING_WORD = "leading"
+"""Word in an address, in place of the kind of a share."""
 
 CLIPPED = (
     "± of a sum is the larger of two errors: the 95 % interval of the noise, and that from cut "
@@ -42,134 +34,68 @@ CLIPPED = (
 
 @dataclass(frozen=True)
 class Look:
-    """Map of a release that does not show its density: a key, and the function that draws it."""
+    """Map of a release of kinds that does not show its density.
 
-    key: str
-    draw: Callable[[PointRelease, Camera], Scene] = field(compare=False)
+    Attributes:
+        kind: whose share it shows; None for the kind that leads in each cell.
+    """
+
+    kind: str | None
 
     def of(self, release: PointRelease, camera: Camera) -> Scene:
         """The map of a release of kinds in 2-D."""
-        return self.draw(release, camera)
+        if self.kind is None:
+            return overlay_scene(release, camera=camera)
+        return share_scene(release, self.kind, camera=camera)
 
 
 def kinds_view(
     prefix: str, release: PointRelease, source: PointSource
 ) -> tuple[PointRelease, PointSource, Look | None]:
-    """Ask for one kind, all kinds, or a map that compares kinds.
+    """Ask for all kinds, one kind, the leading kind, or the share of one.
 
     Returns:
         The release to query, its records, and the look of its map (None: density).
     """
-    st.session_state.pop(f"{prefix}.kind_pair", None)
-    if not release.kinds:
-        return release, source, None
     names = release.kinds
-    left, right = st.columns([3, 7], gap="medium", vertical_alignment="bottom")
-    with left:
-        shown = _shown(prefix, release)
-    with right:
-        if shown == OVERLAY:
-            permalink.write({"kind": None, "kinds": OVERLAY_WORD})
-            return release, source, Look(shown, lambda of, at: overlay_scene(of, camera=at))
-        if shown == SHARE:
-            one, of = _pair(prefix, names)
-            permalink.write({"kind": None, "kinds": listed([one, *of[:1]])})
-            st.session_state[f"{prefix}.kind_pair"] = (one, of)
-            draw = partial(share_scene, kind=one, of=of or None)
-            return release, source, Look(f"{SHARE}|{one}|{of}", lambda of, at: draw(of, camera=at))
-        permalink.write({"kinds": None})
-        return (*chosen_kind(prefix, release, source), None)
-
-
-def _shown(prefix: str, release: PointRelease) -> str:
-    """Ask for one map, an overlay of kinds, or a comparison of two; one map for a single kind."""
-    if len(release.kinds) < 2:
-        return ONE
-    asked = permalink.parameter("kinds")
-    start = ONE if asked is None else OVERLAY if asked == OVERLAY_WORD else SHARE
-    shown = st.segmented_control(
-        "Map of kinds",
-        (ONE, OVERLAY, SHARE),
-        default=start,
-        required=True,
-        key=f"{prefix}.kinds.shown",
-        help="One kind or all by density; which kind leads in each cell; or what share one has.",
+    if not names:
+        return release, source, None
+    titles: dict[tuple[str | None, str | None], str] = {(None, None): ALL}  # by what is asked for
+    titles |= {(name, None): name for name in names}
+    if len(names) > 1:
+        titles |= {(None, LEADING_WORD): LEADING}
+        titles |= {(None, name): f"Share of {name}" for name in names}
+    asked = permalink.parameter("kind"), permalink.parameter("kinds")
+    views = list(titles)
+    if asked not in titles:
+        permalink.refused("the kind", asked[0] or asked[1])
+    at = st.selectbox(
+        "Kinds",
+        range(len(views)),
+        index=views.index(asked) if asked in titles else 0,
+        format_func=lambda at: titles[views[at]],
+        key=f"{prefix}.kind.{'|'.join(names)}",
+        help="All kinds or one by density; the kind that leads in each cell; or the share of one.",
+        width=360,
     )
-    return str(shown)
+    kind, share = views[at]
+    permalink.write({"kind": kind, "kinds": share})
+    if share is not None:
+        return release, source, Look(None if share == LEADING_WORD else share)
+    if kind is None:
+        return release, source, None
+    data = of_one_kind(source.data, kind) if source.public else source.data
+    return release.of(kind), replace(source, data=data), None
 
 
-def _pair(prefix: str, names: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
-    """Ask for a kind and the kind to compare it with; none means all others."""
-    asked: tuple[str, ...] = ()
-    with suppress(ParameterError):
-        asked = words(permalink.parameter("kinds"), "kinds")
-    one, other = (*asked, "", "")[:2]
-    start = permalink.one_of("the kind", one, names, names[0])
-    if other not in names:
-        permalink.refused("the kind", other)
-    key = "|".join(names)
-    first, second = st.columns(2)
-    chosen = first.selectbox(
-        "Share of",
-        names,
-        index=names.index(start),
-        key=f"{prefix}.share.{key}",
-    )
-    rest = [name for name in names if name != chosen]
-    against = second.selectbox(
-        "against",
-        [None, *rest] if len(rest) > 1 else rest,
-        index=None if not rest else ([None, *rest].index(other) if other in rest else 0),
-        format_func=lambda name: name or "all others",
-        key=f"{prefix}.against.{key}.{chosen}",
-    )
-    return str(chosen), () if against is None else (str(against),)
-
-
-def chosen_kind(
-    prefix: str, release: PointRelease, source: PointSource
-) -> tuple[PointRelease, PointSource]:
-    """Release and records of the kind that the visitor chose; all kinds together at first."""
-    names, asked = release.kinds, permalink.parameter("kind")
-    start = 1 + names.index(asked) if asked in names else 0
-    offered = [ALL, *names]
-    settings: dict[str, Any] = {
-        "options": range(len(offered)),
-        "key": f"{prefix}.kind.{'|'.join(names)}",
-        "help": "Each kind has a tree of its own; the map of all is made from those.",
-    }
-    if len(names) <= MOST_SEGMENTS:
-        settings["format_func"] = lambda place: plain(offered[place])  # its words are Markdown
-        place = st.segmented_control("Kind", default=start, required=True, **settings)
-    else:
-        place = st.selectbox("Kind", index=start, format_func=offered.__getitem__, **settings)
-    permalink.write({"kind": names[place - 1] if place else None})
-    if not place:
-        return release, source
-    name = names[place - 1]
-    data = of_one_kind(source.data, name) if source.public else source.data
-    return release.of(name), replace(source, data=data)
-
-
-def attribute_answers(release: PointRelease, rect: Any, period: Any, prefix: str) -> None:
+def attribute_answers(release: PointRelease, rect: Any, period: Any) -> None:
     """Show sum and mean of the values, and a row for each kind, below an answer.
 
     Args:
         release: that was asked.
         rect: in its domain's CRS.
         period: of one with time.
-        prefix: of the page, which may compare two kinds.
     """
-    pair = st.session_state.get(f"{prefix}.kind_pair")
-    if pair is not None and release.kinds:
-        kind, of = pair
-        share = release.share(rect, kind, of or None, period)
-        against = of[0] if of else "all others"
-        st.metric(
-            f"Share of {plain(kind)} against {plain(against)}",
-            quotient_words(share, shares=True),
-            help="With its 95 % interval (Fieller) for the noise and for cut cells.",
-        )
     values = release.domain.values
     if values is not None:
         about = CLIPPED.format(low=values.low, high=values.high)

@@ -104,7 +104,7 @@ def ask_on_map(
     release: PointRelease | AreaRelease,
     source: PointSource,
     answer: Callable[[], list[Mark]],
-    draw: Scene | Callable[[], object],
+    scene: Scene,
     *,
     fields: Sequence[permalink.Field],
     others: Mapping[str, str | None] | None = None,
@@ -120,7 +120,7 @@ def ask_on_map(
         release: that is asked.
         source: of its records.
         answer: shows the answer; gives the marks that the map shows of it.
-        draw: the map, or what draws a picture in its place.
+        scene: the map.
         fields: what the address holds of the map.
         others: parameters of the address.
         flat: what the map shows of points, to be shared and asked by district.
@@ -130,11 +130,8 @@ def ask_on_map(
     left, right = st.columns([7, 3], gap="medium")
     rect, ring = question(prefix)
     with left:
-        if isinstance(draw, Scene):
-            map_view(placed(prefix, draw, source), key=name, on_shape=partial(drawn, prefix))
-            keep_camera(prefix, source)
-        else:
-            draw()
+        map_view(placed(prefix, scene, source), key=name, on_shape=partial(drawn, prefix))
+        keep_camera(prefix, source)
     with right:
         with st.container():  # what is open below it stays so, however much it holds
             marks = answer()
@@ -145,9 +142,8 @@ def ask_on_map(
             share_panel(prefix, name, [flat], series=series, history=history)
             districts, legend = districts_panel(prefix, flat)
             marks = [*districts, *marks]
-    if isinstance(draw, Scene):
-        shape = Shape(rect=rect, ring=ring) if rect or ring else None
-        map_overlay(name, marks=marks, shape=shape, legend=legend)
+    shape = Shape(rect=rect, ring=ring) if rect or ring else None
+    map_overlay(name, marks=marks, shape=shape, legend=legend)
     permalink.remember(prefix, fields, others)
     if typed is not None:
         ask(prefix, typed)

@@ -12,13 +12,14 @@ from dpviz.ui.areas.map_answer import areas_map
 from dpviz.ui.points.review import code_for, review
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.points.time_answer import points_map
+from dpviz.ui.shared.account import Paid, paid_release
 from dpviz.ui.shared.code import code_panel
 from dpviz.ui.shared.downloads import download_buttons
 from dpviz.ui.shared.method_form import Choice
 from dpviz.ui.shared.panels import ErrorsShown, as_json, file_button, show_promises
 from dpviz.ui.shared.prices import budget_breakdown
 from dpviz.ui.shared.shelf import receipt_of
-from dpviz.ui.shared.skeleton import Paid, build_choice, paid_release, say_unsaved
+from dpviz.ui.shared.skeleton import build_choice, say_unsaved
 from dpviz.ui.shared.text import badge
 
 

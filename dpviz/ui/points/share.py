@@ -51,20 +51,20 @@ def share_panel(
             "never a record or an exact count. The address of this page restores your choices; an "
             "uploaded file has to be chosen again."
         )
-        title = _title(prefix)
+        title = st.text_input("Title", key=f"{prefix}.share.title", max_chars=120)
         names = list(labels) or labels_of(releases)
         rects = asked(prefix, releases[0], history)
         camera = camera_of(map_key)
 
         def page(steps: Series) -> str:
             maps, labels = steps()
-            return map_page(maps, labels=labels, rects=rects, title=title[0], camera=camera)
+            return map_page(maps, labels=labels, rects=rects, title=title, camera=camera)
 
         def report() -> str:
-            return report_page(releases, labels=names, rects=rects, title=title[0])
+            return report_page(releases, labels=names, rects=rects, title=title)
 
         def picture() -> bytes:
-            return comparison_png(releases, names, rects[0] if rects else None, title=title[0])
+            return comparison_png(releases, names, rects[0] if rects else None, title=title)
 
         files: dict[str, tuple[str, Callable[[], str | bytes]]] = {
             "Map (HTML)": ("map.html", lambda: page(lambda: (releases, names))),
@@ -76,23 +76,6 @@ def share_panel(
         with st.container(horizontal=True):
             for label, (name, make) in files.items():
                 file_button(label, make, name, f"{prefix}.share.{name}")
-
-
-def _title(prefix: str) -> list[str]:
-    """The title as its only item: a file that is made after a change of it takes the new one.
-
-    A press of a button right after typing reaches the server before the page is drawn again.
-    """
-    key = f"{prefix}.share.title"
-    titles: list[str] = st.session_state.setdefault(f"{key}.kept", [""])
-
-    def changed() -> None:
-        titles[0] = st.session_state[key]
-
-    st.text_input(
-        "Title", key=key, placeholder="A title for the file", max_chars=120, on_change=changed
-    )
-    return titles
 
 
 def asked(prefix: str, release: PointRelease, history: Sequence[Mapping[str, Any]]) -> list[Bounds]:

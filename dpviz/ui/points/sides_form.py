@@ -1,4 +1,4 @@
-"""Two configurations, A and B, in the sidebar: at one ε until they are parted."""
+"""Two configurations, A and B, in the sidebar."""
 
 from __future__ import annotations
 
@@ -15,23 +15,12 @@ from dpviz.ui.shared.skeleton import method_link
 STARTS = {"a": "privtree", "b": "ugrid"}
 
 
-def _restore(prefix: str, explored: Mapping[str, Any]) -> None:
-    """Restore the ε of both sides from the address, else from page Explore."""
-    asked = {side: permalink.number_list(f"{side}.epsilon", 1) for side in STARTS}
-    named = permalink.parameter("a.epsilon")
-    first = None if named else permalink.numbers(explored.get("epsilon"), 1)
-    for side in STARTS:
-        st.session_state[f"{prefix}.{side}.epsilon"] = (
-            min(max(first[0], EPSILONS[0]), EPSILONS[-1])
-            if first
-            else linked_epsilon(f"{side}.epsilon")
-        )
-    st.session_state[f"{prefix}.linked"] = asked["a"] == asked["b"]
-
-
-def _part(prefix: str) -> None:
-    """Set the ε of B to that of A."""
-    st.session_state[f"{prefix}.b.epsilon"] = st.session_state[f"{prefix}.a.epsilon"]
+def _first_epsilon(side: str, explored: Mapping[str, Any]) -> float:
+    """The ε of the address, else that of page Explore."""
+    before = permalink.numbers(explored.get("epsilon"), 1)
+    if before is None or permalink.parameter(f"{side}.epsilon"):
+        return linked_epsilon(f"{side}.epsilon")
+    return min(max(before[0], EPSILONS[0]), EPSILONS[-1])
 
 
 def sides_form(prefix: str, source: PointSource, explored: Mapping[str, Any]) -> list[Choice]:
@@ -42,16 +31,13 @@ def sides_form(prefix: str, source: PointSource, explored: Mapping[str, Any]) ->
         source: what both are built from.
         explored: what Explore held last; A begins with it.
     """
-    if f"{prefix}.a.epsilon" not in st.session_state:  # in the run that shows them
-        _restore(prefix, explored)
     choices: list[Choice] = []
     for side, start in STARTS.items():
         st.divider()
         st.markdown(f"**{side.upper()}**")
+        if f"{prefix}.{side}.epsilon" not in st.session_state:  # in the run that shows it
+            st.session_state[f"{prefix}.{side}.epsilon"] = _first_epsilon(side, explored)
         wanted = explored.get("method") if side == "a" else None
-        linked = side == "b" and st.toggle(
-            "One ε for both", key=f"{prefix}.linked", on_change=_part, args=(prefix,)
-        )
         choices.append(
             method_form(
                 f"{prefix}.{side}",
@@ -59,7 +45,6 @@ def sides_form(prefix: str, source: PointSource, explored: Mapping[str, Any]) ->
                 public=source.public,
                 start=permalink.parameter(f"{side}.method") or wanted or start,
                 saved=permalink.pairs(f"{side}.set"),
-                linked=choices[0].epsilon if linked else None,
             )
         )
     return choices

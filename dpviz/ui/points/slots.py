@@ -6,17 +6,13 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from dpviz.build import Ledger
-from dpviz.errors import LedgerError
 from dpviz.render.cells import domain_bounds
 from dpviz.ui.areas.areas_form import areas_link
 from dpviz.ui.points.attributes_form import sums_link
 from dpviz.ui.points.choice_form import points_choice
 from dpviz.ui.points.source_form import PointSource, source_form
-from dpviz.ui.points.wishes import wish_panel
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.domain_map import choose_domain
-from dpviz.ui.shared.method_form import Choice
 from dpviz.ui.shared.skeleton import Slots, build_choice, method_link
 from dpviz.ui.shared.sources import NoRecords
 
@@ -46,15 +42,12 @@ def point_slots(
             sensitive=permalink.parameter("sensitive") == "1",
             more=more,
         ),
-        choose=lambda source: (
-            _promised(key, source)
-            or points_choice(
-                key,
-                source,
-                start=permalink.parameter("method"),
-                saved=permalink.pairs("set"),
-                more=more,
-            )
+        choose=lambda source: points_choice(
+            key,
+            source,
+            start=permalink.parameter("method"),
+            saved=permalink.pairs("set"),
+            more=more,
         ),
         build=build_choice,
         adopt=lambda opened: PointSource(data=NoRecords(), title=opened.title, key=opened.key),
@@ -75,15 +68,3 @@ def _on_a_map(show: Callable[[Any, PointSource, Any], None], release: Any, *othe
     if release.domain.place.dims % 2 == 0:
         domain_bounds(release.domain)
     show(release, *others)
-
-
-def _promised(key: str, source: PointSource) -> Choice | None:
-    """Choice planned from accuracy targets, within the budget left for sensitive records."""
-    domain = source.data.domain
-    if domain != domain.plain:  # a plan is of counts alone
-        return None
-    try:
-        left = None if source.public else Ledger().account(source.account).left
-    except LedgerError:
-        return None  # what is to be paid says so, once
-    return wish_panel(key, domain, source.data.max_per_unit, left)

@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.build import check_points, load, public_extent
+from dpviz.build import check_source, load, public_extent
 from dpviz.datasets import DATASETS
 from dpviz.domain import Domain
 from dpviz.errors import DpvizError
@@ -180,7 +180,7 @@ def _described(
             prefix,
             key,
             lambda: load(path, domain, public=public, name=name, **how),
-            lambda _data: check_points(path, domain, **how),
+            lambda _data: check_source(path, domain, **how),
         )
         title = Path(file.name).name
         return PointSource(data=handle, title=title, key=key, unit=unit, table=table)

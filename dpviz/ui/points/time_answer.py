@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -13,11 +13,14 @@ from dpviz.domain import Domain, calendar
 from dpviz.errors import DpvizError
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.counts import PointRelease
-from dpviz.releases.points.window import during, windows
-from dpviz.render import Mark, Scene, half_width_words, rounded
+from dpviz.releases.points.window import during, window_cuts, windows
+from dpviz.render import Camera, Mark, Scene, half_width_words, rounded
+from dpviz.render.cells import domain_bounds
+from dpviz.render.numbers import count_words
 from dpviz.render.projection import from_degrees
 from dpviz.render.scene import Bounds
-from dpviz.ui.points.answers import answerable, as_csv, overlaps
+from dpviz.render.view import MOST, film_scene
+from dpviz.ui.points.answers import LARGER, as_csv, in_domain, overlaps
 from dpviz.ui.points.attributes import Look, kinds_view
 from dpviz.ui.points.cells_table import table_of_cells
 from dpviz.ui.points.map_answer import (
@@ -29,22 +32,20 @@ from dpviz.ui.points.map_answer import (
     scene_of,
 )
 from dpviz.ui.points.source_form import PointSource
-from dpviz.ui.points.time_maps import (
-    LOOK,
-    WINDOWS,
-    chosen_look,
-    difference_answer,
-    difference_of,
-    film,
-    small_maps,
-    windows_table,
-)
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
 from dpviz.ui.shared.memory import remembered
-from dpviz.ui.shared.panels import file_button
+from dpviz.ui.shared.panels import file_button, of_numbers
 from dpviz.ui.shared.parts import in_part
 from dpviz.ui.shared.timeline import PERIOD, Window, marked_timeline, timeline_rows, zone_words
+
+LOOKS = {"window": "Window", "film": "Playback"}
+"""Views of the period, and their titles on the page."""
+LARGEST = 1_200_000
+"""Cells that a browser takes at once."""
+
+LOOK = permalink.choice("view", LOOKS, "window", "look")
+
 
 STEPS = tuple(calendar.SECONDS[unit] * count for unit, count in
               (("min", 1), ("min", 15), ("h", 1), ("h", 6), ("d", 1), ("w", 1)))  # fmt: skip
@@ -83,9 +84,8 @@ def points_map(
         keys=". By keyboard: D, then the arrow keys and Enter at two corners",
     )
     scene = scene_of(prefix, shown, records, look=look)
-    unused = dict.fromkeys(("period", "view", "windows"))
-    how: dict[str, Any] = {"fields": FIELDS, "others": unused, "flat": shown}
-    ask_on_map(prefix, shown, records, answer, scene, **how)
+    unused = dict.fromkeys(("period", "view"))
+    ask_on_map(prefix, shown, records, answer, scene, fields=FIELDS, others=unused, flat=shown)
     table_of_cells(shown)
     return shown, records
 
@@ -98,50 +98,43 @@ def _in_time(
     ``kinds`` is a map of kinds together, which is of one window.
     """
     look = chosen_look(prefix) if kinds is None else "window"
+    played = film(prefix, release, source) if look == "film" else None
+    if look == "film" and played is None:
+        st.info("Too many cells to play: look at windows one by one.", icon=":material/movie:")
     whole = release.domain.period
-    window = _slider(prefix, release.domain) if look == "window" else whole
+    window = whole if played else _slider(prefix, release.domain)
     flat = remembered(f"{prefix}.flat", (release, window), lambda: during(release, window))
     stage, below = st.container(), st.container()
     rect, _ = question(prefix)
     place = rect if rect is not None and overlaps(rect, release.domain) else None
-    draw: Scene | Callable[[], object]
-    with stage:
-        if look == "film":
-            draw = film(prefix, release, source)
-        elif look == "small":
-            draw = partial(small_maps, prefix, release, st.context.theme.type)
-        elif look == "difference":
-            draw = difference_of(prefix, release, source)
-        else:
-            draw = scene_of(prefix, flat, source, tools=("rect",), look=kinds)
     with below:
         _timeline(prefix, release, place, window)
-        table_of_cells(flat, "map" if look == "window" else "whole period")
+        table_of_cells(flat, "whole period" if played else "map")
 
     def answer() -> list[Mark]:
-        if look == "window":
+        if not played:
             then = ". Or type its four sides below. The timeline is of the whole area until then."
             return drawn_answer(prefix, release, source, window=window, then=then)
         if rect is not None:
-            answerable(rect, release.domain)
-        if look == "difference":
-            difference_answer(prefix, release, place)
-        else:
-            windows_table(release, place)
+            in_domain(rect, release.domain)
+        windows_table(release, place)
         return []
 
-    words = ",".join(map(release.domain.calendar.words, window))
-    if look == "window":
+    if not played:
+        words = ",".join(map(release.domain.calendar.words, window))
         st.session_state[f"{prefix}.period"] = None if window == whole else words
-    others = {"ring": None} if look == "difference" else {"ring": None, "windows": None}
-    how: dict[str, Any] = {
-        "fields": (permalink.RECT, CAMERA, PERIOD, LOOK, WINDOWS),
-        "others": others,
-        "flat": flat,
-        "series": {"Map with a time slider": partial(windows, release)},
-    }
     with stage:
-        ask_on_map(prefix, release, source, answer, draw, **how)
+        ask_on_map(
+            prefix,
+            release,
+            source,
+            answer,
+            played or scene_of(prefix, flat, source, tools=("rect",), look=kinds),
+            fields=(permalink.RECT, CAMERA, PERIOD, LOOK),
+            others={"ring": None},
+            flat=flat,
+            series={"Map with a time slider": partial(windows, release)},
+        )
 
 
 def _slider(prefix: str, domain: Domain) -> Window:
@@ -261,3 +254,50 @@ def _fits(every: str, domain: Domain) -> bool:
     except DpvizError:
         return False
     return 2 <= steps <= MOST_BANDS and (end - start) / steps >= 0.99 * (domain.step or 0.0)
+
+
+def chosen_look(prefix: str) -> str:
+    """The view of the period, by a control above the map."""
+    permalink.present(LOOK.place(prefix), "window")
+    chosen = st.segmented_control(
+        "How to look at the period",
+        list(LOOKS),
+        format_func=LOOKS.__getitem__,
+        required=True,
+        key=LOOK.place(prefix),
+        label_visibility="collapsed",
+    )
+    return str(chosen)
+
+
+def steps_of(release: PointRelease) -> tuple[list[Window], list[str]]:
+    """Time windows to step through, at most twelve, and their labels."""
+    words = release.domain.calendar.words
+    pairs = list(itertools.pairwise(window_cuts(release.domain, MOST)))
+    return pairs, [words(start) for start, _ in pairs]
+
+
+def film(prefix: str, release: PointRelease, source: PointSource) -> Scene | None:
+    """The windows as frames that the map steps through; None where they have too many cells."""
+
+    def make() -> Scene | None:
+        pairs, labels = steps_of(release)
+        maps = [during(release, each) for each in pairs]
+        if sum(len(each.nodes) for each in maps) > LARGEST:
+            return None
+        camera = Camera(bounds=domain_bounds(maps[0].domain), key=source.key)
+        return film_scene(maps, labels, camera=camera)
+
+    return remembered(f"{prefix}.film", (release, source.key), make)
+
+
+def windows_table(release: PointRelease, rect: Bounds | None) -> None:
+    """The noisy count of every window: of the rectangle, or of the whole area."""
+    pairs, labels = steps_of(release)
+    domain = release.domain
+    place: Any = domain.place.bounds if rect is None else from_degrees(rect, domain.crs)
+    answers = [release.count(place, each) for each in pairs]
+    rows = {"from": labels, "noisy count": list(map(count_words, answers))}
+    st.markdown("**Every window**" if rect else "**Every window, the whole area**")
+    st.dataframe(rows, hide_index=True, column_config=of_numbers("noisy count"))
+    st.caption(f"{LARGER}.")

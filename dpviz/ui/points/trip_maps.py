@@ -20,7 +20,7 @@ from dpviz.render.projection import from_degrees
 from dpviz.render.scene import Bounds
 from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.map.component import events
-from dpviz.ui.points.answers import CUT, LARGER, answerable, error_lines, numbers_of, rectangle_form
+from dpviz.ui.points.answers import CUT, LARGER, error_lines, in_domain, numbers_of, rectangle_form
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
@@ -37,8 +37,8 @@ FIELDS = tuple(replace(permalink.RECT, name=end) for end, _, _ in ENDS)
 def maps_and_answer(prefix: str, release: PointRelease, source: PointSource) -> None:
     """Two maps and the answer: drawing reruns this part only."""
     rects: dict[str, Bounds | None] = {
-        end: _usable(release, title, axes, st.session_state.get(f"{prefix}.{end}"))
-        for end, title, axes in ENDS
+        end: _usable(release, axes, st.session_state.get(f"{prefix}.{end}"))
+        for end, _, axes in ENDS
     }
     _answer(release, source, rects["from"], rects["to"])
     columns = st.columns(2, gap="medium")
@@ -66,16 +66,13 @@ def maps_and_answer(prefix: str, release: PointRelease, source: PointSource) -> 
     permalink.remember(prefix, FIELDS)
 
 
-def _usable(
-    release: PointRelease, title: str, axes: tuple[int, int], rect: Bounds | None
-) -> Bounds | None:
-    """The rectangle of one map; None, and a word about it, where it has no place in the domain."""
+def _usable(release: PointRelease, axes: tuple[int, int], rect: Bounds | None) -> Bounds | None:
+    """The rectangle of one map; None, after a warning, where it lies outside the domain."""
     if rect is None:
         return None
     domain = release.domain
     lower, upper = (tuple(side[axis] for axis in axes) for side in (domain.lower, domain.upper))
-    end = Domain(lower, upper, crs=domain.crs)
-    return rect if answerable(rect, end, name=f"{title}: the rectangle") else None
+    return None if in_domain(rect, Domain(lower, upper, crs=domain.crs)) is None else rect
 
 
 def _answer(

@@ -9,20 +9,34 @@ from typing import Any
 
 import streamlit as st
 
+from dpviz.evaluation.truth import exact_counts
 from dpviz.releases.counts import PointRelease
-from dpviz.render import Camera, Scene, difference_scene
+from dpviz.render import Camera, Scene, difference_scene, with_noise
 from dpviz.render.cells import domain_bounds
+from dpviz.render.numbers import NO_BREAK
+from dpviz.render.scene import Bounds
 from dpviz.render.view import release_scene
 from dpviz.ui.map import Shape, map_overlay, map_view
-from dpviz.ui.points.answers import as_csv, rectangle_form, row_in_words
-from dpviz.ui.points.comparison import answer_columns
+from dpviz.ui.points.answers import (
+    CUT,
+    LARGER,
+    as_csv,
+    error_lines,
+    errors_of,
+    in_domain,
+    off_by,
+    rectangle_form,
+    row_in_words,
+    row_of,
+)
 from dpviz.ui.points.map_answer import CAMERA, ask, drawn, keep_camera, kept_scene
 from dpviz.ui.points.share import share_panel
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
+from dpviz.ui.shared.area_form import SIDES
 from dpviz.ui.shared.panels import draw_hint, file_button
-from dpviz.ui.shared.text import badge
+from dpviz.ui.shared.text import badge, plain
 
 HEIGHT, WIDE = 560, 470
 """Pixels of the map beside the answers, and of two maps above them."""
@@ -96,7 +110,7 @@ def maps_and_answers(
             if rect is None:
                 draw_hint(prefix, ": both maps answer it. Or type its four sides below.")
             else:
-                rows = answer_columns(compared.releases, compared.labels, source, rect)
+                rows = _answers(compared, source, rect)
         typed = rectangle_form(prefix, rect, domain_bounds(compared.releases[0].domain))
         if rows:
             with st.expander("Both answers as a table", icon=":material/table:"):
@@ -109,6 +123,30 @@ def maps_and_answers(
     permalink.remember(prefix, FIELDS)
     if typed is not None:
         ask(prefix, typed)
+
+
+def _answers(compared: Comparison, source: PointSource, rect: Bounds) -> list[dict[str, Any]]:
+    """Show both answers beside the exact one; rows for the download."""
+    rows = []
+    for side, release, label in zip("AB", compared.releases, compared.labels, strict=True):
+        inside = in_domain(rect, release.domain)
+        if inside is None:
+            return []
+        exact = int(exact_counts(source.data, inside)[0]) if source.public else None
+        answer = row_of(release, release.count(inside), exact)
+        rows.append(dict(zip(SIDES, rect, strict=True)) | {"side": side} | answer)
+        rows[-1]["method"] = label
+    for place, row in zip(st.columns(2), rows, strict=True):
+        with place:
+            count = with_noise(row["count"], errors_of(row)[2]).replace(" ", NO_BREAK)
+            off, share = off_by(row) if source.public else ("", "")
+            st.caption(f"{row['side']} · noisy count", help=LARGER)
+            st.markdown(f"**{plain(count)}**")
+            words = off and f"**Error:** {plain(off)}{share and f' ({share})'}  \n"
+            st.markdown(words + error_lines(row), help=CUT.format("cell"))
+    if source.public:
+        st.markdown(f"**Exact count (public data):** {rows[0]['exact']:,}")
+    return rows
 
 
 def _scene(prefix: str, compared: Comparison, source: PointSource, mode: Any) -> Scene:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
@@ -20,16 +18,6 @@ from dpviz.ui.shared.method_form import Choice, title_of
 from dpviz.ui.shared.text import plain
 
 TITLE = "Find the ε for your accuracy"
-
-
-@dataclass(frozen=True)
-class PlanQuery:
-    """Inputs of a plan; the plan is kept until one of them changes."""
-
-    domain: Domain
-    wishes: tuple[str, ...]
-    records: int
-    max_per_unit: int
 
 
 def wish_panel(prefix: str, domain: Domain, max_per_unit: int, left: float | None) -> Choice | None:
@@ -69,23 +57,33 @@ def wish_panel(prefix: str, domain: Domain, max_per_unit: int, left: float | Non
 @fragment
 def _sentences(prefix: str, domain: Domain, max_per_unit: int, at_most: float) -> None:
     """The sentences, and below them the ε that they ask for: it follows every number at once."""
-    asked = _asked(prefix, domain, max_per_unit)
-    if asked is None:
+    wishes, records = _asked(prefix, domain)
+    if not wishes:
         st.caption("Tick a sentence, and fill in its numbers.")
         return
-    planned = _planned(prefix, asked, at_most)
+
+    def make() -> Plan | str:
+        """Return the plan, or one line on why there is none.
+
+        It must make a map: counting the whole area alone would cost less, and show nothing.
+        """
+        how: dict[str, Any] = {"records": records, "max_per_unit": max_per_unit}
+        with st.spinner("Trying methods on synthetic records …"):
+            try:  # once, since the ε is to follow while one types
+                return plan(domain, wishes, at_most=at_most, as_map=True, **how)
+            except DpvizError as error:
+                return str(error)
+
+    asked = (domain, wishes, records, max_per_unit, at_most)
+    planned = remembered(f"{prefix}.plan", asked, make)
     if isinstance(planned, str):
-        st.progress(1.0, f"More than ε = {at_most:g}")
         st.error(plain(planned), icon=":material/error:")
-        return
-    # On a log scale, as ε is: half the bar is the geometric middle.
-    share = math.log(planned.epsilon / LEAST) / math.log(at_most / LEAST) if at_most > LEAST else 1
-    st.progress(min(max(share, 0.0), 1.0), f"ε = {planned.epsilon:g} of at most {at_most:g}")
-    _offer(prefix, (domain, max_per_unit), planned)
+    else:
+        _offer(prefix, (domain, max_per_unit), planned)
 
 
-def _asked(prefix: str, domain: Domain, max_per_unit: int) -> PlanQuery | None:
-    """Ask for the accuracy targets; None if none is ticked."""
+def _asked(prefix: str, domain: Domain) -> tuple[tuple[str, ...], int]:
+    """Ask for accuracy targets, none of which need be ticked, and a guess of the records."""
     square = st.checkbox("Any square …", key=f"{prefix}.wish.square")
     first, second, third = st.columns(3)
     size = first.number_input(
@@ -123,30 +121,7 @@ def _asked(prefix: str, domain: Domain, max_per_unit: int) -> PlanQuery | None:
     wishes = [str(Wish(square=size, about=about, absolute=near, confidence=sure))] if square else []
     if whole:
         wishes.append(str(Wish(rect=domain.bounds, absolute=total, confidence=sure)))
-    return PlanQuery(domain, tuple(wishes), int(records), max_per_unit) if wishes else None
-
-
-def _planned(prefix: str, asked: PlanQuery, at_most: float) -> Plan | str:
-    """Return the plan, kept until its query changes, or one line on why there is none.
-
-    It must make a map: counting the whole area alone would cost less, and show nothing.
-    """
-
-    def make() -> Plan | str:
-        with st.spinner("Trying methods on synthetic records …"):
-            try:
-                return plan(
-                    asked.domain,
-                    asked.wishes,
-                    records=asked.records,
-                    max_per_unit=asked.max_per_unit,
-                    at_most=at_most,
-                    as_map=True,
-                )
-            except DpvizError as error:
-                return str(error)
-
-    return remembered(f"{prefix}.plan", (asked, at_most), make)
+    return tuple(wishes), int(records)
 
 
 def _offer(prefix: str, frame: Any, planned: Plan) -> None:

@@ -60,19 +60,12 @@ def _invite(chosen: int) -> None:
     if chosen == 0:
         hint(
             "roads",
-            "Click two streets on the map: the ends nearest to the clicks are joined by the "
+            "Click or tap two streets on the map: the ends nearest to them are joined by the "
             "shortest path. Or type two nodes below.",
-            title="Choose two places",
-            finger="Tap two streets on the map: the ends nearest to the taps are joined by the "
-            "shortest path. Or type two nodes below.",
+            "Choose two places",
         )
     else:
-        hint(
-            "roads",
-            "Click another street on the map.",
-            title="Now the second place",
-            finger="Tap another street on the map.",
-        )
+        hint("roads", "Click or tap another street on the map.", "Now the second place")
 
 
 def _total(release: RoadRelease, edges: Int) -> None:

@@ -14,7 +14,6 @@ from dpviz.render import half_width_words
 from dpviz.render.flows import above_noise
 from dpviz.render.numbers import percent
 from dpviz.roads.paths import Paths
-from dpviz.ui.shared.charts import bars_chart
 from dpviz.ui.shared.downloads import counts_as_shown, file_buttons, release_details
 from dpviz.ui.shared.panels import rows_in_words, sortable
 
@@ -56,7 +55,7 @@ def release_facts(prefix: str, release: RoadRelease, workload: Paths, whole: Roa
             help="Twice the root mean variance of the sums over the streets of a query.",
             width="content",
         )
-    release_details(prefix, whole, partial(file_buttons, stem="roads"), partial(_lengths, release))
+    release_details(prefix, whole, partial(file_buttons, stem="roads"))
     with st.expander("The map as a table", icon=":material/table:"):
         order = np.argsort(-release.answers.count)[:1_000]
         ends = release.frame.graph.node_id[release.frame.graph.ends[order]]
@@ -67,11 +66,3 @@ def release_facts(prefix: str, release: RoadRelease, workload: Paths, whole: Roa
         st.caption(
             rows_in_words(len(order), len(release.frame.graph), "streets", "largest noisy counts")
         )
-
-
-def _lengths(release: RoadRelease) -> None:
-    """The noisy lengths by which trips are cut."""
-    if "lengths" in release.header.extra:
-        st.markdown("Noisy number of trips by their streets; L is chosen from it.")
-        noisy = release.header.extra["lengths"]
-        st.altair_chart(bars_chart(noisy, "streets of a trip", "trips (noisy)"))

@@ -26,12 +26,12 @@ from dpviz.roads.graph import RoadGraph
 from dpviz.ui.map import map_overlay, map_view
 from dpviz.ui.map.component import events
 from dpviz.ui.roads.answer import Ends, ends_form, path_answer
-from dpviz.ui.roads.plan import title_of
 from dpviz.ui.roads.source import RoadSource
 from dpviz.ui.roads.time_window import TimeWindow, path_timeline
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
 from dpviz.ui.shared.memory import remembered
+from dpviz.ui.shared.method_form import title_of
 from dpviz.ui.shared.parts import rerun_part
 from dpviz.ui.shared.timeline import PERIOD
 

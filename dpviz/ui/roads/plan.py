@@ -2,62 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
 
-from dpviz.build import NEIGHBOURS, build, workload_of
-from dpviz.methods import METHODS, names
-from dpviz.methods import method as find_method
-from dpviz.methods.roads.base import COMBINATIONS
+from dpviz.build import NEIGHBOURS, workload_of
 from dpviz.releases.counts import RoadRelease
 from dpviz.releases.header import Header
 from dpviz.roads.graph import RoadGraph
 from dpviz.roads.paths import Paths
-from dpviz.ui.roads.source import RoadSource
 from dpviz.ui.shared import permalink
-from dpviz.ui.shared.method_form import epsilon_slider, parameters_form
+from dpviz.ui.shared.method_form import Choice, method_form
+from dpviz.ui.shared.skeleton import build_choice, method_link
+from dpviz.ui.shared.sources import DataSource
 
-START = "event-histogram"
 CORRIDORS = "Shortest paths"
 WORKLOADS = ("2", "10", "20", "30", "40", "50", CORRIDORS)
-
-
-TITLES = {
-    "event-histogram": "Event histogram",
-    "dwork": "Noise on every street",
-    "basic": "Every street, cut for queries",
-    "basic-paper": "Every street, cut as published",
-    "streets": "Every street, smoothed along streets",
-    "boost": "Consistent trees (Boost)",
-    "freqitem": "Every street, long trips cut",
-    "hm": "Trees of one height (HM)",
-    "min+opt+tru": "Fewest paths, trips cut",
-    "ngram_truncation": "Trips cut at 20 streets",
-    "random": "Random paths, best trees",
-}
-"""Titles of variants by their papers' names; shorter than a method's own title."""
-FIRST = ("event-histogram", "gs", "dwork")
-"""Recommended; the others follow."""
-
-
-def title_of(name: str) -> str:
-    """A method of roads, or a variant of one, by its title."""
-    title = METHODS[name].title if name in METHODS else name
-    return TITLES.get(name, title)
+USUAL = "10"
+RELATIONS = tuple(NEIGHBOURS)
 
 
 @dataclass(frozen=True)
-class RoadChoice:
-    """Plan of a road release: method with parameters, ε, workload, neighbouring relation."""
+class RoadChoice(Choice):
+    """Choice of a method with the workload it serves and its neighbouring relation."""
 
-    method: str
-    epsilon: float
-    workload: str
-    neighbours: str
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    workload: str = USUAL
+    neighbours: str = RELATIONS[0]
 
     @property
     def price(self) -> float:
@@ -67,57 +38,43 @@ class RoadChoice:
     @classmethod
     def of(cls, header: Header) -> RoadChoice:
         """Read the plan of an opened release from its header; its workload is unknown."""
-        return cls(header.method, header.epsilon, WORKLOADS[1], header.neighbouring)
+        return cls(header.method, {}, header.epsilon, neighbours=header.neighbouring)
 
 
-def plan_form(prefix: str) -> RoadChoice:
+def plan_form(prefix: str, public: bool) -> RoadChoice:
     """The form of the sidebar."""
-    others = sorted({*names("roads"), *COMBINATIONS} - set(FIRST), key=title_of)
-    options = [*FIRST, *others]
-    start = permalink.one_of("method", permalink.parameter("method"), options, START)
-    method = st.selectbox(
-        "Method",
-        options,
-        index=options.index(start),
-        format_func=title_of,
-        key=f"{prefix}.method",
-        help="How trips are cut, the network split and noise shared. The first chooses for "
-        "the queries.",
-    )
-    epsilon = epsilon_slider(prefix)
+    start, saved = permalink.parameter("method"), permalink.pairs("set")
+    choice = method_form(prefix, kind="roads", public=public, start=start, saved=saved)
     asked = permalink.parameter("workload")
     workload = st.selectbox(
         "Queries to serve (public)",
         WORKLOADS,
-        index=WORKLOADS.index(permalink.one_of("workload", asked, WORKLOADS, WORKLOADS[1])),
+        index=WORKLOADS.index(permalink.one_of("workload", asked, WORKLOADS, USUAL)),
         key=f"{prefix}.workload",
         format_func=lambda name: name if name == CORRIDORS else f"Paths of {name} streets",
         help="Cuts, trees and truncation are chosen for these sample queries. They are public: "
         "never drawn from the records.",
     )
-    relations, asked = list(NEIGHBOURS), permalink.parameter("neighbours")
+    asked = permalink.parameter("neighbours")
     neighbours = st.radio(
         "Neighbouring relation",
-        relations,
-        index=relations.index(permalink.one_of("neighbours", asked, relations, relations[0])),
+        RELATIONS,
+        index=RELATIONS.index(permalink.one_of("neighbours", asked, RELATIONS, RELATIONS[0])),
         key=f"{prefix}.neighbours",
         help="Add or remove one unit, or replace one for twice the noise: a price to replace one "
         "counts half in the ledger.",
     )
-    usual = find_method(method, "roads")
-    saved = permalink.pairs("set") if method == start else {}  # of the method of the address
-    form = f"{prefix}.{method}"
-    parameters = parameters_form(form, type(usual), usual.parameters(), saved)
-    return RoadChoice(method, epsilon, workload, neighbours, parameters)
+    return RoadChoice(
+        choice.name, choice.parameters, choice.epsilon, workload=workload, neighbours=neighbours
+    )
 
 
 def link_of(plan: RoadChoice) -> dict[str, str | None]:
     """Address parameters of a plan, besides its ε."""
     return {
-        "method": plan.method,
-        "set": permalink.paired(plan.parameters),
+        **method_link(plan),
         "workload": plan.workload,
-        "neighbours": plan.neighbours if plan.neighbours != next(iter(NEIGHBOURS)) else None,
+        "neighbours": plan.neighbours if plan.neighbours != RELATIONS[0] else None,
     }
 
 
@@ -130,16 +87,10 @@ def sample_queries(graph: RoadGraph, name: str) -> Paths:
     return graph.remembered(("sample queries", name), make)
 
 
-def publish_plan(source: RoadSource, plan: RoadChoice, **how: Any) -> RoadRelease:
+def publish_plan(source: DataSource, plan: RoadChoice, **how: Any) -> RoadRelease:
     """Spend the plan's ε on one release; ``how`` as for ``build``."""
-    chosen = find_method(plan.method, "roads", **plan.parameters)
     workload = sample_queries(source.data.graph, plan.workload)
-    release: RoadRelease = build(
-        source.data,
-        chosen,
-        plan.epsilon,
-        workload=workload,
-        neighbours=plan.neighbours,
-        **how,
+    release: RoadRelease = build_choice(
+        source, plan, workload=workload, neighbours=plan.neighbours, **how
     )
     return release

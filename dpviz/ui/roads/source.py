@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.build import CITY, RoadData, check_trips, load, read_graph
+from dpviz.build import CITY, RoadData, check_source, load, read_graph
 from dpviz.errors import DpvizError
 from dpviz.render.roads import bounds
 from dpviz.roads.generate import START
@@ -155,7 +155,7 @@ def _trips(
         return load(path, graph, public=public, name=name, **how, **clock)
 
     def check(data: RoadData) -> tuple[dict[str, int], str]:
-        return check_trips(path, data.graph, steps=data.steps, **how)
+        return check_source(path, data.graph, steps=data.steps, **how)
 
     name = dataset_name(prefix, Path(trips_file.name).stem, public=public)
     streets = f"{graph.crs, len(graph), graph.directed}"

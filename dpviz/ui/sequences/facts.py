@@ -12,7 +12,7 @@ from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.store import save
 from dpviz.render import with_noise
 from dpviz.render.flowlines import centres
-from dpviz.ui.sequences.panel import as_written, refused, strings_table
+from dpviz.ui.sequences.panel import refused, strings_table
 from dpviz.ui.sequences.source import SequenceSource
 from dpviz.ui.sequences.view import SAMPLED, MoveView
 from dpviz.ui.shared.downloads import release_details
@@ -74,4 +74,4 @@ def tables(view: MoveView) -> None:
             height=260,
         )
     st.markdown(f"**Moves**, the {len(view.moves):,} most frequent")
-    strings_table(view, as_written(view.moves), height=260, alt="Most frequent moves")
+    strings_table(view, view.moves, height=260, alt="Most frequent moves")

@@ -10,8 +10,8 @@ from dpviz.errors import DpvizError
 from dpviz.render import Mark, Scene
 from dpviz.ui.map import map_overlay, map_view
 from dpviz.ui.map.component import events
-from dpviz.ui.sequences.charts import follow_chart
-from dpviz.ui.sequences.panel import path_clicked, path_panel, place_panel, refused, trip_panel
+from dpviz.ui.sequences.charts import follow_table
+from dpviz.ui.sequences.panel import path_panel, place_panel, refused, trip_panel
 from dpviz.ui.sequences.source import SequenceSource
 from dpviz.ui.sequences.view import (
     MOVES,
@@ -48,17 +48,13 @@ def map_and_answer(prefix: str, view: MoveView, source: SequenceSource) -> None:
     )
     placed = source.places is not None
     left, right = st.columns([7, 3] if placed else [1, 1], gap="medium")
-    if placed and show == MOVES:
-        with left:  # before the panel, whose tables are slow the first time
-            _map(prefix, _moves(prefix, view, source), view, source, show)
     scene: Scene | None = None
     marks: list[Mark] = []
     with right:
         try:
             if show == MOVES:
                 marks = place_panel(prefix, view, source)
-                if placed:
-                    st.select_slider("Arrows on the map", ARROWS, key=f"{prefix}.arrows")
+                scene = _moves(prefix, view, source) if placed else None
             elif show == PATHS:
                 strings, chosen = path_panel(prefix, view)
                 scene = path_scene(view, source, strings, chosen) if placed else None
@@ -69,36 +65,26 @@ def map_and_answer(prefix: str, view: MoveView, source: SequenceSource) -> None:
             refused(error)
             scene = _moves(prefix, view, source) if placed else None
     with left:
-        if scene is not None:
-            _map(prefix, scene, view, source, show)
-        if placed:
-            map_overlay(f"{prefix}.map", marks=marks)
+        if scene is None:
+            follow_table(view)
         else:
-            follow_chart(view)
+            picked = partial(_picked, prefix, view, source) if show == MOVES else None
+            map_view(scene, key=f"{prefix}.map", on_pick=picked)
+            map_overlay(f"{prefix}.map", marks=marks)
     permalink.remember(prefix, FIELDS)
-
-
-def _map(
-    prefix: str, scene: Scene, view: MoveView, source: SequenceSource, show: str | None
-) -> None:
-    map_view(scene, key=f"{prefix}.map", on_pick=partial(_picked, prefix, view, source, show))
 
 
 def _moves(prefix: str, view: MoveView, source: SequenceSource) -> Scene:
     """Moves, faded behind the arrows of a chosen place."""
-    arrows = st.session_state.setdefault(f"{prefix}.arrows", 80)
+    arrows = st.select_slider("Arrows on the map", ARROWS, 80, key=f"{prefix}.arrows")
     chosen = st.session_state.get(f"{prefix}.cell") in view.names and not view.refusal
     return move_scene(view, source, int(arrows), faded=chosen)
 
 
-def _picked(prefix: str, view: MoveView, source: SequenceSource, show: str | None) -> None:
-    """Choose the cell or path that was clicked; clear the choice if it was already chosen."""
+def _picked(prefix: str, view: MoveView, source: SequenceSource) -> None:
+    """Choose the cell that was clicked; clear the choice if it was already chosen."""
     pick = events(f"{prefix}.map").pick
     if not pick or source.places is None:
-        return
-    if show == PATHS:
-        path_clicked(prefix, pick["layer"], pick["index"])
-    if show != MOVES:
         return
     cell = cell_at(source.places, pick["lon"], pick["lat"])
     if cell is not None:

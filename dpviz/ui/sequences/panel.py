@@ -10,7 +10,7 @@ import streamlit as st
 
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render import Mark, half_width_words, with_noise
-from dpviz.render.flows import next_marks, path_order, path_words
+from dpviz.render.flows import next_marks, path_words
 from dpviz.sequences.moves import Context, Strings, contexts, following_sd, frequent
 from dpviz.trees.lattice import Float
 from dpviz.ui.sequences.charts import length_chart
@@ -18,7 +18,7 @@ from dpviz.ui.sequences.source import SequenceSource
 from dpviz.ui.sequences.view import MoveView
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.panels import hint, of_numbers
-from dpviz.ui.shared.text import on_screen, plain
+from dpviz.ui.shared.text import plain
 
 NAMING = " A cell is called by its column and row, counted from 0-0 in the south-west."
 NEXT = 10
@@ -34,12 +34,12 @@ def place_panel(prefix: str, view: MoveView, source: SequenceSource) -> list[Mar
         if source.places is not None:
             then = "a cell on the map to see where people go next from there."
             then += NAMING if view.names[0] == "0-0" else ""
-            hint(prefix, f"Click {then}", finger=f"Tap {then}")
+            hint(prefix, f"Click or tap {then}")
         else:
             hint(prefix, "Choose a symbol to see what follows it.")
         title = "Busiest moves" if source.places is not None else "Most frequent pairs"
         st.markdown(f"**{title}**")
-        strings_table(view, as_written(view.moves.first(12)), height=390, alt=title)
+        strings_table(view, view.moves.first(12), height=390, alt=title)
         return []
     if view.refusal:
         refused(view.refusal)
@@ -157,7 +157,7 @@ def path_panel(prefix: str, view: MoveView) -> tuple[Strings, int | None]:
         help="Home, work and home again are the most frequent paths of most people, and hide the "
         "others.",
     )
-    strings = as_written(frequent(view.release.model, int(k), int(shortest), returns=returns))
+    strings = frequent(view.release.model, int(k), int(shortest), returns=returns)
     if not len(strings):
         st.info(
             f"The release holds no such path of {shortest} places. Choose shorter ones, or raise "
@@ -165,50 +165,20 @@ def path_panel(prefix: str, view: MoveView) -> tuple[Strings, int | None]:
             icon=":material/route:",
         )
         return strings, None
+    hint(f"{prefix}-path", "Choose a row to see its path stand out on the map.")
     table = f"{prefix}.paths.{view.key}.{k}.{shortest}.{returns}"
-
-    def take() -> None:
-        rows = st.session_state[table].selection.rows
-        st.session_state[f"{prefix}.path"] = (table, rows[0]) if rows else None
-
-    hint(
-        f"{prefix}-path",
-        "Choose a row, or click a path on the map, to see it stand out.",
-        finger="Choose a row, or tap a path on the map, to see it stand out.",
-    )
-    strings_table(view, strings, key=table, on_select=take, height=425, alt="Frequent paths")
-    remembered = st.session_state.get(f"{prefix}.path")
-    chosen = remembered[1] if remembered and remembered[0] == table else None
-    if chosen is not None:
-        st.markdown(
-            f"**Path {chosen + 1}:** {plain(path_words(strings.symbols[chosen], view.names))}"
-        )
-    st.session_state[f"{prefix}.drawn"] = (table, path_order(len(strings), chosen))
-    return strings, chosen
+    rows = strings_table(
+        view, strings, key=table, on_select="rerun", height=425, alt="Frequent paths"
+    ).selection.rows
+    if not rows:
+        return strings, None
+    path = plain(path_words(strings.symbols[rows[0]], view.names))
+    st.markdown(f"**Path {rows[0] + 1}:** {path}")
+    return strings, int(rows[0])
 
 
-def path_clicked(prefix: str, layer: str, index: int) -> None:
-    """Choose the path that was clicked; clear the choice if it was already chosen."""
-    table, order = st.session_state.get(f"{prefix}.drawn", ("", ()))  # none if no path is drawn
-    if layer == "paths" and index < len(order):
-        st.session_state[f"{prefix}.path"] = (table, int(order[index]))
-    elif layer == "path":
-        st.session_state[f"{prefix}.path"] = None
-
-
-def as_written(strings: Strings) -> Strings:
-    """Sort strings by their counts as displayed: rounded to the digits that the noise leaves."""
-    if strings.count is None or strings.sd is None:
-        return strings
-    half = INTERVAL_SDS * strings.sd
-    written = list(map(on_screen, strings.count.tolist(), half.tolist()))
-    order = np.argsort(-np.array(written), kind="stable")
-    symbols = tuple(strings.symbols[row] for row in order.tolist())
-    return Strings(symbols, strings.count[order], strings.sd[order])
-
-
-def strings_table(view: MoveView, strings: Strings, **options: Any) -> None:
-    """Strings with their counts as far as the noise allows."""
+def strings_table(view: MoveView, strings: Strings, **options: Any) -> Any:
+    """Show strings with their counts as far as the noise allows; return the table's state."""
     columns: dict[str, Any] = {"path": [path_words(each, view.names) for each in strings.symbols]}
     if strings.count is not None:
         sd = np.zeros(len(strings)) if strings.sd is None else strings.sd
@@ -216,7 +186,7 @@ def strings_table(view: MoveView, strings: Strings, **options: Any) -> None:
     if "on_select" in options:
         options["selection_mode"] = "single-row"
     looks = of_numbers("times (noisy)")
-    st.dataframe(pa.table(columns), hide_index=True, column_config=looks, **options)
+    return st.dataframe(pa.table(columns), hide_index=True, column_config=looks, **options)
 
 
 def trip_panel(prefix: str, view: MoveView, source: SequenceSource) -> int:

@@ -18,8 +18,7 @@ from dpviz.build import (
     SequenceData,
     alphabet_of,
     cells_of,
-    check_places,
-    check_sequences,
+    check_source,
     grid_cells,
     has_header,
     load,
@@ -177,7 +176,7 @@ def _places(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource 
             **how,
         )
 
-    data = read_once(prefix, key, read, lambda _data: check_places(path, domain, **how))
+    data = read_once(prefix, key, read, lambda _data: check_source(path, domain, **how))
     boxes = _boxes(grid_cells(domain, cutting.side))
     return SequenceSource(data=data, key=key, link={"data": PLACES}, places=boxes)
 
@@ -218,7 +217,7 @@ def _symbols(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource
         prefix,
         key,
         lambda: load(path, alphabet_of(words), public=public, name=name, **how),
-        lambda _data: check_sequences(path, words, **how),
+        lambda _data: check_source(path, alphabet_of(words), **how),
     )
     return SequenceSource(data=data, key=key, link={"data": SYMBOLS})
 

@@ -8,10 +8,12 @@ user, never a record.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
+from string import punctuation
 from typing import Any, ParamSpec, TypeVar
 from urllib.parse import quote
 
@@ -26,16 +28,11 @@ from dpviz.ui.shared.text import plain
 P = ParamSpec("P")
 T = TypeVar("T")
 
+LISTS = {"look": ("everyone", "users"), "publish": ("users",), "owners": ()}
+"""Rules that list addresses, and the words that may stand for every visitor or every user."""
+
 RULES: dict[str, Any] = {"look": "users", "publish": "users", "owners": (), "trust_email": False}
 """The section's keys and what holds where one is left out."""
-
-WORDS: dict[str, tuple[str, ...]] = {
-    "look": ("everyone", "users"),
-    "publish": ("users",),
-    "owners": (),
-    "trust_email": (),
-}
-"""Words instead of a list: every visitor, or every user who has logged in."""
 
 BY = " · by "
 """Between a spend's purpose and its user's name."""
@@ -142,11 +139,11 @@ def _problem(secrets: Mapping[str, Any] | None, rules: Any) -> str:
     unknown = sorted(set(rules) - set(RULES))
     if unknown:
         return f"unknown: {', '.join(unknown)}; give {', '.join(RULES)}"
-    for name, rule in rules.items():
-        fits = isinstance(rule, bool if name == "trust_email" else list | tuple)
-        if not fits and rule not in WORDS[name]:
+    for name, words in LISTS.items():
+        rule = rules.get(name, ())
+        if not isinstance(rule, list | tuple) and rule not in words:
             return f"{name}: give a list of addresses, such as 'ann@example.org' or '*@example.org'"
-    return ""
+    return "" if isinstance(rules.get("trust_email", False), bool) else "trust_email: true or false"
 
 
 def _email(claims: Mapping[str, Any], trusted: bool) -> str:
@@ -162,12 +159,7 @@ def _small(address: str) -> str:
 
 def _in_one_word(name: str) -> str:
     """Percent-encode all but visible ASCII, so that no name can pass for another."""
-    return "".join(
-        each
-        if "!" <= each <= "~" and each != "\N{PERCENT SIGN}"
-        else quote(each, "", errors="replace")
-        for each in name
-    )
+    return quote(name, re.sub("[?\N{PERCENT SIGN}]", "", punctuation), errors="replace")
 
 
 def _listed(rule: Any, email: str) -> bool:
@@ -209,15 +201,11 @@ def gate() -> bool:
     return False
 
 
-def fragment(draw: Callable[P, T], run_every: float | None = None) -> Callable[P, T]:
+def fragment(draw: Callable[P, T]) -> Callable[P, T]:
     """Make a fragment that reruns alone, for visitors who may still look.
 
     A refusal in it is a line of the part, and its end: around a fragment no block of the page would
     see it.
-
-    Args:
-        draw: the part.
-        run_every: seconds after which it runs by itself.
     """
 
     @wraps(draw)
@@ -228,7 +216,7 @@ def fragment(draw: Callable[P, T], run_every: float | None = None) -> Callable[P
             return draw(*args, **kwargs)
         return st.stop()
 
-    return st.fragment(checked, run_every=run_every)
+    return st.fragment(checked)
 
 
 def may_publish() -> bool:

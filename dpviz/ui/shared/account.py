@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import math
 import re
 import threading
-import time
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import streamlit as st
 
 from dpviz.build import Account, Ledger, account_key, clean_name
-from dpviz.errors import DataError, DpvizError, PrivacyError
+from dpviz.errors import DataError, PrivacyError
 from dpviz.progress import Progress
-from dpviz.ui.shared.access import may_publish
-from dpviz.ui.shared.making import making
+from dpviz.ui.shared.access import may_publish, signed
 from dpviz.ui.shared.releases import visitor
+from dpviz.ui.shared.shelf import kept_release
 from dpviz.ui.shared.tables import reserved_names
 from dpviz.ui.shared.text import plain
 
-Made = TypeVar("Made")
 Data = TypeVar("Data", bound=Any)
 
 HELP = (
@@ -104,18 +102,7 @@ def noise_seed(prefix: str) -> int:
     return seed
 
 
-PAUSE = 1.0
-"""Seconds after a build in which a press is taken for the second half of a double click."""
-
-
-class CancelledError(DpvizError):
-    """The owner stopped a build; what was paid stays paid."""
-
-
-CANCELLED = "Cancelled. Nothing was published; the ε of this build had been spent, and stays spent."
-
-
-class Job(Generic[Made]):
+class Job(threading.Thread):
     """A build in a thread of its own: no touch of the page interrupts what is paid for.
 
     Streamlit stops a running script at every touch, also where it would keep the job, and a double
@@ -123,114 +110,112 @@ class Job(Generic[Made]):
 
     Args:
         make: builds; it is given where to report how far it is.
-        owner: whose build it is, see :mod:`dpviz.ui.shared.making`.
     """
 
-    def __init__(self, make: Callable[[Progress], Made], owner: str = "") -> None:
-        self.fraction, self.what, self.cancelled = 0.0, "Publishing", False
-        self.counted = self.delivered = False
-        self.made: Made | None = None
+    def __init__(self, make: Callable[[Progress], Paid]) -> None:
+        super().__init__(daemon=True)
+        self.fraction, self.what = 0.0, "Publishing"
+        self.made: Paid | None = None
         self.error: Exception | None = None
-        self._make, self._owner = make, owner
-        self.thread = threading.Thread(target=self._run, daemon=True)
+        self._make = make
 
     @property
     def ended(self) -> bool:
         """True if the job has started and finished."""
-        return self.thread.ident is not None and not self.thread.is_alive()
+        return self.ident is not None and not self.is_alive()
 
-    def start(self) -> None:
-        """Start the thread once; script runs of one session never overlap."""
-        if self.thread.ident is None:
-            self.thread.start()
-
-    def _run(self) -> None:
+    def run(self) -> None:
+        """Build, and keep what was made or went wrong."""
         try:
-            with making(self._owner):
-                self.made = self._make(self._report)
+            self.made = self._make(self._report)
         except Exception as error:  # raised again on the page that waits
-            paid = isinstance(error.__context__, CancelledError)  # which the payment has renamed
-            self.error = CancelledError(CANCELLED) if paid else error
+            self.error = error
 
     def _report(self, fraction: float, what: str) -> None:
-        if self.cancelled:
-            raise CancelledError("the build was cancelled")
         self.fraction, self.what = min(fraction, 1.0), what
 
 
-def paid_build(
+@dataclass(frozen=True)
+class Paid:
+    """A release that was paid for, of the source of this key.
+
+    ``problem`` says why it could not be kept on this server (empty: it is), ``note`` what the page
+    knew when it was ordered.
+    """
+
+    key: str
+    release: Any
+    problem: str
+    note: Any
+
+
+def paid_release(
     prefix: str,
-    dataset: str,
-    epsilon: float,
-    make: Callable[[Ledger, Progress], Made],
+    source: Any,
+    choice: Any,
+    build: Callable[..., Any],
+    store: Callable[[Paid], None],
     *,
-    subject: str,
-    terms: str,
-    store: Callable[[Made], None],
-    pane: Any,
-) -> Made | None:
+    note: Any,
+    purpose: str = "",
+    title: str = "",
+    pane: Any = None,
+) -> Paid | None:
     """The button with its price, a second one to confirm it, and the build it pays for.
 
     Args:
-        prefix: of the button's key.
-        dataset: the ledger's name of the data set.
-        epsilon: the price.
-        make: builds, paying from the ledger that it is given; it runs in a thread and must not
-            touch the page. What it raises is raised here.
-        subject: what is built of: a finished build is given to the page that shows the same.
-        terms: all that is chosen: who agreed to other terms is asked again.
-        store: puts what was made where the page keeps it. A touch of the page may stop it at any
-            access to the session; it is then called again.
-        pane: of the buttons; None for the sidebar.
+        prefix: of the page.
+        source: has ``key`` and ``account``, its name in the ledger.
+        choice: has ``epsilon``; its ``repr`` says all of it: other terms are asked for again.
+        build: (source, choice, ledger=…, purpose=…, progress=…, conclude=…); it runs in a thread
+            and must not touch the page. What it raises is raised here.
+        store: puts what was paid for where the page keeps it. A touch of the page may stop it at
+            any access to the session; it is then called again.
+        note: given back with the release.
+        purpose: in the ledger; the page's name by default.
+        title: in the visitor's releases; the data set's by default.
+        pane: of the buttons; the sidebar by default.
 
     Returns:
-        The build, once, in the run of the script after it ended; None in all others.
+        The release, once, in the run of the script after it was built; None in all others.
 
     Raises:
         Exception: of the build that failed, in every run until the button is pressed again.
     """
+    place, epsilon = f"{prefix}.job|{source.key}", getattr(choice, "price", choice.epsilon)
+    owner, purpose = visitor(), signed(purpose or f"page {prefix.title()}")
+    ledger = Ledger()
+
+    def make(progress: Progress) -> Paid:
+        how = {"ledger": ledger, "purpose": purpose, "progress": progress, "conclude": False}
+        release, problem = kept_release(lambda: build(source, choice, **how), owner, title)
+        ledger.conclude(release.header.extra["release_id"])  # handed over, on the shelf or not
+        return Paid(source.key, release, problem, note)
+
     with pane or st.sidebar:
         if not may_publish():
             return None
-    ledger, place = Ledger(), f"{prefix}.job|{subject}"
-    job: Job[Made] | None = st.session_state.get(place)
-    if job is not None and job.delivered:
-        del st.session_state[place]
-        job = None
-    over = job is not None and job.ended  # asked once: what ends meanwhile is of the next run
-    if job is not None and over and not job.counted:
-        st.session_state[f"{prefix}.paid"] = (_offer(prefix)[0] + 1, time.monotonic())
-        job.counted = True
-    with pane or st.sidebar:
-        account = ledger.account(dataset)
-        offer = (_offer(prefix)[0], f"{subject}|{terms}", epsilon)
-        runs = _agreed(prefix, account, offer) if job is None else not over
-        _ask(prefix, account, offer, place, runs)
+        account = ledger.account(source.account)
+        turn, job = st.session_state.get(place, (0, None))
+        over = job is not None and job.ended  # asked once: what ends meanwhile is of the next run
+        offer = (turn, f"{source.key}|{choice!r}", epsilon)
+        agreed = st.session_state.pop(f"{prefix}.agreed", None) == offer
+        if job is None and agreed and not too_dear(account, epsilon):
+            job = Job(make)
+            st.session_state[place] = (turn + 1, job)  # no second press agrees to this offer
+        _ask(prefix, account, offer, place, job is not None and not over)
     if job is None:
-        if not runs:
-            return None
-        job = Job(lambda report: make(ledger, report), visitor())
-        st.session_state[place] = job
+        return None
     if not over:
-        job.start()
-        st.session_state.pop(f"{prefix}.agreed", None)
-        _wait(prefix, job)
+        if job.ident is None:  # script runs of one session never overlap
+            job.start()
+        _wait(job)
     if job.error is not None:
         raise job.error
-    assert job.made is not None
-    store(job.made)
-    job.delivered = True  # only now: a touch of the page stops a run at any access to the session
-    return job.made
-
-
-def _agreed(prefix: str, account: Account, offer: tuple[int, str, float]) -> bool:
-    """Return whether this offer was confirmed by a visitor who saw the current spending."""
-    agreed = st.session_state.get(f"{prefix}.agreed")
-    in_time = time.monotonic() - _offer(prefix)[1] >= PAUSE
-    if in_time and agreed == (offer, account.spent) and not too_dear(account, offer[2]):
-        return True
-    st.session_state.pop(f"{prefix}.agreed", None)
-    return False
+    made: Paid = job.made
+    store(made)
+    st.session_state[place] = (turn, None)  # only now: a touch of the page may stop a run anywhere
+    return made
 
 
 def _ask(
@@ -241,18 +226,18 @@ def _ask(
     While the build runs it asks nothing, and does not say what is spent, which changes meanwhile.
     """
     (turn, _, epsilon), dear = offer, too_dear(account, offer[2])
-    asked, before = st.session_state.get(f"{prefix}.asked", (None, 0.0))
+    asked = st.session_state.get(f"{prefix}.asked") == offer
 
     def ask(answer: object) -> None:
         """Record the first press, and remove the error of an earlier build from the page."""
-        job = st.session_state.get(place)
+        turn, job = st.session_state.get(place, (0, None))
         if job is not None and job.error is not None:
-            del st.session_state[place]
-        st.session_state[f"{prefix}.asked"] = (answer, account.spent)
+            st.session_state[place] = (turn, None)
+        st.session_state[f"{prefix}.asked"] = answer
 
     def agree() -> None:
         """Confirm before the script runs, so that nothing comes between press and build."""
-        st.session_state[f"{prefix}.agreed"] = (offer, account.spent)
+        st.session_state[f"{prefix}.agreed"] = offer
 
     # Each payment makes new buttons: a second click on an old one presses nothing.
     st.button(
@@ -260,7 +245,7 @@ def _ask(
         type="primary",
         icon=":material/lock:",
         key=f"{prefix}.build.{turn}",
-        disabled=runs or bool(dear) or asked == offer,
+        disabled=runs or bool(dear) or asked,
         help="Cannot be undone. You are asked once more.",
         on_click=ask,
         args=(offer,),
@@ -268,41 +253,24 @@ def _ask(
     if runs:
         return
     if dear:
-        words = dear
-        if asked == offer:  # it was there when the button was pressed
-            words = f"Nothing was spent. {dear} "
-            words += (
-                "The rest has been spent elsewhere meanwhile."
-                if account.spent != before
-                else "The lifetime budget was set meanwhile."
-            )
-        st.warning(words, icon=":material/lock:")
-    elif asked == offer:
+        st.warning(f"Nothing was spent. {dear}" if asked else dear, icon=":material/lock:")
+    elif asked:
         left = "" if account.left is None else f" of {account.left:g} left"
-        words = f"This spends ε = {epsilon:g}{left}; it cannot be undone."
-        if account.spent != before:
-            words += f" Elsewhere, ε = {account.spent - before:g} was spent meanwhile."
-        st.warning(words, icon=":material/lock:")
+        st.warning(
+            f"This spends ε = {epsilon:g}{left}; it cannot be undone.", icon=":material/lock:"
+        )
         with st.container(horizontal=True):
             st.button("Spend it", type="primary", key=f"{prefix}.sure.{turn}", on_click=agree)
             st.button("Not now", key=f"{prefix}.not.{turn}", on_click=ask, args=(None,))
     st.caption(in_words(account))
 
 
-def _offer(prefix: str) -> tuple[int, float]:
-    """Number of builds paid for on this page in this session, and the end of the last one."""
-    payment: tuple[int, float] = st.session_state.get(f"{prefix}.paid", (0, -math.inf))
-    return payment
-
-
-def _wait(prefix: str, job: Job[Made]) -> None:
+def _wait(job: Job) -> None:
     """Show how far a build is until it ends, then run the page again to show what it made."""
     bar = st.progress(0.0, "Publishing …")
-    if st.button("Cancel (what is paid stays paid)", key=f"{prefix}.cancel"):
-        job.cancelled = True
-    while job.thread.is_alive():
+    while job.is_alive():
         bar.progress(job.fraction, f"{job.what} …")
-        job.thread.join(0.1)
+        job.join(0.1)
     st.rerun()
 
 

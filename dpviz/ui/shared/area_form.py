@@ -1,7 +1,8 @@
-"""The public area of a file: by name, pasted, typed, or taken from data that are public."""
+"""The public area of a file: by name, typed, or taken from data that are public."""
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -17,6 +18,7 @@ from dpviz.planning.bounds import doubt, require_area
 from dpviz.render.cells import domain_bounds
 from dpviz.render.projection import from_degrees, to_degrees
 from dpviz.render.scene import Bounds
+from dpviz.ui.shared.panels import refuse
 from dpviz.ui.shared.text import plain
 
 SIDES = ("west", "south", "east", "north")
@@ -32,14 +34,14 @@ def public_box(prefix: str, crs: str, extent: Callable[[], Bounds] | None) -> Bo
     """
     taken = f"{prefix}.bounds.of_records"
     if extent is None and taken in st.session_state:
-        _forget_sides(prefix, st.session_state.pop(taken))
+        _forget_extent(prefix, st.session_state.pop(taken))
     bounds = bounds_form(prefix, crs)
     if extent is not None:
         st.caption("These records are already public, so the area may be taken from them.")
         if st.button("Use data extent", key=f"{prefix}.extent"):
             box = extent()
-            set_area(prefix, box, crs)
-            st.session_state[taken] = [_as_typed(side) for side in box]
+            st.session_state[taken] = box_of(_set_sides(prefix, box))
+            _go_there(prefix, box, crs)
             st.rerun()
     else:
         st.caption(
@@ -47,11 +49,7 @@ def public_box(prefix: str, crs: str, extent: Callable[[], Bounds] | None) -> Bo
             "never from the records. Those outside are left out."
         )
     if bounds is None:
-        st.info(
-            "Choose the area: type it, paste it, or draw it on the map.",
-            icon=":material/crop_free:",
-        )
-        return None
+        st.info("Choose the area: type it, or draw it on the map.", icon=":material/crop_free:")
     return bounds
 
 
@@ -69,7 +67,7 @@ def checked_area(domain: Domain) -> None:
 
 
 def bounds_form(prefix: str, crs: str = DEGREES) -> Bounds | None:
-    """The area by name, as pasted text, or by its four sides in the CRS; None while one lacks."""
+    """The area by name, or its four sides in the CRS; None while they are missing or wrong."""
     geographic = known_crs(crs).is_geographic
     unit = "" if geographic else f"; {plain(crs)}, {known_crs(crs).axis_info[0].unit_name}"
     st.markdown(f"**Area** (public{unit})")
@@ -82,43 +80,40 @@ def bounds_form(prefix: str, crs: str = DEGREES) -> Bounds | None:
         on_change=_named_area,
         args=(prefix, crs),
     )
-    st.text_input(
-        "Or paste a bounding box",
-        key=f"{prefix}.pasted",
-        placeholder="west, south, east, north",
-        on_change=_pasted_area,
-        args=(prefix, crs),
-    )
-    wrong = st.session_state.pop(f"{prefix}.pasted.wrong", None)
-    if wrong:
-        st.error(plain(wrong), icon=":material/error:")
     given = st.session_state.pop(f"{prefix}.bounds.next", None)
     if given is not None:
-        for side, value in zip(SIDES, given, strict=True):
-            st.session_state[f"{prefix}.bounds.{side}"] = _as_typed(value)
-    for side in SIDES:
-        st.number_input(
-            side,
-            value=None,
-            format="%.6f" if geographic else "%.2f",
-            key=f"{prefix}.bounds.{side}",
-            on_change=_typed_area,
-            args=(prefix, crs),
-        )
-    return sides_of(prefix)
+        st.session_state[f"{prefix}.bounds"] = given
+    text = st.text_input(
+        ", ".join(SIDES),
+        key=f"{prefix}.bounds",
+        placeholder=", ".join(SIDES),
+        help="Type or paste four numbers in any notation.",
+        on_change=_typed_area,
+        args=(prefix, crs),
+    )
+    if problem := st.session_state.pop(f"{prefix}.bounds.wrong", None):
+        st.error(plain(problem), icon=":material/error:")
+    if not text.strip():
+        return None
+    try:
+        return box_of(text)
+    except DomainError as error:
+        refuse(str(error))
+        return None
 
 
-def _as_typed(side: float) -> float:
-    return round(float(side), 6)
+def _set_sides(prefix: str, sides: Sequence[float], digits: int = 6) -> str:
+    """Fill the form in the next run with these sides; return them as they will stand there."""
+    text = ", ".join(str(round(float(side), digits)) for side in sides)
+    st.session_state[f"{prefix}.bounds.next"] = text
+    return text
 
 
-def _forget_sides(prefix: str, sides: Sequence[float]) -> None:
-    """Empty those of the form that were taken from records that count as confidential now."""
-    keys = [f"{prefix}.bounds.{side}" for side in SIDES]
-    old = [key for key, side in zip(keys, sides, strict=True) if st.session_state.get(key) == side]
-    for key in old:
-        st.session_state[key] = None
-    if old:
+def _forget_extent(prefix: str, taken: Bounds) -> None:
+    """Empty the form if a side of it is of the records, which count as confidential now."""
+    typed = sides_of(prefix)
+    if typed is not None and any(map(operator.eq, typed, taken)):
+        st.session_state[f"{prefix}.bounds"] = ""
         st.session_state.pop(f"{prefix}.bounds.seen", None)
         st.warning(
             "The area had been taken from the records, which are confidential now: choose it from "
@@ -128,12 +123,11 @@ def _forget_sides(prefix: str, sides: Sequence[float]) -> None:
 
 
 def sides_of(prefix: str) -> Bounds | None:
-    """The sides in the form; None while one is missing."""
-    sides = [st.session_state.get(f"{prefix}.bounds.{side}") for side in SIDES]
-    if None in sides:
+    """The sides in the form; None while they are missing or wrong."""
+    try:
+        return box_of(st.session_state.get(f"{prefix}.bounds", ""))
+    except DomainError:
         return None
-    west, south, east, north = map(float, sides)  # type: ignore[arg-type]
-    return west, south, east, north
 
 
 def _named_area(prefix: str, crs: str) -> None:
@@ -141,15 +135,6 @@ def _named_area(prefix: str, crs: str) -> None:
     if chosen is not None:
         set_degrees(prefix, areas()[chosen], crs)
         st.session_state[f"{prefix}.bounds.seen"] = areas()[chosen]
-
-
-def _pasted_area(prefix: str, crs: str) -> None:
-    text = st.session_state[f"{prefix}.pasted"]
-    if text.strip():
-        try:
-            set_area(prefix, box_of(text), crs)
-        except DpvizError as error:
-            st.session_state[f"{prefix}.pasted.wrong"] = str(error)
 
 
 def _typed_area(prefix: str, crs: str) -> None:
@@ -178,7 +163,7 @@ def box_of(text: str) -> Bounds:
     words = re.findall(r"[-−]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?", text)
     numbers = [float(word.replace("−", "-")) for word in words]
     if len(numbers) != 4:
-        raise DomainError(f"not four numbers but {len(numbers)}: paste west, south, east, north")
+        raise DomainError(f"not four numbers but {len(numbers)}: give west, south, east, north")
     west, south, east, north = numbers
     if west >= east or south >= north:
         raise DomainError("this box has no area: give west, south, east, north in this order")
@@ -195,22 +180,15 @@ def sides_in_words(domain: Domain) -> list[str]:
     return [f"{name} {side:.6g}".replace("-", "−") for name, side in sides]
 
 
-def set_area(prefix: str, bounds: Bounds, crs: str) -> None:
-    """Fill the form in the next run with a box of the CRS, and let the map of the area go there."""
-    st.session_state[f"{prefix}.bounds.next"] = bounds
-    _go_there(prefix, bounds, crs)
-
-
 def set_degrees(prefix: str, bounds: Bounds, crs: str) -> None:
     """Fill the form in the next run with a box in degrees, drawn or found by name."""
     try:
-        digits = 6 if known_crs(crs).is_geographic else 0
         sides = from_degrees(bounds, crs, around=True)
         require_area(Domain(sides[:2], sides[2:], crs=crs))
     except DpvizError as error:
-        st.session_state[f"{prefix}.pasted.wrong"] = str(error)
+        st.session_state[f"{prefix}.bounds.wrong"] = str(error)
     else:
-        st.session_state[f"{prefix}.bounds.next"] = [round(side, digits) for side in sides]
+        _set_sides(prefix, sides, 6 if known_crs(crs).is_geographic else 0)
 
 
 def on_map(bounds: Bounds, crs: str) -> Bounds | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from dpviz.lazy import alt, pd
 from dpviz.render.colors import PAIR
-from dpviz.render.numbers import percent, rounded
+from dpviz.render.numbers import rounded
 
 BLUE, ORANGE, GREY = *PAIR, "#8a8f98"
 """Distinct to the colour-blind, and 3:1 or more on a light and a dark page."""
@@ -16,8 +16,6 @@ BLUE, ORANGE, GREY = *PAIR, "#8a8f98"
 HEIGHT = 300
 SHORT = "format(datum.value, '~s')"
 """Labels such as 0, 500 and 2k; as the axis's own format, nothing would be 0k."""
-PERCENT = "format(100 * datum.value, '~g') + ' %'"
-"""Labels of an axis of shares, in Vega's expressions."""
 DASHES = [[1, 0], [7, 3], [2, 2], [9, 2, 2, 2], [12, 4], [4, 4], [1, 3], [6, 2, 1, 2]]
 """Dashes of lines in the order of their colours."""
 LINES = {"symbolType": "stroke", "symbolSize": 500, "symbolStrokeWidth": 2}
@@ -184,70 +182,24 @@ def error_chart(
         ],
     )
     # Independent legends, or the band's faint colour would be the legend's.
-    return (band + line).resolve_legend(color="independent").properties(height=HEIGHT)
+    alone = {"color": "independent", "strokeDash": "independent"}
+    return (band + line).resolve_legend(**alone).properties(height=HEIGHT)
 
 
-def lengths_chart(rows: Sequence[Mapping[str, Any]], drawn: str, exact: str | None) -> Any:
-    """``share`` by ``places`` of the rows ``of`` synthetic sequences, above those of exact ones."""
-    kinds = [drawn] if exact is None else [drawn, exact]
-    colours = [ORANGE, BLUE][: len(kinds)]
-    table = pd.DataFrame([{**row, "shown": percent(row["share"], 1)} for row in rows])
-    base = alt.Chart(table).encode(
-        x=alt.X("places:Q", axis=alt.Axis(title="places in a sequence", grid=False)),
-        y=alt.Y(
-            "share:Q",
-            title=None,
-            axis=alt.Axis(labelExpr=PERCENT, tickCount=5),
-            scale=alt.Scale(type="sqrt"),
-        ),
-        color=alt.Color("of:N", scale=alt.Scale(domain=kinds, range=colours), legend=None),
-        tooltip=[
-            alt.Tooltip("of:N", title="sequences"),
-            "places:Q",
-            alt.Tooltip("shown:N", title="share"),
-        ],
-    )
-    line = base.mark_line(strokeWidth=2, point={"size": 14, "filled": True})
-    line = line.transform_filter(alt.datum.of == drawn)
-    if exact is None:
-        return line.properties(height=230)
-    bars = base.mark_bar(opacity=0.75).transform_filter(alt.datum.of == exact)
-    return (bars + line).properties(height=230)
-
-
-def bars_chart(counts: Sequence[float], title: str, what: str) -> Any:
-    """Bar chart of counts (``what``) for each number 1, 2, 3 …, named by ``title``."""
-    numbers = list(range(1, len(counts) + 1))
-    ticks = [each for each in numbers if each == 1 or each % 10 == 0]
-    return (
-        alt.Chart(pd.DataFrame({"number": numbers, "count": counts}))
-        .mark_bar(color=BLUE)
-        .encode(
-            x=alt.X("number:O", axis=alt.Axis(title=title, values=ticks, labelAngle=0)),
-            y=alt.Y("count:Q", axis=alt.Axis(title=what, labelExpr=SHORT, tickCount=4)),
-            tooltip=[
-                alt.Tooltip("number:O", title=title),
-                alt.Tooltip("count:Q", title=what, format=",.0f"),
-            ],
-        )
-        .properties(height=220)
-    )
-
-
-def chances_chart(rows: Sequence[Mapping[str, Any]], symbols: Sequence[str], end: str) -> Any:
-    """A square for the ``chance`` of each ``next`` after each ``symbol``, in ``words``."""
+def lengths_chart(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Any:
+    """``percent`` by ``places`` of the sequences ``of`` each of these names."""
     return (
         alt.Chart(pd.DataFrame(list(rows)))
-        .mark_rect(color=ORANGE)
+        .mark_line(point={"size": 14, "filled": True})
         .encode(
-            x=alt.X("next:N", sort=[*symbols, end]),
-            y=alt.Y("symbol:N", sort=list(symbols)),
-            opacity=alt.Opacity(
-                "chance:Q",
-                scale=alt.Scale(range=[0.02, 1], domainMin=0),
-                legend=alt.Legend(labelExpr=PERCENT, title="chance", symbolType="square"),
+            x=alt.X("places:Q", axis=alt.Axis(title="places in a sequence", grid=False)),
+            y=alt.Y(
+                "percent:Q",
+                scale=alt.Scale(type="sqrt"),
+                axis=alt.Axis(title="per cent", tickCount=5),
             ),
-            tooltip=["symbol:N", "next:N", alt.Tooltip("words:N", title="chance")],
+            color=legend("of", names, [ORANGE, BLUE][: len(names)], columns=1),
+            tooltip=["of:N", "places:Q", alt.Tooltip("percent:Q", format=".1f")],
         )
-        .properties(height=460)
+        .properties(height=230)
     )

@@ -30,20 +30,16 @@ def release_details(
     prefix: str,
     release: Release,
     files: Callable[[str, Any], object] | None = None,
-    spent: Callable[[], object] | None = None,
 ) -> None:
-    """Draw folded details below a map: budget breakdown, code and files of the release.
+    """Draw folded details below a map: budget breakdown, code and files of a release of any kind.
 
     Args:
         prefix: of the page.
-        release: of any kind.
+        release: whose details these are.
         files: draws the buttons of its files, see :func:`download_buttons`.
-        spent: draws more on how the budget was spent.
     """
     with st.expander("How the budget was spent", icon=":material/payments:"):
         budget_breakdown(release.header)
-        if spent is not None:
-            spent()
     code_panel(prefix, release)
     with st.expander("Download this release", icon=":material/download:"):
         (files or download_buttons)(prefix, release)
@@ -65,13 +61,7 @@ def download_buttons(prefix: str, release: Release) -> None:
 
 
 def file_buttons(prefix: str, release: Release, stem: str) -> list[str]:
-    """Draw a button per format, which makes its file when pressed; return the formats' names.
-
-    Args:
-        prefix: of the buttons' keys.
-        release: of any kind.
-        stem: of the files' names.
-    """
+    """Draw a button per format, which makes its file when pressed; return the formats' names."""
     shapes = not is_points(release) or release.domain.place.dims == 2
     formats = FORMATS if shapes else WITHOUT_SHAPES
     with st.container(horizontal=True, gap="small"):  # wraps where it is narrow

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
@@ -21,11 +21,19 @@ USUAL = 1.0
 """Default epsilon."""
 
 RECOMMENDED = {
-    "privtree": "Small cells where people are, large ones elsewhere: the fastest of the trees.",
-    "ladder_tree": "About two thirds of PrivTree’s error on the data we measured, but slower.",
-    "ugrid": "Cells of one size: the easiest to explain.",
-    "kdtree": "Cells of about as many records each: for very uneven data.",
+    "points": {
+        "privtree": "Small cells where people are, large ones elsewhere: the fastest of the trees.",
+        "ladder_tree": "About two thirds of PrivTree’s error on the data we measured, but slower.",
+        "ugrid": "Cells of one size: the easiest to explain.",
+        "kdtree": "Cells of about as many records each: for very uneven data.",
+    },
+    "roads": {
+        "event-histogram": "Chooses cuts, sections and trees for the queries.",
+        "gs": "Groups streets and shares the noise of a group.",
+        "dwork": "Noise on every street by itself: the easiest to explain.",
+    },
 }
+"""The first methods on the list of a kind, each with a line on when; the first is the default."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -91,10 +99,11 @@ def epsilon_slider(prefix: str) -> float:
 
 def method_form(
     prefix: str,
-    dims: int,
+    dims: int | None = None,
     *,
+    kind: str = "points",
     public: bool,
-    start: str = "privtree",
+    start: str | None = None,
     saved: Mapping[str, str],
     linked: float | None = None,
 ) -> Choice:
@@ -102,63 +111,25 @@ def method_form(
 
     Args:
         prefix: of the widgets' keys.
-        dims: of the data; methods that cannot do them are left out.
-        public: methods without a guarantee are offered for public data only.
-        start: the method shown first.
-        saved: parameters from a permalink, as text.
-        linked: the ε of another form, in place of a slider.
-    """
-    return choice_form(
-        prefix,
-        "points",
-        lambda cls: dims in cls.dims,
-        public=public,
-        start=start,
-        instead="privtree",
-        saved=saved,
-        recommended=RECOMMENDED,
-        linked=linked,
-        help="How space is divided and noise shared; the papers' names of variants are listed too.",
-    )
-
-
-def choice_form(
-    prefix: str,
-    kind: str,
-    fits: Callable[[type[Method]], bool],
-    *,
-    public: bool,
-    start: str,
-    instead: str,
-    saved: Mapping[str, str],
-    help: str,  # noqa: A002 - the field's own word for it
-    recommended: Mapping[str, str],
-    linked: float | None = None,
-) -> Choice:
-    """Selectors for method, epsilon and parameters of any kind of data.
-
-    Args:
-        prefix: of the widgets' keys.
+        dims: of points; methods that cannot do them are left out.
         kind: of the data.
-        fits: whether a method can do them.
         public: methods without a guarantee are offered for public data only.
-        start: the method shown first; where it is not on offer, ``instead``.
-        instead: a name that is always on offer.
+        start: the method shown first, where it is on offer.
         saved: parameters from a permalink, as text.
-        help: of the choice of a method.
-        recommended: the first on the list, each with a line on when.
         linked: the ε of another form, in place of a slider.
     """
     members, known = of_kind(kind), names(kind)
     able = {
         alias: name
         for alias, (name, _) in known.items()
-        if fits(cls := members[name]) and (public or cls.guarantee != "none")
+        if (dims is None or dims in members[name].dims)
+        and (public or members[name].guarantee != "none")
     }
-    start = permalink.one_of("method", start, able, instead)
+    recommended = RECOMMENDED.get(kind, {})
+    first = list(recommended) or [name for name in members if members[name].guarantee != "none"]
+    start = permalink.one_of("method", start, able, first[0])
     more = st.session_state.get(f"{prefix}.more", False)
     current = {start, st.session_state.get(f"{prefix}.method")}
-    first = list(recommended) or [name for name in members if members[name].guarantee != "none"]
     others = sorted(set(able) - set(first), key=lambda alias: _title(alias, members[able[alias]]))
     options = [alias for alias in first if alias in able]
     options += [alias for alias in others if more or alias in current]
@@ -168,10 +139,10 @@ def choice_form(
         index=options.index(start),
         format_func=lambda alias: _title(alias, members[able[alias]]),
         key=f"{prefix}.method",
-        help=help,
+        help="How space or time is divided and noise shared.",
     )
-    if chosen in recommended:
-        st.caption(recommended[chosen])
+    if reason := recommended.get(chosen):
+        st.caption(reason)
     if others:
         st.toggle("More methods, also variants by their papers’ names", key=f"{prefix}.more")
     cls = members[able[chosen]]
@@ -202,8 +173,8 @@ def parameters_form(
 
 
 def title_of(alias: str) -> str:
-    """A method of points, areas or sequences by its title, never by its internal name."""
-    known = names("points") | names("areas") | names("sequences")
+    """A method by its title, never by its internal name."""
+    known = names()
     return METHODS[known[alias][0]].title if alias in known else alias
 
 
@@ -223,24 +194,21 @@ def _widget(key: str, field: dataclasses.Field[Any], default: Any, saved: str | 
         if not limits.choices:
             return st.checkbox(label, value=chosen == "True", key=key, help=limits.help)
         return st.selectbox(label, options, index=options.index(chosen), key=key, help=limits.help)
-    cast = int if kind.startswith("int") else float
-    low = None if limits.low is None else cast(limits.low)
-    high = None if limits.high is None else cast(limits.high)
-    start = default
-    if saved is not None:
-        automatic = limits.optional and saved == "None"
-        whole = cast is int
-        start = (
-            None
-            if automatic
-            else permalink.number(f"{label} =", saved, default, low, high, whole=whole)
-        )
-    settings: dict[str, Any] = {
-        "value": None if start is None else cast(start),
-        "min_value": low,
-        "max_value": high,
-        "step": 1 if cast is int else None,
-        "format": None if cast is int else "%g",
-        "placeholder": "automatic" if limits.optional else None,
-    }
-    return st.number_input(label, key=key, help=limits.help, **settings)
+    cast: Any = int if kind.startswith("int") else float
+    numbers = (limits.low, limits.high, default)
+    low, high, start = (None if each is None else cast(each) for each in numbers)
+    if limits.optional and saved == "None":
+        start = None
+    elif saved is not None:
+        start = permalink.number(f"{label} =", saved, start, low, high, whole=cast is int)
+    return st.number_input(
+        label,
+        low,
+        high,
+        start if start is None else cast(start),
+        step=1 if cast is int else None,
+        format=None if cast is int else "%g",
+        placeholder="automatic" if limits.optional else None,
+        key=key,
+        help=limits.help,
+    )

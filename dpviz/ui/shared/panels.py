@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import mimetypes
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import streamlit as st
 
@@ -16,24 +17,6 @@ from dpviz.errors import DpvizError
 from dpviz.releases.counts import AreaRelease, PointRelease
 from dpviz.releases.points.promises import promises
 from dpviz.ui.shared.text import plain
-
-T = TypeVar("T")
-
-MIMES = {
-    "parquet": "application/vnd.apache.parquet",
-    "geojson": "application/geo+json",
-    "gpkg": "application/geopackage+sqlite3",
-    "csv": "text/csv",
-    "json": "application/json",
-    "html": "text/html",
-    "png": "image/png",
-    "ipynb": "application/x-ipynb+json",
-}
-"""MIME types by file suffix."""
-
-
-RELEASE = "release.parquet"
-"""Our name of an uploaded release, for :class:`ErrorsShown`."""
 
 _refused: ContextVar[list[str] | None] = ContextVar("refused", default=None)
 
@@ -100,7 +83,7 @@ def file_button(
         label,
         make,
         name,
-        MIMES[name.rpartition(".")[2]],
+        mimetypes.guess_type(name)[0] or "application/octet-stream",
         key=key,
         on_click="ignore",
         icon=f":material/{icon}:",
@@ -153,49 +136,17 @@ def file_bytes(write: Callable[[Any, Path], object], release: Any, name: str) ->
         return path.read_bytes()
 
 
-def read_upload(file: Any, read: Callable[[Path], T]) -> T:
-    """Read an uploaded release; the visitor's file name never becomes a path."""
-    with tempfile.TemporaryDirectory(prefix="dpviz-") as folder:
-        path = Path(folder) / RELEASE
-        path.write_bytes(file.getbuffer())
-        return read(path)
-
-
-def hint(prefix: str, words: str, title: str = "", *, finger: str = "") -> None:
-    """A line that says what to do next; ``style.css`` leaves it out of a printed page.
-
-    Args:
-        prefix: of its key.
-        words: the line.
-        title: above it.
-        finger: in its place where a finger points, as ``style.css`` finds out.
-    """
+def hint(prefix: str, words: str, title: str = "") -> None:
+    """A line that says what to do next, below its title; ``style.css`` leaves it out of print."""
     with st.container(key=f"{prefix}-hint"):
         if title:
             st.markdown(f"**{title}**")
-        if not finger:
-            st.caption(words)
-            return
-        for pointer, line in (("mouse", words), ("finger", finger)):
-            with st.container(key=f"{prefix}-hint-{pointer}"):
-                st.caption(line)
+        st.caption(words)
 
 
 def draw_hint(prefix: str, then: str, title: str = "Draw a rectangle", keys: str = "") -> None:
-    """Show how to draw a rectangle on a map, by mouse or by finger.
-
-    Args:
-        prefix: of its key.
-        then: after it, for both.
-        title: above it.
-        keys: for a mouse alone, how a keyboard does it.
-    """
-    hint(
-        prefix,
-        f"Press ▭ on the map, or D, or hold Shift and drag{keys}{then}",
-        title,
-        finger=f"Press ▭ on the map, then drag a finger over it{then}",
-    )
+    """Show how to draw a rectangle on a map: ``keys`` by keyboard, ``then`` what follows."""
+    hint(prefix, f"Press ▭ on the map, or D, or hold Shift; then drag{keys}{then}", title)
 
 
 def show_promises(release: PointRelease | AreaRelease) -> None:

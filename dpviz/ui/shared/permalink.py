@@ -1,7 +1,7 @@
 """The address of a page restores its choices: data set, method, epsilon, rectangle, camera.
 
-Uploaded files are not in it: they have to be chosen again. What an address holds and a page does
-not offer is left out, and said once, in one sentence.
+Uploaded files are not in it: they have to be chosen again. A value that is not on offer is left
+out, and said once, in one sentence; a parameter that no page knows is ignored.
 
 Streamlit can bind a widget to a parameter by itself, but then the parameter is named after the
 widget's key, may not be written by the page, and a value that is not on offer is dropped silently.
@@ -20,21 +20,6 @@ from dpviz.files import limits
 from dpviz.ui.shared.parts import in_part
 from dpviz.ui.shared.text import plain
 
-NAMES = {
-    "a.epsilon", "a.method", "a.release", "a.set", "areas", "at", "b.epsilon", "b.method",
-    "b.release", "b.set", "by", "camera", "cap", "cell", "chapter", "data", "epsilon", "from",
-    "gap", "kind", "kinds", "method", "mode", "neighbours", "period", "place", "rect", "release",
-    "ring", "seed", "sensitive", "set", "side", "steps", "sums", "to", "view", "windows",
-    "workload",
-}  # fmt: skip
-"""Names of all parameters that some page knows."""
-
-OF_SIDES = tuple(sorted(name for name in NAMES if "." in name))
-"""Names of the parameters that only a comparison has."""
-
-FOREIGN = ("utm_", "fbclid", "gclid", "msclkid")
-"""Prefixes of parameters that other sites add to a link."""
-
 MOST = 60
 """Letters of an address that a message repeats."""
 
@@ -46,8 +31,7 @@ WAITING = "address.waiting"
 
 
 def parameter(name: str) -> str | None:
-    """One parameter of the address, of those in :data:`NAMES`."""
-    assert name in NAMES, name
+    """One parameter of the address."""
     value = st.query_params.get(name)
     return str(value) if value is not None else None
 
@@ -149,17 +133,6 @@ def number(
             return value
     refused(what, asked)
     return start
-
-
-def refuse_unknown() -> None:
-    """Warn of unknown parameters in the address, and leave them out."""
-    unknown = {
-        name: value
-        for name, value in st.query_params.items()
-        if name not in NAMES and not name.startswith(FOREIGN)
-    }
-    refused("the parameters", "&".join(f"{name}={value}" for name, value in unknown.items()))
-    write(dict.fromkeys(unknown))
 
 
 def write(parameters: Mapping[str, str | None]) -> None:

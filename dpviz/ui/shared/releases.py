@@ -1,4 +1,4 @@
-"""Open a release from your list, by upload, path or link; and the list of paid releases.
+"""Open a release from your list, by upload or link; and the list of paid releases.
 
 Who sees which list: the user that the server's login names; on a server that only this computer can
 reach, its one person. Nobody else can publish.
@@ -25,12 +25,12 @@ from dpviz.render.cells import domain_bounds
 from dpviz.ui.server import OPENED
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import alone, has_login, user
-from dpviz.ui.shared.making import builds_of
 from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.navigation import base_path, page_of
-from dpviz.ui.shared.panels import RELEASE, ErrorsShown, as_json, file_button, read_upload
+from dpviz.ui.shared.panels import ErrorsShown, as_json, file_button
 from dpviz.ui.shared.shelf import LOST, Shelf, Stored, read_any
 from dpviz.ui.shared.text import plain
+from dpviz.ui.shared.uploads import upload_path
 
 PARAMETER = "release"
 """Address parameter with the id of a release that is kept here."""
@@ -167,35 +167,33 @@ def release_panel(page: str) -> None:
 
 
 def open_form(prefix: str, refused: Any) -> None:
-    """Draw the form that opens a release by upload or, for the local user, by path."""
+    """Draw the form that opens an uploaded release."""
     file = st.file_uploader(
         "A release file of any kind",
         key=f"{prefix}.open.file",
         help="The .parquet file that dpviz wrote. Looking at a release costs nothing.",
     )
-    path = (
-        st.text_input("Or its path on this computer", key=f"{prefix}.open.path") if alone() else ""
-    )
     label = "Open the file"
     if not st.button(label, icon=":material/folder_open:", key=f"{prefix}.open", type="primary"):
         return
-    with refused, ErrorsShown(RELEASE):
+    with refused, ErrorsShown():
         if file is not None:
-            show(uploaded(file))
-        elif path.strip():
-            place = Path(path.strip()).expanduser()
-            show(Opened(f"file:{place}", place.stem, read_any(place)))
+            show(uploaded(f"{prefix}.open.file", file))
         else:
             st.caption("Choose a file first.")
 
 
-def uploaded(file: Any) -> Opened:
+def uploaded(place: str, file: Any) -> Opened:
     """An uploaded release.
 
     Raises:
-        DpvizError: the file is none.
+        ReleaseError: the file is none.
     """
-    release = read_upload(file, read_any)
+    path = upload_path(place, file)
+    try:
+        release = read_any(path)
+    except DpvizError as error:
+        raise ReleaseError(str(error).replace(path.name, "the file")) from None
     return Opened(f"upload:{file.file_id}", Path(file.name).stem[:120], release)
 
 
@@ -205,12 +203,12 @@ def release_instead(prefix: str, path: Path, file: Any) -> bool:
         return False
     st.info("This file is a release of dpviz, not records.", icon=":material/map:")
     if st.button("Open the release", key=f"{prefix}.instead", type="primary"):
-        show(uploaded(file))
+        show(uploaded(f"{prefix}.{path.stem}", file))
     return True
 
 
 def your_releases(prefix: str) -> None:
-    """The list: open, download, rename, share, remove."""
+    """The list: open, download, share, remove."""
     mine = Shelf().of(visitor())
     st.markdown("**Your releases**")
     if visitor().startswith("visit:"):
@@ -219,16 +217,8 @@ def your_releases(prefix: str) -> None:
             if has_login()
             else "This server has no login: looking is open to you, publishing is not."
         )
-    if builds_of(visitor()):
-        st.info(
-            "A release of yours is being published. It goes on by itself and will be in this list: "
-            "there is no need to pay again.",
-            icon=":material/hourglass_top:",
-        )
-        st.button("Look again", icon=":material/refresh:", key=f"{prefix}.look")
-    elif not mine:
-        st.caption("What you publish is kept here, with its receipt.")
     if not mine:
+        st.caption("What you publish is kept here, with its receipt.")
         return
     stored = st.selectbox(
         "Your releases",
@@ -241,19 +231,29 @@ def your_releases(prefix: str) -> None:
         _one(prefix, stored)
 
 
-def release_choice(page: str, side: str) -> Opened | None:
-    """Ask for a release to compare as A or B; the session and the address keep the choice.
+def _known(name: str) -> str | None:
+    """Id of a release of this server in the address; None if there is none."""
+    asked = permalink.parameter(name)
+    try:
+        return Shelf().find(asked).id if asked else None
+    except ReleaseError:
+        return None
 
-    Args:
-        page: whose field ``<side>.release`` of the address it is.
-        side: a or b.
-    """
+
+RELEASES = tuple(permalink.Field(f"{side}.release", _known) for side in "ab")
+"""Address fields of two releases that are compared."""
+
+
+def release_choice(page: str, side: str) -> Opened | None:
+    """Ask for a release to compare as A or B; the session and the address keep the choice."""
     label, place = f"Release {side.upper()}", f"{page}.{side}.release"
     asked: str | None = st.session_state.get(place)
-    left = sum(not _flat(each) for each in Shelf().of(visitor()))
-    if left and side == "a":  # said once
+    mine = Shelf().of(visitor())
+    offered = {each.id: each for each in mine if _flat(each)}
+    if left := len(mine) - len(offered) if side == "a" else 0:  # said once
         st.caption(f"Left out: {left} of yours, since only places without time are compared.")
-    offered = _comparable(asked, label, permalink.arrived(place))
+    if asked and asked not in (*offered, *FILES):
+        offered[asked] = Shelf().find(asked)  # another's, by its link
     permalink.present(f"{place}.stored", asked if asked in offered else None)
     chosen = st.selectbox(
         label,
@@ -270,7 +270,7 @@ def release_choice(page: str, side: str) -> Opened | None:
 
     def read() -> Opened:
         if file is not None or chosen is None:
-            made = uploaded(file)
+            made = uploaded(f"{place}.file", file)
         else:
             made = Opened(chosen, offered[chosen].title, Shelf().open(chosen)[1])
         if made.release.kind != "points" or made.release.domain.dims != 2:
@@ -278,30 +278,9 @@ def release_choice(page: str, side: str) -> Opened | None:
         domain_bounds(made.release.domain)  # raises where no map shows it
         return made
 
-    with ErrorsShown(RELEASE):
+    with ErrorsShown():
         return remembered(f"{place}.opened", (chosen, file and file.file_id), read)
     return None
-
-
-def _comparable(asked: str | None, label: str, arrived: bool) -> dict[str, Stored]:
-    """The visitor's releases of points in 2D, and the one that is ``asked`` for by its id.
-
-    Args:
-        asked: of the address, or chosen before; a word of :data:`FILES` for a file.
-        label: of the choice.
-        arrived: whether the address has just given it; then the page says what is missing.
-    """
-    offered = {each.id: each for each in Shelf().of(visitor()) if _flat(each)}
-    if asked in FILES:
-        if arrived:
-            permalink.refused(label, asked)
-    elif asked and asked not in offered:
-        try:
-            offered[asked] = Shelf().find(asked)
-        except ReleaseError:
-            if arrived:
-                permalink.refused(label, asked)
-    return offered
 
 
 def _flat(stored: Stored) -> bool:
@@ -323,16 +302,7 @@ def _one(prefix: str, stored: Stored) -> None:
         file_button("Download", made, "release.parquet", f"{prefix}.mine.file", disabled=lost)
         receipt = partial(as_json, stored.receipt)
         file_button("Receipt", receipt, "receipt.json", f"{prefix}.mine.receipt", "receipt")
-    with st.expander("Rename or share", icon=":material/link:"):
-        key = f"{prefix}.mine.title.{stored.id}.{stored.title}"
-        st.text_input(
-            "Title",
-            stored.title,
-            key=key,
-            max_chars=120,
-            on_change=_rename,
-            args=(stored.id, key),
-        )
+    with st.expander("Share", icon=":material/link:"):
         st.caption("Whoever has this link, and may open this server, sees the release:")
         st.code(link_of(stored.id), language=None, wrap_lines=True)
     with st.expander("Remove", icon=":material/delete:"):
@@ -348,12 +318,6 @@ def _one(prefix: str, stored: Stored) -> None:
             on_click=_remove,
             args=(stored.id,),
         )
-
-
-def _rename(identity: str, key: str) -> None:
-    """Rename one of the visitor's releases to the text of ``key``; it may be gone by now."""
-    with ErrorsShown():
-        Shelf().rename(identity, visitor(), st.session_state[key])
 
 
 def _remove(identity: str) -> None:

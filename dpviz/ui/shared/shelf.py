@@ -13,14 +13,14 @@ import os
 import re
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from dpviz.build import Ledger
 from dpviz.errors import DpvizError, ReleaseError
-from dpviz.files.writing import recovered, write_bytes
+from dpviz.files.writing import write_bytes
 from dpviz.releases.counts import domain_of
 from dpviz.releases.store import NEEDED, read, stated_kind
 
@@ -29,12 +29,7 @@ SHOWN = 200
 """Most releases of a list, the newest."""
 TITLE = 120
 """Most letters of a title."""
-WRITING = 60.0
-"""Seconds that a whole file may be without its name while its server lives."""
-LOST = (
-    "the file of this release is not here: unless it is being written now, it was lost when the "
-    "server was ended; what was paid for it stays spent"
-)
+LOST = "the file of this release is not here; what was paid for it stays spent"
 _ID = re.compile(r"[0-9a-f]{32}")
 
 
@@ -100,8 +95,7 @@ class Shelf:
     def keep(self, release: Any, owner: str, title: str = "") -> Stored:
         """Write a receipt and the release that was paid for.
 
-        In this order: by the receipt a release is found whose file a kill left without its name,
-        and one that was lost is in the list of who paid for it.
+        In this order, so that a release that is lost is in the list of who paid for it.
 
         Raises:
             DpvizError: it cannot be written, or was not paid for.
@@ -114,7 +108,8 @@ class Shelf:
         now = datetime.now(UTC).isoformat(timespec="seconds")
         stored = Stored(identity, owner, name[:TITLE], kind, now, receipt)
         self.folder.mkdir(parents=True, exist_ok=True)
-        self._write(stored)
+        text = json.dumps(stored.__dict__, indent=2, ensure_ascii=False, default=str)
+        write_bytes(self.path(identity).with_suffix(".json"), text.encode())
         try:
             release.save(self.path(identity))
         except BaseException:
@@ -149,9 +144,6 @@ class Shelf:
             or not isinstance(stored.receipt, dict)
         ):
             raise ReleaseError("the receipt of this release is damaged: open its file instead")
-        file = self.path(identity)
-        if not file.exists() and recovered(file, identity.__eq__, WRITING) is not None:
-            Ledger().conclude(identity)
         return stored
 
     def open(self, identity: str) -> tuple[Stored, Any]:
@@ -177,18 +169,6 @@ class Shelf:
         mine = [each for each in releases if each.owner == owner]
         return sorted(mine, key=lambda each: (each.at, each.id), reverse=True)[:SHOWN]
 
-    def rename(self, identity: str, owner: str, title: str) -> None:
-        """Give a release of this owner another title; an empty one changes nothing.
-
-        Raises:
-            ReleaseError: there is none of this owner.
-        """
-        stored = self.find(identity)
-        if stored.owner != owner:
-            raise ReleaseError("only its owner renames a release")
-        if title.strip():
-            self._write(replace(stored, title=title.strip()[:TITLE]))
-
     def remove(self, identity: str, owner: str) -> None:
         """Delete a release of this owner; the ledger keeps what was spent for it.
 
@@ -201,11 +181,6 @@ class Shelf:
             raise ReleaseError("only its owner removes a release")
         for suffix in (".parquet", ".json"):
             self.path(identity).with_suffix(suffix).unlink(missing_ok=True)
-
-    def _write(self, stored: Stored) -> None:
-        text = json.dumps(stored.__dict__, indent=2, ensure_ascii=False, default=str)
-        target = self.path(stored.id).with_suffix(".json")
-        write_bytes(target, text.encode())
 
 
 def read_any(path: str | os.PathLike[str]) -> Any:

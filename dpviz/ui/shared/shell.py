@@ -7,7 +7,7 @@ import streamlit as st
 from dpviz.ui.shared import log
 from dpviz.ui.shared.access import access, gate
 from dpviz.ui.shared.navigation import page_modules, page_of
-from dpviz.ui.shared.permalink import messages_here, refuse_unknown
+from dpviz.ui.shared.permalink import messages_here
 from dpviz.ui.shared.releases import open_given
 
 
@@ -35,5 +35,4 @@ def run() -> None:
         return
     messages_here()
     open_given()
-    refuse_unknown()
     page.run()

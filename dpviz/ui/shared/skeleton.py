@@ -14,13 +14,11 @@ import streamlit as st
 
 from dpviz.build import build
 from dpviz.ui.shared import permalink
-from dpviz.ui.shared.access import signed
-from dpviz.ui.shared.account import noise_seed, paid_build
+from dpviz.ui.shared.account import Paid, noise_seed, paid_release
 from dpviz.ui.shared.memory import public_release
 from dpviz.ui.shared.method_form import EPSILON, Choice
 from dpviz.ui.shared.panels import ErrorsShown, refusals, say_refused
-from dpviz.ui.shared.releases import PARAMETER, Opened, opened, release_panel, visitor
-from dpviz.ui.shared.shelf import kept_release
+from dpviz.ui.shared.releases import PARAMETER, Opened, opened, release_panel
 from dpviz.ui.shared.text import badge, plain
 
 
@@ -105,7 +103,6 @@ def run(slots: Slots) -> None:
         return
     _show(slots, release, source, choice)
     others = {
-        **dict.fromkeys(permalink.OF_SIDES),  # what Compare still sent when Back was pressed
         **slots.link(source, choice),
         "epsilon": f"{choice.epsilon:g}",
         "seed": str(st.session_state[f"{key}.seed"]) if source.public else None,
@@ -157,58 +154,6 @@ def _paid(slots: Slots, source: Any, choice: Any) -> Any:
             icon=":material/history:",
         )
     return paid.release
-
-
-@dataclass(frozen=True)
-class Paid:
-    """A release that was paid for, of the source of this key.
-
-    ``problem`` says why it could not be kept on this server (empty: it is), ``note`` what the page
-    knew when it was ordered.
-    """
-
-    key: str
-    release: Any
-    problem: str
-    note: Any
-
-
-def paid_release(
-    key: str,
-    source: Any,
-    choice: Any,
-    build: Callable[..., Any],
-    store: Callable[[Paid], None],
-    *,
-    note: Any,
-    purpose: str = "",
-    title: str = "",
-    pane: Any = None,
-) -> Paid | None:
-    """The buttons that order and pay, and the release that is also kept; see :func:`paid_build`.
-
-    Args:
-        key: of the page.
-        source: see :class:`Slots`, as are ``choice`` and ``build``.
-        choice: what is built.
-        build: (source, choice, ledger=…, purpose=…, progress=…, conclude=…).
-        store: puts what was paid for where the page keeps it.
-        note: given back with the release.
-        purpose: in the ledger; the page's name by default.
-        title: in the visitor's releases; the data set's by default.
-        pane: of the buttons; the sidebar by default.
-    """
-    owner, purpose = visitor(), signed(purpose or f"page {key.title()}")
-
-    def make(ledger: Any, progress: Any) -> Paid:
-        how = {"ledger": ledger, "purpose": purpose, "progress": progress, "conclude": False}
-        release, problem = kept_release(lambda: build(source, choice, **how), owner, title)
-        ledger.conclude(release.header.extra["release_id"])  # handed over, on the shelf or not
-        return Paid(source.key, release, problem, note)
-
-    price = getattr(choice, "price", choice.epsilon)
-    terms = {"subject": source.key, "terms": repr(choice)}
-    return paid_build(key, source.account, price, make, **terms, store=store, pane=pane)
 
 
 def say_unsaved(problem: str) -> None:

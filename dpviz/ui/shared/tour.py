@@ -18,10 +18,6 @@ def tour(prefix: str, steps: Sequence[tuple[str, str]] = STEPS) -> None:
     """Welcome a newcomer until they close it; a help button brings it back at any time.
 
     A newcomer's address has no parameters; a visitor with a shared link came for its content.
-
-    Args:
-        prefix: of the widgets' keys; the page's own key.
-        steps: what to try.
     """
     key = f"{prefix}.tour"
     if not st.session_state.setdefault(key, not st.query_params.to_dict()):
@@ -38,8 +34,14 @@ def tour(prefix: str, steps: Sequence[tuple[str, str]] = STEPS) -> None:
     from dpviz.ui.shared.navigation import page_of
 
     with st.container(border=True, key=f"{key}.box"):
-        with st.container(horizontal=True, vertical_alignment="center", key=f"{key}.headline"):
-            st.markdown(f"**{TITLE}**", width="stretch")
+        st.markdown(f"**{TITLE}**")
+        with st.container(
+            horizontal=True, vertical_alignment="center", gap="small", key=f"{key}.steps"
+        ):
+            for icon, what in steps:
+                st.markdown(f"{icon} {what}", width="content")
+            if st.button(LEARN, icon=learn.ICON, type="tertiary", key=f"{key}.learn"):
+                st.switch_page(page_of(learn))
             st.button(
                 "Close",
                 icon=":material/close:",
@@ -48,13 +50,6 @@ def tour(prefix: str, steps: Sequence[tuple[str, str]] = STEPS) -> None:
                 on_click=_show,
                 args=(key, False),
             )
-        with st.container(
-            horizontal=True, vertical_alignment="center", gap="small", key=f"{key}.steps"
-        ):
-            for icon, what in steps:
-                st.markdown(f"{icon} {what}", width="content")
-            if st.button(LEARN, icon=learn.ICON, type="tertiary", key=f"{key}.learn"):
-                st.switch_page(page_of(learn))
 
 
 def _show(key: str, shown: bool) -> None:

@@ -52,15 +52,13 @@ def upload_columns(path: Path, table: str | None = None) -> Sequence[Any]:
     Raises:
         DataError: it cannot be read, or has more of them than a form can offer.
     """
-    held: dict[str, _Held] = st.session_state.get(_KEY, {})
-    for each in held.values():
-        if each.path == path:
-            if table not in each.columns:
-                columns = source_columns(path, table)
-                COLUMNS.check(len(columns), "the file")  # each choice lists all of them
-                each.columns[table] = columns
-            return each.columns[table]
-    return source_columns(path, table)
+
+    def read() -> Sequence[Any]:
+        columns = source_columns(path, table)
+        COLUMNS.check(len(columns), "the file")  # each choice lists all of them
+        return columns
+
+    return remembered(f"{path}.columns", table, read)
 
 
 def chosen_table(place: str, path: Path, file: Any) -> str | None:
@@ -103,7 +101,6 @@ class _Held:
         content = file.getbuffer()
         folder = Path(tempfile.mkdtemp(dir=private_folder()))
         self.file_id: str = file.file_id
-        self.columns: dict[str | None, Sequence[Any]] = {}
         self.path = folder / f"{name}{_ending(file.name)}"
         descriptor = None
         try:

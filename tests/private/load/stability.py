@@ -70,6 +70,9 @@ LINES = (
     '"{who}',
     '"',
     "\0",
+    '\ufeff"{who},{x},{y}',
+    '{{"k\\ud800": 1, "who": "{who}", "x": "{x}", "y": "{y}"}}',
+    '{{"who": {x}, "x": [{x}], "y": {{}}}}',
 )
 """Lines that are no record: open quotes, other numbers of fields, what is left of a binary."""
 

@@ -14,7 +14,7 @@ from hypothesis import given
 
 import dpviz
 from dpviz.errors import DataError
-from dpviz.private.load.check import check_trips
+from dpviz.private.load.check import check_source
 from dpviz.private.load.events import nearest_edges, surroundings
 from dpviz.private.load.roads import read_trips
 from dpviz.roads.paths import Paths
@@ -120,7 +120,7 @@ def test_every_form_counts_the_same_streets_and_tells_the_owner_what_it_dropped(
     data = dpviz.load(source, LISBON, **how)
     assert sorted(edges_of(data)) == ["across", "along", "along"]
     assert (data.unit, data.records, data.longest) == ("one event", "events", 1)
-    facts, words = check_trips(source, LISBON, **how)
+    facts, words = check_source(source, LISBON, **how)
     assert words.startswith("events, each on its nearest street: ")
     left_out = {each: facts[each] for each in facts if each.endswith("dropped")}
     assert sum(left_out.values()) == 2

@@ -1,7 +1,6 @@
 """Loading records: formats, columns, CRS, what is dropped, what is said about bad input."""
 
 import json
-import tempfile
 import zipfile
 
 import geopandas
@@ -12,19 +11,18 @@ import pyarrow.parquet as pq
 import pyproj
 import pyproj.network
 import pytest
-import shapely
 
 import dpviz
 from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.files import sandbox
-from dpviz.private.load.graphs import city
 from dpviz.private.load.names import recognised_columns
 from dpviz.private.load.points import Records, columns, read_records
 from dpviz.private.load.projection import in_crs, transformer
 from dpviz.private.load.roads import read_trips
 from dpviz.private.load.tables.base import Column
 from dpviz.private.load.tables.opening import tables_in
+from dpviz.releases.roads.graph_file import city
 from tests.private.load.stability import workbook
 
 NYC = Domain((-74.30, 40.45), (-73.60, 41.00))
@@ -123,12 +121,6 @@ class TestFormats:
         assert records.unit.tolist() == [0, 1, 0]
         assert records.time.tolist() == [1893484800.0] * 3  # 2030-01-01T08:00 UTC
         assert records.counts.dropped == {}
-
-    @pytest.mark.parametrize("form", ["geoparquet", "gpkg", "shp", "zip", "geojson"])
-    def test_the_crs_of_the_file_is_honoured(self, tmp_path, form):
-        crs = "EPSG:4326" if form == "geojson" else "EPSG:32618"
-        records = read_records(write(tmp_path, form, crs=crs), NYC)
-        np.testing.assert_allclose(records.points, POINTS, atol=1e-8)
 
     def test_the_domain_may_be_projected(self, tmp_path):
         utm = Domain((500_000, 4_400_000), (700_000, 4_600_000), crs="EPSG:32618")
@@ -229,11 +221,6 @@ class TestColumns:
     def test_usual_names_are_recognised(self, names, dims, recognised):
         domain = Domain((0,) * dims, (1,) * dims)
         assert recognised_columns([Column(name, "number") for name in names], domain) == recognised
-
-    def test_the_domains_own_names_come_first(self):
-        domain = Domain((0, 0), (1, 1), columns=("x", "y"))
-        existing = [Column(name, "number") for name in ("lon", "lat", "x", "y")]
-        assert recognised_columns(existing, domain) == ("x", "y")
 
 
 class TestDropping:
@@ -368,29 +355,6 @@ class TestBadInput:
         with pytest.raises(DataError, match="unknown CRS 'EPSG:99999'"):
             read_records(write(tmp_path, "csv"), NYC, crs="EPSG:99999")
 
-    def test_a_shapefile_without_crs_needs_one(self, tmp_path):
-        path = write(tmp_path, "shp")
-        path.with_suffix(".prj").unlink()
-        with pytest.raises(DataError, match="does not state its CRS"):
-            read_records(path, NYC)
-        assert len(read_records(path, NYC, crs="EPSG:4326").points) == 3
-
-    @pytest.mark.parametrize("form", ["geoparquet", "geojson", "gpkg"])
-    def test_other_geometries_are_dropped_one_by_one(self, tmp_path, form):
-        shapes = geopandas.GeoDataFrame(
-            geometry=[
-                shapely.Point(-74, 40.7),
-                shapely.box(-74, 40, -73, 41),
-                shapely.MultiPoint([(-73.9, 40.8)]),
-                shapely.MultiPoint([(-73.9, 40.8), (-73.8, 40.8)]),
-                None,
-            ],
-            crs="EPSG:4326",
-        )
-        path = tmp_path / f"mixed.{form}"
-        shapes.to_parquet(path) if form == "geoparquet" else shapes.to_file(path)
-        assert read_records(path, NYC).points.tolist() == [[-74.0, 40.7], [-73.9, 40.8]]
-
     def test_of_two_layers_one_is_named(self, tmp_path):
         places = geopandas.GeoDataFrame(geometry=geopandas.points_from_xy(*POINTS.T), crs=4326)
         places.to_file(tmp_path / "two.gpkg", layer="a")
@@ -478,32 +442,14 @@ class TestZip:
                 archive.writestr(name, content)
         return path
 
-    @pytest.mark.parametrize("evil", ["../up.shp", "/etc/up.shp", "a/../../up.shp", "C:\\up.shp"])
-    def test_paths_that_leave_the_folder(self, tmp_path, evil):
-        path = self.archive(tmp_path, lambda archive, _: archive.writestr(evil, b"x"))
-        with pytest.raises(DataError, match="leaves its folder"):
-            read_records(path, NYC)
-
-    def test_symbolic_links(self, tmp_path):
-        link = zipfile.ZipInfo("some folder/inner.cpg")
+    @pytest.mark.parametrize("evil", ["../up.cpg", "/etc/up.cpg", "C:\\up.cpg", "a/link.cpg"])
+    def test_no_member_of_an_archive_is_written_to_the_disk(self, tmp_path, evil):
+        link = zipfile.ZipInfo(evil)
         link.external_attr = 0o120777 << 16
-
-        def replace_by_link(archive, members):
-            del members[link.filename]
-            archive.writestr(link, b"/etc/passwd")
-
-        path = self.archive(tmp_path, replace_by_link)
-        with pytest.raises(DataError, match="symbolic link"):
-            read_records(path, NYC)
-
-    def test_bombs(self, tmp_path):
-        def inflate(archive, members):
-            members["some folder/inner.dbf"] = b"\0" * 50_000_000
-
-        path = self.archive(tmp_path, inflate)
-        assert path.stat().st_size < 100_000
-        with pytest.raises(DataError, match="unpacks to far more"):
-            read_records(path, NYC)
+        path = self.archive(tmp_path, lambda archive, _: archive.writestr(link, b"/etc/passwd"))
+        before = {*tmp_path.parent.rglob("*")}
+        assert len(read_records(path, NYC).points) == 3
+        assert {*tmp_path.parent.rglob("*")} == before
 
     def test_too_many_members_and_not_one_shapefile(self, tmp_path):
         def fill(archive, members):
@@ -513,12 +459,6 @@ class TestZip:
             read_records(self.archive(tmp_path, fill), NYC)
         with pytest.raises(DataError, match="no CSV file and no Shapefile"):
             read_records(self.archive(tmp_path, lambda _, members: members.clear()), NYC)
-
-    def test_the_unpacked_files_are_removed(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "scratch"))
-        (tmp_path / "scratch").mkdir()
-        read_records(write(tmp_path, "zip"), NYC)
-        assert list((tmp_path / "scratch").iterdir()) == []
 
 
 @pytest.mark.shared_data

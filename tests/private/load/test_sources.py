@@ -15,8 +15,7 @@ from dpviz.files import sandbox
 from dpviz.planning.calls import unit_of
 from dpviz.private.ledger import account_key
 from dpviz.private.ledger.names import stem
-from dpviz.private.load.counts import KEY
-from dpviz.private.load.tables.formats import formats
+from dpviz.private.load.tables.formats import FORMATS
 from dpviz.private.load.tables.opening import open_table
 from dpviz.private.load.tally import Fact
 
@@ -40,14 +39,6 @@ def test_how_many_were_dropped_is_known_for_public_data_only(taxi):
     path, _ = taxi
     assert dpviz.load(path, NYC, public=True).tally.dropped == {Fact.OUTSIDE: 4}
     assert dpviz.load(path, NYC).tally is None
-
-
-def test_a_built_in_name_brings_its_domain():
-    handle = dpviz.load("city-50k")
-    assert handle.public
-    assert handle._index.total == 50_000
-    assert not dpviz.load("city-50k", public=False).public
-    assert dpviz.load("trips-50k").domain.dims == 4
 
 
 def test_a_built_in_set_can_be_bounded():
@@ -131,18 +122,6 @@ def test_a_file_that_changes_while_it_is_read_is_one_clear_line(
     assert "-73" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    "facts", [b"\xff\xfe", b"{}", b"[" * 100_000, b'{"version": 1, "domain": {}}', b"\0" * 1_000]
-)
-def test_facts_that_are_none_are_one_clear_line(taxi, facts):
-    path, _ = taxi
-    table = pq.read_table(path)
-    pq.write_table(table.replace_schema_metadata({KEY: facts}), path)
-    for domain in (NYC, None):
-        with pytest.raises(DataError, match=r"^taxi\.parquet cannot be read as counts per cell"):
-            dpviz.load(path, domain)
-
-
 def test_what_a_file_says_beside_its_columns_is_no_word_of_ours(taxi):
     """The child's own statements travel under a name that a file may use as well."""
     path, _ = taxi
@@ -174,7 +153,7 @@ def test_files_of_a_folder_are_looked_at_by_a_child(taxi, tmp_path):
 
 def test_a_total_under_the_name_of_a_file_is_kept_whatever_its_ending():
     """A total of visits.ndjson, or of visits.2030.zip, limited nothing."""
-    endings = {each for form in formats().values() for each in form.endings}
+    endings = {each for form in FORMATS.values() for each in form.endings}
     for ending in [*endings, ".csv.gz", ".SENSITIVE.parquet"]:
         assert stem(f"visits{ending}") == account_key(f"visits{ending}") == "visits"
     for name in ("visits.2030.zip", "visits.2030", ".csv"):

@@ -21,11 +21,8 @@ from hypothesis import strategies as st
 import dpviz
 from dpviz.domain.calendar import moment
 from dpviz.errors import DataError
-from dpviz.private.load import points
 from dpviz.private.load.roads import read_trips
 from dpviz.private.load.sequences import read_places, read_sequences
-from dpviz.private.load.tables.memory import MemoryTable
-from dpviz.private.load.tally import Tally
 from dpviz.roads.steps import Steps
 from dpviz.roads.tables import road_graph
 from dpviz.sequences.alphabet import Alphabet
@@ -82,8 +79,7 @@ def test_every_format_gives_the_same_index(form, folders):
         ("经度,纬度\n0.5,0.5\n", "经度, 纬度"),
         ("id,the_geom\n1,POINT (0.5 0.5)\n2,POLYGON EMPTY\n", "the_geom"),
         ("id|wkt\n1|SRID=4326;POINT Z(0.5 0.5 9)\n2|POINT(secret)\n", "wkt"),
-        ("sep=;\nx;y\n0.5;0.5\n", "x, y"),
-        ("sep=\t\nx\ty\n0.5\t0.5\n", "x, y"),
+        (" \r\n\n\tx\ty\r\n1\t0.5\t0.5\r\n", "x, y"),
     ],
 )
 def test_usual_names_and_wkt_are_taken_and_said(tmp_path, text, taken):
@@ -393,39 +389,3 @@ def written(folder, records, form, names, lists):
 written_trips = partial(written, names=("who", "trip", "edge"), lists="edges")
 timed_trips = partial(written, names=("who", "trip", "edge", "when"), lists="edges")
 written_visits = partial(written, names=("who", "sequence", "symbol"), lists="visits")
-
-
-COORDINATE = st.one_of(
-    st.floats(-200, 200),
-    st.floats(10, 20),
-    st.sampled_from((0.0, -0.0, 90.0, -90.0, 91.0, 180.0, 1e300, np.inf, -np.inf, np.nan)),
-)
-
-
-@pytest.mark.parametrize(
-    ("crs", "box"),
-    [
-        ("EPSG:4326", (10.0, 10.0, 20.0, 20.0)),
-        ("EPSG:3857", (1.1e6, 1.1e6, 2.3e6, 2.3e6)),
-        ("EPSG:32633", (0.0, 1e6, 9e5, 2.2e6)),
-    ],
-)
-def test_clip_and_change_of_crs_are_of_each_record_alone(crs, box):
-    """What becomes of a record among others is what becomes of it by itself, to the last bit."""
-    domain = dpviz.Domain(box[:2], box[2:], ("x", "y"), crs)
-
-    def read(rows):
-        columns = np.array(rows, dtype=np.float64).reshape(-1, 2).T
-        table = pa.table({"x": columns[0], "y": columns[1]})
-        how = points.layout(opened := MemoryTable(table, "t"), domain, crs="EPSG:4326")
-        blocks = list(points.located(opened, how, domain, Tally()))
-        return [tuple(each) for block in blocks for each in block.points.tolist()]
-
-    @often(15)
-    @given(st.lists(st.tuples(COORDINATE, COORDINATE), max_size=6))
-    @example([(15.0, 15.0), (np.nan, 91.0), (15.0, 1e300), (12.0, 13.0)])
-    def run(rows):
-        assert read(rows) == [record for row in rows for record in read([row])]
-
-    run()
-    assert len(read([(15.0, 15.0), (np.inf, 15.0), (12.0, 13.0), (15.0, 50.0)])) == 2

@@ -11,10 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.files import limits
-from dpviz.private.load.columns import shown
 from dpviz.private.load.dialects import table
 from dpviz.private.load.tables.base import Column
 from dpviz.progress import Progress
@@ -41,17 +39,7 @@ class Engine(ABC):
 
     @abstractmethod
     def columns(self, relation: Any) -> Sequence[Column]:
-        """The columns of a relation."""
-
-    def check_points(self, relation: Any, column: str, domain: Domain) -> None:
-        """Raise unless the column holds points in the CRS of the domain that SQL can take apart.
-
-        Most engines have no ST_X, or only in an extension that is fetched from elsewhere.
-        """
-        raise DataError(
-            f"{self.title} cannot take points in {shown(column)} apart: "
-            "name two columns of coordinates"
-        )
+        """The columns of a relation; of geometry, only those that may hold points."""
 
     @abstractmethod
     def rows(self, query: str) -> Rows:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import glob
+import re
 import shutil
 import tempfile
 import threading
@@ -16,14 +17,12 @@ from urllib.parse import unquote
 
 import numpy as np
 
-from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.files import limits
 from dpviz.files.sandbox import confined
 from dpviz.lazy import duckdb, exp, pa
 from dpviz.private.load.columns import shown
 from dpviz.private.load.engines.base import NOT_NUMBERS, Engine, Rows, refused
-from dpviz.private.load.projection import crs_name, same_crs
 from dpviz.private.load.tables.base import Column, Kind
 
 NOT_A_DATABASE = "is this its database file, and no other program writes it?"
@@ -151,26 +150,9 @@ class Duck(Engine):
         with refused(self.title, "check the name of the table, or that the files are whole"):
             described = self._engine.execute(f"DESCRIBE {star}").fetchall()
         return [
-            Column(str(name), _kind(str(kind)), floating=kind in ("FLOAT", "DOUBLE"))
+            Column(str(name), _kind(str(kind)), _crs(str(kind)), kind in ("FLOAT", "DOUBLE"))
             for name, kind, *_ in described
         ]
-
-    def check_points(self, relation: Any, column: str, domain: Domain) -> None:
-        """Raise unless the column is of geometry, in the CRS of the domain if it states one."""
-        star = exp.select("*").from_(relation.copy()).sql(dialect=self.dialect)
-        described = self._engine.execute(f"DESCRIBE {star}").fetchall()
-        (kind,) = (str(kind) for name, kind, *_ in described if name == column)
-        if not kind.startswith("GEOMETRY"):
-            raise DataError(
-                f"column {shown(column)} is not declared as GEOMETRY in DuckDB: name two columns "
-                "of numbers, or write it as one"
-            )
-        crs = kind.removeprefix("GEOMETRY").removeprefix("('").removesuffix("')").replace("''", "'")
-        if crs and not same_crs(crs, domain.crs):
-            raise DataError(
-                f"column {shown(column)} is in {crs_name(crs)}, the domain in {domain.crs}: give "
-                f"the bounds in {crs_name(crs)} (crs, --crs)"
-            )
 
     def rows(self, query: str) -> Rows:
         """Run a query that gives two columns of whole numbers."""
@@ -223,6 +205,12 @@ def trial(path: str) -> Any:
     with refused(Duck.title, NOT_A_DATABASE):
         duckdb.connect(path, read_only=True, config={"threads": 1}).close()
     return pa.table({})
+
+
+def _crs(kind: str) -> str | None:
+    """The CRS in a type such as ``GEOMETRY('EPSG:4326')``."""
+    stated = re.fullmatch(r"GEOMETRY\('(.+)'\)", kind, re.DOTALL)
+    return stated[1].replace("''", "'") if stated else None
 
 
 def _kind(kind: str) -> Kind:

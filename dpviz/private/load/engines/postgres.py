@@ -7,11 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.domain import Domain
 from dpviz.errors import DataError
-from dpviz.private.load.columns import shown
 from dpviz.private.load.engines.base import NOT_NUMBERS, Engine, Rows, refused
-from dpviz.private.load.projection import same_crs
 from dpviz.private.load.tables.base import Column, Kind
 
 _NUMBERS = ("int2", "int4", "int8", "float4", "float8", "numeric")
@@ -48,31 +45,20 @@ class Postgres(Engine):
 
     def columns(self, relation: Any) -> Sequence[Column]:
         """The columns of a table, a view or a foreign table."""
-        return [
-            Column(name, _kind(kind), floating=kind in ("float4", "float8"))
-            for name, kind, _ in self._described(relation)
-        ]
+        return [self._column(*described) for described in self._described(relation)]
 
-    def check_points(self, relation: Any, column: str, domain: Domain) -> None:
-        """Raise unless PostGIS states the domain's CRS for the column, or none."""
-        kind, modifier = next(
-            (kind, modifier) for name, kind, modifier in self._described(relation) if name == column
-        )
+    def _column(self, name: str, kind: str, modifier: int) -> Column:
         if kind not in _POINTS:
-            super().check_points(relation, column, domain)
+            return Column(name, _kind(kind), floating=kind in ("float4", "float8"))
         with refused("PostGIS", "its functions may not be called"), self._engine.cursor() as cursor:
             cursor.execute(
                 "SELECT postgis_typmod_srid(%s), postgis_typmod_type(%s)", [modifier, modifier]
             )
             srid, shape = cursor.fetchone() or (0, "")
         if not str(shape).upper().startswith(("POINT", "MULTIPOINT", "GEOMETRY")):
-            raise DataError(f"column {shown(column)} holds {shape}: only points can be counted")
+            return Column(name, "other")
         srid = int(srid) or (4326 if kind == "geography" else 0)
-        if srid and not same_crs(f"EPSG:{srid}", domain.crs):
-            raise DataError(
-                f"column {shown(column)} is in EPSG:{srid}, the domain in {domain.crs}: "
-                f"give the domain in EPSG:{srid}"
-            )
+        return Column(name, "geometry", f"EPSG:{srid}" if srid else None)
 
     def rows(self, query: str) -> Rows:
         """Run a query that gives two columns of whole numbers."""
@@ -118,8 +104,6 @@ class Postgres(Engine):
 
 
 def _kind(kind: str) -> Kind:
-    if kind in _POINTS:
-        return "geometry"
     if kind in _TIMES:
         return "instant" if kind == "timestamptz" else "time"
     return "number" if kind in _NUMBERS else "other"

@@ -12,9 +12,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
-from typing import IO, Any, Literal, TypeVar
+from typing import IO, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +23,6 @@ from dpviz.files import limits
 from dpviz.lazy import pa, pc, shapely
 from dpviz.private.load.columns import is_text, shown
 from dpviz.releases.files import KEY
-
-R = TypeVar("R")
 
 BLOCK_ROWS = 1 << 18
 """Records that are handed on at once by formats that count them."""
@@ -91,7 +88,6 @@ class Table(ABC):
         crs: of the geometry, if the file states one.
         declares: whether the file says which columns it has; without, a record may lack any.
         first_line: whether the names are its first line, a record where there is no header.
-        guesses_geometry: whether only its first record says that its records are features.
         semicolons: whether semicolons divide its fields, so that decimals may have commas.
     """
 
@@ -100,7 +96,6 @@ class Table(ABC):
     crs: str | None = None
     declares = True
     first_line = False
-    guesses_geometry = False
     semicolons = False
 
     def blocks(
@@ -117,7 +112,7 @@ class Table(ABC):
             DataError: no such column, no places, a damaged file, or one that is too large.
         """
         plain = [column for column in self.columns if column.kind != "geometry"]
-        if geometry and len(plain) == len(self.columns) and not self.guesses_geometry:
+        if geometry and len(plain) == len(self.columns) and self.declares:
             raise DataError(f"{self.name} has no geometry: name the columns of the coordinates")
         if self.declares and not self.columns:
             return
@@ -136,24 +131,21 @@ class Table(ABC):
         """The same, of columns that there are."""
 
 
-class LineFile(Table):
-    """A file in which each record is a line.
+Opened = Callable[[], IO[bytes]]
+"""Opens the content of a file from its beginning."""
+
+
+class TextFile(Table):
+    """A file of text, which this process parses.
 
     Args:
         path: of the file.
-        opened: what opens its lines, where the file is packed.
+        opened: opens its content, where the file is compressed.
     """
 
-    def __init__(self, path: Path, opened: Callable[[], IO[bytes]] | None = None) -> None:
+    def __init__(self, path: Path, opened: Opened | None = None) -> None:
         self.name = path.name
         self._open = opened or (lambda: path.open("rb"))
-
-
-def whole_rows(rows: Iterator[R | None]) -> Iterator[tuple[list[R], int]]:
-    """Records in blocks, without those that could not be parsed, and how many these are."""
-    while some := list(islice(rows, BLOCK_ROWS)):
-        whole = [row for row in some if row is not None]
-        yield whole, len(some) - len(whole)
 
 
 @contextmanager
@@ -171,11 +163,6 @@ def parsing(name: str, what: str) -> Iterator[None]:
         raise DataError(
             f"{name} cannot be read as {what}: it is damaged or cut short; write it again"
         ) from None
-
-
-def no_rows(schema: Any) -> Any:
-    """A pyarrow batch of no rows, so that an invalid type is refused without rows as well."""
-    return pa.RecordBatch.from_arrays([pa.nulls(0, each.type) for each in schema], schema=schema)
 
 
 MOST_OF_A_POINT = 128

@@ -1,4 +1,4 @@
-"""A file that a child process parses, as all of formats that are more than lines.
+"""A container that a child process parses.
 
 A damaged footer of a Parquet file can abort the process that looks at it. A cell far out in a
 workbook makes its reader take memory for all cells before it.
@@ -7,6 +7,7 @@ workbook makes its reader take memory for all cells before it.
 from __future__ import annotations
 
 import json
+import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -18,8 +19,8 @@ from dpviz.errors import DataError
 from dpviz.files import arrow, limits
 from dpviz.files.sandbox import confined
 from dpviz.lazy import pa
-from dpviz.private.load.tables.base import BLOCK_ROWS, Block, Column, Table, no_rows, parsing
-from dpviz.private.load.tables.formats import formats
+from dpviz.private.load.tables.base import BLOCK_ROWS, Block, Column, Table, parsing
+from dpviz.private.load.tables.formats import FORMATS
 
 _PLACES = ("places x", "places y")
 
@@ -29,33 +30,20 @@ class ConfinedTable(Table):
 
     Args:
         path: of the file.
-        kind: of its format, by its title.
-        name: in messages; the file's by default.
+        title: of its format.
         layer: of several.
-        most: bytes that the child's limits grow with at most, of a file that was unpacked.
 
     Attributes:
         metadata: what the schema of a Parquet file says beside its columns.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        kind: str,
-        name: str | None = None,
-        layer: str | None = None,
-        most: int | None = None,
-    ) -> None:
-        self.name = name or path.name
-        self._file = (str(path.absolute()), kind, self.name, layer)
+    def __init__(self, path: Path, title: str, layer: str | None = None) -> None:
+        self.name, self._path = path.name, path
+        self._title, self._layer = title, layer
         self._state = _state(path)
-        size = self._state[-1] * (limits.GROWTH.most if formats()[kind].packed else 1)
-        self._size = size if most is None else min(size, most)
         described = self._asked("layout")
-        stated = json.loads(described.schema.metadata[b"stated"])
         self.metadata: dict[bytes, bytes] = described.schema.metadata
-        self.crs, self.declares = stated["crs"], stated["declares"]
-        self.first_line = stated["first_line"]
+        self.crs, self.first_line = json.loads(self.metadata[b"stated"])
         self.columns = [Column(each["name"], each["kind"]) for each in described.to_pylist()]
 
     def _blocks(
@@ -63,31 +51,45 @@ class ConfinedTable(Table):
     ) -> Iterator[Block]:
         """All records, read in one go by the child."""
         stream = self._asked("records", list(names), list(numeric), geometry)
-        stated = json.loads(stream.schema.metadata[b"stated"])
-        for batch in stream.to_batches(BLOCK_ROWS) or [no_rows(stream.schema)]:
-            cells = dict(zip(names, batch.columns, strict=False))
-            columns: dict[str, Any] = {
-                name: [json.loads(cell) for cell in column.to_pylist()]
-                if name in stated["json"]
-                else arrow.number_array(column)
-                if name in numeric
-                else column
-                for name, column in cells.items()
+        for batch in stream.to_batches(BLOCK_ROWS) or [
+            pa.RecordBatch.from_pylist([], stream.schema)
+        ]:
+            columns = {
+                name: arrow.number_array(column) if name in numeric else column
+                for name, column in zip(names, batch.columns, strict=False)
             }
             places = None
             if geometry:
                 places = np.column_stack([arrow.number_array(batch[axis]) for axis in _PLACES])
             yield Block(batch.num_rows, columns, places)
-        if stated["broken"]:
-            yield Block(0, {name: [] for name in names}, np.empty((0, 2)), stated["broken"])
 
     def _asked(self, task: str, *arguments: Any) -> Any:
-        path, kind, name, _ = self._file
-        call, needs = f"{__name__}:{task}", formats()[kind].needs
-        answer = confined(call, *self._file, *arguments, where=name, size=self._size, needs=needs)
-        if _state(Path(path)) != self._state:  # its bound may be of other records
-            raise DataError(f"{name} has changed while it was read: do it again")
+        answer = _answer(task, self._path, self._title, self._layer, *arguments)
+        if _state(self._path) != self._state:  # its bound may be of other records
+            raise DataError(f"{self.name} has changed while it was read: do it again")
         return answer
+
+
+def listed_tables(path: Path, title: str) -> tuple[str, ...]:
+    """Names of the layers or sheets of a file, by a child."""
+    return tuple(_answer("tables", path, title)["table"].to_pylist())
+
+
+def _answer(task: str, path: Path, title: str, *arguments: Any) -> Any:
+    """The table that a function of this module makes of a file in a child."""
+    call, place, needs = f"{__name__}:{task}", str(path.absolute()), FORMATS[title].needs
+    return confined(call, place, title, *arguments, where=path.name, size=_size(path), needs=needs)
+
+
+def _size(path: Path) -> int:
+    """Bytes of a file; of an archive, what it unpacks to, within limits."""
+    size = 0
+    with suppress(OSError, ValueError, zipfile.BadZipFile):
+        size = path.stat().st_size
+        with zipfile.ZipFile(path) as archive:
+            unpacked = sum(each.file_size for each in archive.infolist())
+            return min(unpacked, limits.GROWTH.most * size)
+    return size
 
 
 def _state(path: Path) -> tuple[int, ...]:
@@ -98,81 +100,49 @@ def _state(path: Path) -> tuple[int, ...]:
     return (0,)
 
 
-def listed_tables(path: Path, kind: str) -> tuple[str, ...]:
-    """Names of the layers or sheets of a file, by a child."""
-    call, size = f"{__name__}:tables", path.stat().st_size
-    needs = formats()[kind].needs
-    names = confined(call, str(path.absolute()), kind, where=path.name, size=size, needs=needs)
-    return tuple(names["table"].to_pylist())
-
-
-def tables(path: str, kind: str) -> Any:
+def tables(path: str, title: str) -> Any:
     """Run in the sandbox: return the names of the layers or sheets."""
-    known, file = formats()[kind], Path(path)
-    assert known.tables is not None
-    with parsing(file.name, kind):
-        names = known.tables(file)
+    file, listed = Path(path), FORMATS[title].tables
+    with parsing(file.name, title):
+        names = listed(file) if listed else []
     limits.LAYERS.check(len(names), file.name)
     return pa.table({"table": pa.array(names, pa.string())})
 
 
-def layout(path: str, kind: str, name: str, layer: str | None) -> Any:
+def layout(path: str, title: str, layer: str | None) -> Any:
     """Run in the sandbox: return names and kinds of the columns, and the file's metadata."""
-    table = _opened(path, kind, name, layer)
-    limits.COLUMNS.check(len(table.columns), name)
+    table = _opened(path, title, layer)
+    limits.COLUMNS.check(len(table.columns), table.name)
     described = {
         "name": pa.array([each.name for each in table.columns], pa.string()),
         "kind": pa.array([each.kind for each in table.columns], pa.string()),
     }
-    schema = pa.table(described).replace_schema_metadata(getattr(table, "metadata", None))
-    return _stating(schema, crs=table.crs, declares=table.declares, first_line=table.first_line)
+    stated = json.dumps([table.crs, table.first_line]).encode()
+    metadata = {**getattr(table, "metadata", {}), b"stated": stated}
+    return pa.table(described).replace_schema_metadata(metadata)
 
 
 def records(
-    path: str,
-    kind: str,
-    name: str,
-    layer: str | None,
-    names: list[str],
-    numeric: list[str],
-    geometry: bool,
+    path: str, title: str, layer: str | None, names: list[str], numeric: list[str], geometry: bool
 ) -> Any:
     """Run in the sandbox: return the named columns in their order, then the places."""
-    blocks, broken, mixed = [], 0, set()
-    for block in _opened(path, kind, name, layer).blocks(names, numeric, geometry=geometry):
-        broken += block.broken
-        columns: list[Any] = []
-        for each in names:
-            cells = block.columns[each]
-            if isinstance(cells, list):  # of values of any kind: each by itself
-                mixed.add(each)
-                cells = pa.array([json.dumps(_flat(cell)) for cell in cells], pa.large_string())
-            columns.append(pa.array(cells) if isinstance(cells, np.ndarray) else cells)
-        titles = list(names)
-        if geometry and block.places is not None:
-            columns += [pa.array(axis) for axis in block.places.T]
-            titles += _PLACES
-        rows = pa.table(columns, names=titles) if titles else None
-        blocks.append(rows if rows is not None else pa.table({"": pa.nulls(block.rows)}))
+    blocks = []
+    for block in _opened(path, title, layer).blocks(names, numeric, geometry=geometry):
+        columns = [block.columns[name] for name in names]
+        columns += [] if block.places is None else [*block.places.T]
+        arrays = [arrow.numbers(c) if isinstance(c, np.ndarray) else c for c in columns]
+        titles = [*names, *(_PLACES if block.places is not None else ())]
+        if not titles:  # only how many there are
+            arrays, titles = [pa.nulls(block.rows)], [""]
+        blocks.append(pa.table(arrays, names=titles))
     if not blocks:
         numbers = (*numeric, *(_PLACES if geometry else ()))
         nobody = {name: pa.array([], pa.large_binary()) for name in names}
         blocks = [pa.table(nobody | {name: pa.array([], pa.float64()) for name in numbers})]
-    table = pa.concat_tables(blocks)
-    return _stating(table, json=sorted(mixed), broken=broken)
+    return pa.concat_tables(blocks)
 
 
-def _flat(cell: Any) -> Any:
-    """A cell without what is nested in it: an id is no object, and a list holds no lists."""
-    if isinstance(cell, list):
-        return [None if isinstance(each, (list, dict)) else each for each in cell]
-    return None if isinstance(cell, dict) else cell
-
-
-def _stating(table: Any, **facts: Any) -> Any:
-    before = table.schema.metadata or {}
-    return table.replace_schema_metadata({**before, b"stated": json.dumps(facts).encode()})
-
-
-def _opened(path: str, kind: str, name: str, layer: str | None) -> Table:
-    return formats()[kind].opened(Path(path), name, layer)
+def _opened(path: str, title: str, layer: str | None) -> Table:
+    opened = FORMATS[title].container
+    assert opened is not None
+    return opened(Path(path), layer)

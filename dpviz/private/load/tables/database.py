@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from itertools import chain
 from typing import Any
 
 from dpviz.lazy import exp
 from dpviz.private.load.source import Database
-from dpviz.private.load.tables.base import BLOCK_ROWS, Block, Table, no_rows
-from dpviz.private.load.tables.geometry import declared_geometries, typed_columns
-from dpviz.private.load.values import typed
+from dpviz.private.load.tables.base import BLOCK_ROWS, Block, Table
+from dpviz.private.load.tables.geometry import declared_geometries, typed_blocks, typed_columns
 
 
 class DatabaseTable(Table):
@@ -41,10 +39,7 @@ class DatabaseTable(Table):
             text = query.from_(engine.relation(self._table)).sql(dialect="duckdb")
             with refused(engine.title, "the table cannot be read"):
                 reader = engine.batches(text, BLOCK_ROWS)
-                for batch in chain([no_rows(reader.schema)], reader):
-                    columns = {name: batch[name] for name in names}
-                    places = place.points(batch[place.name]) if place else None
-                    yield Block(batch.num_rows, typed(columns, numeric), places)
+                yield from typed_blocks(reader.schema, reader, names, numeric, place)
 
     def _schema(self) -> Sequence[Any]:
         from dpviz.private.load.engines.base import refused

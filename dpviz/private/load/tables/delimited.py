@@ -12,7 +12,7 @@ from __future__ import annotations
 import codecs
 import csv
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
@@ -24,8 +24,7 @@ from dpviz.files import arrow, limits
 from dpviz.lazy import pa, pc, pv
 from dpviz.private.load.columns import MAX_LINE
 from dpviz.private.load.notation import Notation
-from dpviz.private.load.tables.base import Block, Column, LineFile, parsing
-from dpviz.private.load.tables.formats import Format
+from dpviz.private.load.tables.base import Block, Column, Opened, TextFile, parsing
 from dpviz.private.load.values import number_of, typed
 
 BLOCK = 1 << 24
@@ -34,22 +33,23 @@ BLOCK = 1 << 24
 _DELIMITERS = ",;\t|"
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _BREAK = re.compile(rb"[\r\n]")
+_HEADER = re.compile(rb"(?:[^\S\r\n]*[\r\n])*+([^\r\n]+)[\r\n]")
+"""The first line that is not blank."""
 _MARKS = re.compile(rb"^(?:%s)+" % codecs.BOM_UTF8)
 _COORDINATE = re.compile(r"\s*[+-]?[0-9]+[.,][0-9]+\s*")
 _XML = re.compile(rb"(?i)\s*<(\?xml|!doctype|html|gpx|kml)\b")
-_SEPARATOR = re.compile(rb"(?i)sep=([,;\t|])")
 
 
-class DelimitedText(LineFile):
+class DelimitedText(TextFile):
     """A text file with a header line: its columns are of text. An empty file is an empty table."""
 
     first_line = True
 
-    def __init__(self, path: Path, opened: Callable[[], IO[bytes]] | None = None) -> None:
+    def __init__(self, path: Path, opened: Opened | None = None) -> None:
         super().__init__(path, opened)
         with parsing(self.name, "delimited text"):
-            self._skip = 0
-            header, self.delimiter, utf16 = self._header()
+            header, utf16 = self._header()
+            self.delimiter = _delimiter(header)
             line = header.decode("utf-8" if utf16 else _encoding(header), errors="replace")
             if "\0" in line or line.startswith("%PDF-"):
                 raise DataError(
@@ -115,9 +115,9 @@ class DelimitedText(LineFile):
         except pa.ArrowInvalid:
             return None
 
-    def _header(self) -> tuple[bytes, str, bool]:
-        """The header line, the delimiter, and whether the line was UTF-16 and is UTF-8 now."""
-        delimiter, seen = None, b""
+    def _header(self) -> tuple[bytes, bool]:
+        """The first line that is not blank, and whether it was UTF-16 and is UTF-8 now."""
+        seen = b""
         with self._open() as file:
             utf16 = file.read(2) in _UTF16
         with self._open() as file:
@@ -125,17 +125,13 @@ class DelimitedText(LineFile):
                 seen += chunk
                 if _XML.match(seen):  # all of its records may stand in this line
                     raise DataError(f"{self.name} is XML, not delimited text: give CSV or GeoJSON")
-                while end := _BREAK.search(seen):
-                    line, seen = seen[: end.start()], seen[end.end() :]
-                    self._skip += end.end()
-                    if stated := _SEPARATOR.fullmatch(line.strip(b" ")):  # as spreadsheets write it
-                        delimiter = stated[1].decode()
-                    elif line.strip():
-                        return line, delimiter or _delimiter(line), utf16
+                if line := _HEADER.match(seen):
+                    self._skip = line.end()
+                    return line[1], utf16
                 if len(seen) > MAX_LINE:
                     raise DataError(f"{self.name} has no header line: add the columns' names")
-        self._skip += len(seen)
-        return seen.strip(), delimiter or _delimiter(seen), utf16
+        self._skip = len(seen)
+        return seen.strip(), utf16
 
     def _stream(self, file: IO[bytes]) -> Iterator[bytes]:
         """Yield what stands below the header."""
@@ -146,7 +142,7 @@ class DelimitedText(LineFile):
                 yield rest
 
 
-class TextLines(LineFile):
+class TextLines(TextFile):
     """Text without a header, in UTF-8: a record is a line, in one column ``line``.
 
     The first line is somebody's: a mark of UTF-16 in it must not turn the lines of others into it,
@@ -284,12 +280,3 @@ def _refuse_headerless(names: Sequence[str], file: str) -> None:
             f"{file} begins with numbers, not with column names: add a header line, such as "
             "lon,lat; a file of one sequence per line is named .txt"
         )
-
-
-FORMATS = (
-    Format(
-        title="text",
-        endings=(".csv", ".tsv", ".txt"),
-        opened=lambda path, name, layer: DelimitedText(path),
-    ),
-)

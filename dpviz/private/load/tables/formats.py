@@ -1,73 +1,96 @@
-"""The formats of files: each is a module of this folder that declares itself in ``FORMATS``."""
+"""The formats of files: their names, and the table that a file of each is."""
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 from dpviz.files.foreign import recognised
-from dpviz.private.load.tables.base import Table
+from dpviz.private.load.tables import parquet, vector, workbook
+from dpviz.private.load.tables.base import Table, TextFile
+from dpviz.private.load.tables.delimited import DelimitedText
+from dpviz.private.load.tables.jsonfiles import FEATURES, JsonDocument, JsonLines
 
 
 @dataclass(frozen=True, kw_only=True)
 class Format:
-    """A format, and the table that a file of it is.
+    """A format: either text, or a container that a child process parses.
 
     Attributes:
-        title: in messages; as :func:`dpviz.files.foreign.recognised` calls its first bytes, if it
-            does.
         endings: of files' names, the usual one first.
-        opened: from the path, the name in messages, and a layer or sheet where there are several.
-        needs: libraries of the child process that parses it; none for one that is parsed here.
+        text: the table that a file of text is, also where it is compressed.
+        container: opens a container, by its path and the name of a layer or sheet.
+        needs: libraries of the child that does.
         magic: the first bytes, where nothing else knows them.
         lines: a record is a line, so the first bytes are a record's and decide nothing.
         geometry: whether a file may hold places that are no plain columns.
-        tables: names of the layers or sheets of a file that may hold records, where it may hold
-            several.
-        packed: a file is an archive: the limits of its child grow with what it may unpack to.
+        tables: names of the layers or sheets that may hold records, where there may be several.
     """
 
-    title: str
     endings: tuple[str, ...]
-    opened: Callable[[Path, str, str | None], Table]
+    text: type[TextFile] | None = None
+    container: Callable[[Path, str | None], Table] | None = None
     needs: tuple[str, ...] = ()
     magic: bytes = b""
     lines: bool = False
     geometry: bool = False
     tables: Callable[[Path], list[str]] | None = None
-    packed: bool = False
 
 
-@cache
-def formats() -> dict[str, Format]:
-    """Every format by its title."""
-    rooms = importlib.import_module(__package__)
-    modules = [
-        importlib.import_module(f"{__package__}.{each.name}")
-        for each in pkgutil.iter_modules(rooms.__path__)
-    ]
-    return {each.title: each for module in modules for each in getattr(module, "FORMATS", ())}
+_GDAL = ("pyarrow", "pyogrio.raw", "shapely")
+FORMATS = {
+    "text": Format(endings=(".csv", ".tsv", ".txt"), text=DelimitedText),
+    "JSON lines": Format(endings=(".jsonl", ".ndjson"), text=JsonLines, lines=True),
+    "GeoJSON lines": Format(endings=FEATURES, text=JsonLines, lines=True, geometry=True),
+    "GeoJSON": Format(endings=(".geojson", ".json"), text=JsonDocument, geometry=True),
+    "Parquet": Format(
+        endings=(".parquet", ".geoparquet", ".pq"),
+        container=lambda path, layer: parquet.ParquetTable(path),
+        needs=("pyarrow.parquet", "shapely"),
+        geometry=True,
+    ),
+    "GeoPackage": Format(
+        endings=(".gpkg",),
+        container=lambda path, layer: vector.VectorLayer(path, "GeoPackage", layer),
+        needs=_GDAL,
+        geometry=True,
+        tables=vector.geopackage_layers,
+    ),
+    "Shapefile": Format(
+        endings=(".shp",),
+        container=lambda path, layer: vector.VectorLayer(path, "Shapefile"),
+        needs=_GDAL,
+        geometry=True,
+    ),
+    "workbook": Format(
+        endings=(".xlsx", ".xlsm", ".xls", ".ods"),
+        container=workbook.Workbook,
+        needs=("pyarrow", "python_calamine"),
+        magic=b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
+        tables=workbook.sheets,
+    ),
+}
+"""By their titles in messages, as :func:`dpviz.files.foreign.recognised` has those that it knows by
+their first bytes.
+"""
 
 
-def format_of(path: Path) -> Format | None:
+def title_of(path: Path) -> str | None:
     """The format that a file's name promises; None where its ending is no format's."""
     ending = path.suffix.lower()
-    return next((each for each in formats().values() if ending in each.endings), None)
+    return next((title for title, each in FORMATS.items() if ending in each.endings), None)
 
 
 def looks_like(head: bytes) -> str:
-    """Return the format of a file by its first bytes: a format's title, an archive, or text."""
-    known = (
-        each.title for each in formats().values() if each.magic and head.startswith(each.magic)
-    )
-    return next(known, "") or recognised(head)
+    """The format of a file by its first bytes: a format's title, an archive, or text."""
+    for title, each in FORMATS.items():
+        if each.magic and head.startswith(each.magic):
+            return title
+    return recognised(head)
 
 
 def may_hold_places(path: Path) -> bool:
     """True if a file of this name may hold geometry besides plain columns."""
-    known = format_of(path)
-    return path.suffix.lower() != ".gz" if known is None else known.geometry
+    title = title_of(path)
+    return path.suffix.lower() != ".gz" if title is None else FORMATS[title].geometry

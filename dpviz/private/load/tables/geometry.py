@@ -5,7 +5,9 @@ GEOMETRY of Parquet, or the extension type of GeoArrow, which DuckDB gives its G
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -14,12 +16,13 @@ from numpy.typing import NDArray
 from dpviz.lazy import pa
 from dpviz.private.load.projection import srid_of
 from dpviz.private.load.tables.base import (
+    Block,
     Column,
     Kind,
     kind_of,
     point_coordinates,
 )
-from dpviz.private.load.values import numbers
+from dpviz.private.load.values import numbers, typed
 
 LON_LAT = "OGC:CRS84"
 """The CRS of geometry in Parquet that states none."""
@@ -94,6 +97,28 @@ def typed_columns(schema: Any, declared: list[Geometry]) -> list[Column]:
     kinds: dict[str, Kind] = {each.name: "other" for each in declared}
     kinds.update({each.name: "geometry" for each in declared[:1]})
     return [Column(field.name, kinds.get(field.name) or kind_of(field.type)) for field in schema]
+
+
+def typed_blocks(
+    schema: Any,
+    batches: Iterable[Any],
+    names: Sequence[str],
+    numeric: Sequence[str],
+    place: Geometry | None,
+) -> Iterator[Block]:
+    """Blocks of Arrow batches; one of no rows comes first, so that a type is refused without any.
+
+    Args:
+        schema: of the batches.
+        batches: of the columns that are read.
+        names: of the columns.
+        numeric: those of them that are wanted as numbers.
+        place: the column of geometry, if that is wanted.
+    """
+    for batch in chain([pa.RecordBatch.from_pylist([], schema)], batches):
+        columns = typed({name: batch[name] for name in names}, numeric)
+        places = None if place is None else place.points(batch[place.name])
+        yield Block(batch.num_rows, columns, places)
 
 
 def _text(crs: Any) -> str | None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -35,18 +34,27 @@ class MemoryTable(Table):
         self.name = name
         self._rows = len(frame)
         with parsing(name, "a table"):
-            self._columns = _columns(frame)
-            declared = _geometries(frame)
-            self._geometry = declared[0] if declared else None
-            self.crs = self._geometry.crs if self._geometry else None
+            if hasattr(frame, "get_columns"):  # polars
+                frame = frame.to_arrow()
+            if not (isinstance(frame, pa.Table) or hasattr(frame, "loc")):
+                raise DataError("give a pandas, geopandas or polars data frame, or a pyarrow table")
+            names = [str(each) for each in getattr(frame, "column_names", frame.columns)]
+            if len(set(names)) < len(names):
+                raise DataError("the table has two columns of one name: give them distinct names")
             if isinstance(frame, pa.Table):
+                self._columns = dict(zip(names, map(plain, frame.columns), strict=True))
+                declared = declared_geometries(frame.schema, frame.schema.metadata)
                 self.columns = typed_columns(frame.schema, declared)
-                return
-        kinds: dict[str, Kind] = {each.name: "other" for each in declared}
-        kinds.update({each.name: "geometry" for each in declared[:1]})
-        self.columns = [
-            Column(name, kinds.get(name) or _kind(cells)) for name, cells in self._columns.items()
-        ]
+            else:
+                every = [frame.iloc[:, at] for at in range(len(names))]
+                self._columns = dict(zip(names, map(_cells, every), strict=True))
+                declared = _geometries(frame)
+                kinds: dict[str, Kind] = {each.name: "other" for each in declared}
+                kinds.update({each.name: "geometry" for each in declared[:1]})
+                cells = self._columns.items()
+                self.columns = [Column(name, kinds.get(name) or _kind(of)) for name, of in cells]
+        self._geometry = declared[0] if declared else None
+        self.crs = self._geometry.crs if self._geometry else None
 
     def _blocks(
         self, names: Sequence[str], numeric: Sequence[str], geometry: bool
@@ -99,35 +107,8 @@ def _row(row: Any) -> list[Any]:
     return []
 
 
-def _columns(frame: Any) -> dict[str, Any]:
-    """Columns as pyarrow arrays, or lists of Python values; geometry of geopandas as WKB."""
-    polars = hasattr(frame, "get_columns")
-    if not (isinstance(frame, pa.Table) or polars or hasattr(frame, "loc")):
-        raise DataError("give a pandas, geopandas or polars data frame, or a pyarrow table")
-    names = frame.column_names if isinstance(frame, pa.Table) else list(frame.columns)
-    if len(set(map(str, names))) < len(names):
-        raise DataError("the table has two columns of one name: give them distinct names")
-    if isinstance(frame, pa.Table):
-        return dict(zip(names, map(plain, frame.columns), strict=True))
-    if polars:
-        return {each.name: _cells(each, each.to_arrow) for each in frame.get_columns()}
-    columns = {}
-    for at, name in enumerate(names):
-        series = frame.iloc[:, at]
-        if str(series.dtype) == "geometry":
-            wkb = np.asarray(series.to_wkb(include_srid=True), dtype=object)
-            columns[str(name)] = pa.array(wkb, pa.large_binary())
-        else:
-            columns[str(name)] = _cells(series, partial(pa.Array.from_pandas, series))
-    return columns
-
-
 def _geometries(frame: Any) -> list[Geometry]:
-    """The columns of a table that are declared as geometry; that to read is the first."""
-    if isinstance(frame, pa.Table):
-        return declared_geometries(frame.schema, frame.schema.metadata)
-    if hasattr(frame, "get_columns"):
-        return []
+    """The columns of a geopandas frame that are geometry; that to read is the first."""
     active = getattr(frame, "_geometry_column_name", None)
     every = [name for name in frame.columns if str(frame[name].dtype) == "geometry"]
     every.sort(key=lambda name: bool(name != active))
@@ -144,17 +125,21 @@ def _kind(cells: Any) -> Kind:
     return "text" if kind == "string" else kind
 
 
-def _cells(series: Any, declared: Callable[[], Any]) -> Any:
-    """The cells of a pandas or polars series: as its type declares them, or each by itself.
+def _cells(series: Any) -> Any:
+    """The cells of a pandas series: as its type declares them, or each by itself; geometry as WKB.
 
     A type that holds cells of many types can be put down by one of them, which must not decide
     about the others. Categories have a type that follows from all of them, so each is read by
     itself, always.
     """
-    if str(series.dtype) == "category":
+    kind = str(series.dtype)
+    if kind == "geometry":
+        wkb = np.asarray(series.to_wkb(include_srid=True), dtype=object)
+        return pa.array(wkb, pa.large_binary())
+    if kind == "category":
         categories = series.cat.categories.to_list()
         return [categories[code] if code >= 0 else None for code in series.cat.codes.to_list()]
-    if str(series.dtype) not in ("object", "Object"):
+    if kind != "object":
         with suppress(Exception):
-            return declared()
+            return pa.Array.from_pandas(series)
     return series.to_list()

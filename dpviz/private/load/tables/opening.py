@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
-import weakref
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,17 +11,11 @@ from dpviz.files import limits
 from dpviz.files.foreign import BLANK, LAYER
 from dpviz.private.load.columns import shown
 from dpviz.private.load.source import BuiltIn, Database, File, Folder, Frame, source_of
-from dpviz.private.load.tables.archive import (
-    opened_gzip,
-    opened_zip,
-    unpack_shapefile,
-    zipped_text,
-)
+from dpviz.private.load.tables.archive import opened_gzip, opened_zip, zipped_text
 from dpviz.private.load.tables.base import Table
 from dpviz.private.load.tables.confined import ConfinedTable, listed_tables
-from dpviz.private.load.tables.delimited import DelimitedText, TextLines
-from dpviz.private.load.tables.formats import format_of, formats, looks_like
-from dpviz.private.load.tables.jsonlines import JsonLines
+from dpviz.private.load.tables.delimited import TextLines
+from dpviz.private.load.tables.formats import FORMATS, looks_like, title_of
 from dpviz.private.load.tables.memory import MemoryTable
 
 _ARCHIVES = {".zip": "zip", ".gz": "gzip"}
@@ -62,30 +54,28 @@ def open_table(given: Any, table: str | None = None, *, header: bool = True) -> 
             raise DataError(f"{built_in.name} is built in, and holds points: give a file")
 
 
-def _of_file(path: Path, table: str | None, header: bool) -> Table:
-    kind = _kind_of_file(path, header)
-    known = formats().get(kind)
-    if table is not None and not (known and known.tables):
+def _of_file(path: Path, layer: str | None, header: bool) -> Table:
+    title, inner, opened = _title_of_file(path, header), path, None
+    if title == "gzip":
+        inner, opened = Path(path.stem), partial(opened_gzip, path)
+    elif title == "zip":
+        member = zipped_text(path)
+        title = "Shapefile"
+        if member is not None:
+            inner, opened = Path(member), partial(opened_zip, path, member)
+    if opened is not None:
+        title = title_of(inner) or "text"
+    known = FORMATS[title]
+    if layer is not None and known.tables is None:
         raise DataError(
-            f"table {shown(table)}: {path.name} is one table; only a database, a GeoPackage and a "
+            f"table {shown(layer)}: {path.name} is one table; only a database, a GeoPackage and a "
             "workbook hold several"
         )
-    if known is not None and known.needs:
-        return ConfinedTable(path, kind, layer=table)
-    text = DelimitedText if header else TextLines
-    if kind == "zip":
-        if zipped_text(path) is not None:
-            return text(path, opened=partial(opened_zip, path))
-        return _zipped_shapefile(path)
-    if kind == "gzip":
-        if Path(path.stem).suffix.lower() in (".json", ".geojson"):
-            raise DataError(f"{path.name} is compressed GeoJSON: unpack it first")
-        inside = format_of(Path(path.stem))
-        opened = JsonLines if inside and inside.lines else text
-        return opened(path, opened=partial(opened_gzip, path))
-    if known is None or kind == "text":
-        return text(path)
-    return known.opened(path, path.name, table)
+    if known.text is None and opened is not None:
+        raise DataError(f"{path.name} is a compressed {title}: unpack it first")
+    if known.text is None:
+        return ConfinedTable(path, title, layer)
+    return (TextLines if title == "text" and not header else known.text)(path, opened)
 
 
 def tables_in(path: Path) -> tuple[str, ...]:
@@ -97,11 +87,11 @@ def tables_in(path: Path) -> tuple[str, ...]:
     Raises:
         DataError: the file cannot be read.
     """
-    known = format_of(path)
-    return () if known is None or known.tables is None else listed_tables(path, known.title)
+    title = title_of(path)
+    return () if title is None or FORMATS[title].tables is None else listed_tables(path, title)
 
 
-def _kind_of_file(path: Path, header: bool) -> str:
+def _title_of_file(path: Path, header: bool) -> str:
     """Return the format of a file; its first bytes must agree with its name.
 
     Where the first line is a record, it decides nothing.
@@ -117,18 +107,21 @@ def _kind_of_file(path: Path, header: bool) -> str:
         if isinstance(error, DataError):
             raise
         raise DataError(f"{path.name!r} cannot be opened: check its name and permissions") from None
-    looks, known = looks_like(head), format_of(path)
-    archive = _ARCHIVES.get(path.suffix.lower())
-    if not header and not known and not archive:
+    looks, named = looks_like(head), title_of(path) or _ARCHIVES.get(path.suffix.lower())
+    if not header and not named:
         raise DataError(
             f"{path.name} does not say by its name what it is: end it in .txt if it has a sequence "
             "per line, in .csv, .parquet or the like if it is a table"
         )
-    promised = known.title if known else archive or looks
+    promised = named or looks
     if promised == "GeoJSON" and looks == "text" and head.lstrip(BLANK)[:1] == b"[":
         looks = promised  # an array of objects
-    of_record = (known and known.lines) or (promised == "text" and not header)
-    if of_record or (looks, promised) == ("zip", "workbook"):
+    record_first = promised in FORMATS and FORMATS[promised].lines
+    if (
+        record_first
+        or (promised == "text" and not header)
+        or (looks, promised) == ("zip", "workbook")
+    ):
         looks = promised
     if looks != promised:
         if not head.strip(BLANK):
@@ -143,16 +136,3 @@ def _kind_of_file(path: Path, header: bool) -> str:
 def _called(kind: str) -> str:
     names = {"text": "delimited text", "zip": "a zip archive", "workbook": "a workbook"}
     return names.get(kind, kind)
-
-
-def _zipped_shapefile(path: Path) -> Table:
-    folder = tempfile.TemporaryDirectory(prefix="dpviz-")
-    try:
-        shape, most = unpack_shapefile(path, Path(folder.name)), path.stat().st_size
-        most *= limits.GROWTH.most
-        table = ConfinedTable(shape, "Shapefile", path.name, most=most)
-    except BaseException:
-        folder.cleanup()
-        raise
-    weakref.finalize(table, folder.cleanup)
-    return table

@@ -6,7 +6,6 @@ A column of bytes that no schema declares as geometry is WKB where it is named a
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +15,11 @@ from dpviz.private.load.tables.base import (
     BLOCK_ROWS,
     Block,
     Table,
-    no_rows,
     parsing,
     refuse_other_types,
     refuse_release,
 )
-from dpviz.private.load.tables.formats import Format
-from dpviz.private.load.tables.geometry import declared_geometries, typed_columns
-from dpviz.private.load.values import typed
+from dpviz.private.load.tables.geometry import declared_geometries, typed_blocks, typed_columns
 
 
 class ParquetTable(Table):
@@ -63,18 +59,11 @@ class ParquetTable(Table):
         with parsing(self.name, "Parquet"):
             refuse_bombs(self._file.metadata, wanted, self._size, self.name)
             rows = self._file.iter_batches(BLOCK_ROWS, columns=wanted)
-            for batch in chain([no_rows(self._file.schema_arrow)], rows):
-                columns = typed({name: batch[name] for name in names}, numeric)
-                places = place.points(batch[place.name]) if place else None
-                yield Block(batch.num_rows, columns, places)
-
-
-_WIDTHS = {"BOOLEAN": 1, "INT32": 4, "FLOAT": 4, "INT96": 12}
-"""Bytes of a decoded value; others take 8, and texts what the file holds of them beside that."""
+            yield from typed_blocks(self._file.schema_arrow, rows, names, numeric, place)
 
 
 def refuse_bombs(metadata: Any, names: Sequence[str], size: int, name: str) -> None:
-    """Raise where columns of a Parquet file decode to too much: by rows × width, not by pages.
+    """Raise where columns of a Parquet file decode to too much, by the file's own account.
 
     Args:
         metadata: of the file.
@@ -86,26 +75,13 @@ def refuse_bombs(metadata: Any, names: Sequence[str], size: int, name: str) -> N
         DataError: naming the limit.
     """
     decoded = 0
-    for group in range(metadata.num_row_groups):
-        for k in range(metadata.num_columns):
-            chunk = metadata.row_group(group).column(k)
+    for group in map(metadata.row_group, range(metadata.num_row_groups)):
+        for chunk in map(group.column, range(metadata.num_columns)):
             if chunk.path_in_schema.split(".")[0] in names:
-                values = max(chunk.num_values, metadata.row_group(group).num_rows)
-                width = _WIDTHS.get(chunk.physical_type, 8)
+                # A value takes eight bytes, though its page may hold a run of one, and an item of a
+                # list 24; a text takes what the file holds of it beside.
+                width = 24 if "." in chunk.path_in_schema else 8
+                decoded += width * max(chunk.num_values, group.num_rows)
                 if chunk.physical_type.endswith("BYTE_ARRAY"):
-                    width += -(-chunk.total_uncompressed_size // max(values, 1))
-                if "." in chunk.path_in_schema:  # lists, which become objects
-                    width += 16
-                decoded += values * width
+                    decoded += chunk.total_uncompressed_size
     limits.decoded(decoded, size, name)
-
-
-FORMATS = (
-    Format(
-        title="Parquet",
-        endings=(".parquet", ".geoparquet", ".pq"),
-        opened=lambda path, name, layer: ParquetTable(path),
-        needs=("pyarrow.parquet", "shapely"),
-        geometry=True,
-    ),
-)

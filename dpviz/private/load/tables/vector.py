@@ -7,12 +7,11 @@ of it, such as 0 for a word in a column of numbers: of that row alone.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
 from pathlib import Path
 
 from dpviz.errors import DataError
 from dpviz.files import limits
-from dpviz.files.foreign import readable, refuse_computing
+from dpviz.files.foreign import readable, refuse_computing, shapefiles
 from dpviz.lazy import pa, pyogrio
 from dpviz.private.load.columns import shown
 from dpviz.private.load.tables.base import (
@@ -21,15 +20,12 @@ from dpviz.private.load.tables.base import (
     Column,
     Kind,
     Table,
-    no_rows,
     parsing,
-    point_coordinates,
     refuse_other_types,
 )
-from dpviz.private.load.tables.formats import Format
-from dpviz.private.load.values import numbers, typed
+from dpviz.private.load.tables.geometry import Geometry, typed_blocks
+from dpviz.private.load.values import numbers
 
-_NEEDS = ("pyarrow", "pyogrio.raw", "shapely")
 _DRIVERS = {"GeoPackage": "GPKG", "Shapefile": "ESRI Shapefile"}
 """GDAL's names; its driver of plain SQLite would take the types of columns from their first row."""
 _ANY_SHAPE = "Unknown"
@@ -43,18 +39,18 @@ class VectorLayer(Table):
 
     Args:
         path: of the file.
-        driver: what the format is called.
-        name: in messages.
+        driver: title of the format; a Shapefile may be in a zip.
         layer: of several.
     """
 
-    def __init__(self, path: Path, driver: str, name: str, layer: str | None = None) -> None:
-        self.name, self._driver = name, driver
-        if driver == "GeoPackage":
-            refuse_computing(path, name)
-        self._file = readable(path)
-        with parsing(name, driver):
-            self._layer = _point_layer(_layers(path), name, layer)
+    def __init__(self, path: Path, driver: str, layer: str | None = None) -> None:
+        self.name, self._driver = path.name, driver
+        with parsing(self.name, driver):
+            self._file = _for_gdal(path, driver)
+            layers = _layers(self._file)
+            if driver == "Shapefile" and len(layers) > 1:
+                raise DataError(f"{self.name} holds {len(layers)} Shapefiles: zip exactly one")
+            self._layer = _point_layer(layers, self.name, layer)
             info = pyogrio.read_info(self._file, layer=self._layer, force_feature_count=True)
             if info["driver"] != _DRIVERS[driver]:
                 raise ValueError(info["driver"])
@@ -66,7 +62,7 @@ class VectorLayer(Table):
                 *(Column(field, kind) for field, kind in self._kinds.items()),
                 Column("geometry", "geometry"),
             ]
-        limits.ROWS.check(info["features"], name)
+        limits.ROWS.check(info["features"], self.name)
 
     def _blocks(
         self, names: Sequence[str], numeric: Sequence[str], geometry: bool
@@ -87,16 +83,25 @@ class VectorLayer(Table):
                 use_pyarrow=True,
             ) as (meta, reader),
         ):
-            place = meta["geometry_name"] or "wkb_geometry"
-            for batch in chain([no_rows(reader.schema)], reader):
-                columns = typed({name: batch[name] for name in names}, numeric)
-                places = point_coordinates(batch[place]) if geometry else None
-                yield Block(batch.num_rows, columns, places)
+            place = Geometry(meta["geometry_name"] or "wkb_geometry", None) if geometry else None
+            yield from typed_blocks(reader.schema, reader, names, numeric, place)
 
 
-def _layers(path: Path) -> dict[str, str]:
+def _for_gdal(path: Path, driver: str) -> Path | bytes:
+    if driver == "GeoPackage":
+        refuse_computing(path, path.name)
+    elif path.suffix.lower() == ".zip":
+        return shapefiles(path)
+    elif not any(path.with_suffix(ending).exists() for ending in (".shx", ".SHX")):
+        raise DataError(
+            f"{path.name} is one of a Shapefile's files: zip its .shp, .shx, .dbf and .prj"
+        )
+    return readable(path)
+
+
+def _layers(file: Path | bytes) -> dict[str, str]:
     """Declared type of the geometry of each layer that has one, such as Point or Polygon."""
-    layers = pyogrio.list_layers(readable(path)).tolist()
+    layers = pyogrio.list_layers(file).tolist()
     return {layer: kind.split()[0] for layer, kind in layers if kind is not None}
 
 
@@ -140,25 +145,7 @@ def _kind(dtype: str) -> Kind:
     return "text" if dtype == "object" else "other"
 
 
-def _shapefile(path: Path, name: str, layer: str | None) -> VectorLayer:
-    if not any(path.with_suffix(ending).exists() for ending in (".shx", ".SHX")):
-        raise DataError(f"{name} is one of a Shapefile's files: zip its .shp, .shx, .dbf and .prj")
-    return VectorLayer(path, "Shapefile", name, layer)
-
-
-def _geopackage_tables(path: Path) -> list[str]:
+def geopackage_layers(path: Path) -> list[str]:
+    """Names of the layers of a GeoPackage that may hold points."""
     refuse_computing(path, path.name)
-    return _of_points(_layers(path))
-
-
-FORMATS = (
-    Format(
-        title="GeoPackage",
-        endings=(".gpkg",),
-        opened=lambda path, name, layer: VectorLayer(path, "GeoPackage", name, layer),
-        needs=_NEEDS,
-        geometry=True,
-        tables=_geopackage_tables,
-    ),
-    Format(title="Shapefile", endings=(".shp",), opened=_shapefile, needs=_NEEDS, geometry=True),
-)
+    return _of_points(_layers(readable(path)))

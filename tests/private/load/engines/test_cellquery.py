@@ -5,7 +5,7 @@ import sqlglot
 from sqlglot import exp
 
 from dpviz import Domain
-from dpviz.errors import DataError, DpvizError, ParameterError
+from dpviz.errors import DataError, ParameterError
 from dpviz.private.load.cellquery import CellQuery
 from dpviz.private.load.dialects import DIALECTS, checked_dialect, parts_of, table
 
@@ -66,20 +66,6 @@ def test_every_part_of_a_table_name_is_quoted(name, names):
 def test_names_that_are_no_table(name):
     with pytest.raises(DataError, match=r"give table, schema\.table"):
         table(name)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ((("a", "b", "c"), 16), "3 columns for 2 dimensions"),
-        ((("a", "b"), 0), "bits=0: give 1 to 26"),
-        ((("a", "b"), 27), "bits=27: give 1 to 26"),
-        ((("a", "b"), 16, "who", 0), "at most 0 records per unit"),
-    ],
-)
-def test_bad_requests(arguments, message):
-    with pytest.raises(DpvizError, match=message):
-        CellQuery(BOX, *arguments)
 
 
 def test_dialects_by_name():

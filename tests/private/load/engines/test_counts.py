@@ -127,41 +127,21 @@ def test_results_of_several_queries_in_a_folder_are_not_bounded_together(tmp_pat
         ([1, 2], [1, None], "column n has missing values"),
         ([1.5], [1], "column cell does not hold whole numbers"),
         ([1], [Decimal("0.5")], "column n does not hold whole numbers"),
-        (["x"], [1], "column cell does not hold whole numbers"),
+        (["secret"], [1], "column cell does not hold whole numbers"),
         ([1, 2], [2**62, 2**62], r"the counts add up to over 2\^53"),
     ],
 )
 def test_rows_that_no_query_gives(tmp_path, cell, n, message):
     pq.write_table(pa.table({"cell": cell, "n": n}), tmp_path / "rows.parquet")
-    with pytest.raises(DataError, match=message):
+    with pytest.raises(DataError, match=message) as caught:
         dpviz.load(tmp_path / "rows.parquet", BOX)
-
-
-def test_a_csv_of_rows_is_checked_too(tmp_path):
-    (tmp_path / "rows.csv").write_text("cell,n\n1,2\n1,3\n7,0\n")
-    index = dpviz.load(tmp_path / "rows.csv", BOX)._index
-    assert index.weights.tolist() == [5]
-    (tmp_path / "rows.csv").write_text("cell,n\n1,2\nsecret,3\n")
-    with pytest.raises(DataError, match="column cell does not hold whole") as caught:
-        dpviz.load(tmp_path / "rows.csv", BOX)
     assert "secret" not in str(caught.value)
 
 
-def test_days_are_merged_as_if_they_were_one_table(tmp_path, days):
+def test_days_are_merged_as_if_they_were_one_table(days):
     together = dpviz.load(days, BOX)
     assert digest(together._index) == digest(CASE.expected())
     assert (together.name, together.bits, together.max_per_unit) == ("one", 16, 1)
-    merged = tmp_path / "all.SENSITIVE.parquet"
-    dpviz.save_counts(dpviz.load(days[0], BOX, bits=16), merged)
-    for day in days[1:]:
-        dpviz.save_counts(dpviz.load([merged, day]), merged)
-    again = dpviz.load(merged)
-    assert digest(again._index) == digest(CASE.expected())
-    assert (again.name, again.unit, again.bits, again.public) == ("one", "one record", 16, False)
-    assert again.domain.bounds == BOX.bounds
-    release = dpviz.build(again, "privtree", 1.0)
-    assert release.header.source == "one"
-    assert "parts" not in json.dumps(release.header.to_dict())
 
 
 @settings(max_examples=30)
@@ -262,6 +242,7 @@ def test_what_is_said_must_be_what_the_file_states(stored, options, message):
     [
         "{",
         "[]",
+        "[" * 100_000,
         {"version": 2},
         {"bits": 60},
         {"bits": 0},
@@ -328,7 +309,9 @@ def test_the_command_keeps_and_appends(tmp_path, days):
     assert path.read_bytes() == before
     code, out, _ = run("build", path, "-o", output, "--json")
     assert code == 0
-    assert dpviz.read(output).header.source == "trips"
+    header = dpviz.read(output).header
+    assert header.source == "trips"
+    assert "parts" not in json.dumps(header.to_dict())
 
 
 def test_the_printed_query_s_result_builds_a_release(tmp_path):
@@ -350,19 +333,3 @@ def test_the_printed_query_s_result_builds_a_release(tmp_path):
         "build", tmp_path / "rows.csv", "-o", tmp_path / "q.parquet", *wrong
     )
     assert "dialect 'x' is not known" in fails("sql", "--table", "t", "--dialect", "x", bounds())
-
-
-def test_a_table_on_the_command_line(duckdb_file, tmp_path):
-    url, output = f"duckdb:///{duckdb_file}", tmp_path / "r.parquet"
-    words = ["build", url, bounds(), "--bits", 12, "-o"]
-    code, out, err = run(*words, output, "--table", "main.plane0", "--unit", "who")
-    assert code == 0
-    header = dpviz.read(output).header
-    assert (header.source, header.unit) == ("plane0", "one who with at most 1 record")
-    assert "duckdb:" not in json.dumps(header.to_dict()) + out + err
-    output = tmp_path / "s.parquet"
-    assert "name one with table" in fails(*words, output)
-    secret = "postgresql://u:hunter2@127.0.0.1:1/d"
-    shown = fails("build", secret, "-o", output, bounds(), "--table", "t")
-    assert "no connection" in shown
-    assert "hunter2" not in shown

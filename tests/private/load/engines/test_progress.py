@@ -1,8 +1,5 @@
 """A running query tells how far it is, and is cancelled in its engine."""
 
-import signal
-import subprocess
-import sys
 import time
 
 import duckdb
@@ -126,36 +123,3 @@ def test_progress_reaches_its_end_and_never_turns_back(source):
     )
     assert fractions == sorted(fractions)
     assert fractions[-1] == 1.0
-
-
-def test_control_c_ends_the_query_and_says_so(tmp_path):
-    words = [
-        endless_views(tmp_path / "slow.duckdb"),
-        "--table",
-        "slow",
-        "--bounds=0,0,1,1",
-        "--bits=4",
-        "-o",
-        tmp_path / "r.parquet",
-    ]
-    code = (
-        "import sys; sys.argv[0] = 'dpviz'; from dpviz.cli import program;"
-        "from dpviz.private.load import dialects;"
-        "from dpviz.private.load.engines.duck import Duck;"
-        "Duck.relation = lambda self, name: dialects.table(name); program()"
-    )
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, "build", *map(str, words)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    shown = b""
-    while b"counting in DuckDB" not in shown:  # the progress line, after a second of work
-        shown += process.stderr.read(1)
-        assert process.poll() is None or b"counting" in shown, shown
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=PATIENCE)
-    assert (process.returncode, out) == (130, b"")
-    assert err.splitlines()[-1] == b"cancelled"
-    assert b"Traceback" not in err
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["slow.duckdb"]

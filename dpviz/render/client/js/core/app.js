@@ -5,7 +5,6 @@
  * something else to look at. The *overlay* (highlighted cells, a shape set from outside) is small and
  * changes at every answer; it has its own mount so that the scene need not travel again.
  */
-import {Clock} from './clock.js';
 import {Controls, hintOf} from '../input/controls.js';
 import {h, isDark} from './dom.js';
 import {Film} from './film.js';
@@ -35,10 +34,9 @@ const PLAIN_THEME = { // until a scene brings the project's own
 };
 
 export class MapApp {
-  /** Draws flat until `take` brings deck.gl; a `shy` map hears no keys but its own. */
-  constructor(parent, shy = false) {
+  /** Draws flat until `take` brings deck.gl. */
+  constructor(parent) {
     this.gl = flat;
-    this.shy = shy;
     this.root = h('div', {class: 'map', tabindex: 0, role: 'application', 'aria-roledescription': 'map', 'data-testid': 'dpviz-map'});
     this.canvasHost = h('div', {class: 'canvas'});
     this.root.append(this.canvasHost);
@@ -48,7 +46,7 @@ export class MapApp {
     parent.append(this.frame);
     Object.assign(this, {
       bound: new Map(), player: null, scene: [], overlay: [], columns: {}, sceneColumns: {}, tooltips: {}, tools: [], mode: 'single',
-      shape: null, draft: null, tool: null, split: 0.5, emit: () => {}, trigger: () => {}, whenSeen: null,
+      shape: null, draft: null, tool: null, split: 0.5, emit: () => {}, trigger: () => {},
       view: {raw: false, palette: 'tide', depth: 255, tiles: false}, picks: false, counter: 0,
     });
     this.sight = new Sight(this);
@@ -63,7 +61,6 @@ export class MapApp {
     this.controls = new Controls(this);
     this.tooltip = new Tooltip(this);
     this.tiles = new Tiles(this);
-    this.clock = new Clock(this);
     this.paper = new Paper(this);
     this.present = new Present(this);
     this.root.append(this.status, this.corner);
@@ -115,11 +112,9 @@ export class MapApp {
   destroy() {
     this.gone = true;
     this.pointer.destroy();
-    this.keyboard.destroy();
     this.present.destroy();
     this.paper.destroy();
     this.sight.tell.cancel();
-    this.clock.play(false);
     this.player?.play(false);
     this.resize.disconnect();
     this.deck.finalize();
@@ -169,14 +164,6 @@ export class MapApp {
 
   // --- from the host: JSON, and columns as wire.js has them
 
-  /** Layers of the scene that is shown, with more that are not seen yet: they are on the card before. */
-  addLayers(spec, columns) {
-    this.sceneColumns = columns;
-    this.sceneSpec = spec;
-    this.scene = this.converted(spec, columns);
-    this.render();
-  }
-
   showScene(spec, columns) {
     this.sceneColumns = columns;
     this.sceneSpec = spec;
@@ -199,8 +186,7 @@ export class MapApp {
     this.controls.update(spec);
     this.names = spec.labels ?? [];
     this.labels.update(this.mode, this.names);
-    this.clock.update(spec.clock ?? null);
-    if (spec.film !== undefined) this.film.update(spec.film);
+    this.film.update(spec.film ?? null, spec.clock ?? null);
     this.tiles.update(spec.tiles ?? null);
     this.legendSpec = spec.legend;
     this.counter += 1;
@@ -212,7 +198,6 @@ export class MapApp {
   showOverlay(spec, columns) {
     this.overlayColumns = columns;
     this.overlaySpec = spec;
-    this.note = spec.note ?? ''; // beside the drawn shape, for instance its answer
     this.overlay = this.converted(spec, this.overlayColumns);
     this.overlayTooltips = spec.tooltips ?? {};
     this.tooltips = {...this.sceneTooltips, ...this.overlayTooltips};
@@ -375,7 +360,6 @@ export class MapApp {
   moveHandles() {
     const viewports = this.camera ? this.sight.viewports : [];
     this.labels.moveHandles(this.tool ? null : this.shape, viewports);
-    this.labels.moveNote(this.shape, viewports[0]);
   }
 
   /** Marks the element once everything asked for is on the screen; tests and timings wait for it. */
@@ -394,8 +378,6 @@ export class MapApp {
     this.flat = null;
     this.paper.drawn();
     this.root.dataset.rendered = this.counter;
-    this.whenSeen?.();
-    this.whenSeen = null;
   }
 
   savePicture() {

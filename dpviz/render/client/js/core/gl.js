@@ -9,8 +9,7 @@ function makePlaceLayer({Layer}) {
   };
 }
 
-const LAYERS = ['ArcLayer', 'BitmapLayer', 'ColumnLayer', 'GeoJsonLayer', 'IconLayer', 'LineLayer', 'PathLayer',
-  'PolygonLayer', 'ScatterplotLayer', 'SolidPolygonLayer', 'TextLayer', 'TripsLayer'];
+const LAYERS = ['PathLayer', 'ScatterplotLayer', 'SolidPolygonLayer', 'TripsLayer']; // that Python names
 let gl;
 let able;
 

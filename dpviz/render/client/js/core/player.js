@@ -2,15 +2,14 @@
 import {h} from './dom.js';
 
 const PACES = [1, 2, 4, 0.5];
-const PAUSE = 1000; // ms that a step is seen at speed 1
 
 export class Player {
   /**
-   * `names` of the steps; `show(at)` shows one; `ends` stand beside the slider; `what` a step is.
+   * `names` of the steps; `show(at)` shows one; `ends` stand beside the slider; `what` a step is; `pause`, ms of one at speed 1.
    * The element that is shown goes where its host puts it.
    */
-  constructor(names, show, {at = 0, ends = [names[0], names.at(-1)], what = 'Step', test = 'dpviz-film'} = {}) {
-    Object.assign(this, {names, show, at, playing: false});
+  constructor(names, show, {at = 0, ends = [names[0], names.at(-1)], what = 'Step', pause = 1000, test = 'dpviz-film'} = {}) {
+    Object.assign(this, {names, show, at, pause, playing: false});
     const button = (text, name, onclick, testId) => h('button', {type: 'button', 'aria-label': name, title: name, 'data-testid': testId, onclick}, text);
     this.back = button('‹', `${what} before (,)`, () => this.step(-1), `${test}-back`);
     this.toggle = button('', '', () => this.play(!this.playing), `${test}-play`);
@@ -30,7 +29,7 @@ export class Player {
   setSpeed(speed) {
     this.speed = speed;
     this.pace.textContent = `${speed === 0.5 ? '½' : speed}×`;
-    this.pace.setAttribute('aria-label', `Speed: ${speed} steps a second`);
+    this.pace.setAttribute('aria-label', `Speed: ${speed} times`);
     this.pace.title = this.pace.getAttribute('aria-label');
   }
 
@@ -61,9 +60,9 @@ export class Player {
     clearTimeout(this.timer);
     const next = () => {
       this.go((this.at + 1) % this.names.length);
-      this.timer = setTimeout(next, PAUSE / this.speed);
+      this.timer = setTimeout(next, this.pause / this.speed);
     };
-    if (on) this.timer = setTimeout(next, PAUSE / this.speed);
+    if (on) this.timer = setTimeout(next, this.pause / this.speed);
     return true;
   }
 }

@@ -33,73 +33,46 @@ function trace(pen, points) {
   points.forEach(([x, y], k) => k ? pen.lineTo(x, y) : pen.moveTo(x, y));
 }
 
-function paintPaths(pen, viewport, props) {
-  const [colour, width, pixels] = [reader(props, 'getColor', [0, 0, 0]), reader(props, 'getWidth', 1), pixelsOf(viewport, props, 'width')];
-  pen.lineJoin = props.jointRounded ? 'round' : 'miter';
-  pen.lineCap = props.capRounded ? 'round' : 'butt';
-  let style = null; // neighbours of one look are one stroke
-  eachLine(props, 'getPath', viewport, (i, vertex, points) => {
-    const [stroke, wide] = [css(colour(i, vertex), visible(props.opacity)), pixels(width(i, vertex))];
-    if (style !== `${stroke} ${wide}`) {
-      if (style) pen.stroke();
-      style = `${stroke} ${wide}`;
+/** Paints lines or rings in runs of one look: between triangles that are filled one by one, seams would show. */
+function paintRuns(pen, viewport, props, name, lookOf, paint) {
+  let look = null;
+  eachLine(props, name, viewport, (i, vertex, points) => {
+    const next = lookOf(i, vertex);
+    if (look !== next) {
+      if (look) paint(...look.split(' '));
+      look = next;
       pen.beginPath();
-      Object.assign(pen, {strokeStyle: stroke, lineWidth: wide});
     }
     trace(pen, points);
   });
-  if (style) pen.stroke();
+  if (look) paint(...look.split(' '));
 }
 
-/** Neighbours of one look are one path: filled one by one, triangles would show the seams between them. */
-function paintPolygons(pen, viewport, props) {
-  if (props.filled === false) return;
-  const colour = reader(props, 'getFillColor', [0, 0, 0]);
-  let style = null;
-  eachLine(props, 'getPolygon', viewport, (i, vertex, points) => {
-    const fill = css(colour(i, vertex), visible(props.opacity));
-    if (style !== fill) {
-      if (style) pen.fill();
-      style = pen.fillStyle = fill;
-      pen.beginPath();
-    }
-    trace(pen, points);
+function paintPaths(pen, viewport, props) {
+  const [colour, width, pixels] = [reader(props, 'getColor', [0, 0, 0]), reader(props, 'getWidth', 1), pixelsOf(viewport, props, 'width')];
+  Object.assign(pen, {lineJoin: props.jointRounded ? 'round' : 'miter', lineCap: props.capRounded ? 'round' : 'butt'});
+  paintRuns(pen, viewport, props, 'getPath', (i, vertex) => `${css(colour(i, vertex), visible(props.opacity))} ${pixels(width(i, vertex))}`, (strokeStyle, lineWidth) => {
+    Object.assign(pen, {strokeStyle, lineWidth});
+    pen.stroke();
   });
-  if (style) pen.fill();
+}
+
+function paintPolygons(pen, viewport, props) {
+  const colour = reader(props, 'getFillColor', [0, 0, 0]);
+  paintRuns(pen, viewport, props, 'getPolygon', (i, vertex) => css(colour(i, vertex), visible(props.opacity)), fillStyle => {
+    pen.fillStyle = fillStyle;
+    pen.fill();
+  });
 }
 
 function paintPoints(pen, viewport, props) {
-  const [place, radius, fill, edge] = [reader(props, 'getPosition'), reader(props, 'getRadius', 1), reader(props, 'getFillColor', [0, 0, 0]), reader(props, 'getLineColor', [0, 0, 0])];
-  const {stroked = false, filled = true} = props;
+  const [place, radius, fill] = [reader(props, 'getPosition'), reader(props, 'getRadius', 1), reader(props, 'getFillColor', [0, 0, 0])];
   const pixels = pixelsOf(viewport, props, 'radius');
   for (let i = 0; i < count(props); i++) {
-    const [x, y] = viewport.project(place(i));
     pen.beginPath();
-    pen.arc(x, y, pixels(radius(i)), 0, 7);
-    if (filled) {
-      pen.fillStyle = css(fill(i), visible(props.opacity));
-      pen.fill();
-    }
-    if (!stroked) continue;
-    pen.strokeStyle = css(edge(i), visible(props.opacity));
-    pen.lineWidth = Math.max(props.lineWidthMinPixels ?? 0, props.lineWidthUnits === 'pixels' ? props.getLineWidth ?? 1 : 0);
-    pen.stroke();
-  }
-}
-
-function paintArcs(pen, viewport, props) {
-  const [from, to, first, last] = ['getSourcePosition', 'getTargetPosition', 'getSourceColor', 'getTargetColor'].map(name => reader(props, name));
-  const [width, pixels] = [reader(props, 'getWidth', 1), pixelsOf(viewport, props, 'width')];
-  for (let i = 0; i < count(props); i++) {
-    const [a, b] = [viewport.project(from(i)), viewport.project(to(i))];
-    const blend = pen.createLinearGradient(...a, ...b);
-    blend.addColorStop(0, css(first(i), visible(props.opacity)));
-    blend.addColorStop(1, css(last(i), visible(props.opacity)));
-    pen.strokeStyle = blend;
-    pen.lineWidth = pixels(width(i));
-    pen.beginPath();
-    trace(pen, [a, b]);
-    pen.stroke();
+    pen.arc(...viewport.project(place(i)), pixels(radius(i)), 0, 7);
+    pen.fillStyle = css(fill(i), visible(props.opacity));
+    pen.fill();
   }
 }
 
@@ -151,8 +124,7 @@ function paintCells(pen, viewport, props, ratio) {
 }
 
 const BRUSHES = {
-  CellLayer: paintCells, PathLayer: paintPaths, LineLayer: paintArcs, ArcLayer: paintArcs, SolidPolygonLayer: paintPolygons,
-  PolygonLayer: paintPolygons, ScatterplotLayer: paintPoints,
+  CellLayer: paintCells, PathLayer: paintPaths, SolidPolygonLayer: paintPolygons, PolygonLayer: paintPolygons, ScatterplotLayer: paintPoints,
 };
 
 /** Paints one layer, if it is seen. */

@@ -18,10 +18,8 @@ class FlatLayer {
   }
 }
 
-const FLAT_NAMES = ['ArcLayer', 'BitmapLayer', 'CellLayer', 'LineLayer', 'PathLayer', 'PlaceLayer', 'PolygonLayer', 'ScatterplotLayer',
-  'SolidPolygonLayer', 'TileLayer', 'TripsLayer'];
+const FLAT_NAMES = ['BitmapLayer', 'CellLayer', 'PathLayer', 'PlaceLayer', 'PolygonLayer', 'ScatterplotLayer', 'SolidPolygonLayer', 'TileLayer', 'TripsLayer'];
 const FLAT_KINDS = Object.fromEntries(FLAT_NAMES.map(name => [name, class extends FlatLayer { static layerName = name; }]));
-class OtherLayer extends FlatLayer { static layerName = ''; }
 const FLAT_DEFAULTS = {TripsLayer: {currentTime: 0}, CellLayer: {raw: false, depth: 255}};
 
 class FlatView {
@@ -98,7 +96,7 @@ const readable = props => Object.fromEntries(Object.entries(props).map(([name, v
 
 const flatConverter = {
   convert: ({layers}) => ({layers: layers.map(({'@@type': kind, ...props}) =>
-    new (FLAT_KINDS[kind] ?? OtherLayer)({...FLAT_DEFAULTS[kind], ...readable(props)}))}),
+    new FLAT_KINDS[kind]({...FLAT_DEFAULTS[kind], ...readable(props)}))}),
 };
 
 /** In place of {deck, converter} of `gl.js`. */

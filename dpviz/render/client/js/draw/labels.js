@@ -1,6 +1,6 @@
 /** What lies over the canvas: names of the two sides, the divider between them, corner handles, the cross-hair. */
 import {h} from '../core/dom.js';
-import {corners, ringOf} from '../input/shapes.js';
+import {corners} from '../input/shapes.js';
 
 const CORNER_NAMES = ['south-west', 'south-east', 'north-east', 'north-west'];
 const SEEN = 6; // pixels from a handle's middle to where it ends
@@ -13,8 +13,7 @@ export class Labels {
     this.handles = h('div', {class: 'handles'});
     this.cross = h('div', {class: 'crosshair', hidden: true, 'data-testid': 'dpviz-crosshair'});
     this.advice = h('div', {class: 'advice', hidden: true, role: 'status', 'data-testid': 'dpviz-hint'});
-    this.note = h('div', {class: 'note', hidden: true, 'data-testid': 'dpviz-note'});
-    app.root.append(this.layer, this.handles, this.cross, this.note, this.advice);
+    app.root.append(this.layer, this.handles, this.cross, this.advice);
   }
 
   /** A word in the middle of the map, for two seconds. */
@@ -69,18 +68,6 @@ export class Labels {
   crosshair(at) {
     this.cross.hidden = !at;
     if (at) { this.cross.style.left = `${at[0]}px`; this.cross.style.top = `${at[1]}px`; }
-  }
-
-  /** What the host says of the shape, above its north-west corner. */
-  moveNote(shape, viewport) {
-    const ring = shape && viewport && this.app.note ? ringOf(shape) : null;
-    this.note.hidden = !ring;
-    if (!ring) return;
-    this.note.textContent = this.app.note;
-    const [x, y] = viewport.project([Math.min(...ring.map(p => p[0])), Math.max(...ring.map(p => p[1]))]);
-    const {width, height} = this.app.size();
-    this.note.hidden = x < -200 || x > width || y < 0 || y > height;
-    Object.assign(this.note.style, {left: `${Math.max(x, 4)}px`, top: `${Math.max(y, 26)}px`});
   }
 
   /** Where handles are seen, as [left, top, right, bottom]; none while one is dragged, or names would jump before it. */

@@ -39,7 +39,7 @@ export function drawnLayers(app) {
     } else if (layer.props.ground) changes.visible = !app.tiles.shown;
     return Object.keys(changes).length ? layer.clone(changes) : layer;
   };
-  const all = [...app.scene, ...app.overlay].map(dressed).map(layer => app.film.applied(app.clock.applied(layer)));
+  const all = [...app.scene, ...app.overlay].map(dressed).map(layer => app.film.applied(layer));
   return [
     ...app.tiles.layers(app.gl.deck, app.dark),
     ...all.filter(layer => layer.props.ground),

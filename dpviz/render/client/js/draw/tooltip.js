@@ -3,16 +3,15 @@ import {cellWords, groupBoxes} from './areas.js';
 import {h} from '../core/dom.js';
 import {short, withNoise} from '../answer/numbers.js';
 
-/** The rows' text. A row is {label, value: "table.column", sd?, unit?} or {label, text}; `interval` is 95 % in sd. */
+/** The rows' text. A row is {label, value: "table.column", sd?} or {label, text}; `interval` is 95 % in sd. */
 export function tooltipRows(rows, columns, index, interval) {
-  return rows.map(({label, value, sd, unit, text}) => {
+  return rows.map(({label, value, sd, text}) => {
     const at = name => columns[name]?.value[index];
     if (text !== undefined) return [label, text];
     const found = at(value);
     if (found === undefined) return null;
     if (Number.isNaN(found)) return [label, 'too few records'];
-    const shown = typeof found === 'string' ? found : sd ? withNoise(found, interval * at(sd)) : short(Number(found));
-    return [label, unit ? `${shown} ${unit}` : shown];
+    return [label, typeof found === 'string' ? found : sd ? withNoise(found, interval * at(sd)) : short(Number(found))];
   }).filter(Boolean);
 }
 

@@ -4,7 +4,6 @@ const WORLD_SIZE = 512;
 const EARTH_KM = 6371.0088;
 const RAD = Math.PI / 180;
 const ALL_LEVELS = 255;
-const BLOCK = 4096; // nodes, a few milliseconds
 
 const worldX = lon => WORLD_SIZE * (lon + 180) / 360;
 const worldY = lat => WORLD_SIZE * (Math.PI + Math.atanh(Math.sin(Math.min(Math.max(lat, -85.051129), 85.051129) * RAD))) / (2 * Math.PI);
@@ -24,36 +23,17 @@ export function links(children, roots) {
   return {first, level, parent};
 }
 
-/**
- * The columns of the cells of `tree` as wire.js has them, for a domain in degrees and the layer's `origin`:
- * a generator, so that they may be worked out in idle moments, a block of nodes at each.
- */
-export function* cellColumns(tree, domain, origin) {
+/** The columns of the cells of `tree` as wire.js has them, for a domain in degrees and the layer's `origin`. */
+export function cellColumns(tree, {lower: [west, south], upper: [east, north], side}, [ox, oy]) {
   const n = tree.count.length;
-  const own = {
-    bounds: new Float32Array(4 * n), count: tree.count, noise_sd: new Float32Array(n), km2: new Float32Array(n),
-    first: tree.level, last: new Uint8Array(n), group: new Int32Array(n), group_sd: new Float32Array(n), inside: new Int32Array(n),
-    kind: tree.kind, since: tree.since, until: tree.until,
-  };
-  for (let end = n; end > 0; end -= BLOCK) { // children before their parents, which count them
-    cellBlock(tree, domain, origin, own, Math.max(end - BLOCK, 0), end);
-    yield;
-  }
-  return Object.fromEntries(Object.entries(own).map(([name, value]) => [name, {length: n, size: name === 'bounds' ? 4 : 1, value}]));
-}
-
-/** Fills the rows from `start` to `end`. */
-function cellBlock(tree, {lower: [west, south], upper: [east, north], side}, [ox, oy], own, start, end) {
   const {lo, hi, variance, n_children: children, level, parent, back, merged_sd: merged} = tree;
-  const {bounds, noise_sd: noise, km2, last, group, group_sd: spread, inside} = own;
-  for (let i = end - 1; i >= start; i--) {
+  const [noise, km2, spread] = [0, 0, 0].map(() => new Float32Array(n));
+  const [bounds, last, group, inside] = [new Float32Array(4 * n), new Uint8Array(n), new Int32Array(n), new Int32Array(n)];
+  for (let i = n - 1; i >= 0; i--) { // children before their parents, which count them
     const left = lo[2 * i] / side, low = lo[2 * i + 1] / side, right = hi[2 * i] / side, high = hi[2 * i + 1] / side;
     const w = west * (1 - left) + east * left, e = west * (1 - right) + east * right;
     const s = south * (1 - low) + north * low, t = south * (1 - high) + north * high;
-    bounds[4 * i] = worldX(w) - ox;
-    bounds[4 * i + 1] = worldY(s) - oy;
-    bounds[4 * i + 2] = worldX(e) - ox;
-    bounds[4 * i + 3] = worldY(t) - oy;
+    bounds.set([worldX(w) - ox, worldY(s) - oy, worldX(e) - ox, worldY(t) - oy], 4 * i);
     km2[i] = EARTH_KM ** 2 * (e - w) * RAD * (Math.sin(t * RAD) - Math.sin(s * RAD));
     noise[i] = Math.sqrt(variance[i]);
     last[i] = children[i] ? level[i] : ALL_LEVELS;
@@ -62,4 +42,7 @@ function cellBlock(tree, {lower: [west, south], upper: [east, north], side}, [ox
     if (!children[i]) inside[i] = 1;
     if (parent[i] >= 0) inside[parent[i]] += inside[i];
   }
+  const {count, kind, since, until} = tree;
+  const own = {bounds, count, noise_sd: noise, km2, first: level, last, group, group_sd: spread, inside, kind, since, until};
+  return Object.fromEntries(Object.entries(own).map(([name, value]) => [name, {length: n, size: name === 'bounds' ? 4 : 1, value}]));
 }

@@ -2,19 +2,17 @@
 import {added, answerElement, answerTable, nodeRings, quotientWords, rangeCount, shareOf} from '../answer/answer.js';
 import {MapApp} from '../core/app.js';
 import {h} from '../core/dom.js';
-import {whenIdle} from '../core/idle.js';
 import {Player} from '../core/player.js';
 import {Regions} from '../answer/regions.js';
 import {cellColumns, links} from '../draw/tree.js';
 
 const OUTLINED = 2000; // more nodes would be a grey sheet
-const AHEAD = 1_200_000; // nodes on the card before anyone asks for them
 const MODES = {swipe: 'Swipe', side: 'Side by side', difference: 'Difference'};
 const MAYBE = ['settled', 'assumed', 'sum', 'sum_variance'];
 const TREE = ['lo', 'hi', 'n_children', 'count', 'variance', 'kind', 'since', 'until', 'back', 'merged_sd'];
 
 export class Viewer {
-  /** `places` has the elements {map, modes, hint, answer}; `style`, the map's own sheet as text; `shy`, see MapApp; `gl`, null to stay flat. */
+  /** `places` has the elements {map, modes, hint, answer}; `style`, the map's own sheet as text; `gl`, null to stay flat. */
   constructor(places, spec, columns, gl) {
     this.places = places;
     this.heard = () => {}; // whoever wants to know: ('shape' or 'camera', value)
@@ -29,15 +27,13 @@ export class Viewer {
       const {first, level, parent} = links(tree.n_children, roots);
       return {roots, noise, coherence, ...tree, first_child: first, level, parent};
     });
-    this.begun = []; // cells that are being worked out
-    this.ahead = 0;
     this.pushed = 0;
     this.shape = null;
     const count = spec.names.length;
     this.shown = {a: count > 2 && !spec.chooser ? Math.floor((count - 1) / 2) : 0, b: count === 2 && !spec.chooser ? 1 : null, mode: 'swipe', view: spec.view ?? null};
     const shadow = places.map.attachShadow({mode: 'open'});
     shadow.append(h('style', {}, places.style));
-    this.app = new MapApp(shadow, places.shy);
+    this.app = new MapApp(shadow);
     this.app.setHeight(spec.height);
     if (gl) this.app.take(gl);
     else this.app.stayFlat();
@@ -47,7 +43,6 @@ export class Viewer {
     };
     this.app.takeTheme();
     this.buttons();
-    this.app.whenSeen = () => whenIdle(() => this.prepare());
     this.show();
   }
 
@@ -86,40 +81,12 @@ export class Viewer {
     this.asked(this.shape);
   }
 
-  /** Whether the cells of one release are still to be worked out. */
-  missing(at) {
-    return this.trees[at] && !this.columns[`cells-${at}.bounds`];
-  }
-
-  /** The cells of one release, as far as they were not prepared before they are looked at. */
+  /** Works out the cells of one release when it is first looked at. */
   derive(at) {
-    while (this.missing(at)) this.deriveMore(at);
-  }
-
-  /** A few milliseconds of the same. */
-  deriveMore(at) {
     const id = `cells-${at}`;
+    if (!this.trees[at] || this.columns[`${id}.bounds`]) return;
     const {origin} = this.spec.layers.find(layer => layer.id === id);
-    const {done, value} = (this.begun[at] ??= cellColumns(this.trees[at], this.domain, origin)).next();
-    if (!done) return;
-    for (const [name, column] of Object.entries(value)) this.columns[`${id}.${name}`] = column;
-    this.begun[at] = null;
-  }
-
-  /** A little work on the map that is next from the one that is shown; false once all are on the card. */
-  prepare() {
-    if (this.app.gone) return false;
-    const {length} = this.trees;
-    const next = this.trees.map((_, i) => (this.shown.a + i) % length).find(at => this.missing(at));
-    if (next === undefined || this.ahead + this.trees[next].count.length > AHEAD) {
-      this.places.map.dataset.prepared = ''; // tests and timings wait for it
-      return false;
-    }
-    this.deriveMore(next);
-    if (this.missing(next)) return true;
-    this.ahead += this.trees[next].count.length;
-    this.app.addLayers(this.scene(), this.columns);
-    return true;
+    for (const [name, column] of Object.entries(cellColumns(this.trees[at], this.domain, origin))) this.columns[`${id}.${name}`] = column;
   }
 
   set(change) {

@@ -43,7 +43,7 @@ async function render({model, el}) {
     const carried = name => unpacked(bytes(model.get(name)));
     const [columns, gl] = await Promise.all([carried('_columns'), prepared(async () => loadedDeck(await carried('_deck')))]);
     if (gone) return;
-    const places = {...layout(host.attachShadow({mode: 'open'}), spec, model.get('_page_css')), style: model.get('_map_css'), shy: true};
+    const places = {...layout(host.attachShadow({mode: 'open'}), spec, model.get('_page_css')), style: model.get('_map_css')};
     viewer = new Viewer(places, spec, columnsOf(spec.columns, columns), gl);
     let drawing = false; // the visitor drew, so that what Python says is known
     const push = () => {

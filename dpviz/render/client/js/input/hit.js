@@ -50,12 +50,6 @@ function hitPaths(props, viewport, pixel, reach) {
   });
 }
 
-function hitArcs(props, viewport, pixel, reach) {
-  const [from, to] = ['getSourcePosition', 'getTargetPosition'].map(name => reader(props, name));
-  const [width, pixels] = [reader(props, 'getWidth', 1), pixelsOf(viewport, props, 'width')];
-  return nearestOf(props, reach, i => Math.max(apart(pixel, viewport.project(from(i)), viewport.project(to(i))) - pixels(width(i)) / 2, 0));
-}
-
 function hitPoints(props, viewport, pixel, reach) {
   const [place, radius] = [reader(props, 'getPosition'), reader(props, 'getRadius', 1)];
   const pixels = pixelsOf(viewport, props, 'radius');
@@ -89,10 +83,7 @@ function hitCells(props, viewport, pixel) {
   return index === undefined ? null : {index, pixels: 0};
 }
 
-const HITS = {
-  CellLayer: hitCells, PathLayer: hitPaths, LineLayer: hitArcs, ArcLayer: hitArcs, SolidPolygonLayer: hitPolygons, PolygonLayer: hitPolygons,
-  ScatterplotLayer: hitPoints,
-};
+const HITS = {CellLayer: hitCells, PathLayer: hitPaths, SolidPolygonLayer: hitPolygons, ScatterplotLayer: hitPoints};
 
 /**
  * The object {layer, index} of `layers` nearest to a pixel of a viewport, and at most `reach` pixels away; the uppermost

@@ -8,15 +8,12 @@
  *
  * Of a series , and . step back and on, and K plays or pauses.
  *
- * F presents. D, P and F also work while nothing else of the page takes letters, unless the page keeps
- * its letters for itself: they go to the map that was used last, else to the first in sight.
+ * F presents. Letters are the map's only while it has the focus (WCAG 2.1.4).
  */
 import {polygon, rect} from './shapes.js';
 
 const STEP = 12; // pixels for one press of an arrow
 const FAR = 60;
-const live = new Set();
-let recent = null;
 const FILM = {',': player => player.step(-1), '.': player => player.step(1), k: player => player.play(!player.playing)};
 const ARROWS = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1]};
 
@@ -26,14 +23,6 @@ export class Keyboard {
     this.cursor = null; // [x, y] in pixels of the map
     this.corners = [];
     app.root.addEventListener('keydown', event => this.press(event));
-    app.root.addEventListener('focusin', () => { recent = app; });
-    if (!app.shy && !live.size) document.addEventListener('keydown', fromPage);
-    if (!app.shy) live.add(app);
-  }
-
-  destroy() {
-    if (recent === this.app) recent = null;
-    if (live.delete(this.app) && !live.size) document.removeEventListener('keydown', fromPage);
   }
 
   press(event) {
@@ -136,22 +125,4 @@ export class Keyboard {
     this.app.finish(shape);
     return true;
   }
-}
-
-const LETTERS = {d: app => app.setTool('rect'), p: app => app.setTool('polygon'), f: app => app.present.toggle()};
-const TAKES = 'input, textarea, select, [contenteditable=""], [contenteditable=true], [role=combobox], [role=listbox], [role=slider], [role=dialog], [role=menu]';
-
-/** A letter pressed where nothing takes letters. */
-function fromPage(event) {
-  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
-  const act = LETTERS[event.key?.toLowerCase()]; // a browser that fills in a form gives no key
-  const path = event.composedPath();
-  if (!act || path.some(node => node.matches?.(TAKES)) || path.some(node => node.__dpviz)) return;
-  const inSight = app => {
-    const {top, bottom, width} = app.root.getBoundingClientRect();
-    return width > 0 && bottom > 0 && top < window.innerHeight;
-  };
-  const able = [...live].filter(app => app.root.isConnected && (event.key.toLowerCase() === 'f' || app.tools.length));
-  const app = (able.includes(recent) && recent) || able.find(inSight) || able[0];
-  if (app && act(app) !== false) event.preventDefault();
 }

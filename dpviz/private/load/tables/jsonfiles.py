@@ -1,0 +1,275 @@
+"""Text of JSON: lines of objects or features, GeoJSON, and arrays of objects.
+
+A record is an object or a feature, parsed by itself by the standard parser, which opens nothing
+else than the text that it is given. Numbers stay the text that they are written as.
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpviz.errors import DataError
+from dpviz.files import limits
+from dpviz.private.load.columns import MAX_LINE
+from dpviz.private.load.tables.base import (
+    BLOCK_ROWS,
+    Block,
+    Column,
+    Opened,
+    TextFile,
+    parsing,
+    refuse_release,
+)
+from dpviz.private.load.values import number_of, typed
+
+FEATURES = (".geojsonl", ".geojsons")
+"""Endings of files of which each line is a feature."""
+LON_LAT = "OGC:CRS84"
+"""The CRS of features that state none."""
+
+_FORMS: Any = {
+    "strict": False,  # a tab or a line break in a text, which JSON forbids, is one record's matter
+    "parse_int": str,
+    "parse_float": str,
+    "parse_constant": lambda _: None,  # NaN is missing: as an id, it would be one unit of many
+}
+_DECODER = json.JSONDecoder(**_FORMS)
+_SPACE = re.compile(r"[ \t\r\n]*")
+_BLANK = b" \t\n\r\v\f\x1e"
+"""Blanks around a line, and the record separator of GeoJSON text sequences (RFC 8142)."""
+
+
+class JsonFile(TextFile):
+    """Records that are objects. No columns are declared, so a record may lack any.
+
+    The columns of a feature are its properties, and of another object its own members. Those that
+    are listed are the names in the first record, for a form; they decide nothing else.
+
+    Attributes:
+        holds_features: whether the format says that every record is a feature.
+    """
+
+    declares = False
+    holds_features = False
+    crs: str | None = LON_LAT
+    _stated: Any = None
+
+    def records(self) -> Iterator[Any]:
+        """Each record in order, which is dropped unless it is an object."""
+        raise NotImplementedError
+
+    def _list_columns(self, first: Any) -> None:
+        names = islice(self._properties(first), limits.COLUMNS.most - 1)  # beside the geometry
+        self.columns = [Column(name.encode("utf-8", "replace").decode(), "text") for name in names]
+        if self.holds_features:
+            self.columns = [*self.columns, Column("geometry", "geometry")]
+
+    def _blocks(
+        self, names: Sequence[str], numeric: Sequence[str], geometry: bool
+    ) -> Iterator[Block]:
+        records = self.records()
+        while some := list(islice(records, BLOCK_ROWS)):
+            objects = [each for each in some if isinstance(each, dict)]
+            rows = [*map(self._properties, objects)]
+            columns = typed({name: [row.get(name) for row in rows] for name in names}, numeric)
+            places = feature_places(objects, self._stated) if geometry else None
+            yield Block(len(rows), columns, places, len(some) - len(objects))
+
+    def _properties(self, record: Any) -> dict[str, Any]:
+        """The properties of a feature; another object as it is."""
+        if self.holds_features or _is_feature(record):
+            record = record.get("properties") if isinstance(record, dict) else None
+        return record if isinstance(record, dict) else {}
+
+
+class JsonLines(JsonFile):
+    """One object or feature per line; a line that holds none is left out by itself."""
+
+    def __init__(self, path: Path, opened: Opened | None = None) -> None:
+        super().__init__(path, opened)
+        self.holds_features = not {*path.suffixes}.isdisjoint(FEATURES)
+        self._list_columns(next((row for row in self.records() if isinstance(row, dict)), {}))
+
+    def records(self) -> Iterator[Any]:
+        """The value of each line that is not blank; None for a line without one."""
+        with parsing(self.name, "JSON lines"), self._open() as file:
+            long = False
+            while line := file.readline(MAX_LINE):
+                if not line.endswith(b"\n") and len(line) == MAX_LINE:
+                    if not long:
+                        yield None
+                    long = True
+                elif long:
+                    long = False
+                elif line := line.strip(_BLANK):
+                    yield _value(line.removeprefix(codecs.BOM_UTF8))
+
+
+class JsonDocument(JsonFile):
+    """A FeatureCollection, a Feature or a geometry (RFC 7946; also the older `crs` member); or an
+    array of objects without geometry, as many services answer. A feature that states a CRS which is
+    not that of the document has no place.
+    """
+
+    def __init__(self, path: Path, opened: Opened | None = None) -> None:
+        super().__init__(path, opened)
+        with parsing(self.name, "GeoJSON"):
+            text = self._text()
+        limits.JSON_OBJECTS.check(text.count("{"), self.name)
+        limits.JSON_VALUES.check(text.count(",") + text.count(":"), self.name)
+        records = self.records()
+        first: Any = next(records, {})
+        for _ in records:  # the CRS may stand behind the features, and all must be sound
+            pass
+        self.crs = None
+        self.holds_features = self._members is not None
+        if self._members is not None:
+            refuse_release(self._members, self.name)
+            self._stated = self._members.get("crs")
+            self.crs = self._named_crs() if "crs" in self._members else LON_LAT
+        self._list_columns(first)
+
+    def records(self) -> Iterator[Any]:
+        """The features, or the items of an array, one at a time.
+
+        Raises:
+            DataError: the text is no JSON, or an object that is no GeoJSON.
+        """
+        self._members: dict[str, Any] | None = None
+        with parsing(self.name, "GeoJSON"):
+            scanner = _Scanner(self._text())
+            if scanner.passes("["):
+                yield from scanner.items("]")
+            else:
+                scanner.require("{")
+                yield from self._features(scanner)
+            scanner.require("")
+
+    def _named_crs(self) -> str | None:
+        """The CRS that the document names, as before RFC 7946; None where it is null."""
+        with suppress(TypeError, KeyError):
+            if self._stated is None or self._stated["type"] == "name":
+                return self._stated and str(self._stated["properties"]["name"])
+        raise DataError(
+            f"{self.name} states its CRS in a way that is not read, such as by a link: state its "
+            'name, "crs": {"type": "name", "properties": {"name": "EPSG:4326"}}'
+        )
+
+    def _features(self, scanner: _Scanner) -> Iterator[Any]:
+        members: dict[str, Any] = {}
+        lists_features = False
+        for name in scanner.items("}"):
+            scanner.require(":")
+            if name == "features" and scanner.passes("["):
+                lists_features = True
+                yield from scanner.items("]")
+            else:
+                members[name] = scanner.value()
+        self._members = members
+        kind = members.get("type")
+        if kind is None:
+            raise DataError(
+                f"{self.name} is no GeoJSON: give JSON records as an array of objects, or one per "
+                "line in a .jsonl file"
+            )
+        if kind != "FeatureCollection":
+            yield members if kind == "Feature" else {"geometry": members}
+        elif not lists_features:
+            raise ValueError("no features")
+
+    def _text(self) -> str:
+        """The text; a byte that is not UTF-8 is a surrogate in its record, and costs no other."""
+        with self._open() as file:
+            content = file.read()
+        encoding = json.detect_encoding(content)
+        utf8 = encoding.startswith("utf-8")
+        return content.decode(encoding, "surrogateescape" if utf8 else "surrogatepass")
+
+
+class _Scanner:
+    """A JSON text that is read value by value, so that no more than a record is decoded at once."""
+
+    def __init__(self, text: str) -> None:
+        self._text, self._at = text, 0
+
+    def passes(self, mark: str) -> bool:
+        """True if the next character is this one, which is passed then."""
+        self._skip_space()
+        if not self._text.startswith(mark, self._at):
+            return False
+        self._at += len(mark)
+        return True
+
+    def require(self, mark: str) -> None:
+        """Pass this character, or the end of the text if it is empty."""
+        if not self.passes(mark) or (not mark and self._at < len(self._text)):
+            raise ValueError(f"no {mark!r}")
+
+    def value(self) -> Any:
+        """The value that stands here."""
+        self._skip_space()
+        value, self._at = _DECODER.raw_decode(self._text, self._at)
+        return value
+
+    def items(self, end: str) -> Iterator[Any]:
+        """The items of an array, or the names of an object, whose beginning is passed."""
+        if self.passes(end):
+            return
+        while True:
+            yield self.value()
+            if self.passes(end):
+                return
+            self.require(",")
+
+    def _skip_space(self) -> None:
+        self._at = _SPACE.match(self._text, self._at).end()  # type: ignore[union-attr]
+
+
+def _value(line: bytes) -> Any:
+    try:
+        return json.loads(line, **_FORMS)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _is_feature(record: Any) -> bool:
+    return isinstance(record, dict) and record.get("type") == "Feature" and "geometry" in record
+
+
+def feature_places(features: Sequence[Any], stated: Any) -> NDArray[np.float64]:
+    """Coordinates (n, 2) of features; NaN for all that are no points, or state another CRS.
+
+    Args:
+        features: objects.
+        stated: the `crs` member of the document.
+    """
+    xy = [_place(each.get("geometry"), each, stated) for each in features]
+    return np.array(xy, dtype=np.float64).reshape(-1, 2)
+
+
+def _place(geometry: Any, feature: Any, stated: Any) -> tuple[float, float]:
+    """A point, or a multipoint of one; NaN for anything else."""
+    nowhere = (np.nan, np.nan)
+    if not isinstance(geometry, dict):
+        return nowhere
+    if any("crs" in each and (not stated or each["crs"] != stated) for each in (feature, geometry)):
+        return nowhere
+    at = geometry.get("coordinates")
+    if geometry.get("type") == "MultiPoint" and isinstance(at, list) and len(at) == 1:
+        at = at[0]
+    elif geometry.get("type") != "Point":
+        return nowhere
+    if not isinstance(at, list) or not 2 <= len(at) <= 4:
+        return nowhere
+    x, y = (number_of(each) if isinstance(each, str) else np.nan for each in at[:2])
+    return x, y

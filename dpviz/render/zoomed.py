@@ -1,0 +1,106 @@
+"""Boxes with values of their own, finer where the map is zoomed in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from dpviz.domain import Domain
+from dpviz.files.arrow import numbers, tuples
+from dpviz.render.cells import cell_layer, domain_bounds, home_zoom, tenths
+from dpviz.render.colors import PALETTES, Themed
+from dpviz.render.projection import areas, to_degrees, world, world_boxes
+from dpviz.render.scene import Mark, Row
+from dpviz.trees.lattice import Float, Int
+
+STEPS = (0.0, 1.5, 3.0, 4.5)
+"""Zooms above that of the whole domain at which the boxes become finer."""
+
+BOUND = {f"get{name.title()}": name for name in ("bounds", "density", "since", "until")}
+"""The column that each accessor of the layer reads."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ZoomedBoxes:
+    """Boxes, each drawn from a zoom to another.
+
+    Attributes:
+        km2: float64 (n,).
+        offsets, origin: where the boxes are on the map.
+        since, until: zooms at which a box is drawn.
+    """
+
+    km2: Float
+    offsets: Float
+    origin: list[float]
+    since: Float
+    until: Float
+
+    @classmethod
+    def of(
+        cls, domain: Domain, columns: Callable[[float], Sequence[NDArray[Any]]]
+    ) -> tuple[ZoomedBoxes, list[NDArray[Any]]]:
+        """Lattice boxes at each zoom, from lo, hi and further columns; those further columns."""
+        start = home_zoom(domain_bounds(domain))
+        pieces = []
+        for k, above in enumerate(STEPS):
+            made = columns(start + above)
+            until = start + STEPS[k + 1] if k + 1 < len(STEPS) else np.inf
+            times = (np.full(len(made[0]), each) for each in (start + above if k else 0.0, until))
+            pieces.append((*times, *made))
+        since, until_, lo, hi, *rest = (np.concatenate(each) for each in zip(*pieces, strict=True))
+        km2, offsets, origin = placed(domain, lo, hi)
+        boxes = ZoomedBoxes(km2=km2, offsets=offsets, origin=origin, since=since, until=until_)
+        return boxes, rest
+
+    @property
+    def at_home(self) -> NDArray[np.bool_]:
+        """True for boxes drawn where the whole domain is in view."""
+        return np.asarray(self.since == 0.0)
+
+    def mark(
+        self,
+        id: str,  # noqa: A002
+        values: Float,
+        bounds: Sequence[float],
+        colors: Themed | Mapping[str, Any],
+        columns: Mapping[str, pa.Array],
+        rows: Sequence[Row],
+        *,
+        where: NDArray[np.bool_] | None = None,
+        title: str = "Records here",
+        **properties: Any,
+    ) -> Mark:
+        """The boxes, or those where a mask is true, in classes of their values from ``bounds`` on.
+
+        ``colors`` are the same in every palette, or by palette; ``rows`` of the tooltip show
+        ``columns`` (n,).
+        """
+        at = np.arange(len(values)) if where is None else np.flatnonzero(where)
+        drawn = {
+            "bounds": tuples(self.offsets[at].astype(np.float32)),
+            "density": numbers(values[at].astype(np.float32)),
+            "since": tenths(self.since[at]),
+            "until": tenths(self.until[at]),
+        }
+        words = {name: column.take(pa.array(at)) for name, column in columns.items()}
+        if isinstance(colors, Themed):
+            colors = dict.fromkeys(PALETTES, colors.to_dict())
+        layer = cell_layer(id, self.origin, bounds, colors, **properties)
+        table = pa.table(drawn | words)
+        return Mark(layer=layer, table=table, bind=BOUND, title=title, rows=rows)
+
+
+def placed(domain: Domain, lo: Int, hi: Int) -> tuple[Float, Float, list[float]]:
+    """Surfaces (km²) of lattice boxes, and their corners as offsets from an origin of the map."""
+    corners = [domain.to_coordinates(side) for side in (lo, hi)]
+    whole = [[*domain.lower[:2], *domain.upper[:2]]]  # says on which side of 180° the others lie
+    degrees = to_degrees(np.vstack([whole, np.hstack(corners)]), domain.crs)[1:]
+    origin = world(np.reshape(domain_bounds(domain), (2, 2))).mean(axis=0)
+    offsets = world_boxes(degrees) - np.tile(origin, 2)
+    return areas(degrees), offsets, origin.tolist()
