@@ -248,8 +248,9 @@ def least(
     for done, candidate in enumerate(candidates):
         progress(done / len(candidates), f"planning: {candidate.name}")
         ahead = row if best is None else max(row - CLEARLY, 0)
-        if ahead and trial.holds(candidate, grid[ahead - 1]):
-            best, row = candidate, first_row(trial, candidate, grid[: ahead - 1])
+        if best is None or (ahead and trial.holds(candidate, grid[ahead - 1])):
+            first = first_row(trial, candidate, grid[:ahead])
+            best, row = (candidate, first) if first < ahead else (best, row)
     progress(1.0, "planning")
     if best is None:
         raise ParameterError(_impossible(trial, candidates, grid[-1]))
