@@ -1,5 +1,25 @@
-"""``python -m dpviz``: the command, where the folder of scripts is not on the path."""
+"""Entry point of ``dpviz`` and ``python -m dpviz``: Ctrl-C is heard while the package loads."""
 
-from dpviz.cli import program
+import os
+import signal
+from types import FrameType
 
-program()
+
+def program() -> None:
+    """Run a command of :mod:`dpviz.cli`, which handles the signals itself once it is loaded."""
+    signal.signal(signal.SIGINT, _leave)
+    from dpviz.cli import program as loaded
+
+    loaded()
+
+
+def _leave(_number: int, _frame: FrameType | None) -> None:
+    """End at once: while modules load there is nothing to put in order."""
+    try:
+        os.write(2, b"cancelled\n")
+    finally:  # also where the terminal is gone
+        os._exit(130)
+
+
+if __name__ == "__main__":
+    program()

@@ -9,78 +9,37 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpviz.checks import USUAL, flag, require, texts, whole
-from dpviz.datasets.geography import CITY as CITY
 from dpviz.domain import Domain
 from dpviz.errors import DataError, ParameterError
 from dpviz.methods import Method
 from dpviz.methods.request import by_area, chosen_method, promises
 from dpviz.methods.roads.base import Measured, RoadMethod, RoadTask
 from dpviz.methods.sequences.base import SequenceTask
-from dpviz.private.areas import AreaData as AreaData
-from dpviz.private.budget import Budget
-from dpviz.private.budget import per_record as per_record
-from dpviz.private.budget import positive_epsilon as positive_epsilon
+from dpviz.private.areas import AreaData
+from dpviz.private.budget import Budget, positive_epsilon
 from dpviz.private.driver import Price, delta_for, header_of, noise_for, relation
-from dpviz.private.handle import DataHandle as DataHandle
-from dpviz.private.handle import Handle as Handle
-from dpviz.private.handle import R
+from dpviz.private.handle import DataHandle, Handle, R
 from dpviz.private.index import PointIndex
 from dpviz.private.layers import checked_share, measure_points
-from dpviz.private.ledger import Account as Account
-from dpviz.private.ledger import Ledger as Ledger
-from dpviz.private.ledger import Spend as Spend
-from dpviz.private.ledger import account_key as account_key
-from dpviz.private.ledger.entries import NEIGHBOURS as NEIGHBOURS
+from dpviz.private.ledger import Ledger
+from dpviz.private.ledger.entries import NEIGHBOURS
 from dpviz.private.ledger.names import checked_name
-from dpviz.private.ledger.names import clean_name as clean_name
-from dpviz.private.load import dialects
-from dpviz.private.load import points as files_of_points
-from dpviz.private.load.cellquery import CellQuery as CellQuery
-from dpviz.private.load.check import CHECK_HEADING as CHECK_HEADING
-from dpviz.private.load.check import check_source as check_source
-from dpviz.private.load.contract import cell_counts as cell_counts
-from dpviz.private.load.contract import cell_sql as cell_sql
-from dpviz.private.load.contract import from_counts as from_counts
-from dpviz.private.load.counts import save_counts as save_counts
-from dpviz.private.load.data import load as load
-from dpviz.private.load.dialects import checked_dialect as checked_dialect
-from dpviz.private.load.names import coordinate_candidates as coordinate_candidates
-from dpviz.private.load.notation import Notation as Notation
-from dpviz.private.load.selection import checked_bits as checked_bits
-from dpviz.private.load.sequences import has_header as has_header
-from dpviz.private.load.sources import public_extent as public_extent
-from dpviz.private.load.sources import stated_domain as stated_domain
-from dpviz.private.load.tables.formats import may_hold_places as may_hold_places
 from dpviz.private.load.tables.memory import array_points
-from dpviz.private.load.tables.opening import tables_in as tables_in
 from dpviz.private.mechanisms.sources import Noise
 from dpviz.private.parallel import in_parallel
 from dpviz.private.payment import USER_LEDGER, payment
-from dpviz.private.payment import require_public as require_public
-from dpviz.private.roads import DISJOINT_STEPS
-from dpviz.private.roads import RoadData as RoadData
-from dpviz.private.sequences import SequenceData as SequenceData
+from dpviz.private.roads import DISJOINT_STEPS, RoadData
+from dpviz.private.sequences import SequenceData
 from dpviz.progress import Progress, Reports, listening
-from dpviz.releases.areas.partition import Areas as Areas
-from dpviz.releases.areas.source import areas_of as areas_of
+from dpviz.releases.areas.partition import Areas
 from dpviz.releases.axis import ByStep, facts_of_steps
 from dpviz.releases.counts import AreaRelease, CountRelease
 from dpviz.releases.header import Header
 from dpviz.releases.release import Release
-from dpviz.releases.roads.graph_file import read_graph as read_graph
-from dpviz.releases.roads.graph_file import workload_of as workload_of
 from dpviz.releases.roads.streets import Streets
-from dpviz.releases.sequences.cells import Cells as Cells
-from dpviz.releases.sequences.cells import cells_of as cells_of
-from dpviz.releases.sequences.cells import grid_cells as grid_cells
-from dpviz.releases.sequences.cells import leaf_cells as leaf_cells
 from dpviz.releases.sequences.release import SequenceRelease
 from dpviz.releases.split import count_release
 from dpviz.roads.paths import Paths
-from dpviz.sequences.alphabet import alphabet_of as alphabet_of
-
-quoted_table = dialects.table
-source_columns = files_of_points.columns
 
 Result = tuple[Callable[[Header], Release], dict[str, Any]]
 """Result of a method: a function from header to release, and entries for the header."""

@@ -72,11 +72,6 @@ def number(text: str) -> float:
     >>> number("1e-6"), number(" -0.5")
     (1e-06, -0.5)
     """
-    if not is_plain(text):
+    if not text.isascii() or "_" in text:
         raise ValueError("no number in decimal notation")
     return float(text)
-
-
-def is_plain(number: str) -> bool:
-    """Return whether a text that Python accepts as a number is in decimal notation."""
-    return number.isascii() and "_" not in number

@@ -13,8 +13,6 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests import pace
-
 # Next to nothing of what is loaded first becomes garbage: looking took a fifth of all loading.
 gc.disable()
 
@@ -36,26 +34,51 @@ def pytest_xdist_auto_num_workers(config) -> int:
     return min(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2, 4) + 1
 
 
-def pytest_configure(config):
-    """In a fresh clone nothing is compiled: each process begins with another part of it."""
-    worker = getattr(config, "workerinput", None)
-    if worker is None:
-        return
-    number, workers = int(worker["workerid"].removeprefix("gw")), worker["workercount"]
-    pace.compile_part(number, workers)
-    if config.args == config.getini("testpaths"):
-        config.args = ["dpviz", *map(str, pace.rotated(number, workers))]
+def drives_a_browser(item):
+    return "browser" in getattr(item, "fixturenames", ())
+
+
+def starts_java(item):
+    case = getattr(item, "callspec", None)
+    values = [] if case is None else [each for each in case.params.values() if type(each) is str]
+    return "java" in getattr(item, "fixturenames", ()) or "spark" in values
+
+
+LONG = frozenset((Path(__file__).parent / "slow.txt").read_text(encoding="utf-8").splitlines())
+"""Names of slow tests, with or without the words of one case."""
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)  # marks first: -m asks for them
 def pytest_collection_modifyitems(config, items):
+    """Whatever drives a browser or starts Java is slow, but for a few tests with the mark smoke."""
     for item in items:
-        pace.mark(item)
+        if starts_java(item) or (drives_a_browser(item) and not item.get_closest_marker("smoke")):
+            item.add_marker(pytest.mark.slow)
+        if not LONG.isdisjoint((item.nodeid, item.nodeid.partition("[")[0])):
+            item.add_marker(pytest.mark.slow)
     yield
     workers = getattr(config, "workerinput", {}).get("workercount", 1)
-    if workers > 1:
-        items.sort(key=lambda item: item.path)  # each has collected in an order of its own
-        items[:] = pace.arranged(items, workers)
+    items[:] = arranged(items, workers) if workers > 1 else items
+
+
+def arranged(items, workers):
+    """Tests in the order in which workers share them out: each starts with one equal part.
+
+    Types and Java begin the first part and the browser the second one, so that one Java and one
+    browser serve all of their tests, and short tests come last.
+    """
+    heads = [
+        [each for each in items if each.name.endswith("[mypy]") or starts_java(each)],
+        [each for each in items if drives_a_browser(each)],
+    ]
+    first = {id(each) for head in heads for each in head}
+    rest = [each for each in items if id(each) not in first]
+    order, size = [], len(items) // workers
+    for head in heads:
+        many = max(size - len(head), 0)
+        order += head + rest[:many]
+        rest = rest[many:]
+    return order + rest
 
 
 @pytest.hookimpl(wrapper=True)

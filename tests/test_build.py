@@ -73,12 +73,6 @@ def test_a_seed_is_a_whole_number(seed):
         dpviz.build(handle(public=True), seed=seed)
 
 
-def test_simulated_noise_is_refused_on_sensitive_data():
-    for options in ({"seed": 1}, {"simulate": True}):
-        with pytest.raises(PrivacyError, match="NOT PRIVATE"):
-            dpviz.build(handle(), "privtree", 1.0, **options)
-
-
 def test_a_simulated_release_says_so_and_repeats():
     first, second = (dpviz.build(handle(public=True), "ugrid", 1.0, seed=4) for _ in range(2))
     assert first.header.guarantee.startswith("NOT PRIVATE: simulated noise")
@@ -136,24 +130,6 @@ def test_a_handle_shows_and_gives_away_nothing():
     assert "5000" not in repr(sensitive)
     with pytest.raises(TypeError, match="not written to disk"):
         pickle.dumps(sensitive)
-
-
-def test_a_method_that_cannot_do_the_dimensions_says_so():
-    domain = Domain((0.0,) * 4, (1.0,) * 4)
-    trips = dpviz.from_points(np.random.default_rng(0).random((100, 4)), domain)
-
-    class Flat(dpviz.METHODS["ugrid"]):
-        dims = (2,)
-
-    with pytest.raises(ParameterError, match="works in 2-D, the data is 4-D"):
-        dpviz.build(trips, Flat(), 1.0)
-
-
-def test_empty_data_give_a_release_of_noise():
-    empty = dpviz.from_points(np.empty((0, 2)), SQUARE)
-    for method in ("privtree", "ugrid", "quad-opt", "simpletree"):
-        release = dpviz.build(empty, method, 1.0)
-        assert abs(release.nodes.count[0]) < 1e5
 
 
 def test_load_needs_a_domain_for_a_file_and_knows_the_built_in_names(tmp_path):

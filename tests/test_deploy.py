@@ -157,6 +157,7 @@ def container(tmp_path):
     assert log.read_text() == ""
 
 
+@pytest.mark.slow
 def test_the_container_serves_pages_on_a_read_only_file_system(container):
     wrapped, inside = container
     command = json.loads(dict(instructions())["CMD"])
@@ -177,6 +178,7 @@ def test_the_container_serves_pages_on_a_read_only_file_system(container):
         subprocess.run([sys.executable, *check[1:2], probe], env={**os.environ, **path}, check=True)
 
 
+@pytest.mark.slow
 def test_the_container_keeps_releases_and_the_ledger_in_its_volume(container, tmp_path):
     wrapped, inside = container
     visits = tmp_path / "visits.csv"

@@ -12,6 +12,8 @@ from dpviz.roads.paths import Paths
 from tests.golden.make import MADE
 from tests.roads.conftest import grid
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("kind", ["points", "roads", "contexts"])
 def test_nothing_holds_a_release_or_its_graph_after_its_visitor_left(kind):

@@ -1,7 +1,6 @@
 """How the suite itself is run: what it leaves out, in what order, and that nothing is left."""
 
 import os
-import re
 import subprocess
 import sys
 import time
@@ -10,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from dpviz import Ledger
-from tests import leftovers, pace, packages
+from tests import leftovers, packages
+
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[1]
 KILLED = f"""
@@ -69,48 +70,6 @@ def test_what_is_installed_waits_for_another_program_that_installs(tmp_path, mon
     monkeypatch.setattr(packages, "PATIENCE", 0)
     (tmp_path / "calls").unlink()
     assert not packages.install("chromium")
-
-
-def test_what_is_not_slow_still_opens_every_page():
-    """The names of the few tests of the browser that are not slow are names of tests."""
-    texts = [path.read_text() for path in (ROOT / "tests" / "browser").glob("test_*.py")]
-    for name in pace.SMOKE:
-        assert any(f"def {name}(" in text for text in texts), name
-
-
-class Item:
-    def __init__(self, name, *fixturenames):
-        self.name, self.fixturenames = name, fixturenames
-
-
-def test_each_process_starts_with_what_belongs_together():
-    items = [Item(str(each)) for each in range(6)]
-    items += [Item("test_linters[mypy]"), Item("a", "java"), Item("b", "browser")]
-    for workers, starts in ((2, "mb"), (3, "mb0"), (4, "mb0")):
-        order = pace.arranged(items, workers)
-        assert sorted(map(id, order)) == sorted(map(id, items))
-        size = len(items) // workers
-        heads = [order[each * size].name for each in range(len(starts))]
-        assert heads[:2] == ["test_linters[mypy]", "b"]
-        assert order[1].name == "a"
-
-
-def test_each_process_collects_all_tests_beginning_with_others():
-    orders = [pace.rotated(number, 3) for number in range(3)]
-    assert len({order[0] for order in orders}) == 3
-    every = {path for place in orders[0] for path in (place, *place.rglob("test_*.py"))}
-    assert every >= set((ROOT / "tests").rglob("test_*.py"))
-    assert orders[1] != sorted(orders[1]) == orders[0] == sorted(orders[2])
-
-
-def test_what_is_not_slow_still_comes_into_every_room():
-    for folder in (ROOT / "tests").rglob("*/"):
-        tests = {
-            f"{path.relative_to(ROOT).as_posix()}::{name}"
-            for path in folder.glob("test_*.py")
-            for name in re.findall(r"^def (test_\w+)", path.read_text(), re.MULTILINE)
-        }
-        assert tests - pace.LONG or not tests, folder
 
 
 @pytest.fixture(scope="module")

@@ -19,23 +19,13 @@ import typer.main
 
 from dpviz.cli import interrupts
 from dpviz.cli.root import app, complain, prepare_standard_files
-from dpviz.cli.usage import (
-    WRONG,
-    require_current,
-    require_plain,
-    require_values,
-    system_line,
-    usage_line,
-)
+from dpviz.cli.usage import WRONG, require_values, system_line, usage_line
 from dpviz.errors import DpvizError
 
 for _module in pkgutil.iter_modules(__path__):
     importlib.import_module(f"{__name__}.{_module.name}")
 
 __all__ = ["app", "commands", "main", "program"]
-
-INTERRUPTED = 130
-"""Exit code after Ctrl-C: 128 + SIGINT, as shells have it."""
 
 
 def commands() -> dict[str, str]:
@@ -57,19 +47,14 @@ def commands() -> dict[str, str]:
 
 
 def main() -> None:
-    """A command in this process: errors that input causes become one line and exit code 2."""
+    """Run a command in this process; errors that input causes become one line and exit code 2."""
     prepare_standard_files()
-    # A home that Matplotlib cannot write is no news.
-    logging.getLogger("matplotlib").setLevel(logging.ERROR)
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # a home that cannot be written
     os.environ["PROJ_NETWORK"] = "OFF"  # no command asks anybody outside for grids
-    # A shell starts background jobs, nohup and some CI start everything, with SIGINT ignored.
     interrupts.listen()
     try:
-        require_current(sys.argv[1:])
         require_values(sys.argv[1:])
-        command = typer.main.get_command(app)
-        require_plain(command, sys.argv[1:])
-        sys.exit(command(standalone_mode=False) or 0)
+        sys.exit(typer.main.get_command(app)(standalone_mode=False) or 0)
     except WRONG as error:
         if type(error).__name__ == "NoArgsIsHelpError":  # a group alone: its help
             error.show()
@@ -85,7 +70,7 @@ def main() -> None:
         # Typer makes an exit of it without a word; a command that had ended was not cancelled.
         if interrupts.came() and getattr(ended, "code", 1) != 0:
             complain("cancelled")
-            sys.exit(INTERRUPTED)
+            sys.exit(130)
         if not isinstance(ended, (DpvizError, OSError)):
             raise
         line = system_line(ended) if isinstance(ended, OSError) else str(ended)
@@ -94,16 +79,10 @@ def main() -> None:
 
 
 def program() -> None:
-    """Entry point of ``dpviz``: :func:`main`, which nothing delays or changes once it has ended.
-
-    A thread of Arrow's that gives up what it has read while Python is taken apart may abort the
-    process (apache/arrow#34314); of 140 refusals one ended with 134, most likely by that.
-    """
+    """Run :func:`main`, and end without taking the interpreter apart."""
     try:
         main()
     except SystemExit as ended:
         if isinstance(ended.code, int):
             interrupts.leave(ended.code)
         raise
-    finally:
-        interrupts.ignore()

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import dpviz
-from dpviz.cli.groups import grouped
+from dpviz.cli.groups import MISSING, grouped, option
 from dpviz.cli.options import Attributes, Bits, Clock, Places, TableName, TextForms, Units
 from dpviz.cli.outputs import apart, identity
 from dpviz.cli.root import Json, app, complain, emit, progress
@@ -22,9 +22,8 @@ def aggregate(
     sources: Annotated[
         list[str], typer.Argument(metavar="SOURCE…", help="As for build; also a file to append to.")
     ],
-    output: Annotated[
-        str, typer.Option("--output", "-o", help="The file to write, ….SENSITIVE.parquet.")
-    ],
+    *,
+    output: str = option("The file to write, ….SENSITIVE.parquet.", "-o", default=MISSING),
     places: Places,
     clock: Clock,
     attributes: Attributes,
@@ -32,14 +31,13 @@ def aggregate(
     units: Units,
     table: TableName = None,
     bits: Bits = None,
-    public: Annotated[bool, typer.Option("--public", help="The records are public.")] = False,
-    dataset: Annotated[
-        str | None, typer.Option(help="The ledger's name of it; the first source's by default.")
-    ] = None,
+    public: bool = option("The records are public.", default=False),
+    dataset: str | None = option("The ledger's name of it; the first source's by default."),
     as_json: Json = False,
 ) -> None:
     """Keep sources as EXACT COUNTS per cell, a SENSITIVE file to build from and to append to."""
-    from dpviz.build import require_public, stated_domain
+    from dpviz.private.load.sources import stated_domain
+    from dpviz.private.payment import require_public
 
     path, name = destination(output), Path(output).name
     before = identity(path)

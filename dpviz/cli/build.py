@@ -9,18 +9,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dpviz.cli.data import AREAS, POINTS, RELEASES, SYMBOLS, TAKES, Data
+from dpviz.cli.data import POINTS, RELEASES, SYMBOLS, TAKES, Data
 from dpviz.cli.described import described
-from dpviz.cli.groups import given, grouped, require_fit
+from dpviz.cli.groups import given, grouped, option, require_fit
 from dpviz.cli.options import Bits, Order
 from dpviz.cli.outputs import apart, claimed, keep, recover, writable
 from dpviz.cli.rectangles import rectangles
-from dpviz.cli.root import app, complain, emit, progress, settings, simulated
+from dpviz.cli.root import app, complain, emit, progress, settings
 from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
-    from dpviz.build import DataHandle, Handle, Ledger
     from dpviz.methods.points.declared import Declared
+    from dpviz.private.handle import DataHandle, Handle
+    from dpviz.private.ledger import Ledger
     from dpviz.releases.release import Release
 
 METHODS = {"points": "privtree", "areas": "areas", "roads": "event-histogram"}
@@ -40,41 +41,31 @@ def build(
     ],
     order: Order,
     data: Data,
-    method: Annotated[
-        str | None,
-        typer.Option(
-            help="A name or alias, see 'dpviz methods'; privtree, areas with --areas, "
-            "event-histogram with --graph, markov for sequences."
-        ),
-    ] = None,
-    workload: Annotated[
-        str | None,
-        typer.Option(
-            help="What it is for. Points: uniform, hot (small squares where records are), "
-            "districts, or a CSV file of public "
-            "rectangles; parameters follow by a public rule, where --set names none. Trips: "
-            "clustered:LENGTH (clustered:10 by default), corridor, or a file of public paths."
-        ),
-    ] = None,
-    want: Annotated[
-        list[str] | None,
-        typer.Option(help="A promise for the header, as of 'dpviz plan'; repeat at will."),
-    ] = None,
+    method: str | None = option(
+        "A name or alias, see 'dpviz methods'; privtree, areas with --areas, "
+        "event-histogram with --graph, markov for sequences."
+    ),
+    workload: str | None = option(
+        "What it is for. Points: uniform, hot (small squares where records are), "
+        "districts, or a CSV file of public "
+        "rectangles; parameters follow by a public rule, where --set names none. Trips: "
+        "clustered:LENGTH (clustered:10 by default), corridor, or a file of public paths."
+    ),
+    want: list[str] | None = option(
+        "A promise for the header, as of 'dpviz plan'; repeat at will."
+    ),
     bits: Bits = None,
-    sum_share: Annotated[
-        float | None,
-        typer.Option(help="With --sum: the share of epsilon for sums, half by default."),
-    ] = None,
+    sum_share: float | None = option("With --sum: the share of epsilon for sums, half by default."),
 ) -> None:
     """Spend epsilon on one release of a data set; the ledger pays unless the data are public.
 
     The public frame decides what is counted: --bounds alone points, --areas areas, --graph trips or
     events on streets, --alphabet sequences of symbols, --side sequences of places in time.
     """
-    from dpviz.build import Ledger
     from dpviz.build import build as release_of
     from dpviz.methods import method_with
     from dpviz.methods.points.declared import Declared
+    from dpviz.private.ledger import Ledger
     from dpviz.queries.wishes import parse_all
 
     kind = data.kind(source)
@@ -83,7 +74,6 @@ def build(
     stated = {name: value for name, value in beside.items() if value is not None}
     require_fit(kind, given(data) | stated, TAKES)
     for_what = workload_rule(workload) if kind == POINTS else lambda _: workload
-    areas = data.areas(source) if kind == AREAS else None
     name, parameters = method or METHODS[RELEASES[kind]], settings(order.parameters)
     chosen = method_with(name, RELEASES[kind], parameters)
     if want:
@@ -93,13 +83,14 @@ def build(
         account = Ledger(order.ledger)
         recover(order.output, account)
         apart(order.output, source, workload, *data.files, ledger=order.ledger)
-        simulate = simulated(order.seed, order.noise)
         started = time.perf_counter()
+        if order.noise == "exact" and order.seed is not None:
+            raise ParameterError("--seed repeats simulated noise, --noise exact is never repeated")
         if order.declare_public and not order.public:
             raise ParameterError("--declare-public goes with --public: give both, or neither")
         how: dict[str, Any] = {"public": order.public or None, "name": order.dataset}
         how |= {"bits": bits, "progress": progress()}
-        handle = data.load(source, areas, **how)
+        handle = data.load(source, **how)
         if handle.public and order.purpose:
             raise ParameterError(
                 "--purpose is what the ledger notes, which public data do not enter: leave it out"
@@ -118,7 +109,7 @@ def build(
             order.epsilon,
             workload=queries,
             neighbours=order.neighbours,
-            simulate=simulate,
+            simulate=order.noise == "simulated",
             seed=order.seed,
             ledger=account,
             purpose=order.purpose,

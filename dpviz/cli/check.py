@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -24,7 +24,7 @@ def check(
     as_json: Json = False,
 ) -> None:
     """Tell the owner, EXACTLY, which records would be dropped and why; no part of any release."""
-    from dpviz.build import CHECK_HEADING
+    from dpviz.private.load.check import CHECK_HEADING
 
     kind = data.kind(source)
     if kind not in CHECKED:
@@ -40,22 +40,14 @@ def check(
 
 
 def _checked(source: str, kind: str, data: Data) -> tuple[dict[str, int], str]:
-    from dpviz.build import alphabet_of, check_source
+    from dpviz.private.load.check import check_source
     from dpviz.roads.steps import Steps
 
-    frame, places, read = data.frame, data.places, data.reading
-    if kind == TRIPS:
-        steps: Any = Steps.of(**data.clock.steps()) if given(data.clock) else None
-        read |= {"columns": places.names or None, "drop_unknown": frame.drop_unknown}
-        return check_source(source, frame.road_graph(places.crs), steps=steps, **read)
-    if kind == SYMBOLS:
-        read |= {"columns": frame.column and (frame.column,), "drop_unknown": frame.drop_unknown}
-        return check_source(source, alphabet_of(frame.alphabet or ""), **read)
-    read |= places.reading()
-    if kind == PLACES:
-        read |= {"time": data.person_time(), "gap": 12.0 if frame.gap is None else frame.gap}
-        return check_source(source, data.place_box(), **read)
-    domain = places.domain(source, data.clock, data.attributes)
+    domain, options = data.arguments(source)
     if domain is None:
         raise ParameterError(f"{source} brings its own box and nothing to check: build from it")
-    return check_source(source, domain, **read)
+    how = {name: each for name, each in options.items() if each is not None and name != "kind"}
+    if kind == TRIPS and (clock := data.clock.steps()):
+        how = {name: each for name, each in how.items() if name not in clock}
+        how["steps"] = Steps.of(**clock)
+    return check_source(source, domain, **how)

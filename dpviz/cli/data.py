@@ -13,8 +13,9 @@ from dpviz.errors import DomainError, ParameterError
 from dpviz.lists import words
 
 if TYPE_CHECKING:
-    from dpviz.build import Areas, Cells
     from dpviz.domain import Domain
+    from dpviz.releases.areas.partition import Areas
+    from dpviz.releases.sequences.cells import Cells
     from dpviz.roads.graph import RoadGraph
 
 POINTS, AREAS, TRIPS, SYMBOLS, PLACES = "points", "areas", "trips", "symbols", "places in time"
@@ -26,7 +27,7 @@ RELEASES |= dict.fromkeys((SYMBOLS, PLACES, CITY_PLACES), "sequences")
 
 _FILES = "unit max_per_unit table dataset"
 _PLACES = f"{_FILES} columns crs decimal thousands time_format order"
-_BOX = f"{_PLACES} bounds x y"
+_BOX = f"{_PLACES} bounds"
 _STEPS = "time period zone cycle every"
 _CELLS = "side leaves cells steps gap"
 TAKES = {
@@ -57,52 +58,42 @@ class Frame:
     """Public options for records other than points in a box: areas, trips, sequences."""
 
     areas: str | None = option(
-        "--areas",
-        help="Count by area: a public file of polygons, h3:8 for hexagons, or "
-        "'rect=W,S,E,N;rect=…' for rectangles.",
+        "Count by area: a public file of polygons, h3:8 for hexagons, or "
+        "'rect=W,S,E,N;rect=…' for rectangles."
     )
     levels: str | None = option(
-        "--levels", help="With --areas: columns that name the levels, country,district,ward."
+        "With --areas: columns that name the levels, country,district,ward."
     )
-    name: str | None = option("--name", help="With --areas: the column that names them.")
+    name: str | None = option("With --areas: the column that names them.")
     graph: str | None = option(
-        "--graph",
-        help="Trips: the public road graph, NODES,EDGES tables, or one GraphML, GeoPackage or "
-        "GeoJSON file; city for the built-in one.",
+        "Trips: the public road graph, NODES,EDGES tables, or one GraphML, GeoPackage or "
+        "GeoJSON file; city for the built-in one."
     )
     components: str = option(
-        "--components",
-        default="refuse",
-        help="A disconnected graph: refuse it, keep largest or all.",
+        "A disconnected graph: refuse it, keep largest or all.", default="refuse"
     )
     directed: bool = option(
-        "--directed",
-        default=False,
-        help="Edges of the graph are one-way, from src to dst or as drawn.",
+        "Edges of the graph are one-way, from src to dst or as drawn.", default=False
     )
     alphabet: str | None = option(
-        "--alphabet", help="Sequences: the public symbols, a,b,c or 1..17, or a file of lines."
+        "Sequences: the public symbols, a,b,c or 1..17, or a file of lines."
     )
-    column: str | None = option("--column", help="The list column of symbols; needed in JSON.")
+    column: str | None = option("The list column of symbols; needed in JSON.")
     side: int | None = option(
-        "--side", help="Sequences of places in time: cells per side of the public grid, such as 8."
+        "Sequences of places in time: cells per side of the public grid, such as 8."
     )
-    leaves: str | None = option(
-        "--leaves", help="In place of --side: a release whose leaves are the cells."
-    )
+    leaves: str | None = option("In place of --side: a release whose leaves are the cells.")
     cells: int | None = option(
-        "--cells", help="With --leaves: most cells, 256 by default; fuller nodes are opened first."
+        "With --leaves: most cells, 256 by default; fuller nodes are opened first."
     )
     steps: bool = option(
-        "--steps", default=False, help="Only steps to a touching cell; sequences are cut at others."
+        "Only steps to a touching cell; sequences are cut at others.", default=False
     )
     gap: float | None = option(
-        "--gap", help="Session gap, in hours, 12 by default; a longer one begins a new sequence."
+        "Session gap, in hours, 12 by default; a longer one begins a new sequence."
     )
     drop_unknown: bool = option(
-        "--drop-unknown",
-        default=False,
-        help="Leave out edges that the graph lacks, or symbols that the alphabet lacks.",
+        "Leave out edges that the graph lacks, or symbols that the alphabet lacks.", default=False
     )
 
     def road_graph(self, crs: str | None) -> RoadGraph:
@@ -138,7 +129,7 @@ class Frame:
         Raises:
             ParameterError: a grid beside them, or their number without them.
         """
-        from dpviz.build import leaf_cells
+        from dpviz.releases.sequences.cells import leaf_cells
 
         if self.leaves is None:
             if self.cells is not None:
@@ -169,7 +160,7 @@ class Data:
         Raises:
             ParameterError: two frames; or none, of a source that needs one.
         """
-        from dpviz.build import CITY
+        from dpviz.datasets.geography import CITY
 
         frames = {kind: name for name, kind in FRAMES.items() if name in given(self.frame)}
         if len(frames) > 1:
@@ -192,65 +183,65 @@ class Data:
         frame = self.frame
         return [frame.areas, frame.alphabet, frame.leaves, *words(frame.graph, "--graph")]
 
-    @property
-    def reading(self) -> dict[str, Any]:
-        """Arguments of :func:`dpviz.load` that every source takes."""
-        return {**vars(self.units), **given(self.forms), "table": self.table}
+    def arguments(self, source: str) -> tuple[Any, dict[str, Any]]:
+        """The public frame, and the arguments of :func:`dpviz.load` beside the domain.
+
+        Raises:
+            ParameterError: an option that this kind of data needs is missing.
+        """
+        from dpviz.sequences.alphabet import alphabet_of
+
+        kind, frame = self.kind(source), self.frame
+        cutting = {"side": frame.side, "gap": frame.gap, "neighbours": frame.steps or None}
+        if kind == CITY_TRIPS:
+            frame.road_graph(None)
+            return None, {"kind": "roads", **self.clock.steps()}
+        if kind == CITY_PLACES:
+            return None, {"kind": "sequences", "cells": frame.leaf_cells(), **cutting}
+        how = {**vars(self.units), **given(self.forms), "table": self.table}
+        if kind == TRIPS:
+            how |= {"columns": self.places.names or None, "drop_unknown": frame.drop_unknown}
+            return frame.road_graph(self.places.crs), how | self.clock.steps()
+        if kind == SYMBOLS:
+            columns = None if frame.column is None else (frame.column,)
+            how |= {"columns": columns, "drop_unknown": frame.drop_unknown}
+            return alphabet_of(frame.alphabet or ""), how
+        how |= self.places.reading()
+        if kind == AREAS:
+            return self.areas(source), how
+        if kind == POINTS:
+            return self.places.domain(source, self.clock, self.attributes), how
+        cells = frame.leaf_cells()
+        place = self.place_box() if cells is None or self.places.bounds else cells.domain
+        how |= {"kind": "sequences", "cells": cells, "time": self.person_time()}
+        return place, how | cutting
 
     def load(
-        self,
-        source: str,
-        areas: Areas | None = None,
-        *,
-        public: bool | None,
-        name: str | None = None,
-        **points: Any,
+        self, source: str, *, public: bool | None, name: str | None = None, **points: Any
     ) -> Any:
         """The handle of a source.
 
         Args:
             source: of any kind.
-            areas: that points are counted by.
             public: whether the owner declares the records public.
             name: the ledger's of the data set.
-            **points: further arguments of points alone.
+            **points: further arguments of points and areas alone.
 
         Raises:
             ParameterError: an option that this kind of data needs is missing.
             DataError: the source cannot be read so.
         """
-        from dpviz.build import CITY, AreaData, alphabet_of
+        from dpviz.private.areas import AreaData
 
-        kind, frame = self.kind(source), self.frame
-        how = {**self.reading, "public": public, "name": name}
-        if kind == CITY_TRIPS:
-            frame.road_graph(None)
-            steps: dict[str, Any] = self.clock.steps()
-            return dpviz.load(CITY, kind="roads", **steps)
-        if kind == TRIPS:
-            how |= {"columns": self.places.names or None, "drop_unknown": frame.drop_unknown}
-            graph = frame.road_graph(self.places.crs)
-            return dpviz.load(source, graph, **self.clock.steps(), **how)
-        if kind == SYMBOLS:
-            columns = None if frame.column is None else (frame.column,)
-            how |= {"columns": columns, "drop_unknown": frame.drop_unknown}
-            return dpviz.load(source, alphabet_of(frame.alphabet or ""), **how)
-        if kind in (PLACES, CITY_PLACES):
-            cells = frame.leaf_cells()
-            cutting: dict[str, Any] = {
-                "side": frame.side,
-                "gap": frame.gap,
-                "neighbours": frame.steps or None,
-            }
-            if kind == CITY_PLACES:
-                return dpviz.load(CITY, kind="sequences", cells=cells, **cutting)
-            place = self.place_box() if cells is None or self.places.bounds else cells.domain
-            how |= self.places.reading() | cutting | {"cells": cells, "time": self.person_time()}
-            return dpviz.load(source, place, kind="sequences", **how)
-        how |= self.places.reading() | points
-        if areas is not None:
-            return AreaData(dpviz.load(source, areas.domain, **how), areas)
-        return dpviz.load(source, self.places.domain(source, self.clock, self.attributes), **how)
+        kind = self.kind(source)
+        domain, how = self.arguments(source)
+        if kind not in (CITY_TRIPS, CITY_PLACES):
+            how |= {"public": public, "name": name}
+        if kind in (POINTS, AREAS):
+            how |= points
+        if kind == AREAS:
+            return AreaData(dpviz.load(source, domain.domain, **how), domain)
+        return dpviz.load(source, domain, **how)
 
     def person_time(self) -> str:
         """The column of the time of places in time.
@@ -283,7 +274,8 @@ class Data:
         Raises:
             DataError: the file cannot be read as areas.
         """
-        from dpviz.build import areas_of, stated_domain
+        from dpviz.private.load.sources import stated_domain
+        from dpviz.releases.areas.source import areas_of
 
         places, frame = self.places, self.frame
         stated = places.bounds is not None or stated_domain(source) is not None

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from dpviz.cli.root import in_line
 
 if TYPE_CHECKING:
-    from dpviz.build import Handle, SequenceData
+    from dpviz.private.handle import Handle
+    from dpviz.private.sequences import SequenceData
     from dpviz.releases.counts import AreaRelease, PointRelease, RoadRelease
     from dpviz.releases.release import Release
     from dpviz.releases.sequences.release import SequenceRelease

@@ -2,80 +2,194 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 import dpviz
 from dpviz.cli.build import workload_rule
+from dpviz.cli.data import (
+    CITY_PLACES,
+    CITY_TRIPS,
+    PLACES,
+    POINTS,
+    RELEASES,
+    SYMBOLS,
+    TAKES,
+    TRIPS,
+    Data,
+)
+from dpviz.cli.groups import given, grouped, require_fit
+from dpviz.cli.options import Measures, Run
 from dpviz.cli.outputs import apart, claimed, space_in
-from dpviz.cli.root import emit, numbers, progress
-from dpviz.errors import ParameterError
+from dpviz.cli.root import app, emit, numbers, progress, whole_numbers
+from dpviz.errors import ParameterError, PrivacyError
 from dpviz.lists import distinct, words
 
 if TYPE_CHECKING:
-    from dpviz.build import DataHandle
-    from dpviz.cli.data import Data
-    from dpviz.cli.options import Measures, Run
-    from dpviz.evaluation.experiments import Experiment
     from dpviz.evaluation.rows import MeasureRow
     from dpviz.queries.workloads import Workload
-
-METRIC = ("mean_relative_error",)
-"""Drawn of an evaluation on points."""
 
 NONEMPTY_DRAWS = 20
 """Queries drawn for every one that --nonempty asks for."""
 
+_POINTS = "sizes queries sanity nonempty workload processes plot"
+_SEQUENCES = "tops l_top samples plot"
+MEASURED = {
+    POINTS: f"{_POINTS} bounds columns crs decimal thousands time_format order table",
+    TRIPS: f"{TAKES[TRIPS]} lengths".replace(" workload", ""),
+    CITY_TRIPS: f"{TAKES[CITY_TRIPS]} lengths".replace(" workload", ""),
+    SYMBOLS: f"{TAKES[SYMBOLS]} {_SEQUENCES}",
+    PLACES: f"{TAKES[PLACES]} {_SEQUENCES}",
+    CITY_PLACES: f"{TAKES[CITY_PLACES]} {_SEQUENCES}",
+}
+"""The options of an evaluation on each kind of data."""
 
-def evaluate_points(source: str, data: Data, order: Run, measures: Measures) -> None:
-    """Measure relative errors of range queries."""
-    from dpviz.build import require_public
-    from dpviz.evaluation.experiments import Experiment, fitted
+USUAL = {"methods": "privtree,ugrid", "epsilons": "0.05,0.1,0.2,0.4,0.8,1.6", "repeats": 5}
+OTHERS: dict[str, dict[str, Any]] = {
+    "roads": {"methods": None, "epsilons": "1,0.1,0.01", "repeats": 10},
+    "sequences": {"methods": "markov,ngram,topk_em,truncate", "repeats": 10},
+}
+"""Default methods, values of ε and repeats for each kind of release."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The measures of one kind of data.
+
+    Attributes:
+        bench: what measures releases.
+        methods: that are compared.
+        summary: means of rows.
+        line: format of one mean, for people.
+        drawn: the measures of a picture of the rows.
+        key: of the means in JSON.
+    """
+
+    bench: Any
+    methods: Iterable[str]
+    summary: Callable[[Any], list[dict[str, Any]]]
+    line: str
+    drawn: Callable[[list[MeasureRow]], Iterable[str]] = lambda _: ("mean_relative_error",)
+    key: str = "results"
+
+
+@app.command()
+@grouped
+def evaluate(
+    source: Annotated[str, typer.Argument(help="As for build: a file, or a built-in name.")],
+    data: Data,
+    order: Run,
+    measures: Measures,
+) -> None:
+    """Measure the error of methods on PUBLIC data of any kind.
+
+    Trips: the figures of the paper, squared error of clustered and corridor queries. Sequences:
+    PrivTree's figures 6 and 7, and AdaTrace's errors.
+    """
+    from dpviz.evaluation.experiments import Experiment, run
+    from dpviz.evaluation.rows import RowFile
+    from dpviz.private.payment import require_public
+
+    kind = data.kind(source)
+    if kind not in MEASURED:
+        raise ParameterError(f"{kind} are not evaluated: evaluate points, trips or sequences")
+    require_fit(kind, given(data, measures), MEASURED)
+    if not order.public and kind not in (TRIPS, CITY_TRIPS, CITY_PLACES):
+        raise PrivacyError(
+            "evaluate compares with exact answers: only for public data; add --public if they are"
+        )
+    release = RELEASES[kind]
+    usual = {**USUAL, **OTHERS.get(release, {})}
+    order = replace(order, **{k: each for k, each in usual.items() if getattr(order, k) is None})
+    output, plot = order.output, measures.plot
+    _require_files(output, plot, source, measures.workload, *data.files)
+    handle = data.load(source, public=order.public)
+    require_public(dpviz.Ledger(), handle)  # exact answers follow
+    each = {"points": _points, "roads": _roads, "sequences": _sequences}[release]
+    measured = each(handle, order, measures)
+    prices = distinct(numbers(order.epsilons, "--epsilons"))
+    plan = Experiment(distinct(measured.methods), prices, order.repeats, order.seed, release)
+    with claimed(output):
+        file = RowFile(output, {**measured.bench.about, "seed": plan.seed})
+        done = {row.key for row in file.rows}
+        processes = measures.processes if release == "points" else 0
+        for rows in run(measured.bench, plan, done=done, processes=processes, progress=progress()):
+            file.append(rows)
+    if plot is not None:
+        _write_plot(plot, file.rows, measured.drawn(file.rows), handle.name)
+    means = measured.summary(file.rows)
+    facts = {"output": output, "rows": len(file.rows), measured.key: means}
+    lines = [f"{output}: {len(file.rows):,} rows", *(measured.line.format(**row) for row in means)]
+    emit(facts, order.as_json, "\n".join(lines))
+
+
+def _points(handle: Any, order: Run, measures: Measures) -> Measured:
+    """Relative errors of range queries."""
+    from dpviz.evaluation.experiments import fitted
     from dpviz.evaluation.points import PointBench
     from dpviz.evaluation.rows import summary
 
-    output, plot, workload = order.output, measures.plot, measures.workload
-    require_files(output, plot, source, workload)
-    handle = data.load(source, public=True)
-    require_public(dpviz.Ledger(), handle)  # exact counts follow
-    declared = None if workload is None else workload_rule(workload)(handle)
-    sizes, seed = distinct(words(measures.sizes, "--sizes")), order.seed or 0
-    asked = _workloads(handle, sizes, measures.queries, seed, measures.nonempty)
-    plan = Experiment(
-        distinct(fitted(text, declared) for text in words(order.methods, "--methods")),
-        distinct(numbers(order.epsilons, "--epsilons")),
-        order.repeats,
-        order.seed,
+    declared = None if measures.workload is None else workload_rule(measures.workload)(handle)
+    return Measured(
+        PointBench(handle, _workloads(handle, order.seed or 0, measures), measures.sanity),
+        [fitted(text, declared) for text in words(order.methods, "--methods")],
+        summary,
+        "{method:<28}{epsilon:<8g}{size:<9}{mean_relative_error:<12.4g}{median_relative_error:.4g}",
     )
-    rows = measured(output, PointBench(handle, asked, measures.sanity), plan, measures.processes)
-    if plot is not None:
-        write_plot(plot, rows, handle.name)
-    means = summary(rows)
-    lines = [
-        f"{row['method']:<28}{row['epsilon']:<8g}{row['size']:<9}"
-        f"{row['mean_relative_error']:<12.4g}{row['median_relative_error']:.4g}"
-        for row in means
+
+
+def _roads(handle: Any, order: Run, measures: Measures) -> Measured:
+    """Squared errors of clustered and corridor queries."""
+    from dpviz.evaluation.roads import METHODS, RoadBench, summary
+
+    return Measured(
+        RoadBench(handle, distinct(whole_numbers(measures.lengths, "--lengths"))),
+        words(order.methods, "--methods") or METHODS,
+        summary,
+        "{workload:<14}{epsilon:<8}{method:<18}{mean_squared_error:>12.4g}   "
+        "(zero: {zero_squared_error:.4g})",
+        key="summary",
+    )
+
+
+def _sequences(handle: Any, order: Run, measures: Measures) -> Measured:
+    """PrivTree's figures 6 and 7, and AdaTrace's errors."""
+    from dpviz.evaluation.sequences import SequenceBench, measure_order, require_sizes, summary
+
+    sizes = distinct(whole_numbers(measures.tops, "--tops"))
+    require_sizes(sizes, measures.samples)
+    return Measured(
+        SequenceBench(handle, sizes, measures.l_top, measures.samples, order.seed or 0),
+        words(order.methods, "--methods"),
+        summary,
+        "{measure:<15}{method:<28}{epsilon:<8g}{mean:<8.3f}({least:.3f} to {greatest:.3f})",
+        measure_order,
+    )
+
+
+def _workloads(handle: Any, seed: int, measures: Measures) -> tuple[Workload, ...]:
+    """Draw the queries of every size."""
+    from dpviz.evaluation import truth
+    from dpviz.queries.workloads import workload
+
+    queries = measures.queries
+    many = NONEMPTY_DRAWS * queries if measures.nonempty else queries
+    drawn = [
+        truth.hot(handle, size, many, seed)
+        if size in truth.HOT
+        else workload(handle.domain, size, many, seed)
+        for size in distinct(words(measures.sizes, "--sizes"))
     ]
-    emit_results(output, len(rows), means, lines, order.as_json)
+    if measures.nonempty:
+        drawn = [truth.nonempty(handle, load, queries) for load in drawn]
+    return tuple(drawn)
 
 
-def measured(output: str, bench: Any, plan: Experiment, processes: int = 0) -> list[MeasureRow]:
-    """Measure what a file of rows lacks; all rows of the file."""
-    from dpviz.evaluation.experiments import run
-    from dpviz.evaluation.rows import RowFile
-
-    with claimed(output):
-        file = RowFile(output, {**bench.about, "seed": plan.seed})
-        done = {row.key for row in file.rows}
-        for rows in run(bench, plan, done=done, processes=processes, progress=progress()):
-            file.append(rows)
-    return file.rows
-
-
-def write_plot(
-    path: str, rows: list[MeasureRow], title: str, measures: Iterable[str] = METRIC
-) -> None:
+def _write_plot(path: str, rows: list[MeasureRow], measures: Iterable[str], title: str) -> None:
     """Draw measures against epsilon; write the picture whole or not at all."""
     from dpviz.evaluation.plots import error_figure
     from dpviz.files.writing import write_file
@@ -86,32 +200,7 @@ def write_plot(
     write_file(path, lambda temporary: figure.savefig(temporary, dpi=150))
 
 
-def emit_results(
-    output: str, rows: int, results: list[dict[str, Any]], lines: list[str], as_json: bool
-) -> None:
-    """Print the means of an evaluation: values for JSON, lines for people."""
-    facts = {"output": output, "rows": rows, "results": results}
-    emit(facts, as_json, "\n".join([f"{output}: {rows:,} rows", *lines]))
-
-
-def _workloads(
-    handle: DataHandle, sizes: tuple[str, ...], queries: int, seed: int, nonempty: bool
-) -> tuple[Workload, ...]:
-    """Draw the queries of every size."""
-    from dpviz.evaluation import truth
-    from dpviz.queries.workloads import workload
-
-    many = NONEMPTY_DRAWS * queries if nonempty else queries
-    drawn = tuple(
-        truth.hot(handle, size, many, seed)
-        if size in truth.HOT
-        else workload(handle.domain, size, many, seed)
-        for size in sizes
-    )
-    return tuple(truth.nonempty(handle, load, queries) for load in drawn) if nonempty else drawn
-
-
-def require_files(output: str, plot: str | None, *inputs: str | None) -> None:
+def _require_files(output: str, plot: str | None, *inputs: str | None) -> None:
     """Refuse files of rows and of a picture that cannot be written: before hours of work.
 
     Raises:
@@ -123,11 +212,8 @@ def require_files(output: str, plot: str | None, *inputs: str | None) -> None:
 
     require_csv(output)
     apart(output, *inputs, resumed=True)
-    if plot is not None:
-        _require_picture(plot)
-
-
-def _require_picture(plot: str) -> None:
+    if plot is None:
+        return
     path = Path(plot)
     apart(plot)
     if path.suffix.lower() not in {".png", ".svg", ".pdf"} or not path.parent.is_dir():

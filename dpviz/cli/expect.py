@@ -3,35 +3,39 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
-from dpviz.cli.groups import grouped
+from dpviz.cli.groups import MISSING, grouped, option
 from dpviz.cli.options import Clock
-from dpviz.cli.root import Epsilon, Json, app, emit, numbers, public_box, settings
+from dpviz.cli.root import (
+    Epsilon,
+    Json,
+    MaxPerUnit,
+    Settings,
+    app,
+    emit,
+    numbers,
+    public_box,
+    settings,
+)
 
 
 @app.command()
 @grouped
 def expect(
-    bounds: Annotated[
-        str, typer.Option(help="The public box: all lower, then all upper limits (2-D: W,S,E,N).")
-    ],
+    *,
+    bounds: str = option(
+        "The public box: all lower, then all upper limits (2-D: W,S,E,N).", default=MISSING
+    ),
     clock: Clock,
-    records: Annotated[int, typer.Option(help="Your guess of their number.")] = 100_000,
+    records: int = option("Your guess of their number.", default=100_000),
     epsilon: Epsilon = 1.0,
-    method: Annotated[str, typer.Option(help="A name or alias; see 'dpviz methods'.")] = "privtree",
-    parameters: Annotated[
-        list[str] | None, typer.Option("--set", help="A parameter, key=value; repeat at will.")
-    ] = None,
-    max_per_unit: Annotated[int, typer.Option(min=1, help="Max contributions per unit.")] = 1,
-    per_unit: Annotated[
-        float | None,
-        typer.Option(
-            help="Your guess of the mean records of one unit: what is left out, by the bound."
-        ),
-    ] = None,
+    method: str = option("A name or alias; see 'dpviz methods'.", default="privtree"),
+    parameters: Settings = None,
+    max_per_unit: MaxPerUnit = 1,
+    per_unit: float | None = option(
+        "Your guess of the mean records of one unit: what is left out, by the bound."
+    ),
     as_json: Json = False,
 ) -> None:
     """Tell the error to expect of a release, from a synthetic proxy: no records are read."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING as MISSING
 from typing import Annotated, Any, get_type_hints
 
 import typer
@@ -13,42 +14,39 @@ import typer
 from dpviz.errors import ParameterError
 
 
-def option(*names: str, default: Any = None, help: str, **limits: Any) -> Any:  # noqa: A002 - typer's own word
-    """A field of a group that is an option; ``MISSING`` for one that must be given."""
-    return dataclasses.field(
-        default=default, metadata={"option": typer.Option(*names, help=help, **limits)}
-    )
+def option(help: str, *names: str, default: Any = None, **limits: Any) -> Any:  # noqa: A002 - typer's own word
+    """An option of a command or a group, as the default of a parameter or a field.
+
+    It has its parameter's name; a default of :data:`MISSING` is for one that must be given.
+    """
+    return dataclasses.field(default=default, metadata={"help": help, "names": names, **limits})
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
-    """A command whose parameters that are groups stand for the options in them.
+    """A command whose parameters are declared by :func:`option`, or are groups of such.
 
-    Below the decorator that registers the command; a group is a dataclass of :func:`option` and of
-    other groups.
-
-    Raises:
-        TypeError: two groups have an option of one name.
+    Below the decorator that registers the command; a group is a dataclass of options and of other
+    groups. Python itself refuses two options of one name.
     """
     signature = inspect.signature(command, eval_str=True)
-    groups: dict[str, Any] = {
-        name: parameter.annotation
-        for name, parameter in signature.parameters.items()
-        if dataclasses.is_dataclass(parameter.annotation)
-    }
-    options: dict[str, inspect.Parameter] = {}
-    for name, parameter in signature.parameters.items():
-        for each in _options(groups[name]) if name in groups else (parameter,):
-            if each.name in options:
-                raise TypeError(f"{command.__name__} has the option {each.name} twice")
-            options[each.name] = each.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+    parameters = signature.parameters.values()
+    groups = {each.name: each.annotation for each in parameters if _is_group(each.annotation)}
+    options: list[inspect.Parameter] = []
+    for each in parameters:
+        if each.name in groups:
+            options += _options(each.annotation)
+        else:
+            field = isinstance(each.default, dataclasses.Field)
+            options.append(_parameter(each.name, each.annotation, each.default) if field else each)
 
     @functools.wraps(command)
     def run(**values: Any) -> None:
         objects = {name: _filled(group, values) for name, group in groups.items()}
         command(**values, **objects)
 
-    run.__signature__ = signature.replace(parameters=list(options.values()))  # type: ignore[attr-defined]
-    run.__annotations__ = {name: each.annotation for name, each in options.items()}
+    named = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in options]
+    run.__signature__ = signature.replace(parameters=named)  # type: ignore[attr-defined]
+    run.__annotations__ = {each.name: each.annotation for each in named}
     del run.__wrapped__
     return run
 
@@ -84,32 +82,36 @@ def require_fit(what: str, options: Mapping[str, Any], takes: Mapping[str, str])
             raise ParameterError(f"--{name.replace('_', '-')} {use} for {what}: leave it out")
 
 
-def _options(group: Any) -> Iterator[inspect.Parameter]:
+_is_group = dataclasses.is_dataclass
+
+
+def _options(group: Any) -> list[inspect.Parameter]:
+    """The parameters that stand for a group, those of groups in it included."""
+    options: list[inspect.Parameter] = []
     hints = get_type_hints(group, include_extras=True)
     for field in dataclasses.fields(group):
         hint = hints[field.name]
-        if dataclasses.is_dataclass(hint):
-            yield from _options(hint)
-            continue
-        if "option" in field.metadata:
-            hint = Annotated[hint, field.metadata["option"]]
-        none = field.default is dataclasses.MISSING
-        yield inspect.Parameter(
-            field.name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=inspect.Parameter.empty if none else field.default,
-            annotation=hint,
-        )
+        options += _options(hint) if _is_group(hint) else [_parameter(field.name, hint, field)]
+    return options
+
+
+def _parameter(name: str, hint: Any, field: Any) -> inspect.Parameter:
+    """The parameter of an option, as Typer reads it."""
+    settings = dict(field.metadata)
+    if settings:
+        names = settings.pop("names")
+        if len(name) > 1 and not any(each.startswith("--") for each in names):
+            names = (f"--{name.replace('_', '-')}", *names)
+        hint = Annotated[hint, typer.Option(*names, **settings)]
+    missing = field.default is MISSING
+    default = inspect.Parameter.empty if missing else field.default
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint)
 
 
 def _filled(group: Any, values: dict[str, Any]) -> Any:
     """A group with its values, which are taken out of all of them."""
-    hints = get_type_hints(group)
-    return group(
-        **{
-            field.name: _filled(hints[field.name], values)
-            if dataclasses.is_dataclass(hints[field.name])
-            else values.pop(field.name)
-            for field in dataclasses.fields(group)
-        }
-    )
+    filled = {
+        name: _filled(hint, values) if _is_group(hint) else values.pop(name)
+        for name, hint in get_type_hints(group).items()
+    }
+    return group(**filled)

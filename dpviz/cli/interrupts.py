@@ -1,4 +1,4 @@
-"""Ctrl-C, SIGTERM and a terminal that closes end a command, by a KeyboardInterrupt.
+"""Ctrl-C, SIGTERM and a terminal that closes end a command by a KeyboardInterrupt.
 
 A callback of a compiled library may lose the exception: pyarrow, for one, imports pandas in the
 middle of a conversion, and goes on without it whatever the import raises. So the signal is
@@ -19,15 +19,16 @@ _came = False
 
 
 def listen() -> None:
-    """Let the signals end the command from now on.
+    """Let the signals end the command, also a SIGINT that a shell's background job ignores.
 
-    This includes a SIGINT that was ignored at the start, as shells do for background jobs. A SIGHUP
-    that is ignored, as by nohup, stays ignored.
+    A SIGHUP that is ignored, as by nohup, stays ignored.
     """
     global _came
     _came = False
-    for each in (signal.SIGINT, *_ending()):
-        signal.signal(each, interrupt)
+    signal.signal(signal.SIGINT, interrupt)
+    signal.signal(signal.SIGTERM, interrupt)
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, interrupt)
 
 
 def interrupt(_number: int, _frame: FrameType | None) -> None:
@@ -49,27 +50,14 @@ def came() -> bool:
     return _came
 
 
-def hang_up_as_terminate() -> None:
-    """SIGHUP does as SIGTERM from now on, for a server that has a handler of its own for that."""
-    for each in _ending()[1:]:
-        signal.signal(each, lambda *_: os.kill(os.getpid(), signal.SIGTERM))
-
-
-def ignore() -> None:
-    """Ignore Ctrl-C after completion, and let the other signals end the process at once."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _by_default()
-
-
 def leave(code: int) -> NoReturn:
     """End this process without the interpreter's teardown of modules, which takes time.
 
-    Resources that worker processes share are released first.
+    A thread of Arrow's may abort the process there (apache/arrow#34314). Ctrl-C after completion is
+    ignored.
     """
-    ignore()
-    pools = sys.modules.get("concurrent.futures.process")
-    if pools is not None:
-        pools._python_exit()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _by_default()
     atexit._run_exitfuncs()
     for stream in sys.stdout, sys.stderr:
         with suppress(OSError):  # its reader has closed the pipe
@@ -77,23 +65,11 @@ def leave(code: int) -> NoReturn:
     os._exit(code)
 
 
-def _ending() -> list[int]:
-    """The signals beside SIGINT that end a command."""
-    if not hasattr(signal, "SIGHUP") or signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
-        return [signal.SIGTERM]
-    return [signal.SIGTERM, signal.SIGHUP]
-
-
 def _by_default() -> None:
-    for each in _ending():
-        signal.signal(each, signal.SIG_DFL)
-
-
-def _forked() -> None:
-    """A child that a library forked dies of the signals that end its parent."""
+    """Let SIGTERM end this process at once, as in a child that a library forked."""
     if signal.getsignal(signal.SIGTERM) is interrupt:
-        _by_default()
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forked)
+    os.register_at_fork(after_in_child=_by_default)

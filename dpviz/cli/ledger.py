@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import dpviz
+from dpviz.cli.groups import MISSING, grouped, option
 from dpviz.cli.root import Json, LedgerFile, app, emit
 from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
-    from dpviz.build import Account
+    from dpviz.private.ledger import Account
 
 ledger = typer.Typer(no_args_is_help=True, help="What sensitive data sets have spent.")
 app.add_typer(ledger, name="ledger")
@@ -30,17 +31,15 @@ def show(
     require_ledger(file)
     facts = {"ledger": str(opened.path), "datasets": [dataclasses.asdict(row) for row in accounts]}
     text = "\n".join(map(_lines, accounts)) or f"{opened.path}: nothing spent"
-    if dataset is not None and _is_new(accounts[0]):
-        known = ", ".join(each.dataset for each in opened.accounts()) or "no data set"
-        text = f"{dataset}: nothing was ever spent under this name; the ledger knows {known}"
     emit(facts, as_json, text)
 
 
 @ledger.command("set")
+@grouped
 def set_total(
     dataset: Annotated[str, typer.Argument(help="The name under which builds pay.")],
-    epsilon: Annotated[float, typer.Option(help="The permanent total, for one privacy unit.")],
-    delta: Annotated[float, typer.Option(help="The total delta.")] = 0.0,
+    epsilon: float = option("The permanent total, for one privacy unit.", default=MISSING),
+    delta: float = option("The total delta.", default=0.0),
     file: LedgerFile = None,
     as_json: Json = False,
 ) -> None:
@@ -50,14 +49,12 @@ def set_total(
 
 
 @ledger.command()
+@grouped
 def verify(
     file: LedgerFile = None,
-    accept: Annotated[
-        bool,
-        typer.Option(
-            "--accept", help="Go on with a restored, older or new ledger; it records that."
-        ),
-    ] = False,
+    accept: bool = option(
+        "Go on with a restored, older or new ledger; it records that.", default=False
+    ),
     as_json: Json = False,
 ) -> None:
     """Check every page, entry and sum of the ledger, and that it is the one last used here."""
@@ -78,11 +75,6 @@ def require_ledger(file: str | None) -> None:
     """
     if file is not None and not dpviz.Ledger(file).path.exists():
         raise ParameterError(f"--ledger {file!r}: no such ledger: check its name")
-
-
-def _is_new(account: Account) -> bool:
-    """Return whether the ledger has no entry about a data set."""
-    return account.total is None and not account.spends and not account.public
 
 
 def _lines(account: Account) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import dpviz
+from dpviz.cli.groups import MISSING, grouped, option
 from dpviz.cli.outputs import apart, writable
 from dpviz.cli.root import Json, app, emit, numbers
 from dpviz.errors import ParameterError
@@ -19,41 +20,26 @@ if TYPE_CHECKING:
 
 
 @app.command()
+@grouped
 def match(
     release_a: Annotated[str, typer.Argument(metavar="A", help="The one owner's release.")],
     release_b: Annotated[str, typer.Argument(metavar="B", help="The other owner's release.")],
-    within: Annotated[
-        str,
-        typer.Option(help="The distance of a match in the domain's units; one, or one per axis."),
-    ],
-    output: Annotated[
-        str | None, typer.Option("--output", "-o", help="The pairs of leaves left (.parquet).")
-    ] = None,
-    metric: Annotated[
-        str, typer.Option(help="max: within the distance on every axis; or euclidean.")
-    ] = "max",
-    padding: Annotated[
-        str,
-        typer.Option(
-            help="upward: dummies only, no record is lost; noisy: to the noisy counts, records "
-            "above them are suppressed."
-        ),
-    ] = "upward",
-    failure: Annotated[
-        float | None,
-        typer.Option(
-            help="With upward: the probability that a record is lost after all; 1e-6 by default."
-        ),
-    ] = None,
-    records_a: Annotated[
-        str | None, typer.Option(help="With --public: the records behind A, for the recall.")
-    ] = None,
-    records_b: Annotated[
-        str | None, typer.Option(help="With --public: the records behind B.")
-    ] = None,
-    public: Annotated[
-        bool, typer.Option("--public", help="The records are public: exact answers follow.")
-    ] = False,
+    within: str = option(
+        "The distance of a match in the domain's units; one, or one per axis.", default=MISSING
+    ),
+    output: str | None = option("The pairs of leaves left (.parquet).", "-o"),
+    metric: str = option("max: within the distance on every axis; or euclidean.", default="max"),
+    padding: str = option(
+        "upward: dummies only, no record is lost; noisy: to the noisy counts, records "
+        "above them are suppressed.",
+        default="upward",
+    ),
+    failure: float | None = option(
+        "With upward: the probability that a record is lost after all; 1e-6 by default."
+    ),
+    records_a: str | None = option("With --public: the records behind A, for the recall."),
+    records_b: str | None = option("With --public: the records behind B."),
+    public: bool = option("The records are public: exact answers follow.", default=False),
     as_json: Json = False,
 ) -> None:
     """Find the leaves of two owners' releases that may hold a match, and what comparing costs."""
@@ -119,8 +105,8 @@ def _truth(
     matching: Matching, releases: tuple[PointRelease, PointRelease], sources: tuple[str, str]
 ) -> MatchTruth:
     """Exact answers on two public sources, each in its release's domain."""
-    from dpviz.build import require_public
     from dpviz.evaluation.matching import match_truth
+    from dpviz.private.payment import require_public
 
     handles = [
         dpviz.load(source, release.domain, columns=release.domain.columns, public=True)

@@ -15,7 +15,7 @@ from dpviz.errors import DpvizError, ParameterError, ReleaseError
 from dpviz.files.writing import beside, destination, mark, paid_for, recovered
 
 if TYPE_CHECKING:
-    from dpviz.build import Ledger
+    from dpviz.private.ledger import Ledger
 
 SPACE = 256_000_000
 """Bytes that must be free on the disk of the output before anything is paid."""
@@ -24,25 +24,20 @@ PAGES = (".html", ".md", ".pdf", ".png", ".svg")
 """Endings of files to look at, which may be overwritten; others may hold records."""
 
 
-def writable(output: str, ending: str = ".parquet") -> None:
+def writable(output: str) -> None:
     """Fail before reading and spending, not after.
 
     Raises:
-        ParameterError: another ending, a folder that does not exist, no plain file, or a name that
-            Parquet's reader cannot open.
+        ParameterError: another ending, a folder that does not exist, no plain file, a name that
+            Parquet's reader cannot open, or a full disk.
         ReleaseError: as :func:`dpviz.files.writing.destination`.
     """
     path = Path(output)
     if output.encode(errors="ignore").decode() != output:
         raise ParameterError(f"output {output!r}: the name is no Unicode text: name another file")
-    if path.suffix.lower() != ending:
-        raise ParameterError(f"output {output!r}: give a {ending} file")
-    if not path.parent.is_dir():
-        raise ParameterError(f"output {output!r}: the folder does not exist: create it first")
-    if path.is_dir():
-        raise ParameterError(f"output {output!r} is a folder: name a file in it")
-    if path.exists() and not path.is_file():
-        raise ParameterError(f"output {output!r} is no plain file: name another")
+    plain = path.is_file() or not path.exists()
+    if path.suffix.lower() != ".parquet" or not plain or not path.parent.is_dir():
+        raise ParameterError(f"output {output!r}: give a .parquet file in a folder that exists")
     free = space_in(destination(output).parent, output)
     if free < SPACE:
         raise ParameterError(
@@ -94,18 +89,16 @@ def claimed(output: str) -> Iterator[None]:
     except OSError as error:
         raise _unwritable(output, error) from error
     with file:
-        busy = ParameterError(
-            f"output {output!r}: another command is about to write it: wait until it has ended, or "
-            "name another file"
-        )
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise busy from None
-        except OSError:
-            pass
-        if identity(temporary) != identity(file.fileno()):  # the one who held it has just ended
-            raise busy
+            busy = identity(temporary) != identity(file.fileno())  # its holder has just ended
+        except OSError as error:
+            busy = isinstance(error, BlockingIOError)
+        if busy:
+            raise ParameterError(
+                f"output {output!r}: another command is about to write it: wait until it has "
+                "ended, or name another file"
+            )
         try:
             yield
         finally:
@@ -165,7 +158,7 @@ def recover(output: str, ledger: Ledger) -> None:
 
 
 def keep(save: Callable[[Path], Any], output: str, ledger: Ledger, release_id: str | None) -> None:
-    """Write a release; where the file cannot be written after all, elsewhere, and say where.
+    """Write a release; if that fails after the payment, write it beside the ledger, and say so.
 
     Only then does the ledger say that it was released: of what a kill ends before, it says so.
 
@@ -198,21 +191,21 @@ def keep(save: Callable[[Path], Any], output: str, ledger: Ledger, release_id: s
         if release_id is not None:
             ledger.conclude(release_id)
         return
-    name = beside(path, release_id).name
-    for folder in (ledger.path.parent, Path(tempfile.gettempdir())):
-        try:
-            save(folder / name)
-        except Exception:  # the next one, then
-            continue
-        ledger.conclude(release_id)
+    place = ledger.path.parent / beside(path, release_id).name
+    try:
+        save(place)
+        lost = False
+    except Exception:
+        lost = True
+    ledger.conclude(release_id, lost=lost)
+    if not lost:
         raise ReleaseError(
             f"{path.name}: cannot be written ({reason}); the release was paid for and is kept: "
-            f"{folder / name}"
+            f"{place}"
         )
-    ledger.conclude(release_id, lost=True)
     raise ReleaseError(
-        f"{path.name}: cannot be written ({reason}), nor anywhere else: the release is lost, what "
-        "was paid for it stays paid, and the ledger says so"
+        f"{path.name}: cannot be written ({reason}), nor beside the ledger: the release is lost, "
+        "what was paid for it stays paid, and the ledger says so"
     )
 
 

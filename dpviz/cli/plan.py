@@ -8,44 +8,38 @@ from typing import Annotated, Any
 import typer
 
 import dpviz
-from dpviz.cli.root import Json, app, emit, numbers, progress, public_box
+from dpviz.cli.groups import MISSING, grouped, option
+from dpviz.cli.root import Json, MaxPerUnit, app, emit, numbers, progress, public_box
 from dpviz.errors import ParameterError
 
 
 @app.command()
+@grouped
 def plan(
-    bounds: Annotated[str, typer.Option(help="The public box: W,S,E,N.")],
-    want: Annotated[
-        list[str],
-        typer.Option(
-            help="What must hold: 'rect=W,S,E,N ±200', 'areas=FILE ±5% or ±20 at 95%' or "
-            "'any 1 km² of about 400 ±50' (also +-, km2); repeat at will."
-        ),
-    ],
+    bounds: str = option("The public box: W,S,E,N.", default=MISSING),
+    want: list[str] = option(
+        "What must hold: 'rect=W,S,E,N ±200', 'areas=FILE ±5% or ±20 at 95%' or "
+        "'any 1 km² of about 400 ±50' (also +-, km2); repeat at will.",
+        default=MISSING,
+    ),
     source: Annotated[
         str | None, typer.Argument(help="For the command that is written; it is NOT opened.")
     ] = None,
-    like: Annotated[
-        str | None,
-        typer.Option(
-            help="PUBLIC records that are spread as yours are, or an earlier release; by default a "
-            "synthetic city scaled to the box."
-        ),
-    ] = None,
-    records: Annotated[
-        int | None, typer.Option(help="Your guess of their number; 100,000, or as many as --like.")
-    ] = None,
-    at_most: Annotated[float, typer.Option(help="The largest epsilon that you would spend.")] = 10,
-    crs: Annotated[str, typer.Option(help="CRS of the bounds.")] = "EPSG:4326",
-    unit: Annotated[str | None, typer.Option(help="Column of the privacy unit.")] = None,
-    max_per_unit: Annotated[int, typer.Option(min=1, help="Max contributions per unit.")] = 1,
-    as_map: Annotated[
-        bool,
-        typer.Option(
-            "--map", help="Cells that fill the box, where counting the places alone costs less."
-        ),
-    ] = False,
-    seed: Annotated[int, typer.Option(min=0, help="Of proxy, places and simulated noise.")] = 0,
+    like: str | None = option(
+        "PUBLIC records that are spread as yours are, or an earlier release; by default a "
+        "synthetic city scaled to the box."
+    ),
+    records: int | None = option("Your guess of their number; 100,000, or as many as --like."),
+    at_most: float = option("The largest epsilon that you would spend.", default=10),
+    crs: str = option("CRS of the bounds.", default="EPSG:4326"),
+    unit: str | None = option("Column of the privacy unit."),
+    max_per_unit: MaxPerUnit = 1,
+    as_map: bool = option(
+        "Cells that fill the box, where counting the places alone costs less.",
+        "--map",
+        default=False,
+    ),
+    seed: int = option("Of proxy, places and simulated noise.", default=0, min=0),
     as_json: Json = False,
 ) -> None:
     """Find method, parameters and least epsilon for what must hold: no records are read."""
@@ -83,7 +77,7 @@ def plan(
 
 def _public(like: str, domain: Any) -> Any:
     """An earlier release, or public records that no ledger knows as sensitive."""
-    from dpviz.build import require_public
+    from dpviz.private.payment import require_public
     from dpviz.releases.files import KEY, metadata_of
 
     if KEY in metadata_of(like):

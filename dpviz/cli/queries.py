@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 import dpviz
 from dpviz.cli.attributes import attribute_lines, attribute_rows, cut_words, region_rows
@@ -61,11 +59,10 @@ class Period:
     """The part of the time of a release with time, and the one kind of a release with kinds."""
 
     period: str | None = option(
-        "--period",
-        help="With time: A,B in ISO 8601, of its zone; of a cycle Mon 08:00,Fri 18:00. Of trips, "
-        "where steps begin.",
+        "With time: A,B in ISO 8601, of its zone; of a cycle Mon 08:00,Fri 18:00. Of trips, "
+        "where steps begin."
     )
-    kind: str | None = option("--kind", help="With kinds: one of them; all together by default.")
+    kind: str | None = option("With kinds: one of them; all together by default.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,30 +70,19 @@ class Question:
     """Options that state the queries to a release."""
 
     rect: list[str] | None = option(
-        "--rect", help="All lower, then all upper limits (2-D: W,S,E,N); repeat at will."
+        "All lower, then all upper limits (2-D: W,S,E,N); repeat at will."
     )
     rects: str | None = option(
-        "--rects",
-        help="CSV file of rectangles: columns as --rect, or named west, south, east, north.",
+        "CSV file of rectangles: columns as --rect, or named west, south, east, north."
     )
-    regions: str | None = option(
-        "--regions", help="A file of polygons, for instance districts (2-D)."
-    )
-    name: str | None = option("--name", help="With --regions: the column that names them.")
-    less: str | None = option(
-        "--less", help="With --period: another one, whose counts are taken off."
-    )
-    areas: bool = option(
-        "--areas", default=False, help="Every area of a release of areas, finest last."
-    )
-    path: list[str] | None = option(
-        "--path", help="Of trips: edge ids of a path, in order; repeat at will."
-    )
-    between: list[str] | None = option(
-        "--between", help="Of trips: two node ids, the shortest path; repeat at will."
-    )
+    regions: str | None = option("A file of polygons, for instance districts (2-D).")
+    name: str | None = option("With --regions: the column that names them.")
+    less: str | None = option("With --period: another one, whose counts are taken off.")
+    areas: bool = option("Every area of a release of areas, finest last.", default=False)
+    path: list[str] | None = option("Of trips: edge ids of a path, in order; repeat at will.")
+    between: list[str] | None = option("Of trips: two node ids, the shortest path; repeat at will.")
     string: list[str] | None = option(
-        "--string", help="Of sequences: symbols between commas, in order; repeat at will."
+        "Of sequences: symbols between commas, in order; repeat at will."
     )
 
 
@@ -134,17 +120,10 @@ def query(release: ReleaseFile, question: Question, part: Period, as_json: Json 
 def timeline(
     release: ReleaseFile,
     part: Period,
-    rect: Annotated[
-        str | None, typer.Option(help="Of points: W,S,E,N; the whole domain by default.")
-    ] = None,
-    every: Annotated[
-        str | None,
-        typer.Option(help="Of points: 15min, 1h, 1d, 1w, 1mo; one that suits by default."),
-    ] = None,
-    path: Annotated[str | None, typer.Option(help="Of trips: edge ids of the path.")] = None,
-    between: Annotated[
-        str | None, typer.Option(help="Of trips: two node ids, the shortest path.")
-    ] = None,
+    rect: str | None = option("Of points: W,S,E,N; the whole domain by default."),
+    every: str | None = option("Of points: 15min, 1h, 1d, 1w, 1mo; one that suits by default."),
+    path: str | None = option("Of trips: edge ids of the path."),
+    between: str | None = option("Of trips: two node ids, the shortest path."),
     as_json: Json = False,
 ) -> None:
     """Answer step by step over the period of a release with time: counts with 95 % intervals."""

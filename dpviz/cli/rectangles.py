@@ -14,9 +14,6 @@ PLACE = ("x", "lon"), ("y", "lat")
 
 SIDES = ("west", "south", "east", "north")
 
-TIMES = {"t0", "t1"}
-"""Columns of ``dpviz export`` that say when each cell is, of a release with time."""
-
 
 def rectangles(path: str, *axes: Sequence[str]) -> list[list[float]]:
     """Rectangles from a CSV file.
@@ -27,8 +24,7 @@ def rectangles(path: str, *axes: Sequence[str]) -> list[list[float]]:
 
     Args:
         path: of the file.
-        *axes: their columns; where they may be these or those, such as with time or without, those
-            are meant that the first row fits.
+        *axes: their columns; several, such as with time and without, where either may be meant.
 
     Raises:
         DataError: no such file, none in it, a header that names not every side once, or a row of
@@ -49,50 +45,43 @@ def rectangles(path: str, *axes: Sequence[str]) -> list[list[float]]:
         length, sides = len(header), _places(path, header, axes)
     else:
         lengths = [2 * len(columns) for columns in axes]
-        given = len(rows[0][1]) if rows else 0
-        length = given if given in lengths else lengths[0]
+        length = len(rows[0][1]) if rows and len(rows[0][1]) in lengths else lengths[0]
         sides = [*range(length)]
     if not rows:
         raise DataError(f"{path} holds no rectangle: write one in each row")
     for line, row in rows:
-        if len(row) != length:
-            raise DataError(f"{path}: line {line} has {len(row)} cells, not {length}: mend it")
-        if not all(_is_number(row[at]) for at in sides):
-            raise DataError(f"{path}: the rectangle in line {line} is not {len(sides)} numbers")
+        if len(row) != length or not all(_is_number(row[at]) for at in sides):
+            raise DataError(
+                f"{path}: line {line} is not {length} cells with {len(sides)} numbers: correct it"
+            )
     return [[number(row[at]) for at in sides] for _, row in rows]
 
 
 def _places(path: str, header: Sequence[str], axes: Sequence[Sequence[str]]) -> list[int]:
     """Where a header has each side, in the order of ``--rect``."""
     names = [_letters(name) for name in header]
-    if {*names} >= TIMES:  # cells that have each a time of their own are none of places alone
+    if {*names} >= {"t0", "t1"}:  # exported cells, each of which has a time of its own
         axes = axes[:1]
     for columns in axes:
-        sides = [{f"{_letters(name)}{end}" for name in (column, *beside)} | {side} - {""}
-                 for end, half in (("min", SIDES[:2]), ("max", SIDES[2:]))
-                 for column, beside, side in _axes(columns, half)]  # fmt: skip
-        places = [[at for at, name in enumerate(names) if name in side] for side in sides]
-        for several in places:
-            if len(several) > 1:
-                one, other = (header[at].strip() for at in several[:2])
-                raise DataError(f"{path}: the columns {one!r} and {other!r} are one side: keep one")
-        if all(places):
+        places = [[at for at, each in enumerate(names) if each in side] for side in _sides(columns)]
+        if all(len(each) == 1 for each in places):
             return [at for (at,) in places]
-    columns = axes[0]
-    wanted = [f"{name}_{end}" for end in ("min", "max") for name in columns]
+    wanted = [f"{name}_{end}" for end in ("min", "max") for name in axes[0]]
     raise DataError(
-        f"{path}: the header {','.join(header)!r} does not name each side: name them "
-        f"{', '.join(SIDES if len(columns) == 2 else wanted)}"
+        f"{path}: the header {','.join(header)!r} does not name each side once: name them "
+        f"{', '.join(SIDES if len(axes[0]) == 2 else wanted)}"
     )
 
 
-def _axes(columns: Sequence[str], sides: Sequence[str]) -> list[tuple[str, Sequence[str], str]]:
-    """Each axis with what else it and one side of it are called."""
-    if len(columns) != 2:
-        return [(column, (), "") for column in columns]
-    other = {_letters(column) for column in columns}
-    beside = [[name for name in names if name not in other] for names in PLACE]
-    return list(zip(columns, beside, sides, strict=True))
+def _sides(columns: Sequence[str]) -> list[set[str]]:
+    """Names that each side may have, in the order of ``--rect``."""
+    sides = []
+    for half, end in enumerate(("min", "max")):
+        for axis, column in enumerate(columns):
+            beside = set(PLACE[axis]) - {*columns} if len(columns) == 2 else set()
+            names = {f"{_letters(name)}{end}" for name in {column} | beside}
+            sides.append(names | {SIDES[2 * half + axis]} if len(columns) == 2 else names)
+    return sides
 
 
 def _letters(name: str) -> str:

@@ -5,14 +5,12 @@ from __future__ import annotations
 import dataclasses
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 import dpviz
 from dpviz.cli.attributes import attribute_facts
 from dpviz.cli.described import area_facts, point_facts
-from dpviz.cli.groups import require_fit
+from dpviz.cli.groups import MISSING, grouped, option, require_fit
 from dpviz.cli.outputs import apart
 from dpviz.cli.root import Json, ReleaseFile, app, complain, emit, in_line
 from dpviz.errors import ParameterError
@@ -28,26 +26,16 @@ CODES = ("all", "command", "python", "notebook", "statement")
 
 
 @app.command()
+@grouped
 def info(
     release: ReleaseFile,
-    code: Annotated[
-        str | None,
-        typer.Option(
-            help="How it was made: command, python, notebook; statement, for a registry; or all."
-        ),
-    ] = None,
-    source: Annotated[
-        str | None, typer.Option(help="With --code: the name of the records' file; not opened.")
-    ] = None,
-    seed: Annotated[
-        int | None, typer.Option(help="With --code: of simulated noise; no release holds it.")
-    ] = None,
-    areas: Annotated[
-        str | None, typer.Option(help="With --code: the name of the areas' file; not opened.")
-    ] = None,
-    graph: Annotated[
-        str | None, typer.Option(help="With --code: the names of the graph's files; not opened.")
-    ] = None,
+    code: str | None = option(
+        "How it was made: command, python, notebook; statement, for a registry; or all."
+    ),
+    source: str | None = option("With --code: the name of the records' file; not opened."),
+    seed: int | None = option("With --code: of simulated noise; no release holds it."),
+    areas: str | None = option("With --code: the name of the areas' file; not opened."),
+    graph: str | None = option("With --code: the names of the graph's files; not opened."),
     as_json: Json = False,
 ) -> None:
     """Show what a release says of itself: header, budget breakdown, size."""
@@ -153,21 +141,14 @@ def emit_code(path: str, which: str, as_json: bool, given: dict[str, Any]) -> No
 
 
 @app.command()
+@grouped
 def export(
     release: ReleaseFile,
-    output: Annotated[str, typer.Option("--output", "-o", help="A .geojson, .gpkg or .csv file.")],
-    all_nodes: Annotated[
-        bool, typer.Option("--all-nodes", help="Every node, not the leaves only.")
-    ] = False,
-    join: Annotated[
-        str | None, typer.Option(help="Of areas: your own file of them, to add the counts to.")
-    ] = None,
-    key: Annotated[
-        str | None, typer.Option(help="With --join: its column that names the areas.")
-    ] = None,
-    level: Annotated[
-        str | None, typer.Option(help="With --join: the level of its areas; the finest by default.")
-    ] = None,
+    output: str = option("A .geojson, .gpkg or .csv file.", "-o", default=MISSING),
+    all_nodes: bool = option("Every node, not the leaves only.", default=False),
+    join: str | None = option("Of areas: your own file of them, to add the counts to."),
+    key: str | None = option("With --join: its column that names the areas."),
+    level: str | None = option("With --join: the level of its areas; the finest by default."),
     as_json: Json = False,
 ) -> None:
     """Write cells, areas or edges of a release for other tools, such as QGIS."""
@@ -218,21 +199,16 @@ def _join(
 
 
 @app.command()
+@grouped
 def sample(
     release: ReleaseFile,
-    output: Annotated[
-        str,
-        typer.Option(
-            "--output",
-            "-o",
-            help="A .parquet, .csv, .geojson or .gpkg file; of sequences .txt, .csv or .parquet.",
-        ),
-    ],
-    n: Annotated[
-        int | None,
-        typer.Option("-n", help="How many; the noisy total by default, of sequences 1,000."),
-    ] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Makes the sample repeatable.")] = None,
+    output: str = option(
+        "A .parquet, .csv, .geojson or .gpkg file; of sequences .txt, .csv or .parquet.",
+        "-o",
+        default=MISSING,
+    ),
+    n: int | None = option("How many; the noisy total by default, of sequences 1,000.", "-n"),
+    seed: int | None = option("Makes the sample repeatable.", min=0),
     as_json: Json = False,
 ) -> None:
     """Draw synthetic points or sequences from a release; costs nothing."""

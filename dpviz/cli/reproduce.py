@@ -8,11 +8,13 @@ from typing import Annotated
 
 import typer
 
+from dpviz.cli.groups import MISSING, grouped, option
 from dpviz.cli.outputs import space_in
 from dpviz.cli.root import Json, app, emit, progress
 
 
 @app.command()
+@grouped
 def reproduce(
     name: Annotated[
         str,
@@ -21,16 +23,9 @@ def reproduce(
             "2012, figures 4 to 7)."
         ),
     ],
-    output: Annotated[
-        str,
-        typer.Option(
-            "--output",
-            "-o",
-            help="A folder that exists; no file in it is replaced.",
-        ),
-    ],
-    repeats: Annotated[int, typer.Option(help="Repetitions with fresh noise.")] = 5,
-    seed: Annotated[int, typer.Option(min=0, help="Of data, queries and simulated noise.")] = 0,
+    output: str = option("A folder that exists; no file in it is replaced.", "-o", default=MISSING),
+    repeats: int = option("Repetitions with fresh noise.", default=5),
+    seed: int = option("Of data, queries and simulated noise.", default=0, min=0),
     as_json: Json = False,
 ) -> None:
     """Redo a figure of a paper and compare with what the paper says of it."""

@@ -65,6 +65,11 @@ NoiseSeed = Annotated[
         "--seed", min=0, help="Repeats all, with simulated noise; by default exact noise."
     ),
 ]
+Settings = Annotated[
+    list[str] | None, typer.Option("--set", help="A parameter, key=value; repeat at will.")
+]
+MaxPerUnit = Annotated[int, typer.Option(min=1, help="Max contributions per unit.")]
+Page = Annotated[str, typer.Option("--output", "-o", help="The .html file to write.")]
 ReleaseFile = Annotated[str, typer.Argument(metavar="RELEASE", help="A release (Parquet).")]
 LedgerFile = Annotated[
     str | None,
@@ -162,17 +167,6 @@ def prepare_standard_files() -> None:
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
-def simulated(seed: int | None, noise: str | None) -> bool:
-    """Return whether simulated noise is requested, which only public data may have.
-
-    Raises:
-        ParameterError: a seed together with exact noise, which is never repeatable.
-    """
-    if noise == "exact" and seed is not None:
-        raise ParameterError("--seed repeats simulated noise, --noise exact is never repeated")
-    return noise == "simulated" or seed is not None
-
-
 def numbers(text: str, what: str) -> list[float]:
     """Numbers between commas.
 
@@ -218,9 +212,9 @@ def public_box(
     Raises:
         DomainError: no box, or one outside the area of use of its CRS.
     """
-    from dpviz.build import stated_domain
     from dpviz.domain import Domain
     from dpviz.planning.bounds import doubt, require_area
+    from dpviz.private.load.sources import stated_domain
 
     domain = Domain.from_bounds(limits, tuple(names), crs, **(axis or {}))
     require_area(domain)
@@ -234,15 +228,13 @@ def settings(pairs: list[str] | None) -> dict[str, str]:
     """``key=value`` pairs of ``--set``.
 
     Raises:
-        ParameterError: a pair without an equals sign, or a key given twice.
+        ParameterError: a pair without an equals sign.
     """
     values: dict[str, str] = {}
     for pair in pairs or []:
         key, equals, value = pair.partition("=")
         if not equals or not key.strip():
             raise ParameterError(f"--set {pair!r}: give key=value, for instance height=8")
-        if key.strip() in values:
-            raise ParameterError(f"--set {key.strip()} is given twice: give it once")
         values[key.strip()] = value.strip()
     return values
 

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
 import dpviz
+from dpviz.cli.groups import grouped, option
 from dpviz.cli.root import Json, ReleaseFile, app, emit, in_line
 from dpviz.lists import listed, words
 
@@ -15,12 +12,11 @@ LISTED = 100_000
 
 
 @app.command()
+@grouped
 def topk(
     release: ReleaseFile,
-    k: Annotated[
-        int | None, typer.Option("-k", min=1, max=LISTED, help="How many; by default 20.")
-    ] = None,
-    longest: Annotated[int, typer.Option(min=1, help="Symbols of the longest string.")] = 20,
+    k: int | None = option("How many; by default 20.", "-k", min=1, max=LISTED),
+    longest: int = option("Symbols of the longest string.", default=20, min=1),
     as_json: Json = False,
 ) -> None:
     """List the most frequent strings of a release of sequences, with their estimated counts."""
@@ -39,9 +35,10 @@ def topk(
 
 
 @app.command("next")
+@grouped
 def following(
     release: ReleaseFile,
-    context: Annotated[str, typer.Option(help="What came before: symbols between commas.")] = "",
+    context: str = option("What came before: symbols between commas.", default=""),
     as_json: Json = False,
 ) -> None:
     """Tell what comes next after a context in a release of sequences, and how likely the end is."""

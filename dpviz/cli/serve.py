@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import errno
 import os
+import signal
 import socket
 import sys
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from dpviz.cli import interrupts
+from dpviz.cli.groups import grouped, option
 from dpviz.cli.root import app
 from dpviz.errors import ParameterError
 
@@ -20,18 +20,17 @@ EVERYWHERE = ("127.0.0.1", "0.0.0.0", "::")
 
 
 @app.command("app")
+@grouped
 def run_app(
     release: Annotated[
         str | None, typer.Argument(metavar="[FILE]", help="A release of any kind to open.")
     ] = None,
-    port: Annotated[int, typer.Option(min=1, max=65535, help="Port on this machine.")] = 8501,
-    address: Annotated[
-        str,
-        typer.Option(
-            help="Whom it answers: this machine alone, or every network with 0.0.0.0: then with a "
-            "log-in (assets/hosting.md) or behind your own authentication, and TLS."
-        ),
-    ] = "127.0.0.1",
+    port: int = option("Port on this machine.", default=8501, min=1, max=65535),
+    address: str = option(
+        "Whom it answers: this machine alone, or every network with 0.0.0.0: then with a "
+        "log-in (assets/hosting.md) or behind your own authentication, and TLS.",
+        default="127.0.0.1",
+    ),
 ) -> None:
     """Open the app in a browser, and a release in it."""
     from streamlit.web import cli
@@ -50,7 +49,8 @@ def run_app(
     if address not in EVERYWHERE:  # where it is, the browser goes
         named = f"[{address}]" if ":" in address else address
         sys.argv += ["--browser.serverAddress", named]
-    interrupts.hang_up_as_terminate()
+    if hasattr(signal, "SIGHUP"):  # the server handles SIGTERM itself
+        signal.signal(signal.SIGHUP, lambda *_: os.kill(os.getpid(), signal.SIGTERM))
     cli.main()
 
 
@@ -66,13 +66,9 @@ def can_listen(address: str, port: int) -> None:
             if os.name == "posix":  # elsewhere it would share the port
                 trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             trial.bind(place)
-    except PermissionError:
-        raise ParameterError(f"--port {port} needs more rights: give one from 1024 on") from None
     except OSError as error:
-        if error.errno == errno.EADDRINUSE:
-            raise ParameterError(f"--port {port} is in use on this machine: give another") from None
         raise ParameterError(
-            f"--address {address!r} is none of this machine: give one that it has"
+            f"--address {address} --port {port}: {error.strerror}: give another"
         ) from None
 
 

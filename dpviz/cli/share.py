@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 import dpviz
+from dpviz.cli.groups import MISSING, grouped, option
 from dpviz.cli.ledger import require_ledger
 from dpviz.cli.outputs import apart
 from dpviz.cli.queries import opened_map
-from dpviz.cli.root import Json, LedgerFile, app, complain, emit, numbers
+from dpviz.cli.root import Json, LedgerFile, Page, app, complain, emit, numbers
 from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
-    from dpviz.build import Account
+    from dpviz.private.ledger import Account
     from dpviz.releases.counts import AreaRelease, PointRelease
 
 Releases = Annotated[
@@ -43,15 +44,15 @@ Title = Annotated[str, typer.Option(help="The title of the page.")]
 
 
 @app.command()
+@grouped
 def share(
     releases: Series,
-    output: Annotated[str, typer.Option("--output", "-o", help="The .html file to write.")],
+    output: Page,
     rect: Rects = None,
     title: Title = "",
-    basemap: Annotated[
-        str,
-        typer.Option(help="A public file of streets, water and places to draw below the cells."),
-    ] = "",
+    basemap: str = option(
+        "A public file of streets, water and places to draw below the cells.", default=""
+    ),
     period: Period = None,
     as_json: Json = False,
 ) -> None:
@@ -69,14 +70,13 @@ def share(
 
 
 @app.command()
+@grouped
 def report(
     releases: Releases,
-    output: Annotated[str, typer.Option("--output", "-o", help="The .html file to write.")],
+    output: Page,
     rect: Rects = None,
     title: Title = "",
-    account: Annotated[
-        bool, typer.Option("--account", help="Add the ledger's account of the data set.")
-    ] = False,
+    account: bool = option("Add the ledger's account of the data set.", default=False),
     ledger: LedgerFile = None,
     period: Period = None,
     as_json: Json = False,
@@ -94,16 +94,15 @@ def report(
 
 
 @app.command()
+@grouped
 def picture(
     releases: Releases,
-    output: Annotated[str, typer.Option("--output", "-o", help="The .png file to write.")],
-    rect: Annotated[
-        str | None, typer.Option("--rect", help="A rectangle to outline, W,S,E,N in degrees.")
-    ] = None,
-    title: Annotated[str, typer.Option(help="Above the map.")] = "",
-    size: Annotated[
-        Size, typer.Option(help="screen: a slide of 1920 × 1080; print: A4 across at 300 dpi.")
-    ] = "screen",
+    output: str = option("The .png file to write.", "-o", default=MISSING),
+    rect: str | None = option("A rectangle to outline, W,S,E,N in degrees."),
+    title: str = option("Above the map.", default=""),
+    size: Size = option(
+        "screen: a slide of 1920 × 1080; print: A4 across at 300 dpi.", default="screen"
+    ),
     period: Period = None,
     as_json: Json = False,
 ) -> None:
@@ -165,31 +164,11 @@ def _write(
 
 
 def _opened(paths: Sequence[str], period: str | None) -> list[PointRelease | AreaRelease]:
-    """Open releases, cut to a part of their period if one is given.
-
-    Raises:
-        ParameterError: only some of them have time.
-    """
-    opened = [opened_map(path) for path in paths]
-    if len({each.domain.time is None for each in opened}) == 2:
-        raise ParameterError(
-            "one of these releases has time, another has none: no map shows both, give them alone"
-        )
-    return opened if period is None else [_part(each, period) for each in opened]
-
-
-def _part(release: PointRelease | AreaRelease, period: str) -> PointRelease | AreaRelease:
-    """The map of a part of a release's period.
-
-    Raises:
-        ParameterError: it has no time.
-    """
-    from dpviz.releases.counts import is_points
+    """Open releases, cut to a part of their period if one is given."""
     from dpviz.releases.points.window import during
 
-    if not is_points(release) or release.domain.time is None:
-        raise ParameterError(f"--period {period!r}: this release has no time; leave it out")
-    return during(release, period)
+    opened: list[Any] = [opened_map(path) for path in paths]  # of areas none has time
+    return opened if period is None else [during(each, period) for each in opened]
 
 
 def _flat(releases: Sequence[PointRelease | AreaRelease]) -> Sequence[PointRelease | AreaRelease]:

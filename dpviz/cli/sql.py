@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import secrets
 import shlex
-from typing import Annotated
 
-import typer
-
-from dpviz.cli.groups import grouped
+from dpviz.cli.groups import MISSING, grouped, option
 from dpviz.cli.options import Attributes, Bits, Clock, Places, Units
 from dpviz.cli.root import Json, app, complain, emit
 
@@ -16,18 +13,21 @@ from dpviz.cli.root import Json, app, complain, emit
 @app.command()
 @grouped
 def sql(
-    table: Annotated[str, typer.Option(help="The table to count: table or schema.table.")],
+    *,
+    table: str = option("The table to count: table or schema.table.", default=MISSING),
     places: Places,
     clock: Clock,
     attributes: Attributes,
     units: Units,
-    dialect: Annotated[str, typer.Option(help="duckdb, postgres or spark")] = "duckdb",
+    dialect: str = option("duckdb, postgres or spark", default="duckdb"),
     bits: Bits = None,
     as_json: Json = False,
 ) -> None:
     """Print the query that counts records by cell; its result is a SOURCE."""
-    from dpviz.build import CellQuery, checked_bits, checked_dialect
-    from dpviz.build import quoted_table as quoted
+    from dpviz.private.load.cellquery import CellQuery
+    from dpviz.private.load.dialects import checked_dialect
+    from dpviz.private.load.dialects import table as quoted
+    from dpviz.private.load.selection import checked_bits
 
     domain = places.domain(None, clock, attributes.without_values())
     assert domain is not None

@@ -1,4 +1,4 @@
-"""Typer's errors about a malformed command, as one line like every other error."""
+"""Errors about a malformed command or from the system, as one line like every other error."""
 
 from __future__ import annotations
 
@@ -6,45 +6,15 @@ import errno
 import itertools
 import os
 import sys
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import typer
 
 from dpviz.errors import ParameterError
-from dpviz.lists import is_plain
 
 WRONG: Any = typer.BadParameter.__mro__[1]
 """Typer's usage error, whose class it has of Click or of a copy of its own."""
-
-MOVED = {
-    "roads": "dpviz build … --graph GRAPH",
-    "roads query": "dpviz query",
-    "roads timeline": "dpviz timeline",
-    "roads export": "dpviz export",
-    "roads evaluate": "dpviz evaluate … --graph GRAPH",
-    "sequences": "dpviz build … --alphabet SYMBOLS, or --side 8 for places in time",
-    "sequences count": "dpviz query … --string SYMBOLS",
-    "sequences topk": "dpviz topk",
-    "sequences next": "dpviz next",
-    "sequences sample": "dpviz sample",
-    "sequences evaluate": "dpviz evaluate … --alphabet SYMBOLS, or --side 8 for places in time",
-    "--secure-noise": "--noise exact",
-    "--parts": "--components",
-}
-"""Earlier spellings of commands and options, and those of today."""
-
-
-def require_current(words: Sequence[str]) -> None:
-    """Refuse an earlier spelling.
-
-    Raises:
-        ParameterError: there is one; with the spelling of today.
-    """
-    for old in (" ".join(words[:2]), *words[:1], *(word.partition("=")[0] for word in words)):
-        if old in MOVED:
-            raise ParameterError(f"{' '.join(old.split())!r} has moved: give {MOVED[old]}")
 
 
 def usage_line(error: Any, commands: Iterable[str]) -> str:
@@ -70,7 +40,7 @@ def system_line(error: OSError) -> str:
     """One line for an operating system error: a long name, no permission, a full disk.
 
     >>> system_line(OSError(13, "Permission denied", "hers/visits.csv"))
-    "path='hers/visits.csv': Permission denied: give another, or mend its rights"
+    "path='hers/visits.csv': Permission denied: give another, or fix its permissions"
     >>> system_line(OSError(28, "No space left on device", "rows.csv"))
     "path='rows.csv': No space left on device: make room and try again, or give another"
     """
@@ -78,11 +48,11 @@ def system_line(error: OSError) -> str:
 
     reason = error.strerror or type(error).__name__
     if error.filename is None:
-        return f"the system cannot read or write ({reason}): mend that, and try again"
+        return f"the system cannot read or write ({reason}): fix that, and try again"
     path = described("path", os.fsdecode(error.filename))
     if error.errno == errno.ENOSPC:
         return f"{path}: {reason}: make room and try again, or give another"
-    return f"{path}: {reason}: give another, or mend its rights"
+    return f"{path}: {reason}: give another, or fix its permissions"
 
 
 def require_values(words: Sequence[str]) -> None:
@@ -97,33 +67,6 @@ def require_values(words: Sequence[str]) -> None:
         name, given, value = word.partition("=")
         if word.startswith("-") and not value and (given or not then):
             raise ParameterError(f"{name} is empty: give a value, or leave the option out")
-
-
-def require_plain(command: Any, words: Sequence[str]) -> None:
-    """Refuse an option that is given twice, whose last value would win, and numbers such as 1_0.
-
-    Args:
-        command: the program, as Typer makes it.
-        words: of the command line.
-
-    Raises:
-        ParameterError: there is one.
-    """
-    while words and words[0] in getattr(command, "commands", {}):
-        command, words = command.commands[words[0]], words[1:]
-    try:
-        parser = command.make_parser(command.context_class(command))
-        values, _, given = parser.parse_args(list(words))
-    except WRONG:  # which the call says too
-        return
-    for option, times in Counter(given).items():
-        if option.param_type_name != "option" or option.is_flag:
-            continue
-        name, value = max(option.opts, key=len), values[option.name]
-        if times > 1 and not option.multiple:
-            raise ParameterError(f"{name} is given twice: give it once")
-        if option.type_descriptor.annotation in (int, float) and not is_plain(value):
-            raise ParameterError(f"{name} {value!r}: write the number in digits alone, such as 10")
 
 
 def _begun(words: str) -> str:

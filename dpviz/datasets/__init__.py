@@ -2,7 +2,6 @@
 
 from dpviz.datasets.basemap import ATTRIBUTION, base_map, city_backdrop
 from dpviz.datasets.catalogue import DATASETS, Dataset, dataset
-from dpviz.datasets.persons import person_tracks
 from dpviz.datasets.streets import StreetNetwork, city_graph
 
 __all__ = [
@@ -14,5 +13,4 @@ __all__ = [
     "city_backdrop",
     "city_graph",
     "dataset",
-    "person_tracks",
 ]

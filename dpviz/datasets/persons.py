@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 from dpviz.datasets.geography import Array, habitable, to_lonlat
 from dpviz.datasets.streets import Indices, city_graph
 from dpviz.datasets.trips import Zones
-from dpviz.lazy import pd, scipy
+from dpviz.lazy import scipy
 
 _SEED = 20_143
 _MONDAY = np.datetime64("2030-01-07T00:00:00", "s")  # an invented week
 _DAYS = 7
 _LEISURE = 3
 RECORDS = 390_184
-"""Number of sightings that `person_tracks()` makes with its defaults."""
+"""Number of sightings that `sightings()` makes with its defaults."""
 
 
 def sightings(persons: int = 5_000, seed: int = 0) -> dict[str, NDArray[Any]]:
@@ -35,11 +35,6 @@ def sightings(persons: int = 5_000, seed: int = 0) -> dict[str, NDArray[Any]]:
     lon, lat = to_lonlat(xy[order]).T
     seconds = np.round(hour[order] * 3600).astype("timedelta64[s]")
     return {"person": who[order], "time": _MONDAY + seconds, "lon": lon, "lat": lat}
-
-
-def person_tracks(persons: int = 5_000, seed: int = 0) -> pd.DataFrame:
-    """:func:`sightings` as a table."""
-    return pd.DataFrame(sightings(persons, seed))
 
 
 def _places(persons: int, random: np.random.Generator) -> Array:

@@ -15,9 +15,9 @@ from dpviz.evaluation.area_audit import area_subject
 from dpviz.evaluation.exact import structure_loss, whole_loss
 from dpviz.evaluation.point_audit import point_subject
 from dpviz.evaluation.road_audit import road_subject
-from dpviz.evaluation.search import Bench, Finding, finding
+from dpviz.evaluation.search import Finding, Search
 from dpviz.evaluation.sequence_audit import sequence_subject
-from dpviz.evaluation.subject import Neighbours, Subject
+from dpviz.evaluation.subject import Subject
 from dpviz.methods import method_with
 from dpviz.methods.registry import Method
 from dpviz.private.budget import Budget, positive_epsilon
@@ -75,42 +75,6 @@ SUBJECTS: dict[str, Callable[[Any, float], Subject]] = {
 """Subjects by kind of data, of a method and an epsilon."""
 
 
-class Auditor(Bench[Neighbours]):
-    """Builds a subject again and again, with simulated noise or that of releases.
-
-    Args:
-        subject: what is built.
-        budget: of one release.
-        noise: of every release.
-        trials, progress: see :class:`~dpviz.evaluation.search.Bench`.
-    """
-
-    def __init__(
-        self,
-        subject: Subject,
-        budget: Budget,
-        noise: Noise,
-        trials: int,
-        progress: Progress | None = None,
-    ) -> None:
-        super().__init__(trials, budget.delta, progress)
-        self.subject, self.budget, self.noise = subject, budget, noise
-
-    def inputs(self, case: Neighbours) -> tuple[Any, Any]:
-        """See the base."""
-        return case.larger, case.smaller
-
-    def features(self, case: Neighbours, data: Any) -> list[float]:
-        """See the base."""
-        budget = Budget(self.budget.epsilon, self.budget.delta)
-        release = self.subject.build(data, budget, self.noise)
-        return self.subject.features(release, case.target)
-
-    def finding(self, confidence: float) -> Finding:
-        """Search for the worst inputs and event, and bound ε on fresh runs."""
-        return finding(self, self.subject.cases, self.subject.names, confidence)
-
-
 def audit(
     method: Method,
     epsilon: float = 1.0,
@@ -141,9 +105,9 @@ def audit(
         raise ParameterError(f"epsilon={epsilon:g}: an audit needs at least {LEAST:g}")
     subject = SUBJECTS[method.kind](method, epsilon)
     noise: Noise = SecureNoise() if secure else SimulatedNoise(seed)
-    auditor = Auditor(subject, Budget(epsilon, method.delta), noise, trials, progress)
+    search = Search(subject, Budget(epsilon, method.delta), noise, trials, progress)
     return Audit(
-        **vars(auditor.finding(confidence)),
+        **vars(search.finding(confidence)),
         method=method.name,
         epsilon=epsilon,
         delta=method.delta,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import itertools
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -64,33 +64,33 @@ def small(name: str, /, **parameters: Any) -> Method:
 def audit_all(
     words: Sequence[str],
     epsilon: float,
+    parameters: Mapping[str, Any] | None = None,
     *,
-    trials: int,
-    confidence: float,
-    seed: int = 0,
     processes: int = 2,
     progress: Progress | None = None,
+    **how: Any,
 ) -> Generator[tuple[str, Audit], None, None]:
-    """Audits of many settings, as they are finished.
+    """Audits of settings, as they are finished.
 
     Args:
-        words: of a :func:`group`.
+        words: names, or those of a :func:`group`.
         epsilon: the claim to test, for every one.
-        trials: runs on each of two inputs.
-        confidence: of each bound.
-        seed: of the simulated noise.
+        parameters: of every method.
         processes: worker processes; 0 audits in this one.
-        progress: called with the share of the audits that are done.
+        progress: called with the share of the work that is done.
+        **how: trials, confidence, seed, secure: see :func:`~dpviz.evaluation.audit.audit`.
     """
-    work = partial(_one, epsilon=epsilon, trials=trials, confidence=confidence, seed=seed)
+    if processes == 0:
+        how["progress"] = progress
+    work = partial(_one, parameters or {}, epsilon=epsilon, **how)
     for done, (word, result) in enumerate(finished(work, words, processes), 1):
-        if progress is not None:
+        if progress is not None and processes:
             progress(done / len(words), word)
         yield word, result
 
 
-def _one(word: str, **options: Any) -> tuple[str, Audit]:
-    return word, audit(small(word), **options)
+def _one(parameters: Mapping[str, Any], word: str, **how: Any) -> tuple[str, Audit]:
+    return word, audit(small(word, **parameters), **how)
 
 
 HEAD = (

@@ -15,12 +15,13 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from dpviz.build import build, positive_epsilon
+from dpviz.build import build
 from dpviz.errors import ParameterError
 from dpviz.evaluation.rows import Key, MeasureRow
 from dpviz.evaluation.workers import finished
 from dpviz.methods import method_with
 from dpviz.methods.points.declared import Declared
+from dpviz.private.budget import positive_epsilon
 from dpviz.progress import Progress, silent
 
 SECONDS = "build_seconds"

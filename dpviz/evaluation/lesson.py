@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpviz.build import DataHandle, build
+from dpviz.build import build
 from dpviz.errors import PrivacyError
 from dpviz.evaluation.truth import exact_counts
 from dpviz.private.budget import Budget
+from dpviz.private.handle import DataHandle
 from dpviz.private.mechanisms.noise import SimulatedNoise, geometric
 from dpviz.releases.counts import PointRelease
 from dpviz.trees.lattice import Float, Int

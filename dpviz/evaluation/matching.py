@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpviz.build import DataHandle
 from dpviz.errors import ParameterError
 from dpviz.evaluation.truth import public_records
 from dpviz.lazy import scipy
+from dpviz.private.handle import DataHandle
 from dpviz.releases.counts import PointRelease
 from dpviz.releases.points.matching import Matching, compared, lattice_steps
 from dpviz.trees.boxpairs import near_pairs

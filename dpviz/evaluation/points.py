@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from dpviz.build import DataHandle
 from dpviz.errors import ParameterError
 from dpviz.evaluation.experiments import SECONDS, Build, Measures, described_method, timed
 from dpviz.evaluation.metrics import SANITY, relative_errors, sanity_bound
 from dpviz.evaluation.truth import (
     PublicRecords,
+    digest,
     exact_counts,
     exact_total,
     public_records,
@@ -22,6 +21,7 @@ from dpviz.evaluation.truth import (
 )
 from dpviz.methods.points.base import PointMethod
 from dpviz.methods.request import chosen_method
+from dpviz.private.handle import DataHandle
 from dpviz.queries.workloads import Workload
 from dpviz.releases.points.range_count import BULK
 
@@ -104,5 +104,4 @@ def _rebuilt(records: PublicRecords, workloads: tuple[Workload, ...], sanity: fl
 
 
 def _described(load: Workload) -> str:
-    digest = hashlib.blake2b(np.ascontiguousarray(load.rects).tobytes(), digest_size=8)
-    return f"{len(load)}, {digest.hexdigest()}"
+    return f"{len(load)}, {digest(None, [load.rects])}"

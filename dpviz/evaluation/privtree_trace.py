@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpviz.build import DataHandle
 from dpviz.methods.points.privtree import PrivTree
 from dpviz.private.budget import Budget
+from dpviz.private.handle import DataHandle
 from dpviz.private.mechanisms.noise import SimulatedNoise, Words, bernoulli
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.lattice import Float, Int

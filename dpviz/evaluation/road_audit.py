@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.evaluation.search import Pair
-from dpviz.evaluation.subject import Subject, neighbours_of
+from dpviz.evaluation.subject import Pair, Subject, neighbours_of
 from dpviz.methods.roads.base import Measured, RoadMethod, RoadTask
 from dpviz.private.budget import Budget
 from dpviz.private.mechanisms.noise import Noise
@@ -41,14 +40,14 @@ def drives(epsilon: float) -> Iterator[Pair]:
     some, many = math.ceil(EDGES / epsilon), math.ceil(10 * EDGES / epsilon)
     whole = tuple(range(EDGES))
     first, last = whole[:1], whole[-1:]
-    yield Pair("no trip, or one along the whole street", (), whole)
-    yield Pair("no trip, or one on one edge", (), first)
-    yield Pair(f"{some} trips along the whole street, or one more", ((whole, some),), whole)
-    yield Pair(f"{many} trips along the whole street, or one more", ((whole, many),), whole)
+    yield "no trip, or one along the whole street", (), whole
+    yield "no trip, or one on one edge", (), first
+    yield f"{some} trips along the whole street, or one more", ((whole, some),), whole
+    yield f"{many} trips along the whole street, or one more", ((whole, many),), whole
     name = f"{many} trips on one edge, or one along the whole street beside"
-    yield Pair(name, ((first, many),), whole)
+    yield name, ((first, many),), whole
     name = f"{many} trips on the last edge, or one on the first beside"
-    yield Pair(name, ((last, many),), first)
+    yield name, ((last, many),), first
 
 
 def road_subject(method: RoadMethod, epsilon: float) -> Subject:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from dpviz.build import RoadData
 from dpviz.evaluation.experiments import SECONDS, Build, Measures, described_method, timed
 from dpviz.evaluation.rows import MeasureRow
 from dpviz.evaluation.rows import summary as row_summary
-from dpviz.evaluation.truth import exact_visits, trips_digest
+from dpviz.evaluation.truth import digest, exact_visits, trips_digest
 from dpviz.methods.request import chosen_method
 from dpviz.methods.roads.base import RoadMethod
+from dpviz.private.roads import RoadData
 from dpviz.releases.counts import RoadRelease
 from dpviz.roads.generate import clustered_workload, corridor_workload
 from dpviz.roads.graph import Float
@@ -124,5 +123,4 @@ def _error(release: RoadRelease, workload: Paths, truth: Float) -> float:
 
 
 def _described(load: Paths) -> str:
-    digest = hashlib.blake2b(load.start.tobytes() + load.edge.tobytes(), digest_size=8)
-    return f"{len(load)}, {digest.hexdigest()}"
+    return f"{len(load)}, {digest(None, [load.start, load.edge])}"

@@ -2,13 +2,12 @@
 
 The first line of the file is a comment that says what the rows are about: the data by a digest, the
 queries, the seed. Rows of another experiment are refused, never mixed. Nothing is written before
-the first rows, so a refused command leaves nothing behind.
+the first rows, so a refused command leaves nothing behind; the file is whole at any moment.
 """
 
 from __future__ import annotations
 
 import csv
-import errno
 import io
 import json
 import os
@@ -102,12 +101,11 @@ def markdown(head: Sequence[str], rows: Iterable[Iterable[str]]) -> list[str]:
 
 
 class RowFile:
-    """A CSV file of rows, opened to resume it.
+    """A CSV file of rows, opened to resume it; each build is added by writing the file anew.
 
     Args:
         path: the file; its folder must exist.
-        about: plain values that describe the experiment. The file's must be the same, but a
-            dictionary may gain keys: queries of other sizes may join a file.
+        about: plain values that describe the experiment; the file's must be the same.
 
     Attributes:
         rows: what the file holds already.
@@ -118,51 +116,28 @@ class RowFile:
     """
 
     def __init__(self, path: str | os.PathLike[str], about: dict[str, Any]) -> None:
-        self.path = Path(path)
+        self.path, self.about = Path(path), about
+        self.rows: list[MeasureRow] = []
         require_csv(self.path)
         text = _text(self.path) if self.path.exists() else ""
-        there, self.rows = _parsed(self.path.name, text) if text else ({}, [])
+        if not text:
+            return
+        there, self.rows = _parsed(self.path.name, text)
         if there is None:
             raise DataError(f"{self.path.name} does not say what its rows are about: {CHOOSE}")
-        self._about = self._joined(there, about) if self.rows else about
-        self._begun = False
-
-    def _joined(self, there: dict[str, Any], here: dict[str, Any]) -> dict[str, Any]:
-        """The description of the file once rows of here have joined it."""
-        joined = dict(there)
-        for key, value in here.items():
-            before = there.get(key)
-            if isinstance(value, dict) and isinstance(before, dict):
-                joined[key] = {**before, **value}
-                differ = next((each for each in before if joined[key][each] != before[each]), None)
-                if differ is None:
-                    continue
-                key, before, value = f"{key} {differ}", before[differ], value[differ]
-            if before != value:
+        for key, value in about.items():
+            if there.get(key) != value:
                 raise ParameterError(
-                    f"{self.path.name} holds another experiment ({key} {before}, here {value}): "
-                    f"{CHOOSE}"
+                    f"{self.path.name} holds another experiment ({key} {there.get(key)}, here "
+                    f"{value}): {CHOOSE}"
                 )
-        return joined
 
     def append(self, rows: Iterable[MeasureRow]) -> None:
-        """Add the rows of a build in one write, so that an interrupt leaves whole builds only.
-
-        Raises:
-            OSError: they cannot be written, and none of them is.
-        """
-        rows = list(rows)
-        if not self._begun:
-            head = MARK + json.dumps(self._about) + "\n"
-            write_bytes(self.path, (head + rows_csv(self.rows)).encode())
-            self._begun = True
-        content = rows_csv(rows).partition("\n")[2].encode()
-        with self.path.open("ab", buffering=0) as file:
-            end = file.tell()
-            if file.write(content) < len(content):
-                file.truncate(end)
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
-        self.rows += rows
+        """Add the rows of a build."""
+        rows = [*self.rows, *rows]
+        text = MARK + json.dumps(self.about) + "\n" + rows_csv(rows)
+        write_bytes(self.path, text.encode())
+        self.rows = rows
 
 
 def require_csv(path: str | os.PathLike[str]) -> None:
@@ -176,24 +151,15 @@ def require_csv(path: str | os.PathLike[str]) -> None:
         raise ParameterError(f"output {str(path)!r}: give a .csv file in a folder that exists")
 
 
-def rows_in(path: str | os.PathLike[str]) -> list[MeasureRow]:
-    """Read the rows of a file.
-
-    Raises:
-        DataError: not a file of rows.
-    """
-    return _parsed(Path(path).name, _text(Path(path)))[1]
-
-
 def _parsed(name: str, text: str) -> tuple[dict[str, Any] | None, list[MeasureRow]]:
-    """The description in a file, if any, and its rows but for an unfinished build at the end."""
+    """The description in a file, if any, and its rows."""
     about, body = None, text
     rows: list[MeasureRow] = []
     try:
         if text.startswith(MARK):
             head, _, body = text.partition("\n")
             about = dict(json.loads(head.removeprefix(MARK)))
-        lines = csv.DictReader(io.StringIO(body[: body.rfind("\n") + 1]))
+        lines = csv.DictReader(io.StringIO(body))
         if tuple(lines.fieldnames or ()) != COLUMNS:
             raise csv.Error
         for row in lines:
@@ -204,8 +170,7 @@ def _parsed(name: str, text: str) -> tuple[dict[str, Any] | None, list[MeasureRo
         raise DataError(
             f"{name}: row {len(rows) + 1} is not one of 'dpviz evaluate': choose another file"
         ) from None
-    torn = not text.endswith("\n")  # a crash in the middle of a build
-    return about, [row for row in rows if not torn or row.key != rows[-1].key]
+    return about, rows
 
 
 def _text(path: Path) -> str:

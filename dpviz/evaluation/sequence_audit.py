@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from dpviz.evaluation.search import Pair
-from dpviz.evaluation.subject import Subject, neighbours_of
+from dpviz.evaluation.subject import Pair, Subject, neighbours_of
 from dpviz.methods.sequences.base import SequenceMethod, SequenceTask
 from dpviz.private.budget import Budget
 from dpviz.private.mechanisms.noise import Noise
@@ -40,21 +39,20 @@ def pairs(epsilon: float, l_top: int) -> Iterator[Pair]:
     def times(of_noise: float) -> int:
         return math.ceil(of_noise / epsilon)
 
-    yield Pair("no sequence, or aaa", (), same)
+    yield "no sequence, or aaa", (), same
     for size in (times(1), times(4), times(15)):
-        yield Pair(f"{size} times aaa, or one more", ((same, size),), same)
+        yield f"{size} times aaa, or one more", ((same, size),), same
     size = times(4)
-    yield Pair(f"{size} times bbb, or aaa beside", ((other, size),), same)
-    yield Pair(
-        f"aaa and bbb {size} times each, or aaa once more", ((same, size), (other, size)), same
-    )
+    yield f"{size} times bbb, or aaa beside", ((other, size),), same
+    name = f"aaa and bbb {size} times each, or aaa once more"
+    yield name, ((same, size), (other, size)), same
     # The score of a context is what is not its most frequent next symbol: here the a's.
     low, high = times(13), times(26)
     name = f"aaa {low} times and bbb {high} times, or aaa once more"
-    yield Pair(name, ((same, low), (other, high)), same)
-    yield Pair(f"{size} times abc, or aaa beside", ((mixed, size),), same)
-    yield Pair(f"{size} times aaa, or abc beside", ((same, size),), mixed)
-    yield Pair(f"{size} times a and its end, or one more", (((0,), size),), (0,))
+    yield name, ((same, low), (other, high)), same
+    yield f"{size} times abc, or aaa beside", ((mixed, size),), same
+    yield f"{size} times aaa, or abc beside", ((same, size),), mixed
+    yield f"{size} times a and its end, or one more", (((0,), size),), (0,)
 
 
 def sequence_subject(method: SequenceMethod, epsilon: float) -> Subject:

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.build import SequenceData, cells_of
 from dpviz.errors import DataError, ParameterError
 from dpviz.evaluation.experiments import SECONDS, Build, Measures, parsed, timed
 from dpviz.evaluation.rows import MeasureRow, grouped
@@ -27,9 +26,12 @@ from dpviz.evaluation.trajectories import MEASURES, Trajectories, measures
 from dpviz.methods import method as find_method
 from dpviz.methods import method_with
 from dpviz.methods.sequences.base import SequenceMethod
+from dpviz.private.sequences import SequenceData
+from dpviz.releases.sequences.cells import cells_of
 from dpviz.sequences.grams import Ranking
 from dpviz.sequences.places import drawn_places
-from dpviz.trees.lattice import Float, Int, ragged
+from dpviz.trees.lattice import Float, Int
+from dpviz.trees.ragged import Ragged
 
 METHODS = ("markov", "ngram", "topk_em", "truncate")
 TOPS = (50, 100, 150, 200)
@@ -140,11 +142,11 @@ class SequenceBench:
         release, seconds = releases[self.tops[-1]]
         if not isinstance(release.model, Ranking):
             # A method without noise has no synthetic sequences: its own are the truncated ones.
-            drawn = (
-                ragged(release.model.sample(self.samples, task.seed))
-                if method.private
-                else exact_sequences(self.data, self.l_top)
-            )
+            if method.private:
+                rows = Ragged.of(release.model.sample(self.samples, task.seed))
+                drawn = rows.start, rows.item
+            else:
+                drawn = exact_sequences(self.data, self.l_top)
             yield from self._of_sequences(*drawn, task.seed or 0)
         yield ALL, SECONDS, seconds
 

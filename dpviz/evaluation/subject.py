@@ -10,10 +10,15 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dpviz.evaluation.search import Pair
 from dpviz.methods.structure import SharedThreshold, Structure
 from dpviz.private.budget import Budget
 from dpviz.private.mechanisms.noise import Noise
+
+Row = tuple[int, ...]
+
+Pair = tuple[str, tuple[tuple[Row, int], ...], Row]
+"""Two sets of sequences that differ by one: what they are in words; the smaller one, with how often
+each sequence is there; the one sequence more."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +59,8 @@ class Subject:
 
 def neighbours_of(pairs: Iterable[Pair], read: Callable[[Any], Any]) -> list[Neighbours]:
     """Cases of sets of sequences or trips that differ by one; ``read`` makes data of rows."""
-    return [
-        Neighbours(pair.name, read(pair.rows(more=True)), read(pair.rows(more=False)), pair.target)
-        for pair in pairs
-    ]
+    cases = []
+    for name, others, target in pairs:
+        rows = [row for row, times in others for _ in range(times)]
+        cases.append(Neighbours(name, read([*rows, target]), read(rows), target))
+    return cases

@@ -14,11 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.build import DataHandle, build, from_points, per_record, positive_epsilon
+from dpviz.build import build, from_points
 from dpviz.datasets import DATASETS
 from dpviz.domain import Domain
 from dpviz.errors import ParameterError
 from dpviz.evaluation.truth import exact_counts
+from dpviz.private.budget import per_record, positive_epsilon
+from dpviz.private.handle import DataHandle
 from dpviz.queries.workloads import SIZES, workload
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.trees.lattice import Float
@@ -31,6 +33,9 @@ MOST = 1_000_000
 
 LARGEST = 10**12
 """Records that anybody may guess."""
+
+QUERIES = 400
+"""Rectangles of each size."""
 
 BOUNDS = (1, 2, 5, 10, 20, 50, 100)
 """Bounds on the records per unit that are compared."""
@@ -143,8 +148,6 @@ def expected_errors(
     *,
     max_per_unit: int = 1,
     per_unit: float | None = None,
-    queries: int = 400,
-    seed: int = 0,
     **parameters: Any,
 ) -> list[Expected]:
     """Expected errors of small, medium and large rectangles, from one simulated build.
@@ -157,8 +160,6 @@ def expected_errors(
         max_per_unit: records of one unit that are kept: each is paid with its part of ε.
         per_unit: the owner's guess of the mean records of one unit, by which the bound leaves some
             out, see :func:`retained_share`; none are for None.
-        queries: rectangles a size.
-        seed: of proxy, noise and rectangles.
         **parameters: of the method.
 
     Raises:
@@ -170,24 +171,18 @@ def expected_errors(
             f"{per_unit:g} records per unit are more than all {records:,}: give a smaller mean"
         )
     counted = 1.0 if per_unit is None else retained_share(max_per_unit, per_unit)
-    handle = synthetic_proxy(domain, max(1, round(records * counted)), seed)
+    handle = synthetic_proxy(domain, max(1, round(records * counted)))
     each = per_record(positive_epsilon(epsilon), max_per_unit)
-    release = build(handle, method, each, seed=seed, ledger=None, **parameters)
+    release = build(handle, method, each, seed=0, ledger=None, **parameters)
     expected = []
     for size in SIZES:
-        rects = workload(domain, size, queries, seed).rects
+        rects = workload(domain, size, QUERIES).rects
         answers, exact = release.count(rects), exact_counts(handle, rects)
         count = float(np.mean(exact)) / counted
         left_out = count * (1.0 - counted)
-        expected.append(
-            Expected(
-                size,
-                count,
-                float(INTERVAL_SDS * np.mean(answers.noise_sd)),
-                float(np.mean(np.abs(answers.count - exact))) + left_out,
-                left_out,
-            )
-        )
+        error = float(np.mean(np.abs(answers.count - exact))) + left_out
+        interval = float(INTERVAL_SDS * np.mean(answers.noise_sd))
+        expected.append(Expected(size, count, interval, error, left_out))
     return expected
 
 
@@ -197,8 +192,6 @@ def expected_by_bound(
     epsilon: float,
     records: int,
     per_unit: float,
-    *,
-    seed: int = 0,
     **parameters: Any,
 ) -> list[Bound]:
     """Compare bounds K: noise against records left out, at the same price per unit.
@@ -209,7 +202,6 @@ def expected_by_bound(
         epsilon: the price for one privacy unit.
         records: the owner's guess of the records, before any is left out.
         per_unit: the owner's guess of the mean records of one unit, at least 1.
-        seed: of proxy, noise and rectangles.
         **parameters: of the method.
 
     Raises:
@@ -218,16 +210,8 @@ def expected_by_bound(
     rows = []
     for bound in BOUNDS:
         counted = retained_share(bound, per_unit)
-        expected = expected_errors(
-            domain,
-            method,
-            epsilon,
-            records,
-            max_per_unit=bound,
-            per_unit=per_unit,
-            seed=seed,
-            **parameters,
-        )
+        how = {"max_per_unit": bound, "per_unit": per_unit, **parameters}
+        expected = expected_errors(domain, method, epsilon, records, **how)
         (medium,) = (row for row in expected if row.size == "medium")
         rows.append(Bound(bound, counted, medium.error))
         if counted > 0.999:

@@ -8,12 +8,12 @@ import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager
 from itertools import islice
 from multiprocessing import resource_tracker
-from multiprocessing.context import SpawnContext, SpawnProcess
 from typing import Any, TypeVar
 
-from dpviz import cores
+from dpviz.trees import cores
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -39,11 +39,13 @@ def finished(
         yield from map(work, tasks)
         return
     _start_tracker()
-    pool = ProcessPoolExecutor(processes, _Fresh(), initializer=_begin, initargs=(work,))
+    fresh = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(processes, fresh, initializer=_begin, initargs=(work,))
     waiting = iter(tasks)
     running: set[Future[Result]] = set()
     try:
-        running.update(pool.submit(_do, task) for task in islice(waiting, processes))
+        with _undisturbed():
+            running.update(pool.submit(_do, task) for task in islice(waiting, processes))
         while running:
             ended, running = wait(running, return_when=FIRST_COMPLETED)
             running.update(pool.submit(_do, task) for task in islice(waiting, len(ended)))
@@ -68,22 +70,17 @@ def _start_tracker() -> None:
             os.environ[WARNINGS] = before
 
 
-class _Quiet(SpawnProcess):
-    """A process that starts with SIGINT blocked: a starting interpreter would print a traceback."""
-
-    def start(self) -> None:
-        """Start; the process inherits the blocked signals."""
-        if not hasattr(signal, "pthread_sigmask"):
-            return super().start()
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        try:
-            super().start()
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-class _Fresh(SpawnContext):
-    Process = _Quiet
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Start processes with SIGINT blocked: a starting interpreter would print a traceback."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _begin(work: Callable[[Any], Any]) -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from dpviz.build import Account
 from dpviz.exports.charts import error_svg
 from dpviz.exports.data_use import data_use
 from dpviz.exports.facts import Mapped
 from dpviz.exports.html import labels_of, page, points_of, words_of_page
 from dpviz.exports.pack import base64_of
 from dpviz.exports.views import maps_of
+from dpviz.private.ledger import Account
 from dpviz.render.picture import comparison_png
 from dpviz.render.scene import Bounds
 from dpviz.render.view import check

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from dpviz.build import cells_of
 from dpviz.errors import DpvizError
 from dpviz.exports.facts import method_title, statement
 from dpviz.exports.html import default_title, viewer_page, viewer_spec
 from dpviz.exports.pack import Packer
 from dpviz.releases.counts import RoadRelease, is_roads
+from dpviz.releases.sequences.cells import cells_of
 from dpviz.releases.sequences.release import SequenceRelease
 from dpviz.render.flow_legends import move_legend
 from dpviz.render.flows import move_marks, places_scene

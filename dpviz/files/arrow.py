@@ -5,6 +5,7 @@ pyarrow's own ways import pandas first: a second at start, in which a Ctrl-C is 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,15 @@ def numbers(values: NDArray[Any]) -> pa.Array:
         return pa.array(values.tolist())
     kind = pa.from_numpy_dtype(values.dtype)
     return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(values)])
+
+
+def binaries(cells: Sequence[bytes | None]) -> pa.Array:
+    """A column of bytes (n,), some of them null."""
+    start = np.cumsum([0, *(len(cell or b"") for cell in cells)], dtype=np.int64)
+    valid = numbers(np.array([cell is not None for cell in cells], dtype=np.bool_)).buffers()[1]
+    content = b"".join(cell or b"" for cell in cells)
+    buffers = [valid, pa.py_buffer(start), pa.py_buffer(content)]
+    return pa.Array.from_buffers(pa.large_binary(), len(cells), buffers)
 
 
 def number_array(column: Any, null: float = np.nan) -> NDArray[Any]:

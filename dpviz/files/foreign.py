@@ -8,8 +8,10 @@ from __future__ import annotations
 import io
 import os
 import sqlite3
+import warnings
 import zipfile
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path, PurePosixPath
 
 from dpviz.errors import DataError
@@ -39,6 +41,23 @@ def recognised(head: bytes) -> str:
         if head.startswith(magic):
             return kind
     return "GeoJSON" if head.lstrip(BLANK)[:1] == b"{" else "text"
+
+
+@contextmanager
+def parsing(name: str, what: str) -> Iterator[None]:
+    """Turn whatever a parser raises into one line that quotes no record; drop its warnings."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    except DataError:
+        raise
+    except MemoryError:  # Arrow's too: of what no footer states, such as a long text that repeats
+        raise DataError(f"{name} has more than {limits.SMALL}: {limits.SMALL.remedy}") from None
+    except Exception:
+        raise DataError(
+            f"{name} cannot be read as {what}: it is damaged or cut short; write it again"
+        ) from None
 
 
 def file_of(path: str | os.PathLike[str]) -> tuple[Path, str | None]:

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
-from dpviz.build import CITY, account_key, cells_of, clean_name
 from dpviz.datasets import DATASETS
+from dpviz.datasets.geography import CITY
 from dpviz.domain import Domain, calendar, default_columns
 from dpviz.domain.crs import DEGREES
 from dpviz.domain.zones import ZONE
@@ -20,6 +20,8 @@ from dpviz.lists import listed, words
 from dpviz.methods import method_with
 from dpviz.methods.points.declared import Declared
 from dpviz.planning.code import Code, arguments
+from dpviz.private.ledger import account_key
+from dpviz.private.ledger.names import clean_name
 from dpviz.queries.wishes import parse_all
 from dpviz.releases.areas.area_file import NUMBERED
 from dpviz.releases.areas.source import words_of
@@ -34,6 +36,7 @@ from dpviz.releases.counts import (
 from dpviz.releases.header import Header
 from dpviz.releases.points.promises import KEY as PROMISES
 from dpviz.releases.release import Release
+from dpviz.releases.sequences.cells import cells_of
 from dpviz.releases.sequences.release import SequenceRelease
 
 WORKLOAD, AREAS, GRAPH, CELLS, TIME = "WORKLOAD", "AREAS", "GRAPH", "RELEASE", "TIME"

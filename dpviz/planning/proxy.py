@@ -7,11 +7,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dpviz.build import DataHandle, from_points
+from dpviz.build import from_points
 from dpviz.domain import Domain
 from dpviz.errors import DomainError, ParameterError
 from dpviz.evaluation.synthetic_proxy import check_guess, synthetic_proxy
 from dpviz.evaluation.truth import exact_counts, exact_total, places_of_records
+from dpviz.private.handle import DataHandle
 from dpviz.queries.wishes import Wish, squares
 from dpviz.releases.counts import CountRelease, PointRelease
 from dpviz.trees.lattice import Float, Int

@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.build import DataHandle
 from dpviz.checks import require, texts
 from dpviz.domain import Domain
 from dpviz.errors import DomainError, ParameterError
 from dpviz.planning.calls import code_of_places
 from dpviz.planning.proxy import scenes_of
 from dpviz.planning.trial import CEILING, Candidate, Trial, area_source
+from dpviz.private.handle import DataHandle
 from dpviz.progress import Progress, silent
 from dpviz.queries.wishes import Wish, parse_all, squares
 from dpviz.releases.counts import PointRelease

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.build import Areas, DataHandle, areas_of, build
+from dpviz.build import build
 from dpviz.errors import DataError, ParameterError
 from dpviz.evaluation.truth import (
     exact_by_area,
@@ -18,7 +18,10 @@ from dpviz.evaluation.truth import (
     places_of_records,
     without_noise,
 )
+from dpviz.private.handle import DataHandle
 from dpviz.queries.wishes import Wish
+from dpviz.releases.areas.partition import Areas
+from dpviz.releases.areas.source import areas_of
 from dpviz.releases.points.promises import asked, places_of, within
 from dpviz.trees.lattice import Float
 

@@ -63,16 +63,11 @@ def events_of(sequences: Sequences, size: int, l_top: int) -> Events:
         raise ParameterError(f"l_top={l_top}: give a public bound of 1 or more")
     length = sequences.length
     closed = length + 1 <= l_top
-    truncated = np.minimum(length, l_top)
-    width = 1 + truncated + closed
+    truncated = sequences.only(sequences.place < l_top)
+    width = 1 + truncated.length + closed
     begin = np.cumsum(width) - width
     text = np.full(int(width.sum()), size, dtype=np.int64)
-    within = np.arange(int(truncated.sum())) - np.repeat(
-        np.cumsum(truncated) - truncated, truncated
-    )
-    text[np.repeat(begin + 1, truncated) + within] = sequences.symbol[
-        np.repeat(sequences.start[:-1], truncated) + within
-    ]
+    text[np.repeat(begin + 1, truncated.length) + truncated.place] = truncated.symbol
     opening = np.zeros(len(text), dtype=np.bool_)
     opening[begin] = True
     return Events(text, np.flatnonzero(~opening), int((~closed).sum()))

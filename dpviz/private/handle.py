@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
@@ -171,8 +170,7 @@ class DataHandle(Handle[PointRelease]):
             raise DataError(f"{name} does not say the value of a record: leave the sum out")
         self.domain = domain
         self.bits = domain.bits if bits is None else bits
-        # Marks of the sources in it, by which one that is given again is known.
-        self._digests = digests or (secrets.token_hex(16),)
+        self.__digests = digests
         self.__index = index if isinstance(index, Layers) else Layers((index,))
 
     @property
@@ -183,6 +181,11 @@ class DataHandle(Handle[PointRelease]):
     def _layers(self) -> Layers:
         """The indexes of each kind."""
         return self.__index
+
+    @property
+    def _digests(self) -> tuple[str, ...]:
+        """Marks of what was counted, by which it is known again: as private as the counts."""
+        return self.__digests or self._index.digest
 
     @property
     def _frame(self) -> str:

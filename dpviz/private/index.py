@@ -8,6 +8,7 @@ call.
 from __future__ import annotations
 
 import functools
+import hashlib
 from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple
@@ -102,6 +103,15 @@ class PointIndex:
         totals = np.add.reduceat(counts, starts) if len(starts) else counts
         occupied = totals > 0
         return cls(domain, codes[starts[occupied]] << shift, totals[occupied].astype(np.int64))
+
+    @property
+    def digest(self) -> tuple[str, ...]:
+        """A digest of the rows, none if there are none: as private as they are."""
+        if not len(self.codes):
+            return ()
+        digest = hashlib.sha256(self.codes.tobytes())
+        digest.update(self.weights.tobytes())
+        return (digest.hexdigest(),)
 
     def merged(self, other: PointIndex) -> PointIndex:
         """The index of the records of both, in one pass over each; the boxes must be equal.

@@ -128,8 +128,7 @@ def truncated(trips: Paths, limit: int, noise: Noise, pick: str = "window") -> P
         noise: the source of the random choices.
         pick: a "window" of consecutive edges, uniformly placed, or "random" edges of the trip.
     """
-    length = trips.length
-    item = np.arange(len(trips.edge)) - np.repeat(trips.start[:-1], length)
+    length, item = trips.length, trips.place
     if pick == "window":
         begin = uniform_below(noise, np.maximum(length - limit, 0) + 1)
         since = item - np.repeat(begin, length)
@@ -138,8 +137,7 @@ def truncated(trips: Paths, limit: int, noise: Noise, pick: str = "window") -> P
         order = np.lexsort([noise.words(len(item)), trips.owner])
         staying = np.zeros(len(item), dtype=np.bool_)
         staying[order] = item < limit  # items and order stand trip by trip
-    start = np.concatenate([[0], np.cumsum(np.minimum(length, limit))])
-    return Paths(start, trips.edge[staying])
+    return trips.only(staying)
 
 
 def normalised_visits(trips: Paths, edges: int, unit: int) -> Int:

@@ -6,8 +6,6 @@ start $, which only ever stands before a symbol, and the end &, which only ever 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,40 +15,17 @@ from dpviz.errors import DataError, PrivacyError
 from dpviz.private.handle import Handle
 from dpviz.releases.sequences.release import SequenceRelease
 from dpviz.sequences.alphabet import Alphabet
-from dpviz.trees.lattice import Float, Int, ragged
+from dpviz.trees.lattice import Float, Int
+from dpviz.trees.ragged import Ragged
 
 
-@dataclass(frozen=True, eq=False)
-class Sequences:
-    """Sequences one after the other: those of row r are ``symbol[start[r]:start[r + 1]]``.
-
-    Attributes:
-        start: int64 (n + 1,).
-        symbol: int64, numbers of an alphabet.
-    """
-
-    start: Int
-    symbol: Int
-
-    @classmethod
-    def of(cls, rows: Iterable[Sequence[int] | Int]) -> Sequences:
-        """Make sequences from lists of symbol numbers.
-
-        >>> Sequences.of([[0, 1], [], [2]]).length.tolist()
-        [2, 0, 1]
-        """
-        return cls(*ragged(rows))
-
-    def __len__(self) -> int:
-        return len(self.start) - 1
-
-    def __getitem__(self, row: int) -> Int:
-        return self.symbol[self.start[row] : self.start[row + 1]]
+class Sequences(Ragged):
+    """Sequences of the numbers of symbols, one after the other."""
 
     @property
-    def length(self) -> Int:
-        """Symbols of each sequence, int64 (n,)."""
-        return np.diff(self.start)
+    def symbol(self) -> Int:
+        """Symbols of all sequences, int64."""
+        return self.item
 
 
 class SequenceData(Handle[SequenceRelease]):
@@ -118,10 +93,7 @@ def _truncated(sequences: Sequences, follows: NDArray[np.bool_] | None) -> Seque
         wrong = ~follows[symbol[:-1], symbol[1:]]  # the step from each place to the next one
         border = start[(start > 0) & (start < len(symbol))]
         wrong[border - 1] = False  # from one sequence to another
-        owner = np.repeat(np.arange(len(sequences)), length)
-        place = np.flatnonzero(wrong)
-        np.minimum.at(lengths, owner[place], place + 1 - start[owner[place]])
-    within = np.arange(len(symbol)) - np.repeat(start[:-1], length)
-    symbol = symbol[within < np.repeat(lengths, length)]
-    lengths = lengths[lengths > 0]
-    return Sequences(np.concatenate([[0], np.cumsum(lengths)]), symbol)
+        at = np.flatnonzero(wrong)
+        np.minimum.at(lengths, sequences.owner[at], sequences.place[at] + 1)
+    cut = sequences.only(sequences.place < np.repeat(lengths, length))
+    return cut.take(np.flatnonzero(cut.length > 0))

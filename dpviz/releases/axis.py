@@ -8,10 +8,10 @@ from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpviz.domain.attributes import Kinds
 from dpviz.errors import ReleaseError
-from dpviz.files import arrow
 from dpviz.lazy import pa
 from dpviz.releases.files import identifiers, whole_numbers
 from dpviz.releases.roads.streets import step_times
@@ -39,17 +39,13 @@ class ByKind:
         """Return the extra header fields of each part."""
         return [{**extra, "kind": name} for name in self.kinds.names]
 
-    def labels(self, part: int) -> dict[str, Any]:
-        """Values that name a part in rows for other tools."""
-        return {"kind": self.kinds.names[part]}
+    def labels(self) -> dict[str, NDArray[Any]]:
+        """Columns that name the part of a row, with a value for each part."""
+        return {"kind": np.array(self.kinds.names, dtype=object)}
 
     def facts(self) -> dict[str, Any]:
         """Return no header fields: the frame's domain states the kinds."""
         return {}
-
-    def columns(self, part: Int) -> dict[str, Any]:
-        """Columns of a file, from the part of each row."""
-        return {"kind": pa.array(np.array(self.kinds.names, object)[part].tolist(), pa.string())}
 
     def numbers(self, table: pa.Table) -> Int:
         """The part of each row of a file."""
@@ -83,18 +79,13 @@ class ByStep:
             for facts, ends in zip(stated, words, strict=True)
         ]
 
-    def labels(self, part: int) -> dict[str, Any]:
-        """Values that name a part in rows for other tools."""
-        return {name: each[part] for name, each in step_times(self.steps).items()}
+    def labels(self) -> dict[str, NDArray[Any]]:
+        """Columns that name the part of a row: a step's number, its start and its end."""
+        return {"step": np.arange(len(self)), **step_times(self.steps)}
 
     def facts(self) -> dict[str, Any]:
         """Return the header fields that state the steps."""
         return {"time": self.steps.to_dict()}
-
-    def columns(self, part: Int) -> dict[str, Any]:
-        """Columns of a file: the step of each row, its start and its end."""
-        times = {name: pa.array(each[part]) for name, each in step_times(self.steps).items()}
-        return {"step": arrow.numbers(part), **times}
 
     def numbers(self, table: pa.Table) -> Int:
         """The part of each row of a file."""

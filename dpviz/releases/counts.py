@@ -318,7 +318,11 @@ class CountRelease(Release, Generic[F]):
         """
         made = [part.frame.rows(part, level, shapes=shapes) for part in self.parts]
         if self.by is not None:
-            made = [rows.assign(**self.by.labels(at)) for at, rows in enumerate(made)]
+            labels = self.by.labels().items()
+            made = [
+                rows.assign(**{name: each[at] for name, each in labels})
+                for at, rows in enumerate(made)
+            ]
         return pd.concat(made, ignore_index=True) if len(made) > 1 else made[0]
 
     def to_geopandas(self, level: str | None = "all") -> geopandas.GeoDataFrame:
@@ -342,7 +346,8 @@ class CountRelease(Release, Generic[F]):
         table, facts = pa.concat_tables(blocks), self.frame.facts()
         columns = dict(zip(table.column_names, table.columns, strict=True))
         if self.by is not None:
-            columns |= self.by.columns(np.repeat(np.arange(len(blocks)), list(map(len, blocks))))
+            part = np.repeat(np.arange(len(blocks)), list(map(len, blocks)))
+            columns |= {name: pa.array(each[part]) for name, each in self.by.labels().items()}
             facts |= self.by.facts()
         return with_header(columns, self.kind, self.header, facts, **self.frame.geo())
 

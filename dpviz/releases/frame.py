@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from dpviz.domain import Domain
+from dpviz.errors import ReleaseError
 from dpviz.lazy import pa, pd
 from dpviz.releases.answers import Answers, interval
 from dpviz.releases.points.range_count import Cover, sums_of
@@ -76,9 +77,13 @@ class Frame(ABC):
         """
         return self
 
-    @abstractmethod
     def together(self, release: Any) -> Decomposition:
-        """Nodes for a map of a :class:`SplitRelease` whose parts have different nodes."""
+        """Nodes for a map of a :class:`SplitRelease` whose parts have different nodes.
+
+        Raises:
+            ReleaseError: parts of different areas.
+        """
+        raise ReleaseError("parts of a release are of different areas")
 
     @abstractmethod
     def columns(self, nodes: Decomposition, sums: Sums | None) -> dict[str, Any]:

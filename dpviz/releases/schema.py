@@ -31,6 +31,7 @@ Count = Annotated[int, Field(ge=0)]
 LARGEST = 1e300
 """Bound of a parameter's size: its neighbours are still floats."""
 Period = Annotated[list[Word], Field(min_length=2, max_length=2)]
+Ends = Annotated[list[FiniteFloat], Field(min_length=2, max_length=2)]
 
 
 def _plain(value: Any) -> Any:
@@ -108,14 +109,27 @@ class ValuesEntry(Strict):
     grid: Positive
 
 
-class TimeEntry(Strict):
+class Clock(Strict):
+    """The notation of times."""
+
+    zone: Word = "UTC"
+    cycle: Literal["day", "week"] | None = None
+    span: Ends | None = None
+
+
+class TimeEntry(Clock):
     """The axis of time of a public domain."""
 
     step: NotNegative
-    zone: Word = "UTC"
-    cycle: Literal["day", "week"] | None = None
-    span: Annotated[list[FiniteFloat], Field(min_length=2, max_length=2)] | None = None
     hour_worth: Positive | None = None
+
+
+class StepsEntry(Clock):
+    """The steps of time of a release that is split by them."""
+
+    column: Word
+    period: Ends
+    every: Annotated[str, Field(max_length=20)]
 
 
 class DomainEntry(Strict):
@@ -178,22 +192,11 @@ class RoadExtra(StepExtra):
     period: Period | None = None
 
 
-class RoadTime(Strict):
-    """The steps of time of a release of trips."""
-
-    column: Word
-    period: Annotated[list[FiniteFloat], Field(min_length=2, max_length=2)]
-    every: Annotated[str, Field(max_length=20)]
-    zone: Word = "UTC"
-    cycle: Literal["day", "week"] | None = None
-    span: Annotated[list[FiniteFloat], Field(min_length=2, max_length=2)] | None = None
-
-
 class RoadHeader(Common):
     """Header of a release of trips along roads."""
 
     kind: Literal["roads"]
-    time: RoadTime | None = None
+    time: StepsEntry | None = None
     crs: Text = ""
     extra: RoadExtra = RoadExtra()
     directed: bool
@@ -235,7 +238,7 @@ class AreaHeader(Common):
     kind: Literal["areas"]
     domain: DomainEntry
     levels: Annotated[list[Word], Field(min_length=1, max_length=16)]
-    time: RoadTime | None = None
+    time: StepsEntry | None = None
     resolution: Annotated[int, Field(ge=0, le=15)] | None = None
     extra: MapExtra = MapExtra()
 

@@ -21,6 +21,7 @@ from dpviz.errors import DataError
 from dpviz.files import limits
 from dpviz.lazy import scipy
 from dpviz.roads.ground import FARTHEST
+from dpviz.trees.ragged import ragged_take
 
 Int = NDArray[np.int64]
 Float = NDArray[np.float64]
@@ -315,15 +316,6 @@ def _is_whole(value: object) -> bool:
     if isinstance(value, float):
         return value.is_integer() and abs(value) < 2**63
     return isinstance(value, (int, np.integer)) and abs(int(value)) < 2**63
-
-
-def ragged_take(start: Int, rows: Int) -> tuple[Int, Int]:
-    """Places of the items of some rows of a ragged column, and the offsets of the result."""
-    sizes = (start[1:] - start[:-1])[rows]
-    offsets = np.concatenate([[0], np.cumsum(sizes)])
-    shift = start[:-1][rows] - offsets[:-1]
-    places = np.arange(offsets[-1]) + np.repeat(shift, sizes)
-    return places, offsets
 
 
 def places_of(ids: Ids) -> dict[str, int]:

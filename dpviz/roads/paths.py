@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpviz.errors import DataError, ParameterError
-from dpviz.roads.graph import Int, RoadGraph, ragged_take
-from dpviz.trees.lattice import ragged
+from dpviz.roads.graph import Int, RoadGraph
+from dpviz.trees.ragged import Ragged
 
 COLUMNS = TRIP, EDGE, EDGES, NODES = "trip", "edge", "edges", "nodes"
 """Columns of tables of trips: a row per step, or lists."""
@@ -27,21 +27,17 @@ def trip_columns(columns: Container[str]) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, eq=False)
-class Paths:
-    """q sequences of edge rows one after another; both columns refuse writes.
+class Paths(Ragged):
+    """Sequences of edge rows of a graph, one after another; both columns refuse writes.
 
     Attributes:
-        start: (q + 1,) offsets into ``edge``, int64.
-        edge: edge rows of a graph, int64.
         name: of a public workload that everybody can make again; else empty.
     """
 
-    start: Int
-    edge: Int
     name: str = ""
 
     def __post_init__(self) -> None:
-        for name in ("start", "edge"):
+        for name in ("start", "item"):
             column = np.array(getattr(self, name), dtype=np.int64)
             column.flags.writeable = False
             object.__setattr__(self, name, column)
@@ -50,35 +46,14 @@ class Paths:
         if (np.diff(self.start) < 0).any():
             raise DataError("the offsets of the paths go backwards")
 
-    @classmethod
-    def of(cls, rows: Iterable[Sequence[int] | Int]) -> Paths:
-        """Build paths from sequences of edge rows.
-
-        >>> Paths.of([[0, 1], [], [2]]).start.tolist()
-        [0, 2, 2, 3]
-        """
-        return cls(*ragged(rows))
-
-    def __len__(self) -> int:
-        return len(self.start) - 1
-
-    def __getitem__(self, row: int) -> Int:
-        return self.edge[self.start[row] : self.start[row + 1]]
-
     @property
-    def length(self) -> Int:
-        """Edges of each path, repeats included; int64 of shape (q,)."""
-        return np.diff(self.start)
-
-    @property
-    def owner(self) -> Int:
-        """Path of each item of ``edge``."""
-        return np.repeat(np.arange(len(self)), self.length)
+    def edge(self) -> Int:
+        """Edge rows of all paths, repeats included, int64."""
+        return self.item
 
     def take(self, rows: Int) -> Paths:
-        """Some of the paths, in the order of ``rows``."""
-        places, start = ragged_take(self.start, rows)
-        return Paths(start, self.edge[places])
+        """Some of the paths, in the order of ``rows``: no longer the workload of that name."""
+        return replace(super().take(rows), name="")
 
     def sum(self, values: NDArray[np.float64] | Int) -> NDArray[np.float64]:
         """Sum of a value per edge row over each path, repeats included: float64 of shape (q,)."""

@@ -19,11 +19,11 @@ from dpviz.roads.graph import (
     as_ids,
     as_objects,
     places_of,
-    ragged_take,
     require_places,
     rows_of,
 )
 from dpviz.roads.ground import line_lengths
+from dpviz.trees.ragged import ragged_take
 
 PLANE = "none"
 """CRS of a plane of its own, as an option states it."""

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz.cores import side_by_side, strips
 from dpviz.trees.consistency import sum_up
+from dpviz.trees.cores import side_by_side, strips
 from dpviz.trees.decomposition import MAX_NODES, Decomposition
 from dpviz.trees.lattice import STRIP, Float, Int, rowwise
 

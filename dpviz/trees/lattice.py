@@ -7,7 +7,6 @@ the bits of a cell's coordinates, axis 0 in the most significant place, so that 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -241,14 +240,3 @@ def positions_within(sizes: Int) -> Int:
 def grid_edges(side: int, cells: int) -> Int:
     """Edges of ``cells`` near-equal intervals over 0..side: int64 of shape (cells + 1,)."""
     return np.asarray(np.arange(cells + 1, dtype=np.int64) * side // cells)
-
-
-def ragged(rows: Iterable[Sequence[int] | Int]) -> tuple[Int, Int]:
-    """Rows of different lengths as two columns: offsets (n + 1,), and the items one after another.
-
-    >>> [column.tolist() for column in ragged([[0, 1], [], [2]])]
-    [[0, 2, 2, 3], [0, 1, 2]]
-    """
-    arrays = [np.asarray(row, dtype=np.int64) for row in rows]
-    start = np.concatenate([[0], np.cumsum([len(row) for row in arrays], dtype=np.int64)])
-    return start, np.concatenate(arrays) if arrays else np.zeros(0, dtype=np.int64)

@@ -15,9 +15,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpviz.cores import at_once, side_by_side
 from dpviz.progress import checkpoint
 from dpviz.trees.consistency import Families, families, sum_up, upward, variances
+from dpviz.trees.cores import at_once, side_by_side
 from dpviz.trees.decomposition import Decomposition, is_leaf, level_slices
 from dpviz.trees.lattice import Float, Int
 

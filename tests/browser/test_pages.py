@@ -80,6 +80,7 @@ def violations(page, impacts=IMPACTS, rules=None, within=None):
     ]
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("name", SMOKE)
 def test_a_page_is_open_to_everyone(app, open_page, name):
     path = "" if name == PAGES[0] else name  # the first page has no path of its own

@@ -48,6 +48,7 @@ def they_agree(of_file, answers, **tolerance):
     assert [len(each["used"]) for each in of_file] == answers.nodes.tolist()
 
 
+@pytest.mark.smoke
 def test_a_file_answers_as_the_engine_does(open_file, releases):
     page = open_file(map_page(releases))
     the_map(page)

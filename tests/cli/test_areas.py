@@ -19,6 +19,8 @@ from dpviz.private.areas import AreaData
 from dpviz.releases.export import export_joined
 from tests.commands import as_json, refused, run
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def wards(tmp_path_factory):

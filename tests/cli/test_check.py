@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 import dpviz
-from dpviz.build import CHECK_HEADING
 from dpviz.errors import DataError
+from dpviz.private.load.check import CHECK_HEADING
 from tests.commands import as_json, fails, refused, run
 
 BOX = "--bounds=0,0,1,1"
@@ -141,6 +141,7 @@ def test_a_bound_without_a_unit_and_one_out_of_range(visits, tmp_path):
     refused(tmp_path, ("sql", "--table", "visits", BOX, five), line)  # it counted all of each
 
 
+@pytest.mark.slow
 def test_files_of_counts_carry_the_names_of_what_is_in_them(tmp_path, visits):
     box = dpviz.Domain((0, 0), (1, 1))
     (tmp_path / "b.csv").write_text(TABLE)
@@ -176,7 +177,7 @@ def test_a_build_says_which_columns_it_took(tmp_path):
     (tmp_path / "a.csv").write_text("LNG;Lat;z\n0,5;0,5;1\n")
     words = ("build", tmp_path / "a.csv", BOX, "-o")
     assert "note: 'a' is read as places from LNG, Lat\n" in run(*words, tmp_path / "r.parquet")[2]
-    named = run(*words, tmp_path / "s.parquet", "--x", "LNG", "--y", "Lat")
+    named = run(*words, tmp_path / "s.parquet", "--columns", "LNG,Lat")
     assert named[0] == 0
     assert "read as places" not in named[2]
     (tmp_path / "track.txt").write_text("<gpx>\n</gpx>\n")  # no line of use, and nothing says so

@@ -41,6 +41,7 @@ def test_no_command_writes_over_the_ledger(folder, monkeypatch, there, ending, n
         refused(folder, words, "ledger, or its seal: name another file")
 
 
+@pytest.mark.slow
 def test_a_ledger_that_is_not_in_use_is_not_written_over_either(folder):
     dpviz.Ledger("old.md").set_total("people", 1)
     assert run("build", "city", "--side=8", "--public", "--seed", 1, "-o", "s.parquet")[0] == 0
@@ -51,6 +52,7 @@ def test_a_ledger_that_is_not_in_use_is_not_written_over_either(folder):
         refused(folder, words, "is a ledger, or its seal: name another")
 
 
+@pytest.mark.slow
 def test_records_are_not_replaced_by_their_counts(folder):
     records = "raw.SENSITIVE.parquet"
     pq.write_table(pa.table({"lon": [0.1, 0.2], "lat": [0.1, 0.2]}), records)
@@ -88,6 +90,7 @@ def test_of_two_commands_that_append_at_once_neither_is_lost(folder, monkeypatch
     assert load(output).names == (("mon", "wed") if appends else ("wed",))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("evaluates", [True, False], ids=["evaluate", "build"])
 def test_of_two_commands_that_write_one_file_at_once_the_second_is_refused(
     folder, monkeypatch, evaluates
@@ -116,6 +119,7 @@ def test_of_two_commands_that_write_one_file_at_once_the_second_is_refused(
         assert len(dpviz.Ledger().account("points").spends) == 1
 
 
+@pytest.mark.slow
 def test_a_file_that_may_hold_records_is_not_replaced(folder, streets):
     """Any plain file was, unless the command read it too."""
     words = ["build", "walks.csv", streets, "--public", "--seed", 1, "-o", "roads.parquet"]
@@ -136,6 +140,7 @@ def test_a_file_that_may_hold_records_is_not_replaced(folder, streets):
         assert run("picture" if output == "r.png" else "export", "r.parquet", "-o", output)[0] == 0
 
 
+@pytest.mark.slow
 def test_a_claim_that_a_killed_command_left_is_none(folder):
     code = (
         "import os, signal; from dpviz.cli.outputs import claimed\n"
@@ -225,6 +230,7 @@ def test_a_folder_or_a_link_to_nothing_in_place_of_the_ledger_has_its_name(folde
     refused(folder, words, "l.sqlite: the ledger cannot be made (No such file or directory)")
 
 
+@pytest.mark.slow
 def test_a_total_under_either_name_of_a_file_limits_its_builds(tmp_path, monkeypatch):
     """The command said that nothing limits what is spent, while the other name's total did."""
     monkeypatch.chdir(tmp_path)

@@ -35,6 +35,7 @@ def points(tmp_path):
     return path
 
 
+@pytest.mark.slow
 def test_build_query_info_export_keep_the_json_contract(points, tmp_path):
     output = tmp_path / "r.parquet"
     built = as_json("build", points, "-o", output, f"--bounds={BOUNDS}")
@@ -119,18 +120,17 @@ def test_the_sides_of_a_rectangle_are_known_by_their_names(text, tmp_path):
     ("text", "line"),
     [
         # Of decimal commas the first four parts were the answer to something else.
-        ("xmin,ymin,xmax,ymax\n1,2,3,4\n\n-0,5,50,5,0,5,51,5\n", "line 4 has 8 cells, not 4"),
-        ("id,xmin,ymin,xmax,ymax\na,1,2,3\n", "line 2 has 4 cells, not 5"),
-        ("1,2,3,4\n1,2,3,4,5\n", "line 2 has 5 cells, not 4"),
-        ("1,2,3,4\n1,2,3,many\n", "in line 2 is not 4 numbers"),
-        ("1,2,3,1_0\n", "in line 1 is not 4 numbers"),
+        (
+            "xmin,ymin,xmax,ymax\n1,2,3,4\n\n-0,5,50,5,0,5,51,5\n",
+            "line 4 is not 4 cells with 4 numbers",
+        ),
+        ("id,xmin,ymin,xmax,ymax\na,1,2,3\n", "line 2 is not 5 cells with 4 numbers"),
+        ("1,2,3,4\n1,2,3,many\n", "line 2 is not 4 cells with 4 numbers"),
         # A damaged first row was taken for a header, and dropped.
-        ("x1,2,3,4\n5,6,7,8\n", "in line 1 is not 4 numbers"),
-        ("here,1,2,3,4\n", "line 1 has 5 cells, not 4"),
-        ("a,b,c,d\n1,2,3,4\n", "'a,b,c,d' does not name each side: name them west, south"),
+        ("x1,2,3,4\n5,6,7,8\n", "line 1 is not 4 cells"),
+        ("a,b,c,d\n1,2,3,4\n", "'a,b,c,d' does not name each side once: name them west, south"),
         ("west,south,east\n1,2,3\n", "'west,south,east' does not name each side"),
-        ("west,south,east,north,West\n1,2,3,4,5\n", "'west' and 'West' are one side: keep one"),
-        ("xmin,lon_min,ymin,xmax,ymax\n1,2,3,4,5\n", "'xmin' and 'lon_min' are one side"),
+        ("xmin,lon_min,ymin,xmax,ymax\n1,2,3,4,5\n", "does not name each side once"),
     ],
 )
 def test_rectangles_that_cannot_be_told_are_refused(text, line, tmp_path):
@@ -167,6 +167,7 @@ def test_the_exported_cells_are_rectangles_to_ask(points, tmp_path):
     assert [row["count"] for row in answers] == pytest.approx(exported["count"].tolist())
 
 
+@pytest.mark.slow
 def test_builds_of_sensitive_data_are_paid_by_the_ledger(points, tmp_path):
     output, file = tmp_path / "r.parquet", tmp_path / "ledger.sqlite"
     words = ["build", points, f"--bounds={BOUNDS}", "--ledger", file]
@@ -216,8 +217,7 @@ def test_methods_and_data_sets_as_json():
         (["--bounds=1,50,-1,52"], "'lon' run from 1 to -1"),
         (["--bounds=1,50,2"], "bounds hold 3 numbers"),
         (["--bounds=1,50,2,north"], "'north' is not a number"),
-        (["--x", "lon"], "--x and --y go together"),
-        (["--x", "lon", "--y", "absent"], "absent"),
+        (["--columns", "lon,absent"], "absent"),
         (["--seed", "1"], "NOT PRIVATE"),
     ],
 )
@@ -240,7 +240,7 @@ def test_bad_sources_and_outputs(points, tmp_path):
         ((tmp_path / "absent.csv", "-o", output, bounds), "absent.csv"),
         ((truncated, "-o", output, bounds), "truncated.parquet"),
         ((pretender, "-o", output, bounds), "pretender.gpkg"),
-        ((points, "-o", tmp_path / "no" / "r.parquet", bounds), "folder does not exist"),
+        ((points, "-o", tmp_path / "no" / "r.parquet", bounds), "in a folder that exists"),
         ((points, "-o", output), "--bounds is missing"),
         (("city-50", "-o", output), f"{unknown}: give a path, or one of city-250k"),
     ]:
@@ -258,6 +258,7 @@ def test_an_option_of_a_variable_that_is_not_set_is_refused(words, points, tmp_p
         refused(tmp_path, ("build", points, bounds, *order), line)
 
 
+@pytest.mark.slow
 def test_bad_queries(points, tmp_path):
     output, empty = tmp_path / "r.parquet", tmp_path / "empty.csv"
     empty.write_text("west,south,east,north\n")
@@ -287,6 +288,7 @@ def test_a_file_of_points_outside_the_domain_is_an_empty_data_set(points, tmp_pa
     assert "3000" not in out
 
 
+@pytest.mark.slow
 def test_the_program_runs_as_a_process(points, tmp_path):
     program = [sys.executable, "-c", "from dpviz.cli import main; main()"]
     assert fails("query", "absent.parquet") == "error: absent.parquet: no such file\n"
@@ -328,6 +330,7 @@ def test_a_letter_that_the_output_s_encoding_lacks_ends_no_command(
     assert dpviz.read(output).header.epsilon == 1
 
 
+@pytest.mark.slow
 def test_expect_reads_no_records_and_compares_bounds():
     words = ["expect", f"--bounds={BOUNDS}", "--records", 20_000, "--method", "quad-opt"]
     answer = as_json(*words, "--max-per-unit", 2, "--per-unit", 3)
@@ -336,6 +339,7 @@ def test_expect_reads_no_records_and_compares_bounds():
     assert all(row["error"] > 0 for row in answer["bounds"])
 
 
+@pytest.mark.slow
 def test_expect_knows_of_time():
     words = ["expect", f"--bounds={BOUNDS}", "--records", 20_000]
     period = ["--time", "when", "--period", "2024-03-01,2024-04-01"]
@@ -343,6 +347,7 @@ def test_expect_knows_of_time():
     assert timed[1]["count"] != whole[1]["count"]  # of 0.1 to 1 % of area and period together
 
 
+@pytest.mark.slow
 def test_expect_says_what_it_tries_where_there_are_more_records():
     words = ["expect", f"--bounds={BOUNDS}", "--method", "ugrid", "--set", "cells=8"]
     code, out, _ = run(*words, "--records", 2_500_000)
@@ -398,6 +403,7 @@ def test_numbers_that_are_no_use_are_refused_and_not_rounded(tmp_path):
     assert "less than or equal to 1000000" in fails(*many)
 
 
+@pytest.mark.slow
 def test_no_release_of_an_evaluation_is_made_before_every_epsilon_is_known_to_be_one(
     tmp_path, monkeypatch
 ):

@@ -16,6 +16,8 @@ import pytest
 
 from tests.commands import seen
 
+pytestmark = pytest.mark.slow
+
 PERSON, RECORD = "Planted-Lovelace", "planted-walk-271828"
 STREET, SYMBOL = "planted-lane-161803", "planted-symptom-314159"
 LONELY = (14.0312345678, 23.9712345678)

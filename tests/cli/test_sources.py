@@ -26,7 +26,7 @@ CITY, WALKS = ("city", "--graph=city"), ("city", "--side=8")
         (POINTS, ["--graph=g.csv", "--steps"], "--graph and --steps are frames of other data"),
         (TRIPS, ["--bounds=0,0,1,1"], "not for trips: leave it out"),
         (TRIPS, ["--hour-worth=500m"], "not for trips: leave it out"),
-        (TRIPS, ["--x=lon", "--y=lat"], "--x is for points"),
+        (TRIPS, ["--bounds=0,0,1,1"], "--bounds is for points"),
         (SYMBOLS, ["--crs=EPSG:4326"], "not for symbols: leave it out"),
         (SYMBOLS, ["--time=t"], "not for symbols: leave it out"),
         (SYMBOLS, ["--decimal=."], "not for symbols: leave it out"),
@@ -64,21 +64,6 @@ def test_an_option_of_other_data_is_refused(command, source, unfit, line, tmp_pa
 def test_a_build_refuses_an_option_without_use(source, unfit, line, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     refused(tmp_path, ("build", *source, *unfit, "-o", "out.parquet"), line)
-
-
-@pytest.mark.parametrize(
-    ("words", "line"),
-    [
-        ("roads build t.csv --graph g.csv", "'roads' has moved: give dpviz build … --graph GRAPH"),
-        ("roads query r.parquet", "'roads query' has moved: give dpviz query"),
-        ("sequences count r.parquet", "has moved: give dpviz query … --string SYMBOLS"),
-        ("sequences --help", "has moved: give dpviz build … --alphabet SYMBOLS, or --side 8"),
-        ("build p.csv --secure-noise", "'--secure-noise' has moved: give --noise exact"),
-        ("build t.csv --parts=all", "'--parts' has moved: give --components"),
-    ],
-)
-def test_an_earlier_spelling_answers_with_that_of_today(words, line, tmp_path):
-    refused(tmp_path, words.split(), line)
 
 
 def test_what_is_for_one_padding_is_refused_with_another(tmp_path):

@@ -19,6 +19,7 @@ def lines(features, kind):
     ]
 
 
+@pytest.mark.slow
 def test_the_earth_has_coasts_borders_and_countries():
     earth = base_map()
     (coast,), (border,) = lines(earth, "coast"), lines(earth, "border")
@@ -29,12 +30,14 @@ def test_the_earth_has_coasts_borders_and_countries():
     assert 200 < len(names) < 300
 
 
+@pytest.mark.slow
 def test_no_artificial_edges_along_the_antimeridian():
     (coast,) = lines(base_map(), "coast")
     west, east = shapely.box(-180, -90, -179.995, 90), shapely.box(179.995, -90, 180, 90)
     assert coast.intersection(west).length + coast.intersection(east).length < 1
 
 
+@pytest.mark.slow
 def test_land_that_crosses_the_antimeridian_is_no_band_around_the_earth():
     """Chukotka and Fiji once were drawn from -180 to 180; at 66° N that lay over Norway too."""
     (land,) = lines(base_map(), "land")
@@ -54,6 +57,7 @@ def test_a_country_label_lies_in_its_country():
     assert 43 < lat < 50
 
 
+@pytest.mark.slow
 def test_bounds_and_tolerance_make_it_small():
     whole = len(json.dumps(base_map()))
     assert len(json.dumps(base_map(tolerance=0.1))) < whole / 3
@@ -75,6 +79,7 @@ def test_the_river_is_a_valid_polygon_without_people():
     assert not inside.any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bounds", [(0, 0, 1, 1), (-180, -90, 180, 90)])
 def test_coordinates_are_finite(bounds):
     for feature in base_map(bounds)["features"]:

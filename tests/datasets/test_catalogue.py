@@ -1,13 +1,15 @@
 """The built-in data sets: as described, repeatable, and nobody where nobody can be."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from dpviz.datasets import DATASETS, city_graph, dataset, person_tracks
+from dpviz.datasets import DATASETS, city_graph, dataset, persons
 from dpviz.datasets.geography import BOUNDS, habitable, in_river, river_y, to_lonlat, to_plane
 from dpviz.errors import DataError
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DATASETS)
 def test_is_as_described(name):
     row = dataset(name)
@@ -21,6 +23,7 @@ def test_is_as_described(name):
         assert column is None or len(row.table()[column]) == row.size
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(DATASETS.keys() - {"city-250k", "city-1m", "trips-200k"}))
 def test_is_repeatable(name):
     """Of those that differ in size alone the smallest."""
@@ -31,6 +34,7 @@ def test_is_repeatable(name):
             values[0] = values[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["city-50k", "city-250k", "trips-50k", "persons", "year"])
 def test_nobody_stands_in_the_sea_the_river_or_the_park(name):
     data = dataset(name)
@@ -87,7 +91,7 @@ def test_only_main_roads_cross_the_river():
 
 
 def test_persons_keep_a_routine():
-    tracks = person_tracks(200)
+    tracks = pd.DataFrame(persons.sightings(200))
     assert list(tracks.columns) == ["person", "time", "lon", "lat"]
     assert tracks["person"].nunique() == 200
     assert tracks.equals(tracks.sort_values(["person", "time"], kind="stable"))

@@ -91,6 +91,7 @@ def test_every_method_that_splits_at_random_is_walked():
     assert list(SEQUENCES) == ["markov"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", METHODS)
 def test_corners_of_the_box(name):
     every, cls = publics(name), METHODS[name]
@@ -122,6 +123,7 @@ def random_points(name, n, seed):
             yield holds(method.structure(epsilon / unit, int(public)), epsilon, unit)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", METHODS)
 def test_random_points_of_the_box(name):
     prices = list(random_points(name, 120, seed=1))

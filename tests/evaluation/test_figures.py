@@ -1,6 +1,7 @@
 """Reproductions: what they measure, and the pages they write."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.spatial
 
@@ -12,8 +13,12 @@ from dpviz.evaluation import figures
 from dpviz.evaluation.experiments import SECONDS
 from dpviz.evaluation.figures import fanout, heights, kdtrees, matching, medians, reproduce, shapes
 from dpviz.evaluation.figures.report import Reproduction, Statement
-from dpviz.evaluation.rows import MeasureRow, rows_in
+from dpviz.evaluation.rows import MeasureRow
 from tests.commands import fails, run
+
+
+def rows_in(path):
+    return [MeasureRow(*row) for row in pd.read_csv(path).itertuples(index=False)]
 
 
 @pytest.fixture
@@ -52,6 +57,7 @@ def test_rank_errors_are_those_of_a_count_by_hand(monkeypatch):
         assert by_depth[depth] == pytest.approx(np.mean(errors))
 
 
+@pytest.mark.slow
 def test_medians_spend_the_paper_s_epsilon_on_every_level(monkeypatch):
     monkeypatch.setattr(medians, "LEVELS", 3)
     handle = dpviz.from_points(np.zeros((50, 1)), Domain((0.0,), (1024.0,)), public=True)
@@ -66,6 +72,7 @@ def test_medians_spend_the_paper_s_epsilon_on_every_level(monkeypatch):
             assert {round(row["epsilon"] * per_level, 12) for row in spent} == {0.01}
 
 
+@pytest.mark.slow
 def test_fanout_writes_rows_pictures_and_a_page(redone, tmp_path):
     constants = {"DATA": {"city-50k": (1, 2)}, "EPSILONS": (0.4,), "QUERIES": 50, "PROCESSES": 0}
     (statement,), rows, page = redone(fanout, **constants)
@@ -94,6 +101,7 @@ def test_shapes_cover_the_paper_s_share_of_our_domain(small):
     np.testing.assert_allclose(high, 0.2 / 17.67 * (north - south), rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_kd_trees_write_every_setting(small, redone):
     statements, rows, _ = redone(kdtrees, EPSILONS=(0.5,))
     assert len(statements) == 7
@@ -102,6 +110,7 @@ def test_kd_trees_write_every_setting(small, redone):
     assert len(rows) == len(kdtrees.METHODS) * len(shapes.SHAPES) * 2  # errors and seconds
 
 
+@pytest.mark.slow
 def test_heights_write_every_setting(small, redone):
     statements, rows, page = redone(heights, HEIGHTS=(5, 8))
     assert len(statements) == 5
@@ -128,6 +137,7 @@ def test_statements_follow_the_errors():
     assert not heights.compare(errors)[0].agrees
 
 
+@pytest.mark.slow
 def test_matching_writes_both_paddings_and_says_what_is_covered(redone, monkeypatch):
     monkeypatch.setattr(registers, "SIZE", 800)
     monkeypatch.setattr(registers, "SHARED", 400)

@@ -77,6 +77,7 @@ def test_two_worlds_follow_the_formula_and_their_ratio_is_bounded(epsilon):
         assert (np.abs(drawn - 200_000 * likely) <= 5 * spread + 5).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("releases", [1, 3, 8])
 def test_releases_of_one_count_add_up(releases):
     n, epsilon = 400_000, 0.4
@@ -92,6 +93,7 @@ def test_releases_of_one_count_add_up(releases):
     assert np.abs(odds).max() <= releases * epsilon + 5 * error.max()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cells", [8, 32, 128])
 def test_predicted_error_of_a_grid_is_the_measured_one(city, cells):
     rects = workload(city.domain, "medium", 300).rects
@@ -103,6 +105,7 @@ def test_predicted_error_of_a_grid_is_the_measured_one(city, cells):
     assert errors[0].noise == errors[1].noise
 
 
+@pytest.mark.slow
 def test_a_coarser_grid_is_best_at_a_smaller_epsilon(city):
     rects = workload(city.domain, "medium", 300).rects
     best = {
@@ -141,6 +144,7 @@ def test_the_same_bits_at_a_larger_epsilon_are_smaller_noise(city):
         assert one.bias == pytest.approx(10 * other.bias)
 
 
+@pytest.mark.slow
 def test_intervals_cover_what_they_promise_on_aligned_rectangles(city):
     """2.12 standard deviations of a sum of many draws hold 96.6 %; the seeds are fixed."""
     rects = [

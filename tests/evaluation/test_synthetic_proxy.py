@@ -24,6 +24,7 @@ def test_a_synthetic_proxy_has_the_asked_size_and_lies_in_the_rectangle():
     assert handle.public
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "axis",
     [
@@ -103,6 +104,7 @@ def test_the_share_kept_is_that_of_geometric_units():
         assert retained_share(bound, 6.0) == pytest.approx(measured, abs=0.003)
 
 
+@pytest.mark.slow
 def test_bounds_trade_noise_for_records():
     rows = expected_by_bound(DOMAIN, "privtree", 1.0, 100_000, 8.0)
     shares = [row.kept for row in rows]

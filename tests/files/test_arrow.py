@@ -38,9 +38,10 @@ def test_a_build_from_a_file_imports_no_pandas(tmp_path):
     """It takes longer than the build, and swallows a Ctrl-C."""
     (tmp_path / "people.csv").write_text("lon,lat\n0.5,0.5\n")
     pq.write_table(pa.table({"lon": [0.5], "lat": [0.5]}), tmp_path / "people.parquet")
+    (tmp_path / "people.geojson").write_text('{"type": "Point", "coordinates": [0.5, 0.5]}')
     code = (
         "import sys, dpviz\n"
-        "for name in ('people.csv', 'people.parquet'):\n"
+        "for name in ('people.csv', 'people.parquet', 'people.geojson'):\n"
         "    people = dpviz.load(name, dpviz.Domain((0, 0), (1, 1)))\n"
         "    dpviz.build(people, ledger=None).save('release.parquet')\n"
         "    dpviz.read('release.parquet')\n"

@@ -6,6 +6,7 @@ import re
 import sqlite3
 import tracemalloc
 import zipfile
+from contextlib import closing
 from pathlib import Path
 
 import duckdb
@@ -77,22 +78,9 @@ def test_a_long_street_id(little_memory):
         grid(edge=["a", LONG])
 
 
-def test_a_long_street_among_many_does_not_widen_them(little_memory):
-    names = [str(number) for number in range(50_000)] + ["b" * 200]
-    nodes = {"node": names, "x": np.arange(50_001), "y": np.zeros(50_001)}
-    edges = {"edge": names[1:], "src": names[:-1], "dst": names[1:]}
-    graph = road_graph(nodes, edges)
-    assert graph.node_id.dtype.kind == graph.edge_id.dtype.kind == "O"
-    assert graph.edge_rows(["7", "b" * 200, "no"]).tolist() == [6, 49_999, -1]
-
-
-def test_a_secret_node_of_a_trip_is_not_repeated(tmp_path):
-    graph = grid()
-    for nodes in (["1", "SECRETNODE"], ["1", "3"]):
-        pq.write_table(pa.table({"nodes": [nodes]}), tmp_path / "trips.parquet")
-        assert len(read_trips(tmp_path / "trips.parquet", graph)._trips) == 0
+def test_a_long_node_of_a_query(little_memory):
     with in_one_line(DataError, "200 characters"):
-        graph.node_row(LONG)
+        grid().node_row(LONG)
 
 
 def polygon_file(path, shapes):
@@ -109,39 +97,27 @@ def test_a_polygon_that_crosses_itself_everywhere(tmp_path, monkeypatch):
         read_regions(polygon_file(tmp_path / "tangle.geojson", [tangle]), DOMAIN)
 
 
-VIEWS = {
+COMPUTING = {
     "a view": "CREATE VIEW forever AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 "
     "FROM n) SELECT i AS fid, NULL AS geom FROM n",
     "a virtual table": "CREATE VIRTUAL TABLE computed USING fts5(words)",
 }
 
 
-@pytest.mark.parametrize("what", VIEWS)
-@pytest.mark.parametrize("reader", ["regions", "points"])
-def test_a_geopackage_that_computes_is_refused(what, reader, tmp_path):
+@pytest.mark.parametrize("what", COMPUTING)
+@pytest.mark.parametrize(
+    ("shape", "read"),
+    [(shapely.box(10.2, 50.2, 10.8, 50.8), read_regions), (shapely.Point(11, 50.5), dpviz.load)],
+    ids=["regions", "points"],
+)
+def test_a_geopackage_that_computes_is_refused(what, shape, read, tmp_path):
     path = tmp_path / "endless.gpkg"
-    shapes = (
-        [shapely.box(10.2, 50.2, 10.8, 50.8)] if reader == "regions" else [shapely.Point(11, 50.5)]
-    )
-    geopandas.GeoDataFrame({"name": ["a"]}, geometry=shapes, crs="EPSG:4326").to_file(path)
-    read = {
-        "regions": lambda: read_regions(path, DOMAIN),
-        "points": lambda: dpviz.load(path, DOMAIN),
-    }[reader]
-    read()
-    with sqlite3.connect(path) as db:
-        db.execute(VIEWS[what])
-        if what == "a view":
-            db.execute(
-                "INSERT INTO gpkg_contents (table_name, data_type, identifier, srs_id) "
-                "VALUES ('forever', 'features', 'forever', 4326)"
-            )
-            db.execute(
-                "INSERT INTO gpkg_geometry_columns VALUES ('forever', 'geom', 'POINT', 4326, 0, 0)"
-            )
-    db.close()
+    geopandas.GeoDataFrame({"name": ["a"]}, geometry=[shape], crs="EPSG:4326").to_file(path)
+    read(path, DOMAIN)
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute(COMPUTING[what])
     with pytest.raises(DataError, match=f"holds {what}"):
-        read()
+        read(path, DOMAIN)
 
 
 VRT = """<OGRVRTDataSource><OGRVRTLayer name="a"><SrcDataSource>{}</SrcDataSource>

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import shapely
 
 import dpviz
-from dpviz.build import source_columns
+from dpviz.private.load.points import columns as source_columns
 from dpviz.private.load.roads import read_trips
 from dpviz.private.load.sequences import read_sequences
 from dpviz.releases.points.region_file import read_regions

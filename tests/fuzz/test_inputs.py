@@ -9,8 +9,8 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from dpviz.build import source_columns
 from dpviz.errors import DpvizError
+from dpviz.private.load.points import columns as source_columns
 from tests.fuzz.inputs import formats
 from tests.fuzz.mutants import SECRET, byte_mutant
 

@@ -3,7 +3,7 @@
 import pyarrow as pa
 
 import dpviz
-from dpviz.build import RoadData
+from dpviz.private.roads import RoadData
 from dpviz.roads.generate import clustered_workload
 from dpviz.roads.paths import Paths
 from dpviz.roads.tables import road_graph

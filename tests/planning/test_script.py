@@ -24,7 +24,7 @@ EVENTS = "crashes.csv --public --seed=7 --graph=nodes.csv,edges.csv"
 TRIPS = "trips.csv --public --seed=7 --graph=nodes.csv,edges.csv"
 PLACES = "visits.csv --public --seed=7 --bounds=-1,50,1,52 --time=at --unit=who --max-per-unit=3"
 PAIRS = "visits.csv --public --seed=7 --columns=x,y,x2,y2 --bounds=-1,50,-1,50,1,52,1,52"
-FILE = "visits.csv --public --seed=7 --x=x --y=y --bounds=-1,50,1,52"
+FILE = "visits.csv --public --seed=7 --columns=x,y --bounds=-1,50,1,52"
 
 
 def same(one, other):

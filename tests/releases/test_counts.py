@@ -5,11 +5,13 @@ from functools import cache
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 import shapely
 
 import dpviz
 from dpviz.domain.attributes import Kinds
+from dpviz.errors import ReleaseError
 from dpviz.private.roads import RoadData
 from dpviz.releases.axis import ByKind, ByStep
 from dpviz.releases.split import SplitRelease
@@ -178,3 +180,33 @@ def test_a_timeline_adds_up_to_the_count(name):
         part = release.during((release.steps.edges[0], release.steps.edges[1]))
         assert part.header.extra["period"] == ["2024-01-01", "2024-01-02"]
         assert part.nodes is release.parts[0].nodes
+
+
+BOXES = pa.list_(pa.int64(), 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "column", "damage", "words"),
+    [
+        ("points", "count", lambda old: ["x"] * len(old), "holds string: expected numbers"),
+        ("points", "count", lambda old: [None, *old[1:]], "holds nulls"),
+        ("points", "count", lambda old: [float("nan"), *old[1:]], "finite"),
+        ("points", "count", lambda old: [-1e300, *old[1:]], "holds numbers beyond ±1e"),
+        ("points", "parent", lambda old: [5] * len(old), "breadth-first"),
+        ("points", "lo", lambda old: [1] * len(old), "'lo' holds int64: expected 2 numbers"),
+        ("points", "hi", lambda old: pa.array([[2**40] * 2] * len(old), BOXES), "outside"),
+        ("points by kind", "kind", lambda old: ["car", *old[1:]], "'car' is not in the header's"),
+        ("points by kind", "kind", lambda old: ["b", *old[1:]], "one after the other"),
+        ("points by kind", "kind", lambda old: ["a"] * len(old), "one after the other"),
+        ("points by kind", "kind", lambda old: range(len(old)), "is not in the header's list"),
+        ("values by kind", "sum", lambda old: [float("nan"), *old[1:]], "finite"),
+        ("values by kind", "sum_variance", lambda old: [-1.0] * len(old), "negative variance"),
+    ],
+)
+def test_damaged_columns_are_refused(name, column, damage, words):
+    table = made(name).to_arrow()
+    values, place = table[column].to_pylist(), table.column_names.index(column)
+    with pytest.raises(ReleaseError, match=words):
+        from_arrow(table.set_column(place, column, pa.array(damage(values))))
+    with pytest.raises(ReleaseError, match=f"column '{column}' is missing"):
+        from_arrow(table.drop_columns([column]))

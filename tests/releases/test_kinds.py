@@ -5,15 +5,13 @@ import json
 import geopandas
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 import shapely
 
 import dpviz
-from dpviz.errors import DataError, DomainError, ReleaseError
+from dpviz.errors import DataError, DomainError
 from dpviz.releases.points.quotient import quotients
 from dpviz.releases.points.window import during
-from dpviz.releases.store import from_arrow
 from dpviz.render.kinds import overlay_scene, share_scene
 from tests.commands import as_json, fails
 from tests.commands import run as cli
@@ -234,31 +232,7 @@ def test_shares_are_covered_by_their_intervals():
         assert (shares.high - shares.low)[~shares.enough].min(initial=1.0) == 1.0
 
 
-@pytest.fixture(scope="module")
-def table():
-    return build(**METHODS["quadtree"]).to_arrow()
-
-
-@pytest.mark.parametrize(
-    ("damage", "words"),
-    [
-        (lambda kinds: ["car", *kinds[1:]], "kind 'car' is not in the header's list"),
-        (lambda kinds: ["walk", *kinds[1:]], "one after the other"),
-        (lambda kinds: ["bike"] * len(kinds), "one after the other"),
-        (lambda kinds: [None, *kinds[1:]], "holds nulls"),
-        (lambda kinds: list(range(len(kinds))), "is not in the header's list"),
-    ],
-)
-def test_damaged_columns_of_kinds_are_refused(damage, words, table):
-    place = table.column_names.index("kind")
-    kinds = damage(table["kind"].to_pylist())
-    with pytest.raises(ReleaseError, match=words):
-        from_arrow(table.set_column(place, "kind", pa.array(kinds)))
-    with pytest.raises(ReleaseError, match="column 'kind' is missing"):
-        from_arrow(table.drop_columns(["kind"]))
-
-
-PLACES = ("--bounds=0,0,8,8", "--x", "x", "--y", "y", "--kind", "mode", "--kinds", "bike,walk")
+PLACES = ("--bounds=0,0,8,8", "--columns", "x,y", "--kind", "mode", "--kinds", "bike,walk")
 
 
 def test_the_commands_know_kinds(tmp_path):
@@ -296,4 +270,4 @@ def test_the_commands_know_kinds(tmp_path):
     err = fails("query", output, "--rect=0,0,1,1", "--kind", "car")
     assert "no kind 'car': choose one of bike, walk" in err
     err = fails("build", source, "-o", tmp_path / "s.parquet", *PLACES[:-2])
-    assert "--kind and --kinds go together" in err
+    assert "a column of kinds and their public list go together" in err

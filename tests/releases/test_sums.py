@@ -5,15 +5,13 @@ from fractions import Fraction
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpviz
 from dpviz.domain.attributes import Values
-from dpviz.errors import DataError, DomainError, ParameterError, ReleaseError
+from dpviz.errors import DataError, DomainError, ParameterError
 from dpviz.methods import method as find_method
 from dpviz.private.budget import Budget
 from dpviz.private.index import Layers, PointIndex
@@ -21,7 +19,6 @@ from dpviz.private.layers import measure_points
 from dpviz.private.mechanisms.sources import SimulatedNoise
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.quotient import quotients
-from dpviz.releases.store import from_arrow
 from tests.commands import as_json, fails
 from tests.commands import run as cli
 
@@ -257,29 +254,7 @@ def test_counts_by_cell_hold_no_sums(tmp_path):
         build(domain=BOX.plain).mean(WHOLE)
 
 
-@pytest.fixture(scope="module")
-def table():
-    return build(**METHODS["quadtree"]).to_arrow()
-
-
-@pytest.mark.parametrize(
-    ("name", "damage"),
-    [
-        ("sum", lambda column: pa.array([float("nan"), *column[1:].to_pylist()])),
-        ("sum", lambda column: pa.array([None, *column[1:].to_pylist()])),
-        ("sum", lambda column: pa.array(["x"] * len(column))),
-        ("sum_variance", lambda column: pa.array([-1.0] * len(column))),
-    ],
-)
-def test_damaged_sums_are_refused(name, damage, table):
-    place = table.column_names.index(name)
-    with pytest.raises(ReleaseError):
-        from_arrow(table.set_column(place, name, damage(table[name])))
-    with pytest.raises(ReleaseError, match=f"column '{name}' is missing"):
-        from_arrow(table.drop_columns([name]))
-
-
-PLACES = ("--bounds=0,0,8,8", "--x", "x", "--y", "y", "--sum", "fare", "--clip=-5,40")
+PLACES = ("--bounds=0,0,8,8", "--columns", "x,y", "--sum", "fare", "--clip=-5,40")
 
 
 def test_the_commands_know_sums(tmp_path):
@@ -307,4 +282,4 @@ def test_the_commands_know_sums(tmp_path):
     bad = ("sql", "--table", "t", *PLACES)
     assert "counts by cell hold no sums" in fails(*bad)
     bad = ("build", source, "-o", tmp_path / "s.parquet", *PLACES[:-1])
-    assert "--sum and --clip go together" in fails(*bad)
+    assert "values and their public clip go together" in fails(*bad)

@@ -252,7 +252,7 @@ def test_the_command_line_on_a_file(tmp_path, monkeypatch):
     box = ["--bounds=0,0,8,8", "--time", "visited_at", "--period=2024-01-01,2025-01-01"]
 
     build = ["build", "visits.csv", "-o", "r.parquet", "--public", "--seed=1"]
-    as_json(*build, *box, "--every=1h", "--x=x", "--y=y")
+    as_json(*build, *box, "--every=1h", "--columns=x,y")
     march = ["r.parquet", "--rect=1,1,5,5", "--period=2024-03-01,2024-04-01"]
     (whole,) = as_json("query", *march)["answers"]
     (gap,) = as_json("query", *march, "--less=2024-06-01,2024-07-01")["answers"]
@@ -266,8 +266,8 @@ def test_the_command_line_on_a_file(tmp_path, monkeypatch):
         assert day["high"] == np.ceil(day["count"] + INTERVAL_SDS * day["noise_sd"])
     assert as_json("info", "r.parquet")["domain"]["time"]["step"] == 3600.0
     assert as_json("check", "visits.csv", *box)["facts"]["kept"] == len(table)
-    assert "--time and --period go together" in fails(*build, *box[:-1])
-    assert "--every is of time" in fails(*build, box[0], "--every=1h")
+    assert "--time and --period (or --cycle) go together" in fails(*build, *box[:-1])
+    assert "every='1h' without a period" in fails(*build, box[0], "--every=1h")
     assert "no column 'nope'" in fails(*build, box[0], "--time=nope", box[-1])
     soon = fails("query", "r.parquet", "--rect=1,1,5,5", "--period=soon,2024-04-01")
     assert "'soon' is no time" in soon
@@ -307,8 +307,7 @@ def test_a_file_of_rectangles_is_of_places_alone_or_with_time(release, tmp_path,
     row = f"1,1,{start},5,5,{march}\n"
     for header in ("", "x_min,y_min,when_min,x_max,y_max,when_max\n"):
         assert of_file(header + row) == timed
-    assert "has 4 cells, not 6" in refused("1,1,5,5\n", f"--rect=1,1,{start},5,5,{end}")
-    assert "has 5 cells, not 6" in refused("1,1,5,5,6\n")
+    assert "is not 6 cells" in refused("1,1,5,5\n", f"--rect=1,1,{start},5,5,{end}")
     cells = "x_min,y_min,x_max,y_max,t0,t1\n1,1,5,5,2024-01-01,2024-02-01\n"
     assert "does not name each side" in refused(cells)
 
@@ -321,7 +320,7 @@ def test_the_hour_of_the_week_from_file_to_answer(method, tmp_path, monkeypatch)
     rows = [f"{0.3 + i / 1e3},0.5,{when}" for when in times for i in range(100)]
     (tmp_path / "visits.csv").write_text("\n".join(["x,y,when", *rows]))
     week = ["--time=when", "--cycle=week", "--zone=Europe/Berlin", "--every=1h"]
-    build = ["build", "visits.csv", "--public", "--seed=1", "--x=x", "--y=y", "--bounds=0,0,1,1"]
+    build = ["build", "visits.csv", "--public", "--seed=1", "--columns=x,y", "--bounds=0,0,1,1"]
     build += ["--epsilon=100000", "--bits=4", "--method", *method]
 
     as_json(*build, *week, "-o", "week.parquet")
@@ -343,7 +342,7 @@ def test_the_hour_of_the_week_from_file_to_answer(method, tmp_path, monkeypatch)
     assert '"ends": ["Mon 00:00", "Sun 00:00"]' in (tmp_path / "week.html").read_text()
     wrap = fails("query", *box, "--period=Fri 22:00,Mon 06:00")
     assert "ask for what wraps around in two parts" in wrap
-    assert "--cycle go together" in fails(*build, week[1], "-o", "x.parquet")
+    assert "--cycle) go together" in fails(*build, week[1], "-o", "x.parquet")
     wrong = [word.replace("Europe/Berlin", "Mars/Base") for word in week]
     mars = fails(*build, *wrong, "-o", "x.parquet")
     assert "time zone 'Mars/Base' is not known" in mars
@@ -371,4 +370,4 @@ def test_one_part_of_the_period_is_a_map(release, tmp_path):
     assert "give the part that is drawn, such as --period 2024-01-01,2025-01-01" in needed
     flat = during(release, march[1]).save(tmp_path / "flat.parquet")
     refused = fails("share", flat, "-o", tmp_path / "x.html", *march)
-    assert "this release has no time; leave it out" in refused
+    assert "no axis of this domain is time" in refused

@@ -7,9 +7,10 @@ claim that is false, or the audit could not find anything.
 import numpy as np
 import pytest
 
-from dpviz.evaluation.audit import Auditor, audit, tiny
+from dpviz.evaluation.audit import audit, tiny
 from dpviz.evaluation.audits import settings, small
 from dpviz.evaluation.road_audit import EDGES, drives, road_subject, street
+from dpviz.evaluation.search import Search
 from dpviz.private.budget import Budget
 from dpviz.private.mechanisms.noise import SimulatedNoise
 from dpviz.releases.roads.streets import Streets
@@ -22,14 +23,14 @@ def test_no_method_leaks_more_than_it_claims(word):
     """An output that is there with a trip alone would have a bound of 1.3."""
     result = audit(small(word), 1.0, trials=100, confidence=CONFIDENCE)
     assert not result.violates
-    assert result.neighbours in [case.name for case in drives(1.0)]
+    assert result.neighbours in [name for name, *_ in drives(1.0)]
 
 
 def test_the_audit_finds_a_false_claim():
     """Noise for ε = 6, claimed as 1.5."""
     subject = road_subject(tiny("dwork", "roads"), 1.5)
-    auditor = Auditor(subject, Budget(6.0), SimulatedNoise(0), 900)
-    assert auditor.finding(CONFIDENCE).epsilon_lower_bound > 1.5
+    search = Search(subject, Budget(6.0), SimulatedNoise(0), 900)
+    assert search.finding(CONFIDENCE).epsilon_lower_bound > 1.5
 
 
 @pytest.mark.parametrize("word", ["min+opt+tru", "gs", "flows"])

@@ -1,19 +1,13 @@
 """Smoothing along streets, and what equations of flow cannot do."""
 
-import math
-
 import numpy as np
 import pytest
-import scipy.integrate
-import scipy.stats
 
 from dpviz import build
 from dpviz.evaluation.truth import exact_visits
 from dpviz.releases.roads.beyond_noise import beyond_noise
-from dpviz.roads import smoothing
 from dpviz.roads.paths import Paths
 from dpviz.roads.smoothing import neighbours, posterior, smoothed
-from dpviz.trees import posterior as gamma
 from tests.commands import as_json, run
 
 
@@ -33,30 +27,6 @@ def test_straight_on_counts_more_than_a_corner(streets, odd):
     changed[7] += 1e-3 * len(streets)
     moved = near.mean(changed) - near.mean(value)
     assert moved[7] < 1e-4  # through the mean of all edges only, never of itself
-
-
-def test_the_posterior_is_that_of_numeric_integration(monkeypatch):
-    monkeypatch.setattr(smoothing, "SHAPES", (1.5,))
-    monkeypatch.setattr(gamma, "STEPS", 2000)
-    noisy, scale = np.array([60.0, -3.0, 12.0]), 9.0  # the first far above the noise
-    ring = smoothing.Adjacency(
-        np.array([0, 1, 2, 1, 2, 0]), np.array([1, 2, 0, 0, 1, 2]), np.ones(6)
-    )
-    mean, variance = posterior(noisy, scale, ring)
-    prior = ring.mean(np.maximum(noisy, 0))
-    for at, y in enumerate(noisy):
-        law = scipy.stats.gamma(1.5, scale=prior[at] / 1.5)
-
-        def moment(k, y=y, law=law):
-            def weighted(c):
-                return float(c**k * law.pdf(c) * math.exp(-abs(y - c) / scale))  # type: ignore[attr-defined]
-
-            return float(scipy.integrate.quad(weighted, 0, 300, points=[max(y, 0)], limit=200)[0])
-
-        total = moment(0)
-        assert mean[at] == pytest.approx(moment(1) / total, rel=0.01)
-        wanted = moment(2) / total - (moment(1) / total) ** 2
-        assert variance[at] == pytest.approx(wanted, rel=0.03)
 
 
 def test_the_prior_of_a_class_adds_up_to_its_counts(streets):

@@ -248,7 +248,7 @@ def test_commands_refuse_in_one_line(files):
     build = ["build", "trips.csv", *files, "-o", "r.parquet", "--workload", "w.csv",
              "--public"]  # fmt: skip
     for words, message in (
-        (["--time", "start"], "--time and --period go together"),
+        (["--time", "start"], "--time and --period (or --cycle) go together"),
         (["--time", "start", "--period", WEEK], "--every too"),
         ([*TIME, "--hour-worth", "500m"], "--hour-worth is for points, not for trips"),
         (["--time", "began", *TIME[2:]], "no column"),

@@ -16,6 +16,7 @@ from dpviz.evaluation.audit import audit
 from dpviz.evaluation.audits import small
 from dpviz.evaluation.exact import chain_losses
 from dpviz.evaluation.sequence_audit import ALPHABET, FEATURES, features, pairs
+from dpviz.evaluation.subject import neighbours_of
 from dpviz.methods import of_kind
 from dpviz.methods.sequences.base import SequenceMethod, SequenceTask, parameter
 from dpviz.methods.sequences.markov import Markov
@@ -98,19 +99,18 @@ def test_the_exact_loss_of_split_decisions_is_what_their_share_pays(size, epsilo
 
 def test_neighbours_differ_by_one_sequence_of_at_most_l_top_events():
     cases = list(pairs(0.5, 3))
-    assert len({case.name for case in cases}) == len(cases) >= 8
-    for case in cases:
-        larger, smaller = (Sequences.of(case.rows(more)) for more in (True, False))
+    assert len({name for name, *_ in cases}) == len(cases) >= 8
+    for case, (*_, target) in zip(neighbours_of(cases, Sequences.of), cases, strict=True):
+        larger, smaller = case.larger, case.smaller
         assert len(larger) == len(smaller) + 1
-        assert tuple(larger[len(smaller)].tolist()) == case.target
+        assert tuple(larger[len(smaller)].tolist()) == target
         assert events_of(larger, 3, 3).truncated >= 0
 
 
 @pytest.mark.parametrize("name", sorted(of_kind("sequences")))
 def test_every_model_has_every_feature(name):
-    for case in pairs(1.0, 3):
-        larger = Sequences.of(case.rows(more=True))
-        task = SequenceTask(larger, ALPHABET, Budget(1e6), SimulatedNoise(1))
+    for case in neighbours_of(pairs(1.0, 3), Sequences.of):
+        task = SequenceTask(case.larger, ALPHABET, Budget(1e6), SimulatedNoise(1))
         values = features(small(name).build(task), case.target)
         assert len(values) == len(FEATURES)
         assert np.isfinite(values).all()

@@ -67,22 +67,6 @@ def test_what_is_written_is_read_again(ending, names, release, tmp_path_factory)
     assert read_back(path, named.alphabet) == [row for row in drawn if row]
 
 
-@pytest.mark.parametrize(
-    ("names", "ending", "line"),
-    [
-        (AWKWARD, ".txt", "symbol 'New York' cannot be read from .txt again: write .csv or"),
-        (("a", "b", "c\nd"), ".csv", r"symbol 'c\\nd' cannot be read from .csv again: write"),
-        (("a", "b", ""), ".txt", "symbol '' cannot be read from .parquet again: no file holds"),
-        (("a", "b", "\udc80"), ".csv", r"symbol '\\udc80' cannot be read from .parquet again"),
-        (("a", "b", "c"), ".json", r"cannot write \.json: use \.txt, \.csv, \.parquet"),
-    ],
-)
-def test_a_file_that_cannot_hold_the_symbols_is_refused(names, ending, line, release, tmp_path):
-    with pytest.raises(ReleaseError, match=line):
-        save_sequences(over(release, names), tmp_path / f"s{ending}")
-    assert not [*tmp_path.iterdir()]
-
-
 def test_the_command_writes_what_a_build_reads(release, tmp_path):
     save(over(release, AWKWARD), tmp_path / "r.parquet")
     words = ("sample", tmp_path / "r.parquet", "-n", 40, "--seed", 3, "-o")

@@ -13,11 +13,8 @@ from hypothesis import strategies as st
 import dpviz
 from dpviz.errors import ReleaseError
 from dpviz.methods.points.privelet import inverse_haar
-from dpviz.private.budget import Budget
-from dpviz.private.mechanisms.noise import SimulatedNoise
 from dpviz.releases.points.marginal import marginal
-from dpviz.releases.points.range_count import BULK, box_cover
-from dpviz.releases.points.region_count import region_cover, regions_of
+from dpviz.releases.points.range_count import BULK
 from dpviz.releases.store import from_arrow
 from dpviz.trees.haar import HaarNoise
 from tests.headers import header_of, with_header
@@ -90,39 +87,6 @@ def test_any_region_has_the_variance_of_the_matrices(seed):
     answer = release.count_regions([shape, shapely.box(5, 5, 6, 6), shape])
     assert answer.noise_sd[[0, 2]] ** 2 == pytest.approx(exact(release, weights), rel=1e-6)
     assert answer.noise_sd[1] == 0.0
-
-
-@pytest.mark.slow
-def test_the_noise_of_simulated_releases_has_this_variance():
-    """1,000 releases; false alarm below 1e-6: excess kurtosis of these sums is at most 0.73.
-
-    All have one grid, so the shares of every cell are looked up once. The builds are those of
-    :func:`built`, without the ledger's look at public data.
-    """
-    rects = np.array([[0.125, 0.25, 0.875, 0.625], [0.3, 0.1, 0.35, 0.9]])
-    diagonal = shapely.Polygon([(0, 0), (0.15, 0), (1, 0.85), (1, 1), (0.85, 1), (0, 0.15)])
-    release, method = RELEASES[2], dpviz.method("privelet", log_cells=POWER)
-    covers = [
-        box_cover(release.nodes, *release.domain.boxes(rects)),
-        region_cover(release.domain, release.nodes, regions_of([diagonal], release.domain)),
-    ]
-    counts = []
-    for seed in range(1000):
-        nodes = method.build(data(2)._index, Budget(1.0), SimulatedNoise(seed))
-        counts.append(
-            np.concatenate(
-                [
-                    np.bincount(each.query, each.share * nodes.count[each.node], each.queries)
-                    for each in covers
-                ]
-            )
-        )
-    again = built(2, seed=seed)
-    of_region = again.count_regions([diagonal])
-    answers = [*again.count(rects).count, *of_region.count]
-    assert answers == pytest.approx(counts[-1], abs=1e-9)
-    claimed = [*release.count(rects).noise_sd, *of_region.noise_sd]
-    assert np.var(counts, axis=0, ddof=1) == pytest.approx(np.square(claimed), rel=0.3)
 
 
 def test_a_file_keeps_it():

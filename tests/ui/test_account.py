@@ -8,7 +8,6 @@ from streamlit.runtime.scriptrunner import StopException
 from streamlit.runtime.state.safe_session_state import SafeSessionState
 
 import dpviz
-from dpviz.ui.shared.account import Job
 from tests.ui.files import bounded, uploaded
 from tests.ui.opening import app_of, named, opened_page, texts
 from tests.ui.paying import confirm, pay, price
@@ -71,36 +70,6 @@ def test_a_second_click_that_stops_the_run_at_the_job_pays_nothing_more(monkeypa
     pay(app)
     app.run()
     assert len(stopped) == 1
-    assert [row.outcome for row in dpviz.Ledger().account("city-50k").spends] == ["released"]
-
-
-def test_a_build_that_ends_while_its_page_runs_is_not_paid_for_again_unasked(monkeypatch):
-    """It was shown but not counted: "Publish again" took the second click for the next payment."""
-    keep, agreed, late = SafeSessionState.__setitem__, {}, []
-    over = Job.ended.fget
-
-    def second_click(state, key, value):
-        if key == "publish.agreed":
-            agreed[key] = value
-        keep(state, key, value)
-
-    def ended(job):
-        """It ends just after a run, that of the second click, has looked for the first time."""
-        if not over(job) or late:
-            return over(job)
-        late.append(job)
-        streamlit.session_state["publish.agreed"] = agreed["publish.agreed"]
-        return False
-
-    monkeypatch.setattr(SafeSessionState, "__setitem__", second_click)
-    monkeypatch.setattr(Job, "ended", property(ended))
-    app = opened_page("publish", data="city-50k")
-    pay(app)
-    assert late
-    assert "publish.made" in app.session_state
-    app.button(key="publish.again").click().run()
-    assert "publish.made" not in app.session_state
-    assert price(app).label == "Publish: spend ε = 1"
     assert [row.outcome for row in dpviz.Ledger().account("city-50k").spends] == ["released"]
 
 

@@ -76,7 +76,7 @@ def test_the_area_of_a_file_is_chosen_on_a_map(page):
         app.run()
     assert "Draw the area" in texts(app)
     bounded(app, page, (15, -24, 14, -23))
-    assert "this box has no area" in app.main.error[0].value
+    assert "no area from 15 to 14" in app.main.error[0].value
     bounded(app, page, (15, -24, 16, -23))
     assert not app.error
     assert "Draw the area" not in texts(app)  # the data's own map

@@ -291,7 +291,7 @@ def test_a_rectangle_inside_out_is_one_clear_line_and_one_of_nobody_a_release_of
     for bounds in ((15, -24, 14, -23), (14, -23, 15, -23)):
         bounded(app, "explore", bounds)
         (line,) = [error.value.replace("\\", "") for error in app.main.error]
-        assert "this box has no area" in line
+        assert "no area from" in line
         assert [error.value.replace("\\", "") for error in app.sidebar.error] == [line]
     nobody = healthy(bounded(app, "explore", (0, 0, 1, 1)))
     assert metrics(nobody)["Exact total (public data)"] == "0"

@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 from dpviz import Ledger
-from dpviz.build import load, read_graph
 from dpviz.domain.cycles import DAYS
 from dpviz.errors import DomainError
 from dpviz.exports.scenes import scene_page
 from dpviz.methods import METHODS, names
+from dpviz.private.load.data import load
 from dpviz.private.load.roads import city_trips
 from dpviz.private.roads import exact_visits
+from dpviz.releases.roads.graph_file import read_graph
 from dpviz.render.basemap import city_ground
 from dpviz.render.roads import (
     degrees,
@@ -65,14 +66,6 @@ def test_streets_in_metres_that_are_called_degrees_are_refused(tmp_path):
     graph = read_graph(tmp_path / "streets.geojson")
     with pytest.raises(DomainError, match="nowhere on the Earth in EPSG:4326"):
         ground(graph, "streets")
-
-
-def test_more_streets_than_a_map_holds_are_answered_without_one(monkeypatch):
-    monkeypatch.setattr("dpviz.ui.roads.map_answer.MOST", 1_000)
-    app = opened(**{"from": "5790", "to": "4200", "seed": "3"})
-    assert "Noisy total after truncation" in metrics(app)
-    assert any("11,105 streets are too many for a map" in each.value for each in app.info)
-    assert not app.get("bidi_component")
 
 
 def test_a_hopeless_epsilon_is_said_plainly():

@@ -138,11 +138,11 @@ def has_ipv6():
 def test_a_port_or_an_address_that_cannot_be_is_one_line():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(ParameterError, match=f"^--port {port} is in use on this machine: give"):
+        with pytest.raises(ParameterError, match=f"--port {port}: Address already in use"):
             can_listen("127.0.0.1", port)
     can_listen("127.0.0.1", port)
     for nowhere in "nothing.invalid", "203.0.113.9", "a b":
-        with pytest.raises(ParameterError, match=r"is none of this machine: give one"):
+        with pytest.raises(ParameterError, match=f"--address {nowhere} --port {port}: "):
             can_listen(nowhere, port)
 
 

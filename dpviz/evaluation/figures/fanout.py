@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from statistics import geometric_mean
 
-from dpviz.build import load
 from dpviz.datasets import dataset
 from dpviz.evaluation.experiments import Experiment, run
 from dpviz.evaluation.figures.report import Reproduction, Statement, part_of
 from dpviz.evaluation.plots import error_figure
 from dpviz.evaluation.points import PointBench
 from dpviz.evaluation.rows import MeasureRow, means
+from dpviz.private.load.data import load
 from dpviz.progress import Progress
 from dpviz.queries.workloads import workload
 

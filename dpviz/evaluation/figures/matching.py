@@ -10,7 +10,7 @@ import itertools
 from statistics import geometric_mean
 from typing import Any
 
-from dpviz.build import DataHandle, build, from_points, load
+from dpviz.build import build, from_points
 from dpviz.datasets import registers
 from dpviz.domain import Domain
 from dpviz.evaluation.experiments import SECONDS, Build, described_method, parsed, timed
@@ -18,6 +18,8 @@ from dpviz.evaluation.figures.report import Reproduction, Statement, least_of, p
 from dpviz.evaluation.matching import match_truth
 from dpviz.evaluation.plots import Lines, line_figure
 from dpviz.evaluation.rows import Group, MeasureRow, grouped, markdown, means
+from dpviz.private.handle import DataHandle
+from dpviz.private.load.data import load
 from dpviz.progress import Progress
 from dpviz.releases.points.matching import GUARANTEE, PADDINGS, match
 

@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.build import DataHandle, build, from_points
+from dpviz.build import build, from_points
 from dpviz.domain import Domain
 from dpviz.evaluation.experiments import SECONDS
 from dpviz.evaluation.figures.report import Reproduction, Statement, least_of
 from dpviz.evaluation.plots import Lines, line_figure
 from dpviz.evaluation.rows import MeasureRow, means
 from dpviz.evaluation.truth import exact_counts
+from dpviz.private.handle import DataHandle
 from dpviz.progress import Progress
 from dpviz.releases.counts import PointRelease
 from dpviz.trees.lattice import Float

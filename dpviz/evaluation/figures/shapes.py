@@ -10,12 +10,13 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from dpviz.build import DataHandle, load
 from dpviz.domain import Domain
 from dpviz.evaluation.experiments import SECONDS, Experiment, run
 from dpviz.evaluation.points import PointBench
 from dpviz.evaluation.rows import MeasureRow
 from dpviz.evaluation.truth import nonempty
+from dpviz.private.handle import DataHandle
+from dpviz.private.load.data import load
 from dpviz.progress import Progress
 from dpviz.queries.workloads import Workload, workload
 

@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz.cores import at_once, side_by_side, strips
 from dpviz.domain.crs import cut_order
 from dpviz.errors import ParameterError
 from dpviz.methods.points.base import PointMethod, parameter
@@ -20,6 +19,7 @@ from dpviz.private.index import PointIndex
 from dpviz.private.mechanisms.noise import Noise, geometric_at, geometric_variance
 from dpviz.progress import checkpoint
 from dpviz.trees.consistency import combine, downward
+from dpviz.trees.cores import at_once, side_by_side, strips
 from dpviz.trees.decomposition import MAX_NODES, Decomposition
 from dpviz.trees.density import refine
 from dpviz.trees.lattice import STRIP, Codes, Float, Int, unmorton

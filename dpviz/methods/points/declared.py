@@ -97,14 +97,6 @@ class Declared:
         side = float(np.median(np.exp(np.log(shares).mean(axis=1))))
         return cls("hot" if side < HOT_BELOW else "uniform", side)
 
-    def best(self, dims: int) -> str:
-        """The name of the method of ours that is for this workload: a public rule.
-
-        >>> Declared("hot").best(2), Declared("hot").best(4), Declared("districts").best(2)
-        ('hot_grid', 'ladder_tree', 'ladder_tree')
-        """
-        return "hot_grid" if self.name == "hot" and dims == 2 else "ladder_tree"
-
     def method(self, name: str, parameters: Mapping[str, Any]) -> Any:
         """The method of this name (or alias), with what follows where nothing is given.
 

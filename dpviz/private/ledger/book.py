@@ -214,9 +214,7 @@ class Ledger:
 
     @contextmanager
     def _opened(self, *, write: bool = False) -> Iterator[tuple[list[Entry], Any]]:
-        """All entries, checked, in a transaction; to write, it is exclusive, and there is a
-        function that adds one.
-        """
+        """All entries, checked, in a transaction; to write, also a function that adds one."""
         path = self.path
         with opened(path, write=write) as db:
             if db is None:  # no ledger yet

@@ -199,8 +199,9 @@ class CellQuery:
         return _written(template, relation, values, dialect)
 
     def records_sql(self, relation: Any, dialect: str) -> str:
-        """The query in a dialect that counts the records outside (0) and inside (1), before any
-        bound: EXACT, for owners.
+        """The query that counts the records outside (0) and inside (1): EXACT, for owners.
+
+        Inside are those that a bound per unit chooses from.
 
         Args:
             relation: as for :meth:`sql`.

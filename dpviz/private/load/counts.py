@@ -288,8 +288,8 @@ def merged(
 def part_of(source: Source) -> tuple[str, ...]:
     """Marks of a source, by which it is known again: its place and time, never its records.
 
-    A file is known by its place on the disk, whatever the name, and when it was last written; a
-    folder by its files; a table of a database, in this process only, by its URL.
+    A file is known by its path, by its place on the disk, whatever the name, and when it was last
+    written; a folder also by its files; a table of a database, in this process only, by its URL.
     """
     match source:
         case File() as file:
@@ -300,8 +300,9 @@ def part_of(source: Source) -> tuple[str, ...]:
             return (_known(database.url, database.table, _PROCESS),)
         case _:
             return ()
-    facts = (path.stat() for path in files)
-    return tuple(_known(each.st_dev, each.st_ino, layer, each.st_mtime_ns) for each in facts)
+    written = source.path.stat().st_mtime_ns
+    places = [(facts.st_ino, layer, facts.st_mtime_ns) for facts in map(Path.stat, files)]
+    return _known(str(source.path.resolve()), layer, written), *(_known(*each) for each in places)
 
 
 _PROCESS = secrets.token_hex(16)

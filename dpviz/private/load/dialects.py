@@ -102,8 +102,9 @@ def _operand(value: Any) -> Any:
 
 
 def as_double(value: float) -> Any:
-    """A constant cast from text: some engines read a literal such as 0.1 as a decimal and then put
-    records into other cells.
+    """A constant cast from text.
+
+    Some engines read a literal such as 0.1 as a decimal and then put records into other cells.
     """
     return exp.cast(exp.Literal.string(repr(value)), "double")
 
@@ -140,8 +141,9 @@ def as_unit(value: Any, dialect: str) -> Any:
 
 
 def as_number(value: Any, dialect: str) -> Any:
-    """A value as a double, and nothing where it is none, in a way that cannot fail; in PostgreSQL,
-    which has no such cast, of columns of numbers only.
+    """A value as a double, and nothing where it is none, in a way that cannot fail.
+
+    PostgreSQL has no such cast: there only columns of numbers are read.
     """
     return sql(_NUMBER[dialect], dialect, x=value)
 
@@ -206,7 +208,10 @@ def less_offsets(seconds: Any, borders: Sequence[float], by: Sequence[float], di
     if not borders and not by[0]:
         return seconds
     held: Any = as_double(by[0])
-    for border, value in zip(borders, by[1:], strict=True):
-        case = "CASE WHEN :seconds >= :border THEN :value ELSE :held END"
-        held = sql(case, dialect, seconds=seconds, border=border, value=value, held=held)
+    if borders:
+        cases = exp.case()
+        for border, value in reversed([*zip(borders, by[1:], strict=True)]):
+            past = sql(":seconds >= :border", dialect, seconds=seconds, border=border)
+            cases = cases.when(past, as_double(value), copy=False)
+        held = cases.else_(held, copy=False)
     return sql(":seconds - :held", dialect, seconds=seconds, held=held)

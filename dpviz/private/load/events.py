@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,8 +15,8 @@ from dpviz.errors import DataError
 from dpviz.lazy import shapely
 from dpviz.private.load.items import Items
 from dpviz.private.load.names import coordinate_candidates, recognised_columns, wkt_column
-from dpviz.private.load.notation import PLAIN, Notation
 from dpviz.private.load.points import read_records
+from dpviz.private.load.selection import Selection
 from dpviz.private.load.tables.base import Column, Table
 from dpviz.private.load.tally import Tally
 from dpviz.roads.graph import Float, Int, RoadGraph
@@ -48,13 +49,9 @@ def _are_degrees(table: Table, columns: Sequence[str] | None) -> bool:
 def read_events(
     opened: Table,
     graph: RoadGraph,
+    chosen: Selection,
     *,
-    columns: Sequence[str] | None = None,
-    crs: str | None = None,
-    unit: str | None = None,
-    public: bool = False,
     steps: Steps | None = None,
-    notation: Notation = PLAIN,
     counts: Tally,
 ) -> tuple[Items, str]:
     """Events in the order of their records, and what was taken for their places.
@@ -63,16 +60,17 @@ def read_events(
     public graph. One without a readable place is dropped, as is one outside the box around the
     streets, which reaches beyond them by a street of middling length.
 
-    Arguments are those of :func:`dpviz.load`, but that coordinates in columns of longitude and
-    latitude are in EPSG:4326 by default where the graph is in no degrees. ``steps`` name the column
-    of the time, and ``counts`` receives what became of the records.
+    Coordinates in columns of longitude and latitude are in EPSG:4326 by default where the graph is
+    in no degrees. ``steps`` name the column of the time, and ``counts`` receives what became of the
+    records.
 
     Raises:
         DataError: no places, or no way from their CRS to that of the graph.
     """
-    if crs is None and _are_degrees(opened, columns):
+    crs = chosen.crs
+    if crs is None and _are_degrees(opened, chosen.columns):
         crs = graph.crs if graph.crs and known_crs(graph.crs).is_geographic else DEGREES
-    stated = crs if columns else opened.crs or crs
+    stated = crs if chosen.columns else opened.crs or crs
     if stated and not graph.crs:
         raise DataError(
             f"{opened.name}: places in {stated}, and a road graph in a plane of its own: name the "
@@ -80,8 +78,8 @@ def read_events(
         )
     around = surroundings(graph, steps)
     moment = None if steps is None else steps.column
-    form: Any = {"columns": columns, "crs": crs, "unit": unit, "time": moment, "notation": notation}
-    records = read_records(opened, around, public=public, counts=counts, **form)
+    chosen = replace(chosen, domain=around, crs=crs, time=moment)
+    records = read_records(opened, chosen, counts)
     edge = nearest_edges(graph, records.points)
     return Items(
         np.arange(len(edge) + 1), edge, records.unit, records.ids, records.time

@@ -9,11 +9,10 @@ the id of its unit or of its record belongs to none and is dropped.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpviz.errors import DataError
 from dpviz.private.load.bounding import bounded, numbered
@@ -23,6 +22,7 @@ from dpviz.private.load.tally import Fact, Tally
 from dpviz.private.load.values import times
 from dpviz.private.load.words import listed_places, lists, texts
 from dpviz.trees.lattice import Float, Int
+from dpviz.trees.ragged import Ragged
 
 
 @dataclass(frozen=True)
@@ -38,20 +38,16 @@ class Form:
     group: str | None = None
 
 
-@dataclass(frozen=True, repr=False)
-class Items:
-    """Records as items one after the other: private.
+@dataclass(frozen=True, eq=False, repr=False)
+class Items(Ragged):
+    """Records as items one after the other, −1 for what the public names lack: private.
 
     Attributes:
-        start: offsets (n + 1,), int64.
-        item: numbers of items, int64; −1 for what the public names lack.
         unit: number of each record's privacy unit (n,); None if a record is the unit.
         ids: of the units by number.
         when: moment of each record (n,), in seconds since 1970 UTC or NaN; None without time.
     """
 
-    start: Int
-    item: Int
     unit: Int | None = None
     ids: Any = None
     when: Float | None = None
@@ -59,36 +55,11 @@ class Items:
     def __repr__(self) -> str:
         return "<private items>"
 
-    def __len__(self) -> int:
-        return len(self.start) - 1
-
-    @property
-    def owner(self) -> Int:
-        """The record of each item, int64."""
-        return np.repeat(np.arange(len(self)), np.diff(self.start))
-
-    def only(self, wanted: NDArray[np.bool_]) -> Items:
-        """The same records without some of their items (a mask)."""
-        start = np.concatenate([[0], np.cumsum(wanted, dtype=np.int64)])[self.start]
-        return Items(start, self.item[wanted], self.unit, self.ids, self.when)
-
-    def take(self, records: Int) -> Items:
-        """Some of the records, in ascending order."""
-        start, wanted = some_rows(self.start, records)
-        unit = None if self.unit is None else self.unit[records]
-        when = None if self.when is None else self.when[records]
-        return Items(start, self.item[wanted], unit, self.ids, when)
-
-
-def some_rows(start: Int, rows: Int) -> tuple[Int, NDArray[np.bool_]]:
-    """Some of the rows that stand one after the other, ascending: their offsets, and a mask of all
-    items that says which are theirs.
-    """
-    length = np.diff(start)
-    wanted = np.zeros(len(length), dtype=np.bool_)
-    wanted[rows] = True
-    offsets = np.concatenate([[0], np.cumsum(length[wanted], dtype=np.int64)])
-    return offsets, np.repeat(wanted, length)
+    def take(self, rows: Int) -> Items:
+        """Some of the records, in the order of ``rows``."""
+        unit = None if self.unit is None else self.unit[rows]
+        when = None if self.when is None else self.when[rows]
+        return replace(super().take(rows), unit=unit, when=when)
 
 
 def read_items(

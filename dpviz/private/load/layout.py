@@ -12,6 +12,7 @@ from dpviz.private.load.columns import shown
 from dpviz.private.load.names import WKT, recognised_columns, wkt_column
 from dpviz.private.load.notation import PLAIN, Notation
 from dpviz.private.load.projection import transformer
+from dpviz.private.load.selection import Selection
 from dpviz.private.load.tables.base import TEXTS, Table, listed, pick
 
 
@@ -49,23 +50,15 @@ class Layout:
         return ", ".join(self.columns) or "the geometry"
 
 
-def layout(
-    table: Table,
-    domain: Domain,
-    *,
-    columns: Sequence[str] | None = None,
-    crs: str | None = None,
-    unit: str | None = None,
-    time: str | None = None,
-    notation: Notation = PLAIN,
-) -> Layout:
+def layout(table: Table, chosen: Selection) -> Layout:
     """Choose the columns to read from a table's schema.
 
     Raises:
-        DataError: a missing column, no coordinates among the columns, an unknown CRS, or a notation
-            for a column that is not read.
+        DataError: no domain, a missing column, no coordinates among the columns, an unknown CRS, or
+            a notation for a column that is not read.
     """
-    domain, time = domain.place, domain.time or time
+    domain, notation, columns = chosen.box(table.name), chosen.notation, chosen.columns
+    domain, time = domain.place, domain.time or chosen.time
     names = tuple(columns) if columns is not None else _coordinate_names(table, domain)
     alone = domain.dims == 2 and len(names) == 1
     if len(names) not in (0, domain.dims) and not alone:
@@ -82,7 +75,7 @@ def layout(
         raise DataError(
             f"time_format={notation.time_format!r} is of a column of times: name that too (time)"
         )
-    how = Layout(names, "", unit, time, domain.kinds, domain.values, notation)
+    how = Layout(names, "", chosen.unit, time, domain.kinds, domain.values, notation)
     if table.declares and table.columns:
         wanted = [*names, *how.extra]
         pick(table.columns, wanted, table.name, first_line=table.first_line)
@@ -92,7 +85,7 @@ def layout(
             f"column {shown(names[0])} alone holds whole points: say in which order its "
             "coordinates stand with order=… (--order), lon,lat or lat,lon, or name two columns"
         )
-    source_crs = (crs or domain.crs) if names else (table.crs or crs)
+    source_crs = (chosen.crs or domain.crs) if names else (table.crs or chosen.crs)
     if source_crs is None:
         raise DataError(
             f"{table.name} does not state its CRS: name it with crs=… (--crs), such as EPSG:4326"

@@ -87,17 +87,12 @@ class Notation:
 
     @cached_property
     def number(self) -> str:
-        """A regular expression of a number, for Python and for Arrow."""
+        """A regular expression of a number."""
         point, whole = f"[{self.marks}]", "[0-9]+"
         if self.thousands:
             whole = rf"(?:[0-9]{{1,3}}(?:[{self.thousands}][0-9]{{3}})+|[0-9]+)"
         digits = f"(?:{whole}(?:{point}[0-9]*)?|{point}[0-9]+)"
         return f"[+-]?{digits}(?:[eE][+-]?[0-9]+)?"
-
-    @cached_property
-    def number_pattern(self) -> re.Pattern[bytes]:
-        """The same for one cell."""
-        return re.compile(self.number.encode())
 
     @property
     def per_second(self) -> float | None:

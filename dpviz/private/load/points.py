@@ -22,8 +22,8 @@ from dpviz.private.index import Layers, PointIndex
 from dpviz.private.load.bounding import bounded, numbered
 from dpviz.private.load.dialects import LARGEST
 from dpviz.private.load.layout import Layout, layout
-from dpviz.private.load.notation import PLAIN, Notation
 from dpviz.private.load.projection import finite_rows, in_crs, srid_of
+from dpviz.private.load.selection import Selection
 from dpviz.private.load.tables.base import Column, Table
 from dpviz.private.load.tables.opening import open_table
 from dpviz.private.load.tally import Fact, Tally
@@ -143,62 +143,41 @@ def located(table: Table, how: Layout, domain: Domain, counts: Tally) -> Iterato
         yield _Located(points, unit, time, kind, steps)
 
 
-def read_records(
-    source: Any,
-    domain: Domain,
-    *,
-    columns: Sequence[str] | None = None,
-    crs: str | None = None,
-    unit: str | None = None,
-    time: str | None = None,
-    public: bool = False,
-    table: str | None = None,
-    notation: Notation = PLAIN,
-    counts: Tally | None = None,
-) -> Records:
+def read_records(source: Any, chosen: Selection, counts: Tally | None = None) -> Records:
     """Read records and keep those inside the domain.
 
-    Arguments are those of :func:`dpviz.load`; a file without any record inside gives empty records.
-    Of ``public`` data a suspected swap of the axes is reported. ``counts`` receives what became of
-    the records.
+    A file without any record inside gives empty records. Of public data a suspected swap of the
+    axes is reported. ``counts`` receives what became of the records.
 
     Raises:
         DataError: one line that names the thing and the remedy, and quotes no record.
     """
-    opened = open_table(source, table)
-    how = layout(
-        opened, domain, columns=columns, crs=crs, unit=unit, time=time, notation=notation
-    )  # fmt: skip
+    opened = open_table(source, chosen.table)
+    how, domain = layout(opened, chosen), chosen.box(opened.name)
     counts = Tally() if counts is None else counts
     blocks = list(located(opened, how, domain, counts))
-    if public:
+    if chosen.public:
         _suspect_places(opened, how, domain, counts)
     points = [np.empty((0, domain.dims)), *(part.points for part in blocks)]
-    number, ids = numbered([part.unit for part in blocks]) if unit is not None else (None, None)
+    number, ids = numbered([part.unit for part in blocks]) if how.unit else (None, None)
     when = [np.empty(0), *(part.time for part in blocks if part.time is not None)]
     return Records(
         np.concatenate(points),
         number,
         ids,
-        np.concatenate(when) if time else None,
+        np.concatenate(when) if how.time else None,
         counts,
         how.words,
     )
 
 
 def read_layers(
-    table: Table,
-    how: Layout,
-    domain: Domain,
-    *,
-    most: int = 1,
-    public: bool = False,
-    counts: Tally | None = None,
+    table: Table, how: Layout, chosen: Selection, counts: Tally | None = None
 ) -> Layers:
     """Records as indexes of each kind, in blocks, so that eight bytes of each are held at once.
 
     Stability, from parse to index: one record more or less moves the indexes, all kinds together,
-    by at most 1; with a unit, one unit more or less moves them by at most ``most``, whatever the
+    by at most 1; with a unit, one unit more or less moves them by at most its bound, whatever the
     others have. A record of no listed kind is dropped by itself, like one outside, before the bound
     of its unit; the bound holds for a unit's records of all kinds together, and to split what is
     left by kind moves no record out of one index without moving it into another. A record without
@@ -208,13 +187,11 @@ def read_layers(
     Args:
         table: opened.
         how: its layout.
-        domain: the public box.
-        most: with a unit, max contributions per unit.
-        public: whether the choice of those may be repeatable, and a file may be refused whose
-            places do not fit.
+        chosen: the domain, and max contributions per unit. Of public data the choice of those may
+            be repeatable, and a file is refused whose places do not fit.
         counts: receives what became of the records.
     """
-    counts = Tally() if counts is None else counts
+    counts, domain = Tally() if counts is None else counts, chosen.box(table.name)
     codes, ids = [np.empty(0, dtype=np.uint64)], []
     kinds, values = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
     for part in located(table, how, domain, counts):
@@ -223,7 +200,7 @@ def read_layers(
             ids.append(part.unit)
         kinds += [] if part.kind is None else [part.kind]
         values += [] if part.value is None else [part.value]
-    if public:
+    if chosen.public:
         _suspect_places(table, how, domain, counts)
     every = np.concatenate(codes)
     del codes
@@ -231,7 +208,7 @@ def read_layers(
     value = None if how.values is None else np.concatenate(values)
     if how.unit is not None:
         unit, distinct = numbered(ids)
-        rows = bounded(unit, distinct, most, public=public)
+        rows = bounded(unit, distinct, chosen.most, public=bool(chosen.public))
         counts.add(Fact.OVER, len(every) - len(rows))
         every = every[rows]
         kind, value = (None if each is None else each[rows] for each in (kind, value))

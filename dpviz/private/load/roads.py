@@ -16,7 +16,7 @@ from dpviz.private.handle import unit_in_words
 from dpviz.private.load.events import names_places, read_events
 from dpviz.private.load.items import Form, Items, bounded_items, known_items, read_items
 from dpviz.private.load.notation import PLAIN, Notation
-from dpviz.private.load.selection import checked_bound
+from dpviz.private.load.selection import Selection, checked_bound
 from dpviz.private.load.source import File, source_of
 from dpviz.private.load.tables.base import Table, listed, pick
 from dpviz.private.load.tables.opening import open_table
@@ -120,11 +120,8 @@ def read_trips(
                 f"{opened.name} has places of whole trips, each of which would count as a unit of "
                 f"its own: match trips to edges, or bound their places (unit={TRIP})"
             )
-        place: dict[str, Any] = {"columns": columns, "crs": crs}
-        place["notation"] = notation
-        items, placed = read_events(
-            opened, graph, unit=unit, steps=steps, public=public, counts=counts, **place
-        )
+        chosen = Selection(None, columns, crs, unit, public=public, notation=notation)
+        items, placed = read_events(opened, graph, chosen, steps=steps, counts=counts)
     elif crs is not None:
         raise DataError(f"crs={crs!r} is for places, {opened.name} has trips: leave it out")
     else:
@@ -254,8 +251,9 @@ def _form(table: Table, named: Form | None, others: Sequence[str]) -> Form:
 
 
 def _matched(graph: RoadGraph, items: Items) -> Items:
-    """Nodes as edges, each step the shortest that joins two, or −1: of a node which the graph
-    lacks, or of two that no edge joins.
+    """Nodes as edges, each step the shortest that joins two.
+
+    It is −1 of a node which the graph lacks, and of two that no edge joins.
     """
     key = graph.pair_keys(*graph.ends.T)
     order = np.lexsort([graph.length, key])

@@ -24,7 +24,7 @@ GRID_BITS = {1: 24, 2: 16, 3: 12, 4: 10}
 
 @dataclass(frozen=True)
 class Selection:
-    """The arguments of :func:`dpviz.load`, which documents them."""
+    """The arguments of :func:`dpviz.load`, which documents them; every reader takes them as one."""
 
     domain: Domain | None = None
     columns: Sequence[str] | None = None
@@ -37,6 +37,7 @@ class Selection:
     bits: int | None = None
     progress: Progress | None = None
     notation: Notation = PLAIN
+    time: str | None = None  # column of the time, where the domain names none
     checking: bool = False  # the owner asks what becomes of each record
 
     def __post_init__(self) -> None:

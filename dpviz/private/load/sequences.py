@@ -18,10 +18,10 @@ from dpviz.lazy import pa
 from dpviz.private.handle import unit_in_words
 from dpviz.private.load.bounding import bounded
 from dpviz.private.load.columns import shown
-from dpviz.private.load.items import Form, bounded_items, known_items, read_items, some_rows
+from dpviz.private.load.items import Form, bounded_items, known_items, read_items
 from dpviz.private.load.notation import PLAIN, Notation
 from dpviz.private.load.points import read_records
-from dpviz.private.load.selection import checked_bound
+from dpviz.private.load.selection import Selection, checked_bound
 from dpviz.private.load.source import File, source_of
 from dpviz.private.load.tables.archive import zipped_text
 from dpviz.private.load.tables.base import TEXTS, Table, pick
@@ -32,6 +32,7 @@ from dpviz.private.load.visits import cell_sequences, place_lines
 from dpviz.private.sequences import SequenceData, Sequences
 from dpviz.releases.sequences.cells import Cells, grid_cells
 from dpviz.sequences.alphabet import Alphabet
+from dpviz.trees.ragged import ragged_take
 
 HOUR = 3600.0
 """Seconds of an hour, the unit of a session gap."""
@@ -196,17 +197,8 @@ def read_places(
             f"the cells are of the rectangle {cells.domain.bounds}, the places of {domain.bounds}: "
             "give the same one to both"
         )
-    records = read_records(
-        source,
-        domain,
-        columns=columns,
-        crs=crs,
-        unit=unit,
-        time=time,
-        public=public,
-        notation=notation,
-        counts=counts,
-    )
+    chosen = Selection(domain, columns, crs, unit, public=public, time=time, notation=notation)
+    records = read_records(source, chosen, counts)
     when, people = np.asarray(records.time), np.asarray(records.unit)
     timed = np.isfinite(when)
     counts.add(Fact.NO_TIME, np.count_nonzero(~timed))
@@ -221,16 +213,15 @@ def read_places(
     counts.add(Fact.SEQUENCES, len(who))
     counts.add(Fact.OVER, len(who) - len(rows))
     counts.add(Fact.LOADED, len(rows))
-    start, wanted = some_rows(sequences.start, rows)
     lines = None
     if public:
         offsets, drawn = place_lines(*places, domain, seconds_of(gap))
-        offsets, of_rows = some_rows(offsets, rows)
-        lines = offsets, drawn[of_rows]
+        places_of, offsets = ragged_take(offsets, rows)
+        lines = offsets, drawn[places_of]
     return SequenceData(
         source.name if name is None else name,
         cells.alphabet(neighbours=neighbours),
-        Sequences(start, sequences.symbol[wanted]),
+        sequences.take(rows),
         public=public,
         facts={"cells": cells.to_dict(), "session": {"time": time, "gap": float(gap)}},
         lines=lines,

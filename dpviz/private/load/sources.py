@@ -192,7 +192,7 @@ def public_extent(
     everywhere = Domain((-1e9, -1e9), (1e9, 1e9), crs=crs)
     opened = open_table(path, table)
     stated = None if opened.crs and columns is None else crs
-    how = layout(opened, everywhere, columns=columns, crs=stated, notation=Notation(**forms))
+    how = layout(opened, Selection(everywhere, columns, stated, notation=Notation(**forms)))
     corners = [
         [block.points.min(axis=0), block.points.max(axis=0)]
         for block in located(opened, how, everywhere, Tally())
@@ -212,15 +212,8 @@ def _of_table(
 ) -> DataHandle:
     """A handle on the records of an opened table, bounded per unit."""
     domain, facts, public = chosen.box(table.name), Tally(), bool(chosen.public)
-    how = layout(
-        table,
-        domain,
-        columns=chosen.columns,
-        crs=chosen.crs,
-        unit=chosen.unit,
-        notation=chosen.notation,
-    )
-    layers = read_layers(table, how, domain, most=chosen.most, public=public, counts=facts)
+    how = layout(table, chosen)
+    layers = read_layers(table, how, chosen, facts)
     if chosen.bits is not None:
         layers = layers.coarsened(chosen.grid_bits(domain))
     handle = DataHandle(

@@ -9,7 +9,6 @@ its text, in the form of :func:`dpviz.private.load.words.texts`.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
@@ -173,19 +172,6 @@ def wkt_points(column: Any, name: str, srid: int | None = None) -> Float:
     if rest.any():
         points[rest] = point_coordinates(cells.filter(arrow.numbers(rest)), srid)
     return points
-
-
-def number_of(cell: bytes | str | None, notation: Notation = PLAIN) -> float:
-    """The number in a cell of text; NaN for anything else."""
-    if cell is None:
-        return math.nan
-    word = (cell.encode(errors="surrogatepass") if isinstance(cell, str) else cell).strip()
-    if not notation.number_pattern.fullmatch(word):
-        return math.nan
-    if notation.thousands:
-        word = word.replace(notation.thousands.encode(), b"")
-    value = float(word.replace(b",", b"."))
-    return value if math.isfinite(value) else math.nan
 
 
 def _parsed(column: Any, notation: Notation = PLAIN) -> Float:

@@ -44,7 +44,7 @@ def texts(column: Any, name: str) -> Any:
         DataError: the declared type has no such form, as lists have none.
     """
     if isinstance(column, list):
-        return pa.array([_text(cell) or None for cell in column], pa.large_binary())
+        return arrow.binaries([_text(cell) or None for cell in column])
     column = _stored(plain(column))
     kind = column.type
     if is_text(kind) or pa.types.is_null(kind):

@@ -73,10 +73,9 @@ def read_areas(
     bounds, crs = (None, crs) if domain is None else (list(domain.bounds), domain.crs)
     task = f"{__name__}:checked_areas"
     table = parsed(task, path, bounds, crs, list(levels), name_column)
-    shapes = np.asarray(shapely.from_wkb(table["shape"].to_pylist()), dtype=object)
-    words = [name for name in table.column_names if name != "shape"]
-    titles = tuple(table.schema.metadata[name.encode()].decode() for name in words)
-    paths = list(zip(*(table[name].to_pylist() for name in words), strict=True))
+    encoded, *labels = (column.to_pylist() for column in table.columns)
+    shapes = np.asarray(shapely.from_wkb(encoded), dtype=object)
+    titles, paths = tuple(table.column_names[1:]), list(zip(*labels, strict=True))
     order, names, parent = hierarchy(paths, titles)
     if domain is None:
         domain = Domain.from_bounds(shapely.total_bounds(shapes), crs=crs)
@@ -103,7 +102,7 @@ def checked_areas(
     levels: list[str],
     name_column: str | None,
 ) -> Any:
-    """Return a table of valid polygons (``shape``, WKB) and their name on each level.
+    """Return a table of valid polygons (WKB) and, by level, their names.
 
     Runs in the child process.
     """
@@ -120,9 +119,8 @@ def checked_areas(
     _check_place(moved, labels[-1], bounds)
     _check_overlaps(moved, labels[-1])
     encoded = pa.array(shapely.to_wkb(moved).tolist(), pa.binary())
-    columns = {f"level {at}": pa.array(each, pa.string()) for at, each in enumerate(labels)}
-    titles = {f"level {at}": column or NUMBERED for at, column in enumerate(chosen)}
-    return pa.table({**columns, "shape": encoded}).replace_schema_metadata(titles)
+    columns = [encoded, *(pa.array(each, pa.string()) for each in labels)]
+    return pa.table(columns, names=["", *(column or NUMBERED for column in chosen)])
 
 
 def _labels(values: list[Any], column: str) -> list[str]:

@@ -264,10 +264,6 @@ class Areas(Frame):
     def _tree(self) -> Any:
         return shapely.STRtree(self.shapes)
 
-    def together(self, release: Any) -> Decomposition:
-        """See the base: not needed, as nodes are the areas."""
-        raise ReleaseError("parts of a release are of different areas")
-
     def columns(self, nodes: Decomposition, sums: Sums | None) -> dict[str, Any]:
         """A row per area, breadth-first, GeoParquet 1.1; the finest areas have their polygons."""
         above: list[Any] = [None] * self.first_leaf

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import csv
 import os
-import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -23,7 +21,7 @@ from dpviz.datasets.geography import CITY
 from dpviz.domain.crs import DEGREES
 from dpviz.errors import DataError, ParameterError
 from dpviz.files import limits
-from dpviz.files.foreign import readable, recognised, refuse_computing
+from dpviz.files.foreign import parsing, readable, recognised, refuse_computing
 from dpviz.files.sandbox import confined
 from dpviz.lazy import nx, pa, pq, pv, pyogrio, shapely
 from dpviz.releases.points.region_file import shapes_of
@@ -168,21 +166,6 @@ def graph_tables(path: Path) -> tuple[Columns | None, Columns, str]:
     return nodes or None, edges, table.schema.metadata[b"crs"].decode()
 
 
-@contextmanager
-def _parsing(name: str, what: str) -> Iterator[None]:
-    """Whatever a broken file makes of the readers, as one line."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    except DataError:
-        raise
-    except Exception:
-        raise DataError(
-            f"{name} cannot be read as {what}: it is damaged or cut short; write it again"
-        ) from None
-
-
 def lines(place: str) -> Any:
     """Run in the sandbox: return one row of lists, the columns of the lines and any nodes.
 
@@ -191,17 +174,21 @@ def lines(place: str) -> Any:
     path = Path(place)
     kind = _head(path)
     if kind == "text" or (kind == "Parquet" and not _states_lines(path)):
-        with _parsing(path.name, "a table"):
+        with parsing(path.name, "a table"):
             table = _plain(path, kind)
             return _row({EDGE: table}, None, table.pop("geometry", None))
-    with _parsing(path.name, "lines of streets"):
+    with parsing(path.name, "lines of streets"):
         layers = _layers(path)
         shapes, words, crs = shapes_of(path, layers.get(EDGE), limits.STREETS)
         nodes = shapes_of(path, layers[NODE], limits.STREETS)[1] if NODE in layers else {}
         limits.STREETS.check(len(shapes), path.name)
         if not len(shapes):
             raise DataError(f"{path.name} has no lines: give at least one street")
-        return _row({NODE: nodes, EDGE: words}, crs, shapely.to_wkb(shapes).tolist())
+        read = {
+            what: {name: cells for name, cells in table.items() if name in NAMES}
+            for what, table in ((NODE, nodes), (EDGE, words))
+        }
+        return _row(read, crs, shapely.to_wkb(shapes).tolist())
 
 
 def _head(path: Path) -> str:
@@ -210,7 +197,7 @@ def _head(path: Path) -> str:
 
 
 def _states_lines(path: Path) -> bool:
-    with _parsing(path.name, "Parquet"), pq.ParquetFile(path) as file:
+    with parsing(path.name, "Parquet"), pq.ParquetFile(path) as file:
         return b"geo" in (file.metadata.metadata or {})
 
 
@@ -233,9 +220,8 @@ def _plain(path: Path, kind: str) -> Columns:
         options = pv.ParseOptions(delimiter=mark)
         table = pv.read_csv(path, parse_options=options, convert_options=convert)
     limits.STREETS.check(table.num_rows, path.name)
-    columns: Columns = {
-        name: table[name].to_pylist() for name in table.column_names if name in (*NAMES, "geometry")
-    }
+    limits.COLUMNS.check(table.num_columns, path.name)
+    columns: Columns = {name: table[name].to_pylist() for name in table.column_names}
     for name in columns.keys() & {*NUMBERS} if semicolons else ():
         columns[name] = [each and each.replace(",", ".") for each in columns[name]]
     return columns
@@ -261,7 +247,7 @@ def network(place: str) -> Any:
     limits.XML_ELEMENTS.check(content.count(b"<") - content.count(b"</"), name)
     if b"<!ENTITY" in content:
         raise DataError(f"{name} declares entities, which compute: write plain GraphML")
-    with _parsing(name, "GraphML"):
+    with parsing(name, "GraphML"):
         graph: Any = nx.read_graphml(place, force_multigraph=True)
         nodes, edges = list(graph.nodes(data=True)), list(graph.edges(keys=True, data=True))
         of_nodes, of_edges = (
@@ -286,7 +272,6 @@ def _row(tables: dict[str, Columns], crs: Any, geometry: Any) -> Any:
         f"{what} {name}": pa.array([[_text(cell) for cell in cells]])
         for what, table in tables.items()
         for name, cells in table.items()
-        if name in NAMES
     }
     if geometry is not None:
         columns[f"{EDGE} geometry"] = pa.array([geometry])

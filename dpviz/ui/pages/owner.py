@@ -6,8 +6,8 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.build import Account, Ledger
 from dpviz.errors import DpvizError
+from dpviz.private.ledger import Account, Ledger
 from dpviz.ui.shared.access import BY, access
 from dpviz.ui.shared.account import UPLOADS, shown_name
 from dpviz.ui.shared.prices import payment_row

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dpviz.build import Ledger
 from dpviz.errors import LedgerError
+from dpviz.private.ledger import Ledger
 from dpviz.ui.points.choice_form import points_choice
 from dpviz.ui.points.expectation import expectation_panel
 from dpviz.ui.points.publication import payment, publication, published

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dpviz.build import CITY
+from dpviz.datasets.geography import CITY
 from dpviz.releases.counts import RoadRelease
 from dpviz.releases.roads.beyond_noise import beats_zero
 from dpviz.ui.roads.facts import release_facts

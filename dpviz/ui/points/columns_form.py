@@ -7,11 +7,13 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.build import Notation, coordinate_candidates, may_hold_places
 from dpviz.domain import Domain
 from dpviz.domain.calendar import step_words
 from dpviz.domain.crs import known_crs
 from dpviz.errors import DataError
+from dpviz.private.load.names import coordinate_candidates
+from dpviz.private.load.notation import Notation
+from dpviz.private.load.tables.formats import may_hold_places
 from dpviz.ui.shared.uploads import upload_columns
 
 AXES_LABELS = {

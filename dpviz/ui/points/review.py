@@ -6,13 +6,13 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.build import Account, Ledger
 from dpviz.domain.attributes import OTHER
 from dpviz.domain.periods import period_words
 from dpviz.exports.facts import protection
 from dpviz.methods import method
 from dpviz.planning.calls import code_of_places, notation_of
 from dpviz.planning.code import Code
+from dpviz.private.ledger import Account, Ledger
 from dpviz.render.numbers import percent
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.access import may_publish

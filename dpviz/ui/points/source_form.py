@@ -10,10 +10,12 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.build import check_source, load, public_extent
 from dpviz.datasets import DATASETS
 from dpviz.domain import Domain
 from dpviz.errors import DpvizError
+from dpviz.private.load.check import check_source
+from dpviz.private.load.data import load
+from dpviz.private.load.sources import public_extent
 from dpviz.ui.points.attributes_form import attributes_form
 from dpviz.ui.points.columns_form import columns_form, period_form
 from dpviz.ui.shared.account import dataset_name

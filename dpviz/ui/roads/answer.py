@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from dpviz.build import RoadData
 from dpviz.errors import DpvizError
 from dpviz.evaluation.truth import exact_visits
+from dpviz.private.roads import RoadData
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.counts import RoadRelease
 from dpviz.releases.roads.beyond_noise import beyond_noise, corrected, limits

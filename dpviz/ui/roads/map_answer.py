@@ -40,25 +40,9 @@ FIELDS = tuple(permalink.Field(end, permalink.parameter) for end in ("from", "to
 """The nodes at the two ends of a path; there may be a first without a second."""
 
 
-MOST = 1_000_000
-"""Streets of a map: some 45 MB that a browser is sent."""
-
-
-def _drawable(graph: RoadGraph) -> bool:
-    """Return whether the streets are few enough for a map; show an info box if not."""
-    if len(graph) > MOST:
-        st.info(
-            f"{len(graph):,} streets are too many for a map here: answers and files are of all.",
-            icon=":material/route:",
-        )
-    return len(graph) <= MOST
-
-
 def show_graph(prefix: str, source: RoadSource) -> None:
     """The public streets: all there is to see before a release."""
     graph = source.data.graph
-    if not _drawable(graph):
-        return
 
     def draw() -> Scene:
         area = bounds(graph)
@@ -110,22 +94,18 @@ def map_and_answer(
     left, right = st.columns([7, 3], gap="medium")
     ends = _ends(prefix)
     with left:
-        drawn = _drawable(source.data.graph)
-        if drawn:
-            map_view(
-                remembered(
-                    f"{prefix}.scene", (view, release), partial(_scene, release, source, view)
-                ),
-                key=f"{prefix}.map",
-                on_pick=partial(_picked, prefix, source.data.graph),
-            )
+        draw = partial(_scene, release, source, view)
+        map_view(
+            remembered(f"{prefix}.scene", (view, release), draw),
+            key=f"{prefix}.map",
+            on_pick=partial(_picked, prefix, source.data.graph),
+        )
     with right:
         marks, edges = path_answer(ends, release, source.data, window)
         typed = ends_form(prefix, ends, source.data)
         if ends and st.button("Clear the places", icon=":material/close:", key=f"{prefix}.forget"):
             typed = ()
-    if drawn:
-        map_overlay(f"{prefix}.map", marks=marks)
+    map_overlay(f"{prefix}.map", marks=marks)
     if window is not None and edges is not None:
         path_timeline(edges, window)
     permalink.remember(prefix, (*FIELDS, PERIOD))

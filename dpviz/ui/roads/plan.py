@@ -7,9 +7,10 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.build import NEIGHBOURS, workload_of
+from dpviz.private.ledger.entries import NEIGHBOURS
 from dpviz.releases.counts import RoadRelease
 from dpviz.releases.header import Header
+from dpviz.releases.roads.graph_file import workload_of
 from dpviz.roads.graph import RoadGraph
 from dpviz.roads.paths import Paths
 from dpviz.ui.shared import permalink

@@ -8,8 +8,12 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.build import CITY, RoadData, check_source, load, read_graph
+from dpviz.datasets.geography import CITY
 from dpviz.errors import DpvizError
+from dpviz.private.load.check import check_source
+from dpviz.private.load.data import load
+from dpviz.private.roads import RoadData
+from dpviz.releases.roads.graph_file import read_graph
 from dpviz.render.roads import bounds
 from dpviz.roads.generate import START
 from dpviz.roads.graph import COMPONENTS, RoadGraph

@@ -12,21 +12,17 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from dpviz.build import (
-    CITY,
-    Cells,
-    SequenceData,
-    alphabet_of,
-    cells_of,
-    check_source,
-    grid_cells,
-    has_header,
-    load,
-    public_extent,
-)
 from dpviz.datasets import DATASETS
+from dpviz.datasets.geography import CITY
 from dpviz.domain import Domain
+from dpviz.private.load.check import check_source
+from dpviz.private.load.data import load
+from dpviz.private.load.sequences import has_header
+from dpviz.private.load.sources import public_extent
+from dpviz.private.sequences import SequenceData
+from dpviz.releases.sequences.cells import Cells, cells_of, grid_cells
 from dpviz.render.projection import to_degrees
+from dpviz.sequences.alphabet import alphabet_of
 from dpviz.ui.points.columns_form import columns_form, time_format_form
 from dpviz.ui.sequences.cells_form import Cutting, cutting_form
 from dpviz.ui.shared import permalink

@@ -10,8 +10,9 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from dpviz.build import Account, Ledger, account_key, clean_name
 from dpviz.errors import DataError, PrivacyError
+from dpviz.private.ledger import Account, Ledger, account_key
+from dpviz.private.ledger.names import clean_name
 from dpviz.progress import Progress
 from dpviz.ui.shared.access import may_publish, signed
 from dpviz.ui.shared.releases import visitor

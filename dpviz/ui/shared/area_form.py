@@ -166,7 +166,10 @@ def box_of(text: str) -> Bounds:
         raise DomainError(f"not four numbers but {len(numbers)}: give west, south, east, north")
     west, south, east, north = numbers
     if west >= east or south >= north:
-        raise DomainError("this box has no area: give west, south, east, north in this order")
+        low, high = (west, east) if west >= east else (south, north)
+        raise DomainError(
+            f"no area from {low:g} to {high:g}: give west, south, east, north in this order"
+        )
     return west, south, east, north
 
 

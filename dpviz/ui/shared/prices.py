@@ -7,8 +7,8 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.build import Spend
 from dpviz.exports.facts import method_title, relation
+from dpviz.private.ledger import Spend
 from dpviz.releases.header import Header
 from dpviz.ui.shared.access import BY
 from dpviz.ui.shared.text import plain

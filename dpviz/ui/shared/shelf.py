@@ -18,9 +18,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from dpviz.build import Ledger
 from dpviz.errors import DpvizError, ReleaseError
 from dpviz.files.writing import write_bytes
+from dpviz.private.ledger import Ledger
 from dpviz.releases.counts import domain_of
 from dpviz.releases.store import NEEDED, read, stated_kind
 

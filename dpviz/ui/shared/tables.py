@@ -14,10 +14,12 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.build import Ledger, load, require_public
 from dpviz.datasets import DATASETS
 from dpviz.domain import Domain
 from dpviz.errors import DataError, DpvizError
+from dpviz.private.ledger import Ledger
+from dpviz.private.load.data import load
+from dpviz.private.payment import require_public
 from dpviz.ui.shared.access import section
 
 DAY = 86_400.0

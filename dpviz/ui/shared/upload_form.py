@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from dpviz.build import CHECK_HEADING
+from dpviz.private.load.check import CHECK_HEADING
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.account import charge_visitor
 from dpviz.ui.shared.memory import remembered
@@ -90,7 +90,7 @@ def read_once(prefix: str, key: str, read: Callable[[], H], check: Check | None 
         prefix: of the widgets' keys.
         key: says all that the reading depends on.
         read: gives the handle.
-        check: of the handle, by one of the checks of :mod:`dpviz.build`: what reading drops,
+        check: of the handle, see :mod:`dpviz.private.load.check`: what reading drops,
             exactly, behind a press for the owner.
     """
 

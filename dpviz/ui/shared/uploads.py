@@ -21,9 +21,10 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.build import source_columns, tables_in
 from dpviz.files.foreign import LAYER
 from dpviz.files.limits import COLUMNS
+from dpviz.private.load.points import columns as source_columns
+from dpviz.private.load.tables.opening import tables_in
 from dpviz.releases.points.region_file import polygon_layers
 from dpviz.ui.shared.memory import remembered
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import dpviz
 from dpviz.errors import DataError
 from dpviz.files import sandbox
-from dpviz.private.load.values import number_of
+from dpviz.private.load.values import numbers
 
 BOX = dpviz.Domain((0.0, 0.0), (1.0, 1.0), ("x", "y"))
 
@@ -198,8 +198,7 @@ def typed(records, kind="text"):
     ids = pa.array(who, pa.string())
     if kind == "whole":
         ids = pa.array([IDS.index(each) if each else None for each in who], pa.int64())
-    numbers = [[number_of(each[axis]) for each in records] for axis in (1, 2)]
-    xy = [pa.array(column, pa.float64()) for column in numbers]
+    xy = [pa.array(numbers([each[axis] for each in records], "x")) for axis in (1, 2)]
     return pa.table({"who": ids, "x": xy[0], "y": xy[1]})
 
 
@@ -314,8 +313,8 @@ def sheet(rows):
     return f'<worksheet xmlns="{MAIN}"><sheetData>{rows}</sheetData></worksheet>'
 
 
-def packed(sheets, styles=""):
-    """A workbook of the texts of its sheets by their names, and perhaps of styles."""
+def packed(sheets):
+    """A workbook of the texts of its sheets by their names."""
     kinds = f"{SPACE}/officeDocument/2006/relationships"
     package = f"{SPACE}/package/2006"
     sheet_type = "application/vnd.openxmlformats-officedocument.spreadsheetml"
@@ -327,13 +326,9 @@ def packed(sheets, styles=""):
         f'<sheet name="{name}" sheetId="{at}" r:id="r{at}"/>' for at, name in enumerate(sheets, 1)
     )
     parts = {f"xl/{name}.xml": text for name, text in sheets.items()}
-    targets = [("worksheet", name) for name in sheets]
-    if styles:
-        parts["xl/styles.xml"] = styles
-        targets.append(("styles", "styles"))
     linked = "".join(
-        f'<Relationship Id="r{at}" Type="{kinds}/{kind}" Target="{name}.xml"/>'
-        for at, (kind, name) in enumerate(targets, 1)
+        f'<Relationship Id="r{at}" Type="{kinds}/worksheet" Target="{name}.xml"/>'
+        for at, name in enumerate(sheets, 1)
     )
     members = {
         "[Content_Types].xml": f'<Types xmlns="{package}/content-types">'
@@ -357,5 +352,5 @@ def packed(sheets, styles=""):
 
 
 def _json_number(cell):
-    value = number_of(cell)
-    return value if np.isfinite(value) else cell
+    value = numbers([cell], "x")[0]
+    return float(value) if np.isfinite(value) else cell

@@ -4,7 +4,6 @@ import sqlite3
 import struct
 import zipfile
 from contextlib import closing
-from datetime import date
 
 import geopandas
 import pandas as pd
@@ -14,13 +13,11 @@ import shapely
 import dpviz
 from dpviz.errors import DataError
 from dpviz.files import sandbox
-from dpviz.private.load.tables.opening import open_table
 from tests.commands import refused
-from tests.private.load.stability import BOX, MAIN, check, packed, sheet
+from tests.private.load.stability import BOX, check
 
 pytestmark = pytest.mark.usefixtures("one_key", "in_this_process")
 POINT = shapely.Point(0.5, 0.5)
-DAY_0 = date(1970, 1, 1)
 
 
 def layer(path, shapes, crs="EPSG:4326", **how):
@@ -42,17 +39,6 @@ def geopackage(folder, declared, cells):
         db.execute(f"ALTER TABLE a ADD COLUMN x {declared}")
         rows = [(cell, key) for key, cell in enumerate(cells, 1)]
         db.executemany("UPDATE a SET x = ? WHERE fid = ?", rows)
-    return path
-
-
-def excel(folder, cells):
-    """Rows of a sheet; a cell is the markup behind its place."""
-    rows = (f'<row r="{at}"><c r="A{at}"{cell}</row>' for at, cell in enumerate(cells, 2))
-    path = folder / "a.xlsx"
-    styles = '<cellXfs><xf numFmtId="0"/><xf numFmtId="22"/><xf numFmtId="46"/></cellXfs>'
-    styles = f'<styleSheet xmlns="{MAIN}">{styles}</styleSheet>'
-    names = '<row r="1"><c r="A1" t="inlineStr"><is><t>x</t></is></c></row>'
-    path.write_bytes(packed({"a": sheet(names + "".join(rows))}, styles))
     return path
 
 
@@ -159,12 +145,6 @@ def test_rows_that_are_not_yet_in_the_file_are_read(tmp_path, monkeypatch):
         db.commit()
         with pytest.raises(DataError, match="holds a view"):
             dpviz.load(path, BOX)
-
-
-def test_a_workbook_that_its_library_refuses_is_refused_in_one_line(tmp_path, capfd):
-    path = excel(tmp_path, ["><v>7</v></c>", ' s="2"><v>-1e308</v></c>'])
-    with pytest.raises(DataError, match=r"^a\.xlsx cannot be read as a workbook: it is damaged"):
-        list(open_table(path).blocks(["x"]))
 
 
 def test_a_sheet_of_opendocument_is_read(tmp_path):

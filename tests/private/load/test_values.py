@@ -4,7 +4,7 @@ import gzip
 import re
 from datetime import datetime, tzinfo
 from decimal import Decimal
-from math import nan
+from math import isfinite, nan
 
 import numpy as np
 import pyarrow as pa
@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 import dpviz
 from dpviz.errors import DataError
 from dpviz.private.load import values
-from dpviz.private.load.notation import Notation
+from dpviz.private.load.notation import PLAIN, Notation
 from dpviz.private.load.sequences import read_sequences
 from dpviz.private.load.tables.delimited import DelimitedText
-from dpviz.private.load.values import number_of, numbers, times
+from dpviz.private.load.values import numbers, times
 from dpviz.sequences.alphabet import alphabet_of
 from tests.private.load.stability import BOX, CELLS, IDS, workbook
 
@@ -50,6 +50,15 @@ NOTATIONS = (
     Notation(), Notation(semicolons=True), Notation(decimal=","), Notation(thousands=","),
     Notation(decimal=",", thousands="."), Notation(decimal=",", thousands=" "),
 )  # fmt: skip
+
+
+def number_of(cell, notation=PLAIN):
+    """The number in a text, as Python reads it."""
+    word = cell.strip(" \t\n\v\f\r")
+    if not re.fullmatch(notation.number, word):
+        return nan
+    number = float(word.replace(notation.thousands or "\0", "").replace(",", "."))
+    return number if isfinite(number) else nan
 
 
 def same(one, two):

@@ -6,15 +6,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpviz.errors import DataError
 from dpviz.files import limits
+from dpviz.lazy import exp, sqlglot
 from dpviz.private.load.dialects import table
-from dpviz.private.load.tables.base import Column
+from dpviz.private.load.tables.base import Column, Kind
 from dpviz.progress import Progress
 
 Rows = tuple[NDArray[np.int64], NDArray[np.int64]]
@@ -56,6 +57,33 @@ class Engine(ABC):
     @abstractmethod
     def close(self) -> None:
         """End the connection."""
+
+
+def column_of(name: str, declared: str, dialect: str, crs: str | None = None) -> Column:
+    """A column by its declared type, as the engine writes it."""
+    try:
+        kind = exp.DataType.build(declared, dialect=dialect).this.value
+    except (sqlglot.errors.SqlglotError, RecursionError):
+        kind = declared
+    found = next((each for each, types in _KINDS.items() if kind in types), "other")
+    if dialect == "spark" and found == "time":  # its clocks have no zone; only instants are cast
+        found = "other"
+    return Column(name, cast(Kind, found), crs, floating=kind in ("FLOAT", "DOUBLE"))
+
+
+_SIZES = ("TINYINT", "SMALLINT", "INT", "BIGINT", "INT128")
+_KINDS = {
+    "number": {
+        *_SIZES, *(f"U{each}" for each in _SIZES), "BIGNUM", "VARINT", "FLOAT", "DOUBLE", "DECIMAL",
+        '"NULL"',  # DuckDB's type of a column without any value
+    },
+    "instant": {"TIMESTAMPTZ", "TIMESTAMPTZ_NS"},
+    "time": {"DATE", *(f"TIMESTAMP{each}" for each in ("", "NTZ", "_S", "_MS", "_NS"))},
+    "text": {"TEXT", "VARCHAR", "CHAR", "BPCHAR", "ENUM"},
+    "nested": {"ARRAY", "LIST", "STRUCT", "MAP", "UNION", "VARIANT"},
+    "geometry": {"GEOMETRY", "GEOGRAPHY"},
+}  # fmt: skip
+"""What a column holds, by the names that sqlglot has for types."""
 
 
 def watched(engine: Engine, query: str, progress: Progress | None) -> Rows:

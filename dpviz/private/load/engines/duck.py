@@ -22,8 +22,8 @@ from dpviz.files import limits
 from dpviz.files.sandbox import confined
 from dpviz.lazy import duckdb, exp, pa
 from dpviz.private.load.columns import shown
-from dpviz.private.load.engines.base import NOT_NUMBERS, Engine, Rows, refused
-from dpviz.private.load.tables.base import Column, Kind
+from dpviz.private.load.engines.base import NOT_NUMBERS, Engine, Rows, column_of, refused
+from dpviz.private.load.tables.base import Column
 
 NOT_A_DATABASE = "is this its database file, and no other program writes it?"
 MEMORY = "2GB"
@@ -150,7 +150,7 @@ class Duck(Engine):
         with refused(self.title, "check the name of the table, or that the files are whole"):
             described = self._engine.execute(f"DESCRIBE {star}").fetchall()
         return [
-            Column(str(name), _kind(str(kind)), _crs(str(kind)), kind in ("FLOAT", "DOUBLE"))
+            column_of(str(name), str(kind), self.dialect, _crs(str(kind)))
             for name, kind, *_ in described
         ]
 
@@ -211,27 +211,3 @@ def _crs(kind: str) -> str | None:
     """The CRS in a type such as ``GEOMETRY('EPSG:4326')``."""
     stated = re.fullmatch(r"GEOMETRY\('(.+)'\)", kind, re.DOTALL)
     return stated[1].replace("''", "'") if stated else None
-
-
-def _kind(kind: str) -> Kind:
-    if kind.startswith("GEOMETRY"):
-        return "geometry"
-    if kind == "TIMESTAMP WITH TIME ZONE" or kind.startswith("TIMESTAMPTZ"):
-        return "instant"
-    if kind == "DATE" or kind.startswith("TIMESTAMP"):
-        return "time"
-    if kind.partition("(")[0] in _NUMBERS:
-        return "number"
-    if kind.endswith("]") or kind.startswith(_NESTED):
-        return "nested"
-    return "text" if kind == "VARCHAR" or kind.startswith("ENUM") else "other"
-
-
-_NESTED = ("STRUCT", "MAP", "VARIANT")
-
-
-_NUMBERS = {
-    *(f"{sign}{size}INT" for sign in ("", "U") for size in ("TINY", "SMALL", "BIG", "HUGE")),
-    *("INTEGER", "UINTEGER", "FLOAT", "DOUBLE", "DECIMAL", "BIGNUM", "VARINT"),
-    '"NULL"',
-}

@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 
 from dpviz.errors import DataError
-from dpviz.private.load.engines.base import NOT_NUMBERS, Engine, Rows, refused
-from dpviz.private.load.tables.base import Column, Kind
+from dpviz.private.load.engines.base import NOT_NUMBERS, Engine, Rows, column_of, refused
+from dpviz.private.load.tables.base import Column
 
-_NUMBERS = ("int2", "int4", "int8", "float4", "float8", "numeric")
-_TIMES = ("date", "timestamp", "timestamptz")
 _POINTS = ("geometry", "geography")
 _UNREACHABLE = (
     "no connection: check the server's address, user and database; "
@@ -49,7 +47,7 @@ class Postgres(Engine):
 
     def _column(self, name: str, kind: str, modifier: int) -> Column:
         if kind not in _POINTS:
-            return Column(name, _kind(kind), floating=kind in ("float4", "float8"))
+            return column_of(name, kind, self.dialect)
         with refused("PostGIS", "its functions may not be called"), self._engine.cursor() as cursor:
             cursor.execute(
                 "SELECT postgis_typmod_srid(%s), postgis_typmod_type(%s)", [modifier, modifier]
@@ -58,7 +56,7 @@ class Postgres(Engine):
         if not str(shape).upper().startswith(("POINT", "MULTIPOINT", "GEOMETRY")):
             return Column(name, "other")
         srid = int(srid) or (4326 if kind == "geography" else 0)
-        return Column(name, "geometry", f"EPSG:{srid}" if srid else None)
+        return column_of(name, kind, self.dialect, f"EPSG:{srid}" if srid else None)
 
     def rows(self, query: str) -> Rows:
         """Run a query that gives two columns of whole numbers."""
@@ -101,9 +99,3 @@ class Postgres(Engine):
                 [description],
             )
             return [(str(a), str(b), int(c)) for a, b, c in cursor.fetchall()]
-
-
-def _kind(kind: str) -> Kind:
-    if kind in _TIMES:
-        return "instant" if kind == "timestamptz" else "time"
-    return "number" if kind in _NUMBERS else "other"

@@ -13,14 +13,9 @@ import numpy as np
 
 from dpviz.errors import DataError
 from dpviz.lazy import exp
-from dpviz.private.load.engines.base import NOT_NUMBERS, Engine, Rows, refused
+from dpviz.private.load.engines.base import NOT_NUMBERS, Engine, Rows, column_of, refused
 from dpviz.private.load.folder import files_of
-from dpviz.private.load.tables.base import Column, Kind
-
-_NESTED = ("array<", "struct<", "map<", "variant")
-"""How types of Spark begin whose texts are no ids."""
-
-_NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
+from dpviz.private.load.tables.base import Column
 
 _QUIET = {
     "spark.ui.enabled": "false",
@@ -84,10 +79,7 @@ class Spark(Engine):
         star = exp.select("*").from_(relation.copy()).limit(0).sql(dialect=self.dialect)
         with refused(self.title, "check the name of the table"):
             declared = self._session.sql(star).dtypes
-        return [
-            Column(name, _kind(kind), floating=kind in ("float", "double"))
-            for name, kind in declared
-        ]
+        return [column_of(name, kind, self.dialect) for name, kind in declared]
 
     def rows(self, query: str) -> Rows:
         """Run a query that gives two columns of whole numbers; they come as Arrow columns."""
@@ -121,16 +113,6 @@ class Spark(Engine):
         else:
             self._session.stop()
             self._folder.cleanup()
-
-
-def _kind(kind: str) -> Kind:
-    if kind.startswith(_NESTED):
-        return "nested"
-    if kind.partition("(")[0] in _NUMBERS:
-        return "number"
-    if kind == "timestamp":
-        return "instant"
-    return "text" if kind.startswith(("string", "varchar", "char")) else "other"
 
 
 def _started(url: str, folder: str) -> Any:

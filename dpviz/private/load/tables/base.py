@@ -7,10 +7,8 @@ and it does not depend on any record.
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Container, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Literal
@@ -20,6 +18,7 @@ from numpy.typing import NDArray
 
 from dpviz.errors import DataError
 from dpviz.files import limits
+from dpviz.files.foreign import parsing as parsing
 from dpviz.lazy import pa, pc, shapely
 from dpviz.private.load.columns import is_text, shown
 from dpviz.releases.files import KEY
@@ -146,23 +145,6 @@ class TextFile(Table):
     def __init__(self, path: Path, opened: Opened | None = None) -> None:
         self.name = path.name
         self._open = opened or (lambda: path.open("rb"))
-
-
-@contextmanager
-def parsing(name: str, what: str) -> Iterator[None]:
-    """Turn whatever a parser raises into one line that quotes no record; drop its warnings."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    except DataError:
-        raise
-    except MemoryError:  # Arrow's too: of what no footer states, such as a long text that repeats
-        raise DataError(f"{name} has more than {limits.SMALL}: {limits.SMALL.remedy}") from None
-    except Exception:
-        raise DataError(
-            f"{name} cannot be read as {what}: it is damaged or cut short; write it again"
-        ) from None
 
 
 MOST_OF_A_POINT = 128

@@ -23,19 +23,17 @@ from dpviz.errors import DataError
 from dpviz.files import arrow, limits
 from dpviz.lazy import pa, pc, pv
 from dpviz.private.load.columns import MAX_LINE
-from dpviz.private.load.notation import Notation
+from dpviz.private.load.notation import PLAIN, Notation
 from dpviz.private.load.tables.base import Block, Column, Opened, TextFile, parsing
-from dpviz.private.load.values import number_of, typed
+from dpviz.private.load.values import typed
 
 BLOCK = 1 << 24
 """Bytes of text that are parsed at once."""
 
 _DELIMITERS = ",;\t|"
-_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _BREAK = re.compile(rb"[\r\n]")
 _HEADER = re.compile(rb"(?:[^\S\r\n]*[\r\n])*+([^\r\n]+)[\r\n]")
 """The first line that is not blank."""
-_MARKS = re.compile(rb"^(?:%s)+" % codecs.BOM_UTF8)
 _COORDINATE = re.compile(r"\s*[+-]?[0-9]+[.,][0-9]+\s*")
 _XML = re.compile(rb"(?i)\s*<(\?xml|!doctype|html|gpx|kml)\b")
 
@@ -48,12 +46,12 @@ class DelimitedText(TextFile):
     def __init__(self, path: Path, opened: Opened | None = None) -> None:
         super().__init__(path, opened)
         with parsing(self.name, "delimited text"):
-            header, utf16 = self._header()
+            header = self._header()
             self.delimiter = _delimiter(header)
-            line = header.decode("utf-8" if utf16 else _encoding(header), errors="replace")
-            if "\0" in line or line.startswith("%PDF-"):
+            line = header.decode(_encoding(header), errors="replace")
+            if "\0" in line:
                 raise DataError(
-                    f"{self.name} is not text: give CSV, Excel, Parquet, GeoJSON, JSON, "
+                    f"{self.name} is not text in UTF-8: give CSV, Excel, Parquet, GeoJSON, JSON, "
                     "GeoPackage or a zipped Shapefile"
                 )
             self._names = next(csv.reader([line], delimiter=self.delimiter), [])
@@ -115,39 +113,33 @@ class DelimitedText(TextFile):
         except pa.ArrowInvalid:
             return None
 
-    def _header(self) -> tuple[bytes, bool]:
-        """The first line that is not blank, and whether it was UTF-16 and is UTF-8 now."""
+    def _header(self) -> bytes:
+        """The first line that is not blank."""
         seen = b""
         with self._open() as file:
-            utf16 = file.read(2) in _UTF16
-        with self._open() as file:
-            for chunk in decoded(file, 1 << 16, self.name):
+            for chunk in _chunks(file, 1 << 16, self.name):
                 seen += chunk
                 if _XML.match(seen):  # all of its records may stand in this line
                     raise DataError(f"{self.name} is XML, not delimited text: give CSV or GeoJSON")
                 if line := _HEADER.match(seen):
                     self._skip = line.end()
-                    return line[1], utf16
+                    return line[1]
                 if len(seen) > MAX_LINE:
                     raise DataError(f"{self.name} has no header line: add the columns' names")
         self._skip = len(seen)
-        return seen.strip(), utf16
+        return seen.strip()
 
     def _stream(self, file: IO[bytes]) -> Iterator[bytes]:
         """Yield what stands below the header."""
         skip = self._skip
-        for chunk in decoded(file, BLOCK, self.name):
+        for chunk in _chunks(file, BLOCK, self.name):
             skip, rest = max(0, skip - len(chunk)), chunk[skip:]
             if rest:
                 yield rest
 
 
 class TextLines(TextFile):
-    """Text without a header, in UTF-8: a record is a line, in one column ``line``.
-
-    The first line is somebody's: a mark of UTF-16 in it must not turn the lines of others into it,
-    and marks of UTF-8 are left out before every line.
-    """
+    """Text without a header, in UTF-8: a record is a line, in one column ``line``."""
 
     columns: Sequence[Column] = (Column("line", "text"),)
 
@@ -156,30 +148,23 @@ class TextLines(TextFile):
     ) -> Iterator[Block]:
         """The lines that are not blank."""
         with parsing(self.name, "text"), self._open() as file:
-            chunks = decoded(file, BLOCK, self.name, utf16=False)
+            chunks = _chunks(file, BLOCK, self.name)
             for lines, lost in _whole_lines(chunks):
-                rows = [_MARKS.sub(b"", line) for line in _BREAK.split(lines) if line.strip()]
-                yield Block(len(rows), {"line": pa.array(rows, pa.large_binary())}, broken=lost)
+                rows = [line for line in _BREAK.split(lines) if line.strip()]
+                yield Block(len(rows), {"line": arrow.binaries(rows)}, broken=lost)
 
 
-def decoded(file: IO[bytes], size: int, name: str, *, utf16: bool = True) -> Iterator[bytes]:
-    """The bytes of a text file in chunks, without a byte order mark; marked UTF-16 as UTF-8.
+def _chunks(file: IO[bytes], size: int, name: str) -> Iterator[bytes]:
+    """The bytes of a text file, without a mark of byte order where it begins.
 
     Raises:
         DataError: the file is too large.
     """
-    decode, first, read = None, True, 0
+    read = 0
     while chunk := file.read(size):
-        read += len(chunk)
+        first, read = not read, read + len(chunk)
         limits.FILE.check(read, name)
-        if utf16 and first and chunk[:2] in _UTF16:
-            decode = codecs.getincrementaldecoder("utf-16")("surrogatepass").decode
-        if decode is not None:
-            chunk = decode(chunk).encode("utf-8", "surrogatepass")
-        if first:
-            chunk, first = chunk.removeprefix(codecs.BOM_UTF8), False
-        if chunk:
-            yield chunk
+        yield chunk.removeprefix(codecs.BOM_UTF8) if first else chunk
 
 
 def _whole_lines(chunks: Iterator[bytes]) -> Iterator[tuple[bytes, int]]:
@@ -274,7 +259,7 @@ def _delimiter(header: bytes) -> str:
 def _refuse_headerless(names: Sequence[str], file: str) -> None:
     """Raise if the first line holds coordinates; its cells may be a record's and are not quoted."""
     if any(map(_COORDINATE.fullmatch, names)) or (
-        names and not any(np.isnan(number_of(name)) for name in names)
+        names and all(re.fullmatch(PLAIN.number, name.strip()) for name in names)
     ):
         raise DataError(
             f"{file} begins with numbers, not with column names: add a header line, such as "

@@ -25,7 +25,7 @@ from dpviz.private.load.tables.base import (
 from dpviz.private.load.values import numbers, typed
 
 LON_LAT = "OGC:CRS84"
-"""The CRS of geometry in Parquet that states none."""
+"""The CRS of geometry in Parquet, and of features of GeoJSON, that state none."""
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,6 @@ from dpviz.errors import DataError
 from dpviz.files import limits
 from dpviz.private.load.columns import MAX_LINE
 from dpviz.private.load.tables.base import (
-    BLOCK_ROWS,
     Block,
     Column,
     Opened,
@@ -30,12 +29,14 @@ from dpviz.private.load.tables.base import (
     parsing,
     refuse_release,
 )
-from dpviz.private.load.values import number_of, typed
+from dpviz.private.load.tables.geometry import LON_LAT
+from dpviz.private.load.values import numbers, typed
 
 FEATURES = (".geojsonl", ".geojsons")
 """Endings of files of which each line is a feature."""
-LON_LAT = "OGC:CRS84"
-"""The CRS of features that state none."""
+
+ROWS = 1 << 15
+"""Records that are handed on at once: as objects, each may take kilobytes."""
 
 _FORMS: Any = {
     "strict": False,  # a tab or a line break in a text, which JSON forbids, is one record's matter
@@ -78,7 +79,7 @@ class JsonFile(TextFile):
         self, names: Sequence[str], numeric: Sequence[str], geometry: bool
     ) -> Iterator[Block]:
         records = self.records()
-        while some := list(islice(records, BLOCK_ROWS)):
+        while some := list(islice(records, ROWS)):
             objects = [each for each in some if isinstance(each, dict)]
             rows = [*map(self._properties, objects)]
             columns = typed({name: [row.get(name) for row in rows] for name in names}, numeric)
@@ -253,13 +254,13 @@ def feature_places(features: Sequence[Any], stated: Any) -> NDArray[np.float64]:
         features: objects.
         stated: the `crs` member of the document.
     """
-    xy = [_place(each.get("geometry"), each, stated) for each in features]
-    return np.array(xy, dtype=np.float64).reshape(-1, 2)
+    places = [_place(each.get("geometry"), each, stated) for each in features]
+    return np.column_stack([numbers([at[axis] for at in places], "geometry") for axis in (0, 1)])
 
 
-def _place(geometry: Any, feature: Any, stated: Any) -> tuple[float, float]:
-    """A point, or a multipoint of one; NaN for anything else."""
-    nowhere = (np.nan, np.nan)
+def _place(geometry: Any, feature: Any, stated: Any) -> Sequence[Any]:
+    """The coordinates of a point, or of a multipoint of one; None for anything else."""
+    nowhere = (None, None)
     if not isinstance(geometry, dict):
         return nowhere
     if any("crs" in each and (not stated or each["crs"] != stated) for each in (feature, geometry)):
@@ -269,7 +270,4 @@ def _place(geometry: Any, feature: Any, stated: Any) -> tuple[float, float]:
         at = at[0]
     elif geometry.get("type") != "Point":
         return nowhere
-    if not isinstance(at, list) or not 2 <= len(at) <= 4:
-        return nowhere
-    x, y = (number_of(each) if isinstance(each, str) else np.nan for each in at[:2])
-    return x, y
+    return at if isinstance(at, list) and 2 <= len(at) <= 4 else nowhere

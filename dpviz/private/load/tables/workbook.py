@@ -38,7 +38,7 @@ class Workbook(Table):
             if sheet is not None and sheet not in sheets:
                 raise DataError(f"no sheet {shown(sheet)} in {self.name}: it has {several}")
             self._sheet = book.get_sheet_by_name(sheet or sheets[0])
-            header = next(filter(_filled, self._rows()), [])
+            header: list[Any] = next(filter(_filled, self._sheet.iter_rows()), [])
         if any(isinstance(cell, (int, float)) and not isinstance(cell, bool) for cell in header):
             raise DataError(f"{self.name} begins with numbers, not with names: add a row of names")
         self._names = [str(cell) for cell in header]
@@ -50,7 +50,7 @@ class Workbook(Table):
         """The rows below the names; a cell that is not a number is missing where one is wanted."""
         places = {name: self._names.index(name) for name in names}
         with parsing(self.name, "a workbook"):
-            rows = self._rows()
+            rows = self._sheet.iter_rows()
             next(filter(_filled, rows), None)
             while block := list(islice(rows, BLOCK_ROWS)):
                 columns: dict[str, Any] = {}
@@ -58,15 +58,6 @@ class Workbook(Table):
                     cells = [row[at] for row in block]
                     columns[name] = (numbers if name in numeric else texts)(cells, name)
                 yield Block(len(block), columns)
-
-    def _rows(self) -> Iterator[list[Any]]:
-        """Decode the rows; the panic at a duration beyond all bounds is not an `Exception`."""
-        try:
-            yield from self._sheet.iter_rows()
-        except BaseException as error:
-            if type(error).__name__ == "PanicException":
-                raise ValueError("a cell cannot be decoded") from None
-            raise
 
 
 def _filled(row: list[Any]) -> bool:

@@ -4,7 +4,6 @@ import duckdb
 import pyarrow.parquet as pq
 import pytest
 
-from tests import pace
 from tests.commands import run
 from tests.private.load.engines import servers
 from tests.private.load.engines.cases import CASES
@@ -60,9 +59,8 @@ def postgres(postgres_server):
 
 
 @pytest.fixture(scope="session")
-def java(request):
-    """Only for tests that are known beforehand to need it: they come together, in one process."""
-    assert pace.starts_java(request._pyfuncitem), "name the parameter spark, or ask for java"
+def java():
+    """Only for tests that ask for it, or have a parameter spark: they come together."""
     if not servers.has_java():
         pytest.skip(servers.NO_JAVA)
     with pytest.MonkeyPatch.context() as patch:

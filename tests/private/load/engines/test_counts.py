@@ -1,6 +1,7 @@
 """Files of (cell, count) rows: results of a warehouse, and counts that new days are appended to."""
 
 import json
+import shutil
 import stat
 from dataclasses import replace
 from decimal import Decimal
@@ -270,6 +271,26 @@ def test_a_part_is_known_under_another_name_and_in_its_folder(tmp_path, days):
         with pytest.raises(DataError, match="already: a record that is counted twice"):
             dpviz.load([one, again], BOX, bits=16)
     assert digest(dpviz.load([kept, other, days[1]], BOX)._index) == digest(CASE.expected())
+
+
+def test_a_part_that_is_copied_again_to_its_place_is_known(tmp_path, days):
+    """As a tool that synchronises folders writes it: a new file, of the old time."""
+    kept = dpviz.save_counts(dpviz.load(days[0], BOX, bits=16), tmp_path / "k.SENSITIVE.parquet")
+    again = tmp_path / "again"
+    shutil.copy2(days[0], again)
+    again.replace(days[0])
+    with pytest.raises(DataError, match="already: a record that is counted twice"):
+        dpviz.load([kept, days[0]], BOX)
+
+
+def test_a_table_in_memory_that_is_kept_twice_is_known(tmp_path):
+    """By its records, as it has no place: a job that runs again would count them again."""
+    one, two = (
+        dpviz.save_counts(dpviz.load(CASE.table, BOX, bits=16), tmp_path / f"{n}.SENSITIVE.parquet")
+        for n in range(2)
+    )
+    with pytest.raises(DataError, match="already: a record that is counted twice"):
+        dpviz.load([one, two])
 
 
 def test_what_cannot_be_merged(tmp_path, days):

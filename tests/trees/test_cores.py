@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import dpviz
-from dpviz import cores
-from dpviz.cores import at_once, side_by_side, strips
 from dpviz.progress import Reports, checkpoint, listening
+from dpviz.trees import cores
+from dpviz.trees.cores import at_once, side_by_side
 
 DOMAIN = dpviz.Domain((0, 0), (1, 1))
 
@@ -33,11 +33,6 @@ def test_results_stand_in_the_order_of_the_pieces_and_threads_end(two):
     assert len(threads) == 2
     assert threading.get_ident() not in threads
     assert threading.active_count() == before
-
-
-def test_one_core_starts_no_thread(monkeypatch):
-    monkeypatch.setattr(cores, "cores", lambda: 1)
-    assert set(side_by_side(lambda _: threading.get_ident(), range(3))) == {threading.get_ident()}
 
 
 def test_two_pieces_at_once_are_the_first_here_and_the_other_meanwhile(two, monkeypatch):
@@ -104,11 +99,6 @@ def test_what_a_piece_raises_or_a_listener_ends_the_rest(two, monkeypatch):
     with listening(Reports(cancel)), pytest.raises(KeyboardInterrupt):
         side_by_side(work, range(1000))
     assert len(begun) <= 2
-
-
-def test_strips_cover_all_rows():
-    assert strips(5, 2) == [slice(0, 2), slice(2, 4), slice(4, 5)]
-    assert strips(0, 2) == []
 
 
 def test_a_release_is_the_same_on_one_core_and_on_two(monkeypatch):
