@@ -39,7 +39,6 @@ def plan(
         "--map",
         default=False,
     ),
-    repeats: int = option("Simulated releases of each method at a price.", default=4, min=1),
     seed: int = option("Of proxy, places and simulated noise.", default=0, min=0),
     as_json: Json = False,
 ) -> None:
@@ -56,7 +55,6 @@ def plan(
         source=source,
         unit=unit,
         max_per_unit=max_per_unit,
-        repeats=repeats,
         seed=seed,
         as_map=as_map,
         progress=progress(),

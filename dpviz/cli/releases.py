@@ -115,7 +115,7 @@ def emit_code(path: str, which: str, as_json: bool, given: dict[str, Any]) -> No
         ParameterError: no such code, or something that it has no use for.
     """
     from dpviz.exports.data_use import data_use, sentences
-    from dpviz.planning.model_scripts import script_of
+    from dpviz.planning.calls import code_of
 
     if which not in CODES:
         raise ParameterError(f"--code {which!r}: choose one of {', '.join(CODES)}")
@@ -126,10 +126,10 @@ def emit_code(path: str, which: str, as_json: bool, given: dict[str, Any]) -> No
         facts = data_use(opened)
         emit(facts, as_json, "\n".join([*sentences(opened), json.dumps(facts, indent=2)]))
         return
-    script = script_of(opened, **given)
+    script = code_of(opened, **given)
     for name in given:
         others = {each: value for each, value in given.items() if each != name}
-        if script_of(opened, **others).python() == script.python():
+        if code_of(opened, **others).python() == script.python():
             raise ParameterError(
                 f"--{name} changes nothing in the code of this release: leave it out"
             )

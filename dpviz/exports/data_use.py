@@ -2,7 +2,9 @@
 
 In words it says what C. Dwork, N. Kohli and D. Mulligan (Differential Privacy in Practice: Expose
 Your Epsilons!, JPC 9(2), 2019) ask for. As JSON it is an entry of the public registry that followed
-from that: see :mod:`dpviz.exports.registry`. Everything is from the header.
+from that, with the fields, order and words of ``schemas/deployments-schema.yaml`` of
+https://github.com/opendp/deployments-registry-data (version of 15 July 2026, after P. Nanayakkara,
+E. Ghazi, S. Vadhan, arXiv:2509.13509). Everything is from the header.
 """
 
 from __future__ import annotations
@@ -42,79 +44,84 @@ def data_use(release: Release) -> dict[str, Any]:
 
     A release that is NOT PRIVATE has no ε, δ, unit and variant here: it guarantees nothing.
     """
-    from dpviz.exports import registry
-
     header = release.header
     known = METHODS.get(header.method)
     private = header.private
     parameters = ", ".join(f"{name} = {value}" for name, value in header.parameters.items())
     method = f"{header.method} ({parameters})" if parameters else header.method
     mechanisms = sorted({row["mechanism"] for row in header.budget if row.get("mechanism")})
-    basic = registry.Basic(
-        name=header.source or None,
-        data_curators=None,
-        intended_use=None,
-        data_product_type="Machine learning model"
-        if release.kind == "sequences"
-        else "Summary statistics",
-        data_product_region=_region(release),
-        description=f"{_sentence(_product(release))} {header.guarantee}.",
-        publication_date=None,
-    )
-    variant = registry.Variant(
-        variant_name=("Approximate DP" if header.delta else "Pure DP") if private else None,
-        data_domain=_domain(release),
-        unprotected_quantities=_sentence(NOT_HIDDEN) if private else "Everything: NOT PRIVATE.",
-    )
-    loss = registry.PrivacyLoss(
-        privacy_unit=header.unit if private else None,
-        privacy_unit_details=_sentence(header.neighbouring) if private else None,
-        privacy_parameters=registry.Parameters(epsilon=header.epsilon, delta=header.delta or None)
-        if private
-        else registry.Parameters(),
-        privacy_parameters_details=_budget(header) if private else f"{header.guarantee}.",
-    )
-    model = registry.DeploymentModel(
-        model_name="Central",
-        model_name_details=_sentence(CENTRAL),
-        actors=f"The curator is trusted with the records. They are hidden from {FROM}."
-        if private
-        else "Nothing is hidden from anybody.",
-        release_type="One release",
-        release_type_details=_sentence(COMPOSITION),
-        data_source_type="Static",
-        data_source_type_details="One release of the records as they were.",
-        access_type="Non-interactive",
-        access_type_details="Answers are computed from the release; asking costs nothing more.",
-    )
-    implementation = registry.Implementation(
-        preprocessing_and_hyperparameter_tuning=None,
-        mechanisms=f"{'; '.join(mechanisms) or 'none'}. Method: {method}. {LATTICE} Made by dpviz.",
-        justification=None,
-    )
     identity = header.extra.get("release_id")
     letters = unicodedata.normalize("NFKD", header.source.casefold())
     plain = "".join(each for each in letters if not unicodedata.combining(each))
     slug = "-".join(re.findall(r"[a-z0-9]+", plain))
-    entry = registry.RegistryEntry(
-        url_slug=slug or None,
-        deployment=registry.Deployment(
-            basic=basic,
-            dp_variant=variant,
-            privacy_loss=loss,
-            deployment_model=model,
-            accounting=registry.Accounting(
-                post_processing=_sentence(POST_PROCESSING), composition=_sentence(COMPOSITION)
-            ),
-            implementation=implementation,
-            administrative=registry.Administrative(
-                sources=known.paper if known else None,
-                notes=f"Release {identity}." if identity else None,
-                registry_authors=None,
-            ),
-        ),
-    )
-    return entry.model_dump()
+    model = release.kind == "sequences"
+    return {
+        "url_slug": slug or None,
+        "status": "Draft",
+        "tier": 3,
+        "deployment": {
+            "basic": {
+                "name": header.source or None,
+                "data_curators": None,
+                "intended_use": None,
+                "data_product_type": "Machine learning model" if model else "Summary statistics",
+                "data_product_region": _region(release),
+                "description": f"{_sentence(_product(release))} {header.guarantee}.",
+                "publication_date": None,
+                "data_product_sector": None,
+            },
+            "dp_variant": {
+                "variant_name": ("Approximate DP" if header.delta else "Pure DP")
+                if private
+                else None,
+                "data_domain": _domain(release),
+                "unprotected_quantities": _sentence(NOT_HIDDEN)
+                if private
+                else "Everything: NOT PRIVATE.",
+            },
+            "privacy_loss": {
+                "privacy_unit": header.unit if private else None,
+                "privacy_unit_details": _sentence(header.neighbouring) if private else None,
+                "privacy_parameters": {
+                    "epsilon": header.epsilon if private else None,
+                    "delta": (header.delta or None) if private else None,
+                    "rho": None,
+                },
+                "privacy_parameters_details": _budget(header)
+                if private
+                else f"{header.guarantee}.",
+            },
+            "deployment_model": {
+                "model_name": "Central",
+                "model_name_details": _sentence(CENTRAL),
+                "actors": f"The curator is trusted with the records. They are hidden from {FROM}."
+                if private
+                else "Nothing is hidden from anybody.",
+                "release_type": "One release",
+                "release_type_details": _sentence(COMPOSITION),
+                "data_source_type": "Static",
+                "data_source_type_details": "One release of the records as they were.",
+                "access_type": "Non-interactive",
+                "access_type_details": "Answers are computed from the release; asking costs "
+                "nothing more.",
+            },
+            "accounting": {
+                "post_processing": _sentence(POST_PROCESSING),
+                "composition": _sentence(COMPOSITION),
+            },
+            "implementation": {
+                "preprocessing_and_hyperparameter_tuning": None,
+                "mechanisms": f"{'; '.join(mechanisms) or 'none'}. Method: {method}. {LATTICE} "
+                "Made by dpviz.",
+                "justification": None,
+            },
+            "administrative": {
+                "sources": known.paper if known else None,
+                "notes": f"Release {identity}." if identity else None,
+                "registry_authors": None,
+            },
+        },
+    }
 
 
 def _product(release: Release) -> str:

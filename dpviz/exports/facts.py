@@ -10,7 +10,7 @@ from typing import Any
 
 from dpviz.errors import DpvizError
 from dpviz.methods import METHODS
-from dpviz.planning.model_scripts import script_of
+from dpviz.planning.calls import code_of
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.counts import AreaRelease, PointRelease, is_areas
 from dpviz.releases.header import Header
@@ -96,7 +96,7 @@ def facts(release: Mapped, label: str) -> ReleaseFacts:
         nodes = release.side_by_side
         leaves, depth = int(nodes.leaf.sum()), nodes.depth
     try:
-        script = script_of(release)
+        script = code_of(release)
         code = {"command": script.command(), "python": script.python()}
     except DpvizError:  # a window of another release, or a header of another version
         code = {}

@@ -1,4 +1,4 @@
-"""Synthetic proxies of an owner's records, or other public ones, while a release is planned."""
+"""Public scenes that stand for an owner's records while a release is planned."""
 
 from __future__ import annotations
 
@@ -30,8 +30,16 @@ alike on every scale, of correlation dimension 1.32."""
 INSIDE = (2.0,) * 6
 """Weights of the cascade inside the cells of an earlier release."""
 
-FINE = (0.3, 1.0)
-"""Weights of the cascades below the size of a square: places that many share, and hardly any."""
+FINE = (0.3, 1.0, 4.0)
+"""Weights of the cascades below the size of a square: places that many share, some, hardly any."""
+
+DRAWS = 4
+"""Draws of each cascade: a plan holds in all, since real records are one draw, not their mean.
+
+With :data:`FINE`, chosen on six public data sets: assets/results/plans.md."""
+
+TRIED = 2
+"""Draws of a cascade made for each one used: its sums vary widely from draw to draw."""
 
 IN_SPOTS = 0.15
 """Share of synthetic records that stand at places which many share: stations, shops, blocks."""
@@ -47,12 +55,6 @@ ANYWHERE = (
     "that are clumped alike on every scale, with crowded spots, and lie at the edge of any "
     "rectangle."
 )
-
-DRAWS = 2
-"""Draws of a cascade made for each one used: its sums vary widely from draw to draw."""
-
-Group = tuple[DataHandle, ...]
-"""Draws of one scene: a plan needs what it asks for on average over them."""
 
 QUARTERS = np.array([(0, 0), (0, 1), (1, 0), (1, 1)], dtype=np.bool_)
 
@@ -89,9 +91,11 @@ def clumped(
 
 
 def as_clumped_as(
-    domain: Domain, records: int, size: float, about: float, fine: float, seed: int, draws: int = 4
+    domain: Domain, records: int, size: float, about: float, fine: float, seed: int
 ) -> list[DataHandle]:
-    """Draws of synthetic records of which a square around one holds about so many.
+    """:data:`DRAWS` draws of synthetic records of which a square around one holds about so many.
+
+    They are the closest of :data:`TRIED` times as many.
 
     Args:
         domain: public, 2-D.
@@ -100,7 +104,6 @@ def as_clumped_as(
         about: records in one, on average over records.
         fine: weight of the cascade's levels below the size of a square.
         seed: of the draws.
-        draws: how many; the closest of :data:`DRAWS` times as many.
     """
     low, high = np.array([domain.lower]), np.array([domain.upper])
     [square] = squares(domain, (low + high) / 2, size)
@@ -110,12 +113,12 @@ def as_clumped_as(
     weight = 50.0 if pairs <= 0.26 else (1.0 - pairs) / (4.0 * pairs - 1.0)
     weights = (*(weight,) * levels, *(fine,) * 6)
     drawn = []
-    for row in range(DRAWS * draws):
+    for row in range(TRIED * DRAWS):
         handle = clumped(domain, low, high, np.array([records]), weights, seed + row)
         places = places_of_records(handle, 300, seed)
         mean = float(exact_counts(handle, squares(domain, places, size)).mean())
         drawn.append((abs(math.log(mean / about)), row, handle))
-    return [handle for _, _, handle in sorted(drawn)[:draws]]
+    return [handle for _, _, handle in sorted(drawn)[:DRAWS]]
 
 
 def with_spots(handle: DataHandle, each: float, seed: int) -> DataHandle:
@@ -141,36 +144,31 @@ def with_spots(handle: DataHandle, each: float, seed: int) -> DataHandle:
 
 
 def _synthetic(
-    domain: Domain, records: int, wishes: Sequence[Wish], seed: int, draws: int
-) -> tuple[tuple[Group, ...], int]:
-    """Synthetic proxies, and how many records each of theirs stands for.
+    domain: Domain, records: int, wishes: Sequence[Wish], seed: int
+) -> tuple[list[DataHandle], int]:
+    """Synthetic scenes, and how many records each of theirs stands for.
 
     How clumped records are decides what a square needs: where wishes say how many one holds, the
-    proxies hold as many, beside whatever else is asked. Else they are the city of the lessons, and
-    towns. None depends on a tolerance, so that a wider one is never harder to keep.
+    scenes hold as many, beside whatever else is asked. Else they are towns, and the city of the
+    lessons. None depends on a tolerance, so that a wider one is never harder to keep.
     """
     places, times = places_for(records)
-    guesses = dict.fromkeys((wish.square, wish.about) for wish in wishes if wish.about)
+    guesses = dict.fromkeys((wish.square, wish.about / times) for wish in wishes if wish.about)
     if guesses:
-        scenes = (
-            (as_clumped_as(domain, places, size, about / times, fine, seed, draws), about / times)
+        return [
+            with_spots(each, PER_SPOT * about, seed)
             for size, about in guesses
             for fine in FINE
-        )
-        return tuple(
-            tuple(with_spots(each, PER_SPOT * about, seed) for each in group)
-            for group, about in scenes
-        ), times
+            for each in as_clumped_as(domain, places, size, about, fine, seed)
+        ], times
     low, high = np.array([domain.lower]), np.array([domain.upper])
-    held, seeds = np.array([places]), range(seed, seed + draws)
-    towns = (
-        tuple(
-            with_spots(clumped(domain, low, high, held, weights, each), OF_ALL * places, each)
-            for each in seeds
-        )
+    towns = [
+        clumped(domain, low, high, np.array([places]), weights, seed + row)
+        for row in range(DRAWS)
         for weights in TOWNS
-    )
-    return (*towns, (synthetic_proxy(domain, places, seed),)), times
+    ]
+    spotted = [with_spots(each, OF_ALL * places, seed + row) for row, each in enumerate(towns)]
+    return [*spotted, synthetic_proxy(domain, places, seed)], times
 
 
 def places_for(records: int) -> tuple[int, int]:
@@ -197,17 +195,14 @@ def _inside_cells(release: PointRelease, records: int | None, seed: int) -> tupl
     return clumped(domain, low[held > 0], high[held > 0], held[held > 0], INSIDE, seed), times
 
 
-def proxy_records(
+def scenes_of(
     domain: Domain,
     records: int | None,
     like: DataHandle | PointRelease | None,
     seed: int,
     wishes: Sequence[Wish] = (),
-    draws: int = 4,
-) -> tuple[tuple[Group, ...], int, tuple[str, ...]]:
-    """Groups of public handles, the records that each of theirs stands for, and what they assume.
-
-    A plan takes the worst of the groups.
+) -> tuple[list[DataHandle], int, tuple[str, ...]]:
+    """Public handles, the records that each of theirs stands for, and what they assume.
 
     Args:
         domain: of the release that is planned, 2-D.
@@ -215,7 +210,6 @@ def proxy_records(
         like: public records, or an earlier release; None: synthetic records.
         seed: of samples.
         wishes: what is asked: squares may tell how clumped the records are.
-        draws: of each synthetic scene.
 
     Raises:
         DomainError: another domain than ``like`` has.
@@ -232,7 +226,7 @@ def proxy_records(
             for wish in wishes
             if wish.about
         )
-        return *_synthetic(domain, records, wishes, seed, draws), (
+        return *_synthetic(domain, records, wishes, seed), (
             f"There are about {records:,} records: a guess.",
             *(guesses or (ANYWHERE,)),
             "A public table that is spread as they are gives a sharper figure.",
@@ -241,22 +235,17 @@ def proxy_records(
         raise DomainError("what the records are like lies in another domain: give the same bounds")
     if isinstance(like, CountRelease):
         handle, times = _inside_cells(like, records, seed)
-        return (
-            ((handle,),),
-            times,
-            (
-                *scaled,
-                "They are spread as in the earlier release, and in clumps inside its cells.",
-            ),
-        )
-    if not exact_total(like):
+        spread = "They are spread as in the earlier release, and in clumps inside its cells."
+        return [handle], times, (*scaled, spread)
+    total = exact_total(like)
+    if not total:
         raise ParameterError(
             "no public record is within the bounds: give bounds that hold some, or leave out like "
             "(--like)"
         )
-    if records is None and exact_total(like) <= MOST:
+    if records is None and total <= MOST:
         whole = "They are as many, and spread as, the records of the public table."
-        return ((like,),), 1, (whole,)
-    places, times = places_for(exact_total(like) if records is None else records)
+        return [like], 1, (whole,)
+    places, times = places_for(total if records is None else records)
     handle = from_points(places_of_records(like, places, seed), domain, public=True)
-    return ((handle,),), times, (*scaled, "They are spread as those of the public table.")
+    return [handle], times, (*scaled, "They are spread as those of the public table.")

@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
+
+import numpy as np
 
 from dpviz.checks import require, texts
 from dpviz.domain import Domain
 from dpviz.errors import DomainError, ParameterError
-from dpviz.planning.candidates import (
-    BY_AREA,
-    SAMPLED,
-    SMOOTHED,
-    SYNTHETIC,
-    Candidate,
-    Caution,
-    candidates_for,
-)
-from dpviz.planning.proxy import proxy_records
-from dpviz.planning.script import Script
-from dpviz.planning.trial import CEILING, Trial, area_source
+from dpviz.planning.calls import code_of_places
+from dpviz.planning.proxy import scenes_of
+from dpviz.planning.trial import CEILING, Candidate, Trial, area_source
 from dpviz.private.handle import DataHandle
 from dpviz.progress import Progress, silent
-from dpviz.queries.wishes import Wish, parse_all
-from dpviz.releases.counts import CountRelease, PointRelease
+from dpviz.queries.wishes import Wish, parse_all, squares
+from dpviz.releases.counts import PointRelease
 
 LEAST = 0.001
 """The smallest ε that is tried."""
@@ -48,8 +43,17 @@ ALONE = (
 )
 """Said where the cells are the places."""
 
-WIDEST = 1e6
-"""Tolerances are widened up to so many times, to say what would be possible."""
+WIDER = tuple(STEP**power for power in range(146))
+"""Factors by which tolerances are widened, to say what would be possible: up to a million."""
+
+BY_AREA = Candidate("areas", areas=True)
+"""Where all wishes are of one file of areas, or of rectangles that do not overlap: no other needs
+less noise than one draw for each."""
+
+TREE = Candidate("ladder_tree")
+
+SIDES = 1e-4, 1.0
+"""Sides of squares, as shares of the domain's, that a hot grid is made for."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +101,6 @@ def plan(
     source: str | None = None,
     unit: str | None = None,
     max_per_unit: int = 1,
-    repeats: int = 4,
     seed: int = 0,
     as_map: bool = False,
     progress: Progress | None = None,
@@ -115,7 +118,6 @@ def plan(
         source: a name for the command that is written; it is not opened.
         unit: column of the privacy unit, for the command.
         max_per_unit: most records of one unit: each is paid with its part of ε.
-        repeats: simulated releases of each method at a price, from 1.
         seed: of proxy, places and noise.
         as_map: only methods whose cells fill the box, so that other places can be asked too. Else,
             where all wishes are of one file of areas, or of rectangles that do not overlap, they
@@ -131,7 +133,7 @@ def plan(
 
     >>> import dpviz
     >>> city = dpviz.Domain((2.0, 48.0), (3.0, 49.0))
-    >>> planned = dpviz.plan(city, ["rect=2,48,3,49 ±100"], records=5_000, repeats=2)
+    >>> planned = dpviz.plan(city, ["rect=2,48,3,49 ±100"], records=5_000)
     >>> planned.epsilon < 0.1
     True
     """
@@ -139,8 +141,6 @@ def plan(
     wishes = texts(wishes, "wishes", ParameterError)
     if not LEAST <= at_most <= CEILING:
         raise ParameterError(f"at most epsilon={at_most:g}: give {LEAST:g} or more, to {CEILING:g}")
-    if repeats < 1:
-        raise ParameterError(f"repeats={repeats}: give 1 or more")
     if not 1 <= max_per_unit <= UNITS:
         raise ParameterError(f"max_per_unit={max_per_unit}: give 1 to {UNITS:,}")
     if seed < 0:
@@ -150,15 +150,14 @@ def plan(
             f"a plan is for places in two dimensions, the domain has {domain.dims}: give W,S,E,N"
         )
     asked = parse_all(wishes)
-    proxies, times, assumed = proxy_records(domain, records, like, seed, asked, repeats)
+    scenes, times, assumed = scenes_of(domain, records, like, seed, asked)
     trial = Trial(
-        proxies,
+        scenes,
         asked,
         times=times,
         max_per_unit=max_per_unit,
-        repeats=repeats,
         seed=seed,
-        caution=caution_of(like),
+        sampled=like is not None,
         anywhere=like is None,
         as_map=as_map,
     )
@@ -168,21 +167,21 @@ def plan(
     candidate, epsilon = least(trial, prices(at_most), progress)
     if candidate.areas:
         assumed = (*assumed, ALONE)
-    odds = trial.probabilities(candidate, epsilon)
+    odds = trial.probabilities(candidate, epsilon).tolist()
     header = trial.release(candidate, epsilon).header
     price = trial.price(epsilon)
     chosen = header.parameters
     stated = {name: chosen[name] for name in candidate.parameters}
-    script = Script(
-        domain=domain,
+    unit = unit or ("COLUMN" if max_per_unit > 1 else None)
+    code = code_of_places(
+        domain,
         method=candidate.name,
         parameters=stated,
         epsilon=epsilon,
-        wishes=tuple(str(wish) for wish in asked),
         source=source,
-        unit=unit or ("COLUMN" if max_per_unit > 1 else None),
+        reading={"unit": unit, "max_per_unit": max_per_unit} if unit else {},
         areas=area_source(asked) if candidate.areas else None,
-        max_per_unit=max_per_unit,
+        building={"wishes": [str(wish) for wish in asked]},
     )
     return Plan(
         epsilon,
@@ -194,8 +193,8 @@ def plan(
             for row in header.budget
         ),
         assumed,
-        script.command(),
-        script.python(),
+        code.command(),
+        code.python(),
     )
 
 
@@ -208,6 +207,23 @@ def prices(at_most: float) -> list[float]:
     count = math.ceil(math.log(at_most / LEAST) / math.log(STEP) - 1e-9)
     grid = [float(f"{LEAST * STEP**row:.3g}") for row in range(count)]
     return [*grid, at_most]
+
+
+def candidates_for(domain: Domain, wishes: Sequence[Wish]) -> tuple[Candidate, ...]:
+    """The methods that are tried: a ladder tree, and a hot grid for each size of squares.
+
+    >>> city = Domain((0.0, 0.0), (10_000.0, 10_000.0), crs="EPSG:32631")
+    >>> candidates_for(city, [Wish(square=1.0, absolute=50.0)])[1].parameters
+    {'side': 0.1}
+    """
+    surface = float(np.prod(np.subtract(domain.upper, domain.lower)))
+    middle = np.add(domain.lower, domain.upper)[None] / 2
+    sides: dict[float, None] = {}
+    for size in sorted({wish.square for wish in wishes if wish.square}):
+        [square] = squares(domain, middle, size)
+        side = math.sqrt(float(np.prod(square[2:] - square[:2])) / surface)
+        sides[float(f"{min(max(side, SIDES[0]), SIDES[1]):.2g}")] = None
+    return TREE, *(Candidate("hot_grid", {"side": side}) for side in sides)
 
 
 def least(
@@ -227,44 +243,37 @@ def least(
         ParameterError: none fulfils the wishes at any price of the grid.
     """
     progress = progress or silent
-    best, row, candidates = None, len(grid), _candidates(trial)
+    candidates = _candidates(trial)
+    best, row = None, len(grid)
     for done, candidate in enumerate(candidates):
         progress(done / len(candidates), f"planning: {candidate.name}")
-        ahead = row if best is None else row - CLEARLY
-        if ahead > 0 and trial.holds(candidate, grid[ahead - 1]):
-            best, row = candidate, _first(trial, candidate, grid[:ahead])
+        ahead = row if best is None else max(row - CLEARLY, 0)
+        if best is None or (ahead and trial.holds(candidate, grid[ahead - 1])):
+            first = first_row(trial, candidate, grid[:ahead])
+            best, row = (candidate, first) if first < ahead else (best, row)
     progress(1.0, "planning")
     if best is None:
-        raise ParameterError(_impossible(trial, grid[-1]))
+        raise ParameterError(_impossible(trial, candidates, grid[-1]))
     return best, grid[row]
 
 
-def caution_of(like: DataHandle | PointRelease | None) -> Caution:
-    """Safety margins for this kind of proxy: synthetic, another sample, or a release."""
-    if like is None:
-        return SYNTHETIC
-    return SMOOTHED if isinstance(like, CountRelease) else SAMPLED
+def first_row(trial: Trial, candidate: Candidate, grid: Sequence[float]) -> int:
+    """The first row of an ascending grid at which a candidate fulfils the wishes; else its length.
+
+    It is found by bisection.
+    """
+    return bisect_left(grid, True, key=lambda epsilon: trial.holds(candidate, epsilon))
 
 
 def _candidates(trial: Trial) -> Sequence[Candidate]:
     if trial.areas is not None:
         return (BY_AREA,)
-    return candidates_for(trial.proxies[0][0].domain, trial.wishes)
+    return candidates_for(trial.scenes[0].domain, trial.wishes)
 
 
-def _first(trial: Trial, candidate: Candidate, grid: Sequence[float]) -> int:
-    """The first row at which a candidate fulfils the wishes; it does at the last."""
-    low, high = -1, len(grid) - 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if trial.holds(candidate, grid[middle]) else (middle, high)
-    return high
-
-
-def _impossible(trial: Trial, epsilon: float) -> str:
-    """Message that no method fulfils the wishes, with tolerances one candidate reaches at ε."""
-    tried = [_widened(trial, candidate, epsilon) for candidate in _candidates(trial)]
-    wider = min(tried, key=max)
+def _impossible(trial: Trial, candidates: Sequence[Candidate], epsilon: float) -> str:
+    """Message that no method fulfils the wishes, with tolerances that one candidate keeps at ε."""
+    wider = min((_widened(trial, candidate, epsilon) for candidate in candidates), key=max)
     advice = "less at once, or wider tolerances"
     if math.isfinite(max(wider)):
         wishes = [
@@ -281,25 +290,14 @@ def _impossible(trial: Trial, epsilon: float) -> str:
 
 def _widened(trial: Trial, candidate: Candidate, epsilon: float) -> list[float]:
     """Factor by which each tolerance must be widened, to within a tenth; infinite if never."""
-    factors = []
-    for row in range(len(trial.wishes)):
-        low, high = 1.0, 1.0
-        while not _holds(trial, candidate, epsilon, row, high):
-            low, high = high, 2.0 * high
-            if high > WIDEST:
-                return [math.inf] * len(trial.wishes)
-        while high / low > STEP:
-            middle = math.sqrt(low * high)
-            good = _holds(trial, candidate, epsilon, row, middle)
-            low, high = (low, middle) if good else (middle, high)
-        factors.append(high)
-    return factors
 
+    def holds(row: int, factor: float) -> bool:
+        odds = trial.probabilities(candidate, epsilon, factor)
+        return bool(odds[row] >= trial.wishes[row].confidence)
 
-def _holds(trial: Trial, candidate: Candidate, epsilon: float, row: int, factor: float) -> bool:
-    """Return whether one wish holds if its tolerance is widened by this factor."""
-    odds = trial.probabilities(candidate, epsilon, [factor] * len(trial.wishes))
-    return odds[row] >= trial.wishes[row].confidence
+    rows = range(len(trial.wishes))
+    steps = [bisect_left(WIDER, True, key=partial(holds, row)) for row in rows]
+    return [(*WIDER, math.inf)[step] for step in steps]
 
 
 def _rounded_up(wish: Wish) -> Wish:

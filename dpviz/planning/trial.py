@@ -1,31 +1,215 @@
-"""Probability that a method's release at a given ε fulfils wishes, estimated on a proxy."""
+"""Probability that a method's release at a given ε fulfils wishes, estimated on public scenes."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import cached_property
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from dpviz.build import build
 from dpviz.errors import DataError, ParameterError
-from dpviz.evaluation.truth import exact_by_area
-from dpviz.planning.candidates import SYNTHETIC, Candidate, Caution
-from dpviz.planning.places import Answered, answered, placed
+from dpviz.evaluation.truth import (
+    exact_by_area,
+    exact_counts,
+    exact_in_regions,
+    places_of_records,
+    without_noise,
+)
 from dpviz.private.handle import DataHandle
 from dpviz.queries.wishes import Wish
 from dpviz.releases.areas.partition import Areas
 from dpviz.releases.areas.source import areas_of
-from dpviz.releases.points.promises import within, worst
+from dpviz.releases.points.promises import asked, places_of, within
 from dpviz.trees.lattice import Float
 
 CEILING = 1_000.0
 """The largest ε that is tried, or may be spent."""
 
-FAR_BELOW, FAR_ABOVE = 0.15, 10.0
-"""One build that is so much less likely than wished, or fails so many times less, is enough."""
+BUILDS = 12
+"""Simulated releases of each method at a price."""
+
+PLACES = 1_000
+"""Squares at which a wish of any square is asked."""
+
+MOVES = 80
+"""Places that a rectangle is moved to."""
+
+ELSEWHERE = 0.1
+"""A wish of a moved rectangle holds in all but this share of the places."""
+
+SURE = 1.645
+"""Standard errors of a mean that are taken off: a one-sided 95 % limit."""
+
+OTHERS = 3.0
+"""Variance of a count among the owner's records, less that in records that they are like, as a
+multiple of the count: two samples, and the noise of a release."""
+
+FAR_BELOW = 0.15
+"""A wish that is so much less likely than asked in one build is not fulfilled."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A method with its parameters.
+
+    Attributes:
+        name: of the method.
+        parameters: in place of its defaults.
+        areas: its cells are the areas that all wishes are of.
+    """
+
+    name: str
+    parameters: dict[str, Any] = field(default_factory=dict)
+    areas: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class PlacedWish:
+    """A wish with its places on a scene.
+
+    Attributes:
+        wish: what is asked.
+        places: rectangles or regions.
+        exact: counts of the scene there, float64 (q,).
+        moved: all places but the first are the rectangle elsewhere.
+    """
+
+    wish: Wish
+    places: Any
+    exact: Float
+    moved: bool = False
+
+
+class Trial:
+    """Wishes put to simulated releases of public scenes, which stand for the owner's records.
+
+    A wish of any square is as likely as in the worst build: a release is one build, of records that
+    are clumped as in one scene. Other wishes are as likely as on average over the builds.
+
+    Args:
+        scenes: public records; :data:`BUILDS` releases are made in turn, or one of each.
+        wishes: what is asked.
+        times: the owner's records for each of a scene's. As many times more records, at a price
+            and with errors that many times smaller and larger, is the same trial: what counts is ε
+            times the records (scale-epsilon exchangeability: M. Hay et al., SIGMOD 2016).
+        max_per_unit: records of one privacy unit: each is paid with its part of ε.
+        seed: of places and noise. The same noise is drawn at every price.
+        sampled: the scenes are another sample of the owner's population, so that what is counted in
+            them, and the share of squares that is kept, have the errors of two samples.
+        anywhere: the scenes' towns are not where the owner's are, so that a rectangle is also asked
+            where records of the scene lie at its edge.
+        as_map: only methods whose cells fill the box, so that other places can be asked too.
+    """
+
+    def __init__(
+        self,
+        scenes: Sequence[DataHandle],
+        wishes: Sequence[Wish],
+        *,
+        times: float = 1.0,
+        max_per_unit: int = 1,
+        seed: int = 0,
+        sampled: bool = False,
+        anywhere: bool = False,
+        as_map: bool = False,
+    ) -> None:
+        self.scenes, self.wishes = scenes, wishes
+        self.times, self.max_per_unit = times, max_per_unit
+        self.seed, self.sampled = seed, sampled
+        self.builds = max(BUILDS, len(scenes))
+        self.confidence = np.array([wish.confidence for wish in wishes])
+        self.areas, self.no_areas = (None, "") if as_map else _partition(scenes[0], wishes)
+        self.asked = [
+            [_placed(scene, wish, seed, anywhere, self.areas) for wish in wishes]
+            for scene in scenes
+        ]
+        self._errors: dict[tuple[str, float, int], list[tuple[Float, Float]]] = {}
+
+    def price(self, epsilon: float) -> float:
+        """The ε of a simulated release of a scene, for one record."""
+        return min(epsilon * self.times, CEILING) / self.max_per_unit
+
+    def release(self, candidate: Candidate, epsilon: float, row: int = 0) -> Any:
+        """A simulated release of a scene: of points, or of areas where the candidate is of them."""
+        return build(
+            self.scenes[row % len(self.scenes)],
+            candidate.name,
+            self.price(epsilon),
+            areas=self.areas if candidate.areas else None,
+            seed=self.seed + row,
+            ledger=None,
+            **candidate.parameters,
+        )
+
+    def odds(
+        self, candidate: Candidate, epsilon: float, row: int, factor: float = 1.0
+    ) -> list[Float]:
+        """The probability of each answer to every wish in one build, over the noise.
+
+        Args:
+            candidate: the method.
+            epsilon: the price for one privacy unit.
+            row: of the build.
+            factor: by which all tolerances are widened.
+        """
+        key, placed = (repr(candidate), epsilon, row), self.asked[row % len(self.asked)]
+        if key not in self._errors:
+            release = self.release(candidate, epsilon, row)
+            scene = self.scenes[row % len(self.scenes)]
+            self._errors[key] = [_errors(scene, release, each) for each in placed]
+        odds = []
+        for each, (offset, noise_sd) in zip(placed, self._errors[key], strict=True):
+            tolerance = each.wish.widened(factor).tolerance(self.times * each.exact) / self.times
+            odds.append(within(tolerance, noise_sd, offset, np.zeros(len(offset))))
+        return odds
+
+    def probabilities(self, candidate: Candidate, epsilon: float, factor: float = 1.0) -> Float:
+        """The probability that each wish holds, at the lower limit of what was tried.
+
+        Args:
+            candidate: the method.
+            epsilon: the price for one privacy unit.
+            factor: by which all tolerances are widened.
+        """
+        if candidate.areas:
+            return self._by_area(epsilon, factor)
+        return self._together(
+            [self.odds(candidate, epsilon, row, factor) for row in range(self.builds)]
+        )
+
+    def holds(self, candidate: Candidate, epsilon: float) -> bool:
+        """Return whether every wish holds with its confidence, without a build more than needed.
+
+        A square fails in one build; another wish that is far less likely in some has failed, too.
+        """
+        if not candidate.areas:
+            slack = np.array([0.0 if wish.square else FAR_BELOW for wish in self.wishes])
+            tried: list[list[Float]] = []
+            for row in range(self.builds):
+                tried.append(self.odds(candidate, epsilon, row))
+                if (self._together(tried) < self.confidence - slack).any():
+                    return False
+        return bool((self.probabilities(candidate, epsilon) >= self.confidence).all())
+
+    def _together(self, tried: list[list[Float]]) -> Float:
+        """The probability of each wish from the odds of its answers, build by build."""
+        wishes = zip(self.asked[0], zip(*tried, strict=True), strict=True)
+        return np.array([_probability(each, np.stack(odds), self.sampled) for each, odds in wishes])
+
+    def _by_area(self, epsilon: float, factor: float) -> Float:
+        """Probability of every wish if the cells are the areas, so that noise is the only error."""
+        sd = math.sqrt(noise_variance(epsilon / self.max_per_unit))
+        odds = []
+        for placed in zip(*self.asked, strict=True):
+            fewest = np.min([_fewest(each) for each in placed], axis=0)
+            lost = np.sqrt(OTHERS * fewest) if self.sampled else 0.0
+            fewest = self.times * np.maximum(fewest - lost, 0.0)
+            tolerance, nothing = placed[0].wish.widened(factor).tolerance(fewest), 0.0 * fewest
+            odds.append(within(tolerance, nothing + sd, nothing, nothing).min())
+        return np.array(odds)
 
 
 def noise_variance(epsilon: float) -> float:
@@ -37,179 +221,6 @@ def noise_variance(epsilon: float) -> float:
     return 0.5 / math.sinh(min(epsilon, 700.0) / 2.0) ** 2  # beyond, no double holds the square
 
 
-class Trial:
-    """Wishes put to simulated releases of a proxy: public records in place of the owner's.
-
-    Args:
-        proxies: groups of public records, one or several draws of each; a wish is as likely as on
-            average over a group, and on the worst of the groups.
-        wishes: what is asked.
-        times: the owner's records for each of a proxy's. As many times more records, at a price
-            and with errors that many times smaller and larger, is the same trial: what counts is ε
-            times the records (scale-epsilon exchangeability: M. Hay et al., SIGMOD 2016).
-        max_per_unit: records of one privacy unit: each is paid with its part of ε.
-        repeats: builds of each group at a price, one after another of its draws. The same noise is
-            drawn at every price.
-        seed: of places and noise.
-        caution: how far the records may lie otherwise than the proxy's.
-        anywhere: the proxy's towns are not where the owner's are, so that a rectangle is also asked
-            where records of the proxy lie at its edge.
-        as_map: only methods whose cells fill the box, so that other places can be asked too.
-    """
-
-    def __init__(
-        self,
-        proxies: Sequence[Sequence[DataHandle]],
-        wishes: Sequence[Wish],
-        *,
-        times: float = 1.0,
-        max_per_unit: int = 1,
-        repeats: int = 4,
-        seed: int = 0,
-        caution: Caution = SYNTHETIC,
-        anywhere: bool = False,
-        as_map: bool = False,
-    ) -> None:
-        self.caution = caution
-        self.proxies = proxies
-        self.wishes = wishes
-        self.times = times
-        self.max_per_unit = max_per_unit
-        self.repeats = repeats
-        self.seed = seed
-        self.areas, self.no_areas = (None, "") if as_map else _partition(proxies[0][0], wishes)
-        self.asked = [
-            [
-                [placed(draw, wish, seed, anywhere, self.areas is not None) for wish in wishes]
-                for draw in group
-            ]
-            for group in proxies
-        ]
-        self._answers: dict[tuple[str, float, int, int], list[Answered]] = {}
-
-    def price(self, epsilon: float) -> float:
-        """The ε of a simulated release of a proxy, for one record."""
-        return min(epsilon * self.times, CEILING) / self.max_per_unit
-
-    def release(self, candidate: Candidate, epsilon: float, repeat: int = 0, proxy: int = 0) -> Any:
-        """A simulated release of a proxy: of points, or of areas where the candidate is of them."""
-        return build(
-            self.proxies[proxy][repeat % len(self.proxies[proxy])],
-            candidate.name,
-            self.price(epsilon),
-            areas=self.areas if candidate.areas else None,
-            seed=self.seed + repeat,
-            ledger=None,
-            **candidate.parameters,
-        )
-
-    def probabilities(
-        self,
-        candidate: Candidate,
-        epsilon: float,
-        widened: Sequence[float] | None = None,
-        builds: int | None = None,
-    ) -> list[float]:
-        """The probability that each wish holds, at the lower limit of what was tried.
-
-        Args:
-            candidate: the method.
-            epsilon: the price for one privacy unit.
-            widened: by how many times each tolerance is widened.
-            builds: at most so many.
-        """
-        wider = [
-            wish.widened(factor)
-            for wish, factor in zip(self.wishes, widened or [1.0] * len(self.wishes), strict=True)
-        ]
-        if candidate.areas:
-            return self._odds_by_area(epsilon, wider)
-        rows = [
-            self._odds(candidate, epsilon, at, wider, builds) for at in range(len(self.proxies))
-        ]
-        return [min(column) for column in zip(*rows, strict=True)]
-
-    def holds(self, candidate: Candidate, epsilon: float) -> bool:
-        """Return whether every wish holds with its confidence.
-
-        One build speaks for all where it is far from the confidence.
-        """
-        sure = np.array([wish.confidence for wish in self.wishes])
-        first = np.array(self.probabilities(candidate, epsilon, builds=1))
-        if candidate.areas or (first >= 1.0 - (1.0 - sure) / FAR_ABOVE).all():
-            return bool((first >= sure).all())
-        if (first < sure - FAR_BELOW).any():
-            return False
-        return bool((np.array(self.probabilities(candidate, epsilon)) >= sure).all())
-
-    def _odds_by_area(self, epsilon: float, wishes: Sequence[Wish]) -> list[float]:
-        """Probability of every wish if the cells are the areas, so that noise is the only error."""
-        sd = math.sqrt(noise_variance(epsilon / self.max_per_unit))
-        odds = []
-        for number, wish in enumerate(wishes):
-            if wish.areas:
-                odds.append(worst(wish, _noise_only(wish.tolerance(self._least_by_area), sd))[0])
-                continue
-            likely = (
-                each[number].probability(
-                    _noise_only(wish.tolerance(self.times * each[number].exact), sd)[None],
-                    self.caution,
-                )
-                for group in self.asked
-                for each in group
-            )
-            odds.append(min(likely))
-        return odds
-
-    @cached_property
-    def _least_by_area(self) -> Float:
-        """The fewest records of any proxy in each of the areas."""
-        assert self.areas is not None
-        counts = [exact_by_area(each, self.areas) for group in self.proxies for each in group]
-        fewest = np.asarray(np.min(counts, axis=0), dtype=np.float64)
-        return self.times * np.maximum(fewest - np.sqrt(self.caution.variance * fewest), 0.0)
-
-    def _odds(
-        self,
-        candidate: Candidate,
-        epsilon: float,
-        proxy: int,
-        wishes: Sequence[Wish],
-        builds: int | None,
-    ) -> list[float]:
-        """The probability of every wish on one proxy."""
-        group, odds = self.asked[proxy], []
-        rows = range(builds or self.repeats)
-        tried = [self._answered(candidate, epsilon, proxy, row) for row in rows]
-        for number, wish in enumerate(wishes):
-            columns = []
-            for row, answers in enumerate(tried):
-                exact = group[row % len(group)][number].exact
-                columns.append(
-                    answers[number].odds(wish.tolerance(self.times * exact) / self.times)
-                )
-            odds.append(group[0][number].probability(np.stack(columns), self.caution))
-        return odds
-
-    def _answered(
-        self, candidate: Candidate, epsilon: float, proxy: int, repeat: int
-    ) -> list[Answered]:
-        """Errors of a candidate's answers to every wish at this ε, cached."""
-        key = repr(candidate), epsilon, proxy, repeat
-        if key not in self._answers:
-            release = self.release(candidate, epsilon, repeat, proxy)
-            draw = repeat % len(self.proxies[proxy])
-            handle, wishes = self.proxies[proxy][draw], self.asked[proxy][draw]
-            self._answers[key] = [answered(handle, release, each) for each in wishes]
-        return self._answers[key]
-
-
-def _noise_only(tolerance: Float, sd: float) -> Float:
-    """The probability of answers that nothing but the noise of one cell moves."""
-    nothing = np.zeros(len(tolerance))
-    return within(tolerance, nothing + sd, nothing, nothing)
-
-
 def area_source(wishes: Sequence[Wish]) -> str:
     """Argument of ``--areas`` if all wishes name one file, or are rectangles; else empty."""
     if all(wish.rect for wish in wishes):
@@ -218,12 +229,77 @@ def area_source(wishes: Sequence[Wish]) -> str:
     return names.pop() if len(names) == 1 else ""
 
 
-def _partition(proxy: DataHandle, wishes: Sequence[Wish]) -> tuple[Areas | None, str]:
+def _partition(scene: DataHandle, wishes: Sequence[Wish]) -> tuple[Areas | None, str]:
     """Areas that all wishes name, or the reason why their one file cannot be counted as it is."""
     source = area_source(wishes)
     if not source:
         return None, ""
     try:
-        return areas_of(source, proxy.domain, crs=proxy.domain.crs), ""
+        return areas_of(source, scene.domain, crs=scene.domain.crs), ""
     except (DataError, ParameterError) as error:
         return None, str(error)
+
+
+def _placed(
+    scene: DataHandle, wish: Wish, seed: int, anywhere: bool, areas: Areas | None
+) -> PlacedWish:
+    """Place a wish on a scene, by the seed.
+
+    Raises:
+        DomainError: a place outside the domain.
+        DataError: a file of areas that cannot be read.
+    """
+    if wish.areas and areas is not None:
+        return PlacedWish(wish, (), exact_by_area(scene, areas).astype(np.float64))
+    centres = places_of_records(scene, PLACES, seed) if wish.square else np.empty((0, 2))
+    places = places_of(wish, scene.domain, centres)
+    moved = bool(wish.rect) and anywhere
+    if moved:
+        places = np.concatenate([places, _elsewhere(scene, wish.rect, seed)])
+    count = exact_counts if isinstance(places, np.ndarray) else exact_in_regions
+    return PlacedWish(wish, places, count(scene, places).astype(np.float64), moved)
+
+
+def _elsewhere(scene: DataHandle, rect: Sequence[float], seed: int) -> Float:
+    """A rectangle where a record lies at its edge, as far as the domain allows."""
+    domain, size = scene.domain, np.subtract(rect[2:], rect[:2])
+    places = places_of_records(scene, MOVES, seed)
+    random = np.random.default_rng(seed)
+    part = random.random(places.shape)
+    axis = random.integers(2, size=MOVES)
+    part[np.arange(MOVES), axis] = np.round(part[np.arange(MOVES), axis])
+    size = np.minimum(size, np.subtract(domain.upper, domain.lower))
+    corner = np.clip(places - part * size, domain.lower, np.subtract(domain.upper, size))
+    return np.concatenate([corner, np.minimum(corner + size, domain.upper)], axis=1)
+
+
+def _errors(scene: DataHandle, release: Any, wish: PlacedWish) -> tuple[Float, Float]:
+    """Errors of a release's answers at the places of a wish, and the sd of further noise.
+
+    There are many squares, so that their errors are a sample; of a single rectangle the few builds
+    say less than the variance that the release states.
+    """
+    if wish.wish.square:
+        error = asked(release, wish.places).count - wish.exact
+        return error, np.zeros(len(error))
+    ideal = asked(without_noise(scene, release), wish.places)
+    return ideal.count - wish.exact, ideal.noise_sd
+
+
+def _probability(wish: PlacedWish, odds: Float, sampled: bool) -> float:
+    """Probability that a wish holds, from those of its answers, (builds, q)."""
+    if wish.wish.square:
+        likely = float(odds.mean(axis=1).min())
+        error = math.sqrt(2.0 * likely * (1.0 - likely) / odds.shape[1])
+        return likely - SURE * error if sampled else likely
+    if wish.moved:
+        return float(min(odds[:, 0].mean(), np.quantile(odds[:, 1:], ELSEWHERE)))
+    spread = odds.std(axis=0, ddof=1) if len(odds) > 1 else np.zeros(odds.shape[1])
+    return float((odds.mean(axis=0) - SURE * spread / math.sqrt(len(odds))).min())
+
+
+def _fewest(wish: PlacedWish) -> Float:
+    """The fewest records of a scene at each place of a wish; of a moved rectangle, at most."""
+    if not wish.moved:
+        return wish.exact
+    return np.minimum(wish.exact[:1], np.quantile(wish.exact[1:], ELSEWHERE))

@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpviz
-from dpviz.planning.model_scripts import script_of
+from dpviz.planning.calls import code_of
 from tests.commands import as_json, refused, run
 
 BOX = "--bounds=-88,41,-87,42"
@@ -90,7 +90,7 @@ def test_points_in_one_column_need_their_order(tmp_path, cell, order):
     refused(tmp_path, (*words, "--columns", "location"), "'location' alone holds whole points: say")
     release = built(source, tmp_path, *PUBLIC, "--columns", "location", "--order", order)[2]
     assert release.count([-88, 41, -87.5, 41.5]).count[0] == pytest.approx(80, abs=1)
-    code = script_of(release, str(source))
+    code = code_of(release, str(source))
     assert f"--columns location --order {order}" in code.command()
     assert f"columns=('location',), order='{order}'" in code.python()
 

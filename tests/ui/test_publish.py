@@ -4,7 +4,7 @@ import json
 
 import dpviz
 from dpviz.planning import search
-from dpviz.planning.candidates import Candidate
+from dpviz.planning.trial import Candidate
 from tests.ui.files import bounded, uploaded
 from tests.ui.opening import app_to_leave, named, opened_page, table, texts, there_and_back
 from tests.ui.paying import pay

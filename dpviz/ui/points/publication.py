@@ -6,10 +6,10 @@ from functools import partial
 
 import streamlit as st
 
-from dpviz.planning.script import Script
+from dpviz.planning.code import Code
 from dpviz.releases.counts import AreaRelease, PointRelease, is_areas
 from dpviz.ui.areas.map_answer import areas_map
-from dpviz.ui.points.review import review, script
+from dpviz.ui.points.review import code_for, review
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.points.time_answer import points_map
 from dpviz.ui.shared.account import Paid, paid_release
@@ -46,7 +46,7 @@ def payment(prefix: str, source: PointSource, choice: Choice) -> None:
             choice,
             build_choice,
             store,
-            note=script(source, choice),
+            note=code_for(source, choice),
             purpose=purpose,
             title=title,
             pane=st.container(),
@@ -87,7 +87,7 @@ def _again(prefix: str) -> None:
     st.session_state.pop(f"{prefix}.made", None)
 
 
-def _take_home(prefix: str, release: PointRelease | AreaRelease, redo: Script) -> None:
+def _take_home(prefix: str, release: PointRelease | AreaRelease, redo: Code) -> None:
     """Show promises, files, receipt, budget, and the code that would repeat the release."""
     show_promises(release)
     st.header("Take it with you", anchor=False)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 from dpviz.domain.attributes import OTHER
 from dpviz.domain.periods import period_words
 from dpviz.exports.facts import protection
 from dpviz.methods import method
-from dpviz.planning.script import Script
+from dpviz.planning.calls import code_of_places, notation_of
+from dpviz.planning.code import Code
 from dpviz.private.ledger import Account, Ledger
 from dpviz.render.numbers import percent
 from dpviz.ui.points.source_form import PointSource
@@ -107,23 +110,25 @@ def _beside(source: PointSource, choice: Choice) -> list[str]:
     return lines
 
 
-def script(source: PointSource, choice: Choice) -> Script:
+def code_for(source: PointSource, choice: Choice) -> Code:
     """Code that makes the release chosen on the page, for the data owner to run."""
     handle, areas, builtin = source.data, choice.areas, source.name is not None
-    return Script(
-        domain=handle.domain,
+    reading = notation_of(handle.facts.get("notation", {}))
+    if source.unit is not None:
+        reading |= {"unit": source.unit, "max_per_unit": handle.max_per_unit}
+    reading |= {"table": source.table} if source.table else {}
+    reading |= {} if builtin else {"name": handle.name}
+    building: dict[str, Any] = {"wishes": list(choice.wishes)} if choice.wishes else {}
+    building |= {} if choice.sum_share is None else {"sum_share": choice.sum_share}
+    return code_of_places(
+        handle.domain,
         method=choice.name,
         epsilon=choice.epsilon,
         parameters=choice.parameters,
-        wishes=choice.wishes,
         source=source.name,
         builtin=builtin,
-        unit=source.unit,
-        max_per_unit=handle.max_per_unit,
+        reading=reading,
         areas=None if areas is None else areas.source,
         levels=() if areas is None else areas.levels,
-        sum_share=choice.sum_share,
-        dataset=None if builtin else handle.name,
-        table=source.table,
-        notation=handle.facts.get("notation", {}),
+        building=building,
     )

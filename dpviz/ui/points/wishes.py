@@ -70,7 +70,7 @@ def _sentences(prefix: str, domain: Domain, max_per_unit: int, at_most: float) -
         how: dict[str, Any] = {"records": records, "max_per_unit": max_per_unit}
         with st.spinner("Trying methods on synthetic records …"):
             try:  # once, since the ε is to follow while one types
-                return plan(domain, wishes, at_most=at_most, repeats=1, as_map=True, **how)
+                return plan(domain, wishes, at_most=at_most, as_map=True, **how)
             except DpvizError as error:
                 return str(error)
 

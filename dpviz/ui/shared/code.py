@@ -8,8 +8,8 @@ import streamlit as st
 
 from dpviz.errors import DpvizError
 from dpviz.exports.data_use import data_use, sentences
+from dpviz.planning.calls import code_of
 from dpviz.planning.code import Code
-from dpviz.planning.model_scripts import script_of
 from dpviz.releases.release import Release
 from dpviz.ui.shared.access import fragment
 from dpviz.ui.shared.panels import as_json, file_button
@@ -35,7 +35,7 @@ def code_panel(prefix: str, release: Release, script: Code | None = None) -> Non
         for sentence in sentences(release):
             st.markdown(plain(sentence))
         try:
-            script = script or script_of(release)
+            script = script or code_of(release)
             codes = script.command(), script.python()
         except DpvizError as error:
             st.caption(plain(error))

@@ -12,7 +12,7 @@ import pytest
 import dpviz
 from dpviz.errors import DataError
 from dpviz.files import sandbox
-from dpviz.planning.script import unit_of
+from dpviz.planning.calls import unit_of
 from dpviz.private.ledger import account_key
 from dpviz.private.ledger.names import stem
 from dpviz.private.load.tables.formats import FORMATS

@@ -1,0 +1,336 @@
+"""Calls that make a release, from its header, or from what is chosen before it is built.
+
+A header never holds a seed or the name of a file: the caller supplies both.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import PurePath
+from typing import Any
+
+from dpviz.datasets import DATASETS
+from dpviz.datasets.geography import CITY
+from dpviz.domain import Domain, calendar, default_columns
+from dpviz.domain.crs import DEGREES
+from dpviz.domain.zones import ZONE
+from dpviz.errors import ReleaseError
+from dpviz.lists import listed, words
+from dpviz.methods import method_with
+from dpviz.methods.points.declared import Declared
+from dpviz.planning.code import Code, arguments
+from dpviz.private.ledger import account_key
+from dpviz.private.ledger.names import clean_name
+from dpviz.queries.wishes import parse_all
+from dpviz.releases.areas.area_file import NUMBERED
+from dpviz.releases.areas.source import words_of
+from dpviz.releases.counts import (
+    AreaRelease,
+    PointRelease,
+    RoadRelease,
+    is_areas,
+    is_points,
+    is_roads,
+)
+from dpviz.releases.header import Header
+from dpviz.releases.points.promises import KEY as PROMISES
+from dpviz.releases.release import Release
+from dpviz.releases.sequences.cells import cells_of
+from dpviz.releases.sequences.release import SequenceRelease
+
+WORKLOAD, AREAS, GRAPH, CELLS, TIME = "WORKLOAD", "AREAS", "GRAPH", "RELEASE", "TIME"
+"""Where the name of the file of queries, of areas, of a graph's files, of a release whose leaves
+are cells, or of a column is not known."""
+
+NOTATION = ("decimal", "thousands", "time_format", "order")
+"""Arguments that say how text is read."""
+
+_RECORD = "(?:record|sequence|trip|event)"
+_BOUNDED = re.compile(rf"one (?:'({_RECORD})'|(.+)) with at most ([0-9]{{1,18}}) {_RECORD}s?")
+"""A column that is called as a record is stands in quotes."""
+
+
+def code_of(
+    release: Release,
+    source: str | None = None,
+    seed: int | None = None,
+    areas: str | None = None,
+    graph: str | None = None,
+) -> Code:
+    """Return the code that made a release of any kind, from its header.
+
+    Args:
+        release: which.
+        source: its records, where the reader knows them.
+        seed: of a simulation, where the reader knows it.
+        areas: the file of its areas, where the reader knows it.
+        graph: the files of its road graph, between commas, where the reader knows them.
+
+    Raises:
+        ReleaseError: seeded though it is not simulated, a part of another release, or of cells that
+            its header does not say.
+        ParameterError: a header that names a method or a parameter that there is not.
+    """
+    header = release.header
+    if {"marginal", "period", "kind"} & set(header.extra):
+        raise ReleaseError("a part of another release is not built: ask for the code of that")
+    simulated = header.guarantee.startswith("NOT PRIVATE")
+    if seed is not None and not simulated:
+        raise ReleaseError("private noise is never repeated: leave the seed out")
+    chosen = method_with(header.method, release.kind, header.parameters)
+    # Areas are built without a workload; those of roads are words.
+    workload = Declared.from_dict(header.extra.get("workload")) if is_points(release) else None
+    usual = type(chosen)().parameters()
+    follow = {} if workload is None else workload.following(header.method, {})
+    parameters = {
+        name: value
+        for name, value in chosen.parameters().items()
+        if value != usual[name] or name in follow
+    }
+    building: dict[str, Any] = {}
+    if header.neighbouring.startswith("replace"):
+        building["neighbours"] = "replace"
+    if simulated:
+        building |= {"simulate": True} if seed is None else {"seed": seed}
+    made: dict[str, Any] = {
+        "method": header.method,
+        "epsilon": header.epsilon,
+        "parameters": parameters,
+    }
+    reading = _reading(header)
+    if is_points(release) or is_areas(release):
+        return _of_places(release, source, areas, workload, reading, building, made)
+    builtin = header.source == CITY and header.synthetic
+    if is_roads(release):
+        given = _of_roads(release, builtin, graph)
+    else:
+        assert isinstance(release, SequenceRelease)
+        given = _of_sequences(release, builtin)
+    given["building"] = {**given.get("building", {}), **building}
+    if not builtin:
+        account = {} if header.synthetic else _account(header, source)
+        given["reading"] = {**given.get("reading", {}), **reading, **account}
+    return Code(source=CITY if builtin else source, **made, **given)
+
+
+def _reading(header: Header) -> dict[str, Any]:
+    """How the records were read; a header may be a stranger's, so that known names alone are."""
+    stated = notation_of(header.extra.get("notation", {})) | unit_of(header)
+    if "records" in header.extra:
+        stated["public"] = True
+    return stated | {name: True for name in ["drop_unknown"] if header.extra.get(name) is True}
+
+
+def notation_of(notation: Mapping[str, Any]) -> dict[str, Any]:
+    """How text is read, as :func:`dpviz.load` takes it."""
+    columns = tuple(map(str, notation.get("columns", ())))
+    forms = {name: str(notation[name]) for name in NOTATION if name in notation}
+    return ({"columns": columns} if columns else {}) | forms
+
+
+def unit_of(header: Header) -> dict[str, Any]:
+    """The column of the privacy unit and its bound, as the header says them; nothing without."""
+    match = _BOUNDED.fullmatch(header.unit)
+    if match is None:
+        return {}
+    return {"unit": match[1] or match[2], "max_per_unit": int(match[3])}
+
+
+def _account(header: Header, source: str | None) -> dict[str, str]:
+    """The ledger's name of the records, where it is not that of their file, if that is known.
+
+    By the file's they would be paid for from an account of their own, once more.
+    """
+    if source is None or not header.source:
+        return {}
+    file = PurePath(source).name
+    keys = {account_key(clean_name(each)) for each in (file, header.source)}
+    return {} if file and len(keys) == 1 else {"name": header.source}
+
+
+def _of_places(
+    release: PointRelease | AreaRelease,
+    source: str | None,
+    areas: str | None,
+    workload: Declared | None,
+    reading: dict[str, Any],
+    building: dict[str, Any],
+    made: dict[str, Any],
+) -> Code:
+    header, extra = release.header, release.header.extra
+    known = DATASETS.get(header.source) if header.synthetic else None
+    source = header.source if source is None and known is not None else source
+    builtin = known is not None and known.domain == release.domain
+    levels: Sequence[str] = ()
+    if is_areas(release):
+        inline = words_of(release.frame)
+        if inline is None and release.frame.levels != (NUMBERED,):
+            levels = release.frame.levels
+        areas = (areas or AREAS) if inline is None else inline
+    promised = extra.get(PROMISES)
+    if isinstance(promised, list) and promised and all(isinstance(wish, str) for wish in promised):
+        building["wishes"] = list(map(str, parse_all(promised)))
+    for price in (row["epsilon"] for row in header.budget if row["purpose"] == "sums of values"):
+        building["sum_share"] = round(price / header.epsilon, 6)
+    if builtin:
+        reading.pop("public", None)
+    elif type(extra.get("bits")) is int:
+        reading["bits"] = extra["bits"]
+    return code_of_places(
+        release.domain,
+        source=source,
+        builtin=builtin,
+        reading=reading | _account(header, source),
+        areas=areas if is_areas(release) else None,
+        levels=levels,
+        workload=workload,
+        building=building,
+        **made,
+    )
+
+
+def code_of_places(
+    domain: Domain,
+    *,
+    source: str | None = None,
+    builtin: bool = False,
+    reading: Mapping[str, Any] | None = None,
+    areas: str | None = None,
+    levels: Sequence[str] = (),
+    workload: Declared | None = None,
+    building: Mapping[str, Any] | None = None,
+    **made: Any,
+) -> Code:
+    """Return the code that builds a release of points or areas.
+
+    Args:
+        domain: public; that of the source if that is built in.
+        source: a file or a built-in name.
+        builtin: it is the latter.
+        reading: further arguments of :func:`dpviz.load`.
+        areas: a file of areas that are counted in place of cells, or ``h3:8`` or ``rect=W,S,E,N``.
+        levels: columns of that file that name its areas, the finest last; one names them alone.
+        workload: that was declared; of queries without the file that held them.
+        building: further arguments of :func:`dpviz.build`.
+        **made: method, epsilon and parameters.
+    """
+    bounds, stated = domain.place.bounds, _stated(domain)
+    options: dict[str, Any] = {} if builtin else {"bounds": bounds, **stated}
+    given, after, typed = dict(building or {}), [], []
+    if areas is not None and not levels:
+        given["areas"] = areas
+    elif areas is not None:
+        named = {"levels": tuple(levels)} if levels[1:] else {"name_column": levels[0]}
+        options |= {"areas": areas, **named}
+        (columns,) = arguments(named)
+        after.append(f"areas = dpviz.read_areas({areas!r}, data.domain, {columns})")
+        typed.append("areas=areas")
+    if workload is not None and workload.text is None:
+        options["workload"] = WORKLOAD
+        rectangles = f"np.loadtxt({WORKLOAD!r}, delimiter=',', skiprows=1, ndmin=2)"
+        after += ["import numpy as np", f"queries = {rectangles}"]
+        typed.append("workload=queries")
+    elif workload is not None:
+        given["workload"] = workload.text
+    frame = ", ".join([repr(list(bounds)), *arguments(stated)])
+    return Code(
+        source=source,
+        frame=[] if builtin else [f"domain = dpviz.Domain.from_bounds({frame})"],
+        domain=[] if builtin else ["domain"],
+        reading=reading or {},
+        after=after,
+        words=typed,
+        building=given,
+        options=options,
+        question=f"release.count({list(domain.bounds)!r})",
+        **made,
+    )
+
+
+def _stated(domain: Domain) -> dict[str, Any]:
+    """Domain options other than bounds and defaults, for :meth:`Domain.from_bounds`."""
+    place = domain.place
+    usual = {"columns": default_columns(place.dims), "crs": DEGREES, "zone": ZONE}
+    stated: dict[str, Any] = {"columns": place.columns, "crs": place.crs}
+    if domain.time is not None:
+        period = domain.period if domain.span is None else domain.span
+        spoken = map(calendar.Calendar(domain.zone).words, period)
+        worth = None if domain.hour_worth is None else f"{domain.hour_worth:.15g}m"
+        stated |= {"time": domain.time, "period": tuple(spoken), "zone": domain.zone}
+        stated |= {"cycle": domain.cycle, "hour_worth": worth}
+        stated["every"] = calendar.step_text(domain.step) if domain.step else None
+    if domain.kinds is not None:
+        stated |= {"kind": domain.kinds.column, "kinds": domain.kinds.names}
+    if domain.values is not None:
+        clip = domain.values.low, domain.values.high
+        stated |= {"value": domain.values.column, "clip": clip, "grid": domain.values.grid}
+    return {name: each for name, each in stated.items() if each not in (None, usual.get(name))}
+
+
+def _of_roads(release: RoadRelease, builtin: bool, graph: str | None) -> dict[str, Any]:
+    """Frame of a road release: its graph's files, its workload and steps of time."""
+    extra, streets = release.header.extra, release.frame.graph
+    stated, columns = extra.get("workload"), extra.get("columns")
+    workload = stated if isinstance(stated, str) else WORKLOAD
+    reading: dict[str, Any] = {}
+    if release.steps is not None:
+        reading |= release.steps.stated()
+    if isinstance(columns, list) and all(isinstance(each, str) for each in columns):
+        reading = {"columns": tuple(columns), **reading}
+    how: dict[str, Any] = {"crs": streets.crs} if streets.crs else {}
+    how |= {"directed": True} if streets.directed else {}
+    how |= {"components": "all"} if streets.n_components > 1 else {}
+    files = map(repr, words(graph or GRAPH, "--graph"))
+    given = ", ".join([*files, *arguments(how)])
+    return {
+        "options": {"graph": CITY} if builtin else {"graph": graph or GRAPH, **how},
+        "frame": [] if builtin else [f"graph = dpviz.read_graph({given})"],
+        "domain": ["kind='roads'"] if builtin else ["graph"],
+        "reading": reading,
+        "building": {"workload": workload},
+        "question": f"release.count(dpviz.workload_of({workload!r}, data.graph))",
+    }
+
+
+def _of_sequences(release: SequenceRelease, builtin: bool) -> dict[str, Any]:
+    """Frame of a sequence release: an alphabet, or cells that visits are made of."""
+    header, alphabet = release.header, release.alphabet
+    cells, session = cells_of(header, alphabet.names), header.extra.get("session")
+    session = session if isinstance(session, dict) else {}
+    question = f"release.count([{list(alphabet.names[:2])!r}])"
+    if cells is None:
+        alone = "," if len(alphabet) == 1 else ""  # without it a word is the name of a file
+        column = header.extra.get("column")
+        named = [column] if isinstance(column, str) else []
+        return {
+            "options": {
+                "alphabet": listed(alphabet.names) + alone,
+                **({"column": column} if named else {}),
+            },
+            "domain": [f"dpviz.Alphabet({alphabet.names!r})"],
+            "reading_only": {"columns": tuple(named)} if named else {},
+            "question": question,
+        }
+    side, bounds = cells.origin.get("side"), cells.domain.bounds
+    options: dict[str, Any] = {}
+    reading = {} if side is None else {"side": side}
+    reading |= {"gap": session["gap"]} if "gap" in session else {}
+    reading |= {"neighbours": True} if alphabet.follows is not None else {}
+    reading |= {} if builtin else {"time": session.get("time", TIME)}
+    frame, domain = [], [f"dpviz.Domain.from_bounds({list(bounds)!r})"]
+    if side is None:
+        options = {"leaves": CELLS, "cells": len(alphabet)}
+        frame = ["from dpviz.build import leaf_cells", ""]
+        frame.append(f"cells = leaf_cells(dpviz.read({CELLS!r}), {len(alphabet)})")
+        domain = ["cells.domain", "cells=cells"]
+    elif not builtin:
+        options = {"bounds": bounds}
+    return {
+        "options": options,
+        "frame": frame,
+        "domain": [] if builtin and side is not None else domain,
+        "reading": reading,
+        "reading_only": {"kind": "sequences"},
+        "question": question,
+    }
