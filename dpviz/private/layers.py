@@ -1,4 +1,4 @@
-"""One release of several disjoint kinds of records, and of their values: a method at work on each.
+"""One release of several disjoint kinds of records and of their values.
 
 A record is of one kind, so a record more or less changes what one of the trees and its sums are
 made from, and all kinds together cost what one of them costs (parallel composition; F. McSherry,
@@ -47,7 +47,7 @@ def measure_points(
     noise: Noise,
     sum_share: float | None = None,
 ) -> tuple[Callable[[Header], PointRelease], dict[str, Any]]:
-    """Spend the budget on a tree of each kind, and on the sums in its leaves.
+    """Spend the budget on one tree per kind, and on the sums of values in its leaves.
 
     Args:
         domain: public.
@@ -87,7 +87,7 @@ def measure_points(
 
 
 def checked_share(domain: Domain, method: Any, epsilon: float, share: float | None) -> float | None:
-    """The share of epsilon for sums, before anything is paid; None leaves it to the usual one.
+    """Check the share of epsilon for sums before payment; None means the default share.
 
     Args:
         domain: of the records.
@@ -134,7 +134,9 @@ def _sum_share(budget: Budget, values: Values, share: float) -> Share:
 def _noisy_sums(
     values: Values, index: PointIndex, nodes: Decomposition, share: Share, noise: Noise
 ) -> Sums:
-    """Sums in the leaves with two-sided geometric noise on the grid, and those of inner nodes.
+    """Noisy sums of values in the leaves, added up for the inner nodes.
+
+    The noise is two-sided geometric, on the grid of the values.
 
     Leaves are disjoint and were chosen by what the counts' share paid for, so a record more or less
     moves one of the exact integers by at most the reach of the clip.

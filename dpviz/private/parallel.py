@@ -52,7 +52,7 @@ def in_parallel(
 def spend_once(
     budget: Budget, rows: Sequence[tuple[BudgetRow, ...]], purpose: str, why: str
 ) -> None:
-    """Take the price of parts from the budget of them all: that of any one of them.
+    """Spend the price of one part from the budget of all parts.
 
     Args:
         budget: of one record.

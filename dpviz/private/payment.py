@@ -1,4 +1,4 @@
-"""Paying: the one way from a price to permission to draw noise, for every kind of data."""
+"""Payment: every kind of data pays here before it may draw noise."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ UNPAID = {"ledger": "not entered in a ledger"}
 
 
 def charged_names(data: Handle[Any]) -> tuple[str, ...]:
-    """The accounts that pay for a release of these data, each once."""
+    """The accounts that pay for a release of these data, without repeats."""
     return tuple(dict.fromkeys(data.names))
 
 
 def require_public(ledger: Ledger | None, data: Handle[Any], *, declare: bool = False) -> None:
-    """Hold a declaration that records are public against what the ledger knows of them.
+    """Refuse data declared public that the ledger knows as sensitive.
 
     Args:
         ledger: that may know the data as sensitive; None asks nobody.
@@ -60,7 +60,7 @@ def payment(
     declare_public: bool = False,
     conclude: bool = True,
 ) -> Iterator[dict[str, str]]:
-    """Pay before the body runs, and note how it went.
+    """Pay before the body runs, and record its outcome in the ledger.
 
     Args:
         ledger: pays, from every account whose records are in the data, or from none of them.

@@ -20,7 +20,7 @@ from dpviz.trees.ragged import Ragged
 
 
 class Sequences(Ragged):
-    """Sequences of the numbers of symbols, one after the other."""
+    """Sequences of symbol numbers, stored one after another."""
 
     @property
     def symbol(self) -> Int:
@@ -77,7 +77,7 @@ class SequenceData(Handle[SequenceRelease]):
 
     @property
     def _lines(self) -> tuple[Int, Float] | None:
-        """Offsets of each sequence's line, and the places in order; None without public places."""
+        """Line offsets per sequence, and places in order; None without public places."""
         return self.__lines
 
     @property

@@ -1,4 +1,4 @@
-"""The ledger's file: making it, transactions in it, and what goes wrong there in one line."""
+"""The ledger file: create it, open transactions, and turn SQLite errors into one line."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ TABLES = (
 
 
 def default_path() -> Path:
-    """The ledger of this user: ``$DPVIZ_LEDGER``, or a file in the user's data folder.
+    """Default ledger path: ``$DPVIZ_LEDGER``, or a file in the user's data folder.
 
     Raises:
         LedgerError: the variable names another file in each folder.
@@ -52,7 +52,9 @@ def default_path() -> Path:
 
 
 def located(path: str | os.PathLike[str]) -> Path:
-    """A path, with the user's folder for its ~, which no shell puts into ``--ledger=~/a.sqlite``.
+    """Expand ``~`` in a path: no shell expands it in ``--ledger=~/a.sqlite``.
+
+    A folder literally called ~ would hold a second ledger, and the budget could be spent again.
 
     A folder called ~ would have a ledger of its own, and all could be spent once more.
     """
@@ -63,8 +65,10 @@ def located(path: str | os.PathLike[str]) -> Path:
 
 @contextmanager
 def opened(path: Path, *, write: bool = False) -> Iterator[sqlite3.Connection | None]:
-    """A connection in a transaction: for reading, None where there is no ledger yet; for writing,
-    exclusive, and durable once it is left.
+    """Open a connection to the ledger in a transaction.
+
+    For reading, None where there is no ledger yet. For writing, the transaction is exclusive, and
+    durable once it is left.
 
     Raises:
         LedgerError: the file is damaged, busy, read-only or gone, or its disk is full; or SQLite is
@@ -105,7 +109,7 @@ def _is_empty(path: Path) -> bool:
 
 
 def _begin(db: sqlite3.Connection, path: Path, write: bool) -> None:
-    """Refuse what is no ledger of this version; to write, an empty file is made a ledger first.
+    """Refuse a file that is not a ledger of this version; for writing, initialise an empty one.
 
     Raises:
         DamageError, LedgerError: not a ledger, or one of another version.
@@ -128,7 +132,7 @@ def _begin(db: sqlite3.Connection, path: Path, write: bool) -> None:
 
 @contextmanager
 def _errors(path: Path) -> Iterator[None]:
-    """Whatever goes wrong with the file, in one line."""
+    """Turn every error with the file into one line."""
     remedy = "restore a copy and check it with 'dpviz ledger verify'"
     cause: Exception | None
     try:
