@@ -86,7 +86,7 @@ class SequenceData(Handle[SequenceRelease]):
 
 
 def _truncated(sequences: Sequences, follows: NDArray[np.bool_] | None) -> Sequences:
-    """Without empty sequences, each cut before its first forbidden step."""
+    """Nonempty sequences, each cut before its first forbidden step."""
     start, symbol, length = sequences.start, sequences.symbol, sequences.length
     lengths = length.copy()
     if follows is not None and len(symbol) > 1:

@@ -1,4 +1,4 @@
-"""Sources that outgrow memory: an engine counts their records by cell, and only counts come here.
+"""Load sources larger than memory: an engine counts their records by cell.
 
 Each record goes to its cell by itself, so that the index of cells has the sensitivity of the index
 of records; what is lost is the position within a cell.
@@ -44,7 +44,7 @@ Counted = tuple[Engine, Any, str]
 
 @contextmanager
 def table_relation(source: Database) -> Iterator[Counted]:
-    """A table of a database, connected.
+    """Connect to a database and return one of its tables.
 
     Raises:
         DataError: the connection failed, or the table does not exist.
@@ -136,7 +136,7 @@ def _query(
 
 
 def _check_points(existing: Sequence[Column], name: str, domain: Domain, engine: Engine) -> None:
-    """Raise unless a column holds points that SQL can take apart, in the CRS of the domain.
+    """Raise unless a column holds points in the CRS of the domain that SQL can read.
 
     Spark has no ST_X, so no column of its is of geometry.
     """
@@ -178,7 +178,7 @@ def engine_tally(
 
 
 def layers_of_rows(counted: Sequence[Rows], domain: Domain, bits: int) -> Layers:
-    """The indexes of (cell, count) rows, and perhaps of (cell, sum) rows, by kind.
+    """The indexes of (cell, count) rows, and of any (cell, sum) rows, by kind.
 
     Args:
         counted: rows of counts, then of sums where the domain has values; the kind stands before
@@ -203,7 +203,7 @@ _MAKERS: tuple[Maker, Maker] = (PointIndex.from_codes, PointIndex.of_sums)
 
 
 def _index(make: Maker, rows: Rows, domain: Domain, bits: int) -> PointIndex:
-    """An index of rows in any order; cells are numbered as the query does."""
+    """An index of rows in any order; cells are numbered as in the query."""
     cell, number = rows
     mask, places = (1 << bits) - 1, range(domain.dims - 1, -1, -1)
     codes = np.empty(len(cell), dtype=np.uint64)
@@ -216,7 +216,7 @@ def _index(make: Maker, rows: Rows, domain: Domain, bits: int) -> PointIndex:
 
 
 def too_many(bits: int) -> DataError:
-    """The error of a grid that is too fine for the data."""
+    """The error for a grid that is too fine for the data."""
     return DataError(f"over {MAX_CELLS:,} cells at {bits} bits per axis: give fewer bits")
 
 
@@ -248,7 +248,7 @@ def _clock(existing: Sequence[Column], domain: Domain, engine: Engine, notation:
 
 
 def _refuse_other_types(existing: Sequence[Column], named: Sequence[str], engine: Engine) -> None:
-    """Raise where a column of numbers is not declared so: engines read text by different rules."""
+    """Raise if a numeric column has another declared type: engines parse text differently."""
     for column in existing:
         if column.name in named and column.kind != "number":
             raise DataError(
@@ -260,7 +260,7 @@ def _refuse_other_types(existing: Sequence[Column], named: Sequence[str], engine
 def _names(
     existing: Sequence[Column], domain: Domain, chosen: Selection, name: str
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The columns that are read: of the coordinates, and others."""
+    """Names of the columns to read: the coordinates and any others."""
     named = _columns(existing, chosen.columns, domain.place, name)
     attributes = [each.column for each in (domain.kinds, domain.values) if each is not None]
     others = (each for each in (chosen.unit, domain.time) if each is not None)
@@ -270,7 +270,7 @@ def _names(
 def _columns(
     existing: Sequence[Column], columns: Sequence[str] | None, domain: Domain, name: str
 ) -> tuple[str, ...]:
-    """The coordinates as named, or else as found."""
+    """The coordinate columns: as declared, or else recognised by their names."""
     if columns is not None:
         return tuple(columns)
     points = [column.name for column in existing if column.kind == "geometry"]

@@ -1,4 +1,4 @@
-"""Files of (cell, count) rows: results of a warehouse, and counts kept to be appended to.
+"""Files of (cell, count) rows: warehouse results, and counts that can be appended to.
 
 Such a file holds EXACT COUNTS: it is as SENSITIVE as the records that were counted, and its name
 must say so. The rows are those of :mod:`dpviz.private.load.cellquery`. A file that we wrote also
@@ -51,7 +51,7 @@ _RESULTS = (".csv", ".tsv", ".txt", ".parquet", ".pq")
 
 @dataclass(frozen=True)
 class Facts:
-    """Metadata of a counts file that dpviz wrote: public, except the digests of its parts."""
+    """Metadata of a counts file written by dpviz: public, except the digests of its parts."""
 
     name: str
     domain: Domain
@@ -127,7 +127,7 @@ def _numbered(index: PointIndex, bits: int, kind: int) -> NDArray[np.int64]:
 
 
 def stated(path: Path) -> Facts | None:
-    """The facts of a file that we wrote; None for any other.
+    """The facts in a counts file written by dpviz; None for any other file.
 
     Raises:
         DataError: a newer version, or a damaged one.
@@ -143,7 +143,7 @@ def may_state(path: Path) -> bool:
 
 
 def stated_by(table: Table, path: Path) -> Facts | None:
-    """The same of a file that is open."""
+    """The facts in an open counts file written by dpviz; None for any other file."""
     if not may_state(path) or not isinstance(table, ConfinedTable):
         return None
     return _facts(table.metadata, path.name)
@@ -212,13 +212,13 @@ def from_counts_file(path: Path, table: Table, facts: Facts, chosen: Selection) 
 
 
 def is_result(path: Path, table: Table) -> bool:
-    """True if a file has the columns of counts that a warehouse wrote."""
+    """True if a file has the columns of a warehouse's query result."""
     columns = columns_of([column.name for column in table.columns])
     return path.suffix.lower() in _RESULTS and columns is not None
 
 
 def result(source: File | Folder, tables: Iterable[Table], chosen: Selection) -> DataHandle:
-    """A handle on counts that a warehouse made by the query of ``dpviz sql``.
+    """A handle on counts that a warehouse made with the query of ``dpviz sql``.
 
     Raises:
         DataError: rows that no such query gives, or one with other public facts.
@@ -236,7 +236,7 @@ def result(source: File | Folder, tables: Iterable[Table], chosen: Selection) ->
 def merged(
     handles: Sequence[DataHandle], name: str | None = None, titles: Sequence[str] = ()
 ) -> DataHandle:
-    """One handle on the records of several; no record may be in two of them.
+    """One handle on the records of several handles; no record may be in two of them.
 
     Args:
         handles: at least one.
@@ -286,7 +286,7 @@ def merged(
 
 
 def part_of(source: Source) -> tuple[str, ...]:
-    """Marks of a source, by which it is known again: its place and time, never its records.
+    """Digests that recognise a source: of its path and modification time, not its records.
 
     A file is known by its path, by its place on the disk, whatever the name, and when it was last
     written; a folder also by its files; a table of a database, in this process only, by its URL.
@@ -313,7 +313,7 @@ def _known(*facts: Any) -> str:
 
 
 def _frame(domain: Domain) -> str:
-    """Bounds and CRS, whatever the columns are called."""
+    """Bounds and CRS, without the names of the columns."""
     time = (
         ""
         if domain.time is None

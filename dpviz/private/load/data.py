@@ -1,4 +1,4 @@
-"""The one door of the loading room: from a source of any kind of data to a handle."""
+"""The entry point of the loading room: from any source to a handle."""
 
 from __future__ import annotations
 
@@ -229,7 +229,7 @@ def load(
 
 
 def _form(domain: Domain | Alphabet | RoadGraph | None, kind: str | None) -> str:
-    """Form of the source's records: a key of `ARGUMENTS`."""
+    """The form of the source's records: a key of `ARGUMENTS`."""
     stated = {RoadGraph: "roads", Alphabet: "sequences"}.get(type(domain))
     if kind not in ("points", "sequences", "roads", None):
         raise DataError(f"no data of kind {kind!r}: give points, sequences or roads")

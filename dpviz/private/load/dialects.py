@@ -30,7 +30,7 @@ LARGEST, SMALLEST = "1e300", "1e-300"
 
 
 def table(name: str) -> Any:
-    """A table by its name, every part of it quoted: ``table``, ``schema.table``, ``"a.b".table``.
+    """Quote every part of a table name: ``table``, ``schema.table``, ``"a.b".table``.
 
     Raises:
         DataError: not one to three parts.
@@ -45,7 +45,7 @@ def table(name: str) -> Any:
 
 
 def parts_of(name: str) -> list[str]:
-    """Catalog, schema and table of a name; a part in double quotes may hold a dot.
+    """Catalog, schema and table in a name; a part in double quotes may hold a dot.
 
     >>> parts_of('main."a.b"')
     ['main', 'a.b']
@@ -58,7 +58,7 @@ def parts_of(name: str) -> list[str]:
 
 
 def checked_dialect(name: str) -> str:
-    """The dialect of this name.
+    """Return the SQL dialect with this name.
 
     Raises:
         ParameterError: an unknown one.
@@ -74,7 +74,7 @@ def checked_dialect(name: str) -> str:
 
 
 def sql(text: str, dialect: str, /, **values: Any) -> Any:
-    """An expression of a text in a dialect, in which ``:name`` stands for a value.
+    """Parse SQL text in a dialect, and replace each ``:name`` by its value.
 
     Args:
         text: what the dialect says.
@@ -91,7 +91,7 @@ def sql(text: str, dialect: str, /, **values: Any) -> Any:
 
 
 def _operand(value: Any) -> Any:
-    """A value as it may stand anywhere in an expression."""
+    """SQL expression of a Python value, or of an expression in parentheses if needed."""
     if isinstance(value, float):
         return as_double(value)
     if isinstance(value, int):
@@ -115,7 +115,7 @@ def as_column(name: str) -> Any:
 
 
 def as_text(value: Any, dialect: str) -> Any:
-    """A value as text, as the engine writes it; a column of floats is refused by its type.
+    """A value as text, as the engine writes it; the column type rules out floats.
 
     Two are equal where their letters are: a column of a database may take others for the same, as
     ``Ann`` and ``ann``, which are two ids. In Spark it is so by default.
@@ -126,7 +126,7 @@ def as_text(value: Any, dialect: str) -> Any:
 
 
 def as_unit(value: Any, dialect: str) -> Any:
-    """The id of a unit as text, of which two are equal where their letters are.
+    """A unit's id as text; two are equal only if all their letters are equal.
 
     In DuckDB, which reads files that strangers send, a long id is its SHA-256: a small file may
     repeat one of a megabyte, which each of the query's windows would hold once for every record.
@@ -141,7 +141,7 @@ def as_unit(value: Any, dialect: str) -> Any:
 
 
 def as_number(value: Any, dialect: str) -> Any:
-    """A value as a double, and nothing where it is none, in a way that cannot fail.
+    """A value as a double, or NULL if it is not a number; the cast cannot fail.
 
     PostgreSQL has no such cast: there only columns of numbers are read.
     """
@@ -164,7 +164,7 @@ _NUMBER = {
 
 
 def as_axes(geometry: Any, dialect: str, srid: int | None) -> list[Any]:
-    """X and y of a point, or of a multipoint of one, as doubles; else nothing.
+    """X and y of a point, or of a multipoint with one point, as doubles; else NULL.
 
     Args:
         geometry: the column.
@@ -191,7 +191,7 @@ def as_axes(geometry: Any, dialect: str, srid: int | None) -> list[Any]:
 
 
 def as_seconds(value: Any, dialect: str, clock: str) -> Any:
-    """A time as seconds since 1970 UTC, and nothing where it is none, in a way that cannot fail."""
+    """A time as seconds since 1970 UTC, or NULL if it is not a time; the cast cannot fail."""
     if clock == "milliseconds":
         return sql(":x / :thousand", dialect, x=as_number(value, dialect), thousand=1000.0)
     if clock == "number" or dialect == "spark":  # there a time is cast to its seconds
@@ -204,7 +204,7 @@ def as_seconds(value: Any, dialect: str, clock: str) -> Any:
 
 
 def less_offsets(seconds: Any, borders: Sequence[float], by: Sequence[float], dialect: str) -> Any:
-    """Seconds less what holds from each border on; the first holds before all."""
+    """Seconds minus the UTC offset in force; ``by[0]`` holds before the first border."""
     if not borders and not by[0]:
         return seconds
     held: Any = as_double(by[0])

@@ -102,7 +102,7 @@ def _holds_wkt(table: Table, name: str) -> bool:
 
 
 def _refuse_other_kinds(table: Table, names: Sequence[str], how: Layout, alone: bool) -> None:
-    """Raise where a declared type holds neither what is expected nor text to parse it from."""
+    """Raise if a column's declared type is wrong and no text that could be parsed."""
     kinds = {each.name: each.kind for each in table.columns}
     if alone:
         if names and kinds[names[0]] not in TEXTS:
@@ -122,7 +122,7 @@ def _refuse_other_kinds(table: Table, names: Sequence[str], how: Layout, alone: 
 
 
 def _coordinate_names(table: Table, domain: Domain) -> tuple[str, ...]:
-    """Columns of the coordinates; none for the geometry."""
+    """Names of the coordinate columns; empty if the geometry holds the points."""
     existing = table.columns
     if domain.dims == 2 and any(column.kind == "geometry" for column in existing):
         return ()

@@ -1,4 +1,4 @@
-"""Records of places: parsed, typed, put into the domain's CRS, clipped, and bounded per unit.
+"""Read records of places: parse, type, project, clip, and bound per unit.
 
 Each step says its stability: by how many records its output moves when its input moves by one. A
 record without a finite position, or outside the domain, is dropped; how many were is known only to
@@ -57,7 +57,7 @@ class Records:
 
 
 def columns(path: str | Path, table: str | None = None) -> Sequence[Column]:
-    """Names and kinds of the columns of a file, or of one of its tables, for a form.
+    """Names and types of the columns of a file, or of one of its tables, for a form.
 
     Raises:
         DataError: the file cannot be read.
@@ -174,7 +174,7 @@ def read_records(source: Any, chosen: Selection, counts: Tally | None = None) ->
 def read_layers(
     table: Table, how: Layout, chosen: Selection, counts: Tally | None = None
 ) -> Layers:
-    """Records as indexes of each kind, in blocks, so that eight bytes of each are held at once.
+    """Read records into one index per kind, in blocks to save memory.
 
     Stability, from parse to index: one record more or less moves the indexes, all kinds together,
     by at most 1; with a unit, one unit more or less moves them by at most its bound, whatever the
@@ -217,7 +217,7 @@ def read_layers(
 
 
 def encoded(domain: Domain, points: NDArray[np.float64]) -> Codes:
-    """Morton codes of points inside the domain, uint64 (n,), by strips that stay in fast memory."""
+    """Morton codes of points inside the domain, uint64 (n,), in cache-sized strips."""
     codes = np.empty(len(points), dtype=np.uint64)
     for start in range(0, len(points), STRIP):
         strip = slice(start, start + STRIP)
@@ -228,7 +228,7 @@ def encoded(domain: Domain, points: NDArray[np.float64]) -> Codes:
 def _layers(
     domain: Domain, codes: Codes, kind: NDArray[np.int64] | None, value: NDArray[np.int64] | None
 ) -> Layers:
-    """Indexes of records by their kind; ``codes`` may be overwritten."""
+    """Build one index per kind of records; ``codes`` may be overwritten."""
     plain = domain.plain
     of_each: list[Any] = [slice(None)]
     if kind is not None and domain.kinds is not None:
@@ -241,7 +241,7 @@ def _layers(
 
 
 def _suspect_places(table: Table, how: Layout, domain: Domain, counts: Tally) -> None:
-    """On public data only: say so when no place can be read, or most fit with axes swapped."""
+    """Refuse public data if no place is readable, or if most fit with swapped axes."""
     unread = sum(counts[each] for each in (Fact.BROKEN, Fact.RAGGED, Fact.QUOTED))
     placed = counts[Fact.READ] - unread
     if counts[Fact.NO_PLACE] == placed > 0:

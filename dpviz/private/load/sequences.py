@@ -1,4 +1,4 @@
-"""Sequences from files: of symbols, or of places with a person and a time."""
+"""Read sequences from files: symbols, or places with a person and a time."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def read_sequences(
     table: str | None = None,
     counts: Tally | None = None,
 ) -> SequenceData:
-    """Sequences of symbols into a handle.
+    """Read sequences of symbols into a handle.
 
     Stability, from parse to handle: one sequence more or less in the source is at most one more or
     less here; with a unit, one unit more or less changes at most ``max_per_unit`` sequences.
@@ -102,7 +102,7 @@ def read_sequences(
 
 
 def has_header(path: Path) -> bool:
-    """True if the name of a file, or its name in a zip, marks text with a header line.
+    """True if the name of a file, or its name in a zip, means text with a header line.
 
     The first line is not read for this: it may be a record.
 
@@ -117,7 +117,7 @@ def has_header(path: Path) -> bool:
 
 
 def _form(table: Table, column: str | None, unit: str | None) -> Form:
-    """Where the symbols stand, by the names and declared types of the columns."""
+    """Form of the symbols, by the names and declared types of the columns."""
     existing = [each.name for each in table.columns]
     if not table.declares:  # no record decides what the columns are
         if column is None:
@@ -172,7 +172,7 @@ def read_places(
     notation: Notation = PLAIN,
     counts: Tally | None = None,
 ) -> SequenceData:
-    """Places with a person and a time, as sequences of cells.
+    """Read places with a person and a time, as sequences of cells.
 
     Stability, from parse to handle: one person more or less changes at most ``max_per_unit``
     sequences; which places make one, and where it is cut, is of that person's places alone.
@@ -230,7 +230,7 @@ def read_places(
 
 
 def seconds_of(gap: float) -> float:
-    """Seconds of a session gap in hours.
+    """Convert a session gap in hours to seconds.
 
     Raises:
         ParameterError: no positive number.

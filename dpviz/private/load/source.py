@@ -1,4 +1,4 @@
-"""Sources of records: files, folders, tables, built-in data; parsed once, at the door."""
+"""Sources of records: files, folders, tables and built-in data, recognised once."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Frame:
 
 @dataclass(frozen=True)
 class File:
-    """One file, which need not be there.
+    """One file; it need not exist.
 
     Attributes:
         path: of the file.
@@ -43,7 +43,7 @@ class File:
 
     @property
     def name(self) -> str:
-        """The public name: the file's without its ending."""
+        """The public name: the file's name without its ending."""
         return stem(self.path.name)
 
 
@@ -78,7 +78,7 @@ class Database:
 
     @property
     def name(self) -> str:
-        """The public name: the last part of the table's, or of a folder's path."""
+        """The public name: the last part of the table name or of a folder's path."""
         return Path(self.table).name if "/" in self.table else parts_of(self.table)[-1]
 
 
@@ -98,7 +98,7 @@ Source = Frame | File | Folder | Database | BuiltIn
 
 
 def source_of(given: Any, table: str | None = None, *, built_in: bool = False) -> Source:
-    """The source that a path, a URL, a table in memory or a name stands for.
+    """Recognise a source from a path, a URL, a table in memory or a name.
 
     Args:
         given: any of these, or a source.
@@ -136,7 +136,7 @@ def source_of(given: Any, table: str | None = None, *, built_in: bool = False) -
 
 
 def sources_of(given: Any, table: str | None = None) -> Source | list[Source]:
-    """The same of points, or of a list of paths and URLs; the table is that of the databases.
+    """Recognise the sources of points, or in a list of paths and URLs.
 
     Raises:
         DataError: as :func:`source_of`, or tables in memory in a list.
@@ -152,12 +152,12 @@ def sources_of(given: Any, table: str | None = None) -> Source | list[Source]:
 
 
 def _is_frame(value: Any) -> bool:
-    """Recognise a table in memory by its looks: none of these libraries is imported."""
+    """Recognise a table in memory by its attributes, without importing its library."""
     return hasattr(value, "columns") and hasattr(value, "shape")
 
 
 def is_url(given: Any) -> bool:
-    """Tell the URL of a database from a path."""
+    """True if a text is the URL of a database, not a path."""
     return isinstance(given, str) and _scheme_of(given) is not None
 
 

@@ -1,4 +1,4 @@
-"""Type: what a cell holds, decided from that cell alone.
+"""Convert a cell to a value, by the content of that cell alone.
 
 Every function maps columns cell by cell: a value that cannot be read becomes a missing one (NaN or
 null) and nothing else changes, so each has stability 1. What a column's declared type rules out
@@ -90,7 +90,7 @@ def numbers(column: Any, name: str, notation: Notation = PLAIN) -> Float:
 def typed(
     columns: dict[str, Any], numeric: Sequence[str], notation: Notation = PLAIN
 ) -> dict[str, Any]:
-    """The same columns by name, some of them as :func:`numbers`."""
+    """Convert some of the columns with :func:`numbers`; keep the others."""
     return {
         name: numbers(cells, name, notation) if name in numeric else cells
         for name, cells in columns.items()
@@ -132,7 +132,7 @@ def times(column: Any, name: str, zone: str = ZONE, notation: Notation = PLAIN) 
 
 
 def text_points(column: Any, name: str, notation: Notation, srid: int | None = None) -> Float:
-    """Points (n, 2) of a column of text, stability 1: NaN for no point.
+    """Points (n, 2) from a text column, stability 1: NaN for invalid points.
 
     Without a declared order a cell is WKT. With one it is two numbers between which a comma, a
     semicolon or a space stands, perhaps in parentheses or brackets, or a point in WKT.
@@ -148,7 +148,7 @@ def text_points(column: Any, name: str, notation: Notation, srid: int | None = N
 
 
 def wkt_points(column: Any, name: str, srid: int | None = None) -> Float:
-    """Points (n, 2) of a column of WKT or WKB, stability 1: NaN for invalid points.
+    """Points (n, 2) from a column of WKT or WKB, stability 1: NaN for invalid points.
 
     Each cell is WKT, WKB, or WKB in hexadecimal letters. One that states an SRID (EWKT, EWKB) is
     read where that is the column's, and is else no point.
@@ -175,7 +175,7 @@ def wkt_points(column: Any, name: str, srid: int | None = None) -> Float:
 
 
 def _parsed(column: Any, notation: Notation = PLAIN) -> Float:
-    """Cells of text as numbers."""
+    """Parse cells of text as numbers."""
     text = pc.cast(column, pa.large_binary())
     if len(text) == text.null_count:
         return np.full(len(text), np.nan)
@@ -202,7 +202,7 @@ def _float(column: Any) -> Float:
 
 
 def _parsed_times(cells: Any, zone: str, notation: Notation) -> Float:
-    """Cells of text, which need not be UTF-8, as times."""
+    """Parse cells of text, which may be invalid UTF-8, as times."""
     if notation.time_pattern is not None:
         return _pattern_times(cells, zone, notation.time_pattern)
     seconds = _iso_times(cells, zone)
@@ -216,7 +216,7 @@ def _parsed_times(cells: Any, zone: str, notation: Notation) -> Float:
 
 
 def _iso_times(cells: Any, zone: str) -> Float:
-    """Cells of ISO 8601 as times."""
+    """Parse ISO 8601 cells as times."""
     seconds = np.full(len(cells), np.nan)
     for pattern, tz in ((_LOCAL, None), (_STATED, "UTC")):
         known = pc.match_substring_regex(cells, pattern)
@@ -228,7 +228,7 @@ def _iso_times(cells: Any, zone: str) -> Float:
 
 
 def _pattern_times(cells: Any, zone: str, pattern: str) -> Float:
-    """Cells in a pattern of strptime as times, by DuckDB, which has NULL for any other text."""
+    """Parse cells as times by a strptime pattern, in DuckDB; NULL if invalid."""
     with duckdb.connect(config={"threads": 1}) as engine:
         engine.register("texts", pa.table({"cell": cells}))
         query = "SELECT epoch_us(try_strptime(CAST(cell AS VARCHAR), ?)) AS micro FROM texts"
@@ -238,10 +238,10 @@ def _pattern_times(cells: Any, zone: str, pattern: str) -> Float:
 
 
 def _moments(micro: Float) -> Float:
-    """Microseconds as seconds, NaN before the year 1."""
+    """Convert microseconds to seconds; NaN before the year 1."""
     return np.where(micro < _YEAR_1 * 1e6, np.nan, micro / 1e6)
 
 
 def _of_zone(clocks: Any, zone: str) -> Any:
-    """Seconds since 1970 UTC of what clocks of a zone show, cell by cell."""
+    """Convert local times of a zone to seconds since 1970 UTC, cell by cell."""
     return clocks if zone == ZONE else offsets(zone).to_moments(clocks)

@@ -1,4 +1,4 @@
-"""Places in time as sequences of cells, each person's by themselves."""
+"""Convert places in time to sequences of cells, person by person."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dpviz.trees.lattice import Float, Int
 def cell_sequences(
     points: ArrayLike, person: ArrayLike, time: ArrayLike, cells: Cells, gap: float
 ) -> tuple[Sequences, Int]:
-    """Each person's places in time as cells, repeats left out, cut at long gaps.
+    """Cell sequence of each person's visits, without repeats, cut at long gaps.
 
     Args:
         points: coordinates (n, 2) in the domain's CRS; those outside it are left out.
@@ -37,7 +37,7 @@ def cell_sequences(
 def place_lines(
     points: ArrayLike, person: ArrayLike, time: ArrayLike, domain: Domain, gap: float
 ) -> tuple[Int, Float]:
-    """The places behind each of :func:`cell_sequences`, in the same order: for public data.
+    """The places behind each of :func:`cell_sequences`, in the same order: public data only.
 
     Returns:
         Where each line starts, int64 (n + 1,), and the places, float64 (m, 2).
@@ -50,7 +50,7 @@ def place_lines(
 def _visits(
     points: ArrayLike, person: ArrayLike, time: ArrayLike, domain: Domain, gap: float
 ) -> tuple[Int, Int, NDArray[np.bool_], Int]:
-    """Rows inside, by person and time: their numbers, person, whether they open, lattice."""
+    """Rows inside the domain, ordered by person and time, with session starts and lattice codes."""
     points, time = np.asarray(points, dtype=np.float64), np.asarray(time, dtype=np.float64)
     who = np.unique(np.asarray(person), return_inverse=True)[1].astype(np.int64)
     lattice, inside = domain.to_lattice(points)

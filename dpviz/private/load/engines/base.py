@@ -1,4 +1,4 @@
-"""Interface of all engines; watch a running query, and cancel it."""
+"""Interface of all engines; run a query, report its progress, and cancel it."""
 
 from __future__ import annotations
 
@@ -40,19 +40,19 @@ class Engine(ABC):
 
     @abstractmethod
     def columns(self, relation: Any) -> Sequence[Column]:
-        """The columns of a relation; of geometry, only those that may hold points."""
+        """The columns of a relation; geometry columns only if they may hold points."""
 
     @abstractmethod
     def rows(self, query: str) -> Rows:
-        """Run a query that gives two columns of whole numbers."""
+        """Run a query that returns two columns of whole numbers."""
 
     def fraction(self) -> float:
-        """Progress of the running query, from 0 to 1, as far as the engine knows."""
+        """Progress of the running query, from 0 to 1, or as much as the engine reports."""
         return 0.0
 
     @abstractmethod
     def cancel(self) -> None:
-        """Stop the running query; may be called from another thread, also when none runs."""
+        """Stop the running query; callable from another thread, also when no query runs."""
 
     @abstractmethod
     def close(self) -> None:
@@ -87,7 +87,7 @@ _KINDS = {
 
 
 def watched(engine: Engine, query: str, progress: Progress | None) -> Rows:
-    """Run a query in a thread of its own, report progress, and cancel it if that raises.
+    """Run a query in a thread and report progress; cancel it if the report raises.
 
     Args:
         engine: where it runs.

@@ -1,4 +1,4 @@
-"""DuckDB: embedded, for folders of Parquet and its own database files."""
+"""DuckDB: an embedded engine for folders of Parquet and for its own database files."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class Duck(Engine):
         raise DataError(f"no file {Path(written).name!r}: give duckdb:///FILE, a DuckDB database")
 
     def relation(self, name: str) -> Any:
-        """A table. In a database file what computes is refused: a view, a column, a macro.
+        """A table; views, generated columns and macros of a database file are refused.
 
         A macro may also replace a function that the query means, such as ``floor``.
 
@@ -135,7 +135,7 @@ class Duck(Engine):
         return quoted
 
     def parquet(self, files: Sequence[Path]) -> Any:
-        """Parquet files as a relation, by a variable of the connection: there may be many."""
+        """Parquet files as a relation; a variable holds their paths, as there may be many."""
         patterns = exp.array(*(exp.Literal.string(glob.escape(str(each))) for each in files))
         with refused(self.title, "give a folder of fewer files"):
             self._engine.execute(f"SET VARIABLE {_FILES} = {patterns.sql(dialect=self.dialect)}")
@@ -155,7 +155,7 @@ class Duck(Engine):
         ]
 
     def rows(self, query: str) -> Rows:
-        """Run a query that gives two columns of whole numbers."""
+        """Run a query that returns two columns of whole numbers."""
         with refused(self.title, NOT_NUMBERS):
             first, second = self._engine.execute(query).fetchnumpy().values()
         return np.asarray(first, dtype=np.int64), np.asarray(second, dtype=np.int64)
@@ -175,7 +175,7 @@ class Duck(Engine):
         self._engine.interrupt()
 
     def close(self) -> None:
-        """End the connection and remove what was spilled."""
+        """Close the connection and remove its spill files."""
         self._closed.set()
         self._engine.close()
         self._remove_spilled()
@@ -187,8 +187,10 @@ class Duck(Engine):
 
 @cache
 def _shared_spill(_path: str) -> str:
-    """Where all connections to a database file spill: in one process they share one instance, and
-    are refused where they ask for other settings. DuckDB removes what it has written there.
+    """Folder where all connections to a database file spill.
+
+    In one process they share one instance, which refuses other settings. DuckDB removes what it has
+    written there.
     """
     folder = tempfile.mkdtemp(prefix="dpviz-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
@@ -196,7 +198,7 @@ def _shared_spill(_path: str) -> str:
 
 
 def seconds(size: int) -> int:
-    """Seconds that DuckDB may take to read this many bytes."""
+    """Timeout in seconds for DuckDB to read this many bytes."""
     return limits.ENGINE_SECONDS.most + size // limits.ENGINE_SPEED.most
 
 
