@@ -80,7 +80,7 @@ def recognised_columns(existing: Sequence[Column], domain: Domain) -> tuple[str,
 def _places(
     names: Sequence[str], first: frozenset[str], second: frozenset[str], dims: int
 ) -> list[tuple[str, ...]]:
-    """Pairs of columns whose names differ in the coordinate only; two pairs for trips."""
+    """Groups of coordinate columns that share their other words; in 4-D two pairs."""
     sides: dict[tuple[str, ...], tuple[list[str], list[str]]] = defaultdict(lambda: ([], []))
     for name in names:
         parts = _words(name)

@@ -1,4 +1,4 @@
-"""Marginals: a release in more dimensions seen on two of its axes. Post-processing of a release."""
+"""Marginals: project a release onto two of its axes, as post-processing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dpviz.trees.shrinkage import settled
 
 
 def share_within(nodes: Decomposition, axes: Sequence[int], lo: Int, hi: Int) -> Float:
-    """The share of each node, (n,), that lies in [lo, hi) along some axes."""
+    """Share of each node, (n,), that lies in [lo, hi) along some axes."""
     first, last = nodes.lo[:, axes], nodes.hi[:, axes]
     common = np.minimum(last, hi[axes]) - np.maximum(first, lo[axes])
     return np.asarray((np.maximum(common, 0) / (last - first)).prod(axis=1))
@@ -69,7 +69,7 @@ def on_map(
     nodes: Decomposition,
     extra: dict[str, Any],
 ) -> PointRelease:
-    """A release on two of its axes: each count is that of a range.
+    """A release on two of its axes; its counts are range counts.
 
     Cells that cut one leaf share its noise. So a cell's variance is its covariance with the count
     of all of them, Σ over leaves of (share of the leaf in the cell and window) · (share in the

@@ -1,4 +1,4 @@
-"""Sums of values beside counts: their noise is their own, and means are quotients of the two."""
+"""Noisy sums of values beside noisy counts; means are quotients of the two."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Sums:
     variance: Float
 
     def checked(self, nodes: Decomposition) -> Sums:
-        """The same.
+        """Check the sums, and return them.
 
         Raises:
             ReleaseError: not one finite sum and variance for each node.
@@ -47,7 +47,7 @@ class Sums:
 
 
 def box_sum(nodes: Decomposition, sums: Sums, lo: Int, hi: Int) -> SumAnswers:
-    """Sums of values in lattice boxes, as counts of records are found: a cut leaf gives its share.
+    """Sums of values in lattice boxes; a cut leaf gives its share.
 
     Args:
         nodes: of a release.
@@ -65,7 +65,7 @@ def box_sum(nodes: Decomposition, sums: Sums, lo: Int, hi: Int) -> SumAnswers:
 
 
 def mean_of(domain: Domain, sums: SumAnswers, counts: RangeAnswers) -> Quotients:
-    """Means of the clipped values; no mean of exact numbers passes the clip.
+    """Means of the clipped values, themselves clipped to the same limits.
 
     Of the uniformity error of a sum :data:`ALIKE` goes with that of its count, and leaves the mean
     where it is.
@@ -79,7 +79,7 @@ def mean_of(domain: Domain, sums: SumAnswers, counts: RangeAnswers) -> Quotients
 
 
 def values_of(domain: Domain) -> Values:
-    """The clip of a domain's values.
+    """The clip of a domain's values, or an error if it has no values.
 
     Raises:
         DomainError: it has none.

@@ -1,4 +1,4 @@
-"""The map of a part of a period: a release with time as one of places. Post-processing of it."""
+"""Map of a part of a release's period, with time removed; post-processing."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def during(release: PointRelease, period: Any) -> PointRelease:
 
 
 def _seen_from_above(nodes: Decomposition, lo: int, hi: int) -> tuple[Int, Int] | None:
-    """Tree of the rectangles of nodes in the time [lo, hi); None if they form no tree."""
+    """Tree of the rectangles of nodes in the time [lo, hi); None if they do not nest."""
     at = np.flatnonzero((nodes.lo[:, 2] < hi) & (nodes.hi[:, 2] > lo))
     place = np.full(len(nodes) + 1, -1, dtype=np.int64)
     place[at] = np.arange(len(at))
@@ -63,7 +63,7 @@ def _seen_from_above(nodes: Decomposition, lo: int, hi: int) -> tuple[Int, Int] 
 
 
 def windows(release: PointRelease, most: int = 12) -> tuple[list[PointRelease], list[str]]:
-    """Maps of the whole period in at most ``most`` usual steps, and the start of each.
+    """Maps of the whole period in at most ``most`` steps, and the start of each step.
 
     Raises:
         DomainError: no axis is time.
@@ -74,7 +74,7 @@ def windows(release: PointRelease, most: int = 12) -> tuple[list[PointRelease], 
 
 
 def window_cuts(domain: Domain, most: int) -> list[float]:
-    """Starts of at most ``most`` usual steps of the whole period, and its end."""
+    """Starts of at most ``most`` steps of the whole period, and its end."""
     start, end = domain.period
     step = domain.calendar.usual_step(start, end, domain.step or 0.0, most)
     cuts: list[float] = domain.calendar.edges(start, end, step).tolist()

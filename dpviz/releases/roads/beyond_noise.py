@@ -1,4 +1,4 @@
-"""Errors of road releases other than the noise: no interval includes them."""
+"""Errors of road releases other than noise, which no interval includes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def beats_zero(release: RoadRelease, workload: Paths) -> bool:
 
 
 def limits(release: RoadRelease) -> list[int]:
-    """L, of a release with time of each step where they differ; none where no trip is cut."""
+    """L of a release, or of each step where steps differ; empty if no trip is cut."""
     if release.records == EVENTS:
         return []
     return [each["limit"] for each in facts_of_each_step(release) if "limit" in each]
@@ -71,7 +71,7 @@ def beyond_noise(release: RoadRelease, *, truncation: bool = True) -> list[str]:
 
 
 def _of_truncation(release: RoadRelease) -> list[str]:
-    """Say how far trips were truncated, in one sentence for all steps of time.
+    """Sentence on how far trips were truncated, for all steps of time together.
 
     Steps are not listed one by one: a step without trips has a limit of its own.
     """

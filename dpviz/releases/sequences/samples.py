@@ -1,4 +1,4 @@
-"""Synthetic sequences as files that are read as sequences again: text, CSV or Parquet."""
+"""Write synthetic sequences as text, CSV or Parquet files that can be read back."""
 
 from __future__ import annotations
 
