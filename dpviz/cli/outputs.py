@@ -1,4 +1,4 @@
-"""Files that commands write: what is refused beforehand, and how a paid release is kept."""
+"""Output files of commands: checks before the work, and safe storage of paid releases."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PAGES = (".html", ".md", ".pdf", ".png", ".svg")
 
 
 def writable(output: str) -> None:
-    """Fail before reading and spending, not after.
+    """Refuse an output file that cannot be written, before reading and spending.
 
     Raises:
         ParameterError: another ending, a folder that does not exist, no plain file, a name that
@@ -47,7 +47,7 @@ def writable(output: str) -> None:
 
 
 def space_in(folder: Path, output: str) -> int:
-    """Bytes that are free in a folder, of a disk that takes writes.
+    """Free bytes on the disk of a folder; refuse a folder that cannot be written.
 
     Raises:
         ParameterError: nothing can be written there.
@@ -108,7 +108,7 @@ def claimed(output: str) -> Iterator[None]:
 def apart(
     output: str, *inputs: str | None, ledger: str | None = None, resumed: bool = False
 ) -> None:
-    """Refuse to write over what is read, was paid for, or may be records: nothing brings it back.
+    """Refuse to overwrite an input, a paid release or possible records.
 
     What is there may be replaced where it is empty, a file to look at, or a release that cost
     nothing.
@@ -158,7 +158,7 @@ def recover(output: str, ledger: Ledger) -> None:
 
 
 def keep(save: Callable[[Path], Any], output: str, ledger: Ledger, release_id: str | None) -> None:
-    """Write a release; if that fails after the payment, write it beside the ledger, and say so.
+    """Write a release; if a paid one cannot be written there, save it beside the ledger.
 
     Only then does the ledger say that it was released: of what a kill ends before, it says so.
 

@@ -1,4 +1,4 @@
-"""Commands that ask a release of sequences alone: topk, next."""
+"""Commands for releases of sequences: topk and next."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def following(
     context: str = option("What came before: symbols between commas.", default=""),
     as_json: Json = False,
 ) -> None:
-    """Tell what comes next after a context in a release of sequences, and how likely the end is."""
+    """List the probabilities of the next symbol, and of the end, after a context."""
     opened, symbols = dpviz.read(release, "sequences"), words(context, "--context")
     chances = opened.next(symbols).tolist()
     rows = [

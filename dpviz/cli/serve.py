@@ -55,7 +55,7 @@ def run_app(
 
 
 def can_listen(address: str, port: int) -> None:
-    """Find out what keeps a server from an address and a port, before it starts.
+    """Refuse an address and port on which the server could not listen.
 
     Raises:
         ParameterError: this machine has no such address, or the port is in use, or needs rights.
@@ -73,7 +73,7 @@ def can_listen(address: str, port: int) -> None:
 
 
 def script() -> Path:
-    """The app's script, with Streamlit's settings beside it: as installed, or of a clone."""
+    """Path of the app's script, beside Streamlit's settings: installed, or in a clone."""
     beside = Path(__file__).parents[2]
     for folder in beside / "dpviz_app", beside:
         if (folder / "app.py").is_file():

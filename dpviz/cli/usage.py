@@ -1,4 +1,4 @@
-"""Errors about a malformed command or from the system, as one line like every other error."""
+"""One-line messages for malformed commands and for system errors."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def system_line(error: OSError) -> str:
 
 
 def require_values(words: Sequence[str]) -> None:
-    """Refuse an option with an empty text, as where a script's variable is not set.
+    """Refuse an option with an empty value, such as an unset variable of a script.
 
     A command would take it for one that is not given: another account would pay.
 
