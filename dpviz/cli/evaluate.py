@@ -58,7 +58,7 @@ OTHERS: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Measured:
-    """How to measure one kind of data.
+    """Measurement settings for one kind of data.
 
     Attributes:
         bench: what measures releases.

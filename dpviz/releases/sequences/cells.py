@@ -125,7 +125,7 @@ def grid_cells(domain: Domain, side: int) -> Cells:
 
 
 def leaf_cells(release: PointRelease, most: int = 256) -> Cells:
-    """At most ``most`` leaves or inner nodes of a release of places, chosen by noisy count.
+    """Leaves or inner nodes of a release of places, at most ``most``, by noisy count.
 
     From the roots on, the node with the largest noisy count is opened as long as its children fit.
     It looks at the release only, so it costs nothing; what the release cost stands in ``origin``,
@@ -190,7 +190,7 @@ def cells_of(header: Header | dict[str, Any], names: tuple[str, ...]) -> Cells |
 
 
 def _opened(nodes: Decomposition, most: int) -> Int:
-    """At most ``most`` nodes, found by repeatedly splitting the fullest node; ascending."""
+    """Nodes left after repeatedly splitting the fullest one, at most ``most``; ascending."""
     count, first, children = nodes.count, nodes.first_child, nodes.n_children
     closed = np.flatnonzero(nodes.parent < 0).tolist()
     if len(closed) > most:

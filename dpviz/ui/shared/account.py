@@ -1,4 +1,4 @@
-"""Payment for a build: nothing on public data, else ε of its data set, paid by a button."""
+"""Payment for a build: free on public data, else ε of the data set, paid by a button."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _UPLOADED = re.compile(r"^uploads\.(user|visit)\.[^.]+\.")
 
 
 def dataset_name(prefix: str, suggestion: str, *, public: bool = False) -> str:
-    """Name of a file's data set in the ledger: typed if confidential, else the file's own.
+    """Name of a file's data set in the ledger: typed if confidential, else the file name.
 
     Raises:
         DataError: the name of a table that the owner of this server offers.
@@ -69,7 +69,7 @@ def dataset_name(prefix: str, suggestion: str, *, public: bool = False) -> str:
 
 
 def charge_visitor(data: Data) -> Data:
-    """Let builds of what a visitor uploaded pay from accounts that no other visitor can reach.
+    """Charge builds of an uploaded file to accounts that other visitors cannot reach.
 
     They are those of the login, or of this visit; the one person of a server that only this
     computer reaches is its owner, whose accounts are those of the command line.
@@ -84,12 +84,12 @@ def _account_name(name: str) -> str:
 
 
 def shown_name(account: str) -> str:
-    """Account name as its owner gave it."""
+    """Account name as its owner typed it."""
     return _UPLOADED.sub("", account)
 
 
 def noise_seed(prefix: str) -> int:
-    """The seed of simulated noise on public data, and the button in the sidebar that changes it."""
+    """Seed of simulated noise on public data, with the sidebar button that changes it."""
     place = f"{prefix}.seed"
     with st.sidebar:
         if st.button(
@@ -104,7 +104,7 @@ def noise_seed(prefix: str) -> int:
 
 
 class Job(threading.Thread):
-    """A build in a thread of its own: no touch of the page interrupts what is paid for.
+    """A build in its own thread, so that a click on the page cannot interrupt a paid build.
 
     Streamlit stops a running script at every touch, also where it would keep the job, and a double
     click presses a button twice: only a job that the session has is started, by whichever run.
@@ -126,7 +126,7 @@ class Job(threading.Thread):
         return self.ident is not None and not self.is_alive()
 
     def run(self) -> None:
-        """Build, and keep what was made or went wrong."""
+        """Build, and store the result or the error."""
         try:
             self.made = self._make(self._report)
         except Exception as error:  # raised again on the page that waits
@@ -138,7 +138,7 @@ class Job(threading.Thread):
 
 @dataclass(frozen=True)
 class Paid:
-    """A release that was paid for, of the source of this key.
+    """A paid release of the source with this key.
 
     ``problem`` says why it could not be kept on this server (empty: it is), ``note`` what the page
     knew when it was ordered.
@@ -162,7 +162,7 @@ def paid_release(
     title: str = "",
     pane: Any = None,
 ) -> Paid | None:
-    """The button with its price, a second one to confirm it, and the build it pays for.
+    """Draw the price button and its confirmation, and run the build they pay for.
 
     Args:
         prefix: of the page.
@@ -222,7 +222,7 @@ def paid_release(
 def _ask(
     prefix: str, account: Account, offer: tuple[int, str, float], place: str, runs: bool
 ) -> None:
-    """Ask once more, in another place than the first button: a double click confirms nothing.
+    """Ask for confirmation in another place, so that a double click does not confirm.
 
     While the build runs it asks nothing, and does not say what is spent, which changes meanwhile.
     """
@@ -237,7 +237,7 @@ def _ask(
         st.session_state[f"{prefix}.asked"] = answer
 
     def agree() -> None:
-        """Confirm before the script runs, so that nothing comes between press and build."""
+        """Record the confirmation in a callback, before the script runs again."""
         st.session_state[f"{prefix}.agreed"] = offer
 
     # Each payment makes new buttons: a second click on an old one presses nothing.
@@ -267,7 +267,7 @@ def _ask(
 
 
 def _wait(job: Job) -> None:
-    """Show how far a build is until it ends, then run the page again to show what it made."""
+    """Show the progress of a build until it ends, then rerun the page."""
     bar = st.progress(0.0, "Publishing …")
     while job.is_alive():
         bar.progress(job.fraction, f"{job.what} …")
@@ -289,7 +289,7 @@ def too_dear(account: Account, epsilon: float) -> str:
 
 
 def in_words(account: Account) -> str:
-    """Spent and remaining ε of a data set, in words."""
+    """Spent and remaining ε of a data set in words."""
     spent = f"“{plain(shown_name(account.dataset))}” has spent ε = {account.spent:g}"
     if account.total is None or account.left is None:
         return f"{spent} in all. No budget limit is set."

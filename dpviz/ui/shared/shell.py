@@ -1,4 +1,4 @@
-"""The app around its pages: set-up, and what runs before each of them."""
+"""The app around its pages: set-up, and code that runs before each page."""
 
 from __future__ import annotations
 

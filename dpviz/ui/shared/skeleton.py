@@ -1,4 +1,4 @@
-"""One page for every kind of data: source → choice → release → map and answer → details.
+"""Common page for all kinds of data: source, choice, release, map and answer, details.
 
 A page fills the slots; this room decides when something is built, paid for, kept, restored from the
 address and put into it. What is opened, instead of built, takes the same way from the map on.
@@ -24,7 +24,7 @@ from dpviz.ui.shared.text import badge, plain
 
 @dataclass(frozen=True)
 class Slots:
-    """Parts that a page plugs into the skeleton.
+    """Functions that a page plugs into the skeleton.
 
     A source has ``public``, ``key`` (changes with the choice of data), ``account`` (its name in the
     ledger) and ``backdrop`` (built in, so that all visitors share its releases). A choice has
@@ -58,7 +58,7 @@ class Slots:
 
 
 def build_choice(source: Any, choice: Choice, **how: Any) -> Any:
-    """The slot ``build`` of a page whose choice is one method."""
+    """Slot ``build`` for pages whose choice is one method."""
     if choice.wishes:
         how["wishes"] = choice.wishes
     if choice.areas is not None:
@@ -69,7 +69,7 @@ def build_choice(source: Any, choice: Choice, **how: Any) -> Any:
 
 
 def method_link(choice: Choice) -> dict[str, str | None]:
-    """Address parameters of a choice of one method."""
+    """Address parameters for a choice of one method."""
     return {"method": choice.name, "set": permalink.paired(choice.parameters)}
 
 
@@ -121,13 +121,13 @@ def _show(slots: Slots, release: Any, source: Any, choice: Any) -> None:
 
 
 def _public(slots: Slots, source: Any, choice: Any) -> Any:
-    """Simulated noise, rebuilt at once whenever something changes."""
+    """Release of public data: simulated noise, rebuilt when a choice changes."""
     seed = noise_seed(slots.key)
     return public_release(f"{slots.key}.built", source, choice, seed, slots.build)
 
 
 def _paid(slots: Slots, source: Any, choice: Any) -> Any:
-    """Secure noise: one release per payment; what is shown stays until the next."""
+    """Paid release with secure noise; it stays on the page until the next payment."""
     key = slots.key
 
     def store(paid: Paid) -> None:
@@ -157,7 +157,7 @@ def _paid(slots: Slots, source: Any, choice: Any) -> Any:
 
 
 def say_unsaved(problem: str) -> None:
-    """A release that could not be written must be taken home at once."""
+    """Warn that a release could not be stored here, and must be downloaded now."""
     if problem:
         st.error(
             f"The release could not be kept on this server ({plain(problem)}). **Download it "

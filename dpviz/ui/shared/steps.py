@@ -1,4 +1,4 @@
-"""A page in steps: one is seen at a time, all are there, so that nothing typed is ever lost."""
+"""A page in steps: one is visible, all are drawn, so that typed input is never lost."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ step.focus({preventScroll: true});
 
 
 def steps(prefix: str, titles: Sequence[str]) -> tuple[int, Callable[..., None], list[Any]]:
-    """The step that is seen, a function that draws the way through them, and their places.
+    """The visible step, a function that draws the navigation, and the steps' containers.
 
     The function takes one bool a step: whether it is done. Call it last.
     """
@@ -52,7 +52,7 @@ def steps(prefix: str, titles: Sequence[str]) -> tuple[int, Callable[..., None],
 
 
 def next_step(prefix: str, row: int, *, ready: bool) -> None:
-    """The button below a step that leads to the next one."""
+    """Button below a step that leads to the next step."""
     st.button(
         "Continue",
         key=f"{prefix}.next.{row}",
