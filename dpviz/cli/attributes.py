@@ -98,7 +98,7 @@ def _sum_words(row: dict[str, Any]) -> list[str]:
         return []
     total, mean = row["sum"], row["mean"]
     words = f"sum {_with_interval(total)}"
-    words += cut_words(total["uniformity_sd"], least=0.0)  # values may all be small
+    words += cut_words(total["uniformity_sd"], least=0.0)  # all values may be small
     if not mean["enough"]:
         return [words, "mean unknown: too few records"]
     return [words, f"mean {_with_interval(mean)}"]

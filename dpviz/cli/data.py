@@ -112,7 +112,7 @@ class Frame:
             directed=self.directed,
         )
         low, high = graph.line_xy.min(axis=0), graph.line_xy.max(axis=0)
-        if not graph.crs or not (low < high).all():  # a plane of its own, or no box
+        if not graph.crs or not (low < high).all():  # a local plane, or an empty box
             return graph
         box = Domain.from_bounds([*low.tolist(), *high.tolist()], crs=graph.crs)
         try:

@@ -108,7 +108,7 @@ def evaluate(
     output, plot = order.output, measures.plot
     _require_files(output, plot, source, measures.workload, *data.files)
     handle = data.load(source, public=order.public)
-    require_public(dpviz.Ledger(), handle)  # exact answers follow
+    require_public(dpviz.Ledger(), handle)  # exact answers are needed below
     each = {"points": _points, "roads": _roads, "sequences": _sequences}[release]
     measured = each(handle, order, measures)
     prices = distinct(numbers(order.epsilons, "--epsilons"))

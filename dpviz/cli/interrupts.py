@@ -60,7 +60,7 @@ def leave(code: int) -> NoReturn:
     _by_default()
     atexit._run_exitfuncs()
     for stream in sys.stdout, sys.stderr:
-        with suppress(OSError):  # its reader has closed the pipe
+        with suppress(OSError):  # the reader closed the pipe
             stream.flush()
     os._exit(code)
 

@@ -65,7 +65,7 @@ class Places:
                 "(2-D: --bounds=W,S,E,N)"
             )
         limits, names = numbers(self.bounds, "--bounds"), self.names
-        if len(names) == 1 and len(limits) == 4:  # a column of points: it names no coordinates
+        if len(names) == 1 and len(limits) == 4:  # one column of points: no coordinate names
             names = ()
         return public_box(limits, names, self.crs or "EPSG:4326", axis, source)
 

@@ -91,7 +91,7 @@ def claimed(output: str) -> Iterator[None]:
     with file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            busy = identity(temporary) != identity(file.fileno())  # its holder has just ended
+            busy = identity(temporary) != identity(file.fileno())  # the lock's owner has just ended
         except OSError as error:
             busy = isinstance(error, BlockingIOError)
         if busy:
@@ -110,8 +110,7 @@ def apart(
 ) -> None:
     """Refuse to overwrite an input, a paid release or possible records.
 
-    What is there may be replaced where it is empty, a file to look at, or a release that cost
-    nothing.
+    Existing files may be replaced if they are empty, made for viewing, or a free release.
 
     Args:
         output: the file to write.
@@ -148,7 +147,7 @@ def recover(output: str, ledger: Ledger) -> None:
     left = recovered(output, lambda number: ledger.outcome(number) in ("paid", "released"))
     number = paid_for(Path(output)) if left is None else left[1]
     if number is not None and ledger.path.exists():
-        ledger.conclude(number)  # a kill may have come before
+        ledger.conclude(number)  # the build may have been killed before it
     if left is not None:
         raise ReleaseError(
             f"output {output!r}: an earlier build of it was paid for, and killed before the file "
@@ -177,7 +176,7 @@ def keep(save: Callable[[Path], Any], output: str, ledger: Ledger, release_id: s
     path = Path(output)
     before = identity(path)
     try:
-        spare(path)  # of a build that has ended meanwhile
+        spare(path)  # another build may have ended meanwhile
         save(path)
     except KeyboardInterrupt:
         if release_id is not None:
@@ -213,7 +212,7 @@ def _same(one: Path, other: Path) -> bool:
     """Return whether two paths lead to the same existing file."""
     try:
         return one.samefile(other)
-    except (OSError, ValueError):  # one is not there, or no path at all
+    except (OSError, ValueError):  # missing, or not a valid path
         return False
 
 

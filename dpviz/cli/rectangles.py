@@ -30,7 +30,7 @@ def rectangles(path: str, *axes: Sequence[str]) -> list[list[float]]:
         DataError: no such file, none in it, a header that names not every side once, or a row of
             another length or without a number for each side.
     """
-    if not Path(path).is_file():  # a device may never end
+    if not Path(path).is_file():  # reading a device may never end
         raise DataError(f"no file {path!r}: check the name")
     try:
         with Path(path).open(newline="", encoding="utf-8-sig") as file:
@@ -60,7 +60,7 @@ def rectangles(path: str, *axes: Sequence[str]) -> list[list[float]]:
 def _places(path: str, header: Sequence[str], axes: Sequence[Sequence[str]]) -> list[int]:
     """Column of each side in a header, in the order of ``--rect``."""
     names = [_letters(name) for name in header]
-    if {*names} >= {"t0", "t1"}:  # exported cells, each of which has a time of its own
+    if {*names} >= {"t0", "t1"}:  # exported cells with times
         axes = axes[:1]
     for columns in axes:
         places = [[at for at, each in enumerate(names) if each in side] for side in _sides(columns)]

@@ -32,7 +32,7 @@ def reproduce(
     from dpviz.evaluation.figures import reproduce as redo
 
     if Path(output).is_dir():
-        space_in(Path(output), output)  # now, and not after minutes
+        space_in(Path(output), output)  # fail now, not after minutes
     statements = redo(name, Path(output), repeats, seed, progress())
     lines = [
         f"{'agrees' if each.agrees else 'DISAGREES'}: {each.claim}\n    {each.measured}"

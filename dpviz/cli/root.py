@@ -84,7 +84,7 @@ def emit(values: dict[str, Any], as_json: bool, text: str, *, made: str | None =
         values: of the JSON object.
         as_json: whether to print that.
         text: for people.
-        made: the file that stands, whatever becomes of the answer.
+        made: the file that exists even if the answer cannot be printed.
 
     Raises:
         ParameterError: standard output cannot be written, such as a full disk.
@@ -94,8 +94,8 @@ def emit(values: dict[str, Any], as_json: bool, text: str, *, made: str | None =
     try:
         print(words, flush=True)
     except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # where the rest of it goes at the end
-        if not isinstance(error, BrokenPipeError):  # of which the reader has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # discard the rest at exit
+        if not isinstance(error, BrokenPipeError):  # the reader closed the pipe
             stands = "" if made is None else f"{made} is made, but "
             raise ParameterError(
                 f"{stands}the answer cannot be written ({error.strerror}): write it elsewhere"
@@ -207,7 +207,7 @@ def public_box(
 ) -> Domain:
     """The domain of ``--bounds``; a likely slip gives one warning on standard error.
 
-    Of a ``source`` that states its own box nothing is said: another one is an error anyway.
+    A ``source`` that states its own box gives no warning: another box is an error anyway.
 
     Raises:
         DomainError: no box, or one outside the area of use of its CRS.
@@ -257,7 +257,7 @@ def progress() -> Progress:
             return
         due = now + (0.5 if terminal else LOGGED)
         start, end = ("\x1b[K", "\r") if terminal else ("", "\n")
-        _write(f"{start}{what}: {100 * fraction:3.0f} %{end}")  # one write, which nothing cuts
+        _write(f"{start}{what}: {100 * fraction:3.0f} %{end}")  # one write, never interleaved
 
     return report
 

@@ -46,7 +46,7 @@ def run_app(
     can_listen(address, port)
     sys.argv = ["streamlit", "run", str(page), "--server.port", str(port)]
     sys.argv += ["--server.address", address]
-    if address not in EVERYWHERE:  # where it is, the browser goes
+    if address not in EVERYWHERE:  # a specific address: open the browser there
         named = f"[{address}]" if ":" in address else address
         sys.argv += ["--browser.serverAddress", named]
     if hasattr(signal, "SIGHUP"):  # the server handles SIGTERM itself
@@ -63,7 +63,7 @@ def can_listen(address: str, port: int) -> None:
     try:
         kind, _, _, _, place = socket.getaddrinfo(address, port, type=socket.SOCK_STREAM)[0]
         with socket.socket(kind, socket.SOCK_STREAM) as trial:
-            if os.name == "posix":  # elsewhere it would share the port
+            if os.name == "posix":  # on other systems it would share the port
                 trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             trial.bind(place)
     except OSError as error:

@@ -118,7 +118,7 @@ def picture(
     check(opened, 2)
     if outlined is not None:
         domain = opened[0].domain
-        domain.boxes(from_degrees(outlined, domain.crs))  # or refuse it, as the other files do
+        domain.boxes(from_degrees(outlined, domain.crs))  # raises as for other files
     labels = labels_of(opened)
     _require(".png", output, *releases)
     drawn = comparison_png(opened, labels, outlined, title=title, size=size)
@@ -167,7 +167,7 @@ def _opened(paths: Sequence[str], period: str | None) -> list[PointRelease | Are
     """Open releases, and cut them to a period if one is given."""
     from dpviz.releases.points.window import during
 
-    opened: list[Any] = [opened_map(path) for path in paths]  # of areas none has time
+    opened: list[Any] = [opened_map(path) for path in paths]  # releases of areas have no time
     return opened if period is None else [during(each, period) for each in opened]
 
 

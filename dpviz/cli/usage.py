@@ -25,7 +25,7 @@ def usage_line(error: Any, commands: Iterable[str]) -> str:
         commands: by their words; where the error does not say which it is of, the arguments do.
     """
     words = error.format_message()
-    if hasattr(error.__cause__, "errors"):  # of pydantic, whose words leave out the value
+    if hasattr(error.__cause__, "errors"):  # pydantic's message omits the value
         [wrong, *_] = error.__cause__.errors()
         value, reason = wrong["input"], wrong["msg"].removeprefix("Value error, ")
         reason = reason.removeprefix(f"{value!r} is ").partition(", unable")[0]

@@ -55,7 +55,7 @@ def _shown(release: Release) -> str:
         note, maps, labels = _maps(release)
         if maps:
             return note + _framed(maps, labels)
-    except DpvizError:  # for instance a CRS that is not known on this machine
+    except DpvizError:  # for instance an unknown CRS
         note = ""
     return note + summary(release)
 

@@ -136,7 +136,7 @@ class Budget:
             purpose: what is bought.
             delta: the price in delta.
             mechanism: that will use the share.
-            theorem: covers all draws that the share pays for, of which there may be many.
+            theorem: covers all draws that the share pays for, possibly many.
             why: without a theorem, the reason that one draw costs no more than the share.
 
         Raises:

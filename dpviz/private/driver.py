@@ -127,7 +127,7 @@ def group_growth(epsilon: float, group: int) -> float:
     """
     if group == 1:
         return 1.0
-    # The quotient's relative error is a few units in the last place: rounded up by more than that.
+    # The quotient's relative error is a few ulps; add more than that.
     try:
         return math.expm1(group * epsilon) / math.expm1(epsilon) * (1.0 + 2.0**-48)
     except OverflowError:

@@ -79,11 +79,11 @@ class Handle(ABC, Generic[R]):
         names: every name in the ledger that a build of these records is charged to: those of all
             sources that are in them.
         public: whether its owner declares every record public.
-        synthetic: the records were made up by this project and are nobody's.
+        synthetic: the records were made up by this project; they describe no real person.
         unit: the privacy unit in words.
         max_per_unit: most records of one privacy unit, 1 where a record is the unit.
         facts: more that is public and that a release's header should say, plain values.
-        tally: what became of the records as they were read; None unless they are public.
+        tally: counts of the records by outcome of reading; None unless they are public.
 
     Raises:
         DataError: a bound below 1, a name that is no text, or `public` that is no truth value.

@@ -93,9 +93,9 @@ class PointIndex:
         first = np.ones(len(codes) + 1, dtype=np.bool_)  # and one where they end
         np.not_equal(codes[1:], codes[:-1], out=first[1:-1])
         if counts is not None and first.all() and counts.all():
-            codes <<= shift  # an engine's rows, tens of millions: no copies
+            codes <<= shift  # avoid copies of an engine's tens of millions of rows
             return cls(domain, codes, counts)
-        if counts is None:  # one record at each, so where a code starts is how many come before
+        if counts is None:  # one record per code: its first row is the number before it
             distinct = codes if first.all() else codes[first[:-1]]
             distinct <<= shift
             return cls(domain, distinct, None, np.flatnonzero(first))

@@ -58,7 +58,7 @@ def measure_points(
         sum_share: as :func:`checked_share` gives it.
 
     Returns:
-        What makes the release with its header, and what the header says of its noise.
+        A function from a header to the release, and the header fields of its noise.
     """
     if domain.kinds is None and domain.values is None:
         nodes = method.build(layers.counts[0], budget, noise)
@@ -79,7 +79,7 @@ def measure_points(
         rows.append((*for_counts.rows, *whole.rows))
     why = DISJOINT_KINDS if domain.kinds is not None else ""
     spend_once(budget, rows, "the tree of each kind", why)
-    # The law of the noise follows from the parameters alone, so it is that of every tree.
+    # The noise distribution follows from the parameters alone, so all trees have the same.
     facts = {"noise": method.noise_model(trees[0][0])}
     by = None if domain.kinds is None else ByKind(domain.kinds)
     framed = [(Box(domain.of_one_kind), nodes, sums) for nodes, sums in trees]

@@ -63,12 +63,12 @@ def spend_once(
     shares = [
         [(row.purpose, row.epsilon, row.delta, row.mechanism) for row in each] for each in rows
     ]
-    if any(each != shares[0] for each in shares):  # a method may choose shares by what it saw
+    if any(each != shares[0] for each in shares):  # shares may depend on the data
         budget.spend(budget.left, purpose, delta=budget.left_delta, theorem=why)
         return
     for same in zip(*rows, strict=True):
         row, theorems = same[0], dict.fromkeys(each.theorem for each in same)
-        theorem = row.theorem if len(theorems) == 1 else ""  # it names a number of each part
+        theorem = row.theorem if len(theorems) == 1 else ""  # theorems may quote numbers of a part
         reason = "; ".join(each for each in (theorem, why) if each)
         budget.spend(
             row.epsilon, row.purpose, delta=row.delta, mechanism=row.mechanism, theorem=reason

@@ -136,7 +136,7 @@ def truncated(trips: Paths, limit: int, noise: Noise, pick: str = "window") -> P
     else:
         order = np.lexsort([noise.words(len(item)), trips.owner])
         staying = np.zeros(len(item), dtype=np.bool_)
-        staying[order] = item < limit  # items and order stand trip by trip
+        staying[order] = item < limit  # both are grouped by trip
     return trips.only(staying)
 
 

@@ -59,7 +59,7 @@ class Wish:
         rect: west, south, east, north.
         areas: a file of polygons.
         square: km².
-        about: records in such a square around a record, by a public guess; 0: nothing is said.
+        about: records in such a square around a record, by a public guess; 0: not stated.
         absolute: tolerance in records.
         relative: tolerance as a share of the exact count.
         confidence: a probability.

@@ -75,8 +75,8 @@ class RangeAnswers(Answers):
 class SumAnswers(RangeAnswers):
     """Sums of clipped values in q rectangles; their intervals are not rounded.
 
-    The interval is of the sum of the values AS CLIPPED. What the clip cuts off is missing from it,
-    a bias that no interval shows.
+    The interval is of the sum of the values AS CLIPPED. The clipped part is missing, a bias that no
+    interval shows.
     """
 
     whole: ClassVar[bool] = False

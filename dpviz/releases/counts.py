@@ -53,7 +53,7 @@ class CountRelease(Release, Generic[F]):
     Attributes:
         frame: a box of space and time, a partition into areas, or a network of streets.
         nodes: that divide it, with estimates.
-        sums: of values in each node; None where there are none.
+        sums: of values in each node; None without values.
         by: the axis along which it is split; None if it has one part.
         map_during: map of a part of the period, of points; the package sets it from
             :mod:`dpviz.releases.points.window`.

@@ -57,7 +57,7 @@ def export(release: Release, path: str | os.PathLike[str], *, leaves: bool = Tru
     frame = release.rows(None if leaves else "all", shapes=not plain)
     if plain:
         return _write_csv(frame, path)
-    if ending == ".geojson":  # it has no type for times
+    if ending == ".geojson":  # the format has no type for times
         clocks = frame.select_dtypes("datetime").columns
         frame = frame.assign(**{name: frame[name].dt.strftime(ISO) for name in clocks})
     return _write_map(frame, path, {"dpviz": header})
@@ -113,7 +113,7 @@ def _write_map(frame: Any, path: str | os.PathLike[str], members: dict[str, Any]
         return write_file(path, lambda temporary: _write_geojson(frame, temporary, members))
     _keep_layers(path)
     with warnings.catch_warnings():
-        # A plane of its own has no CRS, which is no news to its owner.
+        # A local plane has no CRS, which its owner knows.
         warnings.filterwarnings("ignore", "'crs' was not provided")
         return write_file(path, lambda temporary: _write_geopackage(frame, temporary))
 
@@ -187,7 +187,7 @@ def _in_degrees(frame: Any) -> Any:
             "write a GeoPackage"
         )
     corners, owner = shapely.get_coordinates(moved.geometry, return_index=True)
-    beyond = np.abs(corners[:, 0]) > 180 + 1e-9  # as far as coordinates are rounded
+    beyond = np.abs(corners[:, 0]) > 180 + 1e-9  # tolerance for rounded coordinates
     if frame.crs != moved.crs:
         beyond[1:] |= (np.abs(np.diff(corners[:, 0])) > 180) & (np.diff(owner) == 0)
     if beyond.any():
@@ -204,7 +204,7 @@ def _keep_layers(path: str | os.PathLike[str]) -> None:
         return
     try:
         layers = [str(name) for name, _ in pyogrio.list_layers(path)]
-    except pyogrio.errors.DataSourceError:  # no GeoPackage: replaced like any file
+    except pyogrio.errors.DataSourceError:  # not a GeoPackage: may be replaced
         return
     if len(layers) > 1:
         raise ReleaseError(

@@ -55,7 +55,7 @@ def write_table(path: str | os.PathLike[str], table: pa.Table) -> Path:
         with pq.ParquetWriter(temporary, table.schema, compression="zstd") as stream:
             for start in range(0, max(len(table), 1), ROW_GROUP):
                 stream.write_table(table.slice(start, ROW_GROUP))
-        if paid is not None:  # before the ledger says released, which a power cut would not undo
+        if paid is not None:  # on disk before the ledger records "released"
             with Path(temporary).open("r+b") as file:
                 os.fsync(file.fileno())
 
@@ -124,7 +124,7 @@ def opened(path: str | os.PathLike[str], columns: dict[str, tuple[str, ...]]) ->
         raise ReleaseError(f"{path.name}: no such file")
     try:
         return _asked("decoded", path, columns, needs=("dpviz.releases.schema",))
-    except DataError as error:  # its child died
+    except DataError as error:  # the child process died
         raise ReleaseError(f"{path.name}: not a readable Parquet file, or damaged") from error
 
 
@@ -167,7 +167,7 @@ def _paid(metadata: dict[bytes, bytes]) -> bytes | None:
 
 def _asked(task: str, path: Path, *arguments: Any, needs: tuple[str, ...]) -> pa.Table:
     """Run a task on a file in a child process: a damaged Parquet footer can abort it."""
-    warm()  # starts while this process imports what the answer needs
+    warm()  # the child starts while this process imports modules
     import pyarrow  # noqa: F401
 
     return confined(

@@ -41,7 +41,7 @@ class Frame(ABC):
         """Refuse nodes that do not divide the frame.
 
         Raises:
-            ReleaseError: as it says.
+            ReleaseError: the nodes do not divide the frame.
         """
 
     @abstractmethod
@@ -49,7 +49,7 @@ class Frame(ABC):
         """Convert a user's queries to the form that :meth:`cover` takes.
 
         Raises:
-            DpvizError: queries that are none of this frame.
+            DpvizError: queries of another form.
         """
 
     @abstractmethod
@@ -107,7 +107,7 @@ class Frame(ABC):
         Args:
             table: the rows of a release, or of one of its parts.
             stated: the header of its file.
-            first: the frame of the first part, of which this one may hold what is alike.
+            first: the frame of the first part; equal columns may be shared with it.
 
         Raises:
             ReleaseError: a column that is missing, of another type, or nodes that are no tree.

@@ -225,10 +225,10 @@ class SequenceHeader(Common):
     alphabet: Annotated[list[Word], Field(min_length=1, max_length=MOST_SYMBOLS)]
     follows: str | None = None
     model: Literal["contexts", "trips", "grams", "ranking"]
-    lengths: Annotated[list[Lengths], Field(max_length=LONGEST)] = []  # of trips
+    lengths: Annotated[list[Lengths], Field(max_length=LONGEST)] = []  # trips only
     ruled: bool = False
     variance: NotNegative = 0.0
-    root_variance: NotNegative | None = None  # of contexts whose root was measured beside
+    root_variance: NotNegative | None = None  # contexts with a separately measured root
     extra: SequenceExtra = SequenceExtra()
 
 
@@ -273,5 +273,5 @@ def checked(packed: bytes, name: str) -> tuple[str, dict[str, Any]]:
         raise ReleaseError(f"{name}: the header is damaged at {place!r}: {why}") from None
     fields = header.model_dump(exclude_unset=True)
     if "budget" in fields:
-        fields["budget"] = [row.model_dump() for row in header.budget]  # with what it left out
+        fields["budget"] = [row.model_dump() for row in header.budget]  # with the default values
     return fields.pop("kind"), fields

@@ -91,7 +91,7 @@ class SplitRelease(CountRelease[F]):
             for name in ("count", "variance", "measured")
             if name in each[0]
         }
-        if first.assumed is not None:  # what is uneven in the parts is so in the same places
+        if first.assumed is not None:  # parts are uneven in the same places, so sds add up
             columns["assumed"] = np.sum([np.sqrt(part["assumed"]) for part in each], axis=0) ** 2
         return first.replace(**columns)
 
@@ -108,7 +108,7 @@ class SplitRelease(CountRelease[F]):
     @cached_property
     def answers(self) -> Answers:
         """Counts of all cells, areas or streets, over all parts."""
-        if self.kind == "points":  # parts have cells of their own
+        if self.kind == "points":  # parts have different cells
             return self.frame.answers(self.nodes)
         return total([part.answers for part in self.parts])
 

@@ -206,7 +206,7 @@ class Ledger:
             except DamageError:
                 if not accept or before is None:
                     raise
-                _, head = chain.checked_entries(db, None)  # its own chain must hold all the same
+                _, head = chain.checked_entries(db, None)  # its own chain must be intact
                 what = f"in place of {before.id} {before.hash}"
                 head = chain.append(db, head, Entry(kind="accepted", at=_now(), what=what))
         seal(path, head, back=accept)

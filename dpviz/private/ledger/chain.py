@@ -45,7 +45,7 @@ def checked_entries(db: sqlite3.Connection, seen: Head | None) -> tuple[list[Ent
         ValueError, TypeError: an invalid entry.
     """
     head, rows = Head(), list[Entry]()
-    # All at once: a query under way would hold its lock for as long as its refusal is held.
+    # Fetch all rows first: an open query would keep its lock while an exception is alive.
     for number, body, digest in db.execute(
         "SELECT id, body, hash FROM entry ORDER BY id"
     ).fetchall():

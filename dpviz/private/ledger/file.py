@@ -81,7 +81,7 @@ def opened(path: Path, *, write: bool = False) -> Iterator[sqlite3.Connection | 
         )
     with _errors(path):
         if _is_empty(path):
-            if seal_path(path).exists() and _is_empty(path):  # not begun by another one meanwhile
+            if seal_path(path).exists() and _is_empty(path):  # still not created meanwhile
                 raise LedgerError(
                     f"{path.name}: the ledger is gone or empty, its seal is there: restore a copy, "
                     "or begin a new one with 'dpviz ledger verify --accept'; nothing was spent"
@@ -91,17 +91,17 @@ def opened(path: Path, *, write: bool = False) -> Iterator[sqlite3.Connection | 
                 return
             path.parent.mkdir(parents=True, exist_ok=True)
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-        # mode=rw: a ledger that vanished meanwhile is not silently begun anew.
+        # mode=rw: a ledger deleted meanwhile must not be silently recreated.
         address = f"{path.absolute().as_uri()}?mode=rw"
         with closing(sqlite3.connect(address, uri=True, timeout=WAIT, isolation_level=None)) as db:
-            db.text_factory = bytes  # damaged text is then found by its hash
+            db.text_factory = bytes  # its hash then reveals damaged text
             # EXTRA also syncs the folder after the rollback journal goes: a power cut cannot bring
             # the journal back and undo a spend.
             db.execute("PRAGMA synchronous = EXTRA")
             db.execute("BEGIN IMMEDIATE" if write else "BEGIN")
             _begin(db, path, write)
             yield db
-            db.execute("COMMIT")  # what is left without it is rolled back as it is closed
+            db.execute("COMMIT")  # without it, closing rolls the transaction back
 
 
 def _is_empty(path: Path) -> bool:

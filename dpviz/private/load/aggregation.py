@@ -91,7 +91,7 @@ def engine_layers(
         DataError: no such columns, or more cells than fit.
     """
     query = _query(engine, relation, name, domain, chosen)
-    # A fixed salt only where the data is public: elsewhere it would tell who was left out.
+    # A fixed salt for public data only: otherwise it would reveal which records were dropped.
     salt = "" if chosen.public else secrets.token_hex(16)
     texts = [
         f"{query.sql(relation, engine.dialect, salt, sums=sums)}\nLIMIT {MAX_CELLS + 1}"
@@ -116,7 +116,7 @@ def _query(
     named, others = _names(existing, domain, chosen, name)
     pick(existing, [*named, *others], name)
     if unit is not None and Column(unit, "nested") in existing:
-        # Two of them may have one text, and two people would share a bound.
+        # Two ids may have the same text form, so that two people would share one bound.
         raise DataError(
             f"column {shown(unit)} of {name} holds lists or structs: an id is a number or a text"
         )

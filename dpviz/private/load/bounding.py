@@ -47,7 +47,7 @@ def bounded(unit: Int, ids: Any, k: int, *, public: bool = False) -> Int:
         ids: of the units by number, as from :func:`numbered`.
         k: the bound, at least 1.
         public: a key that is known, so that the choice is repeatable; never for sensitive data,
-            where it would tell who was left out.
+            where it would reveal who was left out.
     """
     size = np.bincount(unit, minlength=len(ids))
     over = size > k

@@ -83,7 +83,7 @@ def cell_counts(
 ) -> pa.Table:
     """EXACT COUNTS by cell of one part of the records; runs where that part is stored.
 
-    SENSITIVE: only for :func:`from_counts`; show it to nobody.
+    SENSITIVE: only for :func:`from_counts`; never show it.
 
     Args:
         frame: a part in memory, as :func:`dpviz.load` takes it.

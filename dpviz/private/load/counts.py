@@ -66,7 +66,7 @@ class Facts:
 def save_counts(handle: DataHandle, path: str | os.PathLike[str]) -> Path:
     """Keep a data set as EXACT COUNTS per cell: a SENSITIVE file, for its owner's folder only.
 
-    It is a source in turn, alone or with others: ``dpviz.load([path, "new-day.parquet"])``.
+    The file is a source, alone or with others: ``dpviz.load([path, "new-day.parquet"])``.
 
     Args:
         handle: from :func:`dpviz.load`.
@@ -102,7 +102,7 @@ def save_counts(handle: DataHandle, path: str | os.PathLike[str]) -> Path:
     table = table.replace_schema_metadata({KEY: json.dumps(facts).encode()})
 
     def write(temporary: str) -> None:
-        Path(temporary).touch(mode=0o600)  # nobody but the owner, from the first byte on
+        Path(temporary).touch(mode=0o600)  # readable by the owner only, from the first byte on
         pq.write_table(table, temporary, compression="zstd")
 
     return write_file(path, write)
@@ -134,7 +134,7 @@ def stated(path: Path) -> Facts | None:
     """
     if not may_state(path) or not path.is_file():
         return None
-    return _facts(metadata_of(path), path.name)  # whatever else it is, it is read elsewhere
+    return _facts(metadata_of(path), path.name)  # other files are read elsewhere
 
 
 def may_state(path: Path) -> bool:
@@ -187,7 +187,7 @@ def from_counts_file(path: Path, table: Table, facts: Facts, chosen: Selection) 
         ("domain", box, _frame(facts.domain)),
         ("bits", chosen.bits, facts.bits),
         ("unit", unit, facts.unit),
-        # One beside a box is of other sources, which these counts are put together with.
+        # With a declared domain, the CRS describes other sources that are merged with this one.
         ("crs", chosen.crs if chosen.domain is None else None, facts.domain.crs),
     ):
         if given not in (None, stated_value):

@@ -26,7 +26,7 @@ _POINT_TEXT = r"^(?:MULTI)?POINT (?:Z |M |ZM )?\(([^ ,()]+) ([^ ,()]+)[^,()]*\)$
 """A point as DuckDB writes it."""
 
 LARGEST, SMALLEST = "1e300", "1e-300"
-"""What a decimal may be so that a cast to a double cannot fail."""
+"""Limits of a decimal for which a cast to a double cannot fail."""
 
 
 def table(name: str) -> Any:
@@ -128,7 +128,7 @@ def as_text(value: Any, dialect: str) -> Any:
 def as_unit(value: Any, dialect: str) -> Any:
     """A unit's id as text; two are equal only if all their letters are equal.
 
-    In DuckDB, which reads files that strangers send, a long id is its SHA-256: a small file may
+    In DuckDB, which reads untrusted files, a long id is its SHA-256: a small file may
     repeat one of a megabyte, which each of the query's windows would hold once for every record.
     The hash is longer than every id that stands for itself.
     """
@@ -149,12 +149,12 @@ def as_number(value: Any, dialect: str) -> Any:
 
 
 _NUMBER = {
-    # DuckDB believes a file's least and largest value, which leave out NaN, and drops the
-    # comparisons with the box.
+    # DuckDB trusts a file's min and max statistics, which ignore NaN, and drops the comparisons
+    # with the box.
     "duckdb": "CASE WHEN ISFINITE(TRY_CAST(:x AS DOUBLE)) THEN TRY_CAST(:x AS DOUBLE) END",
     "spark": "TRY_CAST(:x AS DOUBLE)",
-    # A decimal may be too large or small to cast. No ABS: the least of whole numbers has none of
-    # its type, which is an error.
+    # A decimal may be too large or small to cast. No ABS: it fails for the smallest value of a
+    # whole-number type.
     "postgres": f"""
         CASE WHEN :x > -CAST('{SMALLEST}' AS DECIMAL) AND :x < CAST('{SMALLEST}' AS DECIMAL)
         THEN CAST(SIGN(:x) AS DOUBLE PRECISION) * CAST('{SMALLEST}' AS DOUBLE PRECISION)
@@ -171,7 +171,7 @@ def as_axes(geometry: Any, dialect: str, srid: int | None) -> list[Any]:
         dialect: one of :data:`DIALECTS`.
         srid: of the domain's CRS in PostGIS: a column that declares none may hold places of many.
     """
-    if dialect == "duckdb":  # its ST_X is in an extension that is fetched from elsewhere
+    if dialect == "duckdb":  # its ST_X needs an extension to be downloaded
         text = exp.Anonymous(this="ST_ASTEXT", expressions=[geometry])
         axis = "REGEXP_EXTRACT(:text, :pattern, :group)"
         return [
@@ -194,11 +194,11 @@ def as_seconds(value: Any, dialect: str, clock: str) -> Any:
     """A time as seconds since 1970 UTC, or NULL if it is not a time; the cast cannot fail."""
     if clock == "milliseconds":
         return sql(":x / :thousand", dialect, x=as_number(value, dialect), thousand=1000.0)
-    if clock == "number" or dialect == "spark":  # there a time is cast to its seconds
+    if clock == "number" or dialect == "spark":  # Spark casts a time to its seconds
         return as_number(value, dialect)
     if dialect == "postgres":
         return sql("CAST(EXTRACT(EPOCH FROM :x) AS DOUBLE PRECISION)", dialect, x=value)
-    kind = "TIMESTAMP" if clock == "time" else "TIMESTAMPTZ"  # far away has no microseconds
+    kind = "TIMESTAMP" if clock == "time" else "TIMESTAMPTZ"  # distant years would overflow
     seconds = f"CAST(EPOCH_US(TRY_CAST(:x AS {kind})) AS DOUBLE) / :million"
     return sql(seconds, dialect, x=value, million=1e6)
 

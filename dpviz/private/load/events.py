@@ -60,9 +60,8 @@ def read_events(
     public graph. One without a readable place is dropped, as is one outside the box around the
     streets, which reaches beyond them by a street of middling length.
 
-    Coordinates in columns of longitude and latitude are in EPSG:4326 by default where the graph is
-    in no degrees. ``steps`` name the column of the time, and ``counts`` receives what became of the
-    records.
+    Coordinates in columns of longitude and latitude are in EPSG:4326 by default if the graph is
+    not in degrees. ``steps`` name the time column, and ``counts`` receives the outcomes.
 
     Raises:
         DataError: no places, or no way from their CRS to that of the graph.
@@ -107,7 +106,7 @@ def nearest_edges(graph: RoadGraph, points: Float) -> Int:
     edge = np.full(len(points), len(graph), dtype=np.int64)
     for start in range(0, len(points), STRIP):
         places = shapely.points(plane(points[start : start + STRIP]))
-        place, nearest = tree.query_nearest(places)  # all that are as near, in any order
+        place, nearest = tree.query_nearest(places)  # all equally near lines, in any order
         np.minimum.at(edge, start + place, nearest)
     return edge
 
@@ -117,4 +116,4 @@ def _by_place(graph: RoadGraph) -> tuple[Callable[[Float], Float], STRtree]:
     plane = local_plane(graph.line_xy, graph.crs)
     owner = np.repeat(np.arange(len(graph)), np.diff(graph.line_start))
     lines = shapely.linestrings(plane(graph.line_xy), indices=owner)
-    return plane, shapely.STRtree(lines, node_capacity=4)  # half again as fast as 10, shapely's own
+    return plane, shapely.STRtree(lines, node_capacity=4)  # faster than the default, 10

@@ -79,7 +79,7 @@ def read_items(
         form: where the items stand.
         names: of the items that there may be, public and distinct.
         unit: column of the privacy unit.
-        counts: receives what became of the rows.
+        counts: receives the outcome of every row.
         time: column of the moment, the zone of those that state none, and their notation.
     """
     columns = (form.item, form.group, unit, time and time[0])
@@ -116,7 +116,7 @@ def known_items(items: Items, drop_unknown: bool, counts: Tally, refusal: str) -
     Args:
         items: −1 for what the names lack.
         drop_unknown: keep every record, without its unknown items.
-        counts: receives what became of the records.
+        counts: receives the outcome of every record.
         refusal: of public data, why the first other record is an error, by its number ``{}``.
 
     Raises:
@@ -159,7 +159,7 @@ def _grouped(rows_read: Items, groups: Sequence[Any], counts: Tally) -> Items:
     rows = rows[np.lexsort([group[rows], owner[rows]])]  # stable: rows of a record stay in order
     key = np.column_stack([owner[rows], group[rows]])
     first = np.flatnonzero(np.append(True, (key[1:] != key[:-1]).any(axis=1)))[: len(rows)]
-    # A unit's records stand in the order of its own first rows: numbers of ids are of all units.
+    # Order a unit's records by its own first rows, since id numbers depend on all units.
     begin = np.zeros(len(group), dtype=np.int64)
     begin[rows] = np.repeat(rows[first], np.diff(np.append(first, len(rows))))
     rows = rows[np.lexsort([begin[rows], owner[rows]])]

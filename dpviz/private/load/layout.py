@@ -126,8 +126,8 @@ def _coordinate_names(table: Table, domain: Domain) -> tuple[str, ...]:
     existing = table.columns
     if domain.dims == 2 and any(column.kind == "geometry" for column in existing):
         return ()
-    if not table.declares:  # no record decides what the columns are
-        if domain.columns == default_columns(domain.dims):  # named by nobody: a guess has its price
+    if not table.declares:  # records must not decide the columns
+        if domain.columns == default_columns(domain.dims):  # not declared, and must not be guessed
             raise DataError(
                 f"{table.name} does not say beforehand which columns it has: name those of the "
                 f"coordinates with columns=… (--columns), such as {', '.join(domain.columns)}, or "
@@ -144,7 +144,7 @@ def _coordinate_names(table: Table, domain: Domain) -> tuple[str, ...]:
         return domain.columns
     remedy = f"name {domain.dims} of {listed(existing)}"
     whole = ", or one that holds whole points with order=… (--order)" if domain.dims == 2 else ""
-    if table.first_line:  # which may be a record: it is not shown
+    if table.first_line:  # the first line may be a record: not shown
         remedy = (
             f"name {domain.dims} of those in its first line with columns=… (--columns){whole}, or "
             "add a header line"

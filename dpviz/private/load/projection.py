@@ -23,7 +23,7 @@ def offline() -> Iterator[None]:
     """
     from pyproj.network import is_network_enabled, set_network_enabled  # type: ignore[attr-defined]
 
-    before = is_network_enabled()  # of this thread
+    before = is_network_enabled()  # PROJ's setting is per thread
     set_network_enabled(False)
     try:
         yield
@@ -42,7 +42,7 @@ def transformer(source: str, target: str) -> Any:
     try:
         with offline():
             change = pyproj.Transformer.from_crs(source, target, always_xy=True)
-        same = change.source_crs == change.target_crs  # a damaged one fails here only
+        same = change.source_crs == change.target_crs  # a damaged CRS fails only here
     except (pyproj.exceptions.ProjError, UnicodeEncodeError):
         raise DataError(f"unknown CRS {shown(source)}: use a code such as EPSG:4326") from None
     return None if same else change

@@ -225,7 +225,7 @@ def _form_of(stands: Sequence[str]) -> Form:
 def _form(table: Table, named: Form | None, others: Sequence[str]) -> Form:
     """Form of the steps: as declared, or recognised by column names; check ``others`` exist."""
     existing = [column.name for column in table.columns]
-    if not table.declares:  # no record decides what the columns are
+    if not table.declares:  # records must not decide the columns
         if named is None:
             raise DataError(
                 f"{table.name} does not say beforehand which columns it has: name those of trips "
@@ -242,7 +242,7 @@ def _form(table: Table, named: Form | None, others: Sequence[str]) -> Form:
     if not existing:  # an empty file is an empty data set
         return _form_of(COLUMNS[:2])
     there = f"columns {listed(table.columns)}"
-    if table.first_line:  # which may be a record: it is not shown
+    if table.first_line:  # the first line may be a record: not shown
         there = "no columns of trips in its first line"
     raise DataError(
         f"{table.name} has {there}: trips need trip and edge, or edges, or nodes; events at places "
@@ -262,7 +262,7 @@ def _matched(graph: RoadGraph, items: Items) -> Items:
     keys, first = np.unique(key[order], return_index=True)
     edges = order[first]
     stays = np.ones(len(items.item), dtype=np.bool_)
-    stays[items.start[1:][np.diff(items.start) > 0] - 1] = False  # the last node leads nowhere
+    stays[items.start[1:][np.diff(items.start) > 0] - 1] = False  # no step starts at the last node
     at = np.flatnonzero(stays)
     one, two = items.item[at], items.item[at + 1] if len(at) else items.item[at]
     wanted = graph.pair_keys(one, two)

@@ -37,8 +37,8 @@ class Selection:
     bits: int | None = None
     progress: Progress | None = None
     notation: Notation = PLAIN
-    time: str | None = None  # column of the time, where the domain names none
-    checking: bool = False  # the owner asks what becomes of each record
+    time: str | None = None  # time column, if the domain has none
+    checking: bool = False  # the owner asked for the outcome of each record
 
     def __post_init__(self) -> None:
         checked_bound(self.unit, self.max_per_unit)

@@ -115,7 +115,7 @@ def source_of(given: Any, table: str | None = None, *, built_in: bool = False) -
         return given
     if callable(getattr(given, "collect", None)):
         raise DataError(f"source of type {type(given).__name__}: collect it first, .collect()")
-    if isinstance(given, str) and len(given.splitlines()) > 1:  # records, which are not shown
+    if isinstance(given, str) and len(given.splitlines()) > 1:  # it may hold records: not shown
         raise DataError("source is a text of several lines: give the path of a file")
     if _is_frame(given):
         return Frame(given)
@@ -131,7 +131,7 @@ def source_of(given: Any, table: str | None = None, *, built_in: bool = False) -
     if built_in and text in DATASETS:
         return BuiltIn(DATASETS[text])
     path = Path(text)
-    path = path.resolve() if path.name in ("", "..") else path  # its name is the data set's
+    path = path.resolve() if path.name in ("", "..") else path  # the name of the data set
     return Folder(path) if path.is_dir() else File(path, table)
 
 
@@ -141,7 +141,7 @@ def sources_of(given: Any, table: str | None = None) -> Source | list[Source]:
     Raises:
         DataError: as :func:`source_of`, or tables in memory in a list.
     """
-    # A column, an array or a mapping is none: its items may be records, which are not shown.
+    # A column, an array or a mapping is not a list of sources: its items may be records.
     listed = isinstance(given, (Sequence, Iterator)) and not isinstance(given, (str, bytes))
     if not listed or _is_frame(given):
         return source_of(given, table, built_in=True)

@@ -90,7 +90,7 @@ def _require_named(path: Path) -> None:
 def _one(source: Source, chosen: Selection) -> DataHandle:
     """A handle on one source."""
     if chosen.bits is not None and chosen.domain is not None:
-        chosen.grid_bits(chosen.domain)  # a bad number fails before anything is read
+        chosen.grid_bits(chosen.domain)  # invalid bits fail before anything is read
     match source:
         case Frame():
             name = chosen.name or source.name
@@ -112,8 +112,8 @@ def _of_file(source: File, chosen: Selection) -> DataHandle:
     path = source.path
     _require_named(path)
     if not counts.may_state(path):
-        chosen.box(path.name)  # its lack is said first
-    opened = open_table(source)  # once: a child answers each question to it
+        chosen.box(path.name)  # a missing domain is reported first
+    opened = open_table(source)  # open once: each access starts a child process
     facts = counts.stated_by(opened, path)
     if facts is not None:
         chosen.of_counts(path.name)

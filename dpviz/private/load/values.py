@@ -82,7 +82,7 @@ def numbers(column: Any, name: str, notation: Notation = PLAIN) -> Float:
         return _parsed(column, notation)
     if not (types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)):
         raise DataError(f"column {shown(name)} holds {kind}, not numbers: choose another")
-    if types.is_decimal(kind):  # a direct cast is off in the last digit of many, as of 1.005
+    if types.is_decimal(kind):  # a direct cast changes the last digit of many values, such as 1.005
         column = pc.cast(column, pa.large_string())
     return _finite(_float(pc.cast(column, pa.float64(), safe=False)))
 
@@ -140,7 +140,7 @@ def text_points(column: Any, name: str, notation: Notation, srid: int | None = N
     if notation.order is None:
         return wkt_points(column, name, srid)
     column = texts(column, name) if isinstance(column, list) else plain(column)
-    if not is_text(column.type):  # of no rows, or of missing ones alone
+    if not is_text(column.type):  # no rows, or missing values only
         return np.full((len(column), 2), np.nan)
     matched = pc.extract_regex(pc.cast(column, pa.large_binary()), _PAIR)
     pair = [_parsed(pc.struct_field(matched, each), PLAIN) for each in ("a", "b")]
@@ -159,7 +159,7 @@ def wkt_points(column: Any, name: str, srid: int | None = None) -> Float:
         srid: of the column's CRS, if it has one.
     """
     column = texts(column, name) if isinstance(column, list) else plain(column)
-    if not is_text(column.type):  # of no rows, or of missing ones alone
+    if not is_text(column.type):  # no rows, or missing values only
         return np.full((len(column), 2), np.nan)
     cells = pc.cast(column, pa.large_binary())
     matched = pc.extract_regex(cells, _WKT)
@@ -182,7 +182,7 @@ def _parsed(column: Any, notation: Notation = PLAIN) -> Float:
     words = pc.ascii_trim_whitespace(pc.cast(text, pa.large_string(), safe=False))
     if notation.number == PLAIN.number:
         with suppress(pa.ArrowInvalid):
-            return _finite(_float(pc.cast(words, pa.float64())))  # it reads "inf"
+            return _finite(_float(pc.cast(words, pa.float64())))  # the cast accepts "inf"
     fits = pc.match_substring_regex(words, rf"^(?:{notation.number})\z")
     words = pc.if_else(fits, words, None)
     if notation.thousands:

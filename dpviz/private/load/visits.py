@@ -56,11 +56,11 @@ def _visits(
     lattice, inside = domain.to_lattice(points)
     rows, who, time = np.flatnonzero(inside), who[inside], time[inside]
     same = who[1:] == who[:-1]
-    if not ((who[1:] > who[:-1]) | (same & (time[1:] >= time[:-1]))).all():  # a sorted table stays
+    if not ((who[1:] > who[:-1]) | (same & (time[1:] >= time[:-1]))).all():  # else it is sorted
         order = np.lexsort((time, who))
         rows, who, time, lattice = rows[order], who[order], time[order], lattice[order]
         same = who[1:] == who[:-1]
     opens = np.ones(len(who), dtype=np.bool_)
-    with np.errstate(over="ignore"):  # a warning would tell of one record; infinite is longer, too
+    with np.errstate(over="ignore"):  # a warning would reveal a record; infinity works
         opens[1:] = ~same | (time[1:] - time[:-1] > gap)
     return rows, who, opens, lattice

@@ -56,7 +56,7 @@ def texts(column: Any, name: str) -> Any:
         return pc.cast(_of_floats(column), pa.large_binary())
     try:
         if pa.types.is_timestamp(kind):
-            pc.cast(pa.scalar(0, kind), pa.large_string())  # a zone that nobody knows, also unused
+            pc.cast(pa.scalar(0, kind), pa.large_string())  # an unknown zone fails, even if unused
         return pc.cast(pc.cast(column, pa.large_string()), pa.large_binary())
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
         raise DataError(f"column {shown(name)} holds {kind}: an id is a number or a text") from None
@@ -120,17 +120,17 @@ def _text(cell: Any) -> bytes | None:
         return cell
     if isinstance(cell, (bool, np.bool_)):
         return b"true" if cell else b"false"
-    if isinstance(cell, np.timedelta64):  # NumPy takes it for a whole number
+    if isinstance(cell, np.timedelta64):  # NumPy treats it as a whole number
         return None
     if isinstance(cell, (int, np.integer)):
         return str(int(cell)).encode() if abs(int(cell)) < 2**128 else None
-    if isinstance(cell, (float, np.floating)):  # one of more digits than a double has is no id
+    if isinstance(cell, (float, np.floating)):  # more digits than a double: no id
         return _of_float(float(cell)) if float(cell) == cell else None
     if isinstance(cell, Decimal):
         return None if cell.is_nan() else str(cell).encode()
     if isinstance(cell, (date, time, UUID)):
-        with suppress(Exception):  # of a zone that does not say how far it is ahead
-            return str(cell).encode() if cell == cell else None  # NaT is not itself
+        with suppress(Exception):  # a zone may fail to give its UTC offset
+            return str(cell).encode() if cell == cell else None  # NaT does not equal itself
     return None
 
 
@@ -140,10 +140,10 @@ def _of_float(value: float) -> bytes:
 
 def _of_floats(column: Any) -> Any:
     """Floats of any width as large_string; NaN is null, whole numbers have no point."""
-    with np.errstate(invalid="ignore"):  # one kind of NaN warns wherever it is touched
+    with np.errstate(invalid="ignore"):  # signalling NaNs warn in every operation
         values = arrow.number_array(column).astype(np.float64)
         whole = (np.abs(values) < _EXPONENT) & (values == np.floor(values))
-    whole &= (values != 0) | ~np.signbit(values)  # whole numbers have no -0
+    whole &= (values != 0) | ~np.signbit(values)  # -0 is not a whole number
     digits = pc.cast(arrow.numbers(np.where(whole, values, 0).astype(np.int64)), pa.large_string())
     written = pc.cast(arrow.numbers(values), pa.large_string())
     written = pc.if_else(arrow.numbers(np.isnan(values)), None, written)

@@ -151,7 +151,7 @@ def _outline(boundary: Any, bends: int) -> Any:
     turn = (np.diff(lon, append=lon[0]) + 180) % 360 - 180
     lon = lon[0] + np.concatenate([[0.0], np.cumsum(turn[:-1])])
     around = round(float(turn.sum()))
-    if around:  # a pole lies inside, where the map has an edge
+    if around:  # the cell holds a pole, where the map has an edge
         pole = 90.0 if lat.mean() > 0 else -90.0
         lon = np.append(lon, [lon[0] + around, lon[0] + around, lon[0]])
         lat = np.append(lat, [lat[0], pole, pole])

@@ -299,7 +299,7 @@ class Areas(Frame):
         if names.dtype.kind != "O":
             raise ReleaseError("column 'name' holds numbers: expected text")
         parent, resolution = whole_numbers(table, "parent"), stated.get("resolution")
-        finest = int(parent.max(initial=-1)) + 1  # the first row after the last that is a parent
+        finest = int(parent.max(initial=-1)) + 1  # the first row after the last parent
         shapes = _shapes(table.slice(finest), resolution)
         domain, levels = Domain.from_dict(stated["domain"]), tuple(stated["levels"])
         areas = cls(domain, levels, tuple(names.tolist()), parent, shapes, resolution)

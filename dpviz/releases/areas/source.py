@@ -22,7 +22,7 @@ RECT = "rect="
 """Prefix of a rectangle's sides, as in a wish; semicolons separate several rectangles."""
 
 RECTANGLE = "rectangle"
-"""The level of rectangles, each of which is named by its sides."""
+"""The level of rectangles; each is named by its sides."""
 
 
 @dataclass(frozen=True)

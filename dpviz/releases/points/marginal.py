@@ -96,8 +96,8 @@ def on_map(
         inside = share_within(release.nodes, others, lo[0], hi[0]) * release.nodes.variance
         variance = shared_variance(release.nodes, inside, lo, hi)
     else:
-        # Of what the noise hides each cell of the map would have a share, and errors that all cells
-        # may have in common add up: their settled counts alone, which sum to the records.
+        # Use settled counts: with raw counts every cell of the map would get a share of the noise,
+        # and errors that cells have in common would add up.
         known = release.nodes.replace(count=settled(release.nodes))
         assumed = box_count(known, None, lo, hi).uniformity_sd ** 2
         cells = int(flat.side // (nodes.hi - nodes.lo)[-1, 0])

@@ -170,7 +170,7 @@ def match(
             )
         first.append(a.astype(np.int32))
         second.append(b.astype(np.int32))
-    share = failure / 2  # each side may fall short with half of it
+    share = failure / 2  # each side may fail with half of it
     stated = padding == "upward" and fresh_leaves(release_a) and fresh_leaves(release_b)
     return Matching(
         rows[0],
@@ -285,7 +285,7 @@ def _same_domain(a: PointRelease, b: PointRelease) -> Domain:
             f"({b.domain.crs}): both owners must build over one public domain"
         )
     clocks = [(each.step, each.cycle, each.cycle and each.zone) for each in (a.domain, b.domain)]
-    if clocks[0] != clocks[1]:  # times are moved to the middle of their steps
+    if clocks[0] != clocks[1]:  # times are rounded to the middle of their steps
         raise ParameterError(
             "the times of both releases have different steps, cycles or zones: both owners must "
             "build over one public domain"

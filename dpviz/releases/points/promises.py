@@ -36,8 +36,8 @@ class Promise:
 
     Attributes:
         wish: in words.
-        probability: that it holds; of areas, of the least likely one. None where it cannot be said.
-        note: which area that is, or why nothing can be said.
+        probability: that it holds; for areas that of the least likely one. None if unknown.
+        note: the name of that area, or why the probability is unknown.
     """
 
     wish: str

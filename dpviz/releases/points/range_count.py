@@ -124,7 +124,7 @@ def sums_of(
     held = nodes.count if noise is None else settled(nodes)
     common = coherence(nodes, held) if common is None else common
     uniformity = uniformity_variance(held[covering], share)
-    if nodes.assumed is not None:  # a share s of a share t is one of s·t: the model's own law
+    if nodes.assumed is not None:  # the model composes: a share s of a share t is s·t
         uniformity += share * nodes.assumed[covering]
     summands = (count * share, variance * share**2, uniformity, np.ones(len(share)))
     sums = [np.bincount(query, weights=each, minlength=queries) for each in summands]

@@ -281,7 +281,7 @@ def _layer(layers: Layers, name: str, wanted: str | None) -> str | None:
 
 
 def _of_polygons(layers: Layers) -> list[str]:
-    others = ("Point", "Line")  # a layer of "Unknown" may hold anything
+    others = ("Point", "Line")  # an "Unknown" layer may hold any geometry
     return [
         layer
         for layer, kind in layers
@@ -304,7 +304,7 @@ def _from_parquet(path: Path, most: limits.Limit) -> tuple[Any, Words, str | Non
     stated = geo["columns"][column].get("crs", "OGC:CRS84")
     table = file.read().to_pydict()
     shapes = shapely.from_wkb(table.pop(column))
-    if KEY in metadata.metadata:  # a release of areas: the coarser ones have no shapes of their own
+    if KEY in metadata.metadata:  # in a release of areas, coarser areas have no shapes
         drawn = np.flatnonzero(~shapely.is_missing(shapes))
         shapes, table = shapes[drawn], {name: [table[name][at] for at in drawn] for name in table}
     return shapes, table, json.dumps(stated) if isinstance(stated, dict) else stated

@@ -42,7 +42,7 @@ def sample(
 
     Raises:
         ParameterError: fewer than 0 points, or more than :data:`MOST`.
-        ReleaseError: a release without a positive total, of which no point can be drawn.
+        ReleaseError: the release has no positive total, so no point can be drawn.
     """
     try:
         random = np.random.default_rng(seed)
@@ -69,7 +69,7 @@ def sampling_counts(nodes: Decomposition) -> Float:
     """Node counts for drawing: not negative, with the release's total, 0 for inner nodes."""
     roots = nodes.levels[0]
     wanted = nodes.count.copy()
-    # Several roots are a family of their own: a negative one is made up for by the others.
+    # Treat several roots as one family, so that the others compensate a negative one.
     total = np.maximum(wanted[roots].sum(keepdims=True), 0.0)
     family = Families(roots, np.zeros(1, np.int64), 0, np.zeros(roots.stop, np.int64))
     wanted[roots] = project(wanted[roots], nodes.variance[roots], family, total)
@@ -80,7 +80,7 @@ def sampling_counts(nodes: Decomposition) -> Float:
 def depth_first_leaves(nodes: Decomposition) -> Int:
     """Leaves in depth-first order, so that the leaves below a node are neighbours."""
     width = sum_up(nodes.parent, np.ones(len(nodes))).astype(np.int64)
-    place = np.cumsum(width) - width  # right for roots; of a level, counted over all of it
+    place = np.cumsum(width) - width  # final for roots only
     for part in nodes.levels[1:]:
         above = nodes.parent[part]
         before = np.cumsum(width[part]) - width[part]

@@ -21,9 +21,9 @@ from dpviz.trees.lattice import Int
 def during(release: PointRelease, period: Any) -> PointRelease:
     """A 2-D release of a part of the period, for a map.
 
-    The nodes of the period seen from above are its cells where they are a tree in turn, as they are
-    of quadtrees; otherwise a grid is. Each count is the range count's, and so is what it assumes:
-    that records are spread evenly in time within the cells that the period cuts.
+    Its cells are the rectangles of the period's nodes if these form a tree, as in quadtrees, and a
+    grid otherwise. Each count is a range count, with the same assumption: records are spread evenly
+    in time within the cells that the period cuts.
 
     Their noise is that of :func:`~dpviz.releases.points.marginal.on_map`.
 
@@ -78,6 +78,6 @@ def window_cuts(domain: Domain, most: int) -> list[float]:
     start, end = domain.period
     step = domain.calendar.usual_step(start, end, domain.step or 0.0, most)
     cuts: list[float] = domain.calendar.edges(start, end, step).tolist()
-    if len(cuts) - 1 > most:  # decades, by years
+    if len(cuts) - 1 > most:  # decades in steps of years
         cuts = np.linspace(start, end, most + 1).tolist()
     return cuts

@@ -101,7 +101,7 @@ def _hexagons(prefix: str, domain: Domain) -> ChosenAreas:
 def _few(source: str, domain: Domain) -> Areas:
     """Make hexagons; refuse too many for a page, by an estimate and then by their number."""
     cells = _square_km(domain) / h3.average_hexagon_area(int(source.removeprefix(H3)), "km^2")
-    _check_number(cells / 2)  # half of it: boxes at their own scale are a rough guess
+    _check_number(cells / 2)  # half of it: the estimate is rough
     return _drawable(areas_of(source, domain))
 
 

@@ -65,7 +65,7 @@ def _level(prefix: str, release: AreaRelease) -> str:
         "Level",
         levels,
         default=levels[-1],
-        format_func=level_title,  # words of a stranger's file
+        format_func=level_title,  # untrusted text of a file
         key=f"{prefix}.level.{'|'.join(levels)}",
         required=True,
     )

@@ -171,7 +171,7 @@ def _trips(
 def _trips_table(prefix: str, file: Any) -> tuple[str | None, list[str], dict[str, Any]] | None:
     """Chosen layer or sheet, its possible unit columns, and its trip or place columns.
 
-    What cannot be read says so when it is; None where the form is not complete.
+    Unreadable files are reported when they are read; None while the form is incomplete.
     """
     table, path = None, upload_path(f"{prefix}.trips", file)
     try:
@@ -183,7 +183,7 @@ def _trips_table(prefix: str, file: Any) -> tuple[str | None, list[str], dict[st
     stands = trip_columns(names)
     if not names or stands:
         placed = any(column.kind == "geometry" for column in columns)
-        named = {} if placed or not names else {"columns": stands}  # which JSON does not declare
+        named = {} if placed or not names else {"columns": stands}  # JSON declares no columns
         return table, [name for name in names if name not in COLUMNS], named
     with st.expander("Places of events", icon=":material/place:", expanded=True):
         st.caption(
@@ -200,7 +200,7 @@ def _trips_table(prefix: str, file: Any) -> tuple[str | None, list[str], dict[st
 def _graph(prefix: str, files: list[Any], **how: Any) -> RoadGraph:
     """Read the uploaded graph; ask for its CRS if the files do not state it."""
     ordered = sorted(files, key=lambda file: "node" not in file.name.lower())  # nodes before edges
-    roles = ("nodes", "edges", "more") if files[1:] else ("graph",)  # their names in messages
+    roles = ("nodes", "edges", "more") if files[1:] else ("graph",)  # names used in messages
     places = (f"{prefix}.{role}" for role in roles)
     paths = [upload_path(place, file) for place, file in zip(places, ordered, strict=False)]
     asked = [[file.file_id for file in files], how]
@@ -215,5 +215,5 @@ def _graph(prefix: str, files: list[Any], **how: Any) -> RoadGraph:
         if crs:
             told = f"{prefix}.streets.crs"
             graph = remembered(told, [*asked, crs], lambda: read_graph(*paths, crs=crs, **how))
-    bounds(graph)  # raises where no map shows it
+    bounds(graph)  # raises if no map can show it
     return graph

@@ -47,7 +47,7 @@ def chosen_window(prefix: str, release: RoadRelease) -> TimeWindow | None:
     last, words = len(steps), steps.calendar.words
     stops = list(range(last + 1))
     key = f"{prefix}.window.{steps.to_dict()}"
-    if key not in st.session_state:  # a new visit of the page begins where the last one ended
+    if key not in st.session_state:  # restore the window of the last visit
         st.session_state[f"{key}.first"] = _asked(steps, st.session_state.get(PERIOD.place(prefix)))
     ends: Any = st.select_slider(
         f"Window ({zone_words(steps)})",

@@ -40,7 +40,7 @@ def map_and_answer(prefix: str, view: MoveView, source: SequenceSource) -> None:
     """Show the map and its answer; a click reruns this fragment only."""
     grid = None if source.places is None else hash(source.places.tobytes())
     shown = f"{prefix}.cell.of"
-    if st.session_state.setdefault(shown, grid) != grid:  # 3-5 is elsewhere there
+    if st.session_state.setdefault(shown, grid) != grid:  # cell 3-5 is elsewhere in another grid
         st.session_state[shown], st.session_state[f"{prefix}.cell"] = grid, None
     permalink.present(f"{prefix}.show", MOVES)
     show = st.segmented_control(

@@ -74,7 +74,7 @@ def _place_choice(prefix: str, view: MoveView, mapped: bool) -> int | None:
     key, widget = f"{prefix}.cell", f"{prefix}.cell.name"
     asked = st.session_state.get(key)
     if asked not in view.names:
-        if widget not in st.session_state:  # it is the address that asks
+        if widget not in st.session_state:  # the address asks for it
             what = "the cell" if mapped else "the symbol"
             permalink.refused(what, asked)
         st.session_state[key] = None
@@ -192,7 +192,7 @@ def strings_table(view: MoveView, strings: Strings, **options: Any) -> Any:
 def trip_panel(prefix: str, view: MoveView, source: SequenceSource) -> int:
     """Ask for the number of synthetic trips on the map; chart synthetic sequence lengths."""
     number = 0
-    drawn = len(view.synthetic)  # first: a release that can draw none says so instead
+    drawn = len(view.synthetic)  # first: raises if the release cannot draw any
     if source.places is not None:
         number = st.select_slider(
             "Trips on the map", (50, 100, 200, 400, 800, 1600), 400, key=f"{prefix}.trips"

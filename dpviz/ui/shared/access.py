@@ -48,7 +48,7 @@ class Access:
         look: see pages and open releases.
         publish: spend, and set lifetime budgets.
         owner: see all accounts.
-        problem: error in the owner's rules, because of which all access is refused.
+        problem: error in the owner's rules; it refuses all access.
     """
 
     name: str = ""
@@ -214,7 +214,7 @@ def fragment(draw: Callable[P, T]) -> Callable[P, T]:
     @wraps(draw)
     def checked(*args: P.args, **kwargs: P.kwargs) -> T:
         if not access().look:
-            st.rerun()  # the whole page, whose gate says why
+            st.rerun()  # rerun the page: its gate shows why
         with ErrorsShown():
             return draw(*args, **kwargs)
         return st.stop()

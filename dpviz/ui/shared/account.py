@@ -47,7 +47,7 @@ def dataset_name(prefix: str, suggestion: str, *, public: bool = False) -> str:
     if not public:
         field, of = f"{prefix}.dataset", f"{prefix}.dataset.of"
         if field not in st.session_state or st.session_state[field] == st.session_state.get(of):
-            st.session_state[field] = suggestion  # a name that was typed stays
+            st.session_state[field] = suggestion  # keep a typed name
         st.session_state[of] = suggestion
         name = st.text_input("Name of the data set in the ledger", key=field, help=HELP)
     name = name.strip() or suggestion
@@ -129,7 +129,7 @@ class Job(threading.Thread):
         """Build, and store the result or the error."""
         try:
             self.made = self._make(self._report)
-        except Exception as error:  # raised again on the page that waits
+        except Exception as error:  # raised again on the waiting page
             self.error = error
 
     def _report(self, fraction: float, what: str) -> None:
@@ -169,7 +169,7 @@ def paid_release(
         source: has ``key`` and ``account``, its name in the ledger.
         choice: has ``epsilon``; its ``repr`` says all of it: other terms are asked for again.
         build: (source, choice, ledger=…, purpose=…, progress=…, conclude=…); it runs in a thread
-            and must not touch the page. What it raises is raised here.
+            and must not touch the page. Its exceptions are raised here.
         store: puts what was paid for where the page keeps it. A touch of the page may stop it at
             any access to the session; it is then called again.
         note: given back with the release.
@@ -190,7 +190,7 @@ def paid_release(
     def make(progress: Progress) -> Paid:
         how = {"ledger": ledger, "purpose": purpose, "progress": progress, "conclude": False}
         release, problem = kept_release(lambda: build(source, choice, **how), owner, title)
-        ledger.conclude(release.header.extra["release_id"])  # handed over, on the shelf or not
+        ledger.conclude(release.header.extra["release_id"])  # delivered, even if not stored
         return Paid(source.key, release, problem, note)
 
     with pane or st.sidebar:
@@ -198,12 +198,12 @@ def paid_release(
             return None
         account = ledger.account(source.account)
         turn, job = st.session_state.get(place, (0, None))
-        over = job is not None and job.ended  # asked once: what ends meanwhile is of the next run
+        over = job is not None and job.ended  # read once: a job ending later is for the next run
         offer = (turn, f"{source.key}|{choice!r}", epsilon)
         agreed = st.session_state.pop(f"{prefix}.agreed", None) == offer
         if job is None and agreed and not too_dear(account, epsilon):
             job = Job(make)
-            st.session_state[place] = (turn + 1, job)  # no second press agrees to this offer
+            st.session_state[place] = (turn + 1, job)  # a second press cannot confirm this offer
         _ask(prefix, account, offer, place, job is not None and not over)
     if job is None:
         return None
@@ -215,7 +215,7 @@ def paid_release(
         raise job.error
     made: Paid = job.made
     store(made)
-    st.session_state[place] = (turn, None)  # only now: a touch of the page may stop a run anywhere
+    st.session_state[place] = (turn, None)  # only now: a click may stop the run anywhere
     return made
 
 

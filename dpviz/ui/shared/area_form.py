@@ -30,7 +30,7 @@ areas = cache(named_areas)
 def public_box(prefix: str, crs: str, extent: Callable[[], Bounds] | None) -> Bounds | None:
     """The public area in the CRS; None while it is missing.
 
-    It is typed, or taken from records that are public, of which ``extent`` gives it.
+    It is typed, or taken from public records, whose extent ``extent`` returns.
     """
     taken = f"{prefix}.bounds.of_records"
     if extent is None and taken in st.session_state:
@@ -156,7 +156,7 @@ def box_of(text: str) -> Bounds:
         DomainError: not four numbers, or in another order, or with letters in place of signs.
     """
     text = unquote(text)
-    if re.search(r"\d\s*°|\d[NSEW]\b", text):  # 10.8° W is -10.8, and often comes after 49.4° N
+    if re.search(r"\d\s*°|\d[NSEW]\b", text):  # 10.8° W means -10.8, and latitude often comes first
         raise DomainError(
             "give degrees as plain numbers: west, south, east, north; west is negative"
         )

@@ -29,7 +29,7 @@ def code_panel(prefix: str, release: Release, script: Code | None = None) -> Non
     panel = st.expander(
         "How was this made?", icon=":material/code:", key=f"{prefix}.code", on_change="rerun"
     )
-    if not panel.open:  # a browser loads what draws code only where somebody reads it
+    if not panel.open:  # the browser loads the code viewer only when opened
         return
     with panel:
         for sentence in sentences(release):

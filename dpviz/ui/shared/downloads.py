@@ -64,7 +64,7 @@ def file_buttons(prefix: str, release: Release, stem: str) -> list[str]:
     """Draw one button per format, which makes its file on click; return the format names."""
     shapes = not is_points(release) or release.domain.place.dims == 2
     formats = FORMATS if shapes else WITHOUT_SHAPES
-    with st.container(horizontal=True, gap="small"):  # wraps where it is narrow
+    with st.container(horizontal=True, gap="small"):  # wraps on narrow screens
         for label, ending in formats.items():
             name, write = f"{stem}.{ending}", save if ending == "parquet" else export
             file_button(label, partial(file_bytes, write, release, name), name, f"{prefix}.{name}")

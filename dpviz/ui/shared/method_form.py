@@ -79,7 +79,7 @@ def epsilon_steps(place: str) -> tuple[float, ...]:
     steps: tuple[float, ...] = st.session_state.get(f"{place}.steps", EPSILONS)
     if value not in steps:
         steps = tuple(sorted({*EPSILONS, value}))
-    st.session_state[f"{place}.steps"] = steps  # while it is shown: others would be a new slider
+    st.session_state[f"{place}.steps"] = steps  # fixed: other steps would make a new slider
     return steps
 
 
@@ -147,7 +147,7 @@ def method_form(
         st.toggle("More methods, also variants by their papers’ names", key=f"{prefix}.more")
     cls = members[able[chosen]]
     epsilon = epsilon_slider(prefix) if linked is None else linked
-    saved = saved if chosen == start else {}  # of the method that the address names
+    saved = saved if chosen == start else {}  # for the initial method only
     parameters = parameters_form(f"{prefix}.{chosen}", cls, known[chosen][1], saved)
     return Choice(chosen, parameters, epsilon)
 

@@ -192,8 +192,8 @@ def arrived(place: str) -> bool:
 def present(place: str, start: Any) -> None:
     """Set a widget's value before it is drawn: the session's value, or ``start``.
 
-    What was put there in a run without the widget is the session's alone: in the browser, a widget
-    that is new shows the first of its options, and that is what counts from the next touch on.
+    A value set in a run without the widget is known to the session only: the browser's new widget
+    would show its first option, which would count from the next rerun on.
     """
     if arrived(place) or place not in st.session_state:
         st.session_state[place] = st.session_state.get(place, start)

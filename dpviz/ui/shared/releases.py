@@ -87,7 +87,7 @@ def opened(page: str, fields: Sequence[permalink.Field]) -> Opened | None:
     place, asked = f"opened.{page}", permalink.parameter(PARAMETER)
     current: Opened | None = st.session_state.get(place)
     if asked == st.session_state.get(f"{page}.own"):
-        asked = None  # paid for in this visit: shown with its records' form beside it
+        asked = None  # paid in this visit: its form is shown too
     if asked in FILES:
         if current is None:
             st.warning(GONE, icon=":material/link_off:")
@@ -120,7 +120,7 @@ def show(release: Opened) -> None:
         st.session_state[f"{page}.closed"] = st.session_state.get(f"{page}.link", {})
     st.session_state[f"opened.{page}"] = release
     name = release.key.partition(":")[0]
-    st.session_state[f"{page}.link"] = {PARAMETER: name}  # the page takes it from there
+    st.session_state[f"{page}.link"] = {PARAMETER: name}  # the page reads it from there
     st.session_state.pop(f"{page}.epsilon", None)  # and what else the page holds
     module = import_module(f"dpviz.ui.pages.{page}")
     st.switch_page(page_of(module, default=page == "explore"))
@@ -160,7 +160,7 @@ def release_panel(page: str) -> None:
         )
         return
     with st.popover("Open a release", icon=":material/folder_open:", width="stretch"):
-        refused = st.container()  # in sight, wherever the form is scrolled to
+        refused = st.container()  # visible wherever the form is scrolled
         open_form(page, refused)
         st.divider()
         your_releases(f"{page}.side")
@@ -187,7 +187,7 @@ def uploaded(place: str, file: Any) -> Opened:
     """Read an uploaded release.
 
     Raises:
-        ReleaseError: the file is none.
+        ReleaseError: the file is not a release.
     """
     path = upload_path(place, file)
     try:
@@ -250,10 +250,10 @@ def release_choice(page: str, side: str) -> Opened | None:
     asked: str | None = st.session_state.get(place)
     mine = Shelf().of(visitor())
     offered = {each.id: each for each in mine if _flat(each)}
-    if left := len(mine) - len(offered) if side == "a" else 0:  # said once
+    if left := len(mine) - len(offered) if side == "a" else 0:  # shown once
         st.caption(f"Left out: {left} of yours, since only places without time are compared.")
     if asked and asked not in (*offered, *FILES):
-        offered[asked] = Shelf().find(asked)  # another's, by its link
+        offered[asked] = Shelf().find(asked)  # another visitor's release, opened by its link
     permalink.present(f"{place}.stored", asked if asked in offered else None)
     chosen = st.selectbox(
         label,
@@ -275,7 +275,7 @@ def release_choice(page: str, side: str) -> Opened | None:
             made = Opened(chosen, offered[chosen].title, Shelf().open(chosen)[1])
         if made.release.kind != "points" or made.release.domain.dims != 2:
             raise ReleaseError(f"{label}: only releases of places, without time, are compared")
-        domain_bounds(made.release.domain)  # raises where no map shows it
+        domain_bounds(made.release.domain)  # raises if no map can show it
         return made
 
     with ErrorsShown():

@@ -175,7 +175,7 @@ class Shelf:
         The file goes first: should that fail, the release is still in the list.
 
         Raises:
-            ReleaseError: there is none of this owner.
+            ReleaseError: no such release of this owner.
         """
         if self.find(identity).owner != owner:
             raise ReleaseError("only its owner removes a release")

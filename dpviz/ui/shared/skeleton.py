@@ -1,7 +1,7 @@
 """Common page for all kinds of data: source, choice, release, map and answer, details.
 
 A page fills the slots; this room decides when something is built, paid for, kept, restored from the
-address and put into it. What is opened, instead of built, takes the same way from the map on.
+address and put into it. An opened release takes the same path, from the map on.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def run(slots: Slots) -> None:
     """Show the page."""
     key = slots.key
     permalink.bring_back(key)
-    if f"{key}.epsilon" not in st.session_state:  # a widget's value: gone when the page is left
+    if f"{key}.epsilon" not in st.session_state:  # a widget's value is lost when the page is left
         permalink.restore(key, (EPSILON, permalink.SEED, *slots.fields))
     looked_at = opened(key, slots.fields)
     with st.sidebar:
@@ -93,7 +93,7 @@ def run(slots: Slots) -> None:
             st.divider()
             choice = slots.choose(source)
     if source is None or choice is None:
-        say_refused(*refused)  # in the sidebar they may stand below what is seen
+        say_refused(*refused)  # in the sidebar they may be out of sight
         slots.empty() if source is None else slots.before(source)
         return
     release = None
@@ -114,7 +114,7 @@ def run(slots: Slots) -> None:
 
 def _show(slots: Slots, release: Any, source: Any, choice: Any) -> None:
     st.markdown(badge(release.header))
-    tally = getattr(getattr(source, "data", None), "tally", None)  # of public records only
+    tally = getattr(getattr(source, "data", None), "tally", None)  # for public records only
     if tally is not None and tally.warning:
         st.warning(f"Of your file: {plain(tally.warning)}.", icon=":material/rule:")
     slots.show(release, source, choice)
@@ -138,7 +138,7 @@ def _paid(slots: Slots, source: Any, choice: Any) -> Any:
     paid: Paid | None = st.session_state.get(f"{key}.shown")
     if paid is None or paid.key != source.key:
         if st.session_state.pop(f"{key}.own", None) is not None:
-            permalink.write({PARAMETER: None})  # of other data: the next touch would open it
+            permalink.write({PARAMETER: None})  # from other data: the next rerun would open it
         st.info(
             f"The {slots.records} are confidential, so nothing is shown yet. Choose a method and "
             "ε, then press **Publish** in the sidebar.",

@@ -28,12 +28,12 @@ def steps(prefix: str, titles: Sequence[str]) -> tuple[int, Callable[..., None],
     way = st.container(horizontal=True, gap="small", key=f"{prefix}-way")
     places = [st.container(key=f"{prefix}-step-{row}") for row in range(len(titles))]
     hidden = ", ".join(f".st-key-{prefix}-step-{row}" for row in range(len(titles)) if row != at)
-    place = f":is({hidden}, [data-testid=stLayoutWrapper]:has(> :is({hidden})))"  # nor a gap
+    place = f":is({hidden}, [data-testid=stLayoutWrapper]:has(> :is({hidden})))"  # hide the gap too
     style = f"<style>{place} {{display: none !important;}}</style>"
     script = TO_ITS_TOP
     if f"{prefix}.moved" in st.session_state:
         script += INTO_IT % (f"{prefix}-step-{at}", f"Step {at + 1}: {titles[at]}")
-    with st.container(key="dpviz-step"):  # a script runs where the text is new: at a new step
+    with st.container(key="dpviz-step"):  # a script runs if its text changed: at a new step
         st.html(f"{style}<script>{{{script}}}</script>", unsafe_allow_javascript=True)
 
     def draw(*done: bool) -> None:

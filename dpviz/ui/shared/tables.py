@@ -41,7 +41,7 @@ def offered(dims: int, *, sensitive: bool = False) -> dict[str, str]:
             account = Ledger().account(name)
             ready = not sensitive if stated["public"] else account.total is not None
         except DpvizError:
-            continue  # nothing that a visitor could mend
+            continue  # a visitor cannot fix it
         if ready and stated["domain"].dims == dims and name not in DATASETS:
             tables[name] = str(facts.get("title", name))
     return tables

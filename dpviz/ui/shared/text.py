@@ -72,6 +72,6 @@ def badge(header: Header) -> str:
         colour, icon = "red", "warning"
     elif words.startswith("Demo"):
         colour, icon = "blue", "science"
-    elif kind == "private" and not header.extra.get("records"):  # else records are not protected
+    elif kind == "private" and not header.extra.get("records"):  # else records need none
         colour, icon = "green", "verified_user"
     return f":{colour}-badge[:material/{icon}: {plain(words)}]"

@@ -106,7 +106,7 @@ def read_once(prefix: str, key: str, read: Callable[[], H], check: Check | None 
         icon=":material/fact_check:",
         help="How many records of your file are dropped, and why: exact numbers, for the eyes of "
         "the records' owner only. They are no part of any release and must not be passed on.",
-    ):  # gone with the next touch of the page
+    ):  # disappears with the next rerun
         facts, taken = check(handle)
         st.warning(CHECK_HEADING, icon=":material/visibility_lock:")
         st.caption(f"Read as {plain(taken)}.")

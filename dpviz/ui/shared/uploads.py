@@ -56,7 +56,7 @@ def upload_columns(path: Path, table: str | None = None) -> Sequence[Any]:
 
     def read() -> Sequence[Any]:
         columns = source_columns(path, table)
-        COLUMNS.check(len(columns), "the file")  # each choice lists all of them
+        COLUMNS.check(len(columns), "the file")  # each selector lists all columns
         return columns
 
     return remembered(f"{path}.columns", table, read)

@@ -66,7 +66,7 @@ def column_of(name: str, declared: str, dialect: str, crs: str | None = None) ->
     except (sqlglot.errors.SqlglotError, RecursionError):
         kind = declared
     found = next((each for each, types in _KINDS.items() if kind in types), "other")
-    if dialect == "spark" and found == "time":  # its clocks have no zone; only instants are cast
+    if dialect == "spark" and found == "time":  # they have no zone: no cast
         found = "other"
     return Column(name, cast(Kind, found), crs, floating=kind in ("FLOAT", "DOUBLE"))
 
@@ -83,7 +83,7 @@ _KINDS = {
     "nested": {"ARRAY", "LIST", "STRUCT", "MAP", "UNION", "VARIANT"},
     "geometry": {"GEOMETRY", "GEOGRAPHY"},
 }  # fmt: skip
-"""What a column holds, by the names that sqlglot has for types."""
+"""Kinds of columns, by sqlglot's names of types."""
 
 
 def watched(engine: Engine, query: str, progress: Progress | None) -> Rows:
@@ -100,10 +100,10 @@ def watched(engine: Engine, query: str, progress: Progress | None) -> Rows:
         try:
             while not wait([job], _POLL).done:
                 if progress:
-                    done = max(done, engine.fraction())  # a plan may grow, progress does not shrink
+                    done = max(done, engine.fraction())  # a plan may grow; never go back
                     progress(min(done, _ALMOST), f"counting in {engine.title}")
         except BaseException:
-            while not wait([job], _POLL).done:  # a query may not have begun at the first call
+            while not wait([job], _POLL).done:  # the query may not have started at the first call
                 engine.cancel()
             raise
         return job.result()

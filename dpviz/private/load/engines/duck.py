@@ -27,7 +27,7 @@ from dpviz.private.load.tables.base import Column
 
 NOT_A_DATABASE = "is this its database file, and no other program writes it?"
 MEMORY = "2GB"
-"""What DuckDB may hold in memory; beyond it, it spills to a temporary folder of its own."""
+"""DuckDB's memory limit; beyond it, DuckDB spills to its own temporary folder."""
 
 _POLL = 0.1
 """Seconds between two interrupts of a connection whose time is over."""
@@ -63,18 +63,18 @@ class Duck(Engine):
         target = ":memory:" if path is None else str(path.absolute())
         self._spill = tempfile.TemporaryDirectory(prefix="dpviz-") if path is None else None
         config = {
-            # By default in the current folder.
+            # The default is the current folder.
             "temp_directory": _shared_spill(target) if self._spill is None else self._spill.name,
             "memory_limit": MEMORY,
             "preserve_insertion_order": str(self._is_file).lower(),
-            "autoinstall_known_extensions": "false",  # nothing is fetched from outside
+            "autoinstall_known_extensions": "false",  # no extension is downloaded
         }
         try:
             with refused(self.title, NOT_A_DATABASE):
                 self._engine = duckdb.connect(target, read_only=self._is_file, config=config)
-                self._engine.execute("SET enable_progress_bar = true")  # or it measures none
+                self._engine.execute("SET enable_progress_bar = true")  # else none is measured
                 self._engine.execute("SET enable_progress_bar_print = false")
-                if self._is_file:  # a name of a table is never the name of another file
+                if self._is_file:  # a table name must never open another file
                     self._engine.execute("SET enable_external_access = false")
         except BaseException:
             self._remove_spilled()
@@ -140,7 +140,7 @@ class Duck(Engine):
         with refused(self.title, "give a folder of fewer files"):
             self._engine.execute(f"SET VARIABLE {_FILES} = {patterns.sql(dialect=self.dialect)}")
         given = exp.Anonymous(this="getvariable", expressions=[exp.Literal.string(_FILES)])
-        # Names of folders are no columns: their types would be guessed from all of them.
+        # Folder names are not columns: their types would be inferred from all of them.
         plain = exp.EQ(this=exp.to_identifier("hive_partitioning"), expression=exp.false())
         return exp.Table(this=exp.func("read_parquet", given, plain))
 

@@ -48,7 +48,7 @@ class Spark(Engine):
             from pyspark.sql import SparkSession
         except ImportError:
             raise DataError("Spark needs an extra: pip install 'dpviz[spark]'") from None
-        # It says so as soon as pandas 3 is there; no pandas is used here.
+        # PySpark warns if pandas 3 is installed, though pandas is not used here.
         warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas")
         self._group = f"dpviz-{uuid.uuid4().hex}"
         active = SparkSession.getActiveSession()
@@ -70,7 +70,7 @@ class Spark(Engine):
         if "/" not in name:
             return super().relation(name)
         if Path(name).is_dir():
-            files_of(Path(name))  # or refuse: Spark follows links
+            files_of(Path(name))  # raises for linked files: Spark follows links
         folder = exp.to_identifier(name, quoted=True)
         return exp.Table(this=folder, db=exp.to_identifier("parquet", quoted=True))
 
