@@ -47,7 +47,7 @@ FRAMES = {
     "alphabet": SYMBOLS,
     **dict.fromkeys(_CELLS.split(), PLACES),
 }
-"""The options that say what kind of data it is: without any of them they are points."""
+"""Options that decide the kind of data; without any of them the data are points."""
 
 LEAVES = 256
 """Default for the largest number of cells taken from the leaves of a release."""

@@ -21,7 +21,7 @@ SPACE = 256_000_000
 """Bytes that must be free on the disk of the output before anything is paid."""
 
 PAGES = (".html", ".md", ".pdf", ".png", ".svg")
-"""Endings of files to look at, which may be overwritten; others may hold records."""
+"""Endings of files made for viewing, which may be overwritten; others may hold records."""
 
 
 def writable(output: str) -> None:

@@ -8,7 +8,7 @@ from dpviz.cli.root import Json, ReleaseFile, app, emit, in_line
 from dpviz.lists import listed, words
 
 LISTED = 100_000
-"""Most strings of one answer: each is looked for by itself."""
+"""Most strings in one answer: each needs a search."""
 
 
 @app.command()

@@ -14,7 +14,7 @@ import typer
 from dpviz.errors import ParameterError
 
 WRONG: Any = typer.BadParameter.__mro__[1]
-"""Typer's usage error, whose class it has of Click or of a copy of its own."""
+"""Typer's usage error: a class of Click, or of Typer's own copy of Click."""
 
 
 def usage_line(error: Any, commands: Iterable[str]) -> str:

@@ -21,7 +21,7 @@ computed in floating point may miss their sum by a few units in the last place."
 
 
 DISJOINT = "disjoint cells, sensitivity 1"
-"""Why one draw over the counts of disjoint cells costs its share: a record is in one of them."""
+"""Reason why one draw over disjoint cells costs its share once: a record is in one cell."""
 
 
 @dataclass(frozen=True)
@@ -187,7 +187,7 @@ MOST_EPSILON = 1e12
 """Above it there is no noise at all, and sums of counts times ε may overflow."""
 
 LEAST_EPSILON = 1e-6
-"""Of one record: below it no method says anything, and noise scales would near 2^40."""
+"""Smallest epsilon of one record: below it results are useless, and noise scales approach 2^40."""
 
 
 def per_record(epsilon: float, group: int) -> float:

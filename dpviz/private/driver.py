@@ -17,10 +17,10 @@ from dpviz.releases.header import Header
 
 DECLARED = "declared public by the owner"
 SYNTHETIC = "synthetic: nobody's"
-"""Who says that the records of a release need no protection; empty where they are sensitive."""
+"""Header text on records that need no protection; the key is absent for sensitive records."""
 
 LEAST_DELTA = 1e-200
-"""Of one step: what is below it is no promise that double precision can keep."""
+"""Smallest delta of one step that double precision can represent reliably."""
 
 
 class Claimant(Protocol):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dpviz.private.load.tally import Tally
 
 R = TypeVar("R")
-"""The release that a build of the data gives."""
+"""Type of the release that a build of the data returns."""
 
 
 def within(most: int, records: str) -> str:

@@ -26,7 +26,7 @@ SCANS = 16
 
 
 MOST_RECORDS = 1 << 53
-"""Sums of fewer are exact in double precision too, where one record more always counts as one."""
+"""Bound on records: sums below it are exact in double precision."""
 
 
 class Runs(NamedTuple):

@@ -30,13 +30,13 @@ from dpviz.trees.consistency import sum_up
 from dpviz.trees.decomposition import Decomposition
 
 DISJOINT_KINDS = "kinds are disjoint: a record is in one tree"
-"""Why the tree of each kind may cost the whole of epsilon."""
+"""Reason why the tree of each kind may cost the whole of epsilon."""
 
 SUM_SHARE = 0.5
 """The usual share of epsilon that the sums of values cost; the rest is for counts."""
 
 LEAST_SHARE = 0.01
-"""Neither sums nor counts get less of epsilon."""
+"""Smallest share of epsilon for sums, and for counts."""
 
 
 def measure_points(

@@ -11,7 +11,7 @@ from dpviz.private.handle import Handle
 from dpviz.private.ledger import Ledger, new_release
 
 USER_LEDGER = Ledger()
-"""The ledger of this user, wherever it is when a build pays: what pays by default."""
+"""This user's ledger, which pays by default; its path is looked up at each payment."""
 
 UNPAID = {"ledger": "not entered in a ledger"}
 """Header text of a release of sensitive records that no ledger paid for."""

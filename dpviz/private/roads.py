@@ -18,7 +18,7 @@ from dpviz.roads.paths import Paths, distinct_keys
 from dpviz.roads.steps import Steps
 
 DISJOINT_STEPS = "steps are disjoint: a trip is in that of its start"
-"""Why the histogram of each step may cost the whole of epsilon."""
+"""Reason why the histogram of each step may cost the whole of epsilon."""
 
 
 class RoadData(Handle[RoadRelease]):

@@ -15,14 +15,14 @@ from dpviz.errors import BudgetError
 LONGEST = 200
 MARKS = " ._-"
 SHAPELESS = {"FILLER", "BLANK"}
-"""Words in the Unicode names of letters that show nothing."""
+"""Words in the Unicode names of invisible letters."""
 
 ENDING = re.compile(
     r"(?<=\S)\s*\.(csv|tsv|txt|tab|json|jsonl|ndjson|geojson|geojsonl|geojsons|parquet|geoparquet|"
     r"pq|gpkg|shp|xlsx|xlsm|xls|ods|duckdb|zip|gz|sensitive)$",
     re.IGNORECASE,
 )
-"""Endings of files, which are no part of the name of what is in them."""
+"""File endings, which are not part of a data set's name."""
 
 
 def checked_name(dataset: str) -> str:

@@ -32,7 +32,7 @@ from dpviz.private.load.tally import Fact, Tally
 from dpviz.trees.lattice import morton
 
 BLOCK = 1 << 22
-"""Cells that are interleaved at once, so that little memory is held in between."""
+"""Number of cells interleaved at once, to limit memory."""
 
 MAX_CELLS = 50_000_000
 """More occupied cells than this do not fit comfortably in memory."""

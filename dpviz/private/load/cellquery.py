@@ -47,10 +47,10 @@ from dpviz.private.load.dialects import (
 from dpviz.private.load.selection import checked_bits, checked_bound
 
 MOST_BITS = 62
-"""Of the number of a cell with its kind."""
+"""Most bits of a cell number, including its kind."""
 
 MOST_CHANGES = 40
-"""Of a zone's clocks in a period: each is a line of the query, several times."""
+"""Most changes of UTC offset in a period: each is a line of the query, several times."""
 
 
 Clock = Literal["number", "milliseconds", "time", "instant"]

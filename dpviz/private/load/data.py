@@ -48,7 +48,7 @@ BUILT_IN = {
     "places in time": ("side", "gap", "cells", "neighbours"),
     "trips": ("steps",),
 }
-"""Of those, what the built-in data sets take."""
+"""Arguments that the built-in data sets take."""
 
 _NEEDED = {"places in time": "the box or an Alphabet", "trips": "the RoadGraph"}
 

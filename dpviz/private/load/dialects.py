@@ -20,7 +20,7 @@ SAME_LANGUAGE = {"postgresql": "postgres", "postgis": "postgres"}
 """Other names of dialects."""
 
 WHOLE_ID = 63
-"""Bytes of the longest id that DuckDB compares itself, and not its hash of 64 letters."""
+"""Bytes of the longest id that is compared as text in DuckDB; longer ids by their hash."""
 
 _POINT_TEXT = r"^(?:MULTI)?POINT (?:Z |M |ZM )?\(([^ ,()]+) ([^ ,()]+)[^,()]*\)$"
 """A point as DuckDB writes it."""

@@ -18,7 +18,7 @@ OPTIONS = ("decimal", "thousands", "time_format", "order")
 
 DECIMALS, THOUSANDS = (".", ","), (".", ",", " ", "'")
 ORDERS = {"lon,lat": (0, 1), "x,y": (0, 1), "lat,lon": (1, 0), "y,x": (1, 0)}
-"""Of the two numbers in one column of text: where the first and second coordinate stand."""
+"""Positions of the first and second coordinate among two numbers in one text column."""
 
 ISO, SECONDS, MILLISECONDS = "iso", "seconds", "milliseconds"
 PATTERNS = {"us": "%m/%d/%Y %I:%M:%S %p", "eu": "%d/%m/%Y %H:%M:%S"}
@@ -27,7 +27,7 @@ TIME_FORMATS = (ISO, SECONDS, MILLISECONDS, *PATTERNS)
 PER_SECOND = {SECONDS: 1.0, MILLISECONDS: 1000.0}
 
 DIRECTIVES = "YymdbBHIMSfpzaA%"
-"""Of strptime, those on offer."""
+"""Directives of strptime that are supported."""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from dpviz.private.load.notation import PLAIN, Notation
 from dpviz.progress import Progress
 
 MAX_PER_UNIT = 1_000_000
-"""The largest bound: noise grows with it, so that one beyond says nothing."""
+"""Largest bound per unit: noise grows with it, so that larger bounds give useless results."""
 
 
 GRID_BITS = {1: 24, 2: 16, 3: 12, 4: 10}

@@ -18,7 +18,7 @@ from dpviz.private.load.dialects import parts_of
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")  # two letters at least: C:/ is a path
 
 SCHEMES = ("postgresql", "postgres", "duckdb", "spark")
-"""Of the URLs of databases."""
+"""URL schemes of databases."""
 
 
 @dataclass(frozen=True, repr=False)

@@ -34,7 +34,7 @@ class Fact(StrEnum):
 
 
 MANY = 0.05
-"""Of the records read: where more are dropped, the owner of public data is warned."""
+"""Share of dropped records above which the owner of public data is warned."""
 
 _REMEDY = {
     Fact.BROKEN: "look at the file",
@@ -51,7 +51,7 @@ _REMEDY = {
     Fact.UNKNOWN: "check the graph or the alphabet, or leave out what is unknown",
     Fact.EMPTY: "check the columns",
 }
-"""Why records are dropped, and what to do."""
+"""Remedy for each reason of dropping records."""
 
 
 class Tally:

@@ -37,7 +37,7 @@ _ISO = (
 """The usual forms of ISO 8601, which Arrow casts at once: it refuses none of these."""
 _LOCAL = _ISO % ("", "?")
 _STATED = _ISO % (r"(?:Z|[+-](?:[01][0-9]|2[0-3])(?::?[0-5][0-9])?)", "")
-"""Without a zone, and with one, which only a time of day has."""
+"""Patterns without a zone, and with a zone, which requires a time of day."""
 _TIDY = (
     (r"^\s+|\s+\z", ""),
     (r"(?i) ?(?:Z|UTC|GMT)\z", "Z"),

@@ -27,7 +27,7 @@ from dpviz.private.load.columns import MAX_LINE, is_text, plain, shown
 _BETWEEN = r"[ \t\n\v\f\r,;]+"
 _BETWEEN_BYTES = re.compile(_BETWEEN.encode())
 _EXPONENT = 1e16
-"""From here on a whole float is written with an exponent."""
+"""Size from which whole floats are written with an exponent."""
 
 
 def texts(column: Any, name: str) -> Any:

@@ -29,13 +29,13 @@ from dpviz.releases.points.region_file import (
 )
 
 OVERLAP = 0.01
-"""The most that two areas may share, of the smaller one: digitised borders rarely fit exactly."""
+"""Largest overlap of two areas, as a share of the smaller: digitised borders rarely fit exactly."""
 
 NUMBERED = "area"
 """The level of areas without names: they are numbered as their rows."""
 
 BEYOND = 0.01
-"""The most of an area that may lie outside the box."""
+"""Largest share of an area that may lie outside the box."""
 
 
 def read_areas(

@@ -36,7 +36,7 @@ BENDS = 32
 """Pieces of an edge of a cell of resolution 0; half as many at each finer one."""
 
 STEPS = 64
-"""A box's border is followed in so many steps a side, for cells that only reach into it."""
+"""Sample points per side of a box's border, to find cells that only reach into the box."""
 
 
 def hexagons(resolution: int, domain: Domain) -> Areas:

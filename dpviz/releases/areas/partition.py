@@ -32,7 +32,7 @@ from dpviz.trees.decomposition import Decomposition, level_slices
 from dpviz.trees.lattice import Float, Int
 
 MOST_LEVELS = 16
-"""Levels of a hierarchy: those of H3, resolutions 0 to 15."""
+"""Most levels of a hierarchy: as many as H3 has, resolutions 0 to 15."""
 
 BATCH = 1 << 18
 """Places that are looked up at once."""

@@ -24,7 +24,7 @@ from dpviz.trees.haar import HaarNoise
 from dpviz.trees.lattice import Float, Int, grid_edges
 
 CELLS = 64
-"""Per side of the grid that stands for all parts where their cells together are no tree."""
+"""Cells per side of the grid that maps all parts if their cells together form no tree."""
 
 Boxes = tuple[Int, Int]
 """Lattice boxes [lo, hi), (q, dims) each."""

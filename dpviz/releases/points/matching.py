@@ -30,7 +30,7 @@ so that dummies hide its size and no record is left out. "noisy": its noisy coun
 fill up to it, and records above it are suppressed."""
 
 BLOCK = 1 << 20
-"""Pairs that are summed up at once."""
+"""Number of pairs summed up at once."""
 
 MAX_PAIRS = 50_000_000
 """Public cap on the pairs of leaves that are listed."""

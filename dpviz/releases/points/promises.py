@@ -27,7 +27,7 @@ KEY = "promises"
 """Name of the promises among the header's extra fields."""
 
 SQUARES = 400
-"""Places at which a wish of any square is asked."""
+"""Number of squares that test a wish about any square."""
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from dpviz.trees.haar import HaarNoise
 from dpviz.trees.lattice import Float, Int
 
 WHOLE = 1.0 - 1e-9
-"""A share of a node's area from which on the node counts as whole: coordinates are floats."""
+"""Share of a node's area from which the node counts as whole, as coordinates are rounded."""
 
 AREAS = ("Polygon", "MultiPolygon")
 

@@ -38,7 +38,7 @@ Words = dict[str, list[Any]]
 """Properties of the regions by name."""
 
 Layers = list[tuple[str, str | None]]
-"""Name of each layer of a file, and what shapes it has; None for none."""
+"""Name and geometry type of each layer of a file; the type is None without shapes."""
 
 _FORMATS = "give GeoJSON, GeoPackage, Shapefile or GeoParquet"
 

@@ -19,7 +19,7 @@ from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.lattice import Float, Int
 
 MOST_CELLS = 1024
-"""Leaves that an alphabet may have: each context counts one cell for every one."""
+"""Most cells of an alphabet: each context has a count per cell."""
 
 
 @dataclass(frozen=True, eq=False)

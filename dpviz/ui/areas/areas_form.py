@@ -32,7 +32,7 @@ MOST = 20_000
 """Areas of one map; the command line takes up to the limit of files."""
 
 AIM = 400
-"""Hexagons that the form begins with, about."""
+"""Approximate number of hexagons that the form starts with."""
 
 
 def counted_form(prefix: str, domain: Domain) -> str:

@@ -37,7 +37,7 @@ PERSON = (120, 130, 140)
 
 DASHED = {"strokeDash": [5, 4], "color": GREY}
 LIMIT = {**DASHED, "strokeWidth": 2}
-"""The looks of a rule, and of one that the eye should find first."""
+"""Styles of a plain rule, and of an emphasised one."""
 
 WITHOUT, WITH = "without the record", "with the record"
 Rect = tuple[float, float, float, float]

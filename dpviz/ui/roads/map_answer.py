@@ -37,7 +37,7 @@ from dpviz.ui.shared.timeline import PERIOD
 
 VIEWS = ("Streets", "Sections")
 FIELDS = tuple(permalink.Field(end, permalink.parameter) for end in ("from", "to"))
-"""The nodes at the two ends of a path; there may be a first without a second."""
+"""Address fields of a path's two end nodes; the second may be missing."""
 
 
 def show_graph(prefix: str, source: RoadSource) -> None:

@@ -20,7 +20,7 @@ from dpviz.ui.shared.panels import table_panel
 SYNTHETIC, EXACT = "synthetic", "exact (public data)"
 END = "(the end)"
 LISTED = 30
-"""Symbols of the largest table of what follows what: the most frequent ones."""
+"""Most symbols in the table of next symbols: the most frequent ones."""
 
 
 def length_chart(view: MoveView, source: SequenceSource) -> None:

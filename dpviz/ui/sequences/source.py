@@ -44,7 +44,7 @@ TITLES = {
 COLUMN = "Column of sequences"
 MADE = ("person", "user", "who", "id", "device", "vehicle")
 WHEN = ("time", "timestamp", "datetime", "date", "when", "start")
-"""Names by which the columns of a person and of a time are guessed."""
+"""Column names that suggest a person or a time."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

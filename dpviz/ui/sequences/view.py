@@ -36,7 +36,7 @@ SAMPLED = 5_000
 """Synthetic sequences whose lengths are shown."""
 
 FIRST = 40
-"""Moves by which a release is judged."""
+"""Number of first moves that are compared with the noise."""
 
 STEPS = 40.0
 """Steps of the animation's clock."""

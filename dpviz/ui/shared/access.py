@@ -29,13 +29,13 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 LISTS = {"look": ("everyone", "users"), "publish": ("users",), "owners": ()}
-"""Rules that list addresses, and the words that may stand for every visitor or every user."""
+"""Rules that list addresses, and the words for every visitor or every user."""
 
 RULES: dict[str, Any] = {"look": "users", "publish": "users", "owners": (), "trust_email": False}
-"""The section's keys and what holds where one is left out."""
+"""Keys of the section, and their default values."""
 
 BY = " · by "
-"""Between a spend's purpose and its user's name."""
+"""Separator between a spend's purpose and its user's name."""
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from dpviz.render.colors import PAIR
 from dpviz.render.numbers import rounded
 
 BLUE, ORANGE, GREY = *PAIR, "#8a8f98"
-"""Distinct to the colour-blind, and 3:1 or more on a light and a dark page."""
+"""Colours that colour-blind readers can tell apart; contrast 3:1 or more on light and dark."""
 
 HEIGHT = 300
 SHORT = "format(datum.value, '~s')"
@@ -23,9 +23,9 @@ LINES = {"symbolType": "stroke", "symbolSize": 500, "symbolStrokeWidth": 2}
 TICKS = [step * 10.0**power for power in range(-5, 10) for step in (1, 2, 5)]
 """Ticks of a logarithmic axis; those outside its range are left out."""
 FAINT: dict[str, Any] = {"grid": True, "gridOpacity": 0.4}
-"""Lines across a chart at the ticks of its errors."""
+"""Faint grid lines at the ticks of an error axis."""
 TIME_TICKS = 8
-"""About how many an axis of times has."""
+"""Approximate number of ticks of a time axis."""
 
 
 def legend(field: str, names: Sequence[str], colours: Sequence[str], **look: Any) -> Any:

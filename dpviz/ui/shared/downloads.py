@@ -23,7 +23,7 @@ FORMATS = {"GeoParquet": "parquet", "GeoJSON": "geojson", "GeoPackage": "gpkg", 
 WITHOUT_SHAPES = {"Parquet": "parquet", "CSV": "csv"}
 """Formats of a release whose cells are not rectangles on a map, such as one of trips."""
 ROWS = 500
-"""Rows of the table that stands for a map."""
+"""Most rows of the table that replaces a map."""
 
 
 def release_details(

@@ -11,7 +11,7 @@ import traceback
 from typing import Any
 
 FRAMES = 12
-"""Innermost calls that are named."""
+"""Number of innermost calls in the log."""
 
 _ordinary = logging.getLogRecordFactory()
 

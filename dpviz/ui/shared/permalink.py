@@ -21,7 +21,7 @@ from dpviz.ui.shared.parts import in_part
 from dpviz.ui.shared.text import plain
 
 MOST = 60
-"""Letters of an address that a message repeats."""
+"""Most characters of an address that a message repeats."""
 
 MESSAGES = "address.messages"
 """Session key of the container for messages about the address."""

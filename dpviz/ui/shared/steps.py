@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 TO_ITS_TOP = 'document.querySelector("[data-testid=stMain]").scrollTo(0, 0);'
-"""Each step is met at its top, however far down the button stood that led to it."""
+"""Script that scrolls to the top of a new step."""
 
 INTO_IT = """
 const step = document.querySelector(".st-key-%s");
@@ -16,7 +16,7 @@ Object.assign(step, {tabIndex: -1, role: "group", ariaLabel: "%s"});
 step.style.outline = "none";
 step.focus({preventScroll: true});
 """
-"""The button that led to it is hidden: its focus would fall to the page, and say nothing."""
+"""Script that moves the focus into a new step: the button that led there is hidden."""
 
 
 def steps(prefix: str, titles: Sequence[str]) -> tuple[int, Callable[..., None], list[Any]]:
