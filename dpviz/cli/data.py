@@ -158,7 +158,7 @@ class Data:
         """The kind of the data: a key of :data:`TAKES`.
 
         Raises:
-            ParameterError: two frames; or none, of a source that needs one.
+            ParameterError: two frames are given, or a required one is missing.
         """
         from dpviz.datasets.geography import CITY
 

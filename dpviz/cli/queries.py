@@ -241,8 +241,8 @@ def _asked_paths(graph: RoadGraph, path: list[str], between: list[str]) -> list[
     """Edge rows of the paths given by options.
 
     Raises:
-        ParameterError: none, or what is no pair of nodes.
-        DataError: an edge or a node that the graph lacks, or two that nothing joins.
+        ParameterError: no path is given, or a text is not a pair of nodes.
+        DataError: the graph lacks an edge or node, or no path joins two nodes.
     """
     from dpviz.roads.paths import paths_from_ids
     from dpviz.roads.routing import shortest_path
@@ -267,7 +267,7 @@ def _asked_rectangles(question: Question, *axes: Sequence[str]) -> list[list[flo
         *axes: columns; with time also those of places alone, where all rectangles are of them.
 
     Raises:
-        ParameterError: none, or another number of numbers.
+        ParameterError: no rectangle is given, or one has a wrong number of limits.
         DataError: the file cannot be read so.
     """
     asked = [numbers(text, "--rect") for text in question.rect or []]

@@ -58,7 +58,7 @@ def share(
 ) -> None:
     """Write a map in one file that opens anywhere, without network or server.
 
-    Of one release with time a slider steps through its period, unless --period names a part.
+    For one release with time, a slider steps through its period, unless --period names a part.
     """
     from dpviz.exports import map_page
 

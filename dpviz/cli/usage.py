@@ -22,7 +22,7 @@ def usage_line(error: Any, commands: Iterable[str]) -> str:
 
     Args:
         error: of the class :data:`WRONG`.
-        commands: by their words; where the error does not say which it is of, the arguments do.
+        commands: by their words; used if the error does not name its command.
     """
     words = error.format_message()
     if hasattr(error.__cause__, "errors"):  # pydantic's message omits the value

@@ -130,8 +130,8 @@ def answers_from(columns: Float) -> RangeAnswers:
 def total(parts: Sequence[A]) -> A:
     """Sum of the answers of disjoint parts of the records, with independent noise.
 
-    Noise is independent. How unevenly records lie in the cells that an edge cuts is not: kinds
-    share streets and towns, so the standard deviations of that add up.
+    Noise is independent. Uniformity errors in cut cells are not: kinds share streets and towns, so
+    their standard deviations add up.
 
     Args:
         parts: answers to the same q queries; what they say of time is that of the first.

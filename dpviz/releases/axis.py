@@ -99,7 +99,7 @@ def blocks(axis: Axis, table: pa.Table) -> list[pa.Table]:
     """The rows of each part of a file.
 
     Raises:
-        ReleaseError: parts that do not stand one after the other, or one without rows.
+        ReleaseError: parts are not in order, or one has no rows.
     """
     part, count = axis.numbers(table), len(axis)
     if (np.diff(part) < 0).any() or not np.array_equal(np.unique(part), np.arange(count)):
@@ -140,8 +140,6 @@ def _kept_of_all(extras: Sequence[dict[str, Any]]) -> float:
     """Estimated share of visits kept by truncation in all steps, from noisy lengths.
 
     Only steps whose visits can be told from noise have such lengths.
-
-    Of the steps that have one: those whose visits can be distinguished from noise.
     """
     retained, visits = np.zeros(len(extras)), np.zeros(len(extras))
     for step, extra in enumerate(extras):

@@ -340,7 +340,7 @@ class CountRelease(Release, Generic[F]):
     def to_arrow(self) -> pa.Table:
         """The table that :meth:`save` writes: one row per node, after the rows of any streets.
 
-        The rows of each part stand one part after the other.
+        Rows are ordered part by part.
         """
         blocks = [pa.table(part.frame.columns(part.nodes, part.sums)) for part in self.parts]
         table, facts = pa.concat_tables(blocks), self.frame.facts()

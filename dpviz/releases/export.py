@@ -80,7 +80,7 @@ def export_joined(
         level: of the areas; the finest by default.
 
     Returns:
-        How many rows it has, and how many of them name no area.
+        Number of rows, and number of rows that name no area.
 
     Raises:
         ReleaseError: another ending.

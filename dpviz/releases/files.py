@@ -1,6 +1,6 @@
 """The file format of a release: one Parquet file with a typed header.
 
-What is decoded is bounded before memory is taken: rows, values, the bytes that columns unpack to
+Limits are checked before memory is taken: rows, values, the bytes that columns unpack to
 and the length of names. A child process decodes it, since what is damaged may end the process that
 looks at it. Reading needs pyarrow only.
 """
@@ -213,7 +213,7 @@ def _parsing(name: str) -> Iterator[None]:
 def _check_size(metadata: Any, name: str) -> None:
     """Refuse a file whose stated unpacked size exceeds the limits.
 
-    Of row groups only: in a corrupted file pyarrow ends the process at the facts of a column.
+    It reads row groups only: pyarrow may abort on column metadata of a corrupted file.
     """
     if metadata.num_rows > MOST_ROWS:
         raise ReleaseError(

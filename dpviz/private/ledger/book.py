@@ -187,7 +187,7 @@ class Ledger:
                 the ledger records it.
 
         Returns:
-            How many entries there are.
+            Number of entries.
 
         Raises:
             LedgerError: something is not what was written; says what, and the way out.

@@ -138,7 +138,7 @@ def _query(
 def _check_points(existing: Sequence[Column], name: str, domain: Domain, engine: Engine) -> None:
     """Raise unless a column holds points in the CRS of the domain that SQL can read.
 
-    Spark has no ST_X, so no column of its is of geometry.
+    Spark has no ST_X, so none of its columns count as geometry.
     """
     column = next(each for each in existing if each.name == name)
     if column.kind != "geometry":

@@ -90,8 +90,8 @@ WITH_VALUES = {
     "name": ", amount",
     "written": "CAST(amount AS VARCHAR), ' ', ",
 }
-"""What the templates hold beside the cell where records have values, in steps of their grid: then
-records of one unit in one cell are alike where their values are."""
+"""Additions to the templates for records with values, in steps of their grid. Then records of one
+unit in one cell are equal only if their values are equal."""
 
 
 RECORDS = """

@@ -110,7 +110,7 @@ def whole(column: Any, name: str, file: str) -> Any:
     """Convert a column of cells or counts to whole numbers.
 
     Raises:
-        DataError: a value is missing, or none.
+        DataError: a value is missing, or not a whole number.
     """
     column = plain(column)
     if pa.types.is_null(column.type):

@@ -163,7 +163,7 @@ def load(
         progress: of points, called while an engine counts; raising an exception cancels.
 
     Raises:
-        DataError: the source cannot be read as this kind of data, or an argument is of another.
+        DataError: the source cannot be read as this kind, or an argument is for another kind.
         BudgetError: the name is invalid in the ledger.
 
     >>> import pyarrow as pa

@@ -191,7 +191,7 @@ def _started(items: Items, steps: Steps | None, counts: Tally) -> Items:
 def _of_events(table: Table) -> bool:
     """True if rows are events: they have columns of places and no columns of trips.
 
-    Where no columns are declared, as in GeoJSON, the geometry decides: no record does.
+    Without declared columns, as in GeoJSON, the geometry decides; records never do.
     """
     if not table.declares:
         return any(column.kind == "geometry" for column in table.columns)
@@ -254,8 +254,6 @@ def _matched(graph: RoadGraph, items: Items) -> Items:
     """Convert nodes to edges: each step is the shortest edge between two nodes.
 
     A step is −1 if the graph lacks a node of it, or has no edge between the two.
-
-    It is −1 of a node which the graph lacks, and of two that no edge joins.
     """
     key = graph.pair_keys(*graph.ends.T)
     order = np.lexsort([graph.length, key])

@@ -106,7 +106,7 @@ def source_of(given: Any, table: str | None = None, *, built_in: bool = False) -
         built_in: whether a name may be that of a built-in data set of points.
 
     Raises:
-        DataError: none of them, or a database whose table is not named.
+        DataError: not a source, or a database without the name of a table.
 
     >>> source_of("C:/data.csv").name, source_of("city-50k", built_in=True).name
     ('data', 'city-50k')

@@ -34,7 +34,7 @@ _ISO = (
     r"|(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29)"
     r"(?:[T ](?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:\.[0-9]{1,6})?)?%s)%s\z"
 )
-"""The usual forms of ISO 8601, which Arrow casts at once: it refuses none of these."""
+"""Common forms of ISO 8601, all of which Arrow can cast."""
 _LOCAL = _ISO % ("", "?")
 _STATED = _ISO % (r"(?:Z|[+-](?:[01][0-9]|2[0-3])(?::?[0-5][0-9])?)", "")
 """Patterns without a zone, and with a zone, which requires a time of day."""
@@ -150,8 +150,8 @@ def text_points(column: Any, name: str, notation: Notation, srid: int | None = N
 def wkt_points(column: Any, name: str, srid: int | None = None) -> Float:
     """Points (n, 2) from a column of WKT or WKB, stability 1: NaN for invalid points.
 
-    Each cell is WKT, WKB, or WKB in hexadecimal letters. One that states an SRID (EWKT, EWKB) is
-    read where that is the column's, and is else no point.
+    Each cell is WKT, WKB, or WKB in hexadecimal letters. A cell that states an SRID (EWKT, EWKB)
+    is a point only if the SRID is that of the column.
 
     Args:
         column: of text or bytes.

@@ -65,7 +65,7 @@ def texts(column: Any, name: str) -> Any:
 def listed_places(written: Any, names: Sequence[str]) -> NDArray[np.int64]:
     """Position of each text in a public list of names, int64 (n,); −1 if it is not listed.
 
-    Text is UTF-8: in another encoding a name with accents is none of the list.
+    Text must be UTF-8: in another encoding a name with accents is not in the list.
     """
     utf8 = [name.encode(errors="surrogatepass") for name in names]
     listed = pa.array(utf8, pa.large_binary())
@@ -75,8 +75,8 @@ def listed_places(written: Any, names: Sequence[str]) -> NDArray[np.int64]:
 def kind_numbers(column: Any, kinds: Kinds) -> NDArray[np.int64]:
     """Position of each kind in the public list, int64 (n,), stability 1; −1 if unlisted.
 
-    A kind is text, byte by byte as in :func:`texts`, in UTF-8. What is not listed is ``other``
-    where that is listed; a missing kind is none.
+    A kind is text, byte by byte as in :func:`texts`, in UTF-8. Unlisted kinds count as
+    ``other`` if that is listed; missing kinds never do.
 
     Raises:
         DataError: the declared type holds no texts.

@@ -186,7 +186,7 @@ def stated_crs(domain: Domain) -> dict[str, str]:
 def times(domain: Domain, nodes: Decomposition) -> dict[str, NDArray[Any]]:
     """Start ``t0`` and end ``t1`` of each node, UTC in milliseconds; empty without time.
 
-    Of a cycle they are hours since its beginning.
+    For a cycle they are hours since its beginning.
     """
     if domain.time is None:
         return {}

@@ -16,7 +16,7 @@ from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.lattice import Float, Int
 
 ALIKE = 0.9
-"""Correlation of how far the records of cut leaves, and their values, are from even: measured on
+"""Correlation of the uniformity errors of counts and sums in cut leaves: measured on
 built-in rides and on values in patches; means of 95 to 100 % of rectangles are held."""
 
 
@@ -67,8 +67,8 @@ def box_sum(nodes: Decomposition, sums: Sums, lo: Int, hi: Int) -> SumAnswers:
 def mean_of(domain: Domain, sums: SumAnswers, counts: RangeAnswers) -> Quotients:
     """Means of the clipped values, themselves clipped to the same limits.
 
-    Of the uniformity error of a sum :data:`ALIKE` goes with that of its count, and leaves the mean
-    where it is.
+    The uniformity errors of a sum and its count have correlation :data:`ALIKE`; the common part
+    leaves the mean unchanged.
 
     Raises:
         DomainError: no values.

@@ -142,7 +142,7 @@ def _existing(source: str | os.PathLike[str]) -> Path:
 def graph_tables(path: Path) -> tuple[Columns | None, Columns, str]:
     """Nodes, edges and CRS in one file; a plain table holds edges only.
 
-    No nodes where the file has none, and "" where it states no CRS.
+    Nodes are None if the file has none; the CRS is "" if it states none.
 
     Raises:
         DataError: it cannot be read, or has more than the limits.

@@ -71,8 +71,8 @@ def dataset_name(prefix: str, suggestion: str, *, public: bool = False) -> str:
 def charge_visitor(data: Data) -> Data:
     """Charge builds of an uploaded file to accounts that other visitors cannot reach.
 
-    They are those of the login, or of this visit; the one person of a server that only this
-    computer reaches is its owner, whose accounts are those of the command line.
+    These are accounts of the login, or of this visit. The local user of a server that only this
+    computer reaches is its owner, and uses the accounts of the command line.
     """
     data.names = tuple(map(_account_name, data.names))
     return data

@@ -76,8 +76,8 @@ def file_button(
 ) -> None:
     """Download button of one file, which is made on click.
 
-    One that is ready would be fetched by the browser at every run, and gone where the next run
-    is faster.
+    A file made beforehand would be fetched by the browser at every run, and be missing if the next
+    run came first.
     """
     st.download_button(
         label,

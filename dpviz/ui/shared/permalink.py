@@ -93,8 +93,8 @@ def messages_here() -> None:
 def refused(what: str, asked: str | None) -> None:
     """Warn that the address asks for an option that does not exist.
 
-    Where :func:`messages_here` was called, wherever the choice stands: a phone's sidebar is shut. A
-    run of a part of the page says nothing: the place is not its own, and the whole page's run has.
+    The warning appears where :func:`messages_here` was called, since a phone's sidebar is closed.
+    Fragment runs show nothing: the run of the whole page has shown it.
     """
     if asked and not in_part():
         short = asked if len(asked) <= MOST else f"{asked[:MOST]}…"

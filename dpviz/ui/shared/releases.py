@@ -1,7 +1,7 @@
 """Open a release from a list, an upload or a link; list the visitor's paid releases.
 
-Who sees which list: the user that the server's login names; on a server that only this computer can
-reach, its one person. Nobody else can publish.
+A list belongs to the logged-in user, or to the local user of a server that only this computer can
+reach. Other visitors cannot publish.
 """
 
 from __future__ import annotations

@@ -131,7 +131,7 @@ class Shelf:
         """Find a release by its id.
 
         Raises:
-            ReleaseError: none of this id, or a damaged receipt.
+            ReleaseError: no release with this id, or a damaged receipt.
         """
         try:
             values = json.loads(self.path(identity).with_suffix(".json").read_text("utf-8"))
@@ -150,7 +150,7 @@ class Shelf:
         """Read a release and its receipt.
 
         Raises:
-            ReleaseError: none of this id, damaged, or lost.
+            ReleaseError: no release with this id, or it is damaged or lost.
         """
         stored = self.find(identity)
         if not self.path(identity).exists():

@@ -23,8 +23,8 @@ _QUIET = {
     "spark.log.level": "ERROR",
 }
 _GUESSED = "spark.sql.sources.partitionColumnTypeInference.enabled"
-"""Whether names of folders, as ``rider=01``, decide together about the type of a column: one more
-of another kind would make two ids, 01 and 1, of what was one."""
+"""Spark's setting for inferring a column's type from folder names, such as ``rider=01``: a new
+folder could change the type, and so the ids from 01 to 1."""
 
 _LOCAL = {
     "spark.driver.bindAddress": "127.0.0.1",
