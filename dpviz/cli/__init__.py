@@ -1,4 +1,4 @@
-"""The command line: one small file per group of commands, found by name.
+"""The command line: one small module per group of commands, imported automatically.
 
 With ``--json`` a command prints one JSON object on standard output and nothing else; progress goes
 to standard error. It exits 0; or 2 with one line that names the thing, the value and the remedy; or
@@ -29,7 +29,7 @@ __all__ = ["app", "commands", "main", "program"]
 
 
 def commands() -> dict[str, str]:
-    """Every command by its words, with what it does in a sentence.
+    """The first sentence of every command's help, by the command's words.
 
     >>> commands()["dpviz info"]
     'Show what a release says of itself: header, budget breakdown, size.'
@@ -47,27 +47,27 @@ def commands() -> dict[str, str]:
 
 
 def main() -> None:
-    """Run a command in this process; errors that input causes become one line and exit code 2."""
+    """Run a command in this process; report user errors in one line, with exit code 2."""
     prepare_standard_files()
-    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # a home that cannot be written
-    os.environ["PROJ_NETWORK"] = "OFF"  # no command asks anybody outside for grids
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # warns if the home folder is read-only
+    os.environ["PROJ_NETWORK"] = "OFF"  # no downloads of PROJ grids
     interrupts.listen()
     try:
         require_values(sys.argv[1:])
         sys.exit(typer.main.get_command(app)(standalone_mode=False) or 0)
     except WRONG as error:
-        if type(error).__name__ == "NoArgsIsHelpError":  # a group alone: its help
+        if type(error).__name__ == "NoArgsIsHelpError":  # a group without a command
             error.show()
         else:
             complain(f"error: {usage_line(error, commands())}")
         sys.exit(error.exit_code)
     except BrokenPipeError:
         sys.exit(0)
-    except MemoryError:  # its own words may hold how many records there are
+    except MemoryError:  # its message may reveal the number of records
         complain("error: this machine has not the memory for it: ask for less at a time")
         sys.exit(2)
     except (DpvizError, KeyboardInterrupt, SystemExit, OSError) as ended:
-        # Typer makes an exit of it without a word; a command that had ended was not cancelled.
+        # Typer turns Ctrl-C into a silent exit. A completed command was not cancelled.
         if interrupts.came() and getattr(ended, "code", 1) != 0:
             complain("cancelled")
             sys.exit(130)
@@ -79,7 +79,7 @@ def main() -> None:
 
 
 def program() -> None:
-    """Run :func:`main`, and end without taking the interpreter apart."""
+    """Run :func:`main`, and exit without the interpreter's slow teardown."""
     try:
         main()
     except SystemExit as ended:

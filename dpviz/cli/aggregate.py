@@ -65,8 +65,8 @@ def aggregate(
         name=dataset,
         progress=progress(),
     )
-    require_public(dpviz.Ledger(), handle)  # before a file says so permanently
-    if identity(path) != before:  # what another command wrote meanwhile would be lost
+    require_public(dpviz.Ledger(), handle)  # before a file states it permanently
+    if identity(path) != before:  # another command's rows would be lost
         raise ParameterError(f"{name} has changed meanwhile, and nothing was written: do it again")
     dpviz.save_counts(handle, output)
     if not handle.public:

@@ -1,4 +1,4 @@
-"""Printed answers on kinds, shares, sums and means, beside the counts of a release."""
+"""Printed kinds, shares, sums and means, beside the counts of a release."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OF_KIND = (*COUNT, "uniformity_sd")
 def attribute_rows(
     release: PointRelease, rects: Sequence[Sequence[float]], period: str | None
 ) -> list[dict[str, Any]]:
-    """JSON fields of each rectangle beside the count; empty without kinds and values."""
+    """JSON fields of kinds and values for each rectangle; empty dictionaries without them."""
     rows = _sum_rows(release, rects, period)
     if release.kinds:
         every = {name: _kind_rows(release, rects, period, name) for name in release.kinds}
@@ -33,7 +33,7 @@ def attribute_rows(
 
 
 def region_rows(release: PointRelease, regions: Regions) -> list[dict[str, Any]]:
-    """JSON fields of each region, by kind; empty for a release without kinds."""
+    """JSON fields of kinds for each region; empty dictionaries without kinds."""
     rows: list[dict[str, Any]] = [{} for _ in regions.names]
     if not release.kinds:
         return rows
@@ -63,7 +63,7 @@ def _sum_rows(
     period: str | None,
     kind: str | None = None,
 ) -> list[dict[str, Any]]:
-    """Sum and mean of each rectangle; empty for a release without values."""
+    """Sum and mean for each rectangle; empty dictionaries for a release without values."""
     if release.domain.values is None:
         return [{} for _ in rects]
     sums = release.sum(rects, period, kind)
@@ -82,7 +82,7 @@ def quotient_rows(answers: Quotients) -> list[dict[str, Any]]:
 
 
 def attribute_lines(row: dict[str, Any]) -> list[str]:
-    """Lines of text for one row: sum and mean, then each kind."""
+    """Text lines for one row: sum and mean, then one line per kind."""
     lines = [
         f"  {in_line(name)}: {each['count']:,.1f} ({each['low']:,.0f} to {each['high']:,.0f})"
         f"{cut_words(each['uniformity_sd'])}; share {_percent(each['share'])}"
@@ -93,12 +93,12 @@ def attribute_lines(row: dict[str, Any]) -> list[str]:
 
 
 def _sum_words(row: dict[str, Any]) -> list[str]:
-    """Sum and mean of the clipped values, where there are any."""
+    """Sum and mean of the clipped values in words; empty without values."""
     if "sum" not in row:
         return []
     total, mean = row["sum"], row["mean"]
     words = f"sum {_with_interval(total)}"
-    words += cut_words(total["uniformity_sd"], least=0.0)  # values may all be small
+    words += cut_words(total["uniformity_sd"], least=0.0)  # all values may be small
     if not mean["enough"]:
         return [words, "mean unknown: too few records"]
     return [words, f"mean {_with_interval(mean)}"]
@@ -134,7 +134,7 @@ def _percent(share: dict[str, Any]) -> str:
 
 
 def attribute_facts(domain: Domain) -> list[str]:
-    """Lines of ``dpviz info`` about the kinds and values of a domain."""
+    """Lines of ``dpviz info`` on the kinds and values of a domain."""
     facts, values = [], domain.values
     if domain.kinds is not None:
         facts.append(f"kinds by {domain.kinds.column}: {listed(domain.kinds.names)}")

@@ -54,7 +54,7 @@ def audit(
         progress=progress(),
         parameters=chosen,
     )
-    with closing(results):  # here, where a Ctrl-C is known to be under way
+    with closing(results):  # in this process, where Ctrl-C is handled
         audits = list(results)
     rows = [{**dataclasses.asdict(each), "violates": each.violates} for _, each in audits]
     if words is not None:

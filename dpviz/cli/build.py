@@ -1,4 +1,4 @@
-"""The command that builds a release: what is refused first, what pays, what is printed."""
+"""The command that builds a release: checks before payment, payment, printed facts."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def build(
 
 
 def workload_rule(workload: str | None) -> Callable[[DataHandle], Declared | None]:
-    """Return a function from the data to its declared workload; a bad word is refused now.
+    """Return a function from data to the declared workload; refuse a bad workload at once.
 
     Raises:
         ParameterError: neither the word of a workload nor a file.
@@ -164,7 +164,7 @@ def workload_rule(workload: str | None) -> Callable[[DataHandle], Declared | Non
 
 
 def unchanged(name: str, workload: str) -> str:
-    """Message: this method ignores the workload, and these methods follow it."""
+    """Message: the method ignores the workload; lists methods that follow it."""
     from dpviz.methods.points.declared import FOLLOWING
 
     fitting = ", ".join(method for method, rule in FOLLOWING.items() if workload in rule)
@@ -189,7 +189,7 @@ def _asked_before(ledger: Ledger, data: Handle[Any]) -> bool:
 
 
 def _notes(handle: Handle[Any], data: Data, source: str, kind: str) -> list[str]:
-    """Notes on what was assumed about the records that were read."""
+    """Notes on assumptions made when the records were read."""
     notes = []
     taken = str(getattr(handle, "columns", ""))
     if taken and not data.places.names and not getattr(handle, "synthetic", False):

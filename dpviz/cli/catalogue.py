@@ -1,4 +1,4 @@
-"""Commands that list what there is: methods, data sets."""
+"""Commands that list the methods and the built-in data sets."""
 
 from __future__ import annotations
 

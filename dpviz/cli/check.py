@@ -1,4 +1,4 @@
-"""The command that tells an owner what becomes of the records of a source."""
+"""The command that shows an owner the fate of a source's records."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def check(
     data: Data,
     as_json: Json = False,
 ) -> None:
-    """Tell the owner, EXACTLY, which records would be dropped and why; no part of any release."""
+    """Show the owner EXACT counts of dropped records and the reasons; never part of a release."""
     from dpviz.private.load.check import CHECK_HEADING
 
     kind = data.kind(source)

@@ -1,4 +1,4 @@
-"""Options that say what the records are; the public frame among them decides their kind."""
+"""Options that describe the records; the public frame among them decides their kind."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ FRAMES = {
     "alphabet": SYMBOLS,
     **dict.fromkeys(_CELLS.split(), PLACES),
 }
-"""The options that say what kind of data it is: without any of them they are points."""
+"""Options that decide the kind of data; without any of them the data are points."""
 
 LEAVES = 256
 """Default for the largest number of cells taken from the leaves of a release."""
@@ -97,7 +97,7 @@ class Frame:
     )
 
     def road_graph(self, crs: str | None) -> RoadGraph:
-        """The graph, its coordinates held against its CRS as those of a box are.
+        """Read the road graph, and check its coordinates against its CRS.
 
         Raises:
             DomainError: they lie outside its area of use.
@@ -112,7 +112,7 @@ class Frame:
             directed=self.directed,
         )
         low, high = graph.line_xy.min(axis=0), graph.line_xy.max(axis=0)
-        if not graph.crs or not (low < high).all():  # a plane of its own, or no box
+        if not graph.crs or not (low < high).all():  # a local plane, or an empty box
             return graph
         box = Domain.from_bounds([*low.tolist(), *high.tolist()], crs=graph.crs)
         try:
@@ -124,7 +124,7 @@ class Frame:
         return graph
 
     def leaf_cells(self) -> Cells | None:
-        """The cells of ``--leaves``.
+        """The cells of ``--leaves``; None without that option.
 
         Raises:
             ParameterError: a grid beside them, or their number without them.
@@ -144,7 +144,7 @@ class Frame:
 
 @dataclass(frozen=True, kw_only=True)
 class Data:
-    """All that says what the records of a source are, and how they are read."""
+    """All options that describe the records of a source and how to read them."""
 
     places: Places
     clock: Clock
@@ -158,7 +158,7 @@ class Data:
         """The kind of the data: a key of :data:`TAKES`.
 
         Raises:
-            ParameterError: two frames; or none, of a source that needs one.
+            ParameterError: two frames are given, or a required one is missing.
         """
         from dpviz.datasets.geography import CITY
 
@@ -179,12 +179,12 @@ class Data:
 
     @property
     def files(self) -> list[str | None]:
-        """Files that are read beside the source."""
+        """Files that are read in addition to the source."""
         frame = self.frame
         return [frame.areas, frame.alphabet, frame.leaves, *words(frame.graph, "--graph")]
 
     def arguments(self, source: str) -> tuple[Any, dict[str, Any]]:
-        """The public frame, and the arguments of :func:`dpviz.load` beside the domain.
+        """The public frame, and the other arguments of :func:`dpviz.load`.
 
         Raises:
             ParameterError: an option that this kind of data needs is missing.
@@ -219,7 +219,7 @@ class Data:
     def load(
         self, source: str, *, public: bool | None, name: str | None = None, **points: Any
     ) -> Any:
-        """The handle of a source.
+        """Load a source, and return its handle.
 
         Args:
             source: of any kind.
@@ -244,7 +244,7 @@ class Data:
         return dpviz.load(source, domain, **how)
 
     def person_time(self) -> str:
-        """The column of the time of places in time.
+        """The time column of places in time; requires a unit (the person) too.
 
         Raises:
             ParameterError: it is missing, or that of the person.
@@ -257,7 +257,7 @@ class Data:
         return self.clock.time
 
     def place_box(self) -> Domain:
-        """The public box of places in time; its columns have the usual names.
+        """The public box of places in time, with the default column names.
 
         Raises:
             ParameterError: it is missing.
@@ -269,7 +269,7 @@ class Data:
         return public_box(limits, (), self.places.crs or "EPSG:4326")
 
     def areas(self, source: str) -> Areas:
-        """The areas, in the box that is stated, or else in their own extent.
+        """Read the areas, in the declared box, or in the areas' own extent.
 
         Raises:
             DataError: the file cannot be read as areas.

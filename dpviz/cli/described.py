@@ -1,4 +1,4 @@
-"""Printed size of each kind of release, as values for JSON and as lines."""
+"""Printed size of a release of each kind, as JSON values and as lines."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ SIZES: dict[str, Any] = {"points": point_facts, "areas": area_facts, "roads": ro
 
 
 def sequence_facts(release: SequenceRelease, data: SequenceData) -> Facts:
-    """Size of a release of sequences, and what its cells cost before."""
+    """Size of a release of sequences, and the earlier price of its cells."""
     from dpviz.releases.sequences.columns import MODELS
 
     facts: dict[str, Any] = {

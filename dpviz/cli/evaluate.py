@@ -1,4 +1,4 @@
-"""Commands that measure errors of methods on public data, and sum up what was measured."""
+"""Commands that measure the errors of methods on public data, and summarise them."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ OTHERS: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Measured:
-    """The measures of one kind of data.
+    """Measurement settings for one kind of data.
 
     Attributes:
         bench: what measures releases.
@@ -108,7 +108,7 @@ def evaluate(
     output, plot = order.output, measures.plot
     _require_files(output, plot, source, measures.workload, *data.files)
     handle = data.load(source, public=order.public)
-    require_public(dpviz.Ledger(), handle)  # exact answers follow
+    require_public(dpviz.Ledger(), handle)  # exact answers are needed below
     each = {"points": _points, "roads": _roads, "sequences": _sequences}[release]
     measured = each(handle, order, measures)
     prices = distinct(numbers(order.epsilons, "--epsilons"))
@@ -172,7 +172,7 @@ def _sequences(handle: Any, order: Run, measures: Measures) -> Measured:
 
 
 def _workloads(handle: Any, seed: int, measures: Measures) -> tuple[Workload, ...]:
-    """Draw the queries of every size."""
+    """Draw the queries of each size."""
     from dpviz.evaluation import truth
     from dpviz.queries.workloads import workload
 
@@ -190,7 +190,7 @@ def _workloads(handle: Any, seed: int, measures: Measures) -> tuple[Workload, ..
 
 
 def _write_plot(path: str, rows: list[MeasureRow], measures: Iterable[str], title: str) -> None:
-    """Draw measures against epsilon; write the picture whole or not at all."""
+    """Plot measures against epsilon; a failure leaves no partial picture."""
     from dpviz.evaluation.plots import error_figure
     from dpviz.files.writing import write_file
     from dpviz.render.fonts import legible
@@ -201,7 +201,7 @@ def _write_plot(path: str, rows: list[MeasureRow], measures: Iterable[str], titl
 
 
 def _require_files(output: str, plot: str | None, *inputs: str | None) -> None:
-    """Refuse files of rows and of a picture that cannot be written: before hours of work.
+    """Refuse output files that cannot be written, before hours of work.
 
     Raises:
         ParameterError: no CSV file in a folder that exists, no picture in one, or an input in place

@@ -1,4 +1,4 @@
-"""The command that tells what a release may be worth, before it is paid for and from no records."""
+"""The command that predicts the error of a release, before payment and without records."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def expect(
     ),
     as_json: Json = False,
 ) -> None:
-    """Tell the error to expect of a release, from a synthetic proxy: no records are read."""
+    """Predict the error of a release from a synthetic proxy: no records are read."""
     from dpviz.domain.crs import DEGREES
     from dpviz.evaluation.synthetic_proxy import (
         MOST,

@@ -1,4 +1,4 @@
-"""Groups of options: a command takes one object for each group that it shares with others."""
+"""Groups of command options, passed to a command as one object each."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dpviz.errors import ParameterError
 
 
 def option(help: str, *names: str, default: Any = None, **limits: Any) -> Any:  # noqa: A002 - typer's own word
-    """An option of a command or a group, as the default of a parameter or a field.
+    """Declare an option of a command or a group, as a default value.
 
     It has its parameter's name; a default of :data:`MISSING` is for one that must be given.
     """
@@ -23,7 +23,7 @@ def option(help: str, *names: str, default: Any = None, **limits: Any) -> Any:  
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
-    """A command whose parameters are declared by :func:`option`, or are groups of such.
+    """Make a command from a function whose parameters are options or groups of options.
 
     Below the decorator that registers the command; a group is a dataclass of options and of other
     groups. Python itself refuses two options of one name.
@@ -52,7 +52,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def given(*groups: Any) -> dict[str, Any]:
-    """The options of groups that have another value than by default, by name."""
+    """Options of groups whose values differ from the defaults, by name."""
     values: dict[str, Any] = {}
     for group in groups:
         for field in dataclasses.fields(group):
@@ -65,7 +65,7 @@ def given(*groups: Any) -> dict[str, Any]:
 
 
 def require_fit(what: str, options: Mapping[str, Any], takes: Mapping[str, str]) -> None:
-    """Refuse an option that would be left aside.
+    """Refuse an option that this kind of data or release does not use.
 
     Args:
         what: the kind of data or release.
@@ -86,7 +86,7 @@ _is_group = dataclasses.is_dataclass
 
 
 def _options(group: Any) -> list[inspect.Parameter]:
-    """The parameters that stand for a group, those of groups in it included."""
+    """Typer parameters of a group, including those of groups in it."""
     options: list[inspect.Parameter] = []
     hints = get_type_hints(group, include_extras=True)
     for field in dataclasses.fields(group):
@@ -96,7 +96,7 @@ def _options(group: Any) -> list[inspect.Parameter]:
 
 
 def _parameter(name: str, hint: Any, field: Any) -> inspect.Parameter:
-    """The parameter of an option, as Typer reads it."""
+    """Typer parameter of one option."""
     settings = dict(field.metadata)
     if settings:
         names = settings.pop("names")
@@ -109,7 +109,7 @@ def _parameter(name: str, hint: Any, field: Any) -> inspect.Parameter:
 
 
 def _filled(group: Any, values: dict[str, Any]) -> Any:
-    """A group with its values, which are taken out of all of them."""
+    """A group object; its values are removed from ``values``."""
     filled = {
         name: _filled(hint, values) if _is_group(hint) else values.pop(name)
         for name, hint in get_type_hints(group).items()

@@ -1,4 +1,4 @@
-"""Ctrl-C, SIGTERM and a terminal that closes end a command by a KeyboardInterrupt.
+"""End a command by KeyboardInterrupt on Ctrl-C, SIGTERM or a closed terminal.
 
 A callback of a compiled library may lose the exception: pyarrow, for one, imports pandas in the
 middle of a conversion, and goes on without it whatever the import raises. So the signal is
@@ -19,7 +19,7 @@ _came = False
 
 
 def listen() -> None:
-    """Let the signals end the command, also a SIGINT that a shell's background job ignores.
+    """Install the signal handlers, also where a shell ignores SIGINT for background jobs.
 
     A SIGHUP that is ignored, as by nohup, stays ignored.
     """
@@ -32,7 +32,7 @@ def listen() -> None:
 
 
 def interrupt(_number: int, _frame: FrameType | None) -> None:
-    """Handler of the signals; a second one does not disturb what the first one has put in order."""
+    """Handle a signal; a second one does not interrupt the clean-up after the first."""
     global _came
     _came = True
     if not isinstance(sys.exc_info()[1], KeyboardInterrupt):
@@ -40,7 +40,7 @@ def interrupt(_number: int, _frame: FrameType | None) -> None:
 
 
 def check() -> None:
-    """Raise KeyboardInterrupt if there was a signal, which may have been lost on its way."""
+    """Raise KeyboardInterrupt if a signal came; a library may have swallowed the first one."""
     if _came:
         raise KeyboardInterrupt
 
@@ -51,7 +51,7 @@ def came() -> bool:
 
 
 def leave(code: int) -> NoReturn:
-    """End this process without the interpreter's teardown of modules, which takes time.
+    """End this process without the slow teardown of modules.
 
     A thread of Arrow's may abort the process there (apache/arrow#34314). Ctrl-C after completion is
     ignored.
@@ -60,13 +60,13 @@ def leave(code: int) -> NoReturn:
     _by_default()
     atexit._run_exitfuncs()
     for stream in sys.stdout, sys.stderr:
-        with suppress(OSError):  # its reader has closed the pipe
+        with suppress(OSError):  # the reader closed the pipe
             stream.flush()
     os._exit(code)
 
 
 def _by_default() -> None:
-    """Let SIGTERM end this process at once, as in a child that a library forked."""
+    """Restore the default handler of SIGTERM, for children that a library forks."""
     if signal.getsignal(signal.SIGTERM) is interrupt:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
 

@@ -1,4 +1,4 @@
-"""Commands on the ledger: what every sensitive data set has spent, and its total."""
+"""Commands on the ledger: what each sensitive data set has spent, and its total."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def verify(
 
 
 def require_ledger(file: str | None) -> None:
-    """Refuse a ledger that was named and is not there.
+    """Refuse a named ledger that does not exist.
 
     Raises:
         ParameterError: no such file.

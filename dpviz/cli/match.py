@@ -1,4 +1,4 @@
-"""The command that finds which leaves of two owners' releases must be compared."""
+"""The command that finds the leaf pairs of two owners' releases to be compared."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def match(
 
 
 def described(matching: Matching) -> list[str]:
-    """A matching in words."""
+    """Describe a matching in words."""
     everything = len(matching.leaves_a) * len(matching.leaves_b)
     dummies_a, dummies_b = matching.dummies
     lost = "an unknown probability: counts were post-processed, or records are suppressed"

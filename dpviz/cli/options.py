@@ -31,7 +31,7 @@ TableName = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class Places:
-    """The public box, and which columns of a source are the coordinates."""
+    """The public box, and the columns of the coordinates."""
 
     bounds: str | None = option("The public box: all lower, then all upper limits (2-D W,S,E,N).")
     columns: str | None = option("Coordinates in order, between commas; in 2-D also one of points.")
@@ -39,7 +39,7 @@ class Places:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The coordinate columns; none if they are to be recognised."""
+        """The coordinate columns; empty if they are to be recognised by name."""
         return words(self.columns, "--columns")
 
     def domain(self, source: str | None, *beside: Clock | Attributes) -> Domain | None:
@@ -65,18 +65,18 @@ class Places:
                 "(2-D: --bounds=W,S,E,N)"
             )
         limits, names = numbers(self.bounds, "--bounds"), self.names
-        if len(names) == 1 and len(limits) == 4:  # a column of points: it names no coordinates
+        if len(names) == 1 and len(limits) == 4:  # one column of points: no coordinate names
             names = ()
         return public_box(limits, names, self.crs or "EPSG:4326", axis, source)
 
     def reading(self) -> dict[str, Any]:
-        """Arguments of :func:`dpviz.load` beside the domain: columns and CRS."""
+        """Arguments of :func:`dpviz.load` for columns and CRS."""
         return {"columns": self.names or None, "crs": self.crs}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Clock:
-    """The third axis: the public period, and the column of the time."""
+    """The time axis: the public period, and the time column."""
 
     time: str | None = option("Column of the time, the third axis; with --period.")
     period: str | None = option("The public period A,B in ISO 8601; B itself is outside.")
@@ -90,7 +90,7 @@ class Clock:
     )
 
     def axis(self) -> dict[str, str]:
-        """The axis of time, as :meth:`Domain.from_bounds` takes it; empty where there is none.
+        """Time arguments of :meth:`Domain.from_bounds`; empty without time.
 
         Raises:
             ParameterError: a column of times without a period or cycle, or the reverse.
@@ -103,7 +103,7 @@ class Clock:
         return given(self)
 
     def steps(self) -> dict[str, str]:
-        """The steps of time of trips, as :func:`dpviz.load` takes them; empty without time.
+        """Arguments of :func:`dpviz.load` for the time steps of trips; empty without time.
 
         Raises:
             ParameterError: one option without the others that it needs.
@@ -131,13 +131,13 @@ class TextForms:
     order: str | None = option("With one column of points in text: lat,lon or lon,lat.")
 
     def reading(self) -> dict[str, Any]:
-        """Arguments of :func:`dpviz.load` for the formats that were given."""
+        """Arguments of :func:`dpviz.load` for the declared text formats."""
         return given(self)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Attributes:
-    """Attributes of a record beside its place: a kind from a public list, and a value."""
+    """Attributes of a record: a kind from a public list, and a value."""
 
     kind: str | None = option("Column of the kind of a record; with --kinds.")
     kinds: str | None = option(
@@ -149,7 +149,7 @@ class Attributes:
     grid: float | None = option("A public step that values are rounded to.")
 
     def axis(self) -> dict[str, Any]:
-        """Arguments of :meth:`Domain.from_bounds` for the attributes; empty without any."""
+        """Arguments of :meth:`Domain.from_bounds` for kinds and values; empty without them."""
         axis = given(self)
         if self.kinds is not None:
             axis["kinds"] = words(self.kinds, "--kinds")
@@ -160,7 +160,7 @@ class Attributes:
         return axis
 
     def without_values(self) -> Attributes:
-        """The same, for counts that another command adds up.
+        """Return the attributes if they have no values; else refuse them: only counts add up.
 
         Raises:
             ParameterError: there are values.
@@ -175,7 +175,7 @@ class Attributes:
 
 @dataclass(frozen=True, kw_only=True)
 class Units:
-    """The privacy unit, and how many records of each are kept."""
+    """The privacy unit, and the max contributions per unit."""
 
     unit: str | None = option("Column of the privacy unit, for instance a person.")
     max_per_unit: int = option("With --unit: how many of each are kept, at random.", default=1)
@@ -209,7 +209,7 @@ class Order:
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """Options of every evaluation; None stands for the default of the kind of data."""
+    """Options of every evaluation; None means the default for the kind of data."""
 
     output: str = option("The rows (.csv); resumed.", "-o", default=MISSING)
     methods: str = option(
@@ -227,7 +227,7 @@ class Run:
 
 @dataclass(frozen=True, kw_only=True)
 class Measures:
-    """Options for the queries and measures that an evaluation uses, by kind of data."""
+    """Options for queries and measures of an evaluation, by kind of data."""
 
     sizes: str = option(
         "Points: small, medium, large, huge, hot, hot-0, or sides in the bounds' units: 15x0.2.",

@@ -1,4 +1,4 @@
-"""Files that commands write: what is refused beforehand, and how a paid release is kept."""
+"""Output files of commands: checks before the work, and safe storage of paid releases."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ SPACE = 256_000_000
 """Bytes that must be free on the disk of the output before anything is paid."""
 
 PAGES = (".html", ".md", ".pdf", ".png", ".svg")
-"""Endings of files to look at, which may be overwritten; others may hold records."""
+"""Endings of files made for viewing, which may be overwritten; others may hold records."""
 
 
 def writable(output: str) -> None:
-    """Fail before reading and spending, not after.
+    """Refuse an output file that cannot be written, before reading and spending.
 
     Raises:
         ParameterError: another ending, a folder that does not exist, no plain file, a name that
@@ -47,7 +47,7 @@ def writable(output: str) -> None:
 
 
 def space_in(folder: Path, output: str) -> int:
-    """Bytes that are free in a folder, of a disk that takes writes.
+    """Free bytes on the disk of a folder; refuse a folder that cannot be written.
 
     Raises:
         ParameterError: nothing can be written there.
@@ -91,7 +91,7 @@ def claimed(output: str) -> Iterator[None]:
     with file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            busy = identity(temporary) != identity(file.fileno())  # its holder has just ended
+            busy = identity(temporary) != identity(file.fileno())  # the lock's owner has just ended
         except OSError as error:
             busy = isinstance(error, BlockingIOError)
         if busy:
@@ -108,10 +108,9 @@ def claimed(output: str) -> Iterator[None]:
 def apart(
     output: str, *inputs: str | None, ledger: str | None = None, resumed: bool = False
 ) -> None:
-    """Refuse to write over what is read, was paid for, or may be records: nothing brings it back.
+    """Refuse to overwrite an input, a paid release or possible records.
 
-    What is there may be replaced where it is empty, a file to look at, or a release that cost
-    nothing.
+    Existing files may be replaced if they are empty, made for viewing, or a free release.
 
     Args:
         output: the file to write.
@@ -148,7 +147,7 @@ def recover(output: str, ledger: Ledger) -> None:
     left = recovered(output, lambda number: ledger.outcome(number) in ("paid", "released"))
     number = paid_for(Path(output)) if left is None else left[1]
     if number is not None and ledger.path.exists():
-        ledger.conclude(number)  # a kill may have come before
+        ledger.conclude(number)  # the build may have been killed before it
     if left is not None:
         raise ReleaseError(
             f"output {output!r}: an earlier build of it was paid for, and killed before the file "
@@ -158,7 +157,7 @@ def recover(output: str, ledger: Ledger) -> None:
 
 
 def keep(save: Callable[[Path], Any], output: str, ledger: Ledger, release_id: str | None) -> None:
-    """Write a release; if that fails after the payment, write it beside the ledger, and say so.
+    """Write a release; if a paid one cannot be written there, save it beside the ledger.
 
     Only then does the ledger say that it was released: of what a kill ends before, it says so.
 
@@ -177,7 +176,7 @@ def keep(save: Callable[[Path], Any], output: str, ledger: Ledger, release_id: s
     path = Path(output)
     before = identity(path)
     try:
-        spare(path)  # of a build that has ended meanwhile
+        spare(path)  # another build may have ended meanwhile
         save(path)
     except KeyboardInterrupt:
         if release_id is not None:
@@ -213,7 +212,7 @@ def _same(one: Path, other: Path) -> bool:
     """Return whether two paths lead to the same existing file."""
     try:
         return one.samefile(other)
-    except (OSError, ValueError):  # one is not there, or no path at all
+    except (OSError, ValueError):  # missing, or not a valid path
         return False
 
 

@@ -1,4 +1,4 @@
-"""The command that finds the least ε for what must hold: from public knowledge, before paying."""
+"""The command that finds the least ε for given wishes, from public knowledge only."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def plan(
 
 
 def _public(like: str, domain: Any) -> Any:
-    """An earlier release, or public records that no ledger knows as sensitive."""
+    """Open an earlier release, or public records that no ledger knows as sensitive."""
     from dpviz.private.payment import require_public
     from dpviz.releases.files import KEY, metadata_of
 

@@ -1,4 +1,4 @@
-"""Commands that ask a release of any kind: query and timeline. Its kind decides what is asked."""
+"""Commands that query a release of any kind: query and timeline."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ ASKED = {
 
 @dataclass(frozen=True, kw_only=True)
 class Period:
-    """The part of the time of a release with time, and the one kind of a release with kinds."""
+    """Options for a part of a release's time, and for one of its kinds."""
 
     period: str | None = option(
         "With time: A,B in ISO 8601, of its zone; of a cycle Mon 08:00,Fri 18:00. Of trips, "
@@ -126,7 +126,7 @@ def timeline(
     between: str | None = option("Of trips: two node ids, the shortest path."),
     as_json: Json = False,
 ) -> None:
-    """Answer step by step over the period of a release with time: counts with 95 % intervals."""
+    """Answer each time step of a release with time: counts with 95 % intervals."""
     beside = {"rect": rect, "every": every, "path": path, "between": between}
     asked = {name: value for name, value in beside.items() if value is not None}
     opened = dpviz.read(release)
@@ -156,7 +156,7 @@ def timeline(
 
 
 def opened_map(path: str) -> PointRelease | AreaRelease:
-    """A release of points or of areas.
+    """Open a release of points or of areas.
 
     Raises:
         ReleaseError: any other file.
@@ -167,7 +167,7 @@ def opened_map(path: str) -> PointRelease | AreaRelease:
 
 
 def _emit(release: Any, answers: Answers, as_json: bool) -> None:
-    """Print answers; of trips also what no interval of theirs has; and the guarantee."""
+    """Print answers, the errors of trips that no interval includes, and the guarantee."""
     name, rows, lines = answers
     facts: dict[str, Any] = {name: rows}
     if release.kind == "roads":
@@ -179,7 +179,7 @@ def _emit(release: Any, answers: Answers, as_json: bool) -> None:
 
 
 def _points(opened: PointRelease, question: Question, period: str | None) -> Answers:
-    """Answers from a release of points: of rectangles, or of regions."""
+    """Answers for rectangles or regions from a release of points."""
     if question.regions is not None:
         if question.rect or question.rects is not None:
             raise ParameterError("--regions and rectangles are asked one at a time: give either")
@@ -196,7 +196,7 @@ def _points(opened: PointRelease, question: Question, period: str | None) -> Ans
 
 
 def _areas(opened: AreaRelease, question: Question) -> Answers:
-    """Answers from a release of areas: of every area, or of rectangles."""
+    """Answers for all areas, or for rectangles, from a release of areas."""
     if not question.areas:
         asked = _asked_rectangles(question, opened.domain.columns)
         return _rectangles(opened, asked, opened.count(asked))
@@ -215,7 +215,7 @@ def _areas(opened: AreaRelease, question: Question) -> Answers:
 
 
 def _paths(opened: RoadRelease, question: Question, period: str | None) -> Answers:
-    """Answers from a release of trips: of paths."""
+    """Answers for paths from a release of trips."""
     streets = opened.frame
     asked = _asked_paths(streets.graph, question.path or [], question.between or [])
     paths = dpviz.Paths.of(asked)
@@ -229,7 +229,7 @@ def _paths(opened: RoadRelease, question: Question, period: str | None) -> Answe
 
 
 def _strings(opened: SequenceRelease, texts: list[str]) -> Answers:
-    """Answers from a release of sequences: how often strings of symbols occur."""
+    """Estimated occurrences of strings, from a release of sequences."""
     strings = [words(text, "--string") for text in texts]
     counts = opened.count(strings).count.tolist()
     rows = as_rows({"string": map(list, strings), "count": counts})
@@ -238,11 +238,11 @@ def _strings(opened: SequenceRelease, texts: list[str]) -> Answers:
 
 
 def _asked_paths(graph: RoadGraph, path: list[str], between: list[str]) -> list[Int]:
-    """Edge rows of the paths that options name.
+    """Edge rows of the paths given by options.
 
     Raises:
-        ParameterError: none, or what is no pair of nodes.
-        DataError: an edge or a node that the graph lacks, or two that nothing joins.
+        ParameterError: no path is given, or a text is not a pair of nodes.
+        DataError: the graph lacks an edge or node, or no path joins two nodes.
     """
     from dpviz.roads.paths import paths_from_ids
     from dpviz.roads.routing import shortest_path
@@ -260,14 +260,14 @@ def _asked_paths(graph: RoadGraph, path: list[str], between: list[str]) -> list[
 
 
 def _asked_rectangles(question: Question, *axes: Sequence[str]) -> list[list[float]]:
-    """Rectangles of the options and of a CSV file, of two numbers for each column.
+    """Rectangles from options and a CSV file: a lower and an upper limit per column.
 
     Args:
         question: the options.
         *axes: columns; with time also those of places alone, where all rectangles are of them.
 
     Raises:
-        ParameterError: none, or another number of numbers.
+        ParameterError: no rectangle is given, or one has a wrong number of limits.
         DataError: the file cannot be read so.
     """
     asked = [numbers(text, "--rect") for text in question.rect or []]
@@ -288,7 +288,7 @@ def _asked_rectangles(question: Question, *axes: Sequence[str]) -> list[list[flo
 
 
 def _interval(row: dict[str, Any], kind: str = "points") -> str:
-    """A count and its interval in words, with the numbers of nodes or sub-domains added up."""
+    """A count with its interval in words, and the number of nodes or sub-domains used."""
     sizes = [f"{name}: {row[key]}" for key, name in SIZES.items() if key in row]
     added = f"; {', '.join(sizes)}" if sizes and "start" not in row else ""
     count = f"{row['count']:,.{0 if kind == 'roads' else 1}f}"
@@ -301,7 +301,7 @@ def _rectangles(
     answers: RangeAnswers,
     beside: list[dict[str, Any]] | None = None,
 ) -> Answers:
-    """Answers for rectangles, with what their edges leave open and what stands beside counts."""
+    """Answers for rectangles, with uniformity errors and any attributes."""
     from dpviz.domain.rectangles import listed as sides
 
     rows = [
@@ -324,7 +324,7 @@ def _rectangles(
 
 
 def _one_kind(release: PointRelease, kind: str | None) -> PointRelease:
-    """The release of one kind; of all where none is named.
+    """The release of one kind, or the whole release if no kind is named.
 
     Raises:
         DomainError: no such kind.
@@ -333,7 +333,7 @@ def _one_kind(release: PointRelease, kind: str | None) -> PointRelease:
 
 
 def _regions(release: PointRelease, path: str, name: str | None) -> Answers:
-    """Answers for every region of a file."""
+    """Answers for each region in a file."""
     from dpviz.releases.points.region_file import read_regions
 
     districts = read_regions(path, release.domain, name)

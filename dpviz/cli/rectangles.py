@@ -1,4 +1,4 @@
-"""Rectangles in a CSV file, as options of commands name one."""
+"""Rectangles from a CSV file, in the order of ``--rect``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SIDES = ("west", "south", "east", "north")
 
 
 def rectangles(path: str, *axes: Sequence[str]) -> list[list[float]]:
-    """Rectangles from a CSV file.
+    """Read rectangles from a CSV file.
 
     Its header names every side, in any order and among other columns: west, south, east and north,
     or ``<column>_min`` and ``<column>_max`` as ``dpviz export`` writes them. Without a header the
@@ -30,7 +30,7 @@ def rectangles(path: str, *axes: Sequence[str]) -> list[list[float]]:
         DataError: no such file, none in it, a header that names not every side once, or a row of
             another length or without a number for each side.
     """
-    if not Path(path).is_file():  # a device may never end
+    if not Path(path).is_file():  # reading a device may never end
         raise DataError(f"no file {path!r}: check the name")
     try:
         with Path(path).open(newline="", encoding="utf-8-sig") as file:
@@ -58,9 +58,9 @@ def rectangles(path: str, *axes: Sequence[str]) -> list[list[float]]:
 
 
 def _places(path: str, header: Sequence[str], axes: Sequence[Sequence[str]]) -> list[int]:
-    """Where a header has each side, in the order of ``--rect``."""
+    """Column of each side in a header, in the order of ``--rect``."""
     names = [_letters(name) for name in header]
-    if {*names} >= {"t0", "t1"}:  # exported cells, each of which has a time of its own
+    if {*names} >= {"t0", "t1"}:  # exported cells with times
         axes = axes[:1]
     for columns in axes:
         places = [[at for at, each in enumerate(names) if each in side] for side in _sides(columns)]
@@ -74,7 +74,7 @@ def _places(path: str, header: Sequence[str], axes: Sequence[Sequence[str]]) -> 
 
 
 def _sides(columns: Sequence[str]) -> list[set[str]]:
-    """Names that each side may have, in the order of ``--rect``."""
+    """Allowed names of each side, in the order of ``--rect``."""
     sides = []
     for half, end in enumerate(("min", "max")):
         for axis, column in enumerate(columns):

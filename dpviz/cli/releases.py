@@ -103,7 +103,7 @@ def info(
 
 
 def emit_code(path: str, which: str, as_json: bool, given: dict[str, Any]) -> None:
-    """Code that makes a release, or the statement on it.
+    """Print code that recreates a release, or the statement about it.
 
     Args:
         path: of the release.
@@ -182,7 +182,7 @@ def _join(
     every_level: bool,
     as_json: bool,
 ) -> None:
-    """Write an analyst's own file of areas with the counts of a release."""
+    """Write an analyst's own file of areas with counts from a release."""
     from dpviz.releases.export import export_joined
 
     if join is None:

@@ -1,4 +1,4 @@
-"""The command that redoes figures of the papers on built-in public data."""
+"""The command that reproduces figures of the papers on built-in public data."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ def reproduce(
     seed: int = option("Of data, queries and simulated noise.", default=0, min=0),
     as_json: Json = False,
 ) -> None:
-    """Redo a figure of a paper and compare with what the paper says of it."""
+    """Reproduce a figure of a paper, and compare the results with its statements."""
     from dpviz.evaluation.figures import reproduce as redo
 
     if Path(output).is_dir():
-        space_in(Path(output), output)  # now, and not after minutes
+        space_in(Path(output), output)  # fail now, not after minutes
     statements = redo(name, Path(output), repeats, seed, progress())
     lines = [
         f"{'agrees' if each.agrees else 'DISAGREES'}: {each.claim}\n    {each.measured}"

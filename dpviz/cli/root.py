@@ -1,4 +1,4 @@
-"""The application object and what every command shares: options, output, progress."""
+"""The application object, and shared helpers of commands: options, output, progress."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ app = typer.Typer(
 
 
 def _version(asked: bool) -> None:
-    """Print the version and end; before anything that a command would load."""
+    """Print the version and exit, before any module of a command is loaded."""
     if asked:
         from importlib.metadata import version
 
@@ -78,13 +78,13 @@ LedgerFile = Annotated[
 
 
 def emit(values: dict[str, Any], as_json: bool, text: str, *, made: str | None = None) -> None:
-    """Print the JSON object, or the text for people.
+    """Print a JSON object, or text for people.
 
     Args:
         values: of the JSON object.
         as_json: whether to print that.
         text: for people.
-        made: the file that stands, whatever becomes of the answer.
+        made: the file that exists even if the answer cannot be printed.
 
     Raises:
         ParameterError: standard output cannot be written, such as a full disk.
@@ -94,8 +94,8 @@ def emit(values: dict[str, Any], as_json: bool, text: str, *, made: str | None =
     try:
         print(words, flush=True)
     except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # where the rest of it goes at the end
-        if not isinstance(error, BrokenPipeError):  # of which the reader has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # discard the rest at exit
+        if not isinstance(error, BrokenPipeError):  # the reader closed the pipe
             stands = "" if made is None else f"{made} is made, but "
             raise ParameterError(
                 f"{stands}the answer cannot be written ({error.strerror}): write it elsewhere"
@@ -103,7 +103,7 @@ def emit(values: dict[str, Any], as_json: bool, text: str, *, made: str | None =
 
 
 def in_line(text: str) -> str:
-    r"""A name inside a line of text: also its line breaks and tabs become escapes.
+    r"""A name for one line of text: line breaks and tabs become escapes.
 
     >>> in_line("Ward 1\n\x1b[2J")
     'Ward 1\\n\\x1b[2J'
@@ -112,7 +112,7 @@ def in_line(text: str) -> str:
 
 
 def as_rows(columns: Mapping[str, Iterable[Any]]) -> list[dict[str, Any]]:
-    """Columns of one length as rows.
+    """Convert columns of equal length to rows.
 
     >>> as_rows({"a": [1, 2], "b": [3, 4]})
     [{'a': 1, 'b': 3}, {'a': 2, 'b': 4}]
@@ -121,26 +121,26 @@ def as_rows(columns: Mapping[str, Iterable[Any]]) -> list[dict[str, Any]]:
 
 
 def answer_rows(answers: Any, names: Sequence[str]) -> list[dict[str, Any]]:
-    """Some columns of answers, one dictionary per answer."""
+    """Some columns of answers, as one dictionary per answer."""
     return as_rows({name: getattr(answers, name).tolist() for name in names})
 
 
 def step_rows(
     answers: Any, words: Callable[[float], str], names: Sequence[str]
 ) -> list[dict[str, Any]]:
-    """The same of answers step by step, each behind the words of when its step starts and ends."""
+    """Answers step by step, as one dictionary each, with the start and end of the step."""
     ends = {name: map(words, getattr(answers, name).astype(float)) for name in ("start", "end")}
     rows = answer_rows(answers, names)
     return [step | row for step, row in zip(as_rows(ends), rows, strict=True)]
 
 
 def complain(line: str) -> None:
-    """A line on standard error, in place of one of progress."""
+    """Print a line on standard error, in place of a progress line."""
     _write(f"{_erased()}{harmless(line)}\n")
 
 
 def _erased() -> str:
-    """Escape sequence that erases a line of progress; empty if stderr is no terminal."""
+    """Escape sequence to erase a progress line; empty if stderr is not a terminal."""
     return "\r\x1b[K" if sys.stderr.isatty() else ""
 
 
@@ -153,7 +153,7 @@ def _write(text: str) -> None:
 
 
 def prepare_standard_files() -> None:
-    """Nothing that a command prints ends it.
+    """Replace missing standard files, and escape letters that the output cannot encode.
 
     Standard files that it was started without are empty ones, in their places: else the next file
     that is opened takes a place, and what libraries say is written into it. A letter that the
@@ -168,7 +168,7 @@ def prepare_standard_files() -> None:
 
 
 def numbers(text: str, what: str) -> list[float]:
-    """Numbers between commas.
+    """Parse numbers between commas.
 
     Raises:
         ParameterError: something in between is not a finite number.
@@ -186,7 +186,7 @@ def numbers(text: str, what: str) -> list[float]:
 
 
 def whole_numbers(text: str, what: str) -> list[int]:
-    """Whole numbers between commas.
+    """Parse whole numbers between commas.
 
     Raises:
         ParameterError: an entry is not a whole number.
@@ -205,9 +205,9 @@ def public_box(
     axis: Mapping[str, Any] | None = None,
     source: str | None = None,
 ) -> Domain:
-    """The domain of ``--bounds``; what looks like a slip in it is one line on standard error.
+    """The domain of ``--bounds``; a likely slip gives one warning on standard error.
 
-    Of a ``source`` that states its own box nothing is said: another one is an error anyway.
+    A ``source`` that states its own box gives no warning: another box is an error anyway.
 
     Raises:
         DomainError: no box, or one outside the area of use of its CRS.
@@ -225,7 +225,7 @@ def public_box(
 
 
 def settings(pairs: list[str] | None) -> dict[str, str]:
-    """``key=value`` pairs of ``--set``.
+    """Parse ``key=value`` pairs of ``--set``.
 
     Raises:
         ParameterError: a pair without an equals sign.
@@ -240,7 +240,7 @@ def settings(pairs: list[str] | None) -> dict[str, str]:
 
 
 def progress() -> Progress:
-    """A progress line on standard error that shows itself only after a second of work.
+    """Return a reporter that prints progress on standard error after one second of work.
 
     On a terminal each takes the place of the one before, and what comes after it that of the last;
     in a file, a line at most every :data:`LOGGED` seconds. Here and at every report a Ctrl-C that
@@ -257,13 +257,13 @@ def progress() -> Progress:
             return
         due = now + (0.5 if terminal else LOGGED)
         start, end = ("\x1b[K", "\r") if terminal else ("", "\n")
-        _write(f"{start}{what}: {100 * fraction:3.0f} %{end}")  # one write, which nothing cuts
+        _write(f"{start}{what}: {100 * fraction:3.0f} %{end}")  # one write, never interleaved
 
     return report
 
 
 def _plain(value: Any) -> Any:
-    """Python values in place of NumPy's, so that JSON takes them."""
+    """Convert NumPy values to Python values for JSON."""
     if isinstance(value, dict):
         return {str(key): _plain(each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):

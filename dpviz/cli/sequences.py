@@ -1,4 +1,4 @@
-"""Commands that ask a release of sequences alone: topk, next."""
+"""Commands for releases of sequences: topk and next."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dpviz.cli.root import Json, ReleaseFile, app, emit, in_line
 from dpviz.lists import listed, words
 
 LISTED = 100_000
-"""Most strings of one answer: each is looked for by itself."""
+"""Most strings in one answer: each needs a search."""
 
 
 @app.command()
@@ -23,7 +23,7 @@ def topk(
     from dpviz.releases.sequences.columns import MODELS
 
     opened = dpviz.read(release, "sequences")
-    ranked = MODELS[type(opened.model)] == "ranking"  # then there may be fewer
+    ranked = MODELS[type(opened.model)] == "ranking"  # it may hold fewer strings
     many = k or (min(20, len(opened.model)) if ranked else 20)
     strings = opened.top(many, longest)
     rows = [{"string": list(string), "count": value} for string, value in strings]
@@ -41,7 +41,7 @@ def following(
     context: str = option("What came before: symbols between commas.", default=""),
     as_json: Json = False,
 ) -> None:
-    """Tell what comes next after a context in a release of sequences, and how likely the end is."""
+    """List the probabilities of the next symbol, and of the end, after a context."""
     opened, symbols = dpviz.read(release, "sequences"), words(context, "--context")
     chances = opened.next(symbols).tolist()
     rows = [

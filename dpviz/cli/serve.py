@@ -46,7 +46,7 @@ def run_app(
     can_listen(address, port)
     sys.argv = ["streamlit", "run", str(page), "--server.port", str(port)]
     sys.argv += ["--server.address", address]
-    if address not in EVERYWHERE:  # where it is, the browser goes
+    if address not in EVERYWHERE:  # a specific address: open the browser there
         named = f"[{address}]" if ":" in address else address
         sys.argv += ["--browser.serverAddress", named]
     if hasattr(signal, "SIGHUP"):  # the server handles SIGTERM itself
@@ -55,7 +55,7 @@ def run_app(
 
 
 def can_listen(address: str, port: int) -> None:
-    """Find out what keeps a server from an address and a port, before it starts.
+    """Refuse an address and port on which the server could not listen.
 
     Raises:
         ParameterError: this machine has no such address, or the port is in use, or needs rights.
@@ -63,7 +63,7 @@ def can_listen(address: str, port: int) -> None:
     try:
         kind, _, _, _, place = socket.getaddrinfo(address, port, type=socket.SOCK_STREAM)[0]
         with socket.socket(kind, socket.SOCK_STREAM) as trial:
-            if os.name == "posix":  # elsewhere it would share the port
+            if os.name == "posix":  # on other systems it would share the port
                 trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             trial.bind(place)
     except OSError as error:
@@ -73,7 +73,7 @@ def can_listen(address: str, port: int) -> None:
 
 
 def script() -> Path:
-    """The app's script, with Streamlit's settings beside it: as installed, or of a clone."""
+    """Path of the app's script, beside Streamlit's settings: installed, or in a clone."""
     beside = Path(__file__).parents[2]
     for folder in beside / "dpviz_app", beside:
         if (folder / "app.py").is_file():

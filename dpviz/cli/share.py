@@ -58,7 +58,7 @@ def share(
 ) -> None:
     """Write a map in one file that opens anywhere, without network or server.
 
-    Of one release with time a slider steps through its period, unless --period names a part.
+    For one release with time, a slider steps through its period, unless --period names a part.
     """
     from dpviz.exports import map_page
 
@@ -118,7 +118,7 @@ def picture(
     check(opened, 2)
     if outlined is not None:
         domain = opened[0].domain
-        domain.boxes(from_degrees(outlined, domain.crs))  # or refuse it, as the other files do
+        domain.boxes(from_degrees(outlined, domain.crs))  # raises as for other files
     labels = labels_of(opened)
     _require(".png", output, *releases)
     drawn = comparison_png(opened, labels, outlined, title=title, size=size)
@@ -128,7 +128,7 @@ def picture(
 
 
 def _account(release: PointRelease | AreaRelease, file: str | None) -> Account:
-    """Ledger account of the data set behind a release.
+    """Ledger account of the data set of a release.
 
     Raises:
         ParameterError: no such ledger, or not the one that paid for the release.
@@ -145,7 +145,7 @@ def _account(release: PointRelease | AreaRelease, file: str | None) -> Account:
 
 
 def _require(ending: str, output: str, *inputs: str | None, ledger: str | None = None) -> None:
-    """Refuse an output of another ending, or one that must not be replaced, before it is made."""
+    """Refuse an output with another ending, or one that must not be overwritten."""
     apart(output, *inputs, ledger=ledger)
     if Path(output).suffix.lower() != ending:
         raise ParameterError(f"output {output!r}: give a file that ends in {ending}")
@@ -164,15 +164,15 @@ def _write(
 
 
 def _opened(paths: Sequence[str], period: str | None) -> list[PointRelease | AreaRelease]:
-    """Open releases, cut to a part of their period if one is given."""
+    """Open releases, and cut them to a period if one is given."""
     from dpviz.releases.points.window import during
 
-    opened: list[Any] = [opened_map(path) for path in paths]  # of areas none has time
+    opened: list[Any] = [opened_map(path) for path in paths]  # releases of areas have no time
     return opened if period is None else [during(each, period) for each in opened]
 
 
 def _flat(releases: Sequence[PointRelease | AreaRelease]) -> Sequence[PointRelease | AreaRelease]:
-    """The same, none with time.
+    """Return the releases if none has time.
 
     Raises:
         ParameterError: one has it.
@@ -190,7 +190,7 @@ def _flat(releases: Sequence[PointRelease | AreaRelease]) -> Sequence[PointRelea
 def _in_time(
     releases: Sequence[PointRelease | AreaRelease],
 ) -> tuple[Sequence[PointRelease | AreaRelease], Sequence[str]]:
-    """One release with time as the maps of its steps, and when each begins; others as they are."""
+    """Maps of a release's time steps, with their starts; without time the releases unchanged."""
     from dpviz.releases.counts import is_points
     from dpviz.releases.points.window import windows
 

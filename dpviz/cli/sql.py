@@ -1,4 +1,4 @@
-"""The command that prints the query for a database of one's own."""
+"""The command that prints the query for the owner's own database."""
 
 from __future__ import annotations
 

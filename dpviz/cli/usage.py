@@ -1,4 +1,4 @@
-"""Errors about a malformed command or from the system, as one line like every other error."""
+"""One-line messages for malformed commands and for system errors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import typer
 from dpviz.errors import ParameterError
 
 WRONG: Any = typer.BadParameter.__mro__[1]
-"""Typer's usage error, whose class it has of Click or of a copy of its own."""
+"""Typer's usage error: a class of Click, or of Typer's own copy of Click."""
 
 
 def usage_line(error: Any, commands: Iterable[str]) -> str:
@@ -22,10 +22,10 @@ def usage_line(error: Any, commands: Iterable[str]) -> str:
 
     Args:
         error: of the class :data:`WRONG`.
-        commands: by their words; where the error does not say which it is of, the arguments do.
+        commands: by their words; used if the error does not name its command.
     """
     words = error.format_message()
-    if hasattr(error.__cause__, "errors"):  # of pydantic, whose words leave out the value
+    if hasattr(error.__cause__, "errors"):  # pydantic's message omits the value
         [wrong, *_] = error.__cause__.errors()
         value, reason = wrong["input"], wrong["msg"].removeprefix("Value error, ")
         reason = reason.removeprefix(f"{value!r} is ").partition(", unable")[0]
@@ -56,7 +56,7 @@ def system_line(error: OSError) -> str:
 
 
 def require_values(words: Sequence[str]) -> None:
-    """Refuse an option with an empty text, as where a script's variable is not set.
+    """Refuse an option with an empty value, such as an unset variable of a script.
 
     A command would take it for one that is not given: another account would pay.
 

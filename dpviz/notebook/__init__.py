@@ -1,1 +1,1 @@
-"""Releases in notebooks: the map at the end of a cell, and a widget. They see releases alone."""
+"""Releases in notebooks: a map at the end of a cell, and a widget. They read releases only."""

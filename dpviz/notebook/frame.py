@@ -1,4 +1,4 @@
-"""Display of a release in a notebook: the one-file map in a frame of its own.
+"""Display of a release in a notebook: a one-file map in its own frame.
 
 It needs no network and no kernel, so that it stays in the notebook's file, and what it adds to that
 is bounded. Imported at start-up: modules that draw are imported where they are used.
@@ -38,7 +38,7 @@ FRAME = (
 
 
 def frame(release: Release) -> str:
-    """HTML for a notebook: a map where there is one, and what the release says of itself.
+    """HTML for a notebook: a map if there is one, and the release's metadata.
 
     Points, areas and periods are the one-file map, which answers rectangles; trips along roads and
     moves between places are a map to look at. A tree of more than :data:`CELLS` nodes is shown down
@@ -55,7 +55,7 @@ def _shown(release: Release) -> str:
         note, maps, labels = _maps(release)
         if maps:
             return note + _framed(maps, labels)
-    except DpvizError:  # for instance a CRS that is not known on this machine
+    except DpvizError:  # for instance an unknown CRS
         note = ""
     return note + summary(release)
 
@@ -69,7 +69,7 @@ def _scene(release: Any) -> str:
 
 
 def _maps(release: Release) -> tuple[str, Sequence[Mapped], Sequence[str]]:
-    """A note, and the maps of a release with their labels; empty if it cannot be mapped."""
+    """A note, and the labelled maps of a release; empty if it cannot be mapped."""
     if is_areas(release):
         if shapely.get_num_coordinates(release.frame.shapes).sum() <= CORNERS:
             return "", [release], ()
@@ -87,14 +87,14 @@ def _maps(release: Release) -> tuple[str, Sequence[Mapped], Sequence[str]]:
 
 
 def _size(releases: Sequence[PointRelease]) -> int:
-    """Nodes of all that the page of releases holds: of one with kinds, each beside all together."""
+    """Number of nodes on the page of releases, including each kind and all kinds together."""
     from dpviz.exports.views import maps_of
 
     return sum(len(each.nodes) for each in maps_of(releases, ())[0])
 
 
 def _coarse(release: PointRelease) -> tuple[str, Sequence[Mapped], Sequence[str]]:
-    """The upper levels of a large release, as many as may be shown; none of wavelets, or of one."""
+    """Upper levels of a large release, as many as fit; no maps for wavelets or a single level."""
     depth, whole = release.side_by_side.depth, _size([release])
     for level in range(depth - 1, 0, -1):
         if release.noise is None and (shown := _down_to(release, level)) is not None:

@@ -1,4 +1,4 @@
-"""Map: releases as a widget, whose rectangle and answers a notebook reads; by anywidget.
+"""Map: a notebook widget of releases, with readable rectangle and answers; by anywidget.
 
 Its program in the browser is the viewer of the one-file map.
 """
@@ -29,7 +29,7 @@ SIDES = "give west, south, east and north in degrees"
 
 
 class Map(anywidget.AnyWidget):  # type: ignore[misc]
-    """Releases on a map in a notebook: one, two to swipe between, or a series under a slider.
+    """Releases on a map in a notebook: one, two to swipe, or a series under a slider.
 
     Attributes:
         rectangle: as drawn, or as set from Python: west, south, east, north in degrees, or None.
@@ -66,7 +66,7 @@ class Map(anywidget.AnyWidget):  # type: ignore[misc]
         rectangle: Sequence[float] | None = None,
         height: int = HEIGHT,
     ) -> None:
-        """Show releases.
+        """Show releases on a map.
 
         Args:
             releases: up to twelve of the same domain; 2-D. Or one of areas.

@@ -1,1 +1,1 @@
-"""The vault: the only rooms that see raw records. Who may enter is checked by a test."""
+"""The vault: the only rooms that see raw records. A test checks their importers."""

@@ -1,4 +1,4 @@
-"""AreaData: an opaque handle on points that are counted by the areas of a public partition."""
+"""AreaData: an opaque handle on points, counted by the areas of a public partition."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dpviz.trees.lattice import Int
 
 
 class AreaData(Handle[AreaRelease]):
-    """A handle on points, over a public partition of their box.
+    """A handle on points inside the box of a public partition into areas.
 
     A record's place is the middle of its lattice step, 2^−26 of the box's width; that decides, and
     nothing else, in which one of the areas it is, or in none. One record more moves one count of
@@ -64,7 +64,7 @@ class AreaData(Handle[AreaRelease]):
 
     @cached_property
     def _counts(self) -> Int:
-        """Records in each of the finest areas, int64 (leaves,): private."""
+        """Exact records in each of the finest areas, int64 (leaves,): private."""
         index = self.__points._index
         rows = self.areas.located(self.__points.domain.to_coordinates(index.cells + 0.5))
         inside = rows >= 0

@@ -1,4 +1,4 @@
-"""The privacy budget: it is spent in shares, and every noise draw takes a share.
+"""The privacy budget: it is spent in shares, and every noise draw needs a share.
 
 One share covers one vectorised draw over disjoint cells (parallel composition); the shares of a
 path add up (sequential composition). A method whose own theorem covers many draws spends once and
@@ -21,7 +21,7 @@ computed in floating point may miss their sum by a few units in the last place."
 
 
 DISJOINT = "disjoint cells, sensitivity 1"
-"""Why one draw over the counts of disjoint cells costs its share: a record is in one of them."""
+"""Reason why one draw over disjoint cells costs its share once: a record is in one cell."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class BudgetRow:
 
 @dataclass
 class Share:
-    """A part of a budget that pays for one draw, or for all draws that ``theorem`` covers."""
+    """A part of a budget that pays for one draw, or for all draws that one theorem covers."""
 
     epsilon: float
     delta: float
@@ -85,7 +85,7 @@ def on_sample(shares: Sequence[Share], rate: float) -> tuple[Share, ...]:
 
 
 class Budget:
-    """Epsilon (and delta) of one release; the sum of what is spent never exceeds it, exactly.
+    """Epsilon and delta of one release; more than that can never be spent.
 
     >>> budget = Budget(1.0)
     >>> share = budget.spend(0.5, "structure", mechanism="geometric")
@@ -129,14 +129,14 @@ class Budget:
         theorem: str = "",
         why: str = "",
     ) -> Share:
-        """Take a share; the only way to get one.
+        """Spend a part of the budget and return its share; there is no other way to get one.
 
         Args:
             epsilon: the price.
             purpose: what is bought.
             delta: the price in delta.
             mechanism: that will use the share.
-            theorem: covers all draws that the share pays for, of which there may be many.
+            theorem: covers all draws that the share pays for, possibly many.
             why: without a theorem, the reason that one draw costs no more than the share.
 
         Raises:
@@ -187,11 +187,11 @@ MOST_EPSILON = 1e12
 """Above it there is no noise at all, and sums of counts times ε may overflow."""
 
 LEAST_EPSILON = 1e-6
-"""Of one record: below it no method says anything, and noise scales would near 2^40."""
+"""Smallest epsilon of one record: below it results are useless, and noise scales approach 2^40."""
 
 
 def per_record(epsilon: float, group: int) -> float:
-    """Epsilon of one record where a privacy unit has up to ``group`` of them: rounded down.
+    """Epsilon of one record when a privacy unit has up to ``group`` records; rounded down.
 
     Raises:
         ParameterError: so little that the noise would say nothing.
@@ -207,7 +207,7 @@ def per_record(epsilon: float, group: int) -> float:
 
 
 def positive_epsilon(epsilon: float) -> float:
-    """Epsilon as a float, checked.
+    """Check epsilon and return it as a float.
 
     Raises:
         ParameterError: no number, zero, negative, NaN or infinite, or above 10^12.

@@ -1,4 +1,4 @@
-"""Rules of every build: the noise that the data allow, the price, and a release's claims."""
+"""Rules of every build: permitted noise source, price, and claims in the header."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from dpviz.releases.header import Header
 
 DECLARED = "declared public by the owner"
 SYNTHETIC = "synthetic: nobody's"
-"""Who says that the records of a release need no protection; empty where they are sensitive."""
+"""Header text on records that need no protection; the key is absent for sensitive records."""
 
 LEAST_DELTA = 1e-200
-"""Of one step: what is below it is no promise that double precision can keep."""
+"""Smallest delta of one step that double precision can represent reliably."""
 
 
 class Claimant(Protocol):
@@ -35,7 +35,7 @@ class Claimant(Protocol):
 
     @property
     def delta(self) -> float:
-        """The delta that it needs."""
+        """The delta that the method needs."""
 
     def parameters(self) -> dict[str, Any]:
         """Every parameter with its value."""
@@ -60,7 +60,7 @@ def noise_for(
     seed: int | None,
     progress: Progress | None,
 ) -> Noise:
-    """The source of noise for a release: the secure one, unless a simulation is asked for.
+    """Return the noise source of a release: secure, unless a simulation is requested.
 
     Raises:
         ParameterError: a seed that is not a whole number from 0.
@@ -79,7 +79,7 @@ def noise_for(
 
 @dataclasses.dataclass(frozen=True)
 class Price:
-    """The price per privacy unit, from which the budget of one record follows.
+    """The price of one privacy unit; the budget of one record follows from it.
 
     By group privacy: at ε/k for one step, k steps (the records of one unit; to replace is to remove
     and to add) cost ε wherever the records lie.
@@ -127,7 +127,7 @@ def group_growth(epsilon: float, group: int) -> float:
     """
     if group == 1:
         return 1.0
-    # The quotient's relative error is a few units in the last place: rounded up by more than that.
+    # The quotient's relative error is a few ulps; add more than that.
     try:
         return math.expm1(group * epsilon) / math.expm1(epsilon) * (1.0 + 2.0**-48)
     except OverflowError:
@@ -135,7 +135,7 @@ def group_growth(epsilon: float, group: int) -> float:
 
 
 def delta_for(method: Claimant, delta: float | None) -> float:
-    """The delta of a build: the least that the method needs by default.
+    """The delta of a build; by default the smallest that the method needs.
 
     Raises:
         ParameterError: no number, a delta for a method of pure ε-DP, or none for one that needs it.
@@ -153,7 +153,7 @@ def delta_for(method: Claimant, delta: float | None) -> float:
 
 
 def _of_unit(theorem: str, steps: int) -> str:
-    """The reason for a price of one record, extended to all records of a privacy unit."""
+    """Theorem behind a price of one record, extended to all records of a privacy unit."""
     if steps == 1:
         return theorem
     return f"one record: {theorem}; {steps:,} records: {steps:,} times ε (group privacy)"

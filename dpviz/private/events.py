@@ -1,4 +1,4 @@
-"""Events: each symbol of a truncated sequence with what came before it. Private."""
+"""Events: each symbol of a truncated sequence, with the symbols before it. Private."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dpviz.trees.lattice import Int
 
 @dataclass(frozen=True, eq=False)
 class Events:
-    """Truncated sequences laid out as $ x₁ … xₖ (&), and the places of their events.
+    """Truncated sequences as $ x₁ … xₖ (&), and the positions of their events.
 
     A sequence whose symbols and end mark are at most ``l_top`` keeps both; a longer one keeps its
     first l_top symbols and loses its end: it is open. So each has at most l_top events, the places
@@ -34,14 +34,14 @@ class Events:
 
     @cached_property
     def _stop(self) -> Int:
-        """Where the sequence of each place of ``text`` ends, int64."""
+        """End of the sequence that each position of ``text`` belongs to, int64."""
         opening = np.ones(len(self.text) + 1, dtype=np.bool_)
         opening[self.place] = False
         starts = np.flatnonzero(opening)
         return np.repeat(starts[1:], np.diff(starts))
 
     def items(self, size: int) -> Int:
-        """Places of symbols, without the end marks: where a string may start."""
+        """Positions of symbols, without the end marks: where a string may start."""
         return self.place[self.text[self.place] < size]
 
     def after(self, place: Int, length: int) -> Int:
@@ -54,7 +54,7 @@ class Events:
 
 
 def events_of(sequences: Sequences, size: int, l_top: int) -> Events:
-    """The events of sequences over an alphabet of ``size`` symbols.
+    """Events of sequences over an alphabet of ``size`` symbols.
 
     Raises:
         ParameterError: ``l_top`` below 1.
@@ -98,7 +98,10 @@ def _push(
     after: Int,
     size: int,
 ) -> None:
-    """Every extension that occurs, with its starts. Strings differ, so no arrays are compared."""
+    """Add every extension that occurs to the heap, with its start positions.
+
+    Heap entries never tie, because strings differ; so no arrays are compared.
+    """
     order = np.argsort(after, kind="stable")
     bounds = np.searchsorted(after[order], np.arange(size + 1))
     for symbol in np.flatnonzero(np.diff(bounds)).tolist():

@@ -1,4 +1,4 @@
-"""Handles: what the app and the command line hold in place of records."""
+"""Handles: the app and the command line hold these in place of records."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from dpviz.private.load.tally import Tally
 
 R = TypeVar("R")
-"""The release that a build of the data gives."""
+"""Type of the release that a build of the data returns."""
 
 
 def within(most: int, records: str) -> str:
-    """The bound on the records of a unit, in words that follow it.
+    """Words for the bound on the records of a unit, to append to the unit's name.
 
     Args:
         most: the bound.
@@ -32,7 +32,7 @@ def within(most: int, records: str) -> str:
 
 
 def unit_in_words(column: str | None, most: int, records: str) -> str:
-    """The privacy unit in words, with its bound; one record by itself where no column names it.
+    """The privacy unit in words, with its bound; "one record" where no column names a unit.
 
     A column that is called as a record is, and holds units of several, is quoted: its words would
     be those of no unit, whose price is that of one record.
@@ -46,7 +46,7 @@ def unit_in_words(column: str | None, most: int, records: str) -> str:
 
 
 def unit_named(column: str | None, records: str) -> str:
-    """The same without its bound, as it is accounted."""
+    """The privacy unit in words, without its bound, as the ledger accounts for it."""
     record = records.removesuffix("s")
     if column is None:
         return f"one {record}"
@@ -54,7 +54,9 @@ def unit_named(column: str | None, records: str) -> str:
 
 
 def checked_most(most: Any, records: str, limit: int | None = None) -> int:
-    """A bound on the records of one unit: of 1.5 two would be kept, and 1.5 paid for.
+    """Check the largest number of records kept per unit: a whole number from 1.
+
+    With 1.5, two records would be kept and only 1.5 paid for.
 
     Raises:
         DataError: no whole number, below 1, or above the limit.
@@ -77,11 +79,11 @@ class Handle(ABC, Generic[R]):
         names: every name in the ledger that a build of these records is charged to: those of all
             sources that are in them.
         public: whether its owner declares every record public.
-        synthetic: the records were made up by this project and are nobody's.
+        synthetic: the records were made up by this project; they describe no real person.
         unit: the privacy unit in words.
         max_per_unit: most records of one privacy unit, 1 where a record is the unit.
         facts: more that is public and that a release's header should say, plain values.
-        tally: what became of the records as they were read; None unless they are public.
+        tally: counts of the records by outcome of reading; None unless they are public.
 
     Raises:
         DataError: a bound below 1, a name that is no text, or `public` that is no truth value.
@@ -112,7 +114,7 @@ class Handle(ABC, Generic[R]):
 
     @property
     def accounted_unit(self) -> str:
-        """The privacy unit without its bound: prices for "one person" add up whatever the bound."""
+        """The privacy unit without its bound: spends add up whatever the bound is."""
         return self.unit.removesuffix(within(self.max_per_unit, self.records))
 
     def require_public(self) -> None:
@@ -138,7 +140,7 @@ class Handle(ABC, Generic[R]):
 
 
 class DataHandle(Handle[PointRelease]):
-    """A handle on points: an index of them that only the vault opens.
+    """A handle on points; only the vault can open its index.
 
     Attributes:
         domain: its public frame.
@@ -179,12 +181,12 @@ class DataHandle(Handle[PointRelease]):
 
     @property
     def _layers(self) -> Layers:
-        """The indexes of each kind."""
+        """The indexes of all kinds of records."""
         return self.__index
 
     @property
     def _digests(self) -> tuple[str, ...]:
-        """Marks of what was counted, by which it is known again: as private as the counts."""
+        """Digests that recognise data counted before; as private as the counts."""
         return self.__digests or self._index.digest
 
     @property

@@ -1,4 +1,4 @@
-"""PointIndex: exact counts of lattice cells and boxes, from points or from (cell, count) rows.
+"""PointIndex: exact counts of lattice cells and boxes, from points or (cell, count) rows.
 
 The index is a sorted column of unique Morton codes with cumulative weights. A cell of the 2^d-ary
 tree is a range of codes, so its exact count is two binary searches and a whole level one vectorised
@@ -26,11 +26,11 @@ SCANS = 16
 
 
 MOST_RECORDS = 1 << 53
-"""Sums of fewer are exact in double precision too, where one record more always counts as one."""
+"""Bound on records: sums below it are exact in double precision."""
 
 
 class Runs(NamedTuple):
-    """Numbers of cells in the order of a domain's cuts, where a cell of a tree is a run: private.
+    """Cell codes in the order of a domain's cuts, so that a tree cell is one run: private.
 
     Attributes:
         codes: ascending, uint64 (m,).
@@ -42,7 +42,7 @@ class Runs(NamedTuple):
 
 
 class PointIndex:
-    """Exact counts over the lattice of a domain. Everything it answers is private.
+    """Exact counts over the lattice of a domain. All its answers are private.
 
     Args:
         domain: the public frame.
@@ -66,7 +66,7 @@ class PointIndex:
 
     @classmethod
     def from_points(cls, domain: Domain, points: ArrayLike) -> PointIndex:
-        """Index points of shape (n, dims); those outside the domain are dropped, uncounted."""
+        """Index points of shape (n, dims); points outside the domain are dropped."""
         cells, _ = domain.to_lattice(points)
         return cls.from_cells(domain, cells)
 
@@ -93,9 +93,9 @@ class PointIndex:
         first = np.ones(len(codes) + 1, dtype=np.bool_)  # and one where they end
         np.not_equal(codes[1:], codes[:-1], out=first[1:-1])
         if counts is not None and first.all() and counts.all():
-            codes <<= shift  # an engine's rows, tens of millions: no copies
+            codes <<= shift  # avoid copies of an engine's tens of millions of rows
             return cls(domain, codes, counts)
-        if counts is None:  # one record at each, so where a code starts is how many come before
+        if counts is None:  # one record per code: its first row is the number before it
             distinct = codes if first.all() else codes[first[:-1]]
             distinct <<= shift
             return cls(domain, distinct, None, np.flatnonzero(first))
@@ -106,7 +106,7 @@ class PointIndex:
 
     @property
     def digest(self) -> tuple[str, ...]:
-        """A digest of the rows, none if there are none: as private as they are."""
+        """Digest of the index, or an empty tuple if it is empty: private."""
         if not len(self.codes):
             return ()
         digest = hashlib.sha256(self.codes.tobytes())
@@ -114,7 +114,7 @@ class PointIndex:
         return (digest.hexdigest(),)
 
     def merged(self, other: PointIndex) -> PointIndex:
-        """The index of the records of both, in one pass over each; the boxes must be equal.
+        """The index of the records of both indexes; their boxes must be equal.
 
         Raises:
             DataError: two boxes, or more records than histograms add up exactly.
@@ -136,7 +136,7 @@ class PointIndex:
     def of_sums(
         cls, domain: Domain, codes: Codes, values: Int, bits: int | None = None
     ) -> PointIndex:
-        """An index that counts whole values in place of records; they may be below 0.
+        """An index of sums of whole values, in place of counts; sums may be negative.
 
         Args:
             domain: the public frame.
@@ -152,12 +152,14 @@ class PointIndex:
 
     @classmethod
     def of_all(cls, indexes: Sequence[PointIndex]) -> PointIndex:
-        """The index of the records of all, as :meth:`merged` of two."""
+        """The index of the records of several indexes, merged one after another."""
         return functools.reduce(cls.merged, indexes)
 
     def coarsened(self, bits: int, *, sums: bool = False) -> PointIndex:
-        """The index of the same records, or sums, each moved to the low corner of its cell of a
-        public grid of 2^bits steps per axis.
+        """The index with every code moved to the low corner of its grid cell.
+
+        The grid is public and has 2^bits steps per axis. With ``sums``, weights are sums, not
+        counts.
         """
         make = self.of_sums if sums else self.from_codes
         return make(self.domain, self.codes >> _shift(self.domain, bits), self.weights, bits)
@@ -179,7 +181,7 @@ class PointIndex:
 
     @cached_property
     def runs(self) -> Runs:
-        """The records in the order of the domain's cuts: as they stand where that is Morton's."""
+        """The records in the order of the domain's cuts: private."""
         order = cut_order(self.domain)
         if order.is_morton:
             return Runs(self.codes, self.cumulative)
@@ -188,7 +190,7 @@ class PointIndex:
         return Runs(codes[rows], np.concatenate([[0], np.cumsum(self.weights[rows])]))
 
     def first_rows(self, codes: ArrayLike, bits: int) -> Int:
-        """Rows of :attr:`runs` where tree cells begin.
+        """First row of :attr:`runs` in each tree cell.
 
         Args:
             codes: prefixes of ``bits`` bits each, uint64 of any shape.
@@ -239,7 +241,7 @@ class PointIndex:
 
 
 class Layers(NamedTuple):
-    """The indexes of a data set: private.
+    """The indexes of a data set, one for each kind of records: private.
 
     Attributes:
         counts: of the records of each kind; one index where there are no kinds.
@@ -250,7 +252,7 @@ class Layers(NamedTuple):
     sums: tuple[PointIndex, ...] = ()
 
     def merged(self, other: Layers) -> Layers:
-        """The records of both, as :meth:`PointIndex.merged` of each."""
+        """The records of both data sets, kind by kind; see :meth:`PointIndex.merged`."""
         return Layers(
             *(
                 tuple(one.merged(two) for one, two in zip(mine, others, strict=True))
@@ -259,7 +261,7 @@ class Layers(NamedTuple):
         )
 
     def coarsened(self, bits: int) -> Layers:
-        """The same records on a public grid, as :meth:`PointIndex.coarsened` of each."""
+        """The same records on a coarser public grid; see :meth:`PointIndex.coarsened`."""
         return Layers(
             tuple(each.coarsened(bits) for each in self.counts),
             tuple(each.coarsened(bits, sums=True) for each in self.sums),
@@ -267,7 +269,7 @@ class Layers(NamedTuple):
 
     @property
     def cells(self) -> int:
-        """Number of cells held in memory: private."""
+        """Number of cells in memory: private."""
         return sum(len(index.codes) for index in self.counts)
 
 
@@ -277,7 +279,7 @@ def _shift(domain: Domain, bits: int | None) -> np.uint64:
 
 
 def _in_order(codes: Codes, weights: Int | None) -> tuple[Codes, Int | None]:
-    """Codes ascending, and their weights with them."""
+    """Sort codes ascending, and their weights with them."""
     if weights is None:
         codes.sort()
         return codes, None

@@ -1,4 +1,4 @@
-"""One release of several disjoint kinds of records, and of their values: a method at work on each.
+"""One release of several disjoint kinds of records and of their values.
 
 A record is of one kind, so a record more or less changes what one of the trees and its sums are
 made from, and all kinds together cost what one of them costs (parallel composition; F. McSherry,
@@ -30,13 +30,13 @@ from dpviz.trees.consistency import sum_up
 from dpviz.trees.decomposition import Decomposition
 
 DISJOINT_KINDS = "kinds are disjoint: a record is in one tree"
-"""Why the tree of each kind may cost the whole of epsilon."""
+"""Reason why the tree of each kind may cost the whole of epsilon."""
 
 SUM_SHARE = 0.5
 """The usual share of epsilon that the sums of values cost; the rest is for counts."""
 
 LEAST_SHARE = 0.01
-"""Neither sums nor counts get less of epsilon."""
+"""Smallest share of epsilon for sums, and for counts."""
 
 
 def measure_points(
@@ -47,7 +47,7 @@ def measure_points(
     noise: Noise,
     sum_share: float | None = None,
 ) -> tuple[Callable[[Header], PointRelease], dict[str, Any]]:
-    """Spend the budget on a tree of each kind, and on the sums in its leaves.
+    """Spend the budget on one tree per kind, and on the sums of values in its leaves.
 
     Args:
         domain: public.
@@ -58,7 +58,7 @@ def measure_points(
         sum_share: as :func:`checked_share` gives it.
 
     Returns:
-        What makes the release with its header, and what the header says of its noise.
+        A function from a header to the release, and the header fields of its noise.
     """
     if domain.kinds is None and domain.values is None:
         nodes = method.build(layers.counts[0], budget, noise)
@@ -79,7 +79,7 @@ def measure_points(
         rows.append((*for_counts.rows, *whole.rows))
     why = DISJOINT_KINDS if domain.kinds is not None else ""
     spend_once(budget, rows, "the tree of each kind", why)
-    # The law of the noise follows from the parameters alone, so it is that of every tree.
+    # The noise distribution follows from the parameters alone, so all trees have the same.
     facts = {"noise": method.noise_model(trees[0][0])}
     by = None if domain.kinds is None else ByKind(domain.kinds)
     framed = [(Box(domain.of_one_kind), nodes, sums) for nodes, sums in trees]
@@ -87,7 +87,7 @@ def measure_points(
 
 
 def checked_share(domain: Domain, method: Any, epsilon: float, share: float | None) -> float | None:
-    """The share of epsilon for sums, before anything is paid; None leaves it to the usual one.
+    """Check the share of epsilon for sums before payment; None means the default share.
 
     Args:
         domain: of the records.
@@ -134,7 +134,9 @@ def _sum_share(budget: Budget, values: Values, share: float) -> Share:
 def _noisy_sums(
     values: Values, index: PointIndex, nodes: Decomposition, share: Share, noise: Noise
 ) -> Sums:
-    """Sums in the leaves with two-sided geometric noise on the grid, and those of inner nodes.
+    """Noisy sums of values in the leaves, added up for the inner nodes.
+
+    The noise is two-sided geometric, on the grid of the values.
 
     Leaves are disjoint and were chosen by what the counts' share paid for, so a record more or less
     moves one of the exact integers by at most the reach of the clip.

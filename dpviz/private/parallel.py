@@ -52,7 +52,7 @@ def in_parallel(
 def spend_once(
     budget: Budget, rows: Sequence[tuple[BudgetRow, ...]], purpose: str, why: str
 ) -> None:
-    """Take the price of parts from the budget of them all: that of any one of them.
+    """Spend the price of one part from the budget of all parts.
 
     Args:
         budget: of one record.
@@ -63,12 +63,12 @@ def spend_once(
     shares = [
         [(row.purpose, row.epsilon, row.delta, row.mechanism) for row in each] for each in rows
     ]
-    if any(each != shares[0] for each in shares):  # a method may choose shares by what it saw
+    if any(each != shares[0] for each in shares):  # shares may depend on the data
         budget.spend(budget.left, purpose, delta=budget.left_delta, theorem=why)
         return
     for same in zip(*rows, strict=True):
         row, theorems = same[0], dict.fromkeys(each.theorem for each in same)
-        theorem = row.theorem if len(theorems) == 1 else ""  # it names a number of each part
+        theorem = row.theorem if len(theorems) == 1 else ""  # theorems may quote numbers of a part
         reason = "; ".join(each for each in (theorem, why) if each)
         budget.spend(
             row.epsilon, row.purpose, delta=row.delta, mechanism=row.mechanism, theorem=reason

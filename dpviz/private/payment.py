@@ -1,4 +1,4 @@
-"""Paying: the one way from a price to permission to draw noise, for every kind of data."""
+"""Payment: every kind of data pays here before it may draw noise."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from dpviz.private.handle import Handle
 from dpviz.private.ledger import Ledger, new_release
 
 USER_LEDGER = Ledger()
-"""The ledger of this user, wherever it is when a build pays: what pays by default."""
+"""This user's ledger, which pays by default; its path is looked up at each payment."""
 
 UNPAID = {"ledger": "not entered in a ledger"}
-"""What a release of sensitive records says of itself whose price no ledger holds."""
+"""Header text of a release of sensitive records that no ledger paid for."""
 
 
 def charged_names(data: Handle[Any]) -> tuple[str, ...]:
-    """The accounts that pay for a release of these data, each once."""
+    """The accounts that pay for a release of these data, without repeats."""
     return tuple(dict.fromkeys(data.names))
 
 
 def require_public(ledger: Ledger | None, data: Handle[Any], *, declare: bool = False) -> None:
-    """Hold a declaration that records are public against what the ledger knows of them.
+    """Refuse data declared public that the ledger knows as sensitive.
 
     Args:
-        ledger: that may know the data as sensitive; None asks nobody.
+        ledger: that may know the data as sensitive; None skips the check.
         data: declared public. Data that are sensitive or made up by this project pass.
         declare: their owner insists, and the ledger keeps that they did.
 
@@ -60,19 +60,19 @@ def payment(
     declare_public: bool = False,
     conclude: bool = True,
 ) -> Iterator[dict[str, str]]:
-    """Pay before the body runs, and note how it went.
+    """Pay before the body runs, and record its outcome in the ledger.
 
     Args:
         ledger: pays, from every account whose records are in the data, or from none of them.
             Without one the caller keeps the account, and the release says that no ledger does.
-        data: of which the body makes a release; public data cost nothing.
+        data: source of the release that the body makes; public data cost nothing.
         what: is bought, for instance the method.
         epsilon: the whole price for one privacy unit.
         delta: the whole delta.
         purpose: in the buyer's words.
         neighbours: the relation that the price is for, "add-remove" or "replace".
-        declare_public: insist that data are public that the ledger knows as sensitive.
-        conclude: note that it was released; whoever asks for no note makes it later.
+        declare_public: declare data public even if the ledger knows them as sensitive.
+        conclude: record that it was released; if False, the caller does so later.
 
     Yields:
         For the release's header: its id in the ledger, or that no ledger holds the price; nothing
@@ -114,7 +114,7 @@ def payment(
         raise PrivacyError(
             f"the build failed after epsilon={epsilon:g} was paid, which stays spent: {why}"
         ) from None
-    except BaseException:  # Ctrl-C, perhaps between the entry and its return
+    except BaseException:  # Ctrl-C may come after the entry was written
         ledger.conclude(release, failed=True)
         raise
     if conclude:

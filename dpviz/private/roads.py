@@ -1,4 +1,4 @@
-"""RoadData: an opaque handle on private trips, and the exact counts that only mechanisms see."""
+"""RoadData: an opaque handle on private trips; only mechanisms see its exact counts."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from dpviz.roads.paths import Paths, distinct_keys
 from dpviz.roads.steps import Steps
 
 DISJOINT_STEPS = "steps are disjoint: a trip is in that of its start"
-"""Why the histogram of each step may cost the whole of epsilon."""
+"""Reason why the histogram of each step may cost the whole of epsilon."""
 
 
 class RoadData(Handle[RoadRelease]):
-    """A handle on trips; with time, on those of each step.
+    """A handle on trips; with time also on the trips of each step.
 
     A trip starts in one step, so steps are disjoint and each may cost the whole of epsilon: see
     :mod:`dpviz.private.parallel`. The bound on a unit's trips holds over all steps together.
@@ -78,7 +78,7 @@ class RoadData(Handle[RoadRelease]):
 
     @property
     def _by_step(self) -> tuple[Paths, ...]:
-        """The trips of each step; none without time."""
+        """The trips of each step; empty without time."""
         return self.__by_step
 
     @property
@@ -105,7 +105,7 @@ def exact_visits(data: RoadData, steps: slice | None = None) -> Int:
 
 
 def length_histogram(trips: Paths, cap: int) -> Int:
-    """Trips of 1, 2, … ``cap`` edges, the last including longer ones: private, int64 (cap,).
+    """Trips of 1, 2, … ``cap`` edges; longer ones count as ``cap``: private, int64 (cap,).
 
     One trip is in one bin: adding one changes the histogram by 1 in L1, replacing one by 2.
     """
@@ -114,7 +114,7 @@ def length_histogram(trips: Paths, cap: int) -> Int:
 
 
 def visits(trips: Paths, edges: int) -> Int:
-    """Trips that contain each edge, however often: private, int64 (edges,)."""
+    """Trips that contain each edge, each trip once: private, int64 (edges,)."""
     key = distinct_keys(trips.owner * edges + trips.edge)
     return np.bincount(key % edges, minlength=edges).astype(np.int64)
 
@@ -136,12 +136,12 @@ def truncated(trips: Paths, limit: int, noise: Noise, pick: str = "window") -> P
     else:
         order = np.lexsort([noise.words(len(item)), trips.owner])
         staying = np.zeros(len(item), dtype=np.bool_)
-        staying[order] = item < limit  # items and order stand trip by trip
+        staying[order] = item < limit  # both are grouped by trip
     return trips.only(staying)
 
 
 def normalised_visits(trips: Paths, edges: int, unit: int) -> Int:
-    """Each trip gives its distinct edges ⌊unit / their number⌋ each: private, int64 (edges,).
+    """Visits, each weighted ⌊unit / distinct edges of the trip⌋: private, int64 (edges,).
 
     One trip adds at most ``unit`` in all.
     """
@@ -157,7 +157,7 @@ def sampled_visits(trips: Paths, edges: int, noise: Noise) -> Int:
 
 
 def _split_by_step(trips: Paths, step: Int, count: int) -> tuple[Paths, tuple[Paths, ...]]:
-    """The trips that start in a step, and those of each; a trip of step −1 is in none."""
+    """The trips that start in any step, and the trips of each step; step −1 means none."""
     order = np.argsort(step, kind="stable")
     cuts = np.searchsorted(step[order], np.arange(count + 1))
     rows = [order[low:high] for low, high in pairwise(cuts.tolist())]
@@ -166,7 +166,7 @@ def _split_by_step(trips: Paths, step: Int, count: int) -> tuple[Paths, tuple[Pa
 
 
 def _canonical(trips: Paths) -> Paths:
-    """The trips in an order that does not depend on the order they came in; empty ones dropped."""
+    """The nonempty trips in canonical order, independent of their input order."""
     driven = trips.take(np.flatnonzero(trips.length > 0))
     keys: Sequence[bytes] = [driven[row].astype(">i4").tobytes() for row in range(len(driven))]
     return driven.take(np.array(sorted(range(len(driven)), key=keys.__getitem__), dtype=np.int64))

@@ -20,7 +20,7 @@ from dpviz.trees.ragged import Ragged
 
 
 class Sequences(Ragged):
-    """Sequences of the numbers of symbols, one after the other."""
+    """Sequences of symbol numbers, stored one after another."""
 
     @property
     def symbol(self) -> Int:
@@ -77,7 +77,7 @@ class SequenceData(Handle[SequenceRelease]):
 
     @property
     def _lines(self) -> tuple[Int, Float] | None:
-        """Offsets of each sequence's line, and the places in order; None without public places."""
+        """Line offsets per sequence, and places in order; None without public places."""
         return self.__lines
 
     @property
@@ -86,13 +86,13 @@ class SequenceData(Handle[SequenceRelease]):
 
 
 def _truncated(sequences: Sequences, follows: NDArray[np.bool_] | None) -> Sequences:
-    """Without empty sequences, each cut before its first forbidden step."""
+    """Nonempty sequences, each cut before its first forbidden step."""
     start, symbol, length = sequences.start, sequences.symbol, sequences.length
     lengths = length.copy()
     if follows is not None and len(symbol) > 1:
-        wrong = ~follows[symbol[:-1], symbol[1:]]  # the step from each place to the next one
+        wrong = ~follows[symbol[:-1], symbol[1:]]  # the step from each symbol to the next
         border = start[(start > 0) & (start < len(symbol))]
-        wrong[border - 1] = False  # from one sequence to another
+        wrong[border - 1] = False  # not steps: these join two sequences
         at = np.flatnonzero(wrong)
         np.minimum.at(lengths, sequences.owner[at], sequences.place[at] + 1)
     cut = sequences.only(sequences.place < np.repeat(lengths, length))

@@ -1,1 +1,1 @@
-"""Queries stated before a release is made: workloads, and wishes for the error of answers."""
+"""Queries stated before a release is made: workloads, and wishes for answer errors."""

@@ -1,4 +1,4 @@
-"""Wishes: what must hold of a release's answers, in a small grammar that people can write.
+"""Wishes: accuracy that a release's answers must have, in a small readable grammar.
 
 ``rect=W,S,E,N ±200``, ``areas=wards.gpkg ±5% or ±20 at 95%``, ``any 1 km² ±50``; on a keyboard
 without ± and ², ``+-`` and ``km2``. A wish is public: it names places and numbers, no record.
@@ -49,7 +49,7 @@ _SQUARE = re.compile(
 
 @dataclass(frozen=True, kw_only=True)
 class Wish:
-    """One wish: where, within how much, how surely.
+    """One wish: a place, a tolerance and a confidence.
 
     One of ``rect``, ``areas`` and ``square`` is set. Each answer is to lie within the larger of
     the two tolerances, with the confidence: each area's by itself; that of a square, which lies
@@ -59,7 +59,7 @@ class Wish:
         rect: west, south, east, north.
         areas: a file of polygons.
         square: km².
-        about: records in such a square around a record, by a public guess; 0: nothing is said.
+        about: records in such a square around a record, by a public guess; 0: not stated.
         absolute: tolerance in records.
         relative: tolerance as a share of the exact count.
         confidence: a probability.
@@ -80,7 +80,7 @@ class Wish:
 
     @property
     def target(self) -> str:
-        """Where, in words."""
+        """The place of the wish in words."""
         if self.rect:
             return f"rect={','.join(f'{side:.12g}' for side in self.rect)}"
         if self.areas:
@@ -97,13 +97,13 @@ class Wish:
         return replace(self, absolute=factor * self.absolute, relative=factor * self.relative)
 
     def public(self) -> Wish:
-        """As a release's header says it: of a file its name, not where it lies."""
+        """The wish as stated in a release's header: file names without their folders."""
         file, bar, layer = self.areas.partition(LAYER)
         return replace(self, areas=Path(file).name + bar + layer) if file else self
 
 
 def _digits(value: float) -> str:
-    """A positive number as people write it, without an exponent.
+    """Format a positive number without an exponent.
 
     >>> _digits(36_600.0), _digits(0.25), _digits(5e9)
     ('36600', '0.25', '5000000000')
@@ -112,7 +112,7 @@ def _digits(value: float) -> str:
 
 
 def parse(text: str) -> Wish:
-    """A wish from its words.
+    """Parse a wish from text.
 
     Raises:
         ParameterError: what is no wish, with the part that is not understood.
@@ -143,7 +143,7 @@ def _short(text: str) -> str:
 
 
 def parse_all(texts: Iterable[str]) -> tuple[Wish, ...]:
-    """Wishes from their words.
+    """Parse several wishes from text.
 
     Raises:
         ParameterError: no wishes, too many, or an invalid one.
@@ -177,12 +177,12 @@ def _target(words: str, shown: str) -> Wish:
 
 
 def _stated(value: float) -> bool:
-    """Return whether a number is within the range that a wish may state."""
+    """Return whether a number is within the range allowed in a wish."""
     return LEAST_NUMBER <= value <= MOST_NUMBER
 
 
 def _tolerances(match: re.Match[str], shown: str) -> tuple[float, float]:
-    """The tolerance as a share, and the one in records; 0 for one that is not given."""
+    """Relative and absolute tolerance; 0 for one that is not given."""
     tolerances: dict[str, float] = {}
     for words in filter(None, (match["first"], match["second"])):
         share = words.endswith("%")
@@ -198,7 +198,7 @@ def _tolerances(match: re.Match[str], shown: str) -> tuple[float, float]:
 
 
 def squares(domain: Domain, centres: Float, size: float) -> Float:
-    """Squares around places, moved inside the domain where they would leave it.
+    """Squares around places, shifted into the domain if they cross its border.
 
     Args:
         domain: 2-D.

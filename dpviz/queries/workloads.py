@@ -72,7 +72,7 @@ def workload(domain: Domain, size: str, queries: int = 10_000, seed: int = 0) ->
 
 
 def _sides(domain: Domain, size: str, queries: int, random: np.random.Generator) -> Float:
-    """Sides as shares of the domain's, shape (queries, dims)."""
+    """Side lengths as shares of the domain's sides, shape (queries, dims)."""
     if size not in SIZES:
         return np.broadcast_to(_fixed_sides(domain, size), (queries, domain.dims))
     low, high = np.log(SIZES[size])

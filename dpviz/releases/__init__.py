@@ -1,1 +1,1 @@
-"""Releases: what may be looked at, queried, saved and shared. Nothing here sees a record."""
+"""Releases: safe to look at, query, save and share. Nothing here reads a record."""

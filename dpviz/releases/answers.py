@@ -1,4 +1,4 @@
-"""Answers of a release of any kind: counts, with the noise that is in them."""
+"""Answers of a release of any kind: counts with the noise in them."""
 
 from __future__ import annotations
 
@@ -67,16 +67,16 @@ class RangeAnswers(Answers):
 
     @property
     def larger_error(self) -> Float:
-        """The ± of a count that stands alone: half of the interval, or what cut leaves may cost."""
+        """The ± to show for a count: noise or uniformity error, whichever is larger."""
         return np.maximum(self.half_width, INTERVAL_SDS * self.uniformity_sd)
 
 
 @dataclass(frozen=True)
 class SumAnswers(RangeAnswers):
-    """Sums of clipped values in q rectangles, in place of counts; intervals are not rounded.
+    """Sums of clipped values in q rectangles; their intervals are not rounded.
 
-    The interval is of the sum of the values AS CLIPPED. What the clip cuts off is missing from it,
-    a bias that no interval shows.
+    The interval is of the sum of the values AS CLIPPED. The clipped part is missing, a bias that no
+    interval shows.
     """
 
     whole: ClassVar[bool] = False
@@ -105,7 +105,7 @@ A = TypeVar("A", bound=Answers)
 
 
 def interval(count: Float, noise_sd: Float, *, whole: bool = True) -> dict[str, Float]:
-    """The columns of :class:`Answers` from estimates and the standard deviation of their noise."""
+    """Columns of :class:`Answers` from estimates and the standard deviations of their noise."""
     half = INTERVAL_SDS * noise_sd
     low, high = count - half, count + half
     if whole:
@@ -128,10 +128,10 @@ def answers_from(columns: Float) -> RangeAnswers:
 
 
 def total(parts: Sequence[A]) -> A:
-    """Answers of disjoint parts of the records, each with noise of its own, added up.
+    """Sum of the answers of disjoint parts of the records, with independent noise.
 
-    Noise is independent. How unevenly records lie in the cells that an edge cuts is not: kinds
-    share streets and towns, so the standard deviations of that add up.
+    Noise is independent. Uniformity errors in cut cells are not: kinds share streets and towns, so
+    their standard deviations add up.
 
     Args:
         parts: answers to the same q queries; what they say of time is that of the first.

@@ -27,7 +27,7 @@ NEEDED = ("kind", "step")
 
 @dataclass(frozen=True)
 class ByKind:
-    """A part for each kind of a public list."""
+    """One part for each kind of a public list."""
 
     kinds: Kinds
     column: ClassVar[str] = "kind"
@@ -40,7 +40,7 @@ class ByKind:
         return [{**extra, "kind": name} for name in self.kinds.names]
 
     def labels(self) -> dict[str, NDArray[Any]]:
-        """Columns that name the part of a row, with a value for each part."""
+        """Columns that name the part of a row, with one value per part."""
         return {"kind": np.array(self.kinds.names, dtype=object)}
 
     def facts(self) -> dict[str, Any]:
@@ -48,7 +48,7 @@ class ByKind:
         return {}
 
     def numbers(self, table: pa.Table) -> Int:
-        """The part of each row of a file."""
+        """Number of the part that each row of a file belongs to."""
         place = {name: number for number, name in enumerate(self.kinds.names)}
         named = identifiers(table, self.column).tolist()
         unknown = set(named) - set(place)
@@ -59,7 +59,7 @@ class ByKind:
 
 @dataclass(frozen=True)
 class ByStep:
-    """A part for each step of time."""
+    """One part for each step of time."""
 
     steps: Steps
     column: ClassVar[str] = "step"
@@ -88,7 +88,7 @@ class ByStep:
         return {"time": self.steps.to_dict()}
 
     def numbers(self, table: pa.Table) -> Int:
-        """The part of each row of a file."""
+        """Number of the part that each row of a file belongs to."""
         return whole_numbers(table, self.column)
 
 
@@ -99,7 +99,7 @@ def blocks(axis: Axis, table: pa.Table) -> list[pa.Table]:
     """The rows of each part of a file.
 
     Raises:
-        ReleaseError: parts that do not stand one after the other, or one without rows.
+        ReleaseError: parts are not in order, or one has no rows.
     """
     part, count = axis.numbers(table), len(axis)
     if (np.diff(part) < 0).any() or not np.array_equal(np.unique(part), np.arange(count)):
@@ -109,7 +109,7 @@ def blocks(axis: Axis, table: pa.Table) -> list[pa.Table]:
 
 
 def during(by: ByStep, extra: dict[str, Any], period: Any) -> tuple[ByStep, slice, dict[str, Any]]:
-    """The steps in a period, which they are, and what the header of their sum says.
+    """The steps in a period, their rows, and the header fields of their sum.
 
     Raises:
         DomainError: no such period, one outside, or one that cuts a step.
@@ -122,7 +122,7 @@ def during(by: ByStep, extra: dict[str, Any], period: Any) -> tuple[ByStep, slic
 
 
 def facts_of_steps(extras: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """A header's ``extra``: what holds of all steps once, and the rest for each."""
+    """Header fields ``extra``: those common to all steps once, the others step by step."""
     first = extras[0]
     common = {
         name: value
@@ -137,9 +137,9 @@ def facts_of_steps(extras: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _kept_of_all(extras: Sequence[dict[str, Any]]) -> float:
-    """The share of visits that truncation kept in all steps, from noisy lengths: an estimate.
+    """Estimated share of visits kept by truncation in all steps, from noisy lengths.
 
-    Of the steps that have one: those whose visits can be distinguished from noise.
+    Only steps whose visits can be told from noise have such lengths.
     """
     retained, visits = np.zeros(len(extras)), np.zeros(len(extras))
     for step, extra in enumerate(extras):

@@ -1,4 +1,4 @@
-"""CountRelease: estimates of the nodes of a public frame, which is a box, areas or streets."""
+"""CountRelease: estimated counts of the nodes of a box, of areas or of streets."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class CountRelease(Release, Generic[F]):
     Attributes:
         frame: a box of space and time, a partition into areas, or a network of streets.
         nodes: that divide it, with estimates.
-        sums: of values in each node; None where there are none.
+        sums: of values in each node; None without values.
         by: the axis along which it is split; None if it has one part.
         map_during: map of a part of the period, of points; the package sets it from
             :mod:`dpviz.releases.points.window`.
@@ -81,7 +81,7 @@ class CountRelease(Release, Generic[F]):
 
     @property
     def kind(self) -> str:
-        """See the base."""
+        """Kind of the records: "points", "roads" or "areas"."""
         return self.frame.kind
 
     @property
@@ -100,17 +100,17 @@ class CountRelease(Release, Generic[F]):
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """Names of the kinds that have a part each; none without kinds."""
+        """Names of the kinds, one part each; empty without kinds."""
         return self.by.kinds.names if isinstance(self.by, ByKind) else ()
 
     @property
     def steps(self) -> Steps | None:
-        """Steps of time that have a part each; None without them."""
+        """Steps of time, one part each; None without steps."""
         return self.by.steps if isinstance(self.by, ByStep) else None
 
     @cached_property
     def noise(self) -> HaarNoise | None:
-        """The exact noise of sums of nodes, where the header states one."""
+        """Exact noise of sums of nodes, if the header states one; else None."""
         return self.frame.noise(self.header.noise, self.nodes)
 
     @property
@@ -121,7 +121,7 @@ class CountRelease(Release, Generic[F]):
 
     @property
     def limit(self) -> int | None:
-        """L: edges kept of one trip; None for methods without one."""
+        """Largest number of edges kept of one trip, L; None for methods without truncation."""
         limit: int | None = self.header.extra.get("limit")
         return limit
 
@@ -152,7 +152,7 @@ class CountRelease(Release, Generic[F]):
         return self.answers_to(self.frame.questions(queries, period))
 
     def answers_to(self, questions: Any) -> RangeAnswers:
-        """Answers to questions in the form of the frame."""
+        """Answers to questions in the frame's form."""
         return answers_from(self.frame.sums(self.nodes, self.noise, questions))
 
     def count_boxes(self, lo: Int, hi: Int) -> RangeAnswers:
@@ -206,7 +206,7 @@ class CountRelease(Release, Generic[F]):
         return self.sum_boxes(*self.frame.questions(queries, period))
 
     def sum_boxes(self, lo: Int, hi: Int) -> SumAnswers:
-        """Estimated sums in lattice boxes [lo, hi), of a release with values."""
+        """Estimated sums of values in lattice boxes [lo, hi), for a release with values."""
         assert self.sums is not None
         return box_sum(self.nodes, self.sums, lo, hi)
 
@@ -227,7 +227,7 @@ class CountRelease(Release, Generic[F]):
     def share(
         self, queries: ArrayLike, kind: str, of: Sequence[str] | None = None, period: Any = None
     ) -> Quotients:
-        """The share of one kind of the records in rectangles, with its 95 % interval.
+        """Share of one kind among the records in rectangles, with its 95 % interval.
 
         By Fieller's theorem, for the noise and for what cut leaves may cost: an ESTIMATE, as of
         :class:`~dpviz.releases.answers.RangeAnswers`.
@@ -246,7 +246,7 @@ class CountRelease(Release, Generic[F]):
         return share_of(one, [self.count(queries, period, name) for name in names if name != kind])
 
     def regions_by_kind(self, regions: Regions) -> dict[str, tuple[RangeAnswers, Quotients]]:
-        """Counts of each kind in regions, and its shares of all kinds there; none without kinds."""
+        """Counts and shares of each kind in regions; empty without kinds."""
         every = {name: self.of(name).count_regions(regions) for name in self.kinds}
         return {
             name: (counts, share_of(counts, [every[other] for other in every if other != name]))
@@ -254,7 +254,7 @@ class CountRelease(Release, Generic[F]):
         }
 
     def timeline(self, query: Any = None, every: str | None = None, period: Any = None) -> Timeline:
-        """Estimated records step by step, of a release with time.
+        """Estimated records step by step, for a release with time.
 
         Args:
             query: a rectangle of places (west, south, east, north), the whole domain by default; on
@@ -270,7 +270,7 @@ class CountRelease(Release, Generic[F]):
         return Timeline(**vars(self.count_boxes(*boxes)), start=ends[:-1], end=ends[1:])
 
     def during(self, period: Any) -> CountRelease[F]:
-        """The part in a period: on streets of whole steps; of points a map of places alone.
+        """The part of a release in a period: on streets whole steps, of points a map of places.
 
         See :mod:`dpviz.releases.points.window`.
 
@@ -301,7 +301,7 @@ class CountRelease(Release, Generic[F]):
         raise DomainError("this release has no kinds: leave the kind out")
 
     def sample(self, n: int | None = None, seed: int | None = None) -> Float:
-        """Synthetic points: free of charge; see :mod:`dpviz.releases.points.sample`."""
+        """Synthetic points; costs no ε; see :mod:`dpviz.releases.points.sample`."""
         return sample(self.domain, self.nodes, n, seed)
 
     @property
@@ -310,7 +310,7 @@ class CountRelease(Release, Generic[F]):
         return self.nodes
 
     def rows(self, level: str | None = "all", *, shapes: bool = True) -> pd.DataFrame:
-        """A row per cell, area or street of each part, with its kind or its step's start and end.
+        """One row per cell, area or street of each part, with its kind or its step of time.
 
         Args:
             level: see :meth:`Frame.rows`.
@@ -326,7 +326,7 @@ class CountRelease(Release, Generic[F]):
         return pd.concat(made, ignore_index=True) if len(made) > 1 else made[0]
 
     def to_geopandas(self, level: str | None = "all") -> geopandas.GeoDataFrame:
-        """One row per cell, area or street: its shape, count, sd of the noise, and what it is.
+        """One row per cell, area or street: shape, count, noise sd and labels.
 
         Args:
             level: of areas, the name of one; None for the finest, "all" for all of them.
@@ -338,9 +338,9 @@ class CountRelease(Release, Generic[F]):
         return self.rows(level)
 
     def to_arrow(self) -> pa.Table:
-        """The table that :meth:`save` writes: a row per node, breadth-first; streets before it.
+        """The table that :meth:`save` writes: one row per node, after the rows of any streets.
 
-        The rows of each part stand one part after the other.
+        Rows are ordered part by part.
         """
         blocks = [pa.table(part.frame.columns(part.nodes, part.sums)) for part in self.parts]
         table, facts = pa.concat_tables(blocks), self.frame.facts()

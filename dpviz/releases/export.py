@@ -32,7 +32,7 @@ MARK = b"dpviz-synthetic"
 
 
 def export(release: Release, path: str | os.PathLike[str], *, leaves: bool = True) -> Path:
-    """Write the cells, areas or edges of a release, by the file's ending: GeoJSON, GeoPackage, CSV.
+    """Write cells, areas or edges of a release as GeoJSON, GeoPackage or CSV, by file ending.
 
     GeoJSON is in EPSG:4326 where the release has a CRS; shapes over the meridian of 180° are
     refused there. The header travels in its top-level member ``dpviz``.
@@ -57,7 +57,7 @@ def export(release: Release, path: str | os.PathLike[str], *, leaves: bool = Tru
     frame = release.rows(None if leaves else "all", shapes=not plain)
     if plain:
         return _write_csv(frame, path)
-    if ending == ".geojson":  # it has no type for times
+    if ending == ".geojson":  # the format has no type for times
         clocks = frame.select_dtypes("datetime").columns
         frame = frame.assign(**{name: frame[name].dt.strftime(ISO) for name in clocks})
     return _write_map(frame, path, {"dpviz": header})
@@ -70,7 +70,7 @@ def export_joined(
     key: str,
     level: str | None = None,
 ) -> tuple[int, int]:
-    """Write an analyst's own file of areas with ``count``, ``low`` and ``high`` of each.
+    """Write an analyst's area file with ``count``, ``low`` and ``high`` of each area.
 
     Args:
         release: of areas.
@@ -80,7 +80,7 @@ def export_joined(
         level: of the areas; the finest by default.
 
     Returns:
-        How many rows it has, and how many of them name no area.
+        Number of rows, and number of rows that name no area.
 
     Raises:
         ReleaseError: another ending.
@@ -107,19 +107,19 @@ def _write_csv(frame: Any, path: str | os.PathLike[str]) -> Path:
 
 
 def _write_map(frame: Any, path: str | os.PathLike[str], members: dict[str, Any]) -> Path:
-    """A GeoDataFrame as GeoJSON (with further top-level members) or GeoPackage."""
+    """Write a GeoDataFrame as GeoJSON (with further top-level members) or GeoPackage."""
     if Path(path).suffix.lower() == ".geojson":
         frame = frame if frame.crs is None else _in_degrees(frame)
         return write_file(path, lambda temporary: _write_geojson(frame, temporary, members))
     _keep_layers(path)
     with warnings.catch_warnings():
-        # A plane of its own has no CRS, which is no news to its owner.
+        # A local plane has no CRS, which its owner knows.
         warnings.filterwarnings("ignore", "'crs' was not provided")
         return write_file(path, lambda temporary: _write_geopackage(frame, temporary))
 
 
 def _write_geopackage(frame: Any, temporary: str) -> None:
-    """With the errors of GDAL as those of the system, which they mostly come from: a full disk.
+    """Write a GeoPackage; errors of GDAL become system errors, as they mostly mean a full disk.
 
     Raises:
         OSError: it cannot be written.
@@ -132,7 +132,7 @@ def _write_geopackage(frame: Any, temporary: str) -> None:
 
 
 def _write_geojson(frame: Any, temporary: str, members: dict[str, Any]) -> None:
-    """Part by part: a million cells as Python's objects would be gigabytes.
+    """Write GeoJSON in parts: a million cells as Python objects would take gigabytes.
 
     Raises:
         ReleaseError: JSON has no word for what a member holds.
@@ -153,7 +153,7 @@ def _write_geojson(frame: Any, temporary: str, members: dict[str, Any]) -> None:
 
 
 def _features(part: Any) -> Iterator[str]:
-    """Rows of a GeoDataFrame as text."""
+    """Rows of a GeoDataFrame as GeoJSON text."""
     rows = part.drop(columns=part.geometry.name)
     for name, values in rows.select_dtypes("floating").items():
         rows[name] = values.where(np.isfinite(values))  # JSON has no infinity, and no NaN
@@ -166,7 +166,7 @@ def _features(part: Any) -> Iterator[str]:
 
 
 def _in_words(value: Any) -> str:
-    """Text of a value that JSON has no type for: a time or day in ISO 8601, else its str()."""
+    """Text of a value without a JSON type: ISO 8601 for times and days, else its str()."""
     return str(value.isoformat()) if hasattr(value, "isoformat") else str(value)
 
 
@@ -187,7 +187,7 @@ def _in_degrees(frame: Any) -> Any:
             "write a GeoPackage"
         )
     corners, owner = shapely.get_coordinates(moved.geometry, return_index=True)
-    beyond = np.abs(corners[:, 0]) > 180 + 1e-9  # as far as coordinates are rounded
+    beyond = np.abs(corners[:, 0]) > 180 + 1e-9  # tolerance for rounded coordinates
     if frame.crs != moved.crs:
         beyond[1:] |= (np.abs(np.diff(corners[:, 0])) > 180) & (np.diff(owner) == 0)
     if beyond.any():
@@ -199,12 +199,12 @@ def _in_degrees(frame: Any) -> Any:
 
 
 def _keep_layers(path: str | os.PathLike[str]) -> None:
-    """Refuse to replace a GeoPackage of several layers, all of which would be lost for one."""
+    """Refuse to replace a GeoPackage of several layers: all of them would be lost."""
     if not Path(path).is_file():
         return
     try:
         layers = [str(name) for name, _ in pyogrio.list_layers(path)]
-    except pyogrio.errors.DataSourceError:  # no GeoPackage: replaced like any file
+    except pyogrio.errors.DataSourceError:  # not a GeoPackage: may be replaced
         return
     if len(layers) > 1:
         raise ReleaseError(
@@ -218,7 +218,9 @@ def save_sample(
     n: int | None = None,
     seed: int | None = None,
 ) -> int:
-    """Write synthetic points as Parquet, CSV, or (2-D) GeoJSON or GeoPackage; returns how many.
+    """Write synthetic points as Parquet, CSV, GeoJSON or GeoPackage; return their number.
+
+    GeoJSON and GeoPackage are for 2-D releases.
 
     Raises:
         ReleaseError: another ending, or a format of maps for data that are not 2-D.

@@ -1,6 +1,6 @@
-"""The envelope of a release: one Parquet file with a typed header, whatever its kind.
+"""The file format of a release: one Parquet file with a typed header.
 
-What is decoded is bounded before memory is taken: rows, values, the bytes that columns unpack to
+Limits are checked before memory is taken: rows, values, the bytes that columns unpack to
 and the length of names. A child process decodes it, since what is damaged may end the process that
 looks at it. Reading needs pyarrow only.
 """
@@ -44,7 +44,7 @@ TEXT, BYTES = ("string", "large_string"), ("binary", "large_binary")
 
 
 def write_table(path: str | os.PathLike[str], table: pa.Table) -> Path:
-    """Write a table as Parquet, group of rows by group, between which it can be cancelled.
+    """Write a table as Parquet, one row group at a time, so that it can be cancelled.
 
     Raises:
         ReleaseError: as :func:`dpviz.files.writing.write_file`; or another release that was paid
@@ -55,7 +55,7 @@ def write_table(path: str | os.PathLike[str], table: pa.Table) -> Path:
         with pq.ParquetWriter(temporary, table.schema, compression="zstd") as stream:
             for start in range(0, max(len(table), 1), ROW_GROUP):
                 stream.write_table(table.slice(start, ROW_GROUP))
-        if paid is not None:  # before the ledger says released, which a power cut would not undo
+        if paid is not None:  # on disk before the ledger records "released"
             with Path(temporary).open("r+b") as file:
                 os.fsync(file.fileno())
 
@@ -73,7 +73,7 @@ def write_table(path: str | os.PathLike[str], table: pa.Table) -> Path:
 def with_header(
     columns: dict[str, Any], kind: str, header: Header, facts: dict[str, Any], **metadata: bytes
 ) -> pa.Table:
-    """A table of columns with the header of a release.
+    """A table of these columns, with the header of a release in its metadata.
 
     Args:
         columns: Arrow arrays of one length.
@@ -107,7 +107,7 @@ def geo_metadata(shapes: Sequence[str], crs: str, bounds: Sequence[float]) -> by
 
 
 def opened(path: str | os.PathLike[str], columns: dict[str, tuple[str, ...]]) -> pa.Table:
-    """The columns of a release's table that its kind needs, within the limits.
+    """Columns of a release file that its kind needs, read within the size limits.
 
     Args:
         path: of the file.
@@ -124,12 +124,12 @@ def opened(path: str | os.PathLike[str], columns: dict[str, tuple[str, ...]]) ->
         raise ReleaseError(f"{path.name}: no such file")
     try:
         return _asked("decoded", path, columns, needs=("dpviz.releases.schema",))
-    except DataError as error:  # its child died
+    except DataError as error:  # the child process died
         raise ReleaseError(f"{path.name}: not a readable Parquet file, or damaged") from error
 
 
 def metadata_of(path: str | os.PathLike[str]) -> dict[bytes, bytes]:
-    """The metadata of a Parquet file's table; empty for any other file, and for a damaged one."""
+    """Metadata of a Parquet file; empty for a damaged file or another format."""
     path = Path(path)
     try:
         if not path.is_file():  # reading a pipe without a writer would block
@@ -143,7 +143,7 @@ def metadata_of(path: str | os.PathLike[str]) -> dict[bytes, bytes]:
 
 
 def spare(path: str | os.PathLike[str], paid: bytes | None = None) -> None:
-    """Refuse to write over a release that was paid for: nothing brings it back.
+    """Refuse to overwrite a paid release: it cannot be made again.
 
     Args:
         path: that is about to be written.
@@ -160,14 +160,14 @@ def spare(path: str | os.PathLike[str], paid: bytes | None = None) -> None:
 
 
 def _paid(metadata: dict[bytes, bytes]) -> bytes | None:
-    """The number that a ledger gave to what it paid for; in a header of any schema."""
+    """The ledger's id of a paid release, from a header of any schema version."""
     match = PAID.search(metadata.get(KEY, b""))
     return None if match is None else match[1]
 
 
 def _asked(task: str, path: Path, *arguments: Any, needs: tuple[str, ...]) -> pa.Table:
-    """By a child: a damaged footer of a Parquet file can abort the process that looks at it."""
-    warm()  # starts while this process imports what the answer needs
+    """Run a task on a file in a child process: a damaged Parquet footer can abort it."""
+    warm()  # the child starts while this process imports modules
     import pyarrow  # noqa: F401
 
     return confined(
@@ -211,9 +211,9 @@ def _parsing(name: str) -> Iterator[None]:
 
 
 def _check_size(metadata: Any, name: str) -> None:
-    """Refuse what would unpack to more than the limits, by the file's own account.
+    """Refuse a file whose stated unpacked size exceeds the limits.
 
-    Of row groups only: in a corrupted file pyarrow ends the process at the facts of a column.
+    It reads row groups only: pyarrow may abort on column metadata of a corrupted file.
     """
     if metadata.num_rows > MOST_ROWS:
         raise ReleaseError(
@@ -229,7 +229,7 @@ def _check_size(metadata: Any, name: str) -> None:
 
 
 def header_of(metadata: dict[bytes, bytes] | None, name: str) -> tuple[str, dict[str, Any]]:
-    """The kind of a release and its typed header.
+    """The kind of a release and its checked header.
 
     Raises:
         ReleaseError: no header, a damaged one, or one of another schema.
@@ -248,7 +248,7 @@ def header_of(metadata: dict[bytes, bytes] | None, name: str) -> tuple[str, dict
 
 @contextmanager
 def reading(name: str) -> Iterator[None]:
-    """Whatever damaged columns make of the readers becomes one error that names the file."""
+    """Turn every error that damaged columns cause into one error that names the file."""
     try:
         yield
     except DpvizError as error:
@@ -310,7 +310,7 @@ def identifiers(table: pa.Table, name: str) -> NDArray[Any]:
 
 
 def encoded_shapes(table: pa.Table, most: int = MOST_VALUES) -> NDArray[Any]:
-    """The column ``geometry`` in well-known binary, objects (n,): each distinct one in memory once.
+    """Column ``geometry`` as well-known binary, objects (n,), without duplicates in memory.
 
     Raises:
         ReleaseError: a column that is missing, with nulls, of something else, or of more points

@@ -1,4 +1,4 @@
-"""Frame: the public part of a release of counts, which its nodes divide.
+"""Frame: the public box, areas or streets that the nodes of a release divide.
 
 A frame knows which nodes answer a question, how nodes are saved, and what their noise adds up to.
 """
@@ -41,35 +41,35 @@ class Frame(ABC):
         """Refuse nodes that do not divide the frame.
 
         Raises:
-            ReleaseError: as it says.
+            ReleaseError: the nodes do not divide the frame.
         """
 
     @abstractmethod
     def questions(self, queries: Any, period: Any = None) -> Any:
-        """Queries as users give them, in the form that :meth:`cover` takes.
+        """Convert a user's queries to the form that :meth:`cover` takes.
 
         Raises:
-            DpvizError: queries that are none of this frame.
+            DpvizError: queries of another form.
         """
 
     @abstractmethod
     def cover(self, nodes: Decomposition, questions: Any) -> Cover:
-        """The nodes that answer questions, and the share of each."""
+        """The nodes that answer questions, and how much of each counts."""
 
     def sums(self, nodes: Decomposition, noise: HaarNoise | None, questions: Any) -> Float:
-        """Sums over the nodes that answer, float64 (q, 4), with the variance of their noise."""
+        """Sums over the nodes that answer questions, float64 (q, 4), with noise variances."""
         return sums_of(nodes, noise, self.cover(nodes, questions), common=0.0)
 
     def noise(self, stated: dict[str, Any], nodes: Decomposition) -> HaarNoise | None:
-        """The exact noise of sums of nodes, where a header states one."""
+        """Exact noise of sums of nodes, if the header states one; else None."""
         return None
 
     def answers(self, nodes: Decomposition) -> Answers:
-        """The counts of all cells or areas, or of all streets."""
+        """The counts of all cells, areas or streets."""
         return Answers(**interval(nodes.count, np.sqrt(nodes.variance)))
 
     def common(self, frames: Sequence[Self], alike: bool) -> Self:
-        """Frame of the sum of parts, called on the frame of the first part.
+        """Frame for the sum of all parts; called on the frame of the first part.
 
         Args:
             frames: those of all parts.
@@ -95,7 +95,7 @@ class Frame(ABC):
 
     @abstractmethod
     def geo(self) -> dict[str, bytes]:
-        """GeoParquet's entry of a file's metadata, where there are shapes."""
+        """GeoParquet metadata of the file; empty if it has no shapes."""
 
     @classmethod
     @abstractmethod
@@ -107,7 +107,7 @@ class Frame(ABC):
         Args:
             table: the rows of a release, or of one of its parts.
             stated: the header of its file.
-            first: the frame of the first part, of which this one may hold what is alike.
+            first: the frame of the first part; equal columns may be shared with it.
 
         Raises:
             ReleaseError: a column that is missing, of another type, or nodes that are no tree.
@@ -115,7 +115,7 @@ class Frame(ABC):
 
     @abstractmethod
     def rows(self, release: Any, level: str | None = "all", *, shapes: bool = True) -> pd.DataFrame:
-        """A row per cell, area or street, for other tools.
+        """One row per cell, area or street, for other tools.
 
         Args:
             release: :class:`CountRelease` of this frame, of one part.

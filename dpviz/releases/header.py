@@ -1,4 +1,4 @@
-"""Header: what a release of any kind says of itself."""
+"""Header: the metadata of a release of any kind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Release: what releases of every kind have in common."""
+"""Release: the common interface of all kinds of releases."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Release(ABC):
         """The table that :meth:`save` writes, with the header in its metadata."""
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write a Parquet file that :func:`dpviz.read` reads; nothing is left half-written.
+        """Write a Parquet file for :func:`dpviz.read`; a failure leaves no partial file.
 
         Raises:
             ReleaseError: it cannot be written, another release that was paid for is there, or the

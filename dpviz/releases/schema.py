@@ -1,4 +1,4 @@
-"""The typed header of a release's file: checked before anything is made of it."""
+"""The typed header of a release file, checked before the release is made."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Ends = Annotated[list[FiniteFloat], Field(min_length=2, max_length=2)]
 
 
 def _plain(value: Any) -> Any:
-    """A parameter's value: a finite number, a text, yes, no or nothing, or a list of them."""
+    """A parameter value: finite number, text, boolean, None, or a list of these."""
     for each in value if isinstance(value, list) else [value]:
         if not (
             isinstance(each, str | None)
@@ -47,7 +47,7 @@ Parameter = Annotated[Any, AfterValidator(_plain)]
 
 
 class Strict(BaseModel):
-    """Stated fields of the stated types only."""
+    """A schema that refuses unknown fields and other types."""
 
     model_config = ConfigDict(strict=True, extra="forbid", protected_namespaces=())
 
@@ -63,7 +63,7 @@ class BudgetEntry(Strict):
 
 
 class Extra(BaseModel):
-    """Extra header fields that every kind of release may have; methods add further ones."""
+    """Extra header fields of every kind of release; methods add more."""
 
     model_config = ConfigDict(strict=True, extra="allow", protected_namespaces=())
 
@@ -123,7 +123,7 @@ class TimeEntry(Clock):
 
 
 class StepsEntry(Clock):
-    """The steps of time of a release that is split by them."""
+    """The time steps of a release that is split by them."""
 
     column: Word
     period: Ends
@@ -144,14 +144,14 @@ class DomainEntry(Strict):
 
 
 class WorkloadEntry(Strict):
-    """A declared workload, of rectangles."""
+    """A declared workload of rectangles."""
 
     name: Word
     side: NotNegative | None = None
 
 
 class MapExtra(Extra):
-    """Extra header fields of points and areas: the workload, and the part of a larger release."""
+    """Extra header fields of points and areas: workload, and part of a larger release."""
 
     bits: Annotated[int, Field(ge=1, le=62)] | None = None
     workload: WorkloadEntry | None = None
@@ -169,7 +169,7 @@ class PointHeader(Common):
 
 
 class StepExtra(Extra):
-    """Values that a road method learnt privately, from all trips or those of one step."""
+    """Values that a road method learnt with privacy, for all trips or for one step."""
 
     limit: Count = 0
     max_length: Count = 0
@@ -208,7 +208,7 @@ class SessionEntry(Strict):
 
 
 class SequenceExtra(Extra):
-    """Extra header fields of sequences: how they were read, and the cells of their symbols."""
+    """Extra header fields of sequences: reading options, and the cells of their symbols."""
 
     column: Word = ""
     drop_unknown: bool = False
@@ -225,7 +225,7 @@ class SequenceHeader(Common):
     model: Literal["contexts", "grams", "ranking"]
     ruled: bool = False
     variance: NotNegative = 0.0
-    root_variance: NotNegative | None = None  # of contexts whose root was measured beside
+    root_variance: NotNegative | None = None  # contexts with a separately measured root
     extra: SequenceExtra = SequenceExtra()
 
 
@@ -246,7 +246,7 @@ HEADERS: TypeAdapter[PointHeader | RoadHeader | SequenceHeader | AreaHeader] = T
 
 
 def checked(packed: bytes, name: str) -> tuple[str, dict[str, Any]]:
-    """The kind of a release and its header's fields, each of the stated type.
+    """Check the types of all header fields; return the release kind and the fields.
 
     Args:
         packed: the header, JSON.
@@ -270,5 +270,5 @@ def checked(packed: bytes, name: str) -> tuple[str, dict[str, Any]]:
         raise ReleaseError(f"{name}: the header is damaged at {place!r}: {why}") from None
     fields = header.model_dump(exclude_unset=True)
     if "budget" in fields:
-        fields["budget"] = [row.model_dump() for row in header.budget]  # with what it left out
+        fields["budget"] = [row.model_dump() for row in header.budget]  # with the default values
     return fields.pop("kind"), fields

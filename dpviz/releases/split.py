@@ -65,11 +65,11 @@ class SplitRelease(CountRelease[F]):
 
     @property
     def parts(self) -> tuple[CountRelease[F], ...]:
-        """See the base."""
+        """One release for each kind or step."""
         return self._parts
 
     def only(self, kinds: Sequence[str]) -> CountRelease[F]:
-        """See the base."""
+        """The release of some of the kinds."""
         if not isinstance(self.by, ByKind):
             return super().only(kinds)
         listed = ByKind(Kinds(self.by.kinds.column, tuple(kinds)))
@@ -77,8 +77,10 @@ class SplitRelease(CountRelease[F]):
 
     @cached_property
     def nodes(self) -> Decomposition:
-        """All parts together: their trees with the sums of their columns, where those are alike;
-        otherwise as the frame puts them together. Answers come from the trees of each part.
+        """Nodes of all parts together, for maps; answers come from the trees of each part.
+
+        Where all trees have the same boxes, their columns are added up; otherwise the frame merges
+        them.
         """
         if not self._alike:
             return self.frame.together(self)
@@ -89,33 +91,33 @@ class SplitRelease(CountRelease[F]):
             for name in ("count", "variance", "measured")
             if name in each[0]
         }
-        if first.assumed is not None:  # what is uneven in the parts is so in the same places
+        if first.assumed is not None:  # parts are uneven in the same places, so sds add up
             columns["assumed"] = np.sum([np.sqrt(part["assumed"]) for part in each], axis=0) ** 2
         return first.replace(**columns)
 
     @cached_property
     def noise(self) -> HaarNoise | None:
-        """See the base: independent noise on one grid adds up."""
+        """Exact noise of sums of nodes in all parts: independent noise on one grid adds up."""
         alone = self.parts[0].noise
         return alone and replace(alone, variance=alone.variance * len(self.parts))
 
     def answers_to(self, questions: Any) -> RangeAnswers:
-        """See the base."""
+        """Sum of the answers of all parts."""
         return total([part.answers_to(questions) for part in self.parts])
 
     @cached_property
     def answers(self) -> Answers:
-        """See the base."""
-        if self.kind == "points":  # parts have cells of their own
+        """Counts of all cells, areas or streets, over all parts."""
+        if self.kind == "points":  # parts have different cells
             return self.frame.answers(self.nodes)
         return total([part.answers for part in self.parts])
 
     def sum_boxes(self, lo: Int, hi: Int) -> SumAnswers:
-        """See the base."""
+        """Estimated sums of values in lattice boxes, over all parts."""
         return total([part.sum_boxes(lo, hi) for part in self.parts])
 
     def timeline(self, query: Any = None, every: str | None = None, period: Any = None) -> Timeline:
-        """See the base."""
+        """Estimated records step by step; split by time, each step's own release answers."""
         if not isinstance(self.by, ByStep):
             return super().timeline(query, every, period)
         steps = self.by.steps if period is None else self.by.steps.during(period)
@@ -129,7 +131,7 @@ class SplitRelease(CountRelease[F]):
         return Timeline(**columns, start=ends[:-1], end=ends[1:])
 
     def during(self, period: Any) -> CountRelease[F]:
-        """See the base: of one step its release, else the sum of some."""
+        """The part in a period: the release of one step, or the sum of several steps."""
         if not isinstance(self.by, ByStep):
             return super().during(period)
         by, rows, extra = during(self.by, self.header.extra, period)
@@ -140,7 +142,7 @@ class SplitRelease(CountRelease[F]):
 
     @cached_property
     def side_by_side(self) -> Decomposition:
-        """See the base."""
+        """Nodes of all parts as one forest, breadth-first."""
         each = [part.nodes for part in self.parts]
         starts = np.cumsum([0, *map(len, each[:-1])])
         parent = np.concatenate(
@@ -161,7 +163,7 @@ class SplitRelease(CountRelease[F]):
 def count_release(
     by: Axis | None, trees: Sequence[tuple[F, Decomposition, Sums | None]], header: Header
 ) -> CountRelease[F]:
-    """The release of one tree, or of a tree for each part of an axis."""
+    """A release of one tree, or of one tree for each part of an axis."""
     if by is not None:
         return SplitRelease(by, trees, header)
     ((frame, nodes, sums),) = trees

@@ -1,4 +1,4 @@
-"""Save and read a release of any kind."""
+"""Save and read releases of any kind."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def read(path: str | os.PathLike[str], kind: str | None = None) -> Release:
 
 
 def kind_in(path: str | os.PathLike[str]) -> str | None:
-    """The kind of release that a file holds; None for any other file. Reads its header only."""
+    """Kind of the release in a file, from its header only; None for any other file."""
     try:
         return stated_kind(path)
     except ReleaseError:
@@ -94,7 +94,7 @@ def save(release: Release, path: str | os.PathLike[str]) -> Path:
 
 
 def from_arrow(table: pa.Table, name: str = "table") -> Any:
-    """The release that a table holds: the inverse of :meth:`Release.to_arrow`.
+    """Make a release from a table: the inverse of :meth:`Release.to_arrow`.
 
     Raises:
         ReleaseError: as :func:`read`.
@@ -107,7 +107,7 @@ def from_arrow(table: pa.Table, name: str = "table") -> Any:
 
 
 def _counts(kind: type[Frame], table: pa.Table, stated: dict[str, Any]) -> Release:
-    """A release of counts from its columns and what its header states."""
+    """Make a release of counts from its columns and its header."""
     by = _axis(stated)
     trees: list[Any] = []
     for block in [table] if by is None else axis.blocks(by, table):
@@ -117,7 +117,7 @@ def _counts(kind: type[Frame], table: pa.Table, stated: dict[str, Any]) -> Relea
 
 
 def _axis(stated: dict[str, Any]) -> axis.Axis | None:
-    """The axis that a header states, taken out of it; None for a release of one part."""
+    """Remove the axis from the header and return it; None for a release of one part."""
     time, kinds = stated.pop("time", None), stated.get("domain", {}).pop("kinds", None)
     if time is not None:
         return axis.ByStep(Steps.from_dict(time))

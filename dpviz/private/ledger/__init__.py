@@ -1,4 +1,4 @@
-"""The ledger: what every data set has spent, across sessions and processes, in one SQLite file.
+"""The ledger: the permanent record of what each data set has spent, in one SQLite file.
 
 A spend is checked against the total and made durable in one exclusive transaction BEFORE any noise
 is drawn, so that neither two processes together nor a crash at any point can give a release that

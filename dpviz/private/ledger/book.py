@@ -47,7 +47,7 @@ class Ledger:
 
     @property
     def files(self) -> tuple[Path, Path]:
-        """The ledger's file and its seal: nothing else may be written there."""
+        """Paths of the ledger file and its seal: commands must not write there."""
         return self.path, seal_path(self.path)
 
     def account(self, dataset: str) -> Account:
@@ -67,7 +67,7 @@ class Ledger:
             return tuple(each.account(outcomes) for _, each in sorted(balances(rows).items()))
 
     def sensitive(self, names: Sequence[str]) -> tuple[str, ...]:
-        """Those of the names that are known as sensitive: with a total, or with a spend."""
+        """The names known as sensitive: a total is set, or something was spent."""
         keys = {name: account_key(name) for name in names}
         with self._opened() as (rows, _):
             matches = balances(rows, keys.values())
@@ -75,13 +75,13 @@ class Ledger:
         return tuple(name for name, key in keys.items() if key in known)
 
     def declare_public(self, names: Sequence[str]) -> None:
-        """Record that their owner declares these data public after all."""
+        """Record the owner's declaration that these data are public after all."""
         with self._opened(write=True) as (_, add):
             for name in names:
                 add("public", account=account_key(name), name=checked_name(name))
 
     def set_total(self, dataset: str, epsilon: float, delta: float = 0.0) -> Account:
-        """Set the total of a data set, to add or remove one of its units, permanently.
+        """Set the lifetime budget of a data set, to add or remove one of its units.
 
         Raises:
             BudgetError: it was set before, more than that is spent already, or no amounts.
@@ -159,7 +159,7 @@ class Ledger:
         return release
 
     def conclude(self, release: str, *, failed: bool = False, lost: bool = False) -> None:
-        """Note the outcome of a build that was paid for; the spend stays either way.
+        """Record the outcome of a paid build; the spend stays whatever the outcome.
 
         Where the note cannot be written the row stays ``paid``, and the release is not lost.
 
@@ -175,7 +175,7 @@ class Ledger:
                 add("outcome", release=release, outcome=outcome)
 
     def outcome(self, release: str) -> str | None:
-        """The outcome of a build that was paid for, ``paid`` until it is known; None of others."""
+        """Outcome of a paid build, ``paid`` until it is known; None for an unknown release."""
         with self._opened() as (rows, _):
             return _outcome(rows, release)
 
@@ -187,7 +187,7 @@ class Ledger:
                 the ledger records it.
 
         Returns:
-            How many entries there are.
+            Number of entries.
 
         Raises:
             LedgerError: something is not what was written; says what, and the way out.
@@ -206,7 +206,7 @@ class Ledger:
             except DamageError:
                 if not accept or before is None:
                     raise
-                _, head = chain.checked_entries(db, None)  # its own chain must hold all the same
+                _, head = chain.checked_entries(db, None)  # its own chain must be intact
                 what = f"in place of {before.id} {before.hash}"
                 head = chain.append(db, head, Entry(kind="accepted", at=_now(), what=what))
         seal(path, head, back=accept)
@@ -214,7 +214,7 @@ class Ledger:
 
     @contextmanager
     def _opened(self, *, write: bool = False) -> Iterator[tuple[list[Entry], Any]]:
-        """All entries, checked, in a transaction; to write, also a function that adds one."""
+        """Open a transaction with all entries, checked; for writing also with an add function."""
         path = self.path
         with opened(path, write=write) as db:
             if db is None:  # no ledger yet
@@ -236,7 +236,7 @@ def new_release() -> str:
 
 
 def _outcomes(rows: Sequence[Entry]) -> dict[str, str]:
-    """The last outcome of each release that has one."""
+    """Last outcome of each release that has an outcome."""
     return {entry.release: entry.outcome for entry in rows if entry.kind == "outcome"}
 
 
@@ -246,7 +246,7 @@ def _outcome(rows: Sequence[Entry], release: str) -> str | None:
 
 
 def _require_line(field: str, text: Any) -> None:
-    """Refuse what would not read back as one line of text.
+    """Refuse text that cannot be read back as one line.
 
     Raises:
         BudgetError: no text, no Unicode, or line breaks and control characters.
@@ -260,5 +260,5 @@ def _require_line(field: str, text: Any) -> None:
 
 
 def _now() -> str:
-    """Time for the reader only: order and sums never depend on the clock."""
+    """Current time, for readers only: order and sums never depend on it."""
     return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,4 +1,4 @@
-"""The chain of hashes in the ledger, and the seal beside it: entries are read and added here.
+"""The hash chain of the ledger and the seal beside it: read and add entries.
 
 Each opening checks the whole chain. The seal states the entry that was last seen, so that an older
 copy, another ledger under the same name and a lost file are noticed. It is written after each
@@ -23,18 +23,18 @@ SEAL = re.compile(rf"{SEAL_MARK} ([0-9]{{20}}) ([0-9a-f]{{64}})\n")
 
 
 class Head(NamedTuple):
-    """The last entry of a chain: its number and its hash; before the first one (0, zeros)."""
+    """Number and hash of the last entry in a chain; (0, zeros) before the first entry."""
 
     id: int = 0
     hash: str = "0" * 64
 
     def after(self, body: bytes) -> Head:
-        """The head once an entry with this body follows."""
+        """The head after an entry with this body is added."""
         return Head(self.id + 1, hashlib.sha256(self.hash.encode() + b"\n" + body).hexdigest())
 
 
 def checked_entries(db: sqlite3.Connection, seen: Head | None) -> tuple[list[Entry], Head]:
-    """All entries in order, each checked by its hash, and the last one's number and hash.
+    """All entries in order, each checked by its hash, and the head of the chain.
 
     Args:
         db: in a transaction; texts are read as bytes.
@@ -45,7 +45,7 @@ def checked_entries(db: sqlite3.Connection, seen: Head | None) -> tuple[list[Ent
         ValueError, TypeError: an invalid entry.
     """
     head, rows = Head(), list[Entry]()
-    # All at once: a query under way would hold its lock for as long as its refusal is held.
+    # Fetch all rows first: an open query would keep its lock while an exception is alive.
     for number, body, digest in db.execute(
         "SELECT id, body, hash FROM entry ORDER BY id"
     ).fetchall():
@@ -64,7 +64,7 @@ def checked_entries(db: sqlite3.Connection, seen: Head | None) -> tuple[list[Ent
 
 
 def append(db: sqlite3.Connection, head: Head, entry: Entry) -> Head:
-    """Add an entry; the new head."""
+    """Add an entry and return the new head."""
     body = entry.body()
     head = head.after(body.encode())
     db.execute("INSERT INTO entry VALUES (?, ?, ?)", (head.id, body, head.hash))
@@ -77,7 +77,7 @@ def seal_path(ledger: Path) -> Path:
 
 
 def sealed(ledger: Path) -> Head | None:
-    """The head that was last seen; None where no seal can be read."""
+    """The head that was last seen; None if no seal can be read."""
     with suppress(OSError, ValueError):
         if match := SEAL.fullmatch(seal_path(ledger).read_text("ascii")):
             return Head(int(match[1]), match[2])
@@ -85,7 +85,7 @@ def sealed(ledger: Path) -> Head | None:
 
 
 def seal(ledger: Path, head: Head, *, back: bool = False) -> None:
-    """State the head in the seal; where it cannot be written the older one stays, and is right.
+    """Write the head into the seal. If that fails, the older seal stays and is still valid.
 
     Args:
         ledger: the file.

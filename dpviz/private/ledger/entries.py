@@ -1,4 +1,4 @@
-"""Entries of the ledger, and the accounts that they add up to."""
+"""Entries of the ledger, and the accounts that follow from them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Spend:
 
 @dataclass(frozen=True)
 class Account:
-    """A data set's total (None until its owner sets one), and what is spent and left of it.
+    """A data set's total (None until the owner sets one), what is spent, and what is left.
 
     All amounts are for adding or removing one privacy unit; ``relation`` says so. ``public`` is
     whether its owner declared the records public although the ledger knew them as sensitive.
@@ -66,7 +66,7 @@ class Account:
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """One entry: a total, a spend, its outcome, a declaration "public", or an older copy accepted.
+    """One ledger entry: a total, spend, outcome, public declaration or accepted older copy.
 
     Amounts are the shortest decimals of what was typed. Outcomes and acceptances have no account.
     """
@@ -86,7 +86,7 @@ class Entry:
 
     @property
     def charged(self) -> Fraction:
-        """The ε that a price counts for adding or removing one unit.
+        """The ε charged for adding or removing one unit.
 
         To replace a unit is to remove one and to add another, and every driver here buys it so, at
         half the ε for each step. A method that only held the number of units fixed would promise
@@ -107,7 +107,7 @@ class Entry:
         )
 
     def body(self) -> str:
-        """The text that is written and hashed."""
+        """The text that is written to the file and hashed."""
         return json.dumps(vars(self), ensure_ascii=False, sort_keys=True)
 
     @classmethod
@@ -139,7 +139,7 @@ class Balance:
         return not self.public and (bool(self.spends) or self.total is not None)
 
     def add(self, entry: Entry) -> None:
-        """Count an entry of this account."""
+        """Add an entry of this account to the balance."""
         self.public = entry.kind == "public"
         if entry.kind == "total":
             self.total, self.total_delta = Fraction(entry.epsilon), Fraction(entry.delta)
@@ -150,7 +150,7 @@ class Balance:
             self.spends.append(entry)
 
     def require_room(self, entry: Entry) -> None:
-        """Refuse a spend that does not fit.
+        """Refuse a spend that exceeds what is left.
 
         Raises:
             BudgetError: more than is left, or for another privacy unit.
@@ -193,7 +193,7 @@ class Balance:
 
 
 def balances(entries: Iterable[Entry], keys: Container[str] | None = None) -> dict[str, Balance]:
-    """Accounts by their keys (default: all), each under the name that it first had."""
+    """Balances by account key (default: all accounts), each with its first name."""
     by_key: dict[str, Balance] = {}
     for entry in entries:
         if entry.account and (keys is None or entry.account in keys):

@@ -1,4 +1,4 @@
-"""The ledger's file: making it, transactions in it, and what goes wrong there in one line."""
+"""The ledger file: create it, open transactions, and turn SQLite errors into one line."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ TABLES = (
 
 
 def default_path() -> Path:
-    """The ledger of this user: ``$DPVIZ_LEDGER``, or a file in the user's data folder.
+    """Default ledger path: ``$DPVIZ_LEDGER``, or a file in the user's data folder.
 
     Raises:
         LedgerError: the variable names another file in each folder.
@@ -52,7 +52,9 @@ def default_path() -> Path:
 
 
 def located(path: str | os.PathLike[str]) -> Path:
-    """A path, with the user's folder for its ~, which no shell puts into ``--ledger=~/a.sqlite``.
+    """Expand ``~`` in a path: no shell expands it in ``--ledger=~/a.sqlite``.
+
+    A folder literally called ~ would hold a second ledger, and the budget could be spent again.
 
     A folder called ~ would have a ledger of its own, and all could be spent once more.
     """
@@ -63,8 +65,10 @@ def located(path: str | os.PathLike[str]) -> Path:
 
 @contextmanager
 def opened(path: Path, *, write: bool = False) -> Iterator[sqlite3.Connection | None]:
-    """A connection in a transaction: for reading, None where there is no ledger yet; for writing,
-    exclusive, and durable once it is left.
+    """Open a connection to the ledger in a transaction.
+
+    For reading, None where there is no ledger yet. For writing, the transaction is exclusive, and
+    durable once it is left.
 
     Raises:
         LedgerError: the file is damaged, busy, read-only or gone, or its disk is full; or SQLite is
@@ -77,7 +81,7 @@ def opened(path: Path, *, write: bool = False) -> Iterator[sqlite3.Connection | 
         )
     with _errors(path):
         if _is_empty(path):
-            if seal_path(path).exists() and _is_empty(path):  # not begun by another one meanwhile
+            if seal_path(path).exists() and _is_empty(path):  # still not created meanwhile
                 raise LedgerError(
                     f"{path.name}: the ledger is gone or empty, its seal is there: restore a copy, "
                     "or begin a new one with 'dpviz ledger verify --accept'; nothing was spent"
@@ -87,17 +91,17 @@ def opened(path: Path, *, write: bool = False) -> Iterator[sqlite3.Connection | 
                 return
             path.parent.mkdir(parents=True, exist_ok=True)
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-        # mode=rw: a ledger that vanished meanwhile is not silently begun anew.
+        # mode=rw: a ledger deleted meanwhile must not be silently recreated.
         address = f"{path.absolute().as_uri()}?mode=rw"
         with closing(sqlite3.connect(address, uri=True, timeout=WAIT, isolation_level=None)) as db:
-            db.text_factory = bytes  # damaged text is then found by its hash
+            db.text_factory = bytes  # its hash then reveals damaged text
             # EXTRA also syncs the folder after the rollback journal goes: a power cut cannot bring
             # the journal back and undo a spend.
             db.execute("PRAGMA synchronous = EXTRA")
             db.execute("BEGIN IMMEDIATE" if write else "BEGIN")
             _begin(db, path, write)
             yield db
-            db.execute("COMMIT")  # what is left without it is rolled back as it is closed
+            db.execute("COMMIT")  # without it, closing rolls the transaction back
 
 
 def _is_empty(path: Path) -> bool:
@@ -105,7 +109,7 @@ def _is_empty(path: Path) -> bool:
 
 
 def _begin(db: sqlite3.Connection, path: Path, write: bool) -> None:
-    """Refuse what is no ledger of this version; to write, an empty file is made a ledger first.
+    """Refuse a file that is not a ledger of this version; for writing, initialise an empty one.
 
     Raises:
         DamageError, LedgerError: not a ledger, or one of another version.
@@ -128,7 +132,7 @@ def _begin(db: sqlite3.Connection, path: Path, write: bool) -> None:
 
 @contextmanager
 def _errors(path: Path) -> Iterator[None]:
-    """Whatever goes wrong with the file, in one line."""
+    """Turn every error with the file into one line."""
     remedy = "restore a copy and check it with 'dpviz ledger verify'"
     cause: Exception | None
     try:

@@ -1,4 +1,4 @@
-"""Names of data sets in the ledger: visible characters only, and one account for all spellings.
+"""Names of data sets in the ledger: visible characters only, one account per name.
 
 A name holds letters, digits, spaces and ``. _ -``. Letters of other scripts that look like Latin
 ones are other letters: the owner names the accounts, and the ledger lists them.
@@ -15,18 +15,18 @@ from dpviz.errors import BudgetError
 LONGEST = 200
 MARKS = " ._-"
 SHAPELESS = {"FILLER", "BLANK"}
-"""Words in the Unicode names of letters that show nothing."""
+"""Words in the Unicode names of invisible letters."""
 
 ENDING = re.compile(
     r"(?<=\S)\s*\.(csv|tsv|txt|tab|json|jsonl|ndjson|geojson|geojsonl|geojsons|parquet|geoparquet|"
     r"pq|gpkg|shp|xlsx|xlsm|xls|ods|duckdb|zip|gz|sensitive)$",
     re.IGNORECASE,
 )
-"""Endings of files, which are no part of the name of what is in them."""
+"""File endings, which are not part of a data set's name."""
 
 
 def checked_name(dataset: str) -> str:
-    """A typed name as it is shown: in Unicode's compatible form (NFKC), with single spaces.
+    """Check a typed name and return its displayed form (NFKC, single spaces).
 
     Raises:
         BudgetError: no text, no name, a long one, or one with other characters.
@@ -46,7 +46,7 @@ def checked_name(dataset: str) -> str:
 
 
 def clean_name(text: str) -> str:
-    """A name from a file's or a table's: a run of other characters becomes ``_``.
+    """Account name from a file or table name; runs of other characters become ``_``.
 
     >>> clean_name("visits (3)"), clean_name("")
     ('visits _3_', 'unnamed')
@@ -56,7 +56,7 @@ def clean_name(text: str) -> str:
 
 
 def stem(file: str) -> str:
-    """The name of a file without its endings, of which only known ones are cut off.
+    """File name without its known endings.
 
     >>> stem("days.csv.gz"), stem("days.2030.ZIP"), stem(".csv")
     ('days', 'days.2030', '.csv')
@@ -66,7 +66,7 @@ def stem(file: str) -> str:
 
 
 def account_key(dataset: str) -> str:
-    """The account of a name: case, width, runs of spaces and endings of files do not count.
+    """Account key of a name; case, width, runs of spaces and file endings are ignored.
 
     >>> account_key(" Visits.CSV") == account_key("ｖｉｓｉｔｓ") == "visits"
     True

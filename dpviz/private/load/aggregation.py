@@ -1,4 +1,4 @@
-"""Sources that outgrow memory: an engine counts their records by cell, and only counts come here.
+"""Load sources larger than memory: an engine counts their records by cell.
 
 Each record goes to its cell by itself, so that the index of cells has the sensitivity of the index
 of records; what is lost is the position within a cell.
@@ -32,7 +32,7 @@ from dpviz.private.load.tally import Fact, Tally
 from dpviz.trees.lattice import morton
 
 BLOCK = 1 << 22
-"""Cells that are interleaved at once, so that little memory is held in between."""
+"""Number of cells interleaved at once, to limit memory."""
 
 MAX_CELLS = 50_000_000
 """More occupied cells than this do not fit comfortably in memory."""
@@ -44,7 +44,7 @@ Counted = tuple[Engine, Any, str]
 
 @contextmanager
 def table_relation(source: Database) -> Iterator[Counted]:
-    """A table of a database, connected.
+    """Connect to a database and return one of its tables.
 
     Raises:
         DataError: the connection failed, or the table does not exist.
@@ -91,7 +91,7 @@ def engine_layers(
         DataError: no such columns, or more cells than fit.
     """
     query = _query(engine, relation, name, domain, chosen)
-    # A fixed salt only where the data is public: elsewhere it would tell who was left out.
+    # A fixed salt for public data only: otherwise it would reveal which records were dropped.
     salt = "" if chosen.public else secrets.token_hex(16)
     texts = [
         f"{query.sql(relation, engine.dialect, salt, sums=sums)}\nLIMIT {MAX_CELLS + 1}"
@@ -116,7 +116,7 @@ def _query(
     named, others = _names(existing, domain, chosen, name)
     pick(existing, [*named, *others], name)
     if unit is not None and Column(unit, "nested") in existing:
-        # Two of them may have one text, and two people would share a bound.
+        # Two ids may have the same text form, so that two people would share one bound.
         raise DataError(
             f"column {shown(unit)} of {name} holds lists or structs: an id is a number or a text"
         )
@@ -136,9 +136,9 @@ def _query(
 
 
 def _check_points(existing: Sequence[Column], name: str, domain: Domain, engine: Engine) -> None:
-    """Raise unless a column holds points that SQL can take apart, in the CRS of the domain.
+    """Raise unless a column holds points in the CRS of the domain that SQL can read.
 
-    Spark has no ST_X, so no column of its is of geometry.
+    Spark has no ST_X, so none of its columns count as geometry.
     """
     column = next(each for each in existing if each.name == name)
     if column.kind != "geometry":
@@ -178,7 +178,7 @@ def engine_tally(
 
 
 def layers_of_rows(counted: Sequence[Rows], domain: Domain, bits: int) -> Layers:
-    """The indexes of (cell, count) rows, and perhaps of (cell, sum) rows, by kind.
+    """The indexes of (cell, count) rows, and of any (cell, sum) rows, by kind.
 
     Args:
         counted: rows of counts, then of sums where the domain has values; the kind stands before
@@ -203,7 +203,7 @@ _MAKERS: tuple[Maker, Maker] = (PointIndex.from_codes, PointIndex.of_sums)
 
 
 def _index(make: Maker, rows: Rows, domain: Domain, bits: int) -> PointIndex:
-    """An index of rows in any order; cells are numbered as the query does."""
+    """An index of rows in any order; cells are numbered as in the query."""
     cell, number = rows
     mask, places = (1 << bits) - 1, range(domain.dims - 1, -1, -1)
     codes = np.empty(len(cell), dtype=np.uint64)
@@ -216,7 +216,7 @@ def _index(make: Maker, rows: Rows, domain: Domain, bits: int) -> PointIndex:
 
 
 def too_many(bits: int) -> DataError:
-    """The error of a grid that is too fine for the data."""
+    """The error for a grid that is too fine for the data."""
     return DataError(f"over {MAX_CELLS:,} cells at {bits} bits per axis: give fewer bits")
 
 
@@ -248,7 +248,7 @@ def _clock(existing: Sequence[Column], domain: Domain, engine: Engine, notation:
 
 
 def _refuse_other_types(existing: Sequence[Column], named: Sequence[str], engine: Engine) -> None:
-    """Raise where a column of numbers is not declared so: engines read text by different rules."""
+    """Raise if a numeric column has another declared type: engines parse text differently."""
     for column in existing:
         if column.name in named and column.kind != "number":
             raise DataError(
@@ -260,7 +260,7 @@ def _refuse_other_types(existing: Sequence[Column], named: Sequence[str], engine
 def _names(
     existing: Sequence[Column], domain: Domain, chosen: Selection, name: str
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The columns that are read: of the coordinates, and others."""
+    """Names of the columns to read: the coordinates and any others."""
     named = _columns(existing, chosen.columns, domain.place, name)
     attributes = [each.column for each in (domain.kinds, domain.values) if each is not None]
     others = (each for each in (chosen.unit, domain.time) if each is not None)
@@ -270,7 +270,7 @@ def _names(
 def _columns(
     existing: Sequence[Column], columns: Sequence[str] | None, domain: Domain, name: str
 ) -> tuple[str, ...]:
-    """The coordinates as named, or else as found."""
+    """The coordinate columns: as declared, or else recognised by their names."""
     if columns is not None:
         return tuple(columns)
     points = [column.name for column in existing if column.kind == "geometry"]

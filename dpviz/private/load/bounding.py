@@ -1,4 +1,4 @@
-"""Group and bound: at most K records of each privacy unit, chosen by randomness of its own.
+"""Keep at most K records of each privacy unit, chosen with secret randomness.
 
 Which records of a unit are kept is a function of a fresh secret key, of the unit's id and of how
 many records it has: of nothing that belongs to another unit. So adding or removing one unit
@@ -28,7 +28,7 @@ def fresh_key() -> bytes:
 
 
 def numbered(ids: Sequence[Any]) -> tuple[Int, Any]:
-    """A number for each id (n,), and the distinct ids by their number; −1 where an id is missing.
+    """A number for each id (n,), −1 where it is missing; and the distinct ids in that order.
 
     Ids are equal if their texts are, byte by byte; see :func:`dpviz.private.load.words.texts`.
     """
@@ -38,7 +38,7 @@ def numbered(ids: Sequence[Any]) -> tuple[Int, Any]:
 
 
 def bounded(unit: Int, ids: Any, k: int, *, public: bool = False) -> Int:
-    """Row numbers (m,), ascending, of at most `k` records of each unit, each set as likely.
+    """Row numbers (m,), ascending, of at most `k` random records of each unit.
 
     Stability: with one unit more or less, the kept records differ by at most its own k.
 
@@ -47,7 +47,7 @@ def bounded(unit: Int, ids: Any, k: int, *, public: bool = False) -> Int:
         ids: of the units by number, as from :func:`numbered`.
         k: the bound, at least 1.
         public: a key that is known, so that the choice is repeatable; never for sensitive data,
-            where it would tell who was left out.
+            where it would reveal who was left out.
     """
     size = np.bincount(unit, minlength=len(ids))
     over = size > k
@@ -69,12 +69,12 @@ def bounded(unit: Int, ids: Any, k: int, *, public: bool = False) -> Int:
 
 
 def _seed(key: bytes, unit: bytes) -> int:
-    """A keyed hash of the unit's id."""
+    """A keyed hash of the unit's id, as the seed of its random choice."""
     return int.from_bytes(hashlib.blake2b(unit, key=key[:64], digest_size=8).digest(), "little")
 
 
 def _place_within(owner: Int) -> Int:
-    """Position of each item among the items of its owner, from 0; ``owner`` must be grouped."""
+    """Position of each item among the items of its owner, from 0; ``owner`` is grouped."""
     if not len(owner):
         return owner
     starts = np.flatnonzero(np.append(True, owner[1:] != owner[:-1]))
@@ -82,7 +82,7 @@ def _place_within(owner: Int) -> Int:
 
 
 def _mixed(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Steele, Lea and Flood's finaliser of SplitMix64 (OOPSLA 2014): a bijection that scatters."""
+    """SplitMix64 finaliser: a bijection that scatters (Steele, Lea, Flood, OOPSLA 2014)."""
     words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return np.asarray(words ^ (words >> np.uint64(31)))

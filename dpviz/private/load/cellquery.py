@@ -1,4 +1,4 @@
-"""The query that counts records by cell: one template, written to each SQL dialect by sqlglot.
+"""The query that counts records by cell, written in each SQL dialect by sqlglot.
 
 It knows public facts only: the box, the grid, names of columns. Its rows are (cell, count), where
 the cell of (x, y, …) is the number ix · 2^bits + iy with ix = ⌊(x − low) / (high − low) · 2^bits⌋,
@@ -47,10 +47,10 @@ from dpviz.private.load.dialects import (
 from dpviz.private.load.selection import checked_bits, checked_bound
 
 MOST_BITS = 62
-"""Of the number of a cell with its kind."""
+"""Most bits of a cell number, including its kind."""
 
 MOST_CHANGES = 40
-"""Of a zone's clocks in a period: each is a line of the query, several times."""
+"""Most changes of UTC offset in a period: each is a line of the query, several times."""
 
 
 Clock = Literal["number", "milliseconds", "time", "instant"]
@@ -90,8 +90,8 @@ WITH_VALUES = {
     "name": ", amount",
     "written": "CAST(amount AS VARCHAR), ' ', ",
 }
-"""What the templates hold beside the cell where records have values, in steps of their grid: then
-records of one unit in one cell are alike where their values are."""
+"""Additions to the templates for records with values, in steps of their grid. Then records of one
+unit in one cell are equal only if their values are equal."""
 
 
 RECORDS = """
@@ -159,7 +159,7 @@ class CellQuery:
 
     @property
     def count_column(self) -> str:
-        """Name of the counts in the result: it carries a check of the public facts."""
+        """Name of the count column; it carries a checksum of the public facts."""
         domain = self.domain
         facts = [domain.lower, domain.upper, domain.crs, self.bits]
         if domain.time is not None:
@@ -199,7 +199,7 @@ class CellQuery:
         return _written(template, relation, values, dialect)
 
     def records_sql(self, relation: Any, dialect: str) -> str:
-        """The query that counts the records outside (0) and inside (1): EXACT, for owners.
+        """The query for EXACT counts of records outside (0) and inside (1): for owners only.
 
         Inside are those that a bound per unit chooses from.
 
@@ -223,7 +223,7 @@ class CellQuery:
         return places
 
     def _time(self, column: Any, dialect: str) -> Any:
-        """The place of a record's time on its axis, as :meth:`Domain.on_axis` has it."""
+        """Position of a record's time on the axis; see :meth:`Domain.on_axis`."""
         domain, seconds = self.domain, as_seconds(column, dialect, self.clock)
         start, end = domain.span or domain.period
         moved = self._offsets
@@ -245,7 +245,7 @@ class CellQuery:
         )  # fmt: skip
 
     def _kind(self, kinds: Kinds, dialect: str) -> Any:
-        """The place of a record's kind in the public list; NULL for none of them."""
+        """Index of a record's kind in the public list; NULL for unlisted kinds."""
         written = as_text(as_column(kinds.column), dialect)
         place = exp.case()
         for number, name in enumerate(kinds.names):
@@ -257,7 +257,7 @@ class CellQuery:
         return exp.cast(place, "bigint")
 
     def _steps(self, values: Values, dialect: str) -> Any:
-        """A record's value in steps, as in :meth:`Values.steps`."""
+        """A record's value in grid steps; see :meth:`Values.steps`."""
         return sql(
             "CAST(FLOOR(LEAST(GREATEST(:x, :low), :high) / :grid + :half) AS BIGINT)",
             dialect, x=as_number(as_column(values.column), dialect), low=values.low,
@@ -265,7 +265,7 @@ class CellQuery:
         )  # fmt: skip
 
     def _inside(self, places: list[Any], dialect: str) -> Any:
-        """Condition on a record: inside the box (half open in time), with all that it needs.
+        """Condition for a record that is complete and inside the box (half open in time).
 
         NaN and NULL are outside.
         """
@@ -290,7 +290,7 @@ class CellQuery:
         return exp.and_(*conditions)
 
     def _cell(self, places: list[Any], dialect: str) -> Any:
-        """The number of the cell, from the most significant coordinate on, behind its kind."""
+        """Cell number: the kind first, then coordinate bits from the most significant on."""
         domain, side = self.domain, 1 << self.bits
         cell = None if domain.kinds is None else self._kind(domain.kinds, dialect)
         if domain.step:  # the middle of the step that a time lies in, as in Domain.to_lattice
@@ -314,7 +314,7 @@ class CellQuery:
 
 
 def _written(template: str, relation: Any, values: dict[str, Any], dialect: str) -> str:
-    """A template with its values and its source, in a dialect."""
+    """A template with its values and its source, in one SQL dialect."""
     tree: Any = exp.replace_placeholders(sqlglot.parse_one(template, read="postgres"), **values)
     for from_ in list(tree.find_all(exp.Table)):
         if from_.name == "source":

@@ -28,7 +28,7 @@ CHECK_HEADING = (
 def check_source(
     source: Any, domain: Domain | RoadGraph | Alphabet, **how: Any
 ) -> tuple[dict[str, int], str]:
-    """How many records of a source met which fate, and what they were read as.
+    """Exact counts of a source's records by outcome, and a description of their form.
 
     Args:
         source: as :func:`dpviz.load` takes it.

@@ -1,4 +1,4 @@
-"""Columns of tables: what one is called in a message, whether its type is text, its plain form."""
+"""Columns of tables: their names in messages, text types, and plain Arrow arrays."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def shown(name: object) -> str:
 
 
 def plain(column: Any) -> Any:
-    """One pyarrow array, without dictionary encoding, of a column in any form."""
+    """One pyarrow array of a column in any form, without dictionary encoding."""
     if isinstance(column, np.ndarray):
         column = pa.array(column, from_pandas=True)
     if isinstance(column, pa.ChunkedArray):

@@ -1,4 +1,4 @@
-"""One contract for engines that we do not know: they count cells, we add the counts up.
+"""Interface for unknown engines: they count records by cell, and dpviz adds the counts up.
 
 The rows are (cell, count), as those of :mod:`dpviz.private.load.cellquery`: EXACT COUNTS, as
 SENSITIVE as the records. An engine makes them by the query, where it speaks SQL, or by a function
@@ -65,7 +65,7 @@ def _query(
     unit: str | None,
     max_per_unit: int,
 ) -> CellQuery:
-    """The query of these public facts, checked."""
+    """Check the public facts and make their query."""
     require(domain, Domain, "domain", DataError)
     require(unit, str | None, "unit", DataError)
     names = domain.place.columns if columns is None else texts(columns, "columns", DataError)
@@ -81,9 +81,9 @@ def cell_counts(
     unit: str | None = None,
     max_per_unit: int = 1,
 ) -> pa.Table:
-    """EXACT COUNTS of one part of the records, to be run where the part is.
+    """EXACT COUNTS by cell of one part of the records; runs where that part is stored.
 
-    SENSITIVE: only for :func:`from_counts`; show it to nobody.
+    SENSITIVE: only for :func:`from_counts`; never show it.
 
     Args:
         frame: a part in memory, as :func:`dpviz.load` takes it.

@@ -1,4 +1,4 @@
-"""Rows of (cell, count): which columns they are, whether a query gave them, and their index.
+"""Rows of (cell, count): find their columns, check their origin, index them.
 
 They are EXACT COUNTS, as SENSITIVE as the records; no message holds one.
 """
@@ -28,7 +28,7 @@ _COUNT = re.compile(r"n|count|n_[0-9a-f]{8}")
 
 
 def columns_of(names: Sequence[str]) -> tuple[str, str] | None:
-    """The columns of cells and counts among those of a table; None if it has others."""
+    """The columns of cells and counts in a table; None if it has other columns."""
     lowered = {name.strip().lower(): name for name in names}
     counts = [name for key, name in lowered.items() if _COUNT.fullmatch(key)]
     if len(names) != 2 or "cell" not in lowered or len(counts) != 1:
@@ -37,7 +37,7 @@ def columns_of(names: Sequence[str]) -> tuple[str, str] | None:
 
 
 def check_facts(count: str, chosen: Selection, title: str) -> None:
-    """Refuse counts of other public facts than those that are stated.
+    """Refuse counts made with other public facts than the declared ones.
 
     Args:
         count: the name of their column, which carries a check of the facts.
@@ -65,7 +65,7 @@ def check_facts(count: str, chosen: Selection, title: str) -> None:
 def handle_of(
     rows: Rows, chosen: Selection, title: str, name: str, digests: tuple[str, ...] = ()
 ) -> DataHandle:
-    """A handle on (cell, count) rows; a cell may stand in several.
+    """A handle on (cell, count) rows; a cell may occur in several rows.
 
     Args:
         rows: two columns of whole numbers.
@@ -107,10 +107,10 @@ def read_rows(tables: Iterable[Table], title: str, chosen: Selection | None = No
 
 
 def whole(column: Any, name: str, file: str) -> Any:
-    """A column of cells or counts as whole numbers.
+    """Convert a column of cells or counts to whole numbers.
 
     Raises:
-        DataError: a value is missing, or none.
+        DataError: a value is missing, or not a whole number.
     """
     column = plain(column)
     if pa.types.is_null(column.type):
@@ -127,7 +127,7 @@ def whole(column: Any, name: str, file: str) -> Any:
 
 
 def checked_layers(rows: Rows, domain: Domain, bits: int, file: str) -> Layers:
-    """The index of rows, once they are what a query with these public facts can give.
+    """Check that the public facts allow these rows, and index them.
 
     Raises:
         DataError: they are not.

@@ -1,4 +1,4 @@
-"""Files of (cell, count) rows: results of a warehouse, and counts kept to be appended to.
+"""Files of (cell, count) rows: warehouse results, and counts that can be appended to.
 
 Such a file holds EXACT COUNTS: it is as SENSITIVE as the records that were counted, and its name
 must say so. The rows are those of :mod:`dpviz.private.load.cellquery`. A file that we wrote also
@@ -51,7 +51,7 @@ _RESULTS = (".csv", ".tsv", ".txt", ".parquet", ".pq")
 
 @dataclass(frozen=True)
 class Facts:
-    """Metadata of a counts file that dpviz wrote: public, except the digests of its parts."""
+    """Metadata of a counts file written by dpviz: public, except the digests of its parts."""
 
     name: str
     domain: Domain
@@ -66,7 +66,7 @@ class Facts:
 def save_counts(handle: DataHandle, path: str | os.PathLike[str]) -> Path:
     """Keep a data set as EXACT COUNTS per cell: a SENSITIVE file, for its owner's folder only.
 
-    It is a source in turn, alone or with others: ``dpviz.load([path, "new-day.parquet"])``.
+    The file is a source, alone or with others: ``dpviz.load([path, "new-day.parquet"])``.
 
     Args:
         handle: from :func:`dpviz.load`.
@@ -102,7 +102,7 @@ def save_counts(handle: DataHandle, path: str | os.PathLike[str]) -> Path:
     table = table.replace_schema_metadata({KEY: json.dumps(facts).encode()})
 
     def write(temporary: str) -> None:
-        Path(temporary).touch(mode=0o600)  # nobody but the owner, from the first byte on
+        Path(temporary).touch(mode=0o600)  # readable by the owner only, from the first byte on
         pq.write_table(table, temporary, compression="zstd")
 
     return write_file(path, write)
@@ -127,14 +127,14 @@ def _numbered(index: PointIndex, bits: int, kind: int) -> NDArray[np.int64]:
 
 
 def stated(path: Path) -> Facts | None:
-    """The facts of a file that we wrote; None for any other.
+    """The facts in a counts file written by dpviz; None for any other file.
 
     Raises:
         DataError: a newer version, or a damaged one.
     """
     if not may_state(path) or not path.is_file():
         return None
-    return _facts(metadata_of(path), path.name)  # whatever else it is, it is read elsewhere
+    return _facts(metadata_of(path), path.name)  # other files are read elsewhere
 
 
 def may_state(path: Path) -> bool:
@@ -143,7 +143,7 @@ def may_state(path: Path) -> bool:
 
 
 def stated_by(table: Table, path: Path) -> Facts | None:
-    """The same of a file that is open."""
+    """The facts in an open counts file written by dpviz; None for any other file."""
     if not may_state(path) or not isinstance(table, ConfinedTable):
         return None
     return _facts(table.metadata, path.name)
@@ -187,7 +187,7 @@ def from_counts_file(path: Path, table: Table, facts: Facts, chosen: Selection) 
         ("domain", box, _frame(facts.domain)),
         ("bits", chosen.bits, facts.bits),
         ("unit", unit, facts.unit),
-        # One beside a box is of other sources, which these counts are put together with.
+        # With a declared domain, the CRS describes other sources that are merged with this one.
         ("crs", chosen.crs if chosen.domain is None else None, facts.domain.crs),
     ):
         if given not in (None, stated_value):
@@ -212,13 +212,13 @@ def from_counts_file(path: Path, table: Table, facts: Facts, chosen: Selection) 
 
 
 def is_result(path: Path, table: Table) -> bool:
-    """True if a file has the columns of counts that a warehouse wrote."""
+    """True if a file has the columns of a warehouse's query result."""
     columns = columns_of([column.name for column in table.columns])
     return path.suffix.lower() in _RESULTS and columns is not None
 
 
 def result(source: File | Folder, tables: Iterable[Table], chosen: Selection) -> DataHandle:
-    """A handle on counts that a warehouse made by the query of ``dpviz sql``.
+    """A handle on counts that a warehouse made with the query of ``dpviz sql``.
 
     Raises:
         DataError: rows that no such query gives, or one with other public facts.
@@ -236,7 +236,7 @@ def result(source: File | Folder, tables: Iterable[Table], chosen: Selection) ->
 def merged(
     handles: Sequence[DataHandle], name: str | None = None, titles: Sequence[str] = ()
 ) -> DataHandle:
-    """One handle on the records of several; no record may be in two of them.
+    """One handle on the records of several handles; no record may be in two of them.
 
     Args:
         handles: at least one.
@@ -286,7 +286,7 @@ def merged(
 
 
 def part_of(source: Source) -> tuple[str, ...]:
-    """Marks of a source, by which it is known again: its place and time, never its records.
+    """Digests that recognise a source: of its path and modification time, not its records.
 
     A file is known by its path, by its place on the disk, whatever the name, and when it was last
     written; a folder also by its files; a table of a database, in this process only, by its URL.
@@ -313,7 +313,7 @@ def _known(*facts: Any) -> str:
 
 
 def _frame(domain: Domain) -> str:
-    """Bounds and CRS, whatever the columns are called."""
+    """Bounds and CRS, without the names of the columns."""
     time = (
         ""
         if domain.time is None

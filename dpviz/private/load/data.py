@@ -1,4 +1,4 @@
-"""The one door of the loading room: from a source of any kind of data to a handle."""
+"""The entry point of the loading room: from any source to a handle."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from dpviz.roads.steps import Steps
 from dpviz.sequences.alphabet import Alphabet
 
 TIMES = ("period", "every", "zone", "cycle")
-"""What steps of time are made of beside their column."""
+"""Options that define steps of time, besides their column."""
 
 ARGUMENTS = {
     "points": ("columns", "crs", "bits", "progress", *OPTIONS),
@@ -40,7 +40,7 @@ ARGUMENTS = {
     "sequences of symbols": ("columns", "drop_unknown"),
     "trips": ("columns", "crs", "drop_unknown", "time", *TIMES, *OPTIONS),
 }
-"""What a source may hold, and the arguments that are not for all of them."""
+"""Forms of a source's records, and the arguments of each that not all forms take."""
 
 PARTICULAR = frozenset(chain(*ARGUMENTS.values()))
 
@@ -48,12 +48,12 @@ BUILT_IN = {
     "places in time": ("side", "gap", "cells", "neighbours"),
     "trips": ("steps",),
 }
-"""Of those, what the built-in data sets take."""
+"""Arguments that the built-in data sets take."""
 
 _NEEDED = {"places in time": "the box or an Alphabet", "trips": "the RoadGraph"}
 
 
-# What each kind's options are says the signature at the end, for all of them.
+# The signature at the end lists the options of all kinds.
 @overload
 def load(source: Any, domain: RoadGraph, **options: Any) -> RoadData: ...
 @overload
@@ -163,8 +163,8 @@ def load(
         progress: of points, called while an engine counts; raising an exception cancels.
 
     Raises:
-        DataError: the source cannot be read as this kind of data, or an argument is of another.
-        BudgetError: the name is none of a data set in the ledger.
+        DataError: the source cannot be read as this kind, or an argument is for another kind.
+        BudgetError: the name is invalid in the ledger.
 
     >>> import pyarrow as pa
     >>> walks = pa.table({"walk": [["home", "work"], ["home", "shop"]]})
@@ -180,7 +180,7 @@ def load(
         _ = yes is None or flag(yes, label, DataError)
     require(cells, Cells | None, "cells", DataError)
     require(progress, Callable | None, "progress", DataError)
-    given = dict(locals())  # the arguments, by their names
+    given = dict(locals())  # the arguments by name
     require(domain, Domain | Alphabet | RoadGraph | None, "domain", DataError)
     form = _form(domain, kind)
     built_in = domain is None and isinstance(source, str) and source == CITY
@@ -229,7 +229,7 @@ def load(
 
 
 def _form(domain: Domain | Alphabet | RoadGraph | None, kind: str | None) -> str:
-    """Form of the source's records: a key of `ARGUMENTS`."""
+    """The form of the source's records: a key of `ARGUMENTS`."""
     stated = {RoadGraph: "roads", Alphabet: "sequences"}.get(type(domain))
     if kind not in ("points", "sequences", "roads", None):
         raise DataError(f"no data of kind {kind!r}: give points, sequences or roads")

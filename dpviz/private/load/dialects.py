@@ -20,17 +20,17 @@ SAME_LANGUAGE = {"postgresql": "postgres", "postgis": "postgres"}
 """Other names of dialects."""
 
 WHOLE_ID = 63
-"""Bytes of the longest id that DuckDB compares itself, and not its hash of 64 letters."""
+"""Bytes of the longest id that is compared as text in DuckDB; longer ids by their hash."""
 
 _POINT_TEXT = r"^(?:MULTI)?POINT (?:Z |M |ZM )?\(([^ ,()]+) ([^ ,()]+)[^,()]*\)$"
 """A point as DuckDB writes it."""
 
 LARGEST, SMALLEST = "1e300", "1e-300"
-"""What a decimal may be so that a cast to a double cannot fail."""
+"""Limits of a decimal for which a cast to a double cannot fail."""
 
 
 def table(name: str) -> Any:
-    """A table by its name, every part of it quoted: ``table``, ``schema.table``, ``"a.b".table``.
+    """Quote every part of a table name: ``table``, ``schema.table``, ``"a.b".table``.
 
     Raises:
         DataError: not one to three parts.
@@ -45,7 +45,7 @@ def table(name: str) -> Any:
 
 
 def parts_of(name: str) -> list[str]:
-    """Catalog, schema and table of a name; a part in double quotes may hold a dot.
+    """Catalog, schema and table in a name; a part in double quotes may hold a dot.
 
     >>> parts_of('main."a.b"')
     ['main', 'a.b']
@@ -58,7 +58,7 @@ def parts_of(name: str) -> list[str]:
 
 
 def checked_dialect(name: str) -> str:
-    """The dialect of this name.
+    """Return the SQL dialect with this name.
 
     Raises:
         ParameterError: an unknown one.
@@ -74,7 +74,7 @@ def checked_dialect(name: str) -> str:
 
 
 def sql(text: str, dialect: str, /, **values: Any) -> Any:
-    """An expression of a text in a dialect, in which ``:name`` stands for a value.
+    """Parse SQL text in a dialect, and replace each ``:name`` by its value.
 
     Args:
         text: what the dialect says.
@@ -91,7 +91,7 @@ def sql(text: str, dialect: str, /, **values: Any) -> Any:
 
 
 def _operand(value: Any) -> Any:
-    """A value as it may stand anywhere in an expression."""
+    """SQL expression of a Python value, or of an expression in parentheses if needed."""
     if isinstance(value, float):
         return as_double(value)
     if isinstance(value, int):
@@ -115,7 +115,7 @@ def as_column(name: str) -> Any:
 
 
 def as_text(value: Any, dialect: str) -> Any:
-    """A value as text, as the engine writes it; a column of floats is refused by its type.
+    """A value as text, as the engine writes it; the column type rules out floats.
 
     Two are equal where their letters are: a column of a database may take others for the same, as
     ``Ann`` and ``ann``, which are two ids. In Spark it is so by default.
@@ -126,9 +126,9 @@ def as_text(value: Any, dialect: str) -> Any:
 
 
 def as_unit(value: Any, dialect: str) -> Any:
-    """The id of a unit as text, of which two are equal where their letters are.
+    """A unit's id as text; two are equal only if all their letters are equal.
 
-    In DuckDB, which reads files that strangers send, a long id is its SHA-256: a small file may
+    In DuckDB, which reads untrusted files, a long id is its SHA-256: a small file may
     repeat one of a megabyte, which each of the query's windows would hold once for every record.
     The hash is longer than every id that stands for itself.
     """
@@ -141,7 +141,7 @@ def as_unit(value: Any, dialect: str) -> Any:
 
 
 def as_number(value: Any, dialect: str) -> Any:
-    """A value as a double, and nothing where it is none, in a way that cannot fail.
+    """A value as a double, or NULL if it is not a number; the cast cannot fail.
 
     PostgreSQL has no such cast: there only columns of numbers are read.
     """
@@ -149,12 +149,12 @@ def as_number(value: Any, dialect: str) -> Any:
 
 
 _NUMBER = {
-    # DuckDB believes a file's least and largest value, which leave out NaN, and drops the
-    # comparisons with the box.
+    # DuckDB trusts a file's min and max statistics, which ignore NaN, and drops the comparisons
+    # with the box.
     "duckdb": "CASE WHEN ISFINITE(TRY_CAST(:x AS DOUBLE)) THEN TRY_CAST(:x AS DOUBLE) END",
     "spark": "TRY_CAST(:x AS DOUBLE)",
-    # A decimal may be too large or small to cast. No ABS: the least of whole numbers has none of
-    # its type, which is an error.
+    # A decimal may be too large or small to cast. No ABS: it fails for the smallest value of a
+    # whole-number type.
     "postgres": f"""
         CASE WHEN :x > -CAST('{SMALLEST}' AS DECIMAL) AND :x < CAST('{SMALLEST}' AS DECIMAL)
         THEN CAST(SIGN(:x) AS DOUBLE PRECISION) * CAST('{SMALLEST}' AS DOUBLE PRECISION)
@@ -164,14 +164,14 @@ _NUMBER = {
 
 
 def as_axes(geometry: Any, dialect: str, srid: int | None) -> list[Any]:
-    """X and y of a point, or of a multipoint of one, as doubles; else nothing.
+    """X and y of a point, or of a multipoint with one point, as doubles; else NULL.
 
     Args:
         geometry: the column.
         dialect: one of :data:`DIALECTS`.
         srid: of the domain's CRS in PostGIS: a column that declares none may hold places of many.
     """
-    if dialect == "duckdb":  # its ST_X is in an extension that is fetched from elsewhere
+    if dialect == "duckdb":  # its ST_X needs an extension to be downloaded
         text = exp.Anonymous(this="ST_ASTEXT", expressions=[geometry])
         axis = "REGEXP_EXTRACT(:text, :pattern, :group)"
         return [
@@ -191,20 +191,20 @@ def as_axes(geometry: Any, dialect: str, srid: int | None) -> list[Any]:
 
 
 def as_seconds(value: Any, dialect: str, clock: str) -> Any:
-    """A time as seconds since 1970 UTC, and nothing where it is none, in a way that cannot fail."""
+    """A time as seconds since 1970 UTC, or NULL if it is not a time; the cast cannot fail."""
     if clock == "milliseconds":
         return sql(":x / :thousand", dialect, x=as_number(value, dialect), thousand=1000.0)
-    if clock == "number" or dialect == "spark":  # there a time is cast to its seconds
+    if clock == "number" or dialect == "spark":  # Spark casts a time to its seconds
         return as_number(value, dialect)
     if dialect == "postgres":
         return sql("CAST(EXTRACT(EPOCH FROM :x) AS DOUBLE PRECISION)", dialect, x=value)
-    kind = "TIMESTAMP" if clock == "time" else "TIMESTAMPTZ"  # far away has no microseconds
+    kind = "TIMESTAMP" if clock == "time" else "TIMESTAMPTZ"  # distant years would overflow
     seconds = f"CAST(EPOCH_US(TRY_CAST(:x AS {kind})) AS DOUBLE) / :million"
     return sql(seconds, dialect, x=value, million=1e6)
 
 
 def less_offsets(seconds: Any, borders: Sequence[float], by: Sequence[float], dialect: str) -> Any:
-    """Seconds less what holds from each border on; the first holds before all."""
+    """Seconds minus the UTC offset in force; ``by[0]`` holds before the first border."""
     if not borders and not by[0]:
         return seconds
     held: Any = as_double(by[0])

@@ -1,4 +1,4 @@
-"""Events at places: each is a trip of one edge, that of the nearest street of a public graph."""
+"""Events at places: each is a trip of one edge, the nearest street of a public graph."""
 
 from __future__ import annotations
 
@@ -54,15 +54,14 @@ def read_events(
     steps: Steps | None = None,
     counts: Tally,
 ) -> tuple[Items, str]:
-    """Events in the order of their records, and what was taken for their places.
+    """Events in record order, and a description of the columns read as places.
 
     Stability 1 in records, and in units: where an event goes depends on its own place and on the
     public graph. One without a readable place is dropped, as is one outside the box around the
     streets, which reaches beyond them by a street of middling length.
 
-    Coordinates in columns of longitude and latitude are in EPSG:4326 by default where the graph is
-    in no degrees. ``steps`` name the column of the time, and ``counts`` receives what became of the
-    records.
+    Coordinates in columns of longitude and latitude are in EPSG:4326 by default if the graph is
+    not in degrees. ``steps`` name the time column, and ``counts`` receives the outcomes.
 
     Raises:
         DataError: no places, or no way from their CRS to that of the graph.
@@ -87,7 +86,7 @@ def read_events(
 
 
 def surroundings(graph: RoadGraph, steps: Steps | None = None) -> Domain:
-    """The box of the streets, and on each side as much more as a street of middling length has."""
+    """The box around the streets, extended on each side by the median street length."""
     street = np.median(np.hypot(*(graph.xy[graph.ends[:, 1]] - graph.xy[graph.ends[:, 0]]).T))
     low, high = graph.line_xy.min(axis=0) - street, graph.line_xy.max(axis=0) + street
     zone = ZONE if steps is None else steps.zone
@@ -95,8 +94,7 @@ def surroundings(graph: RoadGraph, steps: Steps | None = None) -> Domain:
 
 
 def nearest_edges(graph: RoadGraph, points: Float) -> Int:
-    """The row of the edge that is nearest on the ground to each point (n, 2), int64 (n,): of edges
-    that are as near the first one.
+    """Row of the edge nearest to each point (n, 2), int64 (n,); the first of equally near ones.
 
     >>> from dpviz.roads.tables import road_graph
     >>> cross = road_graph({"node": [0, 1, 2], "x": [0, 1, 1], "y": [0, 0, 1]},
@@ -108,14 +106,14 @@ def nearest_edges(graph: RoadGraph, points: Float) -> Int:
     edge = np.full(len(points), len(graph), dtype=np.int64)
     for start in range(0, len(points), STRIP):
         places = shapely.points(plane(points[start : start + STRIP]))
-        place, nearest = tree.query_nearest(places)  # all that are as near, in any order
+        place, nearest = tree.query_nearest(places)  # all equally near lines, in any order
         np.minimum.at(edge, start + place, nearest)
     return edge
 
 
 def _by_place(graph: RoadGraph) -> tuple[Callable[[Float], Float], STRtree]:
-    """A map to the plane in which distances compare, and the graph's lines there."""
+    """A projection to a plane for comparing distances, and an index of the graph's lines there."""
     plane = local_plane(graph.line_xy, graph.crs)
     owner = np.repeat(np.arange(len(graph)), np.diff(graph.line_start))
     lines = shapely.linestrings(plane(graph.line_xy), indices=owner)
-    return plane, shapely.STRtree(lines, node_capacity=4)  # half again as fast as 10, shapely's own
+    return plane, shapely.STRtree(lines, node_capacity=4)  # faster than the default, 10

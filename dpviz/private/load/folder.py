@@ -1,4 +1,4 @@
-"""The files of a folder, each once, and what they say of themselves.
+"""The files of a folder, without repeats, and their schemas.
 
 A record in two of them would cost twice its ε; a column of two types would be cast.
 """
@@ -38,7 +38,7 @@ class Footers:
 
 
 def folder_footers(folder: Path) -> Footers:
-    """A child looks: a damaged footer can abort the process that looks at it.
+    """Read Parquet footers in a child process: a damaged footer can abort the process.
 
     Raises:
         DataError: no Parquet file, a damaged one, or one that is there twice.
@@ -52,12 +52,12 @@ def folder_footers(folder: Path) -> Footers:
 
 
 def size_of(files: Sequence[Path]) -> int:
-    """Bytes of all files."""
+    """Total size of files in bytes."""
     return sum(path.stat().st_size for path in files)
 
 
 def parquet_files(folder: Path) -> list[Path]:
-    """The Parquet files of a folder and those below it, in the order of their paths.
+    """The Parquet files in a folder and its subfolders, in the order of their paths.
 
     Raises:
         DataError: there is none; or as :func:`files_of`.
@@ -72,7 +72,7 @@ def parquet_files(folder: Path) -> list[Path]:
 
 
 def files_of(folder: Path, pattern: str = "*") -> list[Path]:
-    """The files of a folder and those below it.
+    """The files in a folder and its subfolders, without hidden and unfinished ones.
 
     Names that begin with ``_`` or ``.`` are left out, as Spark and Arrow do: writers and copies
     that are under way, or were cut off, keep their files under such.

@@ -1,4 +1,4 @@
-"""Records that are sequences: the items of each, in order, with the unit that it belongs to.
+"""Records that are sequences: the items of each in order, with its privacy unit.
 
 They stand in a column of lists, a record per row; or in rows, one per step, that are grouped by
 (unit, id): two units that use one id have two records. Which rows make a record, and in which
@@ -27,7 +27,7 @@ from dpviz.trees.ragged import Ragged
 
 @dataclass(frozen=True)
 class Form:
-    """Where the items stand, decided by the schema alone.
+    """The columns that hold items, decided by the schema alone.
 
     Attributes:
         item: the column of items, or of lists of them.
@@ -40,7 +40,7 @@ class Form:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Items(Ragged):
-    """Records as items one after the other, −1 for what the public names lack: private.
+    """Records as consecutive items, −1 for items without a public name: private.
 
     Attributes:
         unit: number of each record's privacy unit (n,); None if a record is the unit.
@@ -56,7 +56,7 @@ class Items(Ragged):
         return "<private items>"
 
     def take(self, rows: Int) -> Items:
-        """Some of the records, in the order of ``rows``."""
+        """The records in these rows, in the order of ``rows``."""
         unit = None if self.unit is None else self.unit[rows]
         when = None if self.when is None else self.when[rows]
         return replace(super().take(rows), unit=unit, when=when)
@@ -70,7 +70,7 @@ def read_items(
     counts: Tally,
     time: tuple[str, str, Notation] | None = None,
 ) -> Items:
-    """Parse, type, and group by (unit, id).
+    """Read items, convert them to ids, and group them by (unit, id).
 
     A record's moment is that of its row; of a record in several rows, that of the first alone.
 
@@ -79,7 +79,7 @@ def read_items(
         form: where the items stand.
         names: of the items that there may be, public and distinct.
         unit: column of the privacy unit.
-        counts: receives what became of the rows.
+        counts: receives the outcome of every row.
         time: column of the moment, the zone of those that state none, and their notation.
     """
     columns = (form.item, form.group, unit, time and time[0])
@@ -111,12 +111,12 @@ def read_items(
 
 
 def known_items(items: Items, drop_unknown: bool, counts: Tally, refusal: str) -> Items:
-    """Records all of whose items the public names hold.
+    """Records whose items all have public names.
 
     Args:
         items: −1 for what the names lack.
         drop_unknown: keep every record, without its unknown items.
-        counts: receives what became of the records.
+        counts: receives the outcome of every record.
         refusal: of public data, why the first other record is an error, by its number ``{}``.
 
     Raises:
@@ -134,7 +134,7 @@ def known_items(items: Items, drop_unknown: bool, counts: Tally, refusal: str) -
 
 
 def bounded_items(items: Items, k: int, counts: Tally, *, public: bool = False) -> Items:
-    """At most `k` records of each unit, those without items left out before.
+    """Drop empty records, then keep at most `k` records of each unit.
 
     Stability: with one unit more or less, at most k records differ.
     """
@@ -150,7 +150,7 @@ def bounded_items(items: Items, k: int, counts: Tally, *, public: bool = False) 
 
 
 def _grouped(rows_read: Items, groups: Sequence[Any], counts: Tally) -> Items:
-    """Records of one row each as records by id; a row without an id belongs to none."""
+    """Group rows into records by id; rows without an id are dropped."""
     unit = rows_read.unit
     group, _ = numbered(groups)
     owner = np.zeros(len(group), dtype=np.int64) if unit is None else unit
@@ -159,7 +159,7 @@ def _grouped(rows_read: Items, groups: Sequence[Any], counts: Tally) -> Items:
     rows = rows[np.lexsort([group[rows], owner[rows]])]  # stable: rows of a record stay in order
     key = np.column_stack([owner[rows], group[rows]])
     first = np.flatnonzero(np.append(True, (key[1:] != key[:-1]).any(axis=1)))[: len(rows)]
-    # A unit's records stand in the order of its own first rows: numbers of ids are of all units.
+    # Order a unit's records by its own first rows, since id numbers depend on all units.
     begin = np.zeros(len(group), dtype=np.int64)
     begin[rows] = np.repeat(rows[first], np.diff(np.append(first, len(rows))))
     rows = rows[np.lexsort([begin[rows], owner[rows]])]

@@ -106,7 +106,7 @@ def _holds_wkt(table: Table, name: str) -> bool:
 
 
 def _refuse_other_kinds(table: Table, names: Sequence[str], how: Layout, alone: bool) -> None:
-    """Raise where a declared type holds neither what is expected nor text to parse it from."""
+    """Raise if a column's declared type is wrong and no text that could be parsed."""
     kinds = {each.name: each.kind for each in table.columns}
     if alone:
         if names and kinds[names[0]] not in TEXTS:
@@ -126,7 +126,7 @@ def _refuse_other_kinds(table: Table, names: Sequence[str], how: Layout, alone: 
 
 
 def _coordinate_names(table: Table, domain: Domain, public: bool) -> tuple[str, ...]:
-    """Columns of the coordinates; none for the geometry.
+    """Names of the coordinate columns; empty if the geometry holds the points.
 
     The first record may tell that lines of JSON are features, if the data are public.
     """
@@ -134,8 +134,8 @@ def _coordinate_names(table: Table, domain: Domain, public: bool) -> tuple[str, 
     stated = public or table.declares or table.holds_features
     if domain.dims == 2 and stated and any(column.kind == "geometry" for column in existing):
         return ()
-    if not table.declares:  # no record decides what the columns are
-        if domain.columns == default_columns(domain.dims):  # named by nobody: a guess has its price
+    if not table.declares:  # records must not decide the columns
+        if domain.columns == default_columns(domain.dims):  # not declared, and must not be guessed
             raise DataError(
                 f"{table.name} does not say beforehand which columns it has: name those of the "
                 f"coordinates with columns=… (--columns), such as {', '.join(domain.columns)}, or "
@@ -152,7 +152,7 @@ def _coordinate_names(table: Table, domain: Domain, public: bool) -> tuple[str, 
         return domain.columns
     remedy = f"name {domain.dims} of {listed(existing)}"
     whole = ", or one that holds whole points with order=… (--order)" if domain.dims == 2 else ""
-    if table.first_line:  # which may be a record: it is not shown
+    if table.first_line:  # the first line may be a record: not shown
         remedy = (
             f"name {domain.dims} of those in its first line with columns=… (--columns){whole}, or "
             "add a header line"

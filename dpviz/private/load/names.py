@@ -65,7 +65,7 @@ def coordinate_candidates(existing: Sequence[Column], domain: Domain) -> list[tu
 
 
 def recognised_columns(existing: Sequence[Column], domain: Domain) -> tuple[str, ...] | None:
-    """The columns of the coordinates by their names, None where no name says so.
+    """The coordinate columns recognised by name; None if no names match.
 
     Raises:
         DataError: several may be meant.
@@ -80,7 +80,7 @@ def recognised_columns(existing: Sequence[Column], domain: Domain) -> tuple[str,
 def _places(
     names: Sequence[str], first: frozenset[str], second: frozenset[str], dims: int
 ) -> list[tuple[str, ...]]:
-    """Pairs of columns that are alike but for the coordinate; of trips, two such pairs."""
+    """Groups of coordinate columns that share their other words; in 4-D two pairs."""
     sides: dict[tuple[str, ...], tuple[list[str], list[str]]] = defaultdict(lambda: ([], []))
     for name in names:
         parts = _words(name)
@@ -106,7 +106,7 @@ def _places(
 
 
 def _words(name: str) -> tuple[str, ...]:
-    """The words of a name: between marks, digits and changes from small to capital letters.
+    """Words of a name, split at punctuation, digits and lower-to-upper case changes.
 
     >>> _words("MapLongitude"), _words("LAT_WGS84"), _words("decimalLatitude")
     (('map', 'longitude'), ('lat', 'wgs', '84'), ('decimallatitude',))
@@ -118,7 +118,7 @@ def _words(name: str) -> tuple[str, ...]:
 
 
 def wkt_column(existing: Sequence[Column]) -> str | None:
-    """The column of text or bytes whose name says that it holds WKT or WKB."""
+    """The text or binary column whose name says that it holds WKT or WKB."""
     cells = [each.name for each in existing if each.kind in TEXTS]
     by_name = {name.strip().casefold(): name for name in cells}
     return next((by_name[name] for name in WKT if name in by_name), None)

@@ -18,7 +18,7 @@ OPTIONS = ("decimal", "thousands", "time_format", "order")
 
 DECIMALS, THOUSANDS = (".", ","), (".", ",", " ", "'")
 ORDERS = {"lon,lat": (0, 1), "x,y": (0, 1), "lat,lon": (1, 0), "y,x": (1, 0)}
-"""Of the two numbers in one column of text: where the first and second coordinate stand."""
+"""Positions of the first and second coordinate among two numbers in one text column."""
 
 ISO, SECONDS, MILLISECONDS = "iso", "seconds", "milliseconds"
 PATTERNS = {"us": "%m/%d/%Y %I:%M:%S %p", "eu": "%d/%m/%Y %H:%M:%S"}
@@ -27,12 +27,12 @@ TIME_FORMATS = (ISO, SECONDS, MILLISECONDS, *PATTERNS)
 PER_SECOND = {SECONDS: 1.0, MILLISECONDS: 1000.0}
 
 DIRECTIVES = "YymdbBHIMSfpzaA%"
-"""Of strptime, those on offer."""
+"""Directives of strptime that are supported."""
 
 
 @dataclass(frozen=True)
 class Notation:
-    """The arguments of :func:`dpviz.load` that say how text is read.
+    """The arguments of :func:`dpviz.load` that declare how text is parsed.
 
     Attributes:
         decimal: the decimal mark, "." or ","; a point by default, and in a file whose fields are
@@ -87,7 +87,7 @@ class Notation:
 
     @cached_property
     def number(self) -> str:
-        """A regular expression of a number."""
+        """Regular expression that matches a number."""
         point, whole = f"[{self.marks}]", "[0-9]+"
         if self.thousands:
             whole = rf"(?:[0-9]{{1,3}}(?:[{self.thousands}][0-9]{{3}})+|[0-9]+)"
@@ -96,12 +96,12 @@ class Notation:
 
     @property
     def per_second(self) -> float | None:
-        """Units in a second where times are numbers, None where they are text."""
+        """Time units per second if times are numbers; None if they are text."""
         return PER_SECOND.get(self.time_format or "")
 
     @property
     def time_pattern(self) -> str | None:
-        """The strptime pattern of times in text; None for ISO 8601 and for numbers."""
+        """The strptime pattern of text times; None for ISO 8601 and for numbers."""
         if self.time_format in (None, ISO, *PER_SECOND):
             return None
         return PATTERNS.get(str(self.time_format), self.time_format)
@@ -112,7 +112,7 @@ PLAIN = Notation()
 
 
 def with_notation(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments of a reader, those that declare a notation put together as ``notation``."""
+    """Collect a reader's notation arguments into one argument ``notation``."""
     notation: Any = {name: value for name, value in options.items() if name in OPTIONS}
     others = {name: value for name, value in options.items() if name not in OPTIONS}
     return {**others, "notation": Notation(**notation)} if notation else others

@@ -1,8 +1,8 @@
-"""Records of places: parsed, typed, put into the domain's CRS, clipped, and bounded per unit.
+"""Read records of places: parse, type, project, clip, and bound per unit.
 
 Each step says its stability: by how many records its output moves when its input moves by one. A
-record without a finite position, or outside the domain, is dropped; how many were is known only to
-who holds the records, and may be shown for public data only.
+record without a finite position, or outside the domain, is dropped; their number is known only to
+the data owner, and may be shown for public data only.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Records:
         unit: number of each record's privacy unit (n,), int64, if a unit column was named.
         ids: of the units by number, a pyarrow array of bytes.
         time: seconds since 1970 of each record (n,), NaN for none, if a time column was named.
-        counts: what became of the others; never to be shown for sensitive data.
+        counts: outcomes of all records; never shown for sensitive data.
         columns: what was taken for the coordinates.
     """
 
@@ -57,7 +57,7 @@ class Records:
 
 
 def columns(path: str | Path, table: str | None = None) -> Sequence[Column]:
-    """Names and kinds of the columns of a file, or of one of its tables, for a form.
+    """Names and types of the columns of a file, or of one of its tables, for a form.
 
     Raises:
         DataError: the file cannot be read.
@@ -92,7 +92,7 @@ def located(table: Table, how: Layout, domain: Domain, counts: Tally) -> Iterato
     alone = len(how.columns) == 1 and domain.place.dims == 2
     kinds, values, notation = how.kinds, how.values, how.notation
     names = [*dict.fromkeys([*how.columns, *how.extra])]
-    # A file reads numbers at once where they are written as usual.
+    # In plain notation, the file reader parses numbers itself.
     numeric = how.columns if notation.plain_numbers and not alone else ()
     for block in table.blocks(names, numeric, geometry=not how.columns):
         counts.read(block)
@@ -102,7 +102,7 @@ def located(table: Table, how: Layout, domain: Domain, counts: Tally) -> Iterato
             points = text_points(block.columns[how.columns[0]], how.columns[0], notation, srid)
         else:
             axes = block.columns if numeric else typed(block.columns, how.columns, notation)
-            points = np.stack([axes[name] for name in how.columns]).T  # each axis in one piece
+            points = np.stack([axes[name] for name in how.columns]).T  # each axis contiguous
         given = points
         points = in_crs(points, how.crs, domain.crs)
         time = None
@@ -111,7 +111,7 @@ def located(table: Table, how: Layout, domain: Domain, counts: Tally) -> Iterato
         if time is not None and domain.time is not None:
             points = np.column_stack([points, domain.on_axis(time)])
         inside = domain.contains(points)
-        if not inside.all():  # else there is nothing to tell apart
+        if not inside.all():  # otherwise there is no outcome to count
             finite = finite_rows(given)
             counts.add(Fact.NO_PLACE, np.count_nonzero(~finite))
             if time is not None and domain.time is not None:
@@ -125,7 +125,7 @@ def located(table: Table, how: Layout, domain: Domain, counts: Tally) -> Iterato
         unit = None if how.unit is None else texts(block.columns[how.unit], how.unit)
         for fact, has_it in (
             (Fact.NO_KIND, None if kind is None else kind >= 0),
-            # As in every engine; NaN is not.
+            # The same limit as in SQL engines; NaN fails it.
             (Fact.NO_VALUE, None if value is None else np.abs(value) <= float(LARGEST)),
             (Fact.NO_UNIT, None if unit is None else arrow.number_array(unit.is_valid())),
         ):
@@ -147,7 +147,7 @@ def read_records(source: Any, chosen: Selection, counts: Tally | None = None) ->
     """Read records and keep those inside the domain.
 
     A file without any record inside gives empty records. Of public data a suspected swap of the
-    axes is reported. ``counts`` receives what became of the records.
+    axes is reported. ``counts`` receives the outcome of every record.
 
     Raises:
         DataError: one line that names the thing and the remedy, and quotes no record.
@@ -174,7 +174,7 @@ def read_records(source: Any, chosen: Selection, counts: Tally | None = None) ->
 def read_layers(
     table: Table, how: Layout, chosen: Selection, counts: Tally | None = None
 ) -> Layers:
-    """Records as indexes of each kind, in blocks, so that eight bytes of each are held at once.
+    """Read records into one index per kind, in blocks to save memory.
 
     Stability, from parse to index: one record more or less moves the indexes, all kinds together,
     by at most 1; with a unit, one unit more or less moves them by at most its bound, whatever the
@@ -189,7 +189,7 @@ def read_layers(
         how: its layout.
         chosen: the domain, and max contributions per unit. Of public data the choice of those may
             be repeatable, and a file is refused whose places do not fit.
-        counts: receives what became of the records.
+        counts: receives the outcome of every record.
     """
     counts, domain = Tally() if counts is None else counts, chosen.box(table.name)
     codes, ids = [np.empty(0, dtype=np.uint64)], []
@@ -217,7 +217,7 @@ def read_layers(
 
 
 def encoded(domain: Domain, points: NDArray[np.float64]) -> Codes:
-    """Morton codes of points inside the domain, uint64 (n,), by strips that stay in fast memory."""
+    """Morton codes of points inside the domain, uint64 (n,), in cache-sized strips."""
     codes = np.empty(len(points), dtype=np.uint64)
     for start in range(0, len(points), STRIP):
         strip = slice(start, start + STRIP)
@@ -228,7 +228,7 @@ def encoded(domain: Domain, points: NDArray[np.float64]) -> Codes:
 def _layers(
     domain: Domain, codes: Codes, kind: NDArray[np.int64] | None, value: NDArray[np.int64] | None
 ) -> Layers:
-    """Indexes of records by their kind; ``codes`` may be overwritten."""
+    """Build one index per kind of records; ``codes`` may be overwritten."""
     plain = domain.plain
     of_each: list[Any] = [slice(None)]
     if kind is not None and domain.kinds is not None:
@@ -236,12 +236,12 @@ def _layers(
     sums = (
         () if value is None else (PointIndex.of_sums(plain, codes[at], value[at]) for at in of_each)
     )
-    values = tuple(sums)  # before the codes are sorted
+    values = tuple(sums)  # before from_codes sorts the codes
     return Layers(tuple(PointIndex.from_codes(plain, codes[at]) for at in of_each), values)
 
 
 def _suspect_places(table: Table, how: Layout, domain: Domain, counts: Tally) -> None:
-    """On public data only: say so when no place can be read, or most fit with axes swapped."""
+    """Refuse public data if no place is readable, or if most fit with swapped axes."""
     unread = sum(counts[each] for each in (Fact.BROKEN, Fact.RAGGED, Fact.QUOTED))
     placed = counts[Fact.READ] - unread
     if counts[Fact.NO_PLACE] == placed > 0:

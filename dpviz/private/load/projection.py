@@ -1,4 +1,4 @@
-"""Points from one coordinate reference system to another, each by itself: stability 1."""
+"""Project points between coordinate reference systems, row by row: stability 1."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def offline() -> Iterator[None]:
     """
     from pyproj.network import is_network_enabled, set_network_enabled  # type: ignore[attr-defined]
 
-    before = is_network_enabled()  # of this thread
+    before = is_network_enabled()  # PROJ's setting is per thread
     set_network_enabled(False)
     try:
         yield
@@ -32,7 +32,7 @@ def offline() -> Iterator[None]:
 
 
 def transformer(source: str, target: str) -> Any:
-    """Transformer of (x, y) from one CRS to another; None if both are the same CRS.
+    """Transformer of (x, y) between two CRS; None if both are the same CRS.
 
     Raises:
         DataError: an unknown CRS.
@@ -42,14 +42,14 @@ def transformer(source: str, target: str) -> Any:
     try:
         with offline():
             change = pyproj.Transformer.from_crs(source, target, always_xy=True)
-        same = change.source_crs == change.target_crs  # a damaged one fails here only
+        same = change.source_crs == change.target_crs  # a damaged CRS fails only here
     except (pyproj.exceptions.ProjError, UnicodeEncodeError):
         raise DataError(f"unknown CRS {shown(source)}: use a code such as EPSG:4326") from None
     return None if same else change
 
 
 def same_crs(first: str, second: str) -> bool:
-    """True if two CRS are the same, regardless of the order of their axes.
+    """True if two CRS are the same, ignoring the order of their axes.
 
     >>> same_crs("OGC:CRS84", "EPSG:4326"), same_crs("EPSG:3857", "EPSG:4326")
     (True, False)
@@ -58,13 +58,13 @@ def same_crs(first: str, second: str) -> bool:
 
 
 def crs_name(crs: str) -> str:
-    """A known CRS for a message: its code, or else its name."""
+    """Name of a known CRS for messages: its code if it has one."""
     known = pyproj.CRS.from_user_input(crs)
     return ":".join(known.to_authority() or (known.name[:60],))
 
 
 def srid_of(crs: str | None) -> int | None:
-    """The number of a CRS in EPSG, by which WKT and WKB state it; None where it has none."""
+    """EPSG number of a CRS, as WKT and WKB state it; None if it has none."""
     if crs is None:
         return None
     number = 4326 if same_crs(crs, "EPSG:4326") else pyproj.CRS.from_user_input(crs).to_epsg()
@@ -72,7 +72,7 @@ def srid_of(crs: str | None) -> int | None:
 
 
 def in_crs(points: NDArray[np.float64], source: str, target: str) -> NDArray[np.float64]:
-    """Points (n, d) from one CRS to another, each by itself and each pair of columns as (x, y)."""
+    """Project points (n, d) to another CRS; each pair of columns is (x, y)."""
     change = transformer(source, target)
     if change is None or len(points) == 0:
         return points
@@ -83,7 +83,7 @@ def in_crs(points: NDArray[np.float64], source: str, target: str) -> NDArray[np.
 
 
 def finite_rows(points: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Mask (n,) of points (n, d) whose coordinates are all finite."""
+    """Mask (n,) of points (n, d) with finite coordinates only."""
     # Axis by axis: eight times as fast.
     finite = np.ones(len(points), dtype=np.bool_)
     for axis in points.T:

@@ -1,4 +1,4 @@
-"""Trips on road graphs from files, and those of the built-in city."""
+"""Read trips on road graphs from files, or take those of the built-in city."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def city_trips() -> RoadData:
 
 @lru_cache(maxsize=1)
 def city_paths() -> Paths:
-    """The routes of those trips."""
+    """Routes of the built-in trips."""
     return commuter_trips(city(), CITY_TRIPS)
 
 
@@ -78,7 +78,7 @@ def read_trips(
     notation: Notation = PLAIN,
     counts: Tally | None = None,
 ) -> RoadData:
-    """Trips into a handle, or events at places: trips of one edge, that of the nearest street.
+    """Read trips, or events at places, into a handle. An event is a trip of one edge.
 
     Stability, from parse to handle: one trip more or less in the source is at most one more or
     less here; with a unit, one unit more or less changes at most ``max_per_unit`` trips. A trip is
@@ -154,7 +154,7 @@ def _listed(
     drop_unknown: bool,
     counts: Tally,
 ) -> Items:
-    """Trips that name their edges or nodes; where they stand, if their owner says so."""
+    """Read trips that list edges or nodes, from the owner's declared columns if given."""
     for option, value in notation.declared.items():
         if option != "time_format" or steps is None:
             raise DataError(f"{option}={value!r} is of what these trips lack: leave it out")
@@ -189,9 +189,9 @@ def _started(items: Items, steps: Steps | None, counts: Tally) -> Items:
 
 
 def _of_events(table: Table) -> bool:
-    """True if the rows are events at places: columns of places, and no column of trips.
+    """True if rows are events: they have columns of places and no columns of trips.
 
-    Where no columns are declared, as in GeoJSON, the geometry decides: no record does.
+    Without declared columns, as in GeoJSON, the geometry decides; records never do.
     """
     if not table.declares:
         return any(column.kind == "geometry" for column in table.columns)
@@ -200,7 +200,7 @@ def _of_events(table: Table) -> bool:
 
 
 def _named_form(columns: Sequence[str] | None) -> Form | None:
-    """Where the steps stand, by the names that their owner gives; None of events, or of none.
+    """Form of the steps in the declared columns; None for events or no declaration.
 
     Raises:
         DataError: other columns beside those of trips, or too few.
@@ -217,15 +217,15 @@ def _named_form(columns: Sequence[str] | None) -> Form | None:
 
 
 def _form_of(stands: Sequence[str]) -> Form:
-    """Where the steps stand, by the columns of :func:`~dpviz.roads.paths.trip_columns`."""
+    """Form of the steps in columns found by :func:`~dpviz.roads.paths.trip_columns`."""
     *group, item = stands
     return Form(item, *group)
 
 
 def _form(table: Table, named: Form | None, others: Sequence[str]) -> Form:
-    """Where the steps stand: as named, or by the names of the columns; there are some others."""
+    """Form of the steps: as declared, or recognised by column names; check ``others`` exist."""
     existing = [column.name for column in table.columns]
-    if not table.declares:  # no record decides what the columns are
+    if not table.declares:  # records must not decide the columns
         if named is None:
             raise DataError(
                 f"{table.name} does not say beforehand which columns it has: name those of trips "
@@ -242,7 +242,7 @@ def _form(table: Table, named: Form | None, others: Sequence[str]) -> Form:
     if not existing:  # an empty file is an empty data set
         return _form_of(COLUMNS[:2])
     there = f"columns {listed(table.columns)}"
-    if table.first_line:  # which may be a record: it is not shown
+    if table.first_line:  # the first line may be a record: not shown
         there = "no columns of trips in its first line"
     raise DataError(
         f"{table.name} has {there}: trips need trip and edge, or edges, or nodes; events at places "
@@ -251,16 +251,16 @@ def _form(table: Table, named: Form | None, others: Sequence[str]) -> Form:
 
 
 def _matched(graph: RoadGraph, items: Items) -> Items:
-    """Nodes as edges, each step the shortest that joins two.
+    """Convert nodes to edges: each step is the shortest edge between two nodes.
 
-    It is −1 of a node which the graph lacks, and of two that no edge joins.
+    A step is −1 if the graph lacks a node of it, or has no edge between the two.
     """
     key = graph.pair_keys(*graph.ends.T)
     order = np.lexsort([graph.length, key])
     keys, first = np.unique(key[order], return_index=True)
     edges = order[first]
     stays = np.ones(len(items.item), dtype=np.bool_)
-    stays[items.start[1:][np.diff(items.start) > 0] - 1] = False  # the last node leads nowhere
+    stays[items.start[1:][np.diff(items.start) > 0] - 1] = False  # no step starts at the last node
     at = np.flatnonzero(stays)
     one, two = items.item[at], items.item[at + 1] if len(at) else items.item[at]
     wanted = graph.pair_keys(one, two)

@@ -1,4 +1,4 @@
-"""Public choices for reading a source, made without looking at the records."""
+"""Public choices for reading a source, made without reading its records."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dpviz.private.load.notation import PLAIN, Notation
 from dpviz.progress import Progress
 
 MAX_PER_UNIT = 1_000_000
-"""The largest bound: noise grows with it, so that one beyond says nothing."""
+"""Largest bound per unit: noise grows with it, so that larger bounds give useless results."""
 
 
 GRID_BITS = {1: 24, 2: 16, 3: 12, 4: 10}
@@ -24,7 +24,7 @@ GRID_BITS = {1: 24, 2: 16, 3: 12, 4: 10}
 
 @dataclass(frozen=True)
 class Selection:
-    """The arguments of :func:`dpviz.load`, which documents them; every reader takes them as one."""
+    """The arguments of :func:`dpviz.load`, passed to every reader as one object."""
 
     domain: Domain | None = None
     columns: Sequence[str] | None = None
@@ -37,8 +37,8 @@ class Selection:
     bits: int | None = None
     progress: Progress | None = None
     notation: Notation = PLAIN
-    time: str | None = None  # column of the time, where the domain names none
-    checking: bool = False  # the owner asks what becomes of each record
+    time: str | None = None  # time column, if the domain has none
+    checking: bool = False  # the owner asked for the outcome of each record
 
     def __post_init__(self) -> None:
         checked_bound(self.unit, self.max_per_unit)
@@ -56,7 +56,7 @@ class Selection:
         return self.domain
 
     def of_counts(self, source: str) -> None:
-        """Refuse what only a source of records can answer, of one that holds counts.
+        """Refuse options that a source of counts, not records, cannot serve.
 
         Raises:
             DataError: a check is asked for, or a notation declared.
@@ -72,12 +72,12 @@ class Selection:
             )
 
     def grid_bits(self, domain: Domain) -> int:
-        """Bits of a grid that is coarser than the lattice: as given, or the default."""
+        """Bits of a grid coarser than the lattice: as given, or the default."""
         return checked_bits(self.bits, domain)
 
     @property
     def most(self) -> int:
-        """Most records of one privacy unit."""
+        """Largest number of records kept per privacy unit."""
         return 1 if self.unit is None else self.max_per_unit
 
     @property
@@ -86,7 +86,7 @@ class Selection:
         return unit_in_words(self.unit, self.most, "records")
 
     def handle(self, layers: Layers, name: str, digests: tuple[str, ...] = ()) -> DataHandle:
-        """A handle on records counted by cell; ``name`` is used if none is chosen."""
+        """A handle on records counted by cell; ``name`` is used if no name is declared."""
         domain = self.box(name)
         return DataHandle(
             self.name or name,
@@ -101,7 +101,7 @@ class Selection:
 
 
 def checked_bound(unit: str | None, most: int) -> int:
-    """The bound on the records of one unit, checked before anything is read.
+    """Check the bound on records of one unit, before anything is read.
 
     Args:
         unit: the column of the privacy unit, if one is named.
@@ -119,7 +119,7 @@ def checked_bound(unit: str | None, most: int) -> int:
 
 
 def bounded(unit: str, most: int) -> str:
-    """A privacy unit in words with its bound, which goes without saying for one record."""
+    """A privacy unit in words with its bound; a bound of one record is not stated."""
     if unit != unit_named(None, "records"):
         return unit + within(most, "records")
     return unit if most == 1 else unit_in_words("record", most, "records")

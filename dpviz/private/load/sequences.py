@@ -1,4 +1,4 @@
-"""Sequences from files: of symbols, or of places with a person and a time."""
+"""Read sequences from files: symbols, or places with a person and a time."""
 
 from __future__ import annotations
 
@@ -63,13 +63,13 @@ def read_sequences(
     table: str | None = None,
     counts: Tally | None = None,
 ) -> SequenceData:
-    """Sequences of symbols into a handle.
+    """Read sequences of symbols into a handle.
 
     Stability, from parse to handle: one sequence more or less in the source is at most one more or
     less here; with a unit, one unit more or less changes at most ``max_per_unit`` sequences.
 
     Arguments are those of :func:`dpviz.load`. Text named .txt has one sequence per line and no
-    header, unless a column or a unit is named. ``counts`` receives what became of the sequences.
+    header, unless a column or a unit is named. ``counts`` receives their outcomes.
 
     Raises:
         DataError: the source cannot be read as sequences.
@@ -102,7 +102,7 @@ def read_sequences(
 
 
 def has_header(path: Path) -> bool:
-    """True if the name of a file, or its name in a zip, marks text with a header line.
+    """True if the name of a file, or its name in a zip, means text with a header line.
 
     The first line is not read for this: it may be a record.
 
@@ -117,9 +117,9 @@ def has_header(path: Path) -> bool:
 
 
 def _form(table: Table, column: str | None, unit: str | None) -> Form:
-    """Where the symbols stand, by the names and declared types of the columns."""
+    """Form of the symbols, by the names and declared types of the columns."""
     existing = [each.name for each in table.columns]
-    if not table.declares:  # no record decides what the columns are
+    if not table.declares:  # records must not decide the columns
         if column is None:
             raise DataError(
                 f"{table.name} does not say beforehand which columns it has: name the one of lists "
@@ -172,13 +172,13 @@ def read_places(
     notation: Notation = PLAIN,
     counts: Tally | None = None,
 ) -> SequenceData:
-    """Places with a person and a time, as sequences of cells.
+    """Read places with a person and a time, as sequences of cells.
 
     Stability, from parse to handle: one person more or less changes at most ``max_per_unit``
     sequences; which places make one, and where it is cut, is of that person's places alone.
 
     Arguments are those of :func:`dpviz.load`. A bound of None keeps every sequence, of public data,
-    and a sequence is the unit. ``counts`` receives what became of the places.
+    and a sequence is the unit. ``counts`` receives their outcomes.
 
     Raises:
         DataError: the file cannot be read as places in time, or the cells are of another rectangle.
@@ -206,7 +206,7 @@ def read_places(
     sequences, who = cell_sequences(*places, cells, seconds_of(gap))
     rows, of_unit = np.arange(len(who)), dict[str, Any]()
     if max_per_unit is not None:
-        ids = records.ids.take(arrow.numbers(np.unique(people[timed])))  # as their sequences say
+        ids = records.ids.take(arrow.numbers(np.unique(people[timed])))  # in the order of ``who``
         rows = bounded(who, ids, max_per_unit, public=public)
         words = unit_in_words(unit, max_per_unit, "sequences")
         of_unit = {"unit": words, "max_per_unit": max_per_unit}
@@ -230,7 +230,7 @@ def read_places(
 
 
 def seconds_of(gap: float) -> float:
-    """Seconds of a session gap in hours.
+    """Convert a session gap in hours to seconds.
 
     Raises:
         ParameterError: no positive number.

@@ -1,4 +1,4 @@
-"""Sources of records: files, folders, tables, built-in data; parsed once, at the door."""
+"""Sources of records: files, folders, tables and built-in data, recognised once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dpviz.private.load.dialects import parts_of
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")  # two letters at least: C:/ is a path
 
 SCHEMES = ("postgresql", "postgres", "duckdb", "spark")
-"""Of the URLs of databases."""
+"""URL schemes of databases."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -31,7 +31,7 @@ class Frame:
 
 @dataclass(frozen=True)
 class File:
-    """One file, which need not be there.
+    """One file; it need not exist.
 
     Attributes:
         path: of the file.
@@ -43,7 +43,7 @@ class File:
 
     @property
     def name(self) -> str:
-        """The public name: the file's without its ending."""
+        """The public name: the file's name without its ending."""
         return stem(self.path.name)
 
 
@@ -78,7 +78,7 @@ class Database:
 
     @property
     def name(self) -> str:
-        """The public name: the last part of the table's, or of a folder's path."""
+        """The public name: the last part of the table name or of a folder's path."""
         return Path(self.table).name if "/" in self.table else parts_of(self.table)[-1]
 
 
@@ -98,7 +98,7 @@ Source = Frame | File | Folder | Database | BuiltIn
 
 
 def source_of(given: Any, table: str | None = None, *, built_in: bool = False) -> Source:
-    """The source that a path, a URL, a table in memory or a name stands for.
+    """Recognise a source from a path, a URL, a table in memory or a name.
 
     Args:
         given: any of these, or a source.
@@ -106,7 +106,7 @@ def source_of(given: Any, table: str | None = None, *, built_in: bool = False) -
         built_in: whether a name may be that of a built-in data set of points.
 
     Raises:
-        DataError: none of them, or a database whose table is not named.
+        DataError: not a source, or a database without the name of a table.
 
     >>> source_of("C:/data.csv").name, source_of("city-50k", built_in=True).name
     ('data', 'city-50k')
@@ -115,7 +115,7 @@ def source_of(given: Any, table: str | None = None, *, built_in: bool = False) -
         return given
     if callable(getattr(given, "collect", None)):
         raise DataError(f"source of type {type(given).__name__}: collect it first, .collect()")
-    if isinstance(given, str) and len(given.splitlines()) > 1:  # records, which are not shown
+    if isinstance(given, str) and len(given.splitlines()) > 1:  # it may hold records: not shown
         raise DataError("source is a text of several lines: give the path of a file")
     if _is_frame(given):
         return Frame(given)
@@ -131,17 +131,17 @@ def source_of(given: Any, table: str | None = None, *, built_in: bool = False) -
     if built_in and text in DATASETS:
         return BuiltIn(DATASETS[text])
     path = Path(text)
-    path = path.resolve() if path.name in ("", "..") else path  # its name is the data set's
+    path = path.resolve() if path.name in ("", "..") else path  # the name of the data set
     return Folder(path) if path.is_dir() else File(path, table)
 
 
 def sources_of(given: Any, table: str | None = None) -> Source | list[Source]:
-    """The same of points, or of a list of paths and URLs; the table is that of the databases.
+    """Recognise the sources of points, or in a list of paths and URLs.
 
     Raises:
         DataError: as :func:`source_of`, or tables in memory in a list.
     """
-    # A column, an array or a mapping is none: its items may be records, which are not shown.
+    # A column, an array or a mapping is not a list of sources: its items may be records.
     listed = isinstance(given, (Sequence, Iterator)) and not isinstance(given, (str, bytes))
     if not listed or _is_frame(given):
         return source_of(given, table, built_in=True)
@@ -152,12 +152,12 @@ def sources_of(given: Any, table: str | None = None) -> Source | list[Source]:
 
 
 def _is_frame(value: Any) -> bool:
-    """Recognise a table in memory by its looks: none of these libraries is imported."""
+    """Recognise a table in memory by its attributes, without importing its library."""
     return hasattr(value, "columns") and hasattr(value, "shape")
 
 
 def is_url(given: Any) -> bool:
-    """Tell the URL of a database from a path."""
+    """True if a text is the URL of a database, not a path."""
     return isinstance(given, str) and _scheme_of(given) is not None
 
 

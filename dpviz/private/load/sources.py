@@ -1,4 +1,4 @@
-"""Load a file, folder, table or built-in data set; only its handle leaves the vault."""
+"""Load a source of points; only its handle leaves the vault."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ from dpviz.private.load.tally import Tally
 
 
 def read_points(sources: Source | list[Source], chosen: Selection) -> DataHandle:
-    """Points into a handle.
+    """Read points into a handle.
 
     Raises:
         DataError: the source cannot be read as points.
@@ -55,7 +55,7 @@ def read_points(sources: Source | list[Source], chosen: Selection) -> DataHandle
 
 
 def stated_domain(given: str | os.PathLike[str]) -> Domain | None:
-    """The public box that a source brings along, as built-in data and kept counts do.
+    """The public box that built-in data or a counts file states.
 
     Raises:
         DataError: a word that is neither a path nor a built-in name.
@@ -71,7 +71,7 @@ def _stated(source: Source) -> Domain | None:
 
 
 def _facts(source: Source) -> counts.Facts | None:
-    """The facts that a file of counts states, if we wrote it."""
+    """The facts in a counts file written by dpviz."""
     if not isinstance(source, File):
         return None
     _require_named(source.path)
@@ -79,7 +79,7 @@ def _facts(source: Source) -> counts.Facts | None:
 
 
 def _require_named(path: Path) -> None:
-    """Refuse what is most likely a mistyped name of a built-in data set."""
+    """Refuse text that is most likely a mistyped name of a built-in data set."""
     if not path.suffix and not path.exists():
         raise DataError(
             f"no file and no built-in data set {os.fspath(path)!r}: "
@@ -90,7 +90,7 @@ def _require_named(path: Path) -> None:
 def _one(source: Source, chosen: Selection) -> DataHandle:
     """A handle on one source."""
     if chosen.bits is not None and chosen.domain is not None:
-        chosen.grid_bits(chosen.domain)  # a bad number fails before anything is read
+        chosen.grid_bits(chosen.domain)  # invalid bits fail before anything is read
     match source:
         case Frame():
             name = chosen.name or source.name
@@ -112,8 +112,8 @@ def _of_file(source: File, chosen: Selection) -> DataHandle:
     path = source.path
     _require_named(path)
     if not counts.may_state(path):
-        chosen.box(path.name)  # its lack is said first
-    opened = open_table(source)  # once: a child answers each question to it
+        chosen.box(path.name)  # a missing domain is reported first
+    opened = open_table(source)  # open once: each access starts a child process
     facts = counts.stated_by(opened, path)
     if facts is not None:
         chosen.of_counts(path.name)
@@ -140,7 +140,7 @@ def _of_folder(source: Folder, chosen: Selection) -> DataHandle:
 def _counted(
     relation: Counted, source: Folder | Database, domain: Domain, chosen: Selection
 ) -> DataHandle:
-    """A handle on what an engine counts; of public data also what became of the others."""
+    """A handle on records counted by an engine; public data also get a tally of dropped ones."""
     parts = counts.part_of(source)
     if not (chosen.public or chosen.checking):
         return chosen.handle(engine_layers(*relation, domain, chosen), source.name, parts)
@@ -153,7 +153,7 @@ def _counted(
 
 
 def _together(sources: list[Source], chosen: Selection) -> DataHandle:
-    """One handle on several sources, all in the box and on the grid that the first one states."""
+    """One handle on several sources, all in the box and on the grid of the first one."""
     if not sources:
         raise DataError("no source: give one at least")
     facts = next(filter(None, map(_facts, sources)), None)
@@ -185,7 +185,7 @@ def public_extent(
     table: str | None = None,
     **forms: Any,
 ) -> tuple[float, float, float, float]:
-    """West, south, east, north of all records, widened by 1 %: right for PUBLIC data only.
+    """West, south, east, north of all records, plus 1 % margin: for PUBLIC data only.
 
     The bounds of sensitive data are private: never call this for them.
     """
@@ -210,7 +210,7 @@ def public_extent(
 def _of_table(
     table: Table, title: str, chosen: Selection, parts: tuple[str, ...] = ()
 ) -> DataHandle:
-    """A handle on the records of an opened table, bounded per unit."""
+    """A handle on the records of an open table, bounded per unit."""
     domain, facts, public = chosen.box(table.name), Tally(), bool(chosen.public)
     how = layout(table, chosen)
     layers = read_layers(table, how, chosen, facts)

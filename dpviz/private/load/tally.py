@@ -1,4 +1,4 @@
-"""Exact counts of loaded and dropped records, for data owners or of public data only."""
+"""Exact counts of loaded and dropped records: for data owners or public data only."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Fact(StrEnum):
 
 
 MANY = 0.05
-"""Of the records read: where more are dropped, the owner of public data is warned."""
+"""Share of dropped records above which the owner of public data is warned."""
 
 _REMEDY = {
     Fact.BROKEN: "look at the file",
@@ -51,11 +51,11 @@ _REMEDY = {
     Fact.UNKNOWN: "check the graph or the alphabet, or leave out what is unknown",
     Fact.EMPTY: "check the columns",
 }
-"""Why records are dropped, and what to do."""
+"""Remedy for each reason of dropping records."""
 
 
 class Tally:
-    """Exact counts by what happened; collected as records are read, shown by ``dpviz check``."""
+    """Exact counts of records by outcome, collected while reading; see ``dpviz check``."""
 
     def __init__(self) -> None:
         self._counts: Counter[Fact] = Counter()
@@ -68,7 +68,7 @@ class Tally:
         self._counts[what] += int(records)
 
     def read(self, block: Block) -> None:
-        """Count the records of a block, and those of them that could not be parsed."""
+        """Count the records of a block, and those that could not be parsed."""
         unread = {Fact.BROKEN: block.broken, Fact.RAGGED: block.ragged, Fact.QUOTED: block.quoted}
         self.add(Fact.READ, block.rows + sum(unread.values()))
         for fact, records in unread.items():
@@ -78,19 +78,19 @@ class Tally:
         return self._counts[what]
 
     def __add__(self, other: Tally) -> Tally:
-        """The counts of two sources together."""
+        """Add up the counts of two sources."""
         both = Tally()
         both._counts = self._counts + other._counts
         return both
 
     @property
     def dropped(self) -> dict[Fact, int]:
-        """Records dropped by reason, without those over the bound of their unit."""
+        """Dropped records by reason, without those over the bound of their unit."""
         return {what: self[what] for what in _REMEDY if self[what]}
 
     @property
     def warning(self) -> str:
-        """Reasons why no record is kept, or over 5 % are dropped; empty if neither holds.
+        """Reasons if no record is kept or over 5 % are dropped; empty otherwise.
 
         It holds exact counts: for public data only.
         """
@@ -107,6 +107,6 @@ class Tally:
 
     @property
     def facts(self) -> dict[str, int]:
-        """Every count that is not 0, and always those of all records and of the kept ones."""
+        """Every count that is not 0, and always the counts of all and of kept records."""
         always = (Fact.READ, Fact.LOADED)
         return {what.value: self[what] for what in Fact if self[what] or what in always}

@@ -1,4 +1,4 @@
-"""Type: what a cell holds, decided from that cell alone.
+"""Convert a cell to a value, by the content of that cell alone.
 
 Every function maps columns cell by cell: a value that cannot be read becomes a missing one (NaN or
 null) and nothing else changes, so each has stability 1. What a column's declared type rules out
@@ -34,10 +34,10 @@ _ISO = (
     r"|(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29)"
     r"(?:[T ](?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:\.[0-9]{1,6})?)?%s)%s\z"
 )
-"""The usual forms of ISO 8601, which Arrow casts at once: it refuses none of these."""
+"""Common forms of ISO 8601, all of which Arrow can cast."""
 _LOCAL = _ISO % ("", "?")
 _STATED = _ISO % (r"(?:Z|[+-](?:[01][0-9]|2[0-3])(?::?[0-5][0-9])?)", "")
-"""Without a zone, and with one, which only a time of day has."""
+"""Patterns without a zone, and with a zone, which requires a time of day."""
 _TIDY = (
     (r"^\s+|\s+\z", ""),
     (r"(?i) ?(?:Z|UTC|GMT)\z", "Z"),
@@ -82,7 +82,7 @@ def numbers(column: Any, name: str, notation: Notation = PLAIN) -> Float:
         return _parsed(column, notation)
     if not (types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)):
         raise DataError(f"column {shown(name)} holds {kind}, not numbers: choose another")
-    if types.is_decimal(kind):  # a direct cast is off in the last digit of many, as of 1.005
+    if types.is_decimal(kind):  # a direct cast changes the last digit of many values, such as 1.005
         column = pc.cast(column, pa.large_string())
     return _finite(_float(pc.cast(column, pa.float64(), safe=False)))
 
@@ -90,7 +90,7 @@ def numbers(column: Any, name: str, notation: Notation = PLAIN) -> Float:
 def typed(
     columns: dict[str, Any], numeric: Sequence[str], notation: Notation = PLAIN
 ) -> dict[str, Any]:
-    """The same columns by name, some of them as :func:`numbers`."""
+    """Convert some of the columns with :func:`numbers`; keep the others."""
     return {
         name: numbers(cells, name, notation) if name in numeric else cells
         for name, cells in columns.items()
@@ -132,7 +132,7 @@ def times(column: Any, name: str, zone: str = ZONE, notation: Notation = PLAIN) 
 
 
 def text_points(column: Any, name: str, notation: Notation, srid: int | None = None) -> Float:
-    """Points (n, 2) of a column of text, stability 1: NaN for no point.
+    """Points (n, 2) from a text column, stability 1: NaN for invalid points.
 
     Without a declared order a cell is WKT. With one it is two numbers between which a comma, a
     semicolon or a space stands, perhaps in parentheses or brackets, or a point in WKT.
@@ -140,7 +140,7 @@ def text_points(column: Any, name: str, notation: Notation, srid: int | None = N
     if notation.order is None:
         return wkt_points(column, name, srid)
     column = texts(column, name) if isinstance(column, list) else plain(column)
-    if not is_text(column.type):  # of no rows, or of missing ones alone
+    if not is_text(column.type):  # no rows, or missing values only
         return np.full((len(column), 2), np.nan)
     matched = pc.extract_regex(pc.cast(column, pa.large_binary()), _PAIR)
     pair = [_parsed(pc.struct_field(matched, each), PLAIN) for each in ("a", "b")]
@@ -148,10 +148,10 @@ def text_points(column: Any, name: str, notation: Notation, srid: int | None = N
 
 
 def wkt_points(column: Any, name: str, srid: int | None = None) -> Float:
-    """Points (n, 2) of a column of WKT or WKB, stability 1: NaN for invalid points.
+    """Points (n, 2) from a column of WKT or WKB, stability 1: NaN for invalid points.
 
-    Each cell is WKT, WKB, or WKB in hexadecimal letters. One that states an SRID (EWKT, EWKB) is
-    read where that is the column's, and is else no point.
+    Each cell is WKT, WKB, or WKB in hexadecimal letters. A cell that states an SRID (EWKT, EWKB)
+    is a point only if the SRID is that of the column.
 
     Args:
         column: of text or bytes.
@@ -159,7 +159,7 @@ def wkt_points(column: Any, name: str, srid: int | None = None) -> Float:
         srid: of the column's CRS, if it has one.
     """
     column = texts(column, name) if isinstance(column, list) else plain(column)
-    if not is_text(column.type):  # of no rows, or of missing ones alone
+    if not is_text(column.type):  # no rows, or missing values only
         return np.full((len(column), 2), np.nan)
     cells = pc.cast(column, pa.large_binary())
     matched = pc.extract_regex(cells, _WKT)
@@ -175,14 +175,14 @@ def wkt_points(column: Any, name: str, srid: int | None = None) -> Float:
 
 
 def _parsed(column: Any, notation: Notation = PLAIN) -> Float:
-    """Cells of text as numbers."""
+    """Parse cells of text as numbers."""
     text = pc.cast(column, pa.large_binary())
     if len(text) == text.null_count:
         return np.full(len(text), np.nan)
     words = pc.ascii_trim_whitespace(pc.cast(text, pa.large_string(), safe=False))
     if notation.number == PLAIN.number:
         with suppress(pa.ArrowInvalid):
-            return _finite(_float(pc.cast(words, pa.float64())))  # it reads "inf"
+            return _finite(_float(pc.cast(words, pa.float64())))  # the cast accepts "inf"
     fits = pc.match_substring_regex(words, rf"^(?:{notation.number})\z")
     words = pc.if_else(fits, words, None)
     if notation.thousands:
@@ -202,7 +202,7 @@ def _float(column: Any) -> Float:
 
 
 def _parsed_times(cells: Any, zone: str, notation: Notation) -> Float:
-    """Cells of text, which need not be UTF-8, as times."""
+    """Parse cells of text, which may be invalid UTF-8, as times."""
     if notation.time_pattern is not None:
         return _pattern_times(cells, zone, notation.time_pattern)
     seconds = _iso_times(cells, zone)
@@ -216,7 +216,7 @@ def _parsed_times(cells: Any, zone: str, notation: Notation) -> Float:
 
 
 def _iso_times(cells: Any, zone: str) -> Float:
-    """Cells of ISO 8601 as times."""
+    """Parse ISO 8601 cells as times."""
     seconds = np.full(len(cells), np.nan)
     for pattern, tz in ((_LOCAL, None), (_STATED, "UTC")):
         known = pc.match_substring_regex(cells, pattern)
@@ -228,7 +228,7 @@ def _iso_times(cells: Any, zone: str) -> Float:
 
 
 def _pattern_times(cells: Any, zone: str, pattern: str) -> Float:
-    """Cells in a pattern of strptime as times, by DuckDB, which has NULL for any other text."""
+    """Parse cells as times by a strptime pattern, in DuckDB; NULL if invalid."""
     with duckdb.connect(config={"threads": 1}) as engine:
         engine.register("texts", pa.table({"cell": cells}))
         query = "SELECT epoch_us(try_strptime(CAST(cell AS VARCHAR), ?)) AS micro FROM texts"
@@ -238,10 +238,10 @@ def _pattern_times(cells: Any, zone: str, pattern: str) -> Float:
 
 
 def _moments(micro: Float) -> Float:
-    """Microseconds as seconds, NaN before the year 1."""
+    """Convert microseconds to seconds; NaN before the year 1."""
     return np.where(micro < _YEAR_1 * 1e6, np.nan, micro / 1e6)
 
 
 def _of_zone(clocks: Any, zone: str) -> Any:
-    """Seconds since 1970 UTC of what clocks of a zone show, cell by cell."""
+    """Convert local times of a zone to seconds since 1970 UTC, cell by cell."""
     return clocks if zone == ZONE else offsets(zone).to_moments(clocks)

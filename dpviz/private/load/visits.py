@@ -1,4 +1,4 @@
-"""Places in time as sequences of cells, each person's by themselves."""
+"""Convert places in time to sequences of cells, person by person."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dpviz.trees.lattice import Float, Int
 def cell_sequences(
     points: ArrayLike, person: ArrayLike, time: ArrayLike, cells: Cells, gap: float
 ) -> tuple[Sequences, Int]:
-    """Each person's places in time as cells, repeats left out, cut at long gaps.
+    """Cell sequence of each person's visits, without repeats, cut at long gaps.
 
     Args:
         points: coordinates (n, 2) in the domain's CRS; those outside it are left out.
@@ -37,7 +37,7 @@ def cell_sequences(
 def place_lines(
     points: ArrayLike, person: ArrayLike, time: ArrayLike, domain: Domain, gap: float
 ) -> tuple[Int, Float]:
-    """The places behind each of :func:`cell_sequences`, in the same order: for public data.
+    """The places behind each of :func:`cell_sequences`, in the same order: public data only.
 
     Returns:
         Where each line starts, int64 (n + 1,), and the places, float64 (m, 2).
@@ -50,17 +50,17 @@ def place_lines(
 def _visits(
     points: ArrayLike, person: ArrayLike, time: ArrayLike, domain: Domain, gap: float
 ) -> tuple[Int, Int, NDArray[np.bool_], Int]:
-    """Rows inside, by person and time: their numbers, person, whether they open, lattice."""
+    """Rows inside the domain, ordered by person and time, with session starts and lattice codes."""
     points, time = np.asarray(points, dtype=np.float64), np.asarray(time, dtype=np.float64)
     who = np.unique(np.asarray(person), return_inverse=True)[1].astype(np.int64)
     lattice, inside = domain.to_lattice(points)
     rows, who, time = np.flatnonzero(inside), who[inside], time[inside]
     same = who[1:] == who[:-1]
-    if not ((who[1:] > who[:-1]) | (same & (time[1:] >= time[:-1]))).all():  # a sorted table stays
+    if not ((who[1:] > who[:-1]) | (same & (time[1:] >= time[:-1]))).all():  # else it is sorted
         order = np.lexsort((time, who))
         rows, who, time, lattice = rows[order], who[order], time[order], lattice[order]
         same = who[1:] == who[:-1]
     opens = np.ones(len(who), dtype=np.bool_)
-    with np.errstate(over="ignore"):  # a warning would tell of one record; infinite is longer, too
+    with np.errstate(over="ignore"):  # a warning would reveal a record; infinity works
         opens[1:] = ~same | (time[1:] - time[:-1] > gap)
     return rows, who, opens, lattice

@@ -1,4 +1,4 @@
-"""Type, of ids: the text of a cell, by which units, trips, symbols and kinds are the same or not.
+"""Canonical text of ids, by which units, trips, symbols and kinds are compared.
 
 As in :mod:`dpviz.private.load.values`, a cell's text follows from that cell alone. Nor does it
 depend on the type of its column where that follows from other cells: pandas makes floats of whole
@@ -27,11 +27,11 @@ from dpviz.private.load.columns import MAX_LINE, is_text, plain, shown
 _BETWEEN = r"[ \t\n\v\f\r,;]+"
 _BETWEEN_BYTES = re.compile(_BETWEEN.encode())
 _EXPONENT = 1e16
-"""From here on a whole float is written with an exponent."""
+"""Size from which whole floats are written with an exponent."""
 
 
 def texts(column: Any, name: str) -> Any:
-    """Ids as a large_binary pyarrow array (n,), missing ones null, stability 1.
+    """Ids in canonical text, large_binary (n,), null where missing; stability 1.
 
     Text stays as it is written, byte by byte: ``7``, ``07`` and ``7.0`` are three ids. A typed
     column has one canonical form: whole numbers and decimals in decimal digits, floats as the
@@ -56,16 +56,16 @@ def texts(column: Any, name: str) -> Any:
         return pc.cast(_of_floats(column), pa.large_binary())
     try:
         if pa.types.is_timestamp(kind):
-            pc.cast(pa.scalar(0, kind), pa.large_string())  # a zone that nobody knows, also unused
+            pc.cast(pa.scalar(0, kind), pa.large_string())  # an unknown zone fails, even if unused
         return pc.cast(pc.cast(column, pa.large_string()), pa.large_binary())
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
         raise DataError(f"column {shown(name)} holds {kind}: an id is a number or a text") from None
 
 
 def listed_places(written: Any, names: Sequence[str]) -> NDArray[np.int64]:
-    """Places of texts, as of :func:`texts`, in a public list of names, int64 (n,); −1 for none.
+    """Position of each text in a public list of names, int64 (n,); −1 if it is not listed.
 
-    Text is UTF-8: in another encoding a name with accents is none of the list.
+    Text must be UTF-8: in another encoding a name with accents is not in the list.
     """
     utf8 = [name.encode(errors="surrogatepass") for name in names]
     listed = pa.array(utf8, pa.large_binary())
@@ -73,10 +73,10 @@ def listed_places(written: Any, names: Sequence[str]) -> NDArray[np.int64]:
 
 
 def kind_numbers(column: Any, kinds: Kinds) -> NDArray[np.int64]:
-    """Places of a column's kinds in the public list, int64 (n,), stability 1: −1 for none.
+    """Position of each kind in the public list, int64 (n,), stability 1; −1 if unlisted.
 
-    A kind is text, byte by byte as in :func:`texts`, in UTF-8. What is not listed is ``other``
-    where that is listed; a missing kind is none.
+    A kind is text, byte by byte as in :func:`texts`, in UTF-8. Unlisted kinds count as
+    ``other`` if that is listed; missing kinds never do.
 
     Raises:
         DataError: the declared type holds no texts.
@@ -89,7 +89,7 @@ def kind_numbers(column: Any, kinds: Kinds) -> NDArray[np.int64]:
 
 
 def lists(column: Any, name: str) -> tuple[NDArray[np.int64], Any]:
-    """Offsets (n + 1,) and the ids, as in :func:`texts`, of a column of lists; stability 1.
+    """Offsets (n + 1,) and canonical ids of a column of lists; stability 1.
 
     A cell of text is a list of what stands between spaces, commas or semicolons. A missing list is
     empty, and so is a text of more than a MiB: no line of a file is longer. A missing item is a
@@ -113,24 +113,24 @@ def lists(column: Any, name: str) -> tuple[NDArray[np.int64], Any]:
 
 
 def _text(cell: Any) -> bytes | None:
-    """A Python value in the canonical form of :func:`texts`; None for what has no such form."""
+    """Canonical text of a Python value, as in :func:`texts`; None if it has none."""
     if isinstance(cell, str):
         return cell.encode(errors="surrogatepass")
     if isinstance(cell, bytes):
         return cell
     if isinstance(cell, (bool, np.bool_)):
         return b"true" if cell else b"false"
-    if isinstance(cell, np.timedelta64):  # NumPy takes it for a whole number
+    if isinstance(cell, np.timedelta64):  # NumPy treats it as a whole number
         return None
     if isinstance(cell, (int, np.integer)):
         return str(int(cell)).encode() if abs(int(cell)) < 2**128 else None
-    if isinstance(cell, (float, np.floating)):  # one of more digits than a double has is no id
+    if isinstance(cell, (float, np.floating)):  # more digits than a double: no id
         return _of_float(float(cell)) if float(cell) == cell else None
     if isinstance(cell, Decimal):
         return None if cell.is_nan() else str(cell).encode()
     if isinstance(cell, (date, time, UUID)):
-        with suppress(Exception):  # of a zone that does not say how far it is ahead
-            return str(cell).encode() if cell == cell else None  # NaT is not itself
+        with suppress(Exception):  # a zone may fail to give its UTC offset
+            return str(cell).encode() if cell == cell else None  # NaT does not equal itself
     return None
 
 
@@ -139,11 +139,11 @@ def _of_float(value: float) -> bytes:
 
 
 def _of_floats(column: Any) -> Any:
-    """Floats of any width as large_string; NaN is null, and a whole one has no point."""
-    with np.errstate(invalid="ignore"):  # one kind of NaN warns wherever it is touched
+    """Floats of any width as large_string; NaN is null, whole numbers have no point."""
+    with np.errstate(invalid="ignore"):  # signalling NaNs warn in every operation
         values = arrow.number_array(column).astype(np.float64)
         whole = (np.abs(values) < _EXPONENT) & (values == np.floor(values))
-    whole &= (values != 0) | ~np.signbit(values)  # whole numbers have no -0
+    whole &= (values != 0) | ~np.signbit(values)  # -0 is not a whole number
     digits = pc.cast(arrow.numbers(np.where(whole, values, 0).astype(np.int64)), pa.large_string())
     written = pc.cast(arrow.numbers(values), pa.large_string())
     written = pc.if_else(arrow.numbers(np.isnan(values)), None, written)
@@ -151,7 +151,7 @@ def _of_floats(column: Any) -> Any:
 
 
 def _items(cell: Any) -> list[bytes | None]:
-    """A Python list, or text between spaces, commas or semicolons, as texts."""
+    """Texts in a Python list, or in text separated by spaces, commas or semicolons."""
     if isinstance(cell, (list, tuple)) or (isinstance(cell, np.ndarray) and cell.ndim):
         return [_text(item) for item in cell]
     text = _text(cell)
@@ -161,7 +161,7 @@ def _items(cell: Any) -> list[bytes | None]:
 
 
 def _split(column: Any) -> tuple[NDArray[np.int64], Any]:
-    """Offsets and items of cells of text, a large_binary array."""
+    """Offsets and items of text cells, in a large_binary array."""
     fits = pc.less_equal(pc.binary_length(column), MAX_LINE)
     words = pc.split_pattern_regex(pc.if_else(fits, column, None), _BETWEEN)
     start, items = _starts(words), pc.list_flatten(words)
@@ -171,13 +171,13 @@ def _split(column: Any) -> tuple[NDArray[np.int64], Any]:
 
 
 def _starts(column: Any) -> NDArray[np.int64]:
-    """Offsets (n + 1,) of a column of lists, of which a missing one is empty."""
+    """Offsets (n + 1,) of a column of lists; a missing list is empty."""
     length = arrow.number_array(pc.list_value_length(column), null=0)
     return np.concatenate([[0], np.cumsum(length, dtype=np.int64)])
 
 
 def _stored(column: Any) -> Any:
-    """A column of a type that extends another as one of that; UUIDs as texts."""
+    """Storage of an extension-type column; UUIDs become text."""
     if not isinstance(column.type, pa.BaseExtensionType):
         return column
     if column.type == pa.uuid():

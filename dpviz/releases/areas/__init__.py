@@ -1,1 +1,1 @@
-"""Releases of areas: counts of a public partition and its hierarchy. Nothing here sees a record."""
+"""Releases of areas: counts of a public partition. Nothing here reads a record."""

@@ -1,4 +1,4 @@
-"""Areas from a file of polygons: GeoJSON, GeoPackage, Shapefile, GeoParquet.
+"""Read areas from a file of polygons: GeoJSON, GeoPackage, Shapefile, GeoParquet.
 
 The file is public but untrusted: it is parsed and checked in a child process. Errors name the area
 that is invalid.
@@ -29,13 +29,13 @@ from dpviz.releases.points.region_file import (
 )
 
 OVERLAP = 0.01
-"""The most that two areas may share, of the smaller one: digitised borders rarely fit exactly."""
+"""Largest overlap of two areas, as a share of the smaller: digitised borders rarely fit exactly."""
 
 NUMBERED = "area"
 """The level of areas without names: they are numbered as their rows."""
 
 BEYOND = 0.01
-"""The most of an area that may lie outside the box."""
+"""Largest share of an area that may lie outside the box."""
 
 
 def read_areas(
@@ -46,7 +46,7 @@ def read_areas(
     name_column: str | None = None,
     crs: str = "EPSG:4326",
 ) -> Areas:
-    """A public partition and its hierarchy from a file of polygons.
+    """Read a public partition and its hierarchy from a file of polygons.
 
     Args:
         path: of the file, and ``|layername=`` with one of several layers; its CRS is taken from it,
@@ -83,7 +83,7 @@ def read_areas(
 
 
 def area_columns(path: str | os.PathLike[str]) -> tuple[str, ...]:
-    """Columns of a file of polygons that may name its areas, those without a name twice first.
+    """Columns that may name the areas of a polygon file; those with unique names first.
 
     Raises:
         DataError: the file cannot be read.
@@ -124,7 +124,7 @@ def checked_areas(
 
 
 def _labels(values: list[Any], column: str) -> list[str]:
-    """Names of a column as text."""
+    """Names of areas in a column, as text; missing names are refused."""
     labels = [label(value) for value in values]
     if "" in labels:
         row = labels.index("") + 1
@@ -160,7 +160,7 @@ def _check_place(shapes: Any, labels: list[str], bounds: list[float] | None) -> 
 
 
 def _check_overlaps(shapes: Any, labels: list[str]) -> None:
-    """Areas that share more than their borders; in a clean coverage there is nothing to measure."""
+    """Refuse areas that overlap. A valid coverage passes without measuring."""
     if shapely.coverage_is_valid(shapes):
         return
     odd = ~shapely.is_empty(shapely.coverage_invalid_edges(shapes))

@@ -1,4 +1,4 @@
-"""Ids of H3 cells, from places or from their names."""
+"""Ids of H3 cells, from places or from their text form."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dpviz.trees.lattice import Float
 
 
 def cells_at(places: Float, crs: str, resolution: int) -> NDArray[np.uint64]:
-    """The cell of each place (n, 2), uint64 (n,)."""
+    """H3 cell of each place (n, 2), uint64 (n,)."""
     located = h3.latlng_to_cell
     lonlat = to_degrees(places, crs)
     cells = (located(lat, lon, resolution) for lon, lat in lonlat.tolist())
@@ -22,7 +22,7 @@ def cells_at(places: Float, crs: str, resolution: int) -> NDArray[np.uint64]:
 
 
 def numbers_of(names: Iterable[str]) -> NDArray[np.uint64]:
-    """Ids of H3 as numbers, uint64.
+    """H3 ids as numbers, uint64, from their text form.
 
     Raises:
         DataError: a word that is no id.
@@ -34,7 +34,7 @@ def numbers_of(names: Iterable[str]) -> NDArray[np.uint64]:
 
 
 def to_degrees(places: Float, crs: str) -> Float:
-    """Longitude and latitude of places (n, 2); 0 where a CRS has none for them.
+    """Longitude and latitude of places (n, 2); 0 where the CRS cannot convert them.
 
     Raises:
         DomainError: no degrees follow from this CRS.

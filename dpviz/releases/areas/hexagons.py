@@ -1,4 +1,4 @@
-"""Hexagons of H3 as areas: its cells over a box, and their parents as the hierarchy.
+"""H3 hexagons as areas: the cells over a box, and their parents as the hierarchy.
 
 Children are those that H3 names by id, so that they partition their parent exactly; a parent's
 outline is that of its children together, which differs a little from the hexagon that H3 draws.
@@ -36,11 +36,11 @@ BENDS = 32
 """Pieces of an edge of a cell of resolution 0; half as many at each finer one."""
 
 STEPS = 64
-"""A box's border is followed in so many steps a side, for cells that only reach into it."""
+"""Sample points per side of a box's border, to find cells that only reach into the box."""
 
 
 def hexagons(resolution: int, domain: Domain) -> Areas:
-    """The cells of H3 that a box touches, cut to it, and their parents.
+    """The H3 cells that a box touches, cut to the box, and their parents.
 
     Parents are added up to the resolution that leaves at most 10 areas. A record is in the cell
     that H3 gives for its place.
@@ -74,7 +74,7 @@ def hexagons(resolution: int, domain: Domain) -> Areas:
 
 
 def _cells_over(domain: Domain, resolution: int) -> NDArray[np.uint64]:
-    """Ids, ascending, of the cells that touch a box."""
+    """Ids of the cells that touch a box, ascending."""
     low, high = np.array(domain.lower), np.array(domain.upper)
     frame = shapely.segmentize(shapely.box(*low, *high), float((high - low).max()) / STEPS)
     border = to_degrees(shapely.get_coordinates(frame), domain.crs)
@@ -107,7 +107,7 @@ def _pieces(low: float, high: float) -> list[float]:
 
 
 def _check_number(ring: Any, resolution: int) -> None:
-    """Refuse too many cells before they are listed, by the surface and the average cell."""
+    """Refuse too many cells before listing them, estimated from the average cell size."""
     lon, lat = np.radians(np.array(ring.exterior.coords)).T
     surface = abs(np.sum(np.diff(lon) * (np.sin(lat[1:]) + np.sin(lat[:-1])) / 2)) * 6371.0**2
     cells = surface / h3.average_hexagon_area(resolution, "km^2")
@@ -119,7 +119,7 @@ def _check_number(ring: Any, resolution: int) -> None:
 
 
 def _outlines(cells: NDArray[np.uint64], domain: Domain) -> NDArray[np.object_]:
-    """Polygons of cells, in the domain's CRS and cut to its box; empty ones touch it only."""
+    """Polygons of cells in the domain's CRS, cut to its box; empty if a cell only touches it."""
     resolution = h3.get_resolution(int(cells[0]))
     bends = max(1, BENDS >> resolution)
     shapes = [_outline(h3.cell_to_boundary(cell), bends) for cell in cells.tolist()]
@@ -135,7 +135,7 @@ def _outlines(cells: NDArray[np.uint64], domain: Domain) -> NDArray[np.object_]:
 
 
 def _bent(boundary: Any, pieces: int) -> tuple[Float, Float]:
-    """Latitudes and longitudes along a cell's edges, which are great circles, in pieces."""
+    """Latitudes and longitudes along a cell's edges (great circles), cut into pieces."""
     lat, lon = np.radians(np.array(boundary)).T
     corners = np.column_stack([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)])
     steps = np.arange(pieces)[:, None] / pieces
@@ -146,12 +146,12 @@ def _bent(boundary: Any, pieces: int) -> tuple[Float, Float]:
 
 
 def _outline(boundary: Any, bends: int) -> Any:
-    """A cell on a map from −180 to 180 degrees: one that crosses its edge is in two pieces."""
+    """Outline of a cell within ±180 degrees; a cell across that meridian gets two pieces."""
     lat, lon = _bent(boundary, bends)
     turn = (np.diff(lon, append=lon[0]) + 180) % 360 - 180
     lon = lon[0] + np.concatenate([[0.0], np.cumsum(turn[:-1])])
     around = round(float(turn.sum()))
-    if around:  # a pole lies inside, where the map has an edge
+    if around:  # the cell holds a pole, where the map has an edge
         pole = 90.0 if lat.mean() > 0 else -90.0
         lon = np.append(lon, [lon[0] + around, lon[0] + around, lon[0]])
         lat = np.append(lat, [lat[0], pole, pole])
@@ -168,5 +168,5 @@ def _outline(boundary: Any, bends: int) -> Any:
 
 
 def _surfaces(shape: Any) -> list[Any]:
-    """The polygons of a shape; where it only touches an edge it leaves lines and points."""
+    """Polygons of a shape, without the lines and points where it only touches an edge."""
     return [each for each in shapely.get_parts(shape) if each.geom_type == "Polygon"]

@@ -1,4 +1,4 @@
-"""Hierarchies of areas from the names of each finest one and of those above it."""
+"""Hierarchies of areas, from the names of finest areas and their ancestors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dpviz.trees.lattice import Int
 
 
 def hierarchy(paths: Sequence[Sequence[str]], names: Sequence[str]) -> tuple[Int, list[str], Int]:
-    """Breadth-first areas from the names of each finest one and of those above it.
+    """Areas in breadth-first order, from the names of finest areas and their ancestors.
 
     Args:
         paths: of each finest area, a name for each level, coarsest first.

@@ -1,4 +1,4 @@
-"""An analyst's own file of areas, with the counts of a release beside each of its rows."""
+"""Join an analyst's own file of areas with the counts of a release."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ADDED = ("count", "low", "high")
 def joined(
     release: AreaRelease, path: str | os.PathLike[str], key: str, level: str | None = None
 ) -> geopandas.GeoDataFrame:
-    """Every row and column of a file, with ``count``, ``low`` and ``high`` of the area it names.
+    """All rows and columns of a file, with ``count``, ``low`` and ``high`` of the named area.
 
     Args:
         release: of areas.

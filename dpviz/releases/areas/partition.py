@@ -1,4 +1,4 @@
-"""Areas: a public partition of a box into polygons or hexagons, and the hierarchy above it."""
+"""Areas: a public partition of a box into polygons or hexagons, and its hierarchy."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from dpviz.trees.decomposition import Decomposition, level_slices
 from dpviz.trees.lattice import Float, Int
 
 MOST_LEVELS = 16
-"""Levels of a hierarchy: those of H3, resolutions 0 to 15."""
+"""Most levels of a hierarchy: as many as H3 has, resolutions 0 to 15."""
 
 BATCH = 1 << 18
 """Places that are looked up at once."""
@@ -44,7 +44,7 @@ lie on the domain's lattice, those of areas do not."""
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Areas(Frame):
-    """A public partition and the areas that it adds up to, in breadth-first order.
+    """A public partition and its coarser levels, in breadth-first order.
 
     Everything is chosen without looking at records: polygons of a file, or hexagons.
 
@@ -110,7 +110,7 @@ class Areas(Frame):
 
     @property
     def first_leaf(self) -> int:
-        """Row of the first of the finest areas; the others follow it."""
+        """Row of the first finest area; all later rows are finest areas too."""
         return int(self.slices[-1].start)
 
     @property
@@ -119,7 +119,7 @@ class Areas(Frame):
         return len(self) - self.first_leaf
 
     def rows_of(self, level: str | None = None) -> slice:
-        """Rows of a level by its name; of the finest by default.
+        """Rows of a level by its name; default: the finest level.
 
         Raises:
             DataError: no such level.
@@ -132,24 +132,24 @@ class Areas(Frame):
 
     @cached_property
     def level_of(self) -> NDArray[np.object_]:
-        """The name of each area's level, objects (n,)."""
+        """Name of each area's level, objects (n,)."""
         sizes = [part.stop - part.start for part in self.slices]
         return np.repeat(np.array(self.levels, dtype=object), sizes)
 
     @property
     def parent_names(self) -> list[str | None]:
-        """The name of the area above each; None on the first level."""
+        """Name of each area's parent; None on the first level."""
         return [self.names[row] if row >= 0 else None for row in self.parent.tolist()]
 
     def ancestors(self, depth: int) -> Int:
-        """Row of the area on a level (0 is the coarsest) that each of the finest is in."""
+        """Row of each finest area's ancestor at a depth (0 is the coarsest level)."""
         rows = np.arange(self.first_leaf, len(self))
         for _ in range(len(self.levels) - 1 - depth):
             rows = self.parent[rows]
         return rows
 
     def totals(self, leaves: Int) -> Int:
-        """Whole numbers of the finest areas added up to all of them, int64 (n,)."""
+        """Sums of the finest areas' whole numbers for all areas, int64 (n,)."""
         totals: Int = np.zeros(len(self), dtype=np.int64)
         totals[self.first_leaf :] = leaves
         for part in self.slices[:0:-1]:
@@ -158,12 +158,12 @@ class Areas(Frame):
 
     @cached_property
     def surface(self) -> Float:
-        """Planar area of each, in the domain's CRS, float64 (n,)."""
+        """Planar size of each area in the domain's CRS, float64 (n,)."""
         above = np.zeros(self.first_leaf)
         return sum_up(self.parent, np.concatenate([above, shapely.area(self.shapes)]))
 
     def outlines(self, level: str | None = None) -> NDArray[np.object_]:
-        """Polygons of a level: of coarser ones, the finest areas in each together.
+        """Polygons of a level; coarser areas are unions of their finest areas.
 
         Raises:
             DataError: no such level.
@@ -203,13 +203,13 @@ class Areas(Frame):
 
     @cached_property
     def _cells(self) -> tuple[NDArray[np.uint64], Int]:
-        """Ids of H3 of the finest areas, ascending, and the number of each."""
+        """H3 ids of the finest areas, ascending, and the number of each area."""
         ids = numbers_of(self.names[self.first_leaf :])
         order = np.argsort(ids, kind="stable")
         return ids[order], order
 
     def nodes(self, counts: Float, variance: Float) -> Decomposition:
-        """The areas as intervals of the finest ones, with an estimate of each."""
+        """Areas as intervals of finest areas, with an estimate of each."""
         lo = np.zeros(len(self), dtype=np.int64)
         hi = np.zeros(len(self), dtype=np.int64)
         lo[self.first_leaf :] = np.arange(self.leaves)
@@ -221,19 +221,20 @@ class Areas(Frame):
         return Decomposition(lo[:, None], hi[:, None], self.parent, counts, variance)
 
     def check(self, nodes: Decomposition) -> None:
-        """See the base."""
+        """Refuse nodes that are not those of these areas."""
         if not np.array_equal(nodes.parent, self.parent):
             raise ReleaseError(f"{len(nodes)} nodes are not those of {len(self)} areas")
 
     def questions(self, queries: Any, period: Any = None) -> tuple[Int, Int]:
-        """Lattice boxes of rectangles."""
+        """Convert rectangles to lattice boxes."""
         if period is not None:
             raise DomainError(f"period {period!r}: this release has no time, leave the period out")
         return self.domain.boxes(queries)
 
     def cover(self, nodes: Decomposition, questions: tuple[Int, Int]) -> Cover:
-        """The coarsest areas that lie in a rectangle, and of those that its edge cuts the share of
-        their surface (the uniformity assumption).
+        """The coarsest areas inside a rectangle, and shares of the areas that its edge cuts.
+
+        A cut area counts by the share of its surface (the uniformity assumption).
         """
         low, high = (self.domain.to_coordinates(each) for each in questions)
         shares = [self._shares(rect) for rect in shapely.box(*low.T, *high.T)]
@@ -246,7 +247,7 @@ class Areas(Frame):
         )
 
     def _shares(self, rect: Any) -> Float:
-        """The share of each area that answers a rectangle, float64 (n,); 0 for those not used."""
+        """Share of each area that a rectangle uses, float64 (n,); 0 for unused areas."""
         share = np.zeros(len(self))
         near = self._tree.query(rect, "intersects")
         surface = self.surface[self.first_leaf + near]
@@ -265,7 +266,7 @@ class Areas(Frame):
         return shapely.STRtree(self.shapes)
 
     def columns(self, nodes: Decomposition, sums: Sums | None) -> dict[str, Any]:
-        """A row per area, breadth-first, GeoParquet 1.1; the finest areas have their polygons."""
+        """One row per area, breadth-first, GeoParquet 1.1; finest areas have their polygons."""
         above: list[Any] = [None] * self.first_leaf
         answers = self.answers(nodes)
         return {
@@ -280,12 +281,12 @@ class Areas(Frame):
         }
 
     def facts(self) -> dict[str, Any]:
-        """See the base."""
+        """Return the header fields: domain, levels and H3 resolution."""
         levels = list(self.levels)
         return {"domain": self.domain.to_dict(), "levels": levels, "resolution": self.resolution}
 
     def geo(self) -> dict[str, bytes]:
-        """See the base."""
+        """GeoParquet metadata of the polygons."""
         shapes = ["MultiPolygon", "Polygon"]
         return {"geo": geo_metadata(shapes, self.domain.crs, self.domain.bounds)}
 
@@ -293,12 +294,12 @@ class Areas(Frame):
     def from_columns(
         cls, table: pa.Table, stated: dict[str, Any], first: Areas | None = None
     ) -> tuple[Areas, Decomposition, Sums | None]:
-        """See the base."""
+        """The inverse of :meth:`columns` and :meth:`facts`."""
         names = identifiers(table, "name")
         if names.dtype.kind != "O":
             raise ReleaseError("column 'name' holds numbers: expected text")
         parent, resolution = whole_numbers(table, "parent"), stated.get("resolution")
-        finest = int(parent.max(initial=-1)) + 1  # the first row after the last that is a parent
+        finest = int(parent.max(initial=-1)) + 1  # the first row after the last parent
         shapes = _shapes(table.slice(finest), resolution)
         domain, levels = Domain.from_dict(stated["domain"]), tuple(stated["levels"])
         areas = cls(domain, levels, tuple(names.tolist()), parent, shapes, resolution)
@@ -306,7 +307,7 @@ class Areas(Frame):
         return areas, nodes, None
 
     def rows(self, release: Any, level: str | None = "all", *, shapes: bool = True) -> pd.DataFrame:
-        """See the base: polygon, level, name, parent, count, sd of its noise, 95 % interval.
+        """One row per area: polygon, level, name, parent, count, noise sd, 95 % interval.
 
         Raises:
             DataError: no such level.
@@ -333,7 +334,7 @@ class Areas(Frame):
 
 
 def _shapes(table: pa.Table, resolution: int | None) -> Any:
-    """Polygons of the finest areas; what a file can hold that would break a query is refused."""
+    """Polygons of the finest areas in a file; shapes that would break a query are refused."""
     most = limits.VERTICES.most * (1 if resolution is None else 2)
     shapes = np.array([*shapely.from_wkb(encoded_shapes(table, most)), None], dtype=object)[:-1]
     kinds = (shapely.GeometryType.POLYGON, shapely.GeometryType.MULTIPOLYGON)

@@ -1,4 +1,4 @@
-"""Areas as a word says where they come from: a file of polygons, hexagons of H3, or rectangles."""
+"""Areas by a source text: a file of polygons, H3 hexagons, or rectangles."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ RECT = "rect="
 """Prefix of a rectangle's sides, as in a wish; semicolons separate several rectangles."""
 
 RECTANGLE = "rectangle"
-"""The level of rectangles, each of which is named by its sides."""
+"""The level of rectangles; each is named by its sides."""
 
 
 @dataclass(frozen=True)
 class ChosenAreas:
-    """Public areas, and the words that make them again.
+    """Public areas and the source text that recreates them.
 
     Attributes:
         source: ``h3:`` and a resolution, or the name of a file.
@@ -93,7 +93,7 @@ def words_of(areas: Areas) -> str | None:
 
 
 def _rectangles(source: str, domain: Domain) -> Areas:
-    """Rectangles as areas, their sides on the domain's lattice as those of queries are."""
+    """Rectangles as areas; their sides are rounded to the lattice like those of queries."""
     words = [part.strip().removeprefix(RECT) for part in source.split(";")]
     try:
         sides = [[number(side) for side in part.split(",")] for part in words]

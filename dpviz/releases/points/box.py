@@ -1,4 +1,4 @@
-"""Box: the public frame of a release of points; GeoParquet with a row per node."""
+"""Box: the public frame of a release of points, saved as GeoParquet with a row per node."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from dpviz.trees.haar import HaarNoise
 from dpviz.trees.lattice import Float, Int, grid_edges
 
 CELLS = 64
-"""Per side of the grid that stands for all parts where their cells together are no tree."""
+"""Cells per side of the grid that maps all parts if their cells together form no tree."""
 
 Boxes = tuple[Int, Int]
 """Lattice boxes [lo, hi), (q, dims) each."""
@@ -40,14 +40,14 @@ class Box(Frame):
     FACTS = ("domain",)
 
     def check(self, nodes: Decomposition) -> None:
-        """See the base."""
+        """Refuse nodes with other dimensions than the domain, or outside its lattice."""
         if nodes.dims != self.domain.dims:
             raise ReleaseError(f"{nodes.dims}-D nodes in a {self.domain.dims}-D domain")
         if (nodes.lo < 0).any() or (nodes.hi > self.domain.side).any():
             raise ReleaseError("nodes outside the domain's lattice")
 
     def questions(self, queries: Any, period: Any = None) -> Boxes | Regions:
-        """Lattice boxes of rectangles; regions are questions already."""
+        """Lattice boxes of rectangles; regions are returned unchanged."""
         if isinstance(queries, Regions):
             return queries
         if period is not None or self.domain.time is not None:
@@ -55,7 +55,7 @@ class Box(Frame):
         return self.domain.boxes(queries)
 
     def cover(self, nodes: Decomposition, questions: Boxes | Regions) -> Cover:
-        """See the base."""
+        """The nodes that answer boxes or regions, and the share of each."""
         if isinstance(questions, Regions):
             return region_cover(self.domain, nodes, questions)
         return box_cover(nodes, *questions)
@@ -63,13 +63,13 @@ class Box(Frame):
     def sums(
         self, nodes: Decomposition, noise: HaarNoise | None, questions: Boxes | Regions
     ) -> Float:
-        """See the base; many boxes are answered by a compiled walk."""
+        """Sums over the nodes that answer, float64 (q, 4); boxes use a compiled walk."""
         if isinstance(questions, Regions):
             return region_sums(nodes, noise, self.cover(nodes, questions))
         return box_sums(nodes, noise, *questions)
 
     def noise(self, stated: dict[str, Any], nodes: Decomposition) -> HaarNoise | None:
-        """See the base."""
+        """Exact wavelet noise of sums of nodes, if the header states one; else None."""
         return HaarNoise.stated(stated, self.domain.side, nodes.lo, nodes.hi)
 
     def together(self, release: Any) -> Decomposition:
@@ -90,7 +90,7 @@ class Box(Frame):
         return Decomposition(nodes.lo, nodes.hi, nodes.parent, answers.count, variance, assumed)
 
     def columns(self, nodes: Decomposition, sums: Sums | None) -> dict[str, Any]:
-        """A row per node, breadth-first; in 2-D GeoParquet 1.1 with one rectangle per node."""
+        """One row per node, breadth-first; in 2-D GeoParquet 1.1 with a rectangle per node."""
         columns = {}
         if self.domain.place.dims == 2:
             columns["geometry"] = _rectangles_wkb(self.domain, nodes)
@@ -108,11 +108,11 @@ class Box(Frame):
         return columns
 
     def facts(self) -> dict[str, Any]:
-        """See the base."""
+        """Return the header field of the domain."""
         return {"domain": self.domain.to_dict()}
 
     def geo(self) -> dict[str, bytes]:
-        """See the base: of two axes of space."""
+        """GeoParquet metadata; empty unless the place has two axes."""
         place = self.domain.place
         if place.dims != 2:
             return {}
@@ -122,7 +122,7 @@ class Box(Frame):
     def from_columns(
         cls, table: pa.Table, stated: dict[str, Any], first: Box | None = None
     ) -> tuple[Box, Decomposition, Sums | None]:
-        """See the base."""
+        """The inverse of :meth:`columns` and :meth:`facts`."""
         domain = Domain.from_dict(stated["domain"]) if first is None else first.domain
         boxes = {name: numbers(table, name, domain.dims) for name in ("lo", "hi")}
         rest = {name: numbers(table, name) for name in ("parent", "count", "variance")}
@@ -135,7 +135,7 @@ class Box(Frame):
         return cls(domain), Decomposition(**boxes, **rest), sums
 
     def rows(self, release: Any, level: str | None = "all", *, shapes: bool = True) -> pd.DataFrame:
-        """See the base: rectangle or limits, level, count, noise sd; also times and sums.
+        """One row per cell: rectangle or limits, level, count, noise sd; also times and sums.
 
         Raises:
             ReleaseError: shapes of a release that is not 2-D.
@@ -167,26 +167,26 @@ class Box(Frame):
 
 
 def outlines(corners: Int, parent: Int) -> Decomposition:
-    """A tree of rectangles, lower and upper corners (n, 4), without counts."""
+    """A tree of rectangles without counts, from lower and upper corners (n, 4)."""
     none = np.zeros(len(corners))
     return Decomposition(corners[:, :2], corners[:, 2:], parent, none, none)
 
 
 def even_grid(side: int, cells: int = CELLS) -> Decomposition:
-    """A grid of so many cells per side of a 2-D lattice, without counts."""
+    """A grid over a 2-D lattice without counts, with this many cells per side."""
     none = np.zeros((cells, cells))
     return grid_tree([grid_edges(side, cells)] * 2, none, none)
 
 
 def stated_crs(domain: Domain) -> dict[str, str]:
-    """A column with the CRS, for a format that has no place for it, where it is not of degrees."""
+    """A column with the CRS, unless it is in degrees, for formats that cannot state it."""
     return {} if domain.crs == DEGREES else {"crs": domain.crs}
 
 
 def times(domain: Domain, nodes: Decomposition) -> dict[str, NDArray[Any]]:
-    """Start ``t0`` and end ``t1`` of each node to the millisecond, UTC; none without time.
+    """Start ``t0`` and end ``t1`` of each node, UTC in milliseconds; empty without time.
 
-    Of a cycle they are hours since its beginning.
+    For a cycle they are hours since its beginning.
     """
     if domain.time is None:
         return {}
@@ -195,12 +195,12 @@ def times(domain: Domain, nodes: Decomposition) -> dict[str, NDArray[Any]]:
 
 
 def on_axis(seconds: Float, cycle: str | None) -> NDArray[Any]:
-    """Places on the axis of time as files hold them: to the millisecond, or hours of a cycle."""
+    """Positions on the time axis as files hold them: milliseconds, or hours of a cycle."""
     return np.rint(seconds * 1e3).astype("datetime64[ms]") if cycle is None else seconds / 3_600
 
 
 def _rectangles_wkb(domain: Domain, nodes: Decomposition) -> pa.BinaryArray:
-    """Well-known binary of the node rectangles, counter-clockwise, without importing shapely.
+    """Well-known binary of the node rectangles, counter-clockwise, without shapely.
 
     At most 8 million nodes of 93 bytes: offsets of 32 bits suffice.
     """
@@ -222,7 +222,7 @@ def _rectangles_wkb(domain: Domain, nodes: Decomposition) -> pa.BinaryArray:
         [(west, south), (east, south), (east, north), (west, north), (west, south)]
     ):
         rows["xy"][:, corner, 0], rows["xy"][:, corner, 1] = x, y
-    # All of one length, so that the bytes stay where they are.
+    # All values have one length, so that the bytes need no copy.
     ends = np.arange(len(rows) + 1, dtype=np.int64) * ring.itemsize
     packed = pa.py_buffer(ends.astype(np.int32)), pa.py_buffer(rows)
     return pa.Array.from_buffers(pa.binary(), len(rows), [None, *packed])

@@ -1,4 +1,4 @@
-"""Marginals: a release in more dimensions seen on two of its axes. Post-processing of a release."""
+"""Marginals: project a release onto two of its axes, as post-processing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dpviz.trees.shrinkage import settled
 
 
 def share_within(nodes: Decomposition, axes: Sequence[int], lo: Int, hi: Int) -> Float:
-    """The share of each node, (n,), that lies in [lo, hi) along some axes."""
+    """Share of each node, (n,), that lies in [lo, hi) along some axes."""
     first, last = nodes.lo[:, axes], nodes.hi[:, axes]
     common = np.minimum(last, hi[axes]) - np.maximum(first, lo[axes])
     return np.asarray((np.maximum(common, 0) / (last - first)).prod(axis=1))
@@ -69,7 +69,7 @@ def on_map(
     nodes: Decomposition,
     extra: dict[str, Any],
 ) -> PointRelease:
-    """A release on two of its axes: each count is that of a range.
+    """A release on two of its axes; its counts are range counts.
 
     Cells that cut one leaf share its noise. So a cell's variance is its covariance with the count
     of all of them, Σ over leaves of (share of the leaf in the cell and window) · (share in the
@@ -96,8 +96,8 @@ def on_map(
         inside = share_within(release.nodes, others, lo[0], hi[0]) * release.nodes.variance
         variance = shared_variance(release.nodes, inside, lo, hi)
     else:
-        # Of what the noise hides each cell of the map would have a share, and errors that all cells
-        # may have in common add up: their settled counts alone, which sum to the records.
+        # Use settled counts: with raw counts every cell of the map would get a share of the noise,
+        # and errors that cells have in common would add up.
         known = release.nodes.replace(count=settled(release.nodes))
         assumed = box_count(known, None, lo, hi).uniformity_sd ** 2
         cells = int(flat.side // (nodes.hi - nodes.lo)[-1, 0])

@@ -1,4 +1,4 @@
-"""Two owners' releases: the pairs of leaves whose records must be compared to find every match.
+"""Find the leaf pairs of two owners' releases that may hold matching records.
 
 Private record matching by blocking (A. Inan, M. Kantarcioglu, G. Ghinita, E. Bertino: Private
 record matching using differential privacy, EDBT 2010; G. Cormode et al., ICDE 2012, §8.3): pairs of
@@ -30,7 +30,7 @@ so that dummies hide its size and no record is left out. "noisy": its noisy coun
 fill up to it, and records above it are suppressed."""
 
 BLOCK = 1 << 20
-"""Pairs that are summed up at once."""
+"""Number of pairs summed up at once."""
 
 MAX_PAIRS = 50_000_000
 """Public cap on the pairs of leaves that are listed."""
@@ -52,7 +52,7 @@ _SLACK = 1e-6  # lattice steps: far above the rounding of a coordinate, far belo
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Matching:
-    """The pairs of leaves of two releases that may hold a match, and what comparing them costs.
+    """Leaf pairs of two releases that may hold a match, and the cost of comparing them.
 
     Attributes:
         leaves_a, leaves_b: node rows of the leaves, int64 of shape (k,) and (m,).
@@ -81,12 +81,12 @@ class Matching:
 
     @property
     def pairs(self) -> int:
-        """Pairs of leaves left."""
+        """Number of leaf pairs that remain."""
         return len(self.first)
 
     @cached_property
     def compared(self) -> float:
-        """Pairs of records, dummies among them, that the secure computation compares."""
+        """Record pairs that the secure computation compares, including dummies."""
         return compared(self, self.padded_a, self.padded_b)
 
     @property
@@ -100,14 +100,14 @@ class Matching:
 
     @property
     def dummies(self) -> tuple[float, float]:
-        """Dummy records by the noisy counts, of each side: what padding costs."""
+        """Dummy records of each side, by the noisy counts: the cost of padding."""
         return (
             max(float(self.padded_a.sum()) - self.noisy_a, 0.0),
             max(float(self.padded_b.sum()) - self.noisy_b, 0.0),
         )
 
     def to_arrow(self) -> pa.Table:
-        """A row per pair left: node rows of both releases, and the records each leaf brings."""
+        """One row per remaining pair: node rows of both releases, and records of each leaf."""
         return pa.table(
             {
                 "node_a": self.leaves_a[self.first].astype(np.int32),
@@ -127,7 +127,7 @@ def match(
     padding: str = "upward",
     failure: float = FAILURE,
 ) -> Matching:
-    """Pairs of leaves of two owners' releases that may hold a match; reads the releases only.
+    """Find the leaf pairs of two owners' releases that may hold a match, from these alone.
 
     Two records match where they differ by at most ``within`` along every axis ("max"), or where the
     differences in units of ``within`` have a Euclidean norm of at most 1. Differences are in the
@@ -170,7 +170,7 @@ def match(
             )
         first.append(a.astype(np.int32))
         second.append(b.astype(np.int32))
-    share = failure / 2  # each side may fall short with half of it
+    share = failure / 2  # each side may fail with half of it
     stated = padding == "upward" and fresh_leaves(release_a) and fresh_leaves(release_b)
     return Matching(
         rows[0],
@@ -189,7 +189,7 @@ def match(
 
 
 def compared(matched: Matching, sizes_a: Int | Float, sizes_b: Int | Float) -> float:
-    """Pairs of records in the pairs of leaves left, for leaves of these sizes."""
+    """Number of record pairs in the remaining leaf pairs, for leaves of these sizes."""
     inner = np.zeros(len(sizes_a))
     for start in range(0, len(matched.first), BLOCK):  # a hundred million pairs take a second
         part = slice(start, start + BLOCK)
@@ -200,7 +200,7 @@ def compared(matched: Matching, sizes_a: Int | Float, sizes_b: Int | Float) -> f
 
 
 def lattice_steps(domain: Domain, within: float | Sequence[float]) -> Float:
-    """A distance in lattice steps along each axis, a trifle up so that rounding loses no match.
+    """Distance in lattice steps along each axis, rounded up slightly so that no match is lost.
 
     Raises:
         ParameterError: not one number, nor one for each axis; negative or not finite.
@@ -220,7 +220,7 @@ def lattice_steps(domain: Domain, within: float | Sequence[float]) -> Float:
 
 
 def padded(release: PointRelease, rows: Int, padding: str, failure: float) -> Int:
-    """Records that each leaf brings: its noisy count, not below 0, and with "upward" a margin.
+    """Records that each leaf sends: its noisy count, at least 0; "upward" adds a margin.
 
     The noise of a leaf is geometric with P(k) ∝ a^|k|, so it takes away more than s records with
     probability a^{s+1} / (1 + a); margins are such that all leaves together do with ``failure`` at
@@ -253,7 +253,7 @@ def fresh_leaves(release: PointRelease) -> bool:
 
 
 def facts(matching: Matching) -> dict[str, Any]:
-    """Plain values of a matching, for JSON; recall is known on public data only."""
+    """Plain values of a matching, for JSON; with recall for public data only."""
     dummies_a, dummies_b = matching.dummies
     return {
         "pairs": matching.pairs,
@@ -275,7 +275,7 @@ def facts(matching: Matching) -> dict[str, Any]:
 
 
 def _same_domain(a: PointRelease, b: PointRelease) -> Domain:
-    """The one public domain of both."""
+    """The common public domain of both releases."""
     for release in (a, b):
         if release.kind != "points":
             raise ParameterError(f"a release of {release.kind}: match takes releases of points")
@@ -285,7 +285,7 @@ def _same_domain(a: PointRelease, b: PointRelease) -> Domain:
             f"({b.domain.crs}): both owners must build over one public domain"
         )
     clocks = [(each.step, each.cycle, each.cycle and each.zone) for each in (a.domain, b.domain)]
-    if clocks[0] != clocks[1]:  # times are moved to the middle of their steps
+    if clocks[0] != clocks[1]:  # times are rounded to the middle of their steps
         raise ParameterError(
             "the times of both releases have different steps, cycles or zones: both owners must "
             "build over one public domain"

@@ -1,4 +1,4 @@
-"""Promises: how likely a release keeps the wishes that its header states. From the release alone.
+"""Promises: probability that a release keeps the wishes in its header, from it alone.
 
 An answer is off by its noise, whose size is known, and by how the records really lie inside the
 leaves that the query's edge cuts, whose size is an ESTIMATE.
@@ -27,17 +27,17 @@ KEY = "promises"
 """Name of the promises among the header's extra fields."""
 
 SQUARES = 400
-"""Places at which a wish of any square is asked."""
+"""Number of squares that test a wish about any square."""
 
 
 @dataclass(frozen=True)
 class Promise:
-    """One promise of a release, now that its cells are known.
+    """One promise of a release, with the probability that it holds.
 
     Attributes:
         wish: in words.
-        probability: that it holds; of areas, of the least likely one. None where it cannot be said.
-        note: which area that is, or why nothing can be said.
+        probability: that it holds; for areas that of the least likely one. None if unknown.
+        note: the name of that area, or why the probability is unknown.
     """
 
     wish: str
@@ -86,7 +86,7 @@ def _laplace(x: Float) -> Float:
 
 
 def places_of(wish: Wish, domain: Domain, centres: Float) -> Any:
-    """The queries of a wish: rectangles, float64 (q, 4), or regions.
+    """Queries of a wish: rectangles, float64 (q, 4), or regions.
 
     Args:
         wish: what is asked.
@@ -115,14 +115,14 @@ def places_of(wish: Wish, domain: Domain, centres: Float) -> Any:
 
 
 def asked(release: PointRelease, places: Any) -> RangeAnswers:
-    """The release's answers at the places of a wish."""
+    """The release's answers to the queries of a wish."""
     if isinstance(places, np.ndarray):
         return release.count(places)
     return release.count_regions(places)
 
 
 def worst(wish: Wish, probability: Float) -> tuple[float, int]:
-    """The probability of a wish from those of its queries, and which query decides it."""
+    """Probability of a wish from those of its queries, and the query that decides it."""
     if wish.square:
         return float(probability.mean()), 0
     row = int(probability.argmin())
@@ -162,7 +162,7 @@ def _promise(release: PointRelease | AreaRelease, text: str, folder: Path | None
 def _answers(
     release: PointRelease | AreaRelease, wish: Wish, folder: Path | None
 ) -> tuple[Answers, tuple[str, ...]]:
-    """The answers that a wish is about, and the names of the areas among them.
+    """The answers that a wish concerns, and the names of any areas among them.
 
     A release of areas promises its own areas, which have no error but the noise.
     """

@@ -68,7 +68,7 @@ def quotients(
 
 
 def share_of(one: RangeAnswers, rest: Sequence[RangeAnswers]) -> Quotients:
-    """The share of one kind's counts, of those of it and of other kinds.
+    """Share of one kind's counts among its own and other kinds' counts.
 
     Each count errs by noise and by cut leaves, independently of the other kinds: where these lie
     alike in a leaf, shares stay as they are, and the interval is wider than need be.

@@ -25,7 +25,7 @@ BULK = 64
 
 @dataclass(frozen=True)
 class Cover:
-    """The nodes that answer queries, as columns: which query, which node, the share of it.
+    """Nodes that answer queries, as columns: query, node, share of the node.
 
     Attributes:
         query: whose answer each node is part of, int64 (k,).
@@ -80,7 +80,7 @@ def box_sums(nodes: Decomposition, noise: HaarNoise | None, lo: Int, hi: Int) ->
 
 
 def shared_variance(nodes: Decomposition, variance: Float, lo: Int, hi: Int) -> Float:
-    """Variances of the counts of disjoint boxes that never add up to less than that of their sum.
+    """Variances of counts of disjoint boxes, adding up to at least the variance of their sum.
 
     Cells within one leaf share its noise. So each box has its covariance with the sum of all
     leaves: Σ over leaves of (share of the leaf in it) · variance.
@@ -98,8 +98,9 @@ def shared_variance(nodes: Decomposition, variance: Float, lo: Int, hi: Int) -> 
 def sums_of(
     nodes: Decomposition, noise: HaarNoise | None, cover: Cover, common: float | None = None
 ) -> Float:
-    """Sums over the nodes that answer queries, float64 (q, 4), as for
-    :func:`~dpviz.releases.answers.answers_from`.
+    """Sums over the nodes that answer queries, float64 (q, 4).
+
+    Columns are those of :func:`~dpviz.releases.answers.answers_from`.
 
     The uniformity model takes the counts c of cut leaves as they are: methods shrink them. Those of
     wavelets are raw, so it takes :func:`~dpviz.trees.shrinkage.settled` ones.
@@ -123,7 +124,7 @@ def sums_of(
     held = nodes.count if noise is None else settled(nodes)
     common = coherence(nodes, held) if common is None else common
     uniformity = uniformity_variance(held[covering], share)
-    if nodes.assumed is not None:  # a share s of a share t is one of s·t: the model's own law
+    if nodes.assumed is not None:  # the model composes: a share s of a share t is s·t
         uniformity += share * nodes.assumed[covering]
     summands = (count * share, variance * share**2, uniformity, np.ones(len(share)))
     sums = [np.bincount(query, weights=each, minlength=queries) for each in summands]
@@ -137,7 +138,7 @@ def sums_of(
 
 
 def box_cover(nodes: Decomposition, lo: Int, hi: Int) -> Cover:
-    """The nodes that answer lattice boxes [lo, hi), (q, dims) each: the reference walk."""
+    """Nodes that answer lattice boxes [lo, hi), (q, dims) each: the reference walk."""
     walks = [_cover_of_box(nodes, *box) for box in zip(lo, hi, strict=True)]
     query = np.repeat(np.arange(len(lo)), [len(rows) for rows, _ in walks])
     none = np.empty(0, np.int64), np.empty(0)
@@ -146,7 +147,7 @@ def box_cover(nodes: Decomposition, lo: Int, hi: Int) -> Cover:
 
 
 def _cover_of_box(nodes: Decomposition, lo: Int, hi: Int) -> tuple[Int, Float]:
-    """Nodes of one box and the share of each, level by level."""
+    """Nodes of one box and their shares, level by level."""
     frontier = np.arange(nodes.levels[0].stop)
     covering, shares = [], []
     while len(frontier):

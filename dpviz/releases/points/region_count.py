@@ -23,7 +23,7 @@ from dpviz.trees.haar import HaarNoise
 from dpviz.trees.lattice import Float, Int
 
 WHOLE = 1.0 - 1e-9
-"""A share of a node's area from which on the node counts as whole: coordinates are floats."""
+"""Share of a node's area from which the node counts as whole, as coordinates are rounded."""
 
 AREAS = ("Polygon", "MultiPolygon")
 
@@ -95,7 +95,7 @@ def _is_finite(shape: Any) -> bool:
 
 
 def region_sums(nodes: Decomposition, noise: HaarNoise | None, cover: Cover) -> Float:
-    """Sums over the nodes that answer regions, float64 (q, 4); what lies outside counts nothing.
+    """Sums over the nodes that answer regions, float64 (q, 4); nothing outside them counts.
 
     Args:
         nodes: of a 2-D release.
@@ -109,7 +109,7 @@ def region_sums(nodes: Decomposition, noise: HaarNoise | None, cover: Cover) -> 
 
 
 def _exact_variance(nodes: Decomposition, noise: HaarNoise, cover: Cover) -> Float:
-    """Variance of the sum of each region, from the release's own noise."""
+    """Noise variance of the sum of each region, from the release's noise model."""
     order = np.argsort(cover.query, kind="stable")
     ends = np.cumsum(np.bincount(cover.query, minlength=cover.queries))[:-1]
     lo, hi = nodes.lo[cover.node], nodes.hi[cover.node]
@@ -119,7 +119,7 @@ def _exact_variance(nodes: Decomposition, noise: HaarNoise, cover: Cover) -> Flo
 
 
 def region_cover(domain: Domain, nodes: Decomposition, regions: Regions) -> Cover:
-    """The nodes that answer regions: whole ones as high in the tree as may be, and cut leaves.
+    """Nodes that answer regions: whole nodes as large as possible, and cut leaves.
 
     Raises:
         DataError: more vertices would have to be cut by cells than the limits allow.
@@ -158,7 +158,7 @@ def region_cover(domain: Domain, nodes: Decomposition, regions: Regions) -> Cove
 
 
 def polygonal(shape: Any) -> Any:
-    """The polygons of a geometry: repair may leave lines and points beside them."""
+    """Keep the polygons of a geometry; repair may add lines and points."""
     if shape is None or shape.geom_type in AREAS:
         return shape if shape is not None else shapely.Polygon()
     polygons = [part for part in getattr(shape, "geoms", ()) if part.geom_type in AREAS]

@@ -1,4 +1,4 @@
-"""Regions from a file of polygons: GeoJSON, GeoPackage, Shapefile, GeoParquet.
+"""Read regions from a file of polygons: GeoJSON, GeoPackage, Shapefile, GeoParquet.
 
 The file is untrusted: it is parsed, repaired and cut to the domain in a child process.
 """
@@ -38,7 +38,7 @@ Words = dict[str, list[Any]]
 """Properties of the regions by name."""
 
 Layers = list[tuple[str, str | None]]
-"""Name of each layer of a file, and what shapes it has; None for none."""
+"""Name and geometry type of each layer of a file; the type is None without shapes."""
 
 _FORMATS = "give GeoJSON, GeoPackage, Shapefile or GeoParquet"
 
@@ -46,7 +46,7 @@ _FORMATS = "give GeoJSON, GeoPackage, Shapefile or GeoParquet"
 def read_regions(
     path: str | os.PathLike[str], domain: Domain, name_column: str | None = None
 ) -> Regions:
-    """Regions from a file of polygons.
+    """Read regions from a file of polygons.
 
     Args:
         path: of the file, and ``|layername=`` with one of several layers; its CRS is taken from it,
@@ -67,7 +67,7 @@ def read_regions(
 
 
 def polygon_layers(path: str | os.PathLike[str]) -> tuple[str, ...]:
-    """Names of the layers of a file that may hold polygons; none in a format without layers.
+    """Names of the layers that may hold polygons; empty for formats without layers.
 
     Raises:
         DataError: the file cannot be read.
@@ -76,7 +76,7 @@ def polygon_layers(path: str | os.PathLike[str]) -> tuple[str, ...]:
 
 
 def attributes_of(path: str | os.PathLike[str]) -> Any:
-    """The table that :func:`attributes` makes of a file in a child process.
+    """Table of a file's attributes and shapes, made by :func:`attributes` in a child process.
 
     Raises:
         DataError: the file cannot be read.
@@ -85,7 +85,7 @@ def attributes_of(path: str | os.PathLike[str]) -> Any:
 
 
 def parsed(task: str, path: str | os.PathLike[str], *arguments: Any) -> Any:
-    """The Arrow table that a task makes of a file of shapes, in a child process.
+    """Run a task that reads shapes in a child process, and return its Arrow table.
 
     Raises:
         DataError: no such file, a larger one than the limit, or a release of cells, whose shapes
@@ -129,23 +129,21 @@ def _names(words: Words, chosen: str | None) -> list[str] | None:
 
 
 def label(value: Any) -> str:
-    """A value as an area is called: a number without a fraction as a whole one; empty for none,
-    which formats write as None or as NaN.
-    """
+    """Name of an area from a value; whole numbers lose their fraction, missing values are ""."""
     whole = isinstance(value, float) and value.is_integer()
     text = "" if value is None else str(int(value) if whole else value)[: limits.NAME.most].strip()
     return "" if text == "nan" else text
 
 
 def naming_column(words: Words) -> str | None:
-    """The first column of words, one called name before others and ids last; None for none."""
+    """First text column for names; columns called name first, ids last; None if there is none."""
     texts = [name for name, values in words.items() if any(isinstance(v, str) for v in values)]
     texts.sort(key=lambda name: ("name" not in name.lower(), name.lower() == "id"))
     return texts[0] if texts else None
 
 
 def projected(shapes: Any, source: str, target: str) -> Any:
-    """Shapes in another CRS.
+    """Project shapes to another CRS.
 
     Raises:
         DomainError: an unknown CRS, or no transformation between the two.
@@ -178,7 +176,7 @@ def attributes(path: str) -> Any:
 
 
 def _typed(values: list[Any]) -> Any:
-    """A column of the type that fits all values, else of text."""
+    """A column of the type that fits all values, or of text."""
     try:
         return pa.array(values)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
@@ -206,7 +204,7 @@ def opened_shapes(path: str, columns: Sequence[str] = ()) -> tuple[Any, Words, s
 
 @contextmanager
 def _reading(name: str) -> Iterator[None]:
-    """Whatever a broken file makes of the readers, as one line."""
+    """Turn every error of the readers about a broken file into one line."""
     try:
         yield
     except DataError:
@@ -267,7 +265,7 @@ def _from_gdal(
 
 
 def _layer(layers: Layers, name: str, wanted: str | None) -> str | None:
-    """The wanted layer, or the one that may hold polygons, or else the first of shapes, if any."""
+    """The chosen layer, else the one that may hold polygons, else the first with shapes."""
     shapes = [layer for layer, kind in layers if kind is not None]
     polygons = _of_polygons(layers)
     if wanted is not None:
@@ -283,7 +281,7 @@ def _layer(layers: Layers, name: str, wanted: str | None) -> str | None:
 
 
 def _of_polygons(layers: Layers) -> list[str]:
-    others = ("Point", "Line")  # a layer of "Unknown" may hold anything
+    others = ("Point", "Line")  # an "Unknown" layer may hold any geometry
     return [
         layer
         for layer, kind in layers
@@ -306,14 +304,14 @@ def _from_parquet(path: Path, most: limits.Limit) -> tuple[Any, Words, str | Non
     stated = geo["columns"][column].get("crs", "OGC:CRS84")
     table = file.read().to_pydict()
     shapes = shapely.from_wkb(table.pop(column))
-    if KEY in metadata.metadata:  # a release of areas: the coarser ones have no shapes of their own
+    if KEY in metadata.metadata:  # in a release of areas, coarser areas have no shapes
         drawn = np.flatnonzero(~shapely.is_missing(shapes))
         shapes, table = shapes[drawn], {name: [table[name][at] for at in drawn] for name in table}
     return shapes, table, json.dumps(stated) if isinstance(stated, dict) else stated
 
 
 def _from_json(path: Path, _most: limits.Limit) -> tuple[Any, Words, str | None]:
-    """By the standard parser, which opens nothing else than the text that it is given."""
+    """Parse shapes with the standard JSON parser, which opens no other file."""
     content = path.read_bytes()
     limits.JSON_OBJECTS.check(content.count(b"{"), path.name)
     limits.JSON_VALUES.check(content.count(b",") + content.count(b":"), path.name)

@@ -1,4 +1,4 @@
-"""Synthetic points from a release: they cost no ε, and describe no real person.
+"""Synthetic points from a release: they cost no ε and describe no real person.
 
 Post-processing: anyone with the release could draw them. They reproduce its counts, noise and all,
 and lie evenly inside each leaf.
@@ -21,7 +21,7 @@ MOST = 100_000_000
 def sample(
     domain: Domain, nodes: Decomposition, n: int | None = None, seed: int | None = None
 ) -> Float:
-    """Synthetic points.
+    """Draw synthetic points.
 
     Negative estimates cannot be drawn: the counts are first moved to the closest non-negative ones
     that keep the release's total and, from the root down, every parent's. Cutting each leaf at zero
@@ -42,7 +42,7 @@ def sample(
 
     Raises:
         ParameterError: fewer than 0 points, or more than :data:`MOST`.
-        ReleaseError: a release without a positive total, of which no point can be drawn.
+        ReleaseError: the release has no positive total, so no point can be drawn.
     """
     try:
         random = np.random.default_rng(seed)
@@ -66,10 +66,10 @@ def sample(
 
 
 def sampling_counts(nodes: Decomposition) -> Float:
-    """Counts of the nodes to draw by: not negative, of the release's total, 0 for inner nodes."""
+    """Node counts for drawing: not negative, with the release's total, 0 for inner nodes."""
     roots = nodes.levels[0]
     wanted = nodes.count.copy()
-    # Several roots are a family of their own: a negative one is made up for by the others.
+    # Treat several roots as one family, so that the others compensate a negative one.
     total = np.maximum(wanted[roots].sum(keepdims=True), 0.0)
     family = Families(roots, np.zeros(1, np.int64), 0, np.zeros(roots.stop, np.int64))
     wanted[roots] = project(wanted[roots], nodes.variance[roots], family, total)
@@ -78,9 +78,9 @@ def sampling_counts(nodes: Decomposition) -> Float:
 
 
 def depth_first_leaves(nodes: Decomposition) -> Int:
-    """The leaves in the order of the tree: those below any one node stand together."""
+    """Leaves in depth-first order, so that the leaves below a node are neighbours."""
     width = sum_up(nodes.parent, np.ones(len(nodes))).astype(np.int64)
-    place = np.cumsum(width) - width  # right for roots; of a level, counted over all of it
+    place = np.cumsum(width) - width  # final for roots only
     for part in nodes.levels[1:]:
         above = nodes.parent[part]
         before = np.cumsum(width[part]) - width[part]
@@ -91,7 +91,7 @@ def depth_first_leaves(nodes: Decomposition) -> Int:
 
 
 def systematic(weight: Float, n: int, random: np.random.Generator) -> Int:
-    """Whole shares of n, each its exact share rounded up or down, and that on the average."""
+    """Split n into whole shares proportional to ``weight``, rounded without bias."""
     if not n:
         return np.zeros(len(weight), dtype=np.int64)
     ends = np.cumsum(weight)

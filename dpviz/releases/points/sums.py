@@ -1,4 +1,4 @@
-"""Sums of values beside counts: their noise is their own, and means are quotients of the two."""
+"""Noisy sums of values beside noisy counts; means are quotients of the two."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.lattice import Float, Int
 
 ALIKE = 0.9
-"""Correlation of how far the records of cut leaves, and their values, are from even: measured on
+"""Correlation of the uniformity errors of counts and sums in cut leaves: measured on
 built-in rides and on values in patches; means of 95 to 100 % of rectangles are held."""
 
 
@@ -33,7 +33,7 @@ class Sums:
     variance: Float
 
     def checked(self, nodes: Decomposition) -> Sums:
-        """The same.
+        """Check the sums, and return them.
 
         Raises:
             ReleaseError: not one finite sum and variance for each node.
@@ -47,7 +47,7 @@ class Sums:
 
 
 def box_sum(nodes: Decomposition, sums: Sums, lo: Int, hi: Int) -> SumAnswers:
-    """Sums of values in lattice boxes, as counts of records are found: a cut leaf gives its share.
+    """Sums of values in lattice boxes; a cut leaf gives its share.
 
     Args:
         nodes: of a release.
@@ -57,7 +57,7 @@ def box_sum(nodes: Decomposition, sums: Sums, lo: Int, hi: Int) -> SumAnswers:
     """
     answers = box_count(nodes.replace(count=sums.sum, variance=sums.variance), None, lo, hi)
     spread = answers.uniformity_sd
-    if (sums.sum < 0).any():  # a sum of either sign may lie in one half of its leaf
+    if (sums.sum < 0).any():  # all of a sum may lie in one half of its leaf
         sizes = nodes.replace(count=np.abs(sums.sum), variance=sums.variance)
         spread = box_count(sizes, None, lo, hi).uniformity_sd
     columns = interval(answers.count, answers.noise_sd, whole=False)
@@ -65,10 +65,10 @@ def box_sum(nodes: Decomposition, sums: Sums, lo: Int, hi: Int) -> SumAnswers:
 
 
 def mean_of(domain: Domain, sums: SumAnswers, counts: RangeAnswers) -> Quotients:
-    """Means of the clipped values; no mean of exact numbers passes the clip.
+    """Means of the clipped values, themselves clipped to the same limits.
 
-    Of the uniformity error of a sum :data:`ALIKE` goes with that of its count, and leaves the mean
-    where it is.
+    The uniformity errors of a sum and its count have correlation :data:`ALIKE`; the common part
+    leaves the mean unchanged.
 
     Raises:
         DomainError: no values.
@@ -79,7 +79,7 @@ def mean_of(domain: Domain, sums: SumAnswers, counts: RangeAnswers) -> Quotients
 
 
 def values_of(domain: Domain) -> Values:
-    """The clip of a domain's values.
+    """The clip of a domain's values, or an error if it has no values.
 
     Raises:
         DomainError: it has none.

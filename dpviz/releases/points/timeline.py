@@ -1,4 +1,4 @@
-"""Counts over time: a release with time answered step by step."""
+"""Counts over time: one answer for each step of a release with time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dpviz.trees.lattice import Int
 def step_boxes(
     domain: Domain, rect: ArrayLike | None = None, every: str | None = None, period: Any = None
 ) -> tuple[tuple[Int, Int], NDArray[Any]]:
-    """Lattice boxes of a rectangle step by step, and where the k steps begin and end, (k + 1,).
+    """Lattice boxes of a rectangle for each step, and the borders of the k steps, (k + 1,).
 
     Args:
         domain: with time.

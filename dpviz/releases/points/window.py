@@ -1,4 +1,4 @@
-"""The map of a part of a period: a release with time as one of places. Post-processing of it."""
+"""Map of a part of a release's period, with time removed; post-processing."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from dpviz.trees.lattice import Int
 def during(release: PointRelease, period: Any) -> PointRelease:
     """A 2-D release of a part of the period, for a map.
 
-    The nodes of the period seen from above are its cells where they are a tree in turn, as they are
-    of quadtrees; otherwise a grid is. Each count is the range count's, and so is what it assumes:
-    that records are spread evenly in time within the cells that the period cuts.
+    Its cells are the rectangles of the period's nodes if these form a tree, as in quadtrees, and a
+    grid otherwise. Each count is a range count, with the same assumption: records are spread evenly
+    in time within the cells that the period cuts.
 
     Their noise is that of :func:`~dpviz.releases.points.marginal.on_map`.
 
@@ -54,7 +54,7 @@ def during(release: PointRelease, period: Any) -> PointRelease:
 
 
 def _seen_from_above(nodes: Decomposition, lo: int, hi: int) -> tuple[Int, Int] | None:
-    """Tree of the rectangles of nodes in the time [lo, hi); None if they form no tree."""
+    """Tree of the rectangles of nodes in the time [lo, hi); None if they do not nest."""
     at = np.flatnonzero((nodes.lo[:, 2] < hi) & (nodes.hi[:, 2] > lo))
     place = np.full(len(nodes) + 1, -1, dtype=np.int64)
     place[at] = np.arange(len(at))
@@ -63,7 +63,7 @@ def _seen_from_above(nodes: Decomposition, lo: int, hi: int) -> tuple[Int, Int] 
 
 
 def windows(release: PointRelease, most: int = 12) -> tuple[list[PointRelease], list[str]]:
-    """Maps of the whole period in at most ``most`` usual steps, and the start of each.
+    """Maps of the whole period in at most ``most`` steps, and the start of each step.
 
     Raises:
         DomainError: no axis is time.
@@ -74,10 +74,10 @@ def windows(release: PointRelease, most: int = 12) -> tuple[list[PointRelease], 
 
 
 def window_cuts(domain: Domain, most: int) -> list[float]:
-    """Starts of at most ``most`` usual steps of the whole period, and its end."""
+    """Starts of at most ``most`` steps of the whole period, and its end."""
     start, end = domain.period
     step = domain.calendar.usual_step(start, end, domain.step or 0.0, most)
     cuts: list[float] = domain.calendar.edges(start, end, step).tolist()
-    if len(cuts) - 1 > most:  # decades, by years
+    if len(cuts) - 1 > most:  # decades in steps of years
         cuts = np.linspace(start, end, most + 1).tolist()
     return cuts

@@ -1,4 +1,4 @@
-"""Errors of road releases other than the noise: no interval includes them."""
+"""Errors of road releases other than noise, which no interval includes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def beats_zero(release: RoadRelease, workload: Paths) -> bool:
 
 
 def limits(release: RoadRelease) -> list[int]:
-    """L, of a release with time of each step where they differ; none where no trip is cut."""
+    """L of a release, or of each step where steps differ; empty if no trip is cut."""
     if release.records == EVENTS:
         return []
     return [each["limit"] for each in facts_of_each_step(release) if "limit" in each]
@@ -48,13 +48,13 @@ def facts_of_each_step(release: RoadRelease) -> list[dict[str, Any]]:
 def beyond_noise(release: RoadRelease, *, truncation: bool = True) -> list[str]:
     """A sentence for each error that is in no interval: truncation, smoothing, shared counts.
 
-    From what the release says of itself. Measured on made-up trips of which none was truncated,
-    smoothed counts of ε = 0.1 to 2 lay in the interval of the noise for 99.7 % of all streets, and
-    for 90 to 100 % of the fifty fullest.
+    Sources are the release's header fields. Measured on synthetic trips without truncation,
+    smoothed counts at ε = 0.1 to 2 lay in the noise interval for 99.7 % of all streets, and for 90
+    to 100 % of the fifty busiest.
 
     Args:
         release: that was asked.
-        truncation: whether to say what it cut.
+        truncation: whether to include truncation.
     """
     sentences = _of_truncation(release) if truncation else []
     share = max(each.get("smoothing", 0.0) for each in facts_of_each_step(release))
@@ -71,7 +71,7 @@ def beyond_noise(release: RoadRelease, *, truncation: bool = True) -> list[str]:
 
 
 def _of_truncation(release: RoadRelease) -> list[str]:
-    """Say how far trips were truncated, in one sentence for all steps of time.
+    """Sentence on how far trips were truncated, for all steps of time together.
 
     Steps are not listed one by one: a step without trips has a limit of its own.
     """

@@ -1,4 +1,4 @@
-"""Public road graphs from files, the built-in city's, and public workloads on them.
+"""Read public road graphs from files or the built-in city, and public workloads.
 
 A file may come from anywhere: a child process parses it.
 """
@@ -50,7 +50,7 @@ def read_graph(
     components: str = "refuse",
     directed: bool = False,
 ) -> RoadGraph:
-    """A public road graph.
+    """Read a public road graph.
 
     Args:
         *sources: a table of nodes and a table of edges, in CSV or Parquet (columns as in
@@ -105,7 +105,7 @@ def city() -> RoadGraph:
 
 
 def workload_of(text: str, graph: RoadGraph) -> Paths:
-    """A public workload: ``clustered:LENGTH``, ``corridor``, or a file of ``query, edge`` rows.
+    """Public workload: ``clustered:LENGTH``, ``corridor``, or a file of ``query, edge`` rows.
 
     Raises:
         ParameterError: not one of these.
@@ -140,9 +140,9 @@ def _existing(source: str | os.PathLike[str]) -> Path:
 
 
 def graph_tables(path: Path) -> tuple[Columns | None, Columns, str]:
-    """Nodes, edges and the CRS of one file; the only table of a plain one stands for edges.
+    """Nodes, edges and CRS in one file; a plain table holds edges only.
 
-    No nodes where the file has none, and "" where it states no CRS.
+    Nodes are None if the file has none; the CRS is "" if it states none.
 
     Raises:
         DataError: it cannot be read, or has more than the limits.
@@ -167,7 +167,7 @@ def graph_tables(path: Path) -> tuple[Columns | None, Columns, str]:
 
 
 def lines(place: str) -> Any:
-    """Run in the sandbox: return one row of lists, the columns of the lines and any nodes.
+    """Run in the sandbox: return one row of lists, the columns of lines and any nodes.
 
     A plain table is one of edges, whose lines, if any, are text or bytes.
     """
@@ -202,7 +202,7 @@ def _states_lines(path: Path) -> bool:
 
 
 def _plain(path: Path, kind: str) -> Columns:
-    """The columns of a plain table; in text whose fields semicolons divide a comma is a point."""
+    """Columns of a plain table; with semicolons between fields, a comma is a decimal point."""
     semicolons = False
     if kind == "Parquet":
         table = pq.read_table(path)
@@ -228,7 +228,7 @@ def _plain(path: Path, kind: str) -> Columns:
 
 
 def _layers(path: Path) -> dict[str, str]:
-    """The layer of edges of a GeoPackage, and that of their nodes, if any."""
+    """The edge layer of a GeoPackage, and its node layer, if any."""
     if _head(path) != "GeoPackage":
         return {}
     refuse_computing(path, path.name)
@@ -267,7 +267,7 @@ def network(place: str) -> Any:
 
 
 def _row(tables: dict[str, Columns], crs: Any, geometry: Any) -> Any:
-    """One row of lists of text, and the geometry as it is."""
+    """One row of lists of text, with the geometry unchanged."""
     columns: dict[str, Any] = {
         f"{what} {name}": pa.array([[_text(cell) for cell in cells]])
         for what, table in tables.items()
@@ -279,7 +279,10 @@ def _row(tables: dict[str, Columns], crs: Any, geometry: Any) -> Any:
 
 
 def _text(value: Any) -> str | None:
-    """A cell as text: formats write whole numbers as floats where one of a column is missing."""
+    """A cell as text; whole floats lose their fraction.
+
+    Formats write whole numbers as floats if one in the column is missing.
+    """
     if value is None or value != value:
         return None
     if isinstance(value, bytes):

@@ -51,7 +51,7 @@ def path_variance(nodes: Decomposition, cover: Cover) -> Float:
 
 
 def _roots(nodes: Decomposition) -> Int:
-    """The root above each node."""
+    """Root node above each node."""
     root = np.arange(len(nodes))
     for part in nodes.levels[1:]:
         root[part] = root[nodes.parent[part]]
@@ -59,7 +59,7 @@ def _roots(nodes: Decomposition) -> Int:
 
 
 def _trees(root: Int) -> dict[int, Int]:
-    """The nodes of each tree, ascending, by its root."""
+    """Nodes of each tree, ascending, by root."""
     order = np.argsort(root, kind="stable")
     names, first = np.unique(root[order], return_index=True)
     return dict(zip(names.tolist(), np.split(order, first[1:]), strict=True))

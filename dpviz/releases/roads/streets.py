@@ -73,7 +73,7 @@ class Streets(Frame):
 
     @property
     def domain(self) -> Domain:  # type: ignore[override]
-        """See the base: streets have no box.
+        """Refuse the question for a box: streets have none.
 
         Raises:
             DomainError: always.
@@ -82,7 +82,7 @@ class Streets(Frame):
 
     @cached_property
     def path(self) -> Int:
-        """The path, or sub-domain, of each edge row, int64 (m,)."""
+        """Path (sub-domain) of each edge row, int64 (m,)."""
         return self.domains.path[self.domains.position]
 
     def subdomains(self, paths: Paths) -> Int:
@@ -90,7 +90,7 @@ class Streets(Frame):
         return np.array([len(np.unique(self.path[paths[row]])) for row in range(len(paths))])
 
     def check(self, nodes: Decomposition) -> None:
-        """See the base."""
+        """Refuse nodes that do not cover every edge exactly once."""
         m = len(self.graph)
         if nodes.dims != 1 or nodes.lo.min() < 0 or nodes.hi.max() > m:
             raise ReleaseError("nodes outside the positions of the edges")
@@ -103,19 +103,17 @@ class Streets(Frame):
             raise ReleaseError("the leaves do not cover every edge once")
 
     def leaves(self, nodes: Decomposition) -> tuple[Int, Float]:
-        """The leaf of each edge row, and the share of it that the edge stands for: 1, or 1/g in a
-        group of g.
-        """
+        """Leaf of each edge row, and the edge's share of it: 1, or 1/g in a group of g."""
         leaf = covering(nodes.leaf, nodes.lo[:, 0], nodes.hi[:, 0])[self.domains.position]
         return leaf, 1.0 / nodes.volume[leaf]
 
     def answers(self, nodes: Decomposition) -> Answers:
-        """See the base: estimated trips on each edge row."""
+        """Estimated trips on each edge row."""
         leaf, share = self.leaves(nodes)
         return Answers(**interval(nodes.count[leaf] * share, np.sqrt(nodes.variance[leaf]) * share))
 
     def questions(self, queries: Paths, period: Any = None) -> Paths:
-        """Paths of the graph."""
+        """Check that the queries are paths of the graph."""
         if period is not None:
             raise DomainError(f"period {period!r}: this release has no time, leave the period out")
         require(queries, Paths, "queries", ParameterError)
@@ -124,13 +122,13 @@ class Streets(Frame):
         return queries
 
     def cover(self, nodes: Decomposition, questions: Paths) -> Cover:
-        """The leaves of the edges of paths; an edge used twice counts twice."""
+        """Leaves of the edges of paths; an edge used twice counts twice."""
         leaf, share = self.leaves(nodes)
         edge = questions.edge
         return Cover(questions.owner, leaf[edge], share[edge], len(questions))
 
     def top_down(self, nodes: Decomposition, edges: Int) -> Int:
-        """Nodes of the shortest top-down answer: within the path, or a leaf that it cuts."""
+        """Nodes of the shortest top-down answer: inside the path, or leaves cut by it."""
         inside = np.zeros(len(self.graph) + 1, dtype=np.int64)
         inside[self.domains.position[edges] + 1] = 1
         running = np.cumsum(inside)
@@ -142,9 +140,11 @@ class Streets(Frame):
         return np.flatnonzero(answered)
 
     def sums(self, nodes: Decomposition, noise: HaarNoise | None, questions: Paths) -> Float:
-        """See the base. The noise is exact, but where a method corrects counts by noisy factors
-        (``flows``), how far these may be off is an ESTIMATE, common to all edges. Smoothing by
-        neighbours, and what truncation lost, are in none: see ``beyond_noise``.
+        """Sums over the nodes that answer, float64 (q, 4), with exact noise variances.
+
+        Exception: where a method corrects counts by noisy factors (``flows``), how far these may be
+        off is an ESTIMATE, common to all edges. Smoothing by neighbours and truncation are not
+        included: see ``beyond_noise``.
         """
         cover = self.cover(nodes, questions)
         columns = sums_of(nodes, noise, cover, common=0.0)
@@ -154,7 +154,7 @@ class Streets(Frame):
         return columns
 
     def common(self, frames: Sequence[Streets], alike: bool) -> Streets:
-        """See the base: each edge on its own where parts have other trees."""
+        """Frame for the sum of all parts; single edges if their trees differ."""
         alike &= all(
             np.array_equal(getattr(self.domains, name), getattr(each.domains, name))
             for each in frames[1:]
@@ -163,13 +163,13 @@ class Streets(Frame):
         return self if alike else Streets(self.graph, separate(self.graph))
 
     def together(self, release: Any) -> Decomposition:
-        """See the base: each edge on its own."""
+        """Nodes for a map of parts with different trees: one node per edge."""
         place, each = np.arange(len(self.graph))[:, None], release.answers
         alone, variance = np.full(len(place), -1), each.noise_sd**2
         return Decomposition(place, place + 1, alone, each.count, variance, None, variance)
 
     def columns(self, nodes: Decomposition, sums: Sums | None) -> dict[str, Any]:
-        """See the base: edges, then nodes."""
+        """The columns of a file: rows of edges, then rows of nodes."""
         graph, place = self.graph, self.domains.position
         each, ends = self.answers(nodes), graph.node_id[graph.ends]
         kind = pa.string() if ends.dtype.kind == "O" else pa.int64()
@@ -206,11 +206,11 @@ class Streets(Frame):
         return dict(zip(table.column_names, table.columns, strict=True))
 
     def facts(self) -> dict[str, Any]:
-        """See the base."""
+        """Return the header fields of the graph: its CRS, and whether it is directed."""
         return {"crs": self.graph.crs, "directed": self.graph.directed}
 
     def geo(self) -> dict[str, bytes]:
-        """See the base."""
+        """GeoParquet metadata of the lines."""
         low, high = (
             end(axis=0).tolist() for end in (self.graph.line_xy.min, self.graph.line_xy.max)
         )
@@ -220,7 +220,7 @@ class Streets(Frame):
     def from_columns(
         cls, table: pa.Table, stated: dict[str, Any], first: Streets | None = None
     ) -> tuple[Streets, Decomposition, Sums | None]:
-        """See the base."""
+        """The inverse of :meth:`columns` and :meth:`facts`."""
         row_kind = identifiers(table, "kind")
         edges, trees = (table.filter(arrow.numbers(row_kind == each)) for each in ("edge", "node"))
         if first is None:
@@ -238,7 +238,7 @@ class Streets(Frame):
         return cls(graph, domains), nodes, None
 
     def rows(self, release: Any, level: str | None = "all", *, shapes: bool = True) -> pd.DataFrame:
-        """See the base: edge, its ends, length, sub-domain, count and sd of its noise."""
+        """One row per edge: its ends, length, sub-domain, count and noise sd."""
         answers = release.answers
         graph = self.graph
         columns: dict[str, Any] = {
@@ -258,7 +258,7 @@ class Streets(Frame):
 
 
 def _graph(edges: pa.Table, crs: str, directed: bool) -> RoadGraph:
-    """The road graph of the edge rows."""
+    """Build the road graph from the edge rows."""
     edge_id = identifiers(edges, "edge")
     ends = np.stack([identifiers(edges, "src"), identifiers(edges, "dst")], axis=1)
     node_id, rows = np.unique(ends, return_inverse=True)
@@ -294,6 +294,6 @@ def _lines(graph: RoadGraph) -> Any:
 
 
 def step_times(steps: Steps) -> dict[str, NDArray[Any]]:
-    """Start ``t0`` and end ``t1`` of each step to the millisecond, UTC; of a cycle in hours."""
+    """Start ``t0`` and end ``t1`` of each step, UTC in milliseconds; hours within a cycle."""
     ends = {"t0": steps.edges[:-1], "t1": steps.edges[1:]}
     return {name: on_axis(each, steps.cycle) for name, each in ends.items()}

@@ -1,1 +1,1 @@
-"""Releases of sequences: models of what comes next, and their files."""
+"""Releases of sequences: models of the next symbol, and their files."""

@@ -1,4 +1,4 @@
-"""Cells of a public grid, or of a release's leaves: what the symbols of places stand for."""
+"""Cells of a public grid or of a release's leaves: the symbols of places."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.lattice import Float, Int
 
 MOST_CELLS = 1024
-"""Leaves that an alphabet may have: each context counts one cell for every one."""
+"""Most cells of an alphabet: each context has a count per cell."""
 
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """A public partition of a rectangle into boxes: what the symbols of places stand for.
+    """A public partition of a rectangle into boxes, the symbols of places.
 
     Attributes:
         domain: the public rectangle, 2-D.
@@ -58,13 +58,13 @@ class Cells:
 
     @cached_property
     def _cuts(self) -> tuple[Int, Int]:
-        """Where boxes begin or end, along each axis."""
+        """Sorted coordinates of the box borders, along each axis."""
         x, y = (np.unique(np.append(self.lo[:, axis], self.hi[:, axis])) for axis in (0, 1))
         return x, y
 
     @cached_property
     def _raster(self) -> Int:
-        """The cell of each part between neighbouring cuts; −1 for none."""
+        """Cell of each rectangle between neighbouring borders; −1 for no cell."""
         x, y = self._cuts
         raster = np.full((len(x) - 1, len(y) - 1), -1, dtype=np.int64)
         columns = np.searchsorted(x, np.column_stack([self.lo[:, 0], self.hi[:, 0]]))
@@ -76,7 +76,7 @@ class Cells:
         return raster
 
     def symbol(self, lattice: Int) -> Int:
-        """The cell of each place on the lattice, int64 (n,)."""
+        """Cell of each place on the lattice, int64 (n,)."""
         at = [
             np.searchsorted(cuts, lattice[:, axis], side="right") - 1
             for axis, cuts in enumerate(self._cuts)
@@ -99,7 +99,7 @@ class Cells:
         return np.hstack([low, high])
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for a header: where the cells come from, and what :func:`cells_of` needs."""
+        """Plain values for a header: the cells' origin, and all that :func:`cells_of` needs."""
         values = {**self.origin, "domain": self.domain.to_dict()}
         if "side" not in self.origin:
             values["boxes"] = np.hstack([self.lo, self.hi]).tolist()
@@ -125,7 +125,7 @@ def grid_cells(domain: Domain, side: int) -> Cells:
 
 
 def leaf_cells(release: PointRelease, most: int = 256) -> Cells:
-    """Leaves of a release of places, or the nodes above them: at most ``most``, by noisy count.
+    """Leaves or inner nodes of a release of places, at most ``most``, by noisy count.
 
     From the roots on, the node with the largest noisy count is opened as long as its children fit.
     It looks at the release only, so it costs nothing; what the release cost stands in ``origin``,
@@ -162,7 +162,7 @@ def leaf_cells(release: PointRelease, most: int = 256) -> Cells:
 
 
 def cells_of(header: Header | dict[str, Any], names: tuple[str, ...]) -> Cells | None:
-    """The cells that the symbols of a release stand for; None where they are no places.
+    """Cells of a release's symbols; None if the symbols are not places.
 
     Args:
         header: of a sequence release, or the public facts of a handle.
@@ -190,7 +190,7 @@ def cells_of(header: Header | dict[str, Any], names: tuple[str, ...]) -> Cells |
 
 
 def _opened(nodes: Decomposition, most: int) -> Int:
-    """Nodes that stay closed when the fullest are opened, in order; at most ``most`` of them."""
+    """Nodes left after repeatedly splitting the fullest one, at most ``most``; ascending."""
     count, first, children = nodes.count, nodes.first_child, nodes.n_children
     closed = np.flatnonzero(nodes.parent < 0).tolist()
     if len(closed) > most:

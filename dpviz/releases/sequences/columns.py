@@ -1,4 +1,4 @@
-"""Columns of a release of sequences: one row per context or string.
+"""File columns of a sequence release: one row per context or string.
 
 The header names the model of the rows: ``contexts``, ``grams`` or ``ranking``.
 """
@@ -32,7 +32,7 @@ NEEDED = ("first_child", "parent", "symbol", "counts", "string")
 
 
 def to_columns(alphabet: Alphabet, model: Model, header: Header) -> pa.Table:
-    """The table of a release.
+    """Convert a model to the table of a release.
 
     Contexts: ``first_child``, and ``counts`` of what follows. Grams: ``parent`` and ``symbol``, the
     string less its last symbol and that symbol (−1 for the empty string), and ``counts`` of its
@@ -58,7 +58,7 @@ def to_columns(alphabet: Alphabet, model: Model, header: Header) -> pa.Table:
 
 
 def from_columns(table: pa.Table, stated: dict[str, Any]) -> tuple[Alphabet, Model]:
-    """The inverse of :func:`to_columns`; what the header says of it is taken out of ``stated``.
+    """The inverse of :func:`to_columns`; removes the model's fields from ``stated``.
 
     Raises:
         ReleaseError: a column that is missing, of another type, or no model.
@@ -87,7 +87,7 @@ def _lists(rows: Float) -> pa.FixedSizeListArray:
 
 
 def _links(model: GramTree) -> tuple[Int, Int]:
-    """Row of each string's prefix (all but the last symbol), and that symbol; −1 if empty."""
+    """Row of each string's prefix and its last symbol; −1 for the empty string."""
     parent, symbol = np.full((2, len(model)), -1, dtype=np.int64)
     above, last = np.nonzero(model.child >= 0)
     below = model.child[above, last]
@@ -96,7 +96,7 @@ def _links(model: GramTree) -> tuple[Int, Int]:
 
 
 def _children(parent: Int, symbol: Int, size: int) -> Int:
-    """The inverse of :func:`_links`: the row of each extension, −1 where there is none."""
+    """The inverse of :func:`_links`: row of each extension, −1 if there is none."""
     above, last = parent[1:], symbol[1:]
     if (parent[:1] != -1).any() or (symbol[:1] != -1).any():
         raise ReleaseError("the strings do not begin with the empty one")

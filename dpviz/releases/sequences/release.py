@@ -1,4 +1,4 @@
-"""SequenceRelease: a model of sequences over a public alphabet, and what it says of itself."""
+"""SequenceRelease: a model of sequences over a public alphabet, with its header."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class SequenceRelease(Release):
 
     @property
     def kind(self) -> str:
-        """See the base."""
+        """Kind of the records: "sequences"."""
         return "sequences"
 
     def __post_init__(self) -> None:
@@ -65,7 +65,7 @@ class SequenceRelease(Release):
     def top(
         self, k: int = 20, longest: int = LONGEST
     ) -> list[tuple[tuple[str, ...], float | None]]:
-        """The k most frequent strings, with their counts where the release has them."""
+        """The k most frequent strings, with their counts if the release has counts."""
         k, longest = whole(k, "k", ParameterError), whole(longest, "longest", ParameterError)
         names = self.alphabet.names
         return [
@@ -85,7 +85,7 @@ class SequenceRelease(Release):
         return [tuple(names[symbol] for symbol in row.tolist()) for row in rows]
 
     def codes(self, symbols: Sequence[str]) -> Int:
-        """Numbers of symbols.
+        """Convert symbols to their numbers.
 
         Raises:
             ParameterError: a word outside the alphabet, or one text in place of a list.

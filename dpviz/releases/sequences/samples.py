@@ -1,4 +1,4 @@
-"""Synthetic sequences as files that are read as sequences again: text, CSV or Parquet."""
+"""Write synthetic sequences as text, CSV or Parquet files that can be read back."""
 
 from __future__ import annotations
 
@@ -17,9 +17,8 @@ UNREADABLE = {
     ".csv": (re.compile(r"[\r\n]"), "write .parquet"),
     ".parquet": (re.compile(r"\A\Z|[\ud800-\udfff]"), "no file holds it"),
 }
-"""By a file's ending what no symbol may have that is read from it, and what to do then: symbols of
-a text stand between spaces, commas or semicolons, and a record of CSV is a line. What no text is,
-or an empty one, is in none."""
+"""Characters that symbols must not contain, by file ending, and the remedy. Symbols in text are
+separated by spaces, commas or semicolons, and a CSV record is one line."""
 
 
 def save_sequences(

@@ -1,1 +1,1 @@
-"""Releases of areas on the page Explore."""
+"""Releases of areas on page Explore."""

@@ -1,4 +1,4 @@
-"""Sidebar form for what is counted: the method's cells, areas of a public file, or hexagons."""
+"""Sidebar form for counting by cells, by areas of a public file, or by hexagons."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ MOST = 20_000
 """Areas of one map; the command line takes up to the limit of files."""
 
 AIM = 400
-"""Hexagons that the form begins with, about."""
+"""Approximate number of hexagons that the form starts with."""
 
 
 def counted_form(prefix: str, domain: Domain) -> str:
-    """Ask what to count by; always cells unless the data are places in 2D and nothing else."""
+    """Ask what to count by; only cells are offered unless the data are plain 2-D places."""
     if domain.dims != 2:
         return CELLS
     if domain.kinds is not None or domain.values is not None:
@@ -56,7 +56,7 @@ def counted_form(prefix: str, domain: Domain) -> str:
 
 
 def areas_choice(prefix: str, domain: Domain, counted: str, saved: dict[str, str]) -> Choice | None:
-    """The areas, ε and parameters of a release of areas; None while there are none.
+    """Areas, ε and parameters of a release of areas; None while areas are missing.
 
     Args:
         prefix: of the widgets' keys.
@@ -99,14 +99,14 @@ def _hexagons(prefix: str, domain: Domain) -> ChosenAreas:
 
 
 def _few(source: str, domain: Domain) -> Areas:
-    """Make hexagons; refuse too many for a page, by estimate before and by number after."""
+    """Make hexagons; refuse too many for a page, by an estimate and then by their number."""
     cells = _square_km(domain) / h3.average_hexagon_area(int(source.removeprefix(H3)), "km^2")
-    _check_number(cells / 2)  # half of it: boxes at their own scale are a rough guess
+    _check_number(cells / 2)  # half of it: the estimate is rough
     return _drawable(areas_of(source, domain))
 
 
 def _usual(domain: Domain) -> int:
-    """The resolution that divides a box into about as many hexagons as a map shows well."""
+    """Default resolution: about as many hexagons in the box as a map shows well."""
     surface = _square_km(domain)
     fine = (r for r in range(FINEST + 1) if surface / h3.average_hexagon_area(r, "km^2") >= AIM)
     return next(fine, FINEST)
@@ -174,6 +174,6 @@ def _check_number(areas: float) -> None:
 
 
 def areas_link(choice: Choice) -> dict[str, str | None]:
-    """Address parameter of the areas: hexagons only, since an uploaded file is not in it."""
+    """Address parameter of hexagons; uploaded files are not in the address."""
     areas = choice.areas
     return {"areas": None if areas is None or areas.uploaded else areas.source}

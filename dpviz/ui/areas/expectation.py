@@ -1,4 +1,4 @@
-"""The noise that the counts of areas will have: it follows from public facts alone."""
+"""Noise to expect in the counts of areas, from public facts alone."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dpviz.ui.shared.method_form import Choice
 
 
 def areas_expectation(choice: Choice, max_per_unit: int) -> None:
-    """Noise by level, before anything is paid.
+    """Show the noise of each level, before payment.
 
     Args:
         choice: of a release of areas.
@@ -37,7 +37,7 @@ def areas_expectation(choice: Choice, max_per_unit: int) -> None:
 
 
 def _noise(choice: Choice, chosen: ChosenAreas, max_per_unit: int) -> list[float]:
-    """The 95 % interval's half-width of each level's middle area, from a release of no records."""
+    """Half width of the 95 % interval of each level's middle area, from an empty release."""
     nothing = from_points(np.empty((0, 2)), chosen.areas.domain, public=True, name="nothing")
     release = build(
         nothing,

@@ -1,4 +1,4 @@
-"""A release of areas: its map level by level, the answer to a rectangle, and its table."""
+"""Map of an area release by level, the answer to a rectangle, and a table."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def show_areas(prefix: str, release: AreaRelease, source: PointSource) -> None:
 def areas_map(
     prefix: str, release: AreaRelease, source: PointSource, *, shown: bool = True
 ) -> None:
-    """The map of a level, while it is ``shown``, and the level as a table."""
+    """Map of a level, drawn while ``shown``, and its table."""
     level = _level(prefix, release)
     if shown:
         _map(prefix, release, source, level)
@@ -65,7 +65,7 @@ def _level(prefix: str, release: AreaRelease) -> str:
         "Level",
         levels,
         default=levels[-1],
-        format_func=level_title,  # words of a stranger's file
+        format_func=level_title,  # untrusted text of a file
         key=f"{prefix}.level.{'|'.join(levels)}",
         required=True,
     )
@@ -91,7 +91,7 @@ def _facts(prefix: str, release: AreaRelease, source: PointSource) -> None:
 
 
 def _exact_total(prefix: str, release: AreaRelease, source: PointSource) -> int:
-    """Public records in any of the areas; kept until they or the release change."""
+    """Number of public records in any of the areas, cached."""
 
     def count() -> int:
         return int(exact_by_area(source.data, release.frame)[release.frame.slices[0]].sum())
@@ -100,7 +100,7 @@ def _exact_total(prefix: str, release: AreaRelease, source: PointSource) -> int:
 
 
 def _table(release: AreaRelease, level: str) -> None:
-    """The map in words: the areas of the level with the most records."""
+    """Table of the areas with the most records on the level."""
     part = release.frame.rows_of(level)
     rows = np.arange(part.start, part.stop)
     chosen = rows[np.argsort(-release.nodes.count[rows], kind="stable")][:ROWS]

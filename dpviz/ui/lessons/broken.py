@@ -1,4 +1,4 @@
-"""Published and broken: two methods whose guarantee is refuted, and the attacks that do it."""
+"""Lesson on broken methods: two published methods, and the attacks that refute them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ GUESSES, TRIALS = 20, 400
 
 
 def body(room: Room) -> None:
-    """See the page."""
+    """Show the chapter: attack both methods, and compare with what a guarantee allows."""
     left, right = st.columns([6, 5], gap="medium")
     with right:
         people = room.choose(st.slider, "People at one place", "people", range(90, 111), 100)
@@ -61,7 +61,7 @@ def body(room: Room) -> None:
 
 @st.cache_resource(max_entries=64, show_spinner=False)
 def _pair(data: str, people: int, epsilon: float, seed: int) -> tuple[PointRelease, PointRelease]:
-    """Releases of the two neighbours: ``people`` records at one place of the city, and one more."""
+    """Releases of two neighbouring data sets: ``people`` records at one place, and one more."""
     domain = built_in(data).domain
     place = np.array(domain.lower) * 0.6 + np.array(domain.upper) * 0.4
     made = [
@@ -90,7 +90,7 @@ def _maps(room: Room, people: int, releases: tuple[PointRelease, PointRelease]) 
 
 
 def _attack(room: Room, people: int) -> None:
-    """Count nodes, guess, be right."""
+    """Explain one attack: count the nodes and guess the data set."""
     right = sum(
         len(fewer.nodes) == 1 and len(more.nodes) > 1
         for fewer, more in (

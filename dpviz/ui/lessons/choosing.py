@@ -1,4 +1,4 @@
-"""Choosing: methods on your own city, accuracy by ε, and why none wins everywhere."""
+"""Lesson on choosing a method: accuracy by ε on a city, without an overall winner."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ QUERIES = 200
 
 
 def body(room: Room) -> None:
-    """See the page."""
+    """Show the chapter: error curves of several methods."""
     left, right = st.columns([5, 6], gap="medium")
     with left:
         name = room.choose(
@@ -62,12 +62,12 @@ def body(room: Room) -> None:
 
 
 def _title(alias: str) -> str:
-    """A method's name without what stands in brackets: short enough for a legend."""
+    """Method title without the part in brackets, short enough for a legend."""
     return METHODS[names("points")[alias][0]].title.partition(" (")[0]
 
 
 def _measure(room: Room, size: str) -> None:
-    """Error curves of the methods for questions of one size."""
+    """Error curves of the methods for queries of one size."""
     every = _errors(room.data, room.seed)
     rows = [row for row in every if row["size"] == SIZES[size]]
     caption = f"Mean relative error of questions of {SIZES[size]} of the area"
@@ -88,7 +88,7 @@ def _measure(room: Room, size: str) -> None:
 
 @st.cache_data(max_entries=32, show_spinner="Measuring the methods …")
 def _errors(data: str, seed: int) -> list[dict[str, Any]]:
-    """The mean relative error of every method, ε and size, one release each."""
+    """Mean relative error of each method, ε and size, from one release each."""
     handle = built_in(data)
     loads = tuple(workload(handle.domain, size, QUERIES) for size in SIZES)
     plan = Experiment(ON_OFFER, EPSILONS, repeats=1, seed=seed)

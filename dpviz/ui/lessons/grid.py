@@ -1,4 +1,4 @@
-"""Why not a grid: the size of cells against noise, and an optimum that moves with ε."""
+"""Lesson on grids: cell size against noise; the best size depends on ε."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ QUERIES = 300
 
 
 def body(room: Room) -> None:
-    """See the page."""
+    """Show the chapter: a grid whose cell size can be changed, and its errors."""
     left, right = st.columns([5, 6], gap="medium")
     with right:
         side = room.choose(st.select_slider, "Cells per side", "side", SIDES, 128)

@@ -33,7 +33,7 @@ ANSWERERS = ("exact counts", "a private release")
 
 
 def body(room: Room) -> None:
-    """See the page."""
+    """Show the chapter: two exact answers that reveal one person."""
     isolated = room.isolated
     left, right = st.columns([6, 5], gap="medium")
     with right:
@@ -96,13 +96,13 @@ def body(room: Room) -> None:
 
 
 def _people(room: Room, isolated: IsolatedRecord) -> list[Mark]:
-    """The records of the neighbourhood: this is what must never be shown of sensitive data."""
+    """Records of the neighbourhood, as must never be shown for sensitive data."""
     people = records(room.handle, around(isolated, AROUND))
     return [points("people", people, color=PERSON, radius=4)]
 
 
 def _chart(room: Room, isolated: IsolatedRecord, noisy: list[float], metres: int) -> None:
-    """Both answers as far as the rectangle has come."""
+    """Chart of both answers up to the rectangle's current position."""
     rows = [
         {"metres": at, "answer": round(float(value), 2), "from": name}
         for name, values in (("exact", isolated.counts), ("private release", noisy))

@@ -1,4 +1,4 @@
-"""One person more: two neighbouring worlds, and what repeated releases cost."""
+"""Lesson on one person more: two neighbouring worlds, and the cost of repeated releases."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ ATTACKERS = 20_000
 
 
 def body(room: Room) -> None:
-    """See the page."""
+    """Show the chapter: answers in both worlds, and what attackers conclude."""
     isolated = room.isolated
     seen = around(isolated, 40.0)
     left, right = st.columns([5, 6], gap="medium")
@@ -98,7 +98,7 @@ def _chart(room: Room, seen: dict[str, Int], releases: int) -> None:
 
 
 def _verdict(epsilon: float, releases: int) -> None:
-    """How sure an attacker may become, at the most."""
+    """Show the bound on an attacker's certainty after these releases."""
     spent = releases * epsilon
     sure = math.exp(spent) / (1 + math.exp(spent))
     certainty = f"at most **{percent(sure, 1)}** sure" if sure < 0.9995 else "**all but certain**"

@@ -1,4 +1,4 @@
-"""Noise: the geometric mechanism, and ε as a ratio of two histograms that fill up."""
+"""Lesson on noise: the geometric mechanism, and ε as a ratio of two histograms."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ ENOUGH = 50
 
 
 def body(room: Room) -> None:
-    """See the page."""
+    """Show the chapter: draw noise, and compare two histograms."""
     left, right = st.columns([5, 6], gap="medium")
     with left:
         rect = room.show_rect(

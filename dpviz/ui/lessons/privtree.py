@@ -1,4 +1,4 @@
-"""PrivTree, step by step: one path from the root to a leaf, forwards and backwards."""
+"""Lesson on PrivTree: one path from the root to a leaf, step by step."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ START = (14.5477, -23.9714)
 
 
 def body(room: Room) -> None:
-    """See the page."""
+    """Show the chapter: one split decision at a time, on the map and in numbers."""
     place = _place(room)
     path = _path(room.data, place, room.epsilon, room.seed)
     grown = steps(path, room.epsilon)
@@ -66,7 +66,7 @@ def body(room: Room) -> None:
 
 
 def _place(room: Room) -> tuple[float, float]:
-    """Target of the path: the last click, else the address, else a place with a long path."""
+    """Target of the path: last click, else the address, else a place with a long path."""
     key = f"{room.key}.place"
     if key not in st.session_state:
         asked = permalink.number_list("place", 2) or (math.inf, math.inf)
@@ -85,7 +85,7 @@ def _signed(value: float, plus: str = "") -> str:
 
 
 def _decision(step: Step, *, last: bool) -> None:
-    """One decision in words and numbers."""
+    """Show one decision in words and numbers."""
     verdict = ":orange-badge[split]" if step.split else ":blue-badge[leaf]"
     clamp = " (not below θ − δ)" if step.biased > step.exact - step.bias + 1e-9 else ""
     compare = ">" if step.split else "≤"
@@ -98,7 +98,7 @@ def _decision(step: Step, *, last: bool) -> None:
 
 
 def _map(room: Room, path: Path, at: int) -> None:
-    """Map of the release, the cells of the path so far, and the cell being decided."""
+    """Show the release, the cells of the path so far, and the current cell."""
     domain = room.handle.domain
     rects: list[Rect] = []
     for depth in range(at + 1):

@@ -1,4 +1,4 @@
-"""Reading an answer: two kinds of error, and what an interval covers."""
+"""Lesson on reading an answer: two kinds of error, and what an interval covers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ RESAMPLES = 200
 
 
 def body(room: Room) -> None:
-    """See the page."""
+    """Show the chapter: an answer with both errors, for a rectangle that can be moved."""
     left, right = st.columns([5, 6], gap="medium")
     with right:
         snap = room.choose(

@@ -1,4 +1,4 @@
-"""Tools of a chapter: public built-in data, kept releases, maps, charts with their tables."""
+"""Tools for chapters: public built-in data, cached releases, maps, charts with tables."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ PERSON = (120, 130, 140)
 
 DASHED = {"strokeDash": [5, 4], "color": GREY}
 LIMIT = {**DASHED, "strokeWidth": 2}
-"""The looks of a rule, and of one that the eye should find first."""
+"""Styles of a plain rule, and of an emphasised one."""
 
 WITHOUT, WITH = "without the record", "with the record"
 Rect = tuple[float, float, float, float]
@@ -45,7 +45,7 @@ Rect = tuple[float, float, float, float]
 
 @dataclass
 class Room:
-    """Inputs of a chapter, and its outputs for the page.
+    """Inputs of a chapter, and its outputs on the page.
 
     Attributes:
         key: chapter name, the prefix of its widgets' keys.
@@ -69,17 +69,17 @@ class Room:
 
     @property
     def handle(self) -> Any:
-        """The data; public, so exact answers may be shown."""
+        """Handle of the data; they are public, so exact answers may be shown."""
         return built_in(self.data)
 
     @property
     def bounds(self) -> Rect:
-        """West, south, east, north of the domain in degrees."""
+        """West, south, east, north of the domain, in degrees."""
         return domain_bounds(self.handle.domain)
 
     @property
     def isolated(self) -> IsolatedRecord:
-        """A square of 200 metres, and a person whom a move of a few metres finds."""
+        """Isolated record that a move of a square by a few metres reveals."""
         return _isolated(self.data)
 
     @property
@@ -88,7 +88,7 @@ class Room:
         return f"{self.key}.map"
 
     def release(self, method: str, **parameters: Any) -> PointRelease:
-        """A release of the data with this ε and seed, kept."""
+        """Release of the data with this ε and seed, cached."""
         return released(self.data, method, self.epsilon, self.seed, parameters)
 
     def scene(
@@ -98,7 +98,7 @@ class Room:
         camera: Rect | None = None,
         **options: Any,
     ) -> Scene:
-        """Marks on the city's outlines, above the cells of a release."""
+        """Map scene of marks over the cells of a release, if given, on the city's outlines."""
         legend: Legend | None = None
         below: list[Mark] = []
         if release is not None:
@@ -112,11 +112,11 @@ class Room:
         )
 
     def show(self, scene: Scene, height: int = HEIGHT, **heard: Callable[[], None]) -> None:
-        """The chapter's map."""
+        """Show the chapter's map."""
         map_view(scene, key=self.map_key, height=height, tiles=False, **heard)
 
     def show_rect(self, *marks: Mark, **options: Any) -> Rect:
-        """The chapter's map with a rectangle that can be drawn anew; where it is now."""
+        """Show the chapter's map with a rectangle that can be redrawn; return the rectangle."""
         place = f"{self.key}.rect"
         if place not in st.session_state:
             asked = permalink.rectangle("rect")
@@ -145,7 +145,7 @@ class Room:
         start: Any,
         **look: Any,
     ) -> Any:
-        """Draw a control that stands where the address says, and return its value.
+        """Draw a control that starts with the value in the address, and return its value.
 
         Args:
             widget: a toggle, a slider of whole numbers, or a widget with options.
@@ -172,18 +172,18 @@ class Room:
         height: int,
         *layers: Mapping[str, Any],
     ) -> None:
-        """Layers of Vega-Lite under their caption, and the rows for the page's tables."""
+        """Show Vega-Lite layers under a caption, and keep the rows for the page's tables."""
         with st.container(gap="xsmall"):
             st.markdown(f"**{caption}**")
             st.vega_lite_chart(list(rows), {**LOOK, "layer": list(layers)}, height=height)
         self.tables[caption] = rows
 
     def aside(self) -> Any:
-        """A place for words below the map; on a phone they come last, the controls before them."""
+        """Container for text below the map; on a phone it comes last, after the controls."""
         return st.container(key=f"{self.key}.aside")
 
     def resample(self, label: str = "New random noise") -> None:
-        """A button that draws everything on the page anew."""
+        """Button that draws new noise for the whole page."""
         st.button(
             label,
             icon=":material/casino:",
@@ -197,7 +197,7 @@ class Room:
 def released(
     data: str, method: str, epsilon: float, seed: int, parameters: Mapping[str, Any]
 ) -> PointRelease:
-    """A release of public built-in data: simulated, so that all visitors share it."""
+    """Simulated release of public built-in data, cached for all visitors."""
     release: PointRelease = build(built_in(data), method, epsilon, seed=seed, **parameters)
     return release
 
@@ -208,7 +208,7 @@ def _isolated(data: str) -> IsolatedRecord:
 
 
 def middle(bounds: Rect) -> Rect:
-    """A rectangle of a fifth of each side near the middle of the domain."""
+    """Rectangle near the middle of the domain, a fifth of each side long."""
     west, south, east, north = bounds
     x, y = west + 0.45 * (east - west), south + 0.5 * (north - south)
     across, up = 0.2 * (east - west) / 2, 0.2 * (north - south) / 2
@@ -216,35 +216,35 @@ def middle(bounds: Rect) -> Rect:
 
 
 def around(isolated: IsolatedRecord, metres: float) -> Rect:
-    """The square of an isolated record, and so many metres on each of its sides."""
+    """Square of an isolated record, widened by some metres on each side."""
     west, south, east, north = isolated.rect
     wide, high = metres * isolated.step, metres / METRES
     return west - wide, south - high, east + wide, north + high
 
 
 def layer(mark: str, look: Mapping[str, Any] | None = None, **channels: Any) -> dict[str, Any]:
-    """A layer of a chart: all rows as marks of one kind, with their look and their channels."""
+    """Chart layer that draws all rows as marks of one type."""
     return {"mark": {"type": mark, **(look or {})}, "encoding": channels}
 
 
 def rule(look: Mapping[str, Any], values: Sequence[Mapping[str, Any]], **channels: Any) -> Any:
-    """A layer of lines across a chart, at values of their own."""
+    """Chart layer of lines across the chart, with its own values."""
     return {"data": {"values": values}, **layer("rule", look, **channels)}
 
 
 def axis(name: str, title: str, **more: Any) -> dict[str, Any]:
-    """A quantitative channel; ``scale`` and ``axis`` are merged in."""
+    """Quantitative channel; ``scale`` and ``axis`` are merged in."""
     look = {"title": title, "gridOpacity": 0.35, **more.pop("axis", {})}
     return {"field": name, "type": "quantitative", "axis": look, **more}
 
 
 def ordinal(name: str, title: str) -> dict[str, Any]:
-    """A channel with a place for each of a few whole numbers."""
+    """Ordinal channel for a few whole numbers."""
     return {"field": name, "type": "ordinal", "axis": {"title": title, "labelAngle": 0}}
 
 
 def named(name: str, colours: Mapping[str, str]) -> dict[str, Any]:
-    """A nominal colour channel with a legend on top."""
+    """Nominal colour channel with a legend on top."""
     scale = {"domain": list(colours), "range": list(colours.values())}
     legend = {"orient": "top", "title": None, "labelLimit": 240}
     return {"field": name, "type": "nominal", "scale": scale, "legend": legend}

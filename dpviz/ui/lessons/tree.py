@@ -1,4 +1,4 @@
-"""A tree: the height of a quadtree, what ε is spent on by level, and what consistency buys."""
+"""Lesson on trees: height of a quadtree, ε per level, and the gain by consistency."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ HIGHEST = 7
 
 
 def body(room: Room) -> None:
-    """See the page."""
+    """Show the chapter: a quadtree whose height, shares and consistency can be changed."""
     left, right = st.columns([5, 6], gap="medium")
     with right, st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         heights = range(1, HIGHEST + 1)

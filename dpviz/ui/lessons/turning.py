@@ -1,4 +1,4 @@
-"""The chapters in order, and the way from one to the next."""
+"""The chapters in order, and the navigation between them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import dpviz.ui.lessons
 
 @cache
 def chapters() -> dict[str, ModuleType]:
-    """Every chapter by its name in the address, in order."""
+    """All chapters in order, by their names in the address."""
     lessons = pkgutil.iter_modules(dpviz.ui.lessons.__path__)
     modules = [importlib.import_module(f"dpviz.ui.lessons.{each.name}") for each in lessons]
     ordered = sorted((m for m in modules if hasattr(m, "body")), key=lambda each: each.ORDER)
@@ -22,7 +22,7 @@ def chapters() -> dict[str, ModuleType]:
 
 
 def headline(key: str, names: list[str], at: int) -> None:
-    """Title and task of a chapter, and the way to those before and after."""
+    """Title and task of a chapter, with buttons to the previous and the next one."""
     chapter = chapters()[names[at]]
     with st.container(horizontal=True, vertical_alignment="center", key=f"{key}.headline"):
         st.header(f"{at + 1}. {chapter.TITLE}", anchor=False, width="stretch")
@@ -48,7 +48,7 @@ def _turn(key: str, label: str, names: list[str], at: int, by: int) -> None:
 
 
 def _turn_page(key: str, names: list[str], by: int) -> None:
-    """Turn pages from the chapter open when the press arrives, so that two presses turn two.
+    """Turn pages from the currently open chapter, so that two quick clicks turn two pages.
 
     A press that arrives after the page was left does nothing: no chapter is open.
     """

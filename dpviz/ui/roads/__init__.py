@@ -1,1 +1,1 @@
-"""Parts of the page on roads."""
+"""Parts of page Roads."""

@@ -1,4 +1,4 @@
-"""Two end points and their answer: the shortest path's noisy total, and what it is made of."""
+"""Noisy total of the shortest path between two end points, and its explanation."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def path_answer(
     data: RoadData,
     window: TimeWindow | None = None,
 ) -> tuple[list[Mark], Int | None]:
-    """The answer between two end points: marks for the map, and the path."""
+    """Show the answer between two end points; return marks for the map and the path."""
     graph = data.graph
     try:
         chosen = np.array([graph.node_row(name) for name in ends], dtype=np.int64)
@@ -98,7 +98,7 @@ def _total(release: RoadRelease, edges: Int) -> None:
 
 
 def ends_form(prefix: str, ends: Ends, data: RoadData) -> Ends | None:
-    """Two nodes as text; returns them when the visitor applies them."""
+    """Form for two nodes as text; return them when the visitor applies the form."""
     names = data.graph.node_id
     with (
         st.expander("Enter two places", icon=":material/pin:"),

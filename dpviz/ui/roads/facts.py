@@ -1,4 +1,4 @@
-"""Panels below the map of roads: facts, budget breakdown, downloads, a table of the map."""
+"""Panels below the road map: facts, budget breakdown, downloads, table of the map."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dpviz.ui.shared.panels import rows_in_words, sortable
 
 
 def release_facts(prefix: str, release: RoadRelease, workload: Paths, whole: RoadRelease) -> None:
-    """Facts and a table of what is seen; budget breakdown and downloads of the whole release."""
+    """Facts and table of the visible part; budget breakdown and downloads of the whole."""
     extra = release.header.extra
     noise = float(np.sqrt(np.mean(release.answers_to(workload).noise_sd ** 2)))
     streets = len(release.frame.graph)

@@ -1,4 +1,4 @@
-"""Releases of trips on their road network, and the answer to the path between two places."""
+"""Map of a trip release on its road network, and the answer for a path."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ from dpviz.ui.shared.timeline import PERIOD
 
 VIEWS = ("Streets", "Sections")
 FIELDS = tuple(permalink.Field(end, permalink.parameter) for end in ("from", "to"))
-"""The nodes at the two ends of a path; there may be a first without a second."""
+"""Address fields of a path's two end nodes; the second may be missing."""
 
 
 def show_graph(prefix: str, source: RoadSource) -> None:
-    """The public streets: all there is to see before a release."""
+    """Show the public streets, before a release exists."""
     graph = source.data.graph
 
     def draw() -> Scene:
@@ -64,7 +64,7 @@ def _ends(prefix: str) -> Ends:
 
 
 def _refuse_unknown(prefix: str, graph: RoadGraph) -> None:
-    """Report nodes of the address that these streets do not have, and drop them."""
+    """Report and drop nodes in the address that the graph does not have."""
     for field in FIELDS:
         place = field.place(prefix)
         node = st.session_state.get(place)
@@ -89,7 +89,7 @@ def map_and_answer(
     view: str,
     window: TimeWindow | None,
 ) -> None:
-    """The map and its answer, with time also the path's timeline: a click reruns this part only."""
+    """Show the map and its answer, with time also the path's timeline; reruns as a fragment."""
     _refuse_unknown(prefix, source.data.graph)
     left, right = st.columns([7, 3], gap="medium")
     ends = _ends(prefix)
@@ -115,7 +115,7 @@ def map_and_answer(
 
 
 def _picked(prefix: str, graph: RoadGraph) -> None:
-    """A click on a street chooses the node nearest to it; the third click starts anew."""
+    """Choose the node nearest to a click on a street; the third click starts again."""
     pick = events(f"{prefix}.map").pick
     if not pick:
         return

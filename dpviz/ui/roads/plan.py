@@ -1,4 +1,4 @@
-"""Plan of a release of trips on roads: the sidebar form, and the one call that spends ε."""
+"""Choices for a release of trips: the sidebar form, and the one call that spends ε."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ RELATIONS = tuple(NEIGHBOURS)
 
 @dataclass(frozen=True)
 class RoadChoice(Choice):
-    """Choice of a method with the workload it serves and its neighbouring relation."""
+    """Chosen method with its workload and neighbouring relation."""
 
     workload: str = USUAL
     neighbours: str = RELATIONS[0]
 
     @property
     def price(self) -> float:
-        """Epsilon in the ledger, which counts by adding or removing one unit."""
+        """Epsilon charged in the ledger, for adding or removing one unit."""
         return self.epsilon / NEIGHBOURS.get(self.neighbours, 1)
 
     @classmethod
     def of(cls, header: Header) -> RoadChoice:
-        """Read the plan of an opened release from its header; its workload is unknown."""
+        """Choice read from the header of an opened release; its workload is unknown."""
         return cls(header.method, {}, header.epsilon, neighbours=header.neighbouring)
 
 
 def plan_form(prefix: str, public: bool) -> RoadChoice:
-    """The form of the sidebar."""
+    """Draw the sidebar form for the method, ε and parameters."""
     start, saved = permalink.parameter("method"), permalink.pairs("set")
     choice = method_form(prefix, kind="roads", public=public, start=start, saved=saved)
     asked = permalink.parameter("workload")
@@ -71,7 +71,7 @@ def plan_form(prefix: str, public: bool) -> RoadChoice:
 
 
 def link_of(plan: RoadChoice) -> dict[str, str | None]:
-    """Address parameters of a plan, besides its ε."""
+    """Address parameters of a choice, other than its ε."""
     return {
         **method_link(plan),
         "workload": plan.workload,
@@ -80,7 +80,7 @@ def link_of(plan: RoadChoice) -> dict[str, str | None]:
 
 
 def sample_queries(graph: RoadGraph, name: str) -> Paths:
-    """The public sample queries."""
+    """Public sample queries."""
 
     def make() -> Paths:
         return workload_of("corridor" if name == CORRIDORS else f"clustered:{name}", graph)
@@ -89,7 +89,7 @@ def sample_queries(graph: RoadGraph, name: str) -> Paths:
 
 
 def publish_plan(source: DataSource, plan: RoadChoice, **how: Any) -> RoadRelease:
-    """Spend the plan's ε on one release; ``how`` as for ``build``."""
+    """Build one release with the choice's ε; ``how`` as for ``build``."""
     workload = sample_queries(source.data.graph, plan.workload)
     release: RoadRelease = build_choice(
         source, plan, workload=workload, neighbours=plan.neighbours, **how

@@ -1,4 +1,4 @@
-"""Choose a road network and its trips: the built-in city, or one's own files."""
+"""Choose a road network and its trips: the built-in city, or uploaded files."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ RoadSource = DataSource
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class OpenedRoads(NoRecords):
-    """Source without trips for an opened release: holds its graph and no records."""
+    """Source of an opened release: its graph, without trips or records."""
 
     graph: RoadGraph
 
 
 def opened_roads(opened: Opened) -> RoadSource:
-    """The source of a release that was opened.
+    """Source of a release that was opened.
 
     Raises:
         DomainError: no map shows its streets.
@@ -65,18 +65,18 @@ def opened_roads(opened: Opened) -> RoadSource:
 
 @st.cache_resource(show_spinner="Making the built-in city and its trips …")
 def built_in(by: str = ALL) -> RoadData:
-    """Synthetic and public, so that all visitors share it; by one of :data:`IN_TIME`."""
+    """Built-in synthetic trips, shared by all visitors; ``by`` is a key of :data:`IN_TIME`."""
     data: RoadData = load(CITY, kind="roads", **IN_TIME[by])
     return data
 
 
 def in_time(source: RoadSource) -> str | None:
-    """Time step by which built-in trips are counted; None if time is not split."""
+    """Time step for counting built-in trips; None if time is not split."""
     return source.key.partition(".")[2] or None
 
 
 def road_source(prefix: str, start: str | None) -> RoadSource | None:
-    """Selectors in the sidebar; None while files of one's own are not complete."""
+    """Selectors in the sidebar; None while the uploaded files are incomplete."""
     chosen = data_choice(prefix, "Roads and trips", TITLES, start)
     if chosen == CITY:
         st.caption("Streets of an invented city and commuter trips on them: nobody's real trips.")
@@ -169,9 +169,9 @@ def _trips(
 
 
 def _trips_table(prefix: str, file: Any) -> tuple[str | None, list[str], dict[str, Any]] | None:
-    """The layer or sheet, its columns that may name a unit, and those of trips or of places.
+    """Chosen layer or sheet, its possible unit columns, and its trip or place columns.
 
-    What cannot be read says so when it is; None where the form is not complete.
+    Unreadable files are reported when they are read; None while the form is incomplete.
     """
     table, path = None, upload_path(f"{prefix}.trips", file)
     try:
@@ -183,7 +183,7 @@ def _trips_table(prefix: str, file: Any) -> tuple[str | None, list[str], dict[st
     stands = trip_columns(names)
     if not names or stands:
         placed = any(column.kind == "geometry" for column in columns)
-        named = {} if placed or not names else {"columns": stands}  # which JSON does not declare
+        named = {} if placed or not names else {"columns": stands}  # JSON declares no columns
         return table, [name for name in names if name not in COLUMNS], named
     with st.expander("Places of events", icon=":material/place:", expanded=True):
         st.caption(
@@ -198,9 +198,9 @@ def _trips_table(prefix: str, file: Any) -> tuple[str | None, list[str], dict[st
 
 
 def _graph(prefix: str, files: list[Any], **how: Any) -> RoadGraph:
-    """The uploaded graph; its CRS is asked for where the files state none."""
+    """Read the uploaded graph; ask for its CRS if the files do not state it."""
     ordered = sorted(files, key=lambda file: "node" not in file.name.lower())  # nodes before edges
-    roles = ("nodes", "edges", "more") if files[1:] else ("graph",)  # their names in messages
+    roles = ("nodes", "edges", "more") if files[1:] else ("graph",)  # names used in messages
     places = (f"{prefix}.{role}" for role in roles)
     paths = [upload_path(place, file) for place, file in zip(places, ordered, strict=False)]
     asked = [[file.file_id for file in files], how]
@@ -215,5 +215,5 @@ def _graph(prefix: str, files: list[Any], **how: Any) -> RoadGraph:
         if crs:
             told = f"{prefix}.streets.crs"
             graph = remembered(told, [*asked, crs], lambda: read_graph(*paths, crs=crs, **how))
-    bounds(graph)  # raises where no map shows it
+    bounds(graph)  # raises if no map can show it
     return graph

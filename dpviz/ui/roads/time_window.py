@@ -1,4 +1,4 @@
-"""Trips by steps of time: a window of whole steps on a slider, and the timeline of a path."""
+"""Trips by time steps: a slider for a window of whole steps, and a path's timeline."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dpviz.ui.shared.timeline import PERIOD, marked_timeline, timeline_rows, zon
 
 @dataclass(frozen=True, eq=False)
 class TimeWindow:
-    """A release with time, and the window of steps in view: edges [low, high)."""
+    """A release with time, and the window of visible steps: borders [low, high)."""
 
     release: RoadRelease
     steps: Steps
@@ -29,7 +29,7 @@ class TimeWindow:
 
     @property
     def rows(self) -> slice:
-        """The steps."""
+        """Rows of the steps in the window."""
         return slice(self.low, self.high)
 
     @cached_property
@@ -40,14 +40,14 @@ class TimeWindow:
 
 
 def chosen_window(prefix: str, release: RoadRelease) -> TimeWindow | None:
-    """The window on a slider of steps, all of them at first; None where there is no time."""
+    """Slider for a window of steps, at first all of them; None without time."""
     steps = release.steps
     if steps is None:
         return None
     last, words = len(steps), steps.calendar.words
     stops = list(range(last + 1))
     key = f"{prefix}.window.{steps.to_dict()}"
-    if key not in st.session_state:  # a new visit of the page begins where the last one ended
+    if key not in st.session_state:  # restore the window of the last visit
         st.session_state[f"{key}.first"] = _asked(steps, st.session_state.get(PERIOD.place(prefix)))
     ends: Any = st.select_slider(
         f"Window ({zone_words(steps)})",
@@ -73,7 +73,7 @@ def chosen_window(prefix: str, release: RoadRelease) -> TimeWindow | None:
 
 
 def _asked(steps: Steps, text: str | None) -> tuple[int, int]:
-    """Time steps of an address; all steps if it names none."""
+    """Time steps in the address; all steps if it has none."""
     try:
         rows = steps.rows(steps.during(text)) if text else slice(0, len(steps))
     except DpvizError:
@@ -82,14 +82,14 @@ def _asked(steps: Steps, text: str | None) -> tuple[int, int]:
 
 
 def within(place: str, release: RoadRelease, window: TimeWindow | None) -> RoadRelease:
-    """The part of a release in a window, kept until one of them changes."""
+    """Part of a release in a window, cached until one of them changes."""
     if window is None or release.steps is None:
         return release
     return remembered(place, (release, window.ends), lambda: release.during(window.ends))
 
 
 def path_timeline(edges: Int, window: TimeWindow) -> None:
-    """Noisy totals of a path step by step, with their band, and the window in them."""
+    """Show the noisy totals of a path step by step, with the window marked."""
     calendar = window.steps.calendar
     rows = timeline_rows(calendar, window.release.timeline(edges))
     st.altair_chart(marked_timeline(rows, calendar, window.ends))

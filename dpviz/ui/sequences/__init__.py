@@ -1,1 +1,1 @@
-"""Parts of the page on sequences."""
+"""Parts of page Sequences."""

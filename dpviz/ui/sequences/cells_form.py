@@ -1,4 +1,4 @@
-"""Form for turning places into sequences of cells: grid, gap, rule and cap."""
+"""Form to turn places into sequences of cells: grid, session gap, step rule, bound."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Cutting:
 
 
 def cutting_form(prefix: str, public: bool) -> Cutting:
-    """Cells, gap, cap: public parameters, chosen without looking at the data."""
+    """Ask for cells, gap and bound: public parameters, chosen without reading the data."""
 
     def saved(name: str, what: str, start: float, ends: tuple[float, float], **how: bool) -> float:
         return float(permalink.number(what, permalink.parameter(name), start, *ends, **how))

@@ -1,4 +1,4 @@
-"""Charts of the page Sequences, each with its table: lengths, and what follows what."""
+"""Charts of page Sequences, each with its table: lengths, and next symbols."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from dpviz.ui.shared.panels import table_panel
 SYNTHETIC, EXACT = "synthetic", "exact (public data)"
 END = "(the end)"
 LISTED = 30
-"""Symbols of the largest table of what follows what: the most frequent ones."""
+"""Most symbols in the table of next symbols: the most frequent ones."""
 
 
 def length_chart(view: MoveView, source: SequenceSource) -> None:
-    """Lengths of synthetic sequences, beside the exact ones of public data."""
+    """Lengths of synthetic sequences, and for public data also the exact lengths."""
     lengths = {SYNTHETIC: np.array([len(row) for row in view.synthetic])}
     if source.data.public:
         lengths[EXACT] = exact_lengths(source.data)
@@ -44,7 +44,7 @@ def length_chart(view: MoveView, source: SequenceSource) -> None:
 
 
 def follow_table(view: MoveView) -> None:
-    """The chance of each next symbol after each other one, for symbols that are not places."""
+    """Probability of each next symbol after each symbol, for symbols that are not places."""
     if view.visits is None:
         st.info("This release ranks strings and holds no counts to list.", icon=":material/block:")
         return

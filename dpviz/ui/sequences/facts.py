@@ -1,4 +1,4 @@
-"""Below the map of the page Sequences: prices, downloads, tables."""
+"""Panels below the map of page Sequences: budget breakdown, downloads, tables."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dpviz.ui.shared.panels import file_button, file_bytes
 
 
 def release_facts(prefix: str, view: MoveView, source: SequenceSource) -> None:
-    """Budget breakdown, downloads and tables."""
+    """Show budget breakdown, downloads and tables."""
     files = lambda prefix, _release: download_buttons(prefix, view, source)  # noqa: E731
     release_details(prefix, view.release, files)
     title = "The map as a table" if source.places is not None else "All counts as a table"
@@ -29,7 +29,7 @@ def release_facts(prefix: str, view: MoveView, source: SequenceSource) -> None:
 
 
 def download_buttons(prefix: str, view: MoveView, source: SequenceSource) -> None:
-    """The release, and synthetic sequences where it can draw them."""
+    """Buttons for the release, and for synthetic sequences if it can draw them."""
     with st.container(horizontal=True, gap="small"):
         name = "sequences.parquet"
         written = partial(file_bytes, save, view.release, name)
@@ -46,7 +46,7 @@ def download_buttons(prefix: str, view: MoveView, source: SequenceSource) -> Non
 
 
 def synthetic_csv(view: MoveView, source: SequenceSource) -> bytes:
-    """One row per place: sequence, step, name, and the centre of the cell where it has one."""
+    """CSV with one row per place: sequence, step, name, and the centre of its cell."""
     middle = None if source.places is None else np.round(centres(source.places), 6).tolist()
     head = ["sequence", "step", "symbol", *([] if middle is None else ["lon", "lat"])]
     rows = (
@@ -58,7 +58,7 @@ def synthetic_csv(view: MoveView, source: SequenceSource) -> bytes:
 
 
 def tables(view: MoveView) -> None:
-    """Visits and moves in words, for those who cannot see the map."""
+    """Show visits and moves as tables, for those who cannot see the map."""
     if view.visits is None:
         refused(view.refusal)
     else:

@@ -1,4 +1,4 @@
-"""A release of sequences on its map: moves, paths and synthetic trips, and what was clicked."""
+"""Map of a sequence release: moves, paths and synthetic trips; handle clicks."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ FIELDS = (
 
 @fragment
 def map_and_answer(prefix: str, view: MoveView, source: SequenceSource) -> None:
-    """The map and its answer: a click reruns this part only."""
+    """Show the map and its answer; a click reruns this fragment only."""
     grid = None if source.places is None else hash(source.places.tobytes())
     shown = f"{prefix}.cell.of"
-    if st.session_state.setdefault(shown, grid) != grid:  # 3-5 is elsewhere there
+    if st.session_state.setdefault(shown, grid) != grid:  # cell 3-5 is elsewhere in another grid
         st.session_state[shown], st.session_state[f"{prefix}.cell"] = grid, None
     permalink.present(f"{prefix}.show", MOVES)
     show = st.segmented_control(
@@ -75,7 +75,7 @@ def map_and_answer(prefix: str, view: MoveView, source: SequenceSource) -> None:
 
 
 def _moves(prefix: str, view: MoveView, source: SequenceSource) -> Scene:
-    """Moves, faded behind the arrows of a chosen place."""
+    """Scene of moves, faded behind the arrows of a chosen place."""
     arrows = st.select_slider("Arrows on the map", ARROWS, 80, key=f"{prefix}.arrows")
     chosen = st.session_state.get(f"{prefix}.cell") in view.names and not view.refusal
     return move_scene(view, source, int(arrows), faded=chosen)

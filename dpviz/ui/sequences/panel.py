@@ -1,4 +1,4 @@
-"""Beside the map of page Sequences: where a place leads, frequent paths, synthetic trips."""
+"""Panel of page Sequences: next places, frequent paths, synthetic trips."""
 
 from __future__ import annotations
 
@@ -70,11 +70,11 @@ def place_panel(prefix: str, view: MoveView, source: SequenceSource) -> list[Mar
 
 
 def _place_choice(prefix: str, view: MoveView, mapped: bool) -> int | None:
-    """The place by name: the way to choose it without a mouse."""
+    """Choose a place by name, without a mouse."""
     key, widget = f"{prefix}.cell", f"{prefix}.cell.name"
     asked = st.session_state.get(key)
     if asked not in view.names:
-        if widget not in st.session_state:  # it is the address that asks
+        if widget not in st.session_state:  # the address asks for it
             what = "the cell" if mapped else "the symbol"
             permalink.refused(what, asked)
         st.session_state[key] = None
@@ -141,13 +141,13 @@ def _context_table(key: str, view: MoveView, known: list[Context]) -> Context | 
 
 
 def _indented(context: Context, names: tuple[str, ...]) -> str:
-    """Text of the symbols before the last, indented by their number below the shorter context."""
+    """Text of the symbols before the last, indented below the shorter context."""
     before = context.symbols[:-1]
     return INDENT * (len(before) - 1) + f"from {path_words(before, names)}"
 
 
 def path_panel(prefix: str, view: MoveView) -> tuple[Strings, int | None]:
-    """The table of frequent paths; a selected row is shown on the map."""
+    """Table of frequent paths; a selected row is shown on the map."""
     first, second = st.columns(2)
     k = first.selectbox("Paths", (10, 20, 50, 100), index=1, key=f"{prefix}.k")
     shortest = second.selectbox("Places, at least", (2, 3, 4, 5, 6), index=1, key=f"{prefix}.least")
@@ -178,7 +178,7 @@ def path_panel(prefix: str, view: MoveView) -> tuple[Strings, int | None]:
 
 
 def strings_table(view: MoveView, strings: Strings, **options: Any) -> Any:
-    """Show strings with their counts as far as the noise allows; return the table's state."""
+    """Table of strings with their counts, rounded to the noise; return its state."""
     columns: dict[str, Any] = {"path": [path_words(each, view.names) for each in strings.symbols]}
     if strings.count is not None:
         sd = np.zeros(len(strings)) if strings.sd is None else strings.sd
@@ -192,7 +192,7 @@ def strings_table(view: MoveView, strings: Strings, **options: Any) -> Any:
 def trip_panel(prefix: str, view: MoveView, source: SequenceSource) -> int:
     """Ask for the number of synthetic trips on the map; chart synthetic sequence lengths."""
     number = 0
-    drawn = len(view.synthetic)  # first: a release that can draw none says so instead
+    drawn = len(view.synthetic)  # first: raises if the release cannot draw any
     if source.places is not None:
         number = st.select_slider(
             "Trips on the map", (50, 100, 200, 400, 800, 1600), 400, key=f"{prefix}.trips"

@@ -1,4 +1,4 @@
-"""Choice of sequences: the built-in city's, own places with a person and a time, or symbols."""
+"""Choice of sequences: the built-in city's, uploaded places in time, or symbols."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ TITLES = {
 COLUMN = "Column of sequences"
 MADE = ("person", "user", "who", "id", "device", "vehicle")
 WHEN = ("time", "timestamp", "datetime", "date", "when", "start")
-"""Names by which the columns of a person and of a time are guessed."""
+"""Column names that suggest a person or a time."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -60,7 +60,7 @@ class SequenceSource(DataSource):
 
 
 def opened_sequences(opened: Opened) -> SequenceSource:
-    """The source of a release that was opened."""
+    """Source of a release that was opened."""
     cells = cells_of(opened.release.header, opened.release.alphabet.names)
     places = None if cells is None else _boxes(cells)
     return SequenceSource(data=NoRecords(), key=opened.key, link={}, places=places)
@@ -68,7 +68,7 @@ def opened_sequences(opened: Opened) -> SequenceSource:
 
 @st.cache_resource(show_spinner="Following the people of the built-in city …", max_entries=8)
 def built_in(cutting: Cutting) -> SequenceData:
-    """Synthetic and public, so that all visitors share it."""
+    """Built-in synthetic sequences: public, and shared by all visitors."""
     return _read(cutting, public=True)
 
 
@@ -85,7 +85,7 @@ def _read(cutting: Cutting, *, public: bool) -> SequenceData:
 
 
 def sequence_source(prefix: str) -> SequenceSource | None:
-    """Selectors in the sidebar; None while a file of one's own is not described yet."""
+    """Selectors in the sidebar; None while an uploaded file is not fully described."""
     chosen = data_choice(prefix, "Sequences", TITLES, permalink.parameter("data"))
     if chosen == CITY:
         return _city(prefix)
@@ -219,6 +219,6 @@ def _symbols(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource
 
 
 def guessed(names: list[str], words: tuple[str, ...]) -> int:
-    """The first column whose name holds one of the words; the first of all otherwise."""
+    """First column whose name holds one of the words; else the first column."""
     matches = [row for word in words for row, name in enumerate(names) if word in name.lower()]
     return matches[0] if matches else 0

@@ -1,4 +1,4 @@
-"""View of a release on page Sequences: values computed once, and its three pictures."""
+"""View of a release on page Sequences: cached values, and three scenes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SAMPLED = 5_000
 """Synthetic sequences whose lengths are shown."""
 
 FIRST = 40
-"""Moves by which a release is judged."""
+"""Number of first moves that are compared with the noise."""
 
 STEPS = 40.0
 """Steps of the animation's clock."""
@@ -46,13 +46,13 @@ SECONDS = 40.0
 
 @dataclass(frozen=True, eq=False)
 class MoveView:
-    """A release and what the page shows of it; kept until the release changes.
+    """Values of a release that the page shows, cached until the release changes.
 
     Attributes:
         visits: noisy counts of the symbols; None where the release holds none.
-        sd: of the noise in them, where the model tells.
+        sd: of the noise in them, if the model states it.
         moves: the most frequent strings of two symbols.
-        refusal: why the release answers no counts; empty where it does.
+        refusal: why the release answers no counts; empty if it does.
         key: of what belongs to this release alone, such as a chosen row of a table.
     """
 
@@ -65,7 +65,7 @@ class MoveView:
 
     @classmethod
     def of(cls, release: SequenceRelease) -> MoveView:
-        """Compute the view of a release; without counts if its method gives none."""
+        """Compute the view of a release; without counts if its method has none."""
         model = release.model
         moves = frequent(model, PAIRS, 2, 2)
         try:
@@ -80,7 +80,7 @@ class MoveView:
 
     @property
     def most_visited(self) -> float | None:
-        """The largest count of a symbol."""
+        """Largest count of a symbol."""
         return None if self.visits is None else max(float(self.visits.max()), 1.0)
 
     @property
@@ -93,7 +93,7 @@ class MoveView:
 
     @cached_property
     def synthetic(self) -> list[Int]:
-        """Synthetic sequences: post-processing, so they cost nothing.
+        """Synthetic sequences; they are post-processing and cost no ε.
 
         Raises:
             ParameterError: the release cannot draw any.
@@ -102,7 +102,7 @@ class MoveView:
 
 
 def grid_scene(source: SequenceSource) -> Scene:
-    """The public cells: all there is to see before a release."""
+    """Scene of the public cells, before a release exists."""
     assert source.places is not None
     bounds = around(source.places)
     grid = boxes("grid", source.places, themed=60, width=0.8)
@@ -152,7 +152,7 @@ def _scene(
 
 
 def cell_at(places: Float, lon: float, lat: float) -> int | None:
-    """The row of the box around a point; None outside all."""
+    """Row of the box around a point; None outside all boxes."""
     at = np.array([lon, lat])
     inside = np.flatnonzero(((places[:, :2] <= at) & (at < places[:, 2:])).all(axis=1))
     return int(inside[0]) if len(inside) else None

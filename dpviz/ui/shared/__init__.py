@@ -1,1 +1,1 @@
-"""Parts shared by the pages of every kind of data."""
+"""Parts shared by the pages of all kinds of data."""

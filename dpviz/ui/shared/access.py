@@ -1,4 +1,4 @@
-"""Rights on a server with a login: who may look, who may publish, who owns the server.
+"""Rights on a server with a login: to look, to publish, to own the server.
 
 The login is Streamlit's (OpenID Connect): the section ``[auth]`` of the server's secrets. The rules
 stand beside it in ``[dpviz.access]``, never on a page. Without a login everyone who reaches the app
@@ -29,13 +29,13 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 LISTS = {"look": ("everyone", "users"), "publish": ("users",), "owners": ()}
-"""Rules that list addresses, and the words that may stand for every visitor or every user."""
+"""Rules that list addresses, and the words for every visitor or every user."""
 
 RULES: dict[str, Any] = {"look": "users", "publish": "users", "owners": (), "trust_email": False}
-"""The section's keys and what holds where one is left out."""
+"""Keys of the section, and their default values."""
 
 BY = " · by "
-"""Between a spend's purpose and its user's name."""
+"""Separator between a spend's purpose and its user's name."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Access:
         look: see pages and open releases.
         publish: spend, and set lifetime budgets.
         owner: see all accounts.
-        problem: error in the owner's rules, because of which all access is refused.
+        problem: error in the owner's rules; it refuses all access.
     """
 
     name: str = ""
@@ -64,7 +64,7 @@ def has_login() -> bool:
 
 
 def alone() -> bool:
-    """Return whether only this computer reaches the server: the visitor is the local user.
+    """Return whether only this computer can reach the server: the visitor is the local user.
 
     A server with a login is for others, wherever it listens: a proxy may stand on this computer.
     """
@@ -74,13 +74,13 @@ def alone() -> bool:
 
 
 def user() -> Mapping[str, Any]:
-    """Claims of the login provider about the visitor; empty if not logged in."""
+    """Claims about the visitor from the login provider; empty if not logged in."""
     claims = st.user.to_dict()
     return claims if claims.get("is_logged_in") else {}
 
 
 def access() -> Access:
-    """Return the visitor's rights; rules that cannot be read refuse all access."""
+    """Return the visitor's rights; unreadable rules refuse all access."""
     secrets = _secrets()
     if not _guarded(secrets):
         return Access(publish=alone())
@@ -103,7 +103,7 @@ def access() -> Access:
 
 
 def _secrets() -> Mapping[str, Any] | None:
-    """Secrets of this server; None if they cannot be read, so that all access is refused.
+    """Secrets of this server; None if they cannot be read, which refuses all access.
 
     Looked up once for a question: where there is no file, Streamlit looks for one every time.
     """
@@ -114,7 +114,7 @@ def _secrets() -> Mapping[str, Any] | None:
 
 
 def section(name: str) -> Mapping[str, Any]:
-    """A section of this server's secrets; empty where there is none."""
+    """A section of this server's secrets; empty if it does not exist."""
     return _section(_secrets(), name)
 
 
@@ -129,7 +129,10 @@ def _section(secrets: Mapping[str, Any] | None, name: str) -> Mapping[str, Any]:
 
 
 def _problem(secrets: Mapping[str, Any] | None, rules: Any) -> str:
-    """Return the error in the rules, or ""; a misspelt rule would otherwise let everybody in."""
+    """Return the error in the rules, or "".
+
+    Without this check, a misspelt rule would admit every visitor.
+    """
     if secrets is None:
         return "the file of secrets cannot be read"
     if not _section(secrets, "auth"):
@@ -147,18 +150,18 @@ def _problem(secrets: Mapping[str, Any] | None, rules: Any) -> str:
 
 
 def _email(claims: Mapping[str, Any], trusted: bool) -> str:
-    """Email address that the provider has verified, in lower case; empty if it has not."""
+    """Email address verified by the login provider, in lower case; empty if unverified."""
     verified = claims.get("email_verified", trusted)
     return _small(str(claims.get("email") or "")) if verified in (True, "true") else ""
 
 
 def _small(address: str) -> str:
-    """Lower-case an ASCII address; leave others, as K (kelvin) must not equal another's k."""
+    """Lower-case an ASCII address; leave other letters: K (kelvin) must not equal k."""
     return address.lower() if address.isascii() else address
 
 
 def _in_one_word(name: str) -> str:
-    """Percent-encode all but visible ASCII, so that no name can pass for another."""
+    """Percent-encode all but visible ASCII, so that no name can imitate another."""
     return quote(name, re.sub("[?\N{PERCENT SIGN}]", "", punctuation), errors="replace")
 
 
@@ -173,13 +176,13 @@ def _listed(rule: Any, email: str) -> bool:
 
 
 def signed(purpose: str) -> str:
-    """Purpose of a spend with the user's name, as the ledger keeps it."""
+    """Purpose of a spend with the user's name, as stored in the ledger."""
     name = access().name
     return f"{purpose}{BY}{name}" if name else purpose
 
 
 def gate() -> bool:
-    """Show the login state; return whether the visitor may see the page."""
+    """Show the login state, and return whether the visitor may see the page."""
     if not has_login():
         return True
     mine = access()
@@ -202,7 +205,7 @@ def gate() -> bool:
 
 
 def fragment(draw: Callable[P, T]) -> Callable[P, T]:
-    """Make a fragment that reruns alone, for visitors who may still look.
+    """Make a fragment that reruns alone, and checks the visitor's rights each time.
 
     A refusal in it is a line of the part, and its end: around a fragment no block of the page would
     see it.
@@ -211,7 +214,7 @@ def fragment(draw: Callable[P, T]) -> Callable[P, T]:
     @wraps(draw)
     def checked(*args: P.args, **kwargs: P.kwargs) -> T:
         if not access().look:
-            st.rerun()  # the whole page, whose gate says why
+            st.rerun()  # rerun the page: its gate shows why
         with ErrorsShown():
             return draw(*args, **kwargs)
         return st.stop()

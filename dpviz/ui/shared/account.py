@@ -1,4 +1,4 @@
-"""Payment for a build: nothing on public data, else ε of its data set, paid by a button."""
+"""Payment for a build: free on public data, else ε of the data set, paid by a button."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _UPLOADED = re.compile(r"^uploads\.(user|visit)\.[^.]+\.")
 
 
 def dataset_name(prefix: str, suggestion: str, *, public: bool = False) -> str:
-    """Name of a file's data set in the ledger: typed if confidential, else the file's own.
+    """Name of a file's data set in the ledger: typed if confidential, else the file name.
 
     Raises:
         DataError: the name of a table that the owner of this server offers.
@@ -47,7 +47,7 @@ def dataset_name(prefix: str, suggestion: str, *, public: bool = False) -> str:
     if not public:
         field, of = f"{prefix}.dataset", f"{prefix}.dataset.of"
         if field not in st.session_state or st.session_state[field] == st.session_state.get(of):
-            st.session_state[field] = suggestion  # a name that was typed stays
+            st.session_state[field] = suggestion  # keep a typed name
         st.session_state[of] = suggestion
         name = st.text_input("Name of the data set in the ledger", key=field, help=HELP)
     name = name.strip() or suggestion
@@ -69,10 +69,10 @@ def dataset_name(prefix: str, suggestion: str, *, public: bool = False) -> str:
 
 
 def charge_visitor(data: Data) -> Data:
-    """Let builds of what a visitor uploaded pay from accounts that no other visitor can reach.
+    """Charge builds of an uploaded file to accounts that other visitors cannot reach.
 
-    They are those of the login, or of this visit; the one person of a server that only this
-    computer reaches is its owner, whose accounts are those of the command line.
+    These are accounts of the login, or of this visit. The local user of a server that only this
+    computer reaches is its owner, and uses the accounts of the command line.
     """
     data.names = tuple(map(_account_name, data.names))
     return data
@@ -84,12 +84,12 @@ def _account_name(name: str) -> str:
 
 
 def shown_name(account: str) -> str:
-    """Account name as its owner gave it."""
+    """Account name as its owner typed it."""
     return _UPLOADED.sub("", account)
 
 
 def noise_seed(prefix: str) -> int:
-    """The seed of simulated noise on public data, and the button in the sidebar that changes it."""
+    """Seed of simulated noise on public data, with the sidebar button that changes it."""
     place = f"{prefix}.seed"
     with st.sidebar:
         if st.button(
@@ -104,7 +104,7 @@ def noise_seed(prefix: str) -> int:
 
 
 class Job(threading.Thread):
-    """A build in a thread of its own: no touch of the page interrupts what is paid for.
+    """A build in its own thread, so that a click on the page cannot interrupt a paid build.
 
     Streamlit stops a running script at every touch, also where it would keep the job, and a double
     click presses a button twice: only a job that the session has is started, by whichever run.
@@ -126,10 +126,10 @@ class Job(threading.Thread):
         return self.ident is not None and not self.is_alive()
 
     def run(self) -> None:
-        """Build, and keep what was made or went wrong."""
+        """Build, and store the result or the error."""
         try:
             self.made = self._make(self._report)
-        except Exception as error:  # raised again on the page that waits
+        except Exception as error:  # raised again on the waiting page
             self.error = error
 
     def _report(self, fraction: float, what: str) -> None:
@@ -138,7 +138,7 @@ class Job(threading.Thread):
 
 @dataclass(frozen=True)
 class Paid:
-    """A release that was paid for, of the source of this key.
+    """A paid release of the source with this key.
 
     ``problem`` says why it could not be kept on this server (empty: it is), ``note`` what the page
     knew when it was ordered.
@@ -162,14 +162,14 @@ def paid_release(
     title: str = "",
     pane: Any = None,
 ) -> Paid | None:
-    """The button with its price, a second one to confirm it, and the build it pays for.
+    """Draw the price button and its confirmation, and run the build they pay for.
 
     Args:
         prefix: of the page.
         source: has ``key`` and ``account``, its name in the ledger.
         choice: has ``epsilon``; its ``repr`` says all of it: other terms are asked for again.
         build: (source, choice, ledger=…, purpose=…, progress=…, conclude=…); it runs in a thread
-            and must not touch the page. What it raises is raised here.
+            and must not touch the page. Its exceptions are raised here.
         store: puts what was paid for where the page keeps it. A touch of the page may stop it at
             any access to the session; it is then called again.
         note: given back with the release.
@@ -190,7 +190,7 @@ def paid_release(
     def make(progress: Progress) -> Paid:
         how = {"ledger": ledger, "purpose": purpose, "progress": progress, "conclude": False}
         release, problem = kept_release(lambda: build(source, choice, **how), owner, title)
-        ledger.conclude(release.header.extra["release_id"])  # handed over, on the shelf or not
+        ledger.conclude(release.header.extra["release_id"])  # delivered, even if not stored
         return Paid(source.key, release, problem, note)
 
     with pane or st.sidebar:
@@ -198,12 +198,12 @@ def paid_release(
             return None
         account = ledger.account(source.account)
         turn, job = st.session_state.get(place, (0, None))
-        over = job is not None and job.ended  # asked once: what ends meanwhile is of the next run
+        over = job is not None and job.ended  # read once: a job ending later is for the next run
         offer = (turn, f"{source.key}|{choice!r}", epsilon)
         agreed = st.session_state.pop(f"{prefix}.agreed", None) == offer
         if job is None and agreed and not too_dear(account, epsilon):
             job = Job(make)
-            st.session_state[place] = (turn + 1, job)  # no second press agrees to this offer
+            st.session_state[place] = (turn + 1, job)  # a second press cannot confirm this offer
         _ask(prefix, account, offer, place, job is not None and not over)
     if job is None:
         return None
@@ -215,14 +215,14 @@ def paid_release(
         raise job.error
     made: Paid = job.made
     store(made)
-    st.session_state[place] = (turn, None)  # only now: a touch of the page may stop a run anywhere
+    st.session_state[place] = (turn, None)  # only now: a click may stop the run anywhere
     return made
 
 
 def _ask(
     prefix: str, account: Account, offer: tuple[int, str, float], place: str, runs: bool
 ) -> None:
-    """Ask once more, in another place than the first button: a double click confirms nothing.
+    """Ask for confirmation in another place, so that a double click does not confirm.
 
     While the build runs it asks nothing, and does not say what is spent, which changes meanwhile.
     """
@@ -237,7 +237,7 @@ def _ask(
         st.session_state[f"{prefix}.asked"] = answer
 
     def agree() -> None:
-        """Confirm before the script runs, so that nothing comes between press and build."""
+        """Record the confirmation in a callback, before the script runs again."""
         st.session_state[f"{prefix}.agreed"] = offer
 
     # Each payment makes new buttons: a second click on an old one presses nothing.
@@ -267,7 +267,7 @@ def _ask(
 
 
 def _wait(job: Job) -> None:
-    """Show how far a build is until it ends, then run the page again to show what it made."""
+    """Show the progress of a build until it ends, then rerun the page."""
     bar = st.progress(0.0, "Publishing …")
     while job.is_alive():
         bar.progress(job.fraction, f"{job.what} …")
@@ -289,7 +289,7 @@ def too_dear(account: Account, epsilon: float) -> str:
 
 
 def in_words(account: Account) -> str:
-    """Spent and remaining ε of a data set, in words."""
+    """Spent and remaining ε of a data set in words."""
     spent = f"“{plain(shown_name(account.dataset))}” has spent ε = {account.spent:g}"
     if account.total is None or account.left is None:
         return f"{spent} in all. No budget limit is set."

@@ -1,4 +1,4 @@
-"""The public area of a file: by name, typed, or taken from data that are public."""
+"""The public area of a file: chosen by name, typed, or taken from public data."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ areas = cache(named_areas)
 def public_box(prefix: str, crs: str, extent: Callable[[], Bounds] | None) -> Bounds | None:
     """The public area in the CRS; None while it is missing.
 
-    It is typed, or taken from records that are public, of which ``extent`` gives it.
+    It is typed, or taken from public records, whose extent ``extent`` returns.
     """
     taken = f"{prefix}.bounds.of_records"
     if extent is None and taken in st.session_state:
@@ -54,7 +54,7 @@ def public_box(prefix: str, crs: str, extent: Callable[[], Bounds] | None) -> Bo
 
 
 def checked_area(domain: Domain) -> None:
-    """Refuse an area outside its CRS's own or of no map, and warn of one that looks like a slip.
+    """Refuse an area outside its CRS, and warn of a likely slip.
 
     Raises:
         DomainError: it does not touch the area of use, or has a side nowhere on the Earth.
@@ -67,7 +67,7 @@ def checked_area(domain: Domain) -> None:
 
 
 def bounds_form(prefix: str, crs: str = DEGREES) -> Bounds | None:
-    """The area by name, or its four sides in the CRS; None while they are missing or wrong."""
+    """Draw the form for the area's name or its four sides; None while incomplete or invalid."""
     geographic = known_crs(crs).is_geographic
     unit = "" if geographic else f"; {plain(crs)}, {known_crs(crs).axis_info[0].unit_name}"
     st.markdown(f"**Area** (public{unit})")
@@ -103,14 +103,14 @@ def bounds_form(prefix: str, crs: str = DEGREES) -> Bounds | None:
 
 
 def _set_sides(prefix: str, sides: Sequence[float], digits: int = 6) -> str:
-    """Fill the form in the next run with these sides; return them as they will stand there."""
+    """Set the form's sides for the next run, and return them as text."""
     text = ", ".join(str(round(float(side), digits)) for side in sides)
     st.session_state[f"{prefix}.bounds.next"] = text
     return text
 
 
 def _forget_extent(prefix: str, taken: Bounds) -> None:
-    """Empty the form if a side of it is of the records, which count as confidential now."""
+    """Empty the form if a side of it was taken from records that are now confidential."""
     typed = sides_of(prefix)
     if typed is not None and any(map(operator.eq, typed, taken)):
         st.session_state[f"{prefix}.bounds"] = ""
@@ -123,7 +123,7 @@ def _forget_extent(prefix: str, taken: Bounds) -> None:
 
 
 def sides_of(prefix: str) -> Bounds | None:
-    """The sides in the form; None while they are missing or wrong."""
+    """Sides in the form; None while they are missing or invalid."""
     try:
         return box_of(st.session_state.get(f"{prefix}.bounds", ""))
     except DomainError:
@@ -144,7 +144,7 @@ def _typed_area(prefix: str, crs: str) -> None:
 
 
 def box_of(text: str) -> Bounds:
-    """Four numbers in any notation: west, south, east, north.
+    """Parse four numbers in any notation as west, south, east, north.
 
     >>> box_of("[-10.83657, 49.38, 2.1, 60.9]")
     (-10.83657, 49.38, 2.1, 60.9)
@@ -156,7 +156,7 @@ def box_of(text: str) -> Bounds:
         DomainError: not four numbers, or in another order, or with letters in place of signs.
     """
     text = unquote(text)
-    if re.search(r"\d\s*°|\d[NSEW]\b", text):  # 10.8° W is -10.8, and often comes after 49.4° N
+    if re.search(r"\d\s*°|\d[NSEW]\b", text):  # 10.8° W means -10.8, and latitude often comes first
         raise DomainError(
             "give degrees as plain numbers: west, south, east, north; west is negative"
         )
@@ -174,7 +174,7 @@ def box_of(text: str) -> Bounds:
 
 
 def sides_in_words(domain: Domain) -> list[str]:
-    """West, south, east and north of an area, a line each.
+    """West, south, east and north of an area, one line each.
 
     >>> sides_in_words(Domain.from_bounds((14.4, -24.1, 15.0, -23.6), ("lon", "lat")))
     ['west 14.4', 'south −24.1', 'east 15', 'north −23.6']
@@ -184,7 +184,7 @@ def sides_in_words(domain: Domain) -> list[str]:
 
 
 def set_degrees(prefix: str, bounds: Bounds, crs: str) -> None:
-    """Fill the form in the next run with a box in degrees, drawn or found by name."""
+    """Set the form for the next run to a box in degrees, drawn or found by name."""
     try:
         sides = from_degrees(bounds, crs, around=True)
         require_area(Domain(sides[:2], sides[2:], crs=crs))
@@ -195,7 +195,7 @@ def set_degrees(prefix: str, bounds: Bounds, crs: str) -> None:
 
 
 def on_map(bounds: Bounds, crs: str) -> Bounds | None:
-    """Convert a box of the CRS to degrees; None if no map can show it or the CRS is unknown.
+    """Convert a box of the CRS to degrees; None if no map can show it.
 
     >>> on_map((530_000, 180_000, 529_000, 181_000), "EPSG:27700") is None  # west of its west
     True

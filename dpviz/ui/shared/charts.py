@@ -1,4 +1,4 @@
-"""Charts of the pages, by altair: one look, colours that the colour-blind tell apart."""
+"""Charts of the pages by altair, in one style with colours for colour-blind readers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dpviz.render.colors import PAIR
 from dpviz.render.numbers import rounded
 
 BLUE, ORANGE, GREY = *PAIR, "#8a8f98"
-"""Distinct to the colour-blind, and 3:1 or more on a light and a dark page."""
+"""Colours that colour-blind readers can tell apart; contrast 3:1 or more on light and dark."""
 
 HEIGHT = 300
 SHORT = "format(datum.value, '~s')"
@@ -23,13 +23,13 @@ LINES = {"symbolType": "stroke", "symbolSize": 500, "symbolStrokeWidth": 2}
 TICKS = [step * 10.0**power for power in range(-5, 10) for step in (1, 2, 5)]
 """Ticks of a logarithmic axis; those outside its range are left out."""
 FAINT: dict[str, Any] = {"grid": True, "gridOpacity": 0.4}
-"""Lines across a chart at the ticks of its errors."""
+"""Faint grid lines at the ticks of an error axis."""
 TIME_TICKS = 8
-"""About how many an axis of times has."""
+"""Approximate number of ticks of a time axis."""
 
 
 def legend(field: str, names: Sequence[str], colours: Sequence[str], **look: Any) -> Any:
-    """The colour of a nominal field, with its legend on top unless ``look`` says otherwise."""
+    """Colour channel of a nominal field, with its legend on top unless ``look`` changes it."""
     return alt.Color(
         f"{field}:N",
         scale=alt.Scale(domain=list(names), range=list(colours)),
@@ -38,7 +38,7 @@ def legend(field: str, names: Sequence[str], colours: Sequence[str], **look: Any
 
 
 def dashes(field: str, names: Sequence[str], **look: Any) -> Any:
-    """The dash of a nominal field's lines, so that they differ in grey too."""
+    """Dash channel of a nominal field, so that lines differ in greyscale too."""
     return alt.StrokeDash(
         f"{field}:N",
         scale=alt.Scale(domain=list(names), range=DASHES[: len(names)]),
@@ -49,7 +49,7 @@ def dashes(field: str, names: Sequence[str], **look: Any) -> Any:
 def log_axis(
     field: str, title: str | None = None, *, ends: Sequence[float] | None = None, **axis: Any
 ) -> dict[str, Any]:
-    """Logarithmic channel, as arguments of altair's ``X`` and ``Y``.
+    """Logarithmic axis, as arguments of altair's ``X`` and ``Y``.
 
     It runs between its ends if they are given, else as far as its values go.
     """
@@ -62,7 +62,7 @@ def log_axis(
 
 
 def bounds_chart(errors: Mapping[int, float], chosen: int) -> Any:
-    """Mean error by max contributions per unit, both logarithmic; a dashed line where it is."""
+    """Mean error by max contributions per unit, log-log; a dashed line marks the current one."""
     table = pd.DataFrame({"K": list(errors), "error": list(errors.values())})
     table["shown"] = [rounded(each, each) for each in table["error"]]
     least, most = table["error"].min(), table["error"].max()
@@ -81,7 +81,7 @@ def bounds_chart(errors: Mapping[int, float], chosen: int) -> Any:
 
 
 def timeline_chart(table: Any, start: Any, end: Any, form: str) -> Any:
-    """``count`` of each step from ``start`` to ``end`` with the band ``low`` to ``high``.
+    """``count`` of each step from ``start`` to ``end``, with a band from ``low`` to ``high``.
 
     Args:
         table: a data frame of steps, times as clocks show them, and as texts ``from`` and ``to``.
@@ -110,7 +110,7 @@ def timeline_chart(table: Any, start: Any, end: Any, form: str) -> Any:
 
 
 def time_form(span: timedelta) -> str:
-    """Return the tick format of a time axis of this span; ticks are about an eighth apart.
+    """Tick format of a time axis with this span; about eight ticks fit.
 
     >>> time_form(timedelta(days=28)), time_form(timedelta(days=365))
     ('%-d %b', '%b %Y')
@@ -121,7 +121,7 @@ def time_form(span: timedelta) -> str:
 
 
 def interval_chart(rows: Sequence[Mapping[str, Any]], exact: float) -> Any:
-    """``answer`` with ``low`` and ``high`` of each ``side`` by ``ε``, and the exact line."""
+    """``answer`` with ``low`` and ``high`` of each ``side`` by ``ε``, and the exact value."""
     table = pd.DataFrame([{**row, "ε": f"{row['ε']:g}"} for row in rows])
     order = list(dict.fromkeys(table["ε"]))
     base = alt.Chart(table).encode(
@@ -151,7 +151,7 @@ def error_chart(
     ends: Sequence[float],
     colours: Mapping[str, str],
 ) -> Any:
-    """``error`` of each ``method`` by ``epsilon`` in a band from ``low`` to ``high``.
+    """``error`` of each ``method`` by ``epsilon``, in a band from ``low`` to ``high``.
 
     Args:
         rows: of one chart.
@@ -187,7 +187,7 @@ def error_chart(
 
 
 def lengths_chart(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Any:
-    """``percent`` by ``places`` of the sequences ``of`` each of these names."""
+    """``percent`` of sequences by number of ``places``, one line per name ``of``."""
     return (
         alt.Chart(pd.DataFrame(list(rows)))
         .mark_line(point={"size": 14, "filled": True})

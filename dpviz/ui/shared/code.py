@@ -1,4 +1,4 @@
-"""Code of a release, a notebook of it, and the statement on what the release hides."""
+"""Panel with the code and notebook of a release, and the statement of what it hides."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dpviz.ui.shared.text import plain
 
 @fragment
 def code_panel(prefix: str, release: Release, script: Code | None = None) -> None:
-    """Draw the folded code panel below a release of any kind.
+    """Draw the folded code panel below a release.
 
     Args:
         prefix: of the page.
@@ -29,7 +29,7 @@ def code_panel(prefix: str, release: Release, script: Code | None = None) -> Non
     panel = st.expander(
         "How was this made?", icon=":material/code:", key=f"{prefix}.code", on_change="rerun"
     )
-    if not panel.open:  # a browser loads what draws code only where somebody reads it
+    if not panel.open:  # the browser loads the code viewer only when opened
         return
     with panel:
         for sentence in sentences(release):

@@ -1,4 +1,4 @@
-"""The public area on the base map: to draw it, and to see it before there is a release."""
+"""The public area on the base map: draw it, and see it before a release exists."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WORLD = (-170.0, -58.0, 170.0, 78.0)
 
 
 def choose_domain(prefix: str, height: int = 560) -> None:
-    """A world to draw the area of an upload on; what is typed is shown, and may be drawn anew."""
+    """Show a world map to draw an upload's area on, with the typed area if there is one."""
     waiting = st.session_state.get(f"{prefix}.file") is None
     st.caption(
         "Choose a file first, or a built-in city to see a private map at once."
@@ -43,7 +43,7 @@ def choose_domain(prefix: str, height: int = 560) -> None:
 
 
 def show_domain(prefix: str, source: DataSource, height: int = 560) -> None:
-    """The public area of a source: all there is to see before a release."""
+    """Show the public area of a source on a map, before a release exists."""
     bounds = domain_bounds(source.data.domain)
     scene = Scene(
         marks=[boxes("domain", [bounds], color=ACCENT, width=2.0), *outlines(bounds)],
@@ -61,5 +61,5 @@ def _drawn(prefix: str) -> None:
 
 
 def _crs(prefix: str) -> str:
-    """CRS in the form beside the map, in which the sides are given."""
+    """CRS in the form beside the map; the sides are in it."""
     return str(st.session_state.get(f"{prefix}.crs", DEGREES))

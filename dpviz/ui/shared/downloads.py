@@ -1,4 +1,4 @@
-"""Downloads of a release: files for other programs, and the map as a table."""
+"""Downloads of a release: files for other programs, and tables."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FORMATS = {"GeoParquet": "parquet", "GeoJSON": "geojson", "GeoPackage": "gpkg", 
 WITHOUT_SHAPES = {"Parquet": "parquet", "CSV": "csv"}
 """Formats of a release whose cells are not rectangles on a map, such as one of trips."""
 ROWS = 500
-"""Rows of the table that stands for a map."""
+"""Most rows of the table that replaces a map."""
 
 
 def release_details(
@@ -31,7 +31,7 @@ def release_details(
     release: Release,
     files: Callable[[str, Any], object] | None = None,
 ) -> None:
-    """Draw folded details below a map: budget breakdown, code and files of a release of any kind.
+    """Draw folded details below a map: budget breakdown, code and files of a release.
 
     Args:
         prefix: of the page.
@@ -46,7 +46,7 @@ def release_details(
 
 
 def download_buttons(prefix: str, release: Release) -> None:
-    """The files of a release of points or areas, and what is in them."""
+    """Draw the download buttons of a release of points or areas, with captions."""
     areas = release.kind == "areas"
     formats = file_buttons(prefix, release, "areas" if areas else "release")
     first, *others = formats
@@ -61,10 +61,10 @@ def download_buttons(prefix: str, release: Release) -> None:
 
 
 def file_buttons(prefix: str, release: Release, stem: str) -> list[str]:
-    """Draw a button per format, which makes its file when pressed; return the formats' names."""
+    """Draw one button per format, which makes its file on click; return the format names."""
     shapes = not is_points(release) or release.domain.place.dims == 2
     formats = FORMATS if shapes else WITHOUT_SHAPES
-    with st.container(horizontal=True, gap="small"):  # wraps where it is narrow
+    with st.container(horizontal=True, gap="small"):  # wraps on narrow screens
         for label, ending in formats.items():
             name, write = f"{stem}.{ending}", save if ending == "parquet" else export
             file_button(label, partial(file_bytes, write, release, name), name, f"{prefix}.{name}")
@@ -72,7 +72,7 @@ def file_buttons(prefix: str, release: Release, stem: str) -> list[str]:
 
 
 def counts_as_shown(counts: Float, halves: Float) -> dict[str, Float]:
-    """Columns of a table: noisy counts, and half of their intervals."""
+    """Table columns of noisy counts, and half widths of their intervals."""
     return {
         "noisy count": np.array(list(map(on_screen, counts, halves))),
         "95 % interval ±": np.array(list(map(half_on_screen, halves))),

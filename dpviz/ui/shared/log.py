@@ -1,4 +1,4 @@
-"""Server log: what failed and where in the code; never an error's message, value or path.
+"""Server log: error types and code positions; never messages, values or paths.
 
 An unexpected error's message may quote a record, and a traceback holds paths and source lines.
 """
@@ -11,19 +11,19 @@ import traceback
 from typing import Any
 
 FRAMES = 12
-"""Innermost calls that are named."""
+"""Number of innermost calls in the log."""
 
 _ordinary = logging.getLogRecordFactory()
 
 
 def redact() -> None:
-    """Pass every error that this process logs from now on through :func:`redacted`."""
+    """Redact every error that this process logs from now on; see :func:`redacted`."""
     logging.setLogRecordFactory(_record)
     threading.excepthook = _thread_failed
 
 
 def redacted(error: BaseException) -> str:
-    """An error by its kind and the modules and lines it came from, innermost first.
+    """An error's type, with the modules and lines of its traceback, innermost first.
 
     >>> redacted(KeyError("a record"))
     'KeyError'

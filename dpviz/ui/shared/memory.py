@@ -1,4 +1,4 @@
-"""Results that a page keeps, recomputed only when the question changes."""
+"""Results kept by a page, and recomputed only if the question changes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 def remembered(place: str, asked: Any, make: Callable[[], T]) -> T:
-    """Return the result kept in the session for this question; make it if the question is new.
+    """Return the session's cached result for this question; compute it if the question is new.
 
     Args:
         place: in the session's state; it holds one question and what was made for it.
@@ -26,7 +26,7 @@ def remembered(place: str, asked: Any, make: Callable[[], T]) -> T:
 
 
 def public_release(place: str, source: Any, choice: Any, seed: int, build: Callable[..., T]) -> T:
-    """A release of public records with simulated noise, made anew when something changes.
+    """Release of public records with simulated noise, cached until a choice changes.
 
     Args:
         place: in the session's state; those of built-in data are shared by all visitors.

@@ -1,4 +1,4 @@
-"""Form of a method: its name, epsilon and the parameters that its registry entry declares."""
+"""Form for a method: its name, epsilon and registered parameters."""
 
 from __future__ import annotations
 
@@ -59,13 +59,13 @@ class Choice:
 
     @property
     def described(self) -> str:
-        """Specification of the method as experiments write it: ``name:key=value``."""
+        """Specification of the method as in experiments: ``name:key=value``."""
         pairs = (f"{name}={value}" for name, value in self.parameters.items())
         return ":".join([self.name, *pairs])
 
 
 def linked_epsilon(name: str) -> float:
-    """Epsilon of the address; the default if it lies beyond the ends of the slider."""
+    """Epsilon from the address; the default if it is outside the slider."""
     text = permalink.parameter(name)
     return float(f"{permalink.number('ε =', text, USUAL, EPSILONS[0], EPSILONS[-1]):g}")
 
@@ -74,17 +74,17 @@ EPSILON = permalink.Field("epsilon", linked_epsilon, "{:g}".format)
 
 
 def epsilon_steps(place: str) -> tuple[float, ...]:
-    """The steps of a slider with this key, and among them what an address gave it."""
+    """Steps of the epsilon slider with this key, including a value from the address."""
     value: float = st.session_state[place]
     steps: tuple[float, ...] = st.session_state.get(f"{place}.steps", EPSILONS)
     if value not in steps:
         steps = tuple(sorted({*EPSILONS, value}))
-    st.session_state[f"{place}.steps"] = steps  # while it is shown: others would be a new slider
+    st.session_state[f"{place}.steps"] = steps  # fixed: other steps would make a new slider
     return steps
 
 
 def epsilon_slider(prefix: str) -> float:
-    """The price of a release; its value is kept in the session under ``prefix.epsilon``."""
+    """Slider for the price of a release; the session keeps its value as ``prefix.epsilon``."""
     place = f"{prefix}.epsilon"
     permalink.present(place, USUAL)
     chosen = st.select_slider(
@@ -153,7 +153,7 @@ def method_form(
 def parameters_form(
     prefix: str, cls: type[Method], preset: Mapping[str, Any], saved: Mapping[str, str]
 ) -> dict[str, Any]:
-    """The parameters of a method that differ from a preset's, and the paper it is from."""
+    """Form for parameters that differ from a preset, and the paper of the method."""
     with st.expander("Parameters", icon=":material/tune:"):
         if cls.advice:
             st.caption(f"Not the best choice for: {cls.advice}")
@@ -171,7 +171,7 @@ def parameters_form(
 
 
 def title_of(alias: str) -> str:
-    """A method by its title, never by its internal name."""
+    """Title of a method, never its internal name."""
     known = names()
     return METHODS[known[alias][0]].title if alias in known else alias
 
@@ -182,7 +182,7 @@ def _title(alias: str, cls: type[Method]) -> str:
 
 
 def _widget(key: str, field: dataclasses.Field[Any], default: Any, saved: str | None) -> Any:
-    """One input for one parameter; an optional number left empty means "chosen by the method"."""
+    """Input for one parameter; an optional number left empty means "chosen by the method"."""
     limits: Parameter = field.metadata["parameter"]
     label = field.name.replace("_", " ")
     kind = str(field.type)

@@ -1,4 +1,4 @@
-"""The pages of the app. A page is a file in ``pages`` with TITLE, ICON, ORDER and page()."""
+"""Pages of the app: files in ``pages`` with TITLE, ICON, ORDER and page()."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def page_modules(*, owners: bool = False) -> list[ModuleType]:
-    """Every page that all visitors may see, or those for owners, in order."""
+    """Modules of the pages that all visitors may see, or of those for owners, in order."""
     pages = pkgutil.iter_modules(dpviz.ui.pages.__path__)
     modules = [importlib.import_module(f"dpviz.ui.pages.{each.name}") for each in pages]
     chosen = (each for each in modules if getattr(each, "OWNERS", False) == owners)
@@ -24,13 +24,13 @@ def page_modules(*, owners: bool = False) -> list[ModuleType]:
 
 
 def base_path() -> str:
-    """The path of the app on this server, from its first slash to its last."""
+    """Path of the app on this server, from its first slash to its last."""
     base = str(st.get_option("server.baseUrlPath") or "").strip("/")
     return f"/{base}/" if base else "/"
 
 
 def page_of(module: ModuleType, *, default: bool = False) -> StreamlitPage:
-    """A page as Streamlit's navigation knows it."""
+    """A page in the form of Streamlit's navigation."""
     return st.Page(
         module.page,
         title=module.TITLE,

@@ -1,4 +1,4 @@
-"""Panels beside or below a map: hints, promises, tables in place of pictures, files."""
+"""Panels beside or below a map: hints, promises, tables of pictures, files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _refused: ContextVar[list[str] | None] = ContextVar("refused", default=None)
 
 @contextmanager
 def refusals() -> Iterator[list[str]]:
-    """Collect the messages of every :class:`ErrorsShown` inside, to repeat them in plain sight."""
+    """Collect the messages of every :class:`ErrorsShown` inside, to repeat them visibly."""
     heard: list[str] = []
     token = _refused.set(heard)
     try:
@@ -43,7 +43,7 @@ class ErrorsShown:
         self._name = name
 
     def __enter__(self) -> None:
-        """Nothing to prepare."""
+        """Enter the block; no preparation is needed."""
 
     def __exit__(self, _kind: object, error: object, _trace: object) -> bool:
         if not isinstance(error, DpvizError):
@@ -53,7 +53,7 @@ class ErrorsShown:
 
 
 def refuse(words: str) -> None:
-    """Show a refusal here, and pass it to :func:`refusals`."""
+    """Show a refusal here, and report it to :func:`refusals`."""
     refused = _refused.get()
     if refused is not None:
         refused.append(words)
@@ -61,7 +61,7 @@ def refuse(words: str) -> None:
 
 
 def say_refused(*refused: str) -> None:
-    """A line for each refusal."""
+    """Show one line for each refusal."""
     for words in refused:
         st.error(plain(words), icon=":material/error:")
 
@@ -74,10 +74,10 @@ def file_button(
     icon: str = "download",
     **look: Any,
 ) -> None:
-    """One file, which is made when the button is pressed.
+    """Download button of one file, which is made on click.
 
-    One that is ready would be fetched by the browser at every run, and gone where the next run
-    is faster.
+    A file made beforehand would be fetched by the browser at every run, and be missing if the next
+    run came first.
     """
     st.download_button(
         label,
@@ -92,13 +92,13 @@ def file_button(
 
 
 def table_panel(title: str, rows: Any, **look: Any) -> None:
-    """Show the content of a map or chart as rows, for those who cannot see it."""
+    """Show the content of a map or chart as a table, for those who cannot see it."""
     with st.expander(title, icon=":material/table:"):
         st.dataframe(rows, hide_index=True, **look)
 
 
 def of_numbers(*columns: str) -> dict[str, Any]:
-    """Column configuration for numbers in words, such as 10 ± 2: aligned to the right."""
+    """Column configuration for numbers in words, such as 10 ± 2: right-aligned."""
     return {name: st.column_config.TextColumn(alignment="right") for name in columns}
 
 
@@ -124,12 +124,12 @@ def rows_in_words(shown: int, whole: int, what: str, order: str) -> str:
 
 
 def as_json(values: Mapping[str, Any]) -> str:
-    """A file of JSON that people can read too."""
+    """JSON file with indentation for human readers."""
     return json.dumps(values, indent=2, ensure_ascii=False)
 
 
 def file_bytes(write: Callable[[Any, Path], object], release: Any, name: str) -> bytes:
-    """A file of this name, as ``write`` makes it of a release."""
+    """Content of a file that ``write`` makes from a release."""
     with tempfile.TemporaryDirectory(prefix="dpviz-") as folder:
         path = Path(folder) / name
         write(release, path)
@@ -137,7 +137,7 @@ def file_bytes(write: Callable[[Any, Path], object], release: Any, name: str) ->
 
 
 def hint(prefix: str, words: str, title: str = "") -> None:
-    """A line that says what to do next, below its title; ``style.css`` leaves it out of print."""
+    """Show a line below the title on what to do next; ``style.css`` hides it in print."""
     with st.container(key=f"{prefix}-hint"):
         if title:
             st.markdown(f"**{title}**")
@@ -145,12 +145,12 @@ def hint(prefix: str, words: str, title: str = "") -> None:
 
 
 def draw_hint(prefix: str, then: str, title: str = "Draw a rectangle", keys: str = "") -> None:
-    """Show how to draw a rectangle on a map: ``keys`` by keyboard, ``then`` what follows."""
+    """Hint on drawing a rectangle on a map: ``keys`` for the keyboard, ``then`` for the effect."""
     hint(prefix, f"Press ▭ on the map, or D, or hold Shift; then drag{keys}{then}", title)
 
 
 def show_promises(release: PointRelease | AreaRelease) -> None:
-    """The promises of the header, each with its probability; nothing where there are none."""
+    """Show the promises in the header, each with its probability; nothing without promises."""
     if likely := promises(release):
         st.markdown("**What it promises, and how likely that holds, from the release alone**")
         st.markdown("\n".join(f"- {plain(str(each))}" for each in likely))

@@ -1,4 +1,4 @@
-"""Parts of a page that a touch reruns alone (fragments): whether one runs, and another run."""
+"""Fragments: parts of a page that rerun alone on a click."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 
 def in_part() -> bool:
-    """Return whether a fragment of the page is running, not the whole page."""
+    """Return whether a fragment is running, not the whole page."""
     context = get_script_run_ctx()
     return bool(context and context.fragment_ids_this_run)
 
 
 def rerun_part() -> None:
-    """Run this part again; all of the page where that runs.
+    """Rerun this fragment, or the whole page if the whole page is running.
 
     A press in a part comes with a run of the whole page if another touch asked for one meanwhile.
     """

@@ -1,4 +1,4 @@
-"""The address of a page restores its choices: data set, method, epsilon, rectangle, camera.
+"""Restore a page's choices from its address: data set, method, epsilon, rectangle, camera.
 
 Uploaded files are not in it: they have to be chosen again. A value that is not on offer is left
 out, and said once, in one sentence; a parameter that no page knows is ignored.
@@ -21,7 +21,7 @@ from dpviz.ui.shared.parts import in_part
 from dpviz.ui.shared.text import plain
 
 MOST = 60
-"""Letters of an address that a message repeats."""
+"""Most characters of an address that a message repeats."""
 
 MESSAGES = "address.messages"
 """Session key of the container for messages about the address."""
@@ -31,13 +31,13 @@ WAITING = "address.waiting"
 
 
 def parameter(name: str) -> str | None:
-    """One parameter of the address."""
+    """Value of one parameter in the address."""
     value = st.query_params.get(name)
     return str(value) if value is not None else None
 
 
 def numbers(text: str | None, length: int) -> tuple[float, ...] | None:
-    """Numbers between commas; None where they are missing or not ``length`` finite numbers."""
+    """Parse numbers between commas; None unless they are ``length`` finite numbers."""
     try:
         values = tuple(float(word) for word in (text or "").split(","))
     except ValueError:
@@ -46,12 +46,12 @@ def numbers(text: str | None, length: int) -> tuple[float, ...] | None:
 
 
 def number_list(name: str, length: int) -> tuple[float, ...] | None:
-    """Numbers of the address, as :func:`numbers` reads them."""
+    """Numbers from the address, parsed by :func:`numbers`."""
     return numbers(parameter(name), length)
 
 
 def joined(values: tuple[float, ...] | None, digits: int = 6) -> str | None:
-    """Numbers as a parameter."""
+    """Format numbers as a parameter of the address."""
     return None if values is None else ",".join(f"{value:.{digits}f}" for value in values)
 
 
@@ -62,7 +62,7 @@ def rectangle(name: str) -> tuple[float, ...] | None:
 
 
 def ring(name: str) -> tuple[tuple[float, float], ...] | None:
-    """Corners of a polygon, x, y, x, y … between commas; None if they are not a polygon."""
+    """Corners of a polygon from x, y, x, y … between commas; None if invalid."""
     words = (parameter(name) or "").count(",") + 1
     fits = 6 <= words <= 2 * limits.CORNERS.most and words % 2 == 0
     values = number_list(name, words) if fits else None
@@ -70,18 +70,18 @@ def ring(name: str) -> tuple[tuple[float, float], ...] | None:
 
 
 def seed(name: str = "seed") -> int:
-    """Seed of the address; 0 if it is missing or not a whole number of up to nine digits."""
+    """Seed from the address; 0 if it is missing or not a whole number of up to nine digits."""
     return int(number(name, parameter(name), 0, 0, 999_999_999, whole=True))
 
 
 def pairs(name: str) -> dict[str, str]:
-    """``key:value`` pairs between semicolons."""
+    """Parse ``key:value`` pairs between semicolons."""
     words = (parameter(name) or "").split(";")
     return {key: value for key, _, value in (word.partition(":") for word in words) if key}
 
 
 def paired(values: Mapping[str, Any]) -> str:
-    """Format pairs as :func:`pairs` reads them."""
+    """Format pairs for :func:`pairs`."""
     return ";".join(f"{key}:{value}" for key, value in values.items())
 
 
@@ -91,10 +91,10 @@ def messages_here() -> None:
 
 
 def refused(what: str, asked: str | None) -> None:
-    """Warn that the address asks for something that is not on offer.
+    """Warn that the address asks for an option that does not exist.
 
-    Where :func:`messages_here` was called, wherever the choice stands: a phone's sidebar is shut. A
-    run of a part of the page says nothing: the place is not its own, and the whole page's run has.
+    The warning appears where :func:`messages_here` was called, since a phone's sidebar is closed.
+    Fragment runs show nothing: the run of the whole page has shown it.
     """
     if asked and not in_part():
         short = asked if len(asked) <= MOST else f"{asked[:MOST]}…"
@@ -108,7 +108,7 @@ def refused(what: str, asked: str | None) -> None:
 
 
 def one_of(what: str, asked: str | None, offered: Collection[str], start: str) -> str:
-    """Return the option asked for; ``start``, with a warning, if it is not on offer."""
+    """Return the requested option; ``start``, with a warning, if it does not exist."""
     if asked in offered:
         return str(asked)
     refused(what, asked)
@@ -124,7 +124,7 @@ def number(
     *,
     whole: bool = False,
 ) -> Any:
-    """Return the number asked for; ``start``, with a warning, if it is not within the bounds."""
+    """Return the requested number; ``start``, with a warning, if it is out of bounds."""
     values = numbers(asked, 1)
     if values is not None:
         (value,) = values
@@ -136,7 +136,7 @@ def number(
 
 
 def write(parameters: Mapping[str, str | None]) -> None:
-    """Put the parameters that have a value into the address, and take the others out."""
+    """Write parameters that have a value into the address, and remove the others."""
     for name, value in parameters.items():
         if value:
             if st.query_params.get(name) != value:
@@ -147,7 +147,7 @@ def write(parameters: Mapping[str, str | None]) -> None:
 
 @dataclass(frozen=True)
 class Field:
-    """Something that a page holds in the session and in its address.
+    """A value that a page keeps in the session and in its address.
 
     Attributes:
         name: of the parameter.
@@ -176,7 +176,7 @@ def restore(page: str, fields: Sequence[Field]) -> None:
 
 
 def forget(page: str, fields: Sequence[Field]) -> None:
-    """Drop the fields' values from the session, as if the address had not given them."""
+    """Drop the fields' values from the session, as if the address had not set them."""
     for field in fields:
         st.session_state.pop(field.place(page), None)
 
@@ -190,10 +190,10 @@ def arrived(place: str) -> bool:
 
 
 def present(place: str, start: Any) -> None:
-    """Call before the widget of this key: it shows what the session holds for it, or ``start``.
+    """Set a widget's value before it is drawn: the session's value, or ``start``.
 
-    What was put there in a run without the widget is the session's alone: in the browser, a widget
-    that is new shows the first of its options, and that is what counts from the next touch on.
+    A value set in a run without the widget is known to the session only: the browser's new widget
+    would show its first option, which would count from the next rerun on.
     """
     if arrived(place) or place not in st.session_state:
         st.session_state[place] = st.session_state.get(place, start)
@@ -221,7 +221,7 @@ def bring_back(page: str) -> None:
 
 
 def choice(name: str, titles: Mapping[str, str], start: str, key: str = "") -> Field:
-    """One of some words, each with its title; the one of the start needs no parameter."""
+    """Field for one of several words with titles; the default needs no parameter."""
 
     def read(name: str) -> str:
         return one_of(name, parameter(name), titles, start)

@@ -1,4 +1,4 @@
-"""Where the ε of a release and of an account went, as tables."""
+"""Tables of how the ε of a release and of an account was spent."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dpviz.ui.shared.text import plain
 
 
 def budget_breakdown(header: Header) -> None:
-    """One row a purpose, with its share of ε and the theorem that it rests on."""
+    """Table with one row per purpose: its share of ε and the theorem behind it."""
     st.dataframe(
         [
             {
@@ -38,7 +38,7 @@ def budget_breakdown(header: Header) -> None:
 
 
 def payment_row(spend: Spend) -> dict[str, Any]:
-    """Row of a payment for a table, without the user's name, which only the owner may see."""
+    """Table row of a payment, without the user's name, which only the owner may see."""
     at = datetime.fromisoformat(spend.at).astimezone(UTC)
     return {
         "when": f"{at:%Y-%m-%d %H:%M} UTC",

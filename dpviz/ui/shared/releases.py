@@ -1,7 +1,7 @@
-"""Open a release from your list, by upload or link; and the list of paid releases.
+"""Open a release from a list, an upload or a link; list the visitor's paid releases.
 
-Who sees which list: the user that the server's login names; on a server that only this computer can
-reach, its one person. Nobody else can publish.
+A list belongs to the logged-in user, or to the local user of a server that only this computer can
+reach. Other visitors cannot publish.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ GONE = (
 
 @dataclass(frozen=True, eq=False)
 class Opened:
-    """Release that was opened, whether or not the visitor made it; its records are unknown."""
+    """An opened release of any origin; its records are unknown."""
 
     key: str
     title: str
@@ -78,7 +78,7 @@ def visitor() -> str:
 
 
 def opened(page: str, fields: Sequence[permalink.Field]) -> Opened | None:
-    """The release that a page shows in place of a data set; None where there is none.
+    """The release that a page shows in place of a data set; None if there is none.
 
     Args:
         page: its key.
@@ -87,7 +87,7 @@ def opened(page: str, fields: Sequence[permalink.Field]) -> Opened | None:
     place, asked = f"opened.{page}", permalink.parameter(PARAMETER)
     current: Opened | None = st.session_state.get(place)
     if asked == st.session_state.get(f"{page}.own"):
-        asked = None  # paid for in this visit: shown with its records' form beside it
+        asked = None  # paid in this visit: its form is shown too
     if asked in FILES:
         if current is None:
             st.warning(GONE, icon=":material/link_off:")
@@ -114,13 +114,13 @@ def opened(page: str, fields: Sequence[permalink.Field]) -> Opened | None:
 
 
 def show(release: Opened) -> None:
-    """Go to the page that shows a release; the address names it and nothing else, for F5."""
+    """Go to the page that shows a release; its address names the release only, for F5."""
     page = release.page
     if f"opened.{page}" not in st.session_state:
         st.session_state[f"{page}.closed"] = st.session_state.get(f"{page}.link", {})
     st.session_state[f"opened.{page}"] = release
     name = release.key.partition(":")[0]
-    st.session_state[f"{page}.link"] = {PARAMETER: name}  # the page takes it from there
+    st.session_state[f"{page}.link"] = {PARAMETER: name}  # the page reads it from there
     st.session_state.pop(f"{page}.epsilon", None)  # and what else the page holds
     module = import_module(f"dpviz.ui.pages.{page}")
     st.switch_page(page_of(module, default=page == "explore"))
@@ -139,14 +139,14 @@ def open_given() -> None:
 
 
 def close(page: str) -> None:
-    """Close the release and restore the page's earlier address; the places shown go with it."""
+    """Close the release and its chosen places, and restore the page's earlier address."""
     for name in (f"opened.{page}", f"{page}.epsilon", f"{page}.link"):
         st.session_state.pop(name, None)
     st.query_params.from_dict(st.session_state.pop(f"{page}.closed", {}))
 
 
 def release_panel(page: str) -> None:
-    """Draw the sidebar's panel: the open release with a close button, or ways to open one."""
+    """Draw the sidebar panel: the open release with a close button, or ways to open one."""
     current: Opened | None = st.session_state.get(f"opened.{page}")
     if current is not None:
         st.markdown(f"**Release**  \n{plain(current.title)}")
@@ -160,7 +160,7 @@ def release_panel(page: str) -> None:
         )
         return
     with st.popover("Open a release", icon=":material/folder_open:", width="stretch"):
-        refused = st.container()  # in sight, wherever the form is scrolled to
+        refused = st.container()  # visible wherever the form is scrolled
         open_form(page, refused)
         st.divider()
         your_releases(f"{page}.side")
@@ -184,10 +184,10 @@ def open_form(prefix: str, refused: Any) -> None:
 
 
 def uploaded(place: str, file: Any) -> Opened:
-    """An uploaded release.
+    """Read an uploaded release.
 
     Raises:
-        ReleaseError: the file is none.
+        ReleaseError: the file is not a release.
     """
     path = upload_path(place, file)
     try:
@@ -198,7 +198,7 @@ def uploaded(place: str, file: Any) -> Opened:
 
 
 def release_instead(prefix: str, path: Path, file: Any) -> bool:
-    """Return whether an upload of records is in fact a release; if so, offer to open it."""
+    """Return whether an upload of records is a release; if so, offer to open it."""
     if remembered(f"{prefix}.{path.stem}.kind", file.file_id, lambda: kind_in(path)) is None:
         return False
     st.info("This file is a release of dpviz, not records.", icon=":material/map:")
@@ -208,7 +208,7 @@ def release_instead(prefix: str, path: Path, file: Any) -> bool:
 
 
 def your_releases(prefix: str) -> None:
-    """The list: open, download, share, remove."""
+    """List the visitor's releases, with buttons to open, download, share and remove."""
     mine = Shelf().of(visitor())
     st.markdown("**Your releases**")
     if visitor().startswith("visit:"):
@@ -232,7 +232,7 @@ def your_releases(prefix: str) -> None:
 
 
 def _known(name: str) -> str | None:
-    """Id of a release of this server in the address; None if there is none."""
+    """Id in the address of a release of this server; None if there is none."""
     asked = permalink.parameter(name)
     try:
         return Shelf().find(asked).id if asked else None
@@ -250,10 +250,10 @@ def release_choice(page: str, side: str) -> Opened | None:
     asked: str | None = st.session_state.get(place)
     mine = Shelf().of(visitor())
     offered = {each.id: each for each in mine if _flat(each)}
-    if left := len(mine) - len(offered) if side == "a" else 0:  # said once
+    if left := len(mine) - len(offered) if side == "a" else 0:  # shown once
         st.caption(f"Left out: {left} of yours, since only places without time are compared.")
     if asked and asked not in (*offered, *FILES):
-        offered[asked] = Shelf().find(asked)  # another's, by its link
+        offered[asked] = Shelf().find(asked)  # another visitor's release, opened by its link
     permalink.present(f"{place}.stored", asked if asked in offered else None)
     chosen = st.selectbox(
         label,
@@ -275,7 +275,7 @@ def release_choice(page: str, side: str) -> Opened | None:
             made = Opened(chosen, offered[chosen].title, Shelf().open(chosen)[1])
         if made.release.kind != "points" or made.release.domain.dims != 2:
             raise ReleaseError(f"{label}: only releases of places, without time, are compared")
-        domain_bounds(made.release.domain)  # raises where no map shows it
+        domain_bounds(made.release.domain)  # raises if no map can show it
         return made
 
     with ErrorsShown():
@@ -284,7 +284,7 @@ def release_choice(page: str, side: str) -> Opened | None:
 
 
 def _flat(stored: Stored) -> bool:
-    """Return whether a stored release is of points in 2D, according to its receipt."""
+    """Return whether a stored release is of points in 2-D, from its receipt."""
     return stored.kind == "points" and len(stored.receipt.get("bounds", range(4))) == 4
 
 
@@ -321,13 +321,13 @@ def _one(prefix: str, stored: Stored) -> None:
 
 
 def _remove(identity: str) -> None:
-    """Remove one of the visitor's releases; another window may have removed it already."""
+    """Remove one of the visitor's releases, unless another window has removed it."""
     with ErrorsShown():
         Shelf().remove(identity, visitor())
 
 
 def link_of(identity: str) -> str:
-    """The address that opens a release of this server."""
+    """Address that opens a release of this server."""
     place = urlsplit(str(st.context.url or ""))
     root = f"{place.scheme}://{place.netloc}" if place.netloc else ""
     return f"{root}{base_path()}?{PARAMETER}={identity}"

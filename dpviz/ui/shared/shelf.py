@@ -1,4 +1,4 @@
-"""Your releases on disk: what was paid for is a file, with its receipt, before it is seen.
+"""Releases on disk: every paid release is stored with a receipt before it is shown.
 
 One folder of the owner's choice (``$DPVIZ_RELEASES``; else ``releases`` beside the ledger) holds a
 release ``<id>.parquet`` and a receipt ``<id>.json`` for each payment. Both are public like every
@@ -35,7 +35,7 @@ _ID = re.compile(r"[0-9a-f]{32}")
 
 @dataclass(frozen=True)
 class Stored:
-    """A release on the shelf.
+    """A release stored on this server.
 
     Attributes:
         id: the ledger's, which names both files.
@@ -55,13 +55,13 @@ class Stored:
 
     @property
     def label(self) -> str:
-        """Title, price, day and minute, for a list: one file is often published again."""
+        """Title, price, day and minute, for a list: one file may be published several times."""
         when = f"{self.at[:10]} {self.at[11:16]} UTC"
         return f"{self.title} · ε = {self.receipt.get('epsilon', 0):g} · {when}"
 
 
 class Shelf:
-    """The folder of releases; every operation looks at the disk anew.
+    """The folder of releases; every operation reads the disk again.
 
     Raises:
         ReleaseError: the environment names another folder wherever the app is started.
@@ -77,7 +77,7 @@ class Shelf:
             )
 
     def ready(self) -> None:
-        """Refuse before a payment what would lose the release after it.
+        """Refuse before payment if the release could not be stored.
 
         Raises:
             ReleaseError: the folder cannot be made or written.
@@ -93,7 +93,7 @@ class Shelf:
             ) from None
 
     def keep(self, release: Any, owner: str, title: str = "") -> Stored:
-        """Write a receipt and the release that was paid for.
+        """Store a paid release and its receipt.
 
         In this order, so that a release that is lost is in the list of who paid for it.
 
@@ -118,7 +118,7 @@ class Shelf:
         return stored
 
     def path(self, identity: str) -> Path:
-        """The file of a release.
+        """Path of a release's file.
 
         Raises:
             ReleaseError: no id, for instance a path in its place.
@@ -128,10 +128,10 @@ class Shelf:
         return self.folder / f"{identity}.parquet"
 
     def find(self, identity: str) -> Stored:
-        """A release by its id.
+        """Find a release by its id.
 
         Raises:
-            ReleaseError: none of this id, or a damaged receipt.
+            ReleaseError: no release with this id, or a damaged receipt.
         """
         try:
             values = json.loads(self.path(identity).with_suffix(".json").read_text("utf-8"))
@@ -147,10 +147,10 @@ class Shelf:
         return stored
 
     def open(self, identity: str) -> tuple[Stored, Any]:
-        """A release with its receipt.
+        """Read a release and its receipt.
 
         Raises:
-            ReleaseError: none of this id, damaged, or lost.
+            ReleaseError: no release with this id, or it is damaged or lost.
         """
         stored = self.find(identity)
         if not self.path(identity).exists():
@@ -158,7 +158,7 @@ class Shelf:
         return stored, read(self.path(identity))
 
     def of(self, owner: str) -> list[Stored]:
-        """Releases of one owner, the newest first; damaged receipts are left out."""
+        """Releases of one owner, newest first; damaged receipts are skipped."""
         releases = []
         for file in self.folder.glob("*.json"):
             if _ID.fullmatch(file.stem):
@@ -170,12 +170,12 @@ class Shelf:
         return sorted(mine, key=lambda each: (each.at, each.id), reverse=True)[:SHOWN]
 
     def remove(self, identity: str, owner: str) -> None:
-        """Delete a release of this owner; the ledger keeps what was spent for it.
+        """Delete a release of this owner; the ledger keeps its spend.
 
         The file goes first: should that fail, the release is still in the list.
 
         Raises:
-            ReleaseError: there is none of this owner.
+            ReleaseError: no such release of this owner.
         """
         if self.find(identity).owner != owner:
             raise ReleaseError("only its owner removes a release")
@@ -184,7 +184,7 @@ class Shelf:
 
 
 def read_any(path: str | os.PathLike[str]) -> Any:
-    """A release of any kind from a file.
+    """Read a release of any kind from a file.
 
     Raises:
         ReleaseError: another file, a damaged one, or one of a newer version.
@@ -199,7 +199,7 @@ def read_any(path: str | os.PathLike[str]) -> Any:
 
 
 def receipt_of(release: Any) -> dict[str, Any]:
-    """Receipt of a payment: amount, purpose, theorem. It is public, like the release."""
+    """Receipt of a payment: amount, purpose, theorem. It is as public as the release."""
     header = release.header
     receipt = {
         "release_id": header.extra.get("release_id"),
@@ -220,7 +220,7 @@ def receipt_of(release: Any) -> dict[str, Any]:
 
 
 def kept_release(make: Callable[[], Any], owner: str, title: str) -> tuple[Any, str]:
-    """A release that is paid for as it is made, and on the shelf before anyone sees it.
+    """Build a release, pay for it, and store it before it is shown.
 
     Args:
         make: pays, and returns the release.

@@ -1,4 +1,4 @@
-"""The app around its pages: set-up, and what runs before each of them."""
+"""The app around its pages: set-up, and code that runs before each page."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def summaries() -> dict[str, str]:
 def run() -> None:
     """Show the app."""
     log.redact()
-    # Before the navigation, which would fetch its own icon of the page from a server elsewhere.
+    # Before the navigation, which would load a page icon from another server.
     st.set_page_config(page_icon="🗺️", layout="wide")
     first, *others = page_modules()
     if access().owner:

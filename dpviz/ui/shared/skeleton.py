@@ -1,7 +1,7 @@
-"""One page for every kind of data: source → choice → release → map and answer → details.
+"""Common page for all kinds of data: source, choice, release, map and answer, details.
 
 A page fills the slots; this room decides when something is built, paid for, kept, restored from the
-address and put into it. What is opened, instead of built, takes the same way from the map on.
+address and put into it. An opened release takes the same path, from the map on.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from dpviz.ui.shared.text import badge, plain
 
 @dataclass(frozen=True)
 class Slots:
-    """Parts that a page plugs into the skeleton.
+    """Functions that a page plugs into the skeleton.
 
     A source has ``public``, ``key`` (changes with the choice of data), ``account`` (its name in the
     ledger) and ``backdrop`` (built in, so that all visitors share its releases). A choice has
@@ -58,7 +58,7 @@ class Slots:
 
 
 def build_choice(source: Any, choice: Choice, **how: Any) -> Any:
-    """The slot ``build`` of a page whose choice is one method."""
+    """Slot ``build`` for pages whose choice is one method."""
     if choice.wishes:
         how["wishes"] = choice.wishes
     if choice.areas is not None:
@@ -69,7 +69,7 @@ def build_choice(source: Any, choice: Choice, **how: Any) -> Any:
 
 
 def method_link(choice: Choice) -> dict[str, str | None]:
-    """Address parameters of a choice of one method."""
+    """Address parameters for a choice of one method."""
     return {"method": choice.name, "set": permalink.paired(choice.parameters)}
 
 
@@ -77,7 +77,7 @@ def run(slots: Slots) -> None:
     """Show the page."""
     key = slots.key
     permalink.bring_back(key)
-    if f"{key}.epsilon" not in st.session_state:  # a widget's value: gone when the page is left
+    if f"{key}.epsilon" not in st.session_state:  # a widget's value is lost when the page is left
         permalink.restore(key, (EPSILON, permalink.SEED, *slots.fields))
     looked_at = opened(key, slots.fields)
     with st.sidebar:
@@ -93,7 +93,7 @@ def run(slots: Slots) -> None:
             st.divider()
             choice = slots.choose(source)
     if source is None or choice is None:
-        say_refused(*refused)  # in the sidebar they may stand below what is seen
+        say_refused(*refused)  # in the sidebar they may be out of sight
         slots.empty() if source is None else slots.before(source)
         return
     release = None
@@ -114,20 +114,20 @@ def run(slots: Slots) -> None:
 
 def _show(slots: Slots, release: Any, source: Any, choice: Any) -> None:
     st.markdown(badge(release.header))
-    tally = getattr(getattr(source, "data", None), "tally", None)  # of public records only
+    tally = getattr(getattr(source, "data", None), "tally", None)  # for public records only
     if tally is not None and tally.warning:
         st.warning(f"Of your file: {plain(tally.warning)}.", icon=":material/rule:")
     slots.show(release, source, choice)
 
 
 def _public(slots: Slots, source: Any, choice: Any) -> Any:
-    """Simulated noise, rebuilt at once whenever something changes."""
+    """Release of public data: simulated noise, rebuilt when a choice changes."""
     seed = noise_seed(slots.key)
     return public_release(f"{slots.key}.built", source, choice, seed, slots.build)
 
 
 def _paid(slots: Slots, source: Any, choice: Any) -> Any:
-    """Secure noise: one release per payment; what is shown stays until the next."""
+    """Paid release with secure noise; it stays on the page until the next payment."""
     key = slots.key
 
     def store(paid: Paid) -> None:
@@ -138,7 +138,7 @@ def _paid(slots: Slots, source: Any, choice: Any) -> Any:
     paid: Paid | None = st.session_state.get(f"{key}.shown")
     if paid is None or paid.key != source.key:
         if st.session_state.pop(f"{key}.own", None) is not None:
-            permalink.write({PARAMETER: None})  # of other data: the next touch would open it
+            permalink.write({PARAMETER: None})  # from other data: the next rerun would open it
         st.info(
             f"The {slots.records} are confidential, so nothing is shown yet. Choose a method and "
             "ε, then press **Publish** in the sidebar.",
@@ -157,7 +157,7 @@ def _paid(slots: Slots, source: Any, choice: Any) -> Any:
 
 
 def say_unsaved(problem: str) -> None:
-    """A release that could not be written must be taken home at once."""
+    """Warn that a release could not be stored here, and must be downloaded now."""
     if problem:
         st.error(
             f"The release could not be kept on this server ({plain(problem)}). **Download it "

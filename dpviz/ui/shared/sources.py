@@ -1,4 +1,4 @@
-"""Sources of data on a page: an opaque handle and its key."""
+"""Sources of data on a page: an opaque handle and a key."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class DataSource:
-    """Data behind an opaque handle, and a key that changes with the choice.
+    """Data behind an opaque handle, with a key that changes with the choice.
 
     ``backdrop``: built in, so that all visitors share its releases.
     """
@@ -24,7 +24,7 @@ class DataSource:
 
     @property
     def account(self) -> str:
-        """The name of its account in the ledger."""
+        """Name of the data set's account in the ledger."""
         return str(self.data.names[0])
 
 

@@ -1,4 +1,4 @@
-"""A page in steps: one is seen at a time, all are there, so that nothing typed is ever lost."""
+"""A page in steps: one is visible, all are drawn, so that typed input is never lost."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 TO_ITS_TOP = 'document.querySelector("[data-testid=stMain]").scrollTo(0, 0);'
-"""Each step is met at its top, however far down the button stood that led to it."""
+"""Script that scrolls to the top of a new step."""
 
 INTO_IT = """
 const step = document.querySelector(".st-key-%s");
@@ -16,11 +16,11 @@ Object.assign(step, {tabIndex: -1, role: "group", ariaLabel: "%s"});
 step.style.outline = "none";
 step.focus({preventScroll: true});
 """
-"""The button that led to it is hidden: its focus would fall to the page, and say nothing."""
+"""Script that moves the focus into a new step: the button that led there is hidden."""
 
 
 def steps(prefix: str, titles: Sequence[str]) -> tuple[int, Callable[..., None], list[Any]]:
-    """The step that is seen, a function that draws the way through them, and their places.
+    """The visible step, a function that draws the navigation, and the steps' containers.
 
     The function takes one bool a step: whether it is done. Call it last.
     """
@@ -28,12 +28,12 @@ def steps(prefix: str, titles: Sequence[str]) -> tuple[int, Callable[..., None],
     way = st.container(horizontal=True, gap="small", key=f"{prefix}-way")
     places = [st.container(key=f"{prefix}-step-{row}") for row in range(len(titles))]
     hidden = ", ".join(f".st-key-{prefix}-step-{row}" for row in range(len(titles)) if row != at)
-    place = f":is({hidden}, [data-testid=stLayoutWrapper]:has(> :is({hidden})))"  # nor a gap
+    place = f":is({hidden}, [data-testid=stLayoutWrapper]:has(> :is({hidden})))"  # hide the gap too
     style = f"<style>{place} {{display: none !important;}}</style>"
     script = TO_ITS_TOP
     if f"{prefix}.moved" in st.session_state:
         script += INTO_IT % (f"{prefix}-step-{at}", f"Step {at + 1}: {titles[at]}")
-    with st.container(key="dpviz-step"):  # a script runs where the text is new: at a new step
+    with st.container(key="dpviz-step"):  # a script runs if its text changed: at a new step
         st.html(f"{style}<script>{{{script}}}</script>", unsafe_allow_javascript=True)
 
     def draw(*done: bool) -> None:
@@ -52,7 +52,7 @@ def steps(prefix: str, titles: Sequence[str]) -> tuple[int, Callable[..., None],
 
 
 def next_step(prefix: str, row: int, *, ready: bool) -> None:
-    """The button below a step that leads to the next one."""
+    """Button below a step that leads to the next step."""
     st.button(
         "Continue",
         key=f"{prefix}.next.{row}",

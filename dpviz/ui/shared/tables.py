@@ -1,4 +1,4 @@
-"""Tables of databases that the owner of this server offers to its visitors.
+"""Database tables that the server's owner offers to visitors.
 
 They stand in the server's secrets (``.streamlit/secrets.toml``), never on a page, and so does all
 that a visitor must not choose: the address, the columns, the public box, the privacy unit, whether
@@ -28,7 +28,7 @@ _OPTIONAL = {"title", "columns", "crs", "bits", "unit", "max_per_unit", "public"
 
 
 def offered(dims: int, *, sensitive: bool = False) -> dict[str, str]:
-    """Titles of the tables with this many dimensions that may be built from, by ledger name.
+    """Titles of the offered tables with this many dimensions, by ledger name.
 
     Args:
         dims: of the tables.
@@ -41,14 +41,14 @@ def offered(dims: int, *, sensitive: bool = False) -> dict[str, str]:
             account = Ledger().account(name)
             ready = not sensitive if stated["public"] else account.total is not None
         except DpvizError:
-            continue  # nothing that a visitor could mend
+            continue  # a visitor cannot fix it
         if ready and stated["domain"].dims == dims and name not in DATASETS:
             tables[name] = str(facts.get("title", name))
     return tables
 
 
 def table_handle(name: str) -> Any:
-    """The handle of an offered table, counted once for all visitors.
+    """Handle of an offered table, counted once for all visitors.
 
     Raises:
         DpvizError: the table cannot be read; no message quotes the address.
@@ -60,7 +60,7 @@ def table_handle(name: str) -> Any:
 
 
 def reserved_names() -> tuple[str, ...]:
-    """Names of all configured tables, offered or not: no upload may take one."""
+    """Names of all configured tables, offered or not: uploads may not use them."""
     return tuple(_configured())
 
 
@@ -77,7 +77,7 @@ def _configured() -> dict[str, Mapping[str, Any]]:
 
 
 def _stated(name: str, facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments of :func:`dpviz.load` for a table; refuses missing and unknown settings.
+    """Arguments of :func:`dpviz.load` for a table; missing or unknown settings are refused.
 
     Raises:
         DpvizError: a setting is missing, unknown, of a wrong type, or not a box.

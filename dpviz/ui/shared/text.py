@@ -1,4 +1,4 @@
-"""Words on the screen: data never become markup."""
+"""Text on the screen: data are never interpreted as markup."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ plain = markdown
 
 
 def quoted(names: Iterable[str]) -> str:
-    """Names of a list, each in quotes: one may hold a comma.
+    """Names of a list, each in quotes, since a name may hold a comma.
 
     >>> quoted(["bike", "bus, tram"])
     '“bike”, “bus, tram”'
@@ -24,7 +24,7 @@ def quoted(names: Iterable[str]) -> str:
 
 
 def small_share(share: float) -> str:
-    """A small share in words.
+    """Format a small share.
 
     >>> small_share(0.0123).split(), small_share(0.0002).split()
     (['1.2', '%'], ['under', '0.1', '%'])
@@ -33,12 +33,12 @@ def small_share(share: float) -> str:
 
 
 def on_screen(count: float, error: float) -> float:
-    """A count as it is shown beside its error, so that the sums a reader makes come out."""
+    """Round a count as shown beside its error, so that sums of shown counts agree."""
     return _number(rounded(count, error))
 
 
 def half_on_screen(half_width: float) -> float:
-    """The half-width of an interval as it is shown."""
+    """Half-width of an interval as shown."""
     return _number(half_width_words(half_width))
 
 
@@ -56,7 +56,7 @@ def cells_in_words(number: int, noun: str = "cell") -> str:
 
 
 def level_title(level: str) -> str:
-    """A level of areas; hexagons by their resolution.
+    """Title of a level of areas; hexagons by their resolution.
 
     >>> level_title("h3:7"), level_title("ward")
     ('H3 7', 'ward')
@@ -65,13 +65,13 @@ def level_title(level: str) -> str:
 
 
 def badge(header: Header) -> str:
-    """The release's guarantee as one Markdown badge; red for what has no guarantee at all."""
+    """Guarantee of a release as a Markdown badge; red if it has no guarantee."""
     kind, words = header.standing
     colour, icon = "gray", "public"
     if kind == "open":
         colour, icon = "red", "warning"
     elif words.startswith("Demo"):
         colour, icon = "blue", "science"
-    elif kind == "private" and not header.extra.get("records"):  # else records are not protected
+    elif kind == "private" and not header.extra.get("records"):  # else records need none
         colour, icon = "green", "verified_user"
     return f":{colour}-badge[:material/{icon}: {plain(words)}]"

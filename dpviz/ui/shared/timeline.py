@@ -1,4 +1,4 @@
-"""A timeline with a window marked in it, and the window of an address."""
+"""Timeline chart with a marked window, and the window in the address."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def zone_words(domain: Domain | Steps) -> str:
 
 
 def timeline_rows(axis: Calendar, line: Timeline) -> pd.DataFrame:
-    """The steps of a timeline, as its chart takes them."""
+    """Steps of a timeline as rows of its chart."""
     ends = {"from": line.start.astype(float), "to": line.end.astype(float)}
     return pd.DataFrame(
         {
@@ -47,7 +47,7 @@ def timeline_rows(axis: Calendar, line: Timeline) -> pd.DataFrame:
 
 
 def marked_timeline(rows: pd.DataFrame, axis: Calendar, window: Window) -> Any:
-    """The chart of a timeline, with a window marked in it."""
+    """Timeline chart with a marked window."""
     start, end = _clocks(axis, window)
     form = {"day": "%H:%M", "week": "%a %H:%M"}.get(str(axis.cycle)) or time_form(
         rows["end"].iloc[-1] - rows["start"].iloc[0]

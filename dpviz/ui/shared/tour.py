@@ -1,4 +1,4 @@
-"""The guided first run: what this is, in one sentence, and three things to try."""
+"""Guided first visit: one sentence about the app, and three things to try."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LEARN = "**Open Learn**: short chapters."
 
 
 def tour(prefix: str, steps: Sequence[tuple[str, str]] = STEPS) -> None:
-    """Welcome a newcomer until they close it; a help button brings it back at any time.
+    """Welcome new visitors until they close it; a help button shows it again.
 
     A newcomer's address has no parameters; a visitor with a shared link came for its content.
     """

@@ -1,4 +1,4 @@
-"""The privacy unit, asked in the same way for every upload: what the guarantee hides."""
+"""Form for the privacy unit of an upload: what the guarantee hides."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST = 10_000
 def unit_form(
     prefix: str, columns: Sequence[str], *, record: str = "record", start: int = 10
 ) -> tuple[str | None, int]:
-    """A column that names the unit (None: each record is one), and the most records of each.
+    """Ask for the unit's column (None: each record) and the max contributions per unit.
 
     Args:
         prefix: of the widgets' keys.
@@ -48,6 +48,6 @@ def unit_form(
 
 
 def hides(unit: str, bound: int, record: str) -> None:
-    """The sentence that says what a column and a bound hide."""
+    """Sentence on what a unit column and its bound hide."""
     many = f"all of up to {bound:,} {record}s" if bound > 1 else f"one {record}"
     st.caption(f"Hides anyone in “{plain(unit)}”, with {many} of theirs.")

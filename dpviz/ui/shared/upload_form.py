@@ -1,4 +1,4 @@
-"""Upload of a file, public or confidential: read once, with exact facts for its owner only."""
+"""Form for a file upload, public or confidential; exact facts are for its owner only."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def data_choice(prefix: str, label: str, titles: Mapping[str, str], start: str |
 
 
 def public_switch(prefix: str, kind: str, public: bool) -> bool:
-    """Ask whether the records are public; a file is sensitive until the visitor says so."""
+    """Ask whether the records are public; the default is sensitive."""
     words = {"sensitive": "confidential", "public": "already public"}
     answer = st.segmented_control(
         "These records are",
@@ -62,7 +62,7 @@ def upload_form(
     place: str = "file",
     owner: bool = False,
 ) -> S | None:
-    """Draw the uploader and the form that describes the file; None while it is not complete.
+    """Draw the uploader and the form for the file; None while it is incomplete.
 
     Args:
         prefix: of the widgets' keys.
@@ -84,7 +84,7 @@ def upload_form(
 
 
 def read_once(prefix: str, key: str, read: Callable[[], H], check: Check | None = None) -> H:
-    """The handle of a file, which is read again only when something about it changes.
+    """Handle of a file, read again only if the file or an option changes.
 
     Args:
         prefix: of the widgets' keys.
@@ -106,7 +106,7 @@ def read_once(prefix: str, key: str, read: Callable[[], H], check: Check | None 
         icon=":material/fact_check:",
         help="How many records of your file are dropped, and why: exact numbers, for the eyes of "
         "the records' owner only. They are no part of any release and must not be passed on.",
-    ):  # gone with the next touch of the page
+    ):  # disappears with the next rerun
         facts, taken = check(handle)
         st.warning(CHECK_HEADING, icon=":material/visibility_lock:")
         st.caption(f"Read as {plain(taken)}.")

@@ -1,4 +1,4 @@
-"""Files that visitors upload: kept in memory, under a name of ours, gone with their session.
+"""Uploaded files: kept in memory under generated names, deleted with the session.
 
 On Linux an upload is a nameless file in memory, which ends with this process, however it ends.
 Elsewhere it is a file in a private folder, which only this user may read, removed at exit. The
@@ -48,7 +48,7 @@ def upload_path(place: str, file: Any) -> Path:
 
 
 def upload_columns(path: Path, table: str | None = None) -> Sequence[Any]:
-    """The columns of an upload, or of one of its tables, read from it once.
+    """Columns of an upload, or of one of its tables; read once.
 
     Raises:
         DataError: it cannot be read, or has more of them than a form can offer.
@@ -56,14 +56,14 @@ def upload_columns(path: Path, table: str | None = None) -> Sequence[Any]:
 
     def read() -> Sequence[Any]:
         columns = source_columns(path, table)
-        COLUMNS.check(len(columns), "the file")  # each choice lists all of them
+        COLUMNS.check(len(columns), "the file")  # each selector lists all columns
         return columns
 
     return remembered(f"{path}.columns", table, read)
 
 
 def chosen_table(place: str, path: Path, file: Any) -> str | None:
-    """The layer or sheet of an upload that is chosen here; None where there are not several.
+    """Ask for a layer or sheet of an upload; None if there are not several.
 
     Raises:
         DataError: the file cannot be read.
@@ -88,7 +88,7 @@ def chosen_layer(place: str, file: Any) -> str:
 def _one_of_several(
     place: str, label: str, file: Any, read: Callable[[], Sequence[str]]
 ) -> str | None:
-    """Ask for one of the names in a file, read once; None if there are fewer than two."""
+    """Ask for one of the names in a file; None if there are fewer than two."""
     names = remembered(f"{place}s", file.file_id, read)
     if len(names) < 2:
         return None
@@ -118,7 +118,7 @@ class _Held:
 
 
 def _ending(name: str) -> str:
-    """Suffix of an untrusted file name, in lower case; empty if not a few letters and digits."""
+    """Suffix of an untrusted file name in lower case; empty unless a few letters and digits."""
     ending = Path(name).suffix.lower()
     return ending if re.fullmatch(r"\.[a-z0-9]{1,11}", ending) else ""
 
@@ -132,7 +132,7 @@ def _close(folder: Path, descriptor: int | None) -> None:
 
 @cache
 def private_folder() -> Path:
-    """Folder of this process for temporary files, readable by this user only, removed at exit."""
+    """Temporary folder of this process, readable by this user only, removed at exit."""
     folder = Path(tempfile.mkdtemp(prefix="dpviz-private-"))  # 0700
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder

@@ -15,7 +15,7 @@ from dpviz.private.load.source import Database
 
 @contextmanager
 def connected(source: Database) -> Iterator[Engine]:
-    """The engine of a database, closed at the end.
+    """Connect to the engine of a database, and close the connection at the end.
 
     Raises:
         DataError: a missing extra, or no connection.

@@ -1,4 +1,4 @@
-"""Interface of all engines; watch a running query, and cancel it."""
+"""Interface of all engines; run a query, report its progress, and cancel it."""
 
 from __future__ import annotations
 
@@ -40,19 +40,19 @@ class Engine(ABC):
 
     @abstractmethod
     def columns(self, relation: Any) -> Sequence[Column]:
-        """The columns of a relation; of geometry, only those that may hold points."""
+        """The columns of a relation; geometry columns only if they may hold points."""
 
     @abstractmethod
     def rows(self, query: str) -> Rows:
-        """Run a query that gives two columns of whole numbers."""
+        """Run a query that returns two columns of whole numbers."""
 
     def fraction(self) -> float:
-        """Progress of the running query, from 0 to 1, as far as the engine knows."""
+        """Progress of the running query, from 0 to 1, or as much as the engine reports."""
         return 0.0
 
     @abstractmethod
     def cancel(self) -> None:
-        """Stop the running query; may be called from another thread, also when none runs."""
+        """Stop the running query; callable from another thread, also when no query runs."""
 
     @abstractmethod
     def close(self) -> None:
@@ -66,7 +66,7 @@ def column_of(name: str, declared: str, dialect: str, crs: str | None = None) ->
     except (sqlglot.errors.SqlglotError, RecursionError):
         kind = declared
     found = next((each for each, types in _KINDS.items() if kind in types), "other")
-    if dialect == "spark" and found == "time":  # its clocks have no zone; only instants are cast
+    if dialect == "spark" and found == "time":  # they have no zone: no cast
         found = "other"
     return Column(name, cast(Kind, found), crs, floating=kind in ("FLOAT", "DOUBLE"))
 
@@ -83,11 +83,11 @@ _KINDS = {
     "nested": {"ARRAY", "LIST", "STRUCT", "MAP", "UNION", "VARIANT"},
     "geometry": {"GEOMETRY", "GEOGRAPHY"},
 }  # fmt: skip
-"""What a column holds, by the names that sqlglot has for types."""
+"""Kinds of columns, by sqlglot's names of types."""
 
 
 def watched(engine: Engine, query: str, progress: Progress | None) -> Rows:
-    """Run a query in a thread of its own, report progress, and cancel it if that raises.
+    """Run a query in a thread and report progress; cancel it if the report raises.
 
     Args:
         engine: where it runs.
@@ -100,10 +100,10 @@ def watched(engine: Engine, query: str, progress: Progress | None) -> Rows:
         try:
             while not wait([job], _POLL).done:
                 if progress:
-                    done = max(done, engine.fraction())  # a plan may grow, progress does not shrink
+                    done = max(done, engine.fraction())  # a plan may grow; never go back
                     progress(min(done, _ALMOST), f"counting in {engine.title}")
         except BaseException:
-            while not wait([job], _POLL).done:  # a query may not have begun at the first call
+            while not wait([job], _POLL).done:  # the query may not have started at the first call
                 engine.cancel()
             raise
         return job.result()

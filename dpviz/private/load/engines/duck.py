@@ -1,4 +1,4 @@
-"""DuckDB: embedded, for folders of Parquet and its own database files."""
+"""DuckDB: an embedded engine for folders of Parquet and for its own database files."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from dpviz.private.load.tables.base import Column
 
 NOT_A_DATABASE = "is this its database file, and no other program writes it?"
 MEMORY = "2GB"
-"""What DuckDB may hold in memory; beyond it, it spills to a temporary folder of its own."""
+"""DuckDB's memory limit; beyond it, DuckDB spills to its own temporary folder."""
 
 _POLL = 0.1
 """Seconds between two interrupts of a connection whose time is over."""
@@ -63,18 +63,18 @@ class Duck(Engine):
         target = ":memory:" if path is None else str(path.absolute())
         self._spill = tempfile.TemporaryDirectory(prefix="dpviz-") if path is None else None
         config = {
-            # By default in the current folder.
+            # The default is the current folder.
             "temp_directory": _shared_spill(target) if self._spill is None else self._spill.name,
             "memory_limit": MEMORY,
             "preserve_insertion_order": str(self._is_file).lower(),
-            "autoinstall_known_extensions": "false",  # nothing is fetched from outside
+            "autoinstall_known_extensions": "false",  # no extension is downloaded
         }
         try:
             with refused(self.title, NOT_A_DATABASE):
                 self._engine = duckdb.connect(target, read_only=self._is_file, config=config)
-                self._engine.execute("SET enable_progress_bar = true")  # or it measures none
+                self._engine.execute("SET enable_progress_bar = true")  # else none is measured
                 self._engine.execute("SET enable_progress_bar_print = false")
-                if self._is_file:  # a name of a table is never the name of another file
+                if self._is_file:  # a table name must never open another file
                     self._engine.execute("SET enable_external_access = false")
         except BaseException:
             self._remove_spilled()
@@ -102,7 +102,7 @@ class Duck(Engine):
         raise DataError(f"no file {Path(written).name!r}: give duckdb:///FILE, a DuckDB database")
 
     def relation(self, name: str) -> Any:
-        """A table. In a database file what computes is refused: a view, a column, a macro.
+        """A table; views, generated columns and macros of a database file are refused.
 
         A macro may also replace a function that the query means, such as ``floor``.
 
@@ -135,12 +135,12 @@ class Duck(Engine):
         return quoted
 
     def parquet(self, files: Sequence[Path]) -> Any:
-        """Parquet files as a relation, by a variable of the connection: there may be many."""
+        """Parquet files as a relation; a variable holds their paths, as there may be many."""
         patterns = exp.array(*(exp.Literal.string(glob.escape(str(each))) for each in files))
         with refused(self.title, "give a folder of fewer files"):
             self._engine.execute(f"SET VARIABLE {_FILES} = {patterns.sql(dialect=self.dialect)}")
         given = exp.Anonymous(this="getvariable", expressions=[exp.Literal.string(_FILES)])
-        # Names of folders are no columns: their types would be guessed from all of them.
+        # Folder names are not columns: their types would be inferred from all of them.
         plain = exp.EQ(this=exp.to_identifier("hive_partitioning"), expression=exp.false())
         return exp.Table(this=exp.func("read_parquet", given, plain))
 
@@ -155,7 +155,7 @@ class Duck(Engine):
         ]
 
     def rows(self, query: str) -> Rows:
-        """Run a query that gives two columns of whole numbers."""
+        """Run a query that returns two columns of whole numbers."""
         with refused(self.title, NOT_NUMBERS):
             first, second = self._engine.execute(query).fetchnumpy().values()
         return np.asarray(first, dtype=np.int64), np.asarray(second, dtype=np.int64)
@@ -175,7 +175,7 @@ class Duck(Engine):
         self._engine.interrupt()
 
     def close(self) -> None:
-        """End the connection and remove what was spilled."""
+        """Close the connection and remove its spill files."""
         self._closed.set()
         self._engine.close()
         self._remove_spilled()
@@ -187,8 +187,10 @@ class Duck(Engine):
 
 @cache
 def _shared_spill(_path: str) -> str:
-    """Where all connections to a database file spill: in one process they share one instance, and
-    are refused where they ask for other settings. DuckDB removes what it has written there.
+    """Folder where all connections to a database file spill.
+
+    In one process they share one instance, which refuses other settings. DuckDB removes what it has
+    written there.
     """
     folder = tempfile.mkdtemp(prefix="dpviz-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
@@ -196,7 +198,7 @@ def _shared_spill(_path: str) -> str:
 
 
 def seconds(size: int) -> int:
-    """Seconds that DuckDB may take to read this many bytes."""
+    """Timeout in seconds for DuckDB to read this many bytes."""
     return limits.ENGINE_SECONDS.most + size // limits.ENGINE_SPEED.most
 
 

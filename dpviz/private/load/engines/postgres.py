@@ -26,7 +26,7 @@ SELECT string_agg(int8send(cell) || int8send(n), ''::bytea) FROM (
 
 
 class Postgres(Engine):
-    """A read-only connection that sees the table as it is when the first query begins."""
+    """A read-only connection that sees one snapshot, taken when the first query begins."""
 
     dialect = "postgres"
     title = "PostgreSQL"
@@ -59,7 +59,7 @@ class Postgres(Engine):
         return column_of(name, kind, self.dialect, f"EPSG:{srid}" if srid else None)
 
     def rows(self, query: str) -> Rows:
-        """Run a query that gives two columns of whole numbers."""
+        """Run a query that returns two columns of whole numbers."""
         with (
             refused(self.title, f"{NOT_NUMBERS}, or are points"),
             self._engine.cursor("dpviz", binary=True) as cursor,
@@ -82,7 +82,7 @@ class Postgres(Engine):
         self._engine.close()
 
     def _described(self, relation: Any) -> list[tuple[str, str, int]]:
-        """Name, type and type modifier of each column; the table's name is data here, not SQL."""
+        """Name, type and type modifier of each column; the table name is a query parameter."""
         name = relation.sql(dialect=self.dialect)
         with (
             refused(self.title, "the catalogue cannot be read"),

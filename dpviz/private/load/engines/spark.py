@@ -23,8 +23,8 @@ _QUIET = {
     "spark.log.level": "ERROR",
 }
 _GUESSED = "spark.sql.sources.partitionColumnTypeInference.enabled"
-"""Whether names of folders, as ``rider=01``, decide together about the type of a column: one more
-of another kind would make two ids, 01 and 1, of what was one."""
+"""Spark's setting for inferring a column's type from folder names, such as ``rider=01``: a new
+folder could change the type, and so the ids from 01 to 1."""
 
 _LOCAL = {
     "spark.driver.bindAddress": "127.0.0.1",
@@ -34,7 +34,7 @@ _LOCAL = {
 
 
 class Spark(Engine):
-    """A session of Spark: the one that is active in this process, or one of its own.
+    """A Spark session: the active one of this process, or a new one.
 
     ``spark://local`` runs on all cores of this machine; ``spark://HOST:PORT`` is a cluster's
     master. A session that was active before stays so.
@@ -48,7 +48,7 @@ class Spark(Engine):
             from pyspark.sql import SparkSession
         except ImportError:
             raise DataError("Spark needs an extra: pip install 'dpviz[spark]'") from None
-        # It says so as soon as pandas 3 is there; no pandas is used here.
+        # PySpark warns if pandas 3 is installed, though pandas is not used here.
         warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas")
         self._group = f"dpviz-{uuid.uuid4().hex}"
         active = SparkSession.getActiveSession()
@@ -66,11 +66,11 @@ class Spark(Engine):
             raise
 
     def relation(self, name: str) -> Any:
-        """A table or view of the catalogue; or, with a slash in it, a folder of Parquet files."""
+        """A table or view of the catalogue; with a slash in the name, a folder of Parquet files."""
         if "/" not in name:
             return super().relation(name)
         if Path(name).is_dir():
-            files_of(Path(name))  # or refuse: Spark follows links
+            files_of(Path(name))  # raises for linked files: Spark follows links
         folder = exp.to_identifier(name, quoted=True)
         return exp.Table(this=folder, db=exp.to_identifier("parquet", quoted=True))
 
@@ -82,7 +82,7 @@ class Spark(Engine):
         return [column_of(name, kind, self.dialect) for name, kind in declared]
 
     def rows(self, query: str) -> Rows:
-        """Run a query that gives two columns of whole numbers; they come as Arrow columns."""
+        """Run a query that returns two columns of whole numbers, as Arrow columns."""
         context = self._session.sparkContext
         with refused(self.title, NOT_NUMBERS):
             context.setJobGroup(self._group, "dpviz: records by cell", interruptOnCancel=True)
@@ -91,7 +91,7 @@ class Spark(Engine):
         return np.asarray(first, dtype=np.int64), np.asarray(second, dtype=np.int64)
 
     def fraction(self) -> float:
-        """The share of tasks that are done, over the stages that Spark has planned so far."""
+        """Share of tasks that are done, in the stages that Spark has planned so far."""
         tracker = self._session.sparkContext.statusTracker()
         done = planned = 0
         for job in tracker.getJobIdsForGroup(self._group):
@@ -107,7 +107,7 @@ class Spark(Engine):
         self._session.sparkContext.cancelJobGroup(self._group)
 
     def close(self) -> None:
-        """End the session, if it is our own."""
+        """Close the session, if dpviz started it."""
         if self._folder is None:
             self._session.conf.set(_GUESSED, self._before)
         else:
@@ -116,7 +116,7 @@ class Spark(Engine):
 
 
 def _started(url: str, folder: str) -> Any:
-    """A session of our own that says little; a local one leaves nothing in the current folder."""
+    """Start a quiet session; a local one writes no files to the current folder."""
     from pyspark.sql import SparkSession
 
     host = url.partition("://")[2].strip("/")
