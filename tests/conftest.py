@@ -44,17 +44,12 @@ def starts_java(item):
     return "java" in getattr(item, "fixturenames", ()) or "spark" in values
 
 
-LONG = frozenset((Path(__file__).parent / "slow.txt").read_text(encoding="utf-8").splitlines())
-"""Names of slow tests, with or without the words of one case."""
-
-
 @pytest.hookimpl(wrapper=True, tryfirst=True)  # marks first: -m asks for them
 def pytest_collection_modifyitems(config, items):
-    """Whatever drives a browser or starts Java is slow, but for a few tests with the mark smoke."""
+    """Mark campaigns and tests that start Java or a browser as slow, but for those marked smoke."""
     for item in items:
-        if starts_java(item) or (drives_a_browser(item) and not item.get_closest_marker("smoke")):
-            item.add_marker(pytest.mark.slow)
-        if not LONG.isdisjoint((item.nodeid, item.nodeid.partition("[")[0])):
+        drives = drives_a_browser(item) and not item.get_closest_marker("smoke")
+        if drives or starts_java(item) or item.get_closest_marker("campaign"):
             item.add_marker(pytest.mark.slow)
     yield
     workers = getattr(config, "workerinput", {}).get("workercount", 1)

@@ -28,6 +28,7 @@ ZONES = (
 LAST_SPRING, LAST_AUTUMN = moment("2024-03-31T01:00"), moment("2024-10-27T01:00")
 
 
+@pytest.mark.slow
 @given(st.sampled_from(ZONES), st.integers(*map(int, OF_ZONES)).filter(lambda each: each))
 @example("Europe/Berlin", int(LAST_SPRING))
 @example("Europe/Berlin", int(LAST_AUTUMN))

@@ -32,6 +32,7 @@ orders = st.permutations([0, 1, 2] * 5).map(lambda axes: CutOrder(tuple(axes), 3
 places = st.lists(st.tuples(*[st.integers(0, 31)] * 3), min_size=1, max_size=30)
 
 
+@pytest.mark.slow
 @given(orders, places)
 @settings(max_examples=60)
 def test_an_order_moves_every_bit_of_a_code_to_its_place(order, cells):
@@ -92,6 +93,7 @@ def test_cells_are_a_partition_that_one_more_record_changes_by_one_on_each_level
     assert (np.abs(nodes.count - inside) <= 0.1 + 40 * np.sqrt(nodes.variance)).all()
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(*[st.floats(0.0, 0.999)] * 3), max_size=20), st.randoms())
 @settings(max_examples=30)
 def test_one_record_more_is_in_one_cell_of_every_level(rows, random):

@@ -43,6 +43,7 @@ def test_points_inside_outside_and_on_the_edges():
     assert cells.tolist() == [[0, 0], [NYC.side - 1, NYC.side - 1]]
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.floats(-74.4, -73.5), st.floats(40.4, 41.1)), max_size=30))
 def test_a_point_lies_in_its_cell(rows):
     points = np.array(rows, dtype=np.float64).reshape(-1, 2)
@@ -63,6 +64,7 @@ def test_lattice_lines_end_exactly_on_the_bounds():
     ]
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(0, 2**26), min_size=2, max_size=2, unique=True).map(sorted))
 def test_rectangles_on_lattice_lines_snap_to_themselves(lines):
     low, high = NYC.to_coordinates([[lines[0]] * 2, [lines[1]] * 2])

@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pandas as pd
+import pytest
 
 import dpviz
 from dpviz.exports.facts import facts, protection, relation, replies, statement
@@ -35,6 +36,7 @@ def test_the_privacy_unit_is_said_once():
     assert relation(dataclasses.replace(header, unit="one trip")) == "add or remove one record"
 
 
+@pytest.mark.slow
 def test_what_stands_after_a_number_is_the_larger_of_its_errors():
     """Of sums, and of totals of a window, it was the noise's; so said the line below the table."""
     random = np.random.default_rng(0)

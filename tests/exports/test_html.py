@@ -55,6 +55,7 @@ TREE = ("lo", "hi", "n_children", "count", "variance")
 DETAIL = ("kind", "since", "until", "back", "merged_sd")
 
 
+@pytest.mark.slow
 def test_the_columns_are_those_of_the_scene_and_of_the_trees(pair):
     columns = unpacked(map_page(pair))
     scene = release_scene(pair, ["one", "two"])
@@ -150,6 +151,7 @@ def test_names_are_never_markup(sensitive):
     assert "{{ 7 * 7 }}" in html.unescape(page)
 
 
+@pytest.mark.slow
 def test_answers_in_words_are_the_engines(pair):
     rect = (14.5, -24.0, 14.7, -23.8)
     page = map_page(pair, rects=[rect])
@@ -161,6 +163,7 @@ def test_answers_in_words_are_the_engines(pair):
         assert f"{answer.nodes[0]:,}" in table
 
 
+@pytest.mark.slow
 def test_what_is_not_private_says_so_in_capitals(pair, sensitive):
     assert "PROTECTS NOBODY" in map_page(pair)
     assert "<h1>Two maps, NOT PRIVATE</h1>" in map_page(pair)
@@ -176,6 +179,7 @@ def test_the_same_release_makes_the_same_file(sensitive):
     assert map_page([sensitive]) == map_page([sensitive])
 
 
+@pytest.mark.slow
 def test_what_has_no_map_is_refused(sensitive, pair):
     trips = dpviz.build(dpviz.load("trips-200k"), epsilon=1.0, seed=0)
     with pytest.raises(ReleaseError, match="4 dimensions has no map of its own"):
@@ -191,6 +195,7 @@ def test_what_has_no_map_is_refused(sensitive, pair):
         map_page([sensitive], rects=[(0, 0, 1, 1)])
 
 
+@pytest.mark.slow
 def test_a_projected_domain_has_saved_answers_but_no_live_ones(records):
     metres = dpviz.Domain((0.0, 0.0), (700_000.0, 1_300_000.0), crs="EPSG:27700")
     points = np.random.default_rng(3).uniform((4e5, 3e5), (5e5, 4e5), (2_000, 2))

@@ -21,6 +21,8 @@ from dpviz.render.picture import comparison_png
 from tests.exports.conftest import NAME
 from tests.exports.test_html import EVIL
 
+pytestmark = pytest.mark.slow
+
 RECT = (10.2, 50.3, 10.5, 50.6)
 
 

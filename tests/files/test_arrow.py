@@ -34,6 +34,7 @@ def test_what_stands_for_a_null():
     assert number_array(pa.array([3, None]), null=-1).tolist() == [3, -1]
 
 
+@pytest.mark.slow
 def test_a_build_from_a_file_imports_no_pandas(tmp_path):
     """It takes longer than the build, and swallows a Ctrl-C."""
     (tmp_path / "people.csv").write_text("lon,lat\n0.5,0.5\n")

@@ -88,6 +88,7 @@ def polygon_file(path, shapes):
     return path
 
 
+@pytest.mark.slow
 def test_a_polygon_that_crosses_itself_everywhere(tmp_path, monkeypatch):
     """Repaired in this process it took 45 s; here its child has one second in place of eight."""
     monkeypatch.setattr(sandbox, "seconds", lambda size: 1)
@@ -104,6 +105,7 @@ COMPUTING = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", COMPUTING)
 @pytest.mark.parametrize(
     ("shape", "read"),
@@ -169,6 +171,7 @@ def bomb(path, columns, rows=20_000_000):
     return path
 
 
+@pytest.mark.slow
 def test_parquet_of_many_points_in_few_bytes(tmp_path, little_memory):
     columns = [(name, pa.float64(), 10.5) for name in ("lon", "lat")]
     path = bomb(tmp_path / "points.parquet", columns)
@@ -176,6 +179,7 @@ def test_parquet_of_many_points_in_few_bytes(tmp_path, little_memory):
         dpviz.load(path, DOMAIN)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sandbox.CAN_FORK, reason="only a child has a limit of memory")
 @pytest.mark.parametrize("encoding", ["PLAIN_DICTIONARY", "DELTA_BYTE_ARRAY"])
 def test_parquet_of_a_long_id_that_repeats(encoding, tmp_path, monkeypatch):
@@ -202,6 +206,7 @@ def test_parquet_of_a_long_id_that_repeats(encoding, tmp_path, monkeypatch):
     assert dpviz.load(folder, square, unit="who", max_per_unit=2)._index.total == 2
 
 
+@pytest.mark.slow
 def test_parquet_of_long_trips_in_few_bytes(tmp_path):
     items = pa.repeat(pa.scalar("a"), 12_000_000).dictionary_encode()
     pq.write_table(
@@ -212,6 +217,7 @@ def test_parquet_of_long_trips_in_few_bytes(tmp_path):
         read_trips(tmp_path / "trips.parquet", grid())
 
 
+@pytest.mark.slow
 def test_a_workbook_with_one_cell_far_out(tmp_path, little_memory):
     """Its reader asks for 550 GB at once, which aborts the process that it is in."""
     far = '<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'
@@ -288,6 +294,7 @@ DUCKDB = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", DUCKDB)
 def test_a_duckdb_file_that_computes_is_refused(what, tmp_path):
     path = tmp_path / "asked.duckdb"
@@ -301,6 +308,7 @@ def test_a_duckdb_file_that_computes_is_refused(what, tmp_path):
             read()
 
 
+@pytest.mark.slow
 def test_the_table_of_a_duckdb_file_is_not_another_file(tmp_path):
     """DuckDB takes a name that ends like a file's for that file."""
     path, other = tmp_path / "asked.duckdb", tmp_path / "other.csv"

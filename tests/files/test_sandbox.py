@@ -89,6 +89,7 @@ def test_a_refusal_keeps_its_kind_and_words():
         run(refused)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", [hungry, crashing, wrong, filling])
 def test_a_death_is_one_clear_line(task):
     with pytest.raises(DataError, match=r"^a\.file cannot be read within 8 seconds"):
@@ -111,6 +112,7 @@ def nursery(monkeypatch):
     sandbox._nursery.stop()
 
 
+@pytest.mark.slow
 def test_no_module_of_the_current_folder_is_loaded(nursery, tmp_path, monkeypatch):
     """There a stranger's files may be: what the nursery loads runs without limits."""
     for planted in ("numpy", "pyarrow", "json", "dpviz"):
@@ -120,6 +122,7 @@ def test_no_module_of_the_current_folder_is_loaded(nursery, tmp_path, monkeypatc
     assert list(tmp_path.glob("* ran")) == []
 
 
+@pytest.mark.slow
 def test_the_nursery_holds_what_parses_and_nothing_that_releases(nursery):
     nursery.warm()
     names = run(modules)["name"].to_pylist()
@@ -135,6 +138,7 @@ def test_a_child_has_no_driver_that_opens_other_files():
     assert "OGR_VRT" in sandbox.CONFINED["GDAL_SKIP"]
 
 
+@pytest.mark.slow
 def test_a_nursery_that_was_killed_is_started_anew():
     run(made, 1)
     sandbox._nursery._process.kill()
@@ -142,6 +146,7 @@ def test_a_nursery_that_was_killed_is_started_anew():
     assert run(made, 2).num_rows == 2
 
 
+@pytest.mark.slow
 def test_the_nursery_ends_with_its_parent():
     code = (
         "from dpviz.files import sandbox; sandbox.warm(); sandbox._nursery._process.poll();"
@@ -158,6 +163,7 @@ def test_the_nursery_ends_with_its_parent():
     pytest.fail("the nursery outlived its parent by 30 s")
 
 
+@pytest.mark.slow
 def test_bytes_of_foreign_parquet_are_parsed_by_the_child_only(tmp_path, monkeypatch):
     """pyarrow aborts its process at some damaged footers: this one never looks."""
     import pyarrow.dataset as ds
@@ -209,6 +215,7 @@ def test_a_release_at_which_its_child_dies_is_one_clear_line(tmp_path, monkeypat
     assert kind_in(path) is None
 
 
+@pytest.mark.slow
 def test_stopping_ends_the_children_that_still_read():
     """As Ctrl-C does: what a task holds open is closed without waiting for the task."""
     nursery = sandbox._Nursery()

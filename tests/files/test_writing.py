@@ -35,6 +35,7 @@ def interrupted_at(step, act):
 
 
 # It may fall between the opening of a file and the block that closes it.
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 @pytest.mark.parametrize("there", [True, False])

@@ -14,6 +14,8 @@ from dpviz.private.load.points import columns as source_columns
 from tests.fuzz.inputs import formats
 from tests.fuzz.mutants import SECRET, byte_mutant
 
+pytestmark = pytest.mark.slow
+
 SECONDS = 10
 BYTES = 10**9
 FORMATS = formats()

@@ -72,6 +72,7 @@ class Scripted:
         return np.array([self.draws.pop(0) for _ in range(n)], dtype=np.int64)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("whole", [False, True])
 @pytest.mark.parametrize("budget", ["geometric", "uniform"])
 def test_the_exact_loss_by_enumeration_is_epsilon(budget, whole):
@@ -124,6 +125,7 @@ class Careless(AreaCounts):
         return super().build(areas, counts, Budget(9 * budget.epsilon), noise)
 
 
+@pytest.mark.slow
 def test_an_audit_refutes_a_method_that_overspends_and_not_ours():
     """Both from 200 runs; either goes wrong with probability below 1e-4, the seed is fixed."""
     assert not audit(AreaCounts(), 1.0, trials=200).violates

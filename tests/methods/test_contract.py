@@ -86,6 +86,7 @@ def test_a_release_is_a_tree_whose_counts_add_up(name, dims, releases):
     assert halves.sum() == pytest.approx(both, abs=1e-6 * scale)
 
 
+@pytest.mark.slow
 @every_case
 def test_a_large_epsilon_gives_exact_counts_of_aligned_boxes(name, dims):
     data = handle(skewed_points(400, dims), dims)
@@ -125,6 +126,7 @@ def _index_of_60(dims):
     return handle(skewed_points(60, dims), dims)._index
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", of_kind("points"))
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())

@@ -15,6 +15,8 @@ from dpviz.trees.decomposition import ADAPTED, HIGH_DIMENSIONS
 
 from .cases import handle, quick, skewed_points
 
+pytestmark = pytest.mark.slow
+
 DOMAIN = dpviz.Domain((0.0, 0.0), (1.0, 1.0))
 REPEATS, BOXES = 4, 1500
 SIZES = ("medium", "large", "huge")

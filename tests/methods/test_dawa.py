@@ -79,6 +79,7 @@ def quad_tree(seed):
     return replace(tree, lo=tree.lo * 8 // SQUARE.side, hi=tree.hi * 8 // SQUARE.side)
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(
     index=indexes(),
@@ -167,6 +168,7 @@ def test_both_stages_count():
     assert np.median(release.nodes.variance[release.nodes.leaf]) < 0.75 * 2 / 0.2**2
 
 
+@pytest.mark.slow
 def test_the_first_stage_costs_less_than_the_published_one():
     """Mean error of medium queries over two releases each, fixed seeds: at most that of the stage
     that is not private (with noise on the cost of every candidate it was 3 to 5 times that).

@@ -60,6 +60,7 @@ def test_what_is_no_workload_is_refused():
         dpviz.build(DATA, "ladder", seed=1, workload="hot")
 
 
+@pytest.mark.slow
 def test_the_commands_declare_it(tmp_path):
     west, south, *_ = DATASETS["city-50k"].domain.bounds
     rects = tmp_path / "squares.csv"

@@ -14,6 +14,7 @@ from .cases import handle, skewed_points
 SMOOTH = {"median": "smooth", "height": 2, "flatten": 1}
 
 
+@pytest.mark.slow
 def test_smooth_medians_cost_a_delta_that_adds_up_in_the_ledger():
     release = dpviz.build(handle(skewed_points(200, 2), 2), "kdtree", 1.0, seed=0, **SMOOTH)
     header = release.header
@@ -31,6 +32,7 @@ def test_a_delta_is_asked_for_where_it_is_needed_and_only_there():
         dpviz.build(data, "kdtree", 1.0, delta=0.0, seed=0, **SMOOTH)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("group", [1, 2, 5])
 def test_a_group_of_records_costs_the_delta_that_was_asked_for(group):
     data = handle(np.full((30, 2), 0.3), 2, max_per_unit=group, unit="one person")

@@ -34,6 +34,7 @@ def haar_matrix(m):
     return np.array(rows)
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(0, 10**6), min_size=32, max_size=32))
 def test_the_wavelet_is_the_matrix_and_its_inverse_undoes_it(values):
     grid = np.array(values).reshape(4, 8)
@@ -53,6 +54,7 @@ def test_one_record_moves_the_coefficients_by_exactly_the_sensitivity(shape):
     assert set(moved) == {claimed}
 
 
+@pytest.mark.slow
 @given(st.integers(2, 2000))
 def test_branching_minimises_the_formula(n):
     b, h = method("HB").branching(n)

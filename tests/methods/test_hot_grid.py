@@ -20,6 +20,7 @@ from dpviz.trees.consistency import downward, sum_up, upward
 from .cases import any_tree, handle, priced, skewed_points
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @any_tree("hot_grid", 50)
 def test_prices_of_every_path_add_up_to_at_most_epsilon(index, epsilon, chosen, seed):
@@ -33,6 +34,7 @@ def test_prices_of_every_path_add_up_to_at_most_epsilon(index, epsilon, chosen, 
     assert sum(price for price, *_ in drawn) + dearest <= Fraction(epsilon)
 
 
+@pytest.mark.slow
 def test_the_first_level_follows_from_how_close_together_records_lie():
     """Of as many records, finer where more of them share a cell, and for smaller squares."""
     even = np.random.default_rng(1).random((40_000, 2))
@@ -74,6 +76,7 @@ def test_less_is_split_where_records_lie_evenly():
     assert leaves[3.0] - 4**6 < 0.1 * (leaves[1.0] - 4**6)
 
 
+@pytest.mark.slow
 def test_leaves_are_finer_where_records_are_and_coarser_for_larger_squares():
     data = handle(np.concatenate([skewed_points(10_000, 2), np.full((10_000, 2), 0.61)]), 2)
     leaves = {}

@@ -26,6 +26,7 @@ REACH = 30
 """Noise beyond is left out of the enumeration: under e^-36 at the rates used."""
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @any_tree("ladder_tree")
 def test_prices_of_every_path_add_up_to_at_most_epsilon(index, epsilon, chosen, seed):
@@ -76,6 +77,7 @@ def chain(rates):
     return chances
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("looks", "numbers"), [(2, {}), (2, {"BAND": 4.0, "UP": 1.5}), (1, {"BAND": 9.0})]
 )
@@ -160,6 +162,7 @@ def test_rates_of_the_looks_rise_to_what_is_left(monkeypatch):
     assert rates[:, 2].tolist() == [1.0] * 5
 
 
+@pytest.mark.slow
 def test_few_records_do_not_end_in_one_box():
     """A root that could stop would, in one of five of these: its first look is that coarse."""
     index = PointIndex.from_points(SQUARE, np.random.default_rng(0).random((50, 2)) / 9)

@@ -92,6 +92,7 @@ def test_one_record_changes_the_odds_by_the_claim():
     assert 0.5 * epsilon <= worst <= epsilon + 1e-12
 
 
+@pytest.mark.slow
 def test_cells_of_one_level_are_drawn_independently_of_their_neighbours():
     """Cells of different sizes and limits in one call, against the same cell on its own."""
     crowd = [list(np.random.default_rng(1).integers(0, 1000, 400)), [], [999] * 50, [5, 6]]
@@ -107,6 +108,7 @@ def test_cells_of_one_level_are_drawn_independently_of_their_neighbours():
         assert distance < math.sqrt(math.log(2 / 1e-6) / (2 * 400))
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.integers(0, 30), max_size=25),
     st.sampled_from([0.001, 0.05, 0.5, 3.0]),
@@ -130,6 +132,7 @@ def test_smooth_sensitivity_is_the_brute_force_maximum(records, xi):
     np.testing.assert_array_equal(median, x(m))
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(0, 12), max_size=9), st.sampled_from([0.02, 0.3, 1.0]))
 def test_smooth_sensitivity_is_smooth_and_above_the_local_one(records, xi):
     """Adding any record: |change of the median| ≤ σ, and σ changes by at most e^ξ."""
@@ -144,6 +147,7 @@ def test_smooth_sensitivity_is_smooth_and_above_the_local_one(records, xi):
         assert abs(math.log(sigma / other_sigma)) <= xi + 1e-9
 
 
+@pytest.mark.slow
 def test_smooth_cuts_are_centred_and_as_wide_as_the_formula():
     """Interquartile range of 4,000 cuts within 15 %: far beyond 1e-6 for a correct scale."""
     records = list(range(1000, 9000, 10))
@@ -168,6 +172,7 @@ def test_mean_cuts_find_the_mean_and_stay_inside():
     assert ((cuts >= 1) & (cuts <= 999)).all()
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(0, 20), max_size=30))
 def test_exact_cuts_balance_best(records):
     cut = int(exact_cuts(column([records], 0, 21))[0])

@@ -60,6 +60,7 @@ def test_a_large_release_of_wavelets_is_said_in_words(city):
     assert len(shown) < 2_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("values", [False, True])
 def test_a_large_release_of_kinds_is_shown_in_fewer_cells_of_each(values, monkeypatch):
     monkeypatch.setattr("dpviz.notebook.frame.CELLS", 300)
@@ -89,6 +90,7 @@ def test_every_kind_of_release_shows_itself_and_markup_in_names_stays_text(relea
         assert "<img" not in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["areas", "roads", "places"])
 def test_areas_streets_and_moves_are_maps_that_need_no_network(kind, city):
     """Nothing is loaded: the page's own policy, and no address in it; what it adds is bounded."""
@@ -115,6 +117,7 @@ def _sensitive_line():
     return dpviz.from_points(np.full((9, 1), 0.5), line, name="line")
 
 
+@pytest.mark.slow
 def test_a_release_with_time_is_a_series_of_its_parts():
     period = ("2024-01-01", "2024-03-01")
     domain = dpviz.Domain.from_bounds([10.0, 50.0, 11.0, 51.0], time="at", period=period)

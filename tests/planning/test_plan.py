@@ -79,6 +79,7 @@ def test_the_likelihood_is_that_of_the_less_likely_law():
     assert within(one, 0 * one, 0.5 * one, 0 * one) == pytest.approx(1)
 
 
+@pytest.mark.slow
 def test_the_command_opens_no_source_and_writes_one_that_builds(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(search, "candidates_for", lambda domain, wishes: FEW[:1])
@@ -97,6 +98,7 @@ def test_the_command_opens_no_source_and_writes_one_that_builds(tmp_path, monkey
     assert "rect=2,48,3,49 ±200 at 95%: 9" in text
 
 
+@pytest.mark.slow
 def test_the_impossible_is_refused_with_what_would_be_possible():
     words = ["plan", f"--bounds={BOUNDS}", "--records", 2_000, "--at-most", 0.1]
     line = fails(*words, "--want", "rect=2,48,3,49 ±5")
@@ -106,6 +108,7 @@ def test_the_impossible_is_refused_with_what_would_be_possible():
     assert run(*words, "--want", possible)[0] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -135,6 +138,7 @@ def test_bad_plans_are_refused_in_one_line(monkeypatch, tmp_path, change, messag
     assert line.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_rectangles_are_counted_by_themselves_at_the_price_of_the_theory(
     handle, tmp_path, monkeypatch
 ):
@@ -189,6 +193,7 @@ def test_clumped_records_have_the_dimension_that_is_claimed():
     )
 
 
+@pytest.mark.slow
 def test_a_square_is_planned_for_what_it_holds_and_says_so():
     """By the owner's guess, beside a rectangle, too."""
     stated, whole = "any 400 km2 of about 1000 ±600", "rect=2,48,3,49 ±2000"
@@ -203,6 +208,7 @@ def test_a_square_is_planned_for_what_it_holds_and_says_so():
     assert (len(scenes), times) == (len(proxy.FINE), 3)
 
 
+@pytest.mark.slow
 def test_what_a_refusal_offers_is_granted_all_at_once(handle):
     """Tolerances change no record of a proxy, so that wider ones are kept by the same builds."""
     wishes = ["rect=2,48,3,49 ±3", "any 400 km2 ±1", "any 900 km2 of about 800 ±2% or ±3"]
@@ -289,6 +295,7 @@ def test_plans_keep_what_they_promise_at_little_more_than_the_least_price(kind, 
     assert np.exp(np.mean(np.log(ratios))) < {"number": 3.0, "table": 2.5}[kind]
 
 
+@pytest.mark.slow
 def test_an_earlier_release_stands_in(handle, tmp_path):
     release = dpviz.build(handle, "ugrid", 1.0, seed=0, cells=16)
     path = release.save(tmp_path / "earlier.parquet")
@@ -297,6 +304,7 @@ def test_an_earlier_release_stands_in(handle, tmp_path):
     assert "earlier release" in planned["assumed"][0]
 
 
+@pytest.mark.slow
 def test_areas_are_counted_by_themselves_at_the_price_of_the_theory(handle, tmp_path, monkeypatch):
     """Four wards of one level: the noise is one draw each, whose 95 % are ln(20)/ε."""
     monkeypatch.chdir(tmp_path)
@@ -346,6 +354,7 @@ def test_a_promise_that_is_none_is_refused_before_anything_is_paid(handle):
     assert not ledger.account("unpaid").spends
 
 
+@pytest.mark.slow
 def test_the_commands_of_the_page_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     points = np.random.default_rng(2).uniform([14.4, -24.1], [15, -23.6], (500, 2))
@@ -362,6 +371,7 @@ def test_the_commands_of_the_page_run(tmp_path, monkeypatch):
     assert len(promises(release)) == 2
 
 
+@pytest.mark.slow
 def test_many_records_are_planned_as_fewer_at_a_larger_price():
     """Ten times the records with ten times the error: a tenth of ε."""
 

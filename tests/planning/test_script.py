@@ -66,6 +66,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     [
@@ -144,6 +145,7 @@ def test_text_of_a_header_is_inert_in_a_notebook(folder):
     assert "\x1b" not in "".join(cell["source"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     [f"build {FILE} --method=ugrid --set=cells=4", "build walks.txt --alphabet=a,b,c"],
@@ -162,6 +164,7 @@ def test_the_code_pays_from_the_account_that_the_release_did(folder, words):
     assert dpviz.Ledger().account("people").spent == pytest.approx(3.0)
 
 
+@pytest.mark.slow
 def test_the_code_of_sensitive_records_names_no_file_and_takes_no_seed(folder):
     data = dpviz.load(folder / "visits.csv", DOMAIN)
     release = dpviz.build(data, "ugrid", 0.5, cells=4)
@@ -176,6 +179,7 @@ def test_the_code_of_sensitive_records_names_no_file_and_takes_no_seed(folder):
     assert str(folder) not in page
 
 
+@pytest.mark.slow
 def test_a_header_cannot_smuggle_code_in():
     release = dpviz.build(dpviz.from_points([[0, 51]], DOMAIN), "ugrid", cells=2)
     for change in (
@@ -220,6 +224,7 @@ def test_the_statement_says_what_is_hidden_and_nothing_of_what_is_not(folder):
     assert "give --code too" in fails("info", path, "--seed", 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cells", [5, {"domain": "x"}, {"side": {}}, {"domain": {"lower": 1}}])
 def test_a_header_of_damaged_cells_has_no_code(cells):
     release = dpviz.build(dpviz.load("city", kind="sequences"), "ngram", seed=1)

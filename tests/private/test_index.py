@@ -10,6 +10,7 @@ from dpviz.trees.lattice import grid_edges
 from tests.strategies import UNIT_SQUARE, boxes, cells, indexes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dims", [2, 4])
 @settings(max_examples=40)
 @given(data=st.data())
@@ -44,6 +45,7 @@ def test_rows_of_cells_hold_a_naive_count(dims, data):
         assert counts[code] == (place == corner).all(axis=1).sum()
 
 
+@pytest.mark.slow
 @given(indexes())
 def test_histogram_adds_up_and_matches_numpy(index):
     edges = [grid_edges(index.domain.side, 3), grid_edges(index.domain.side, 5)]
@@ -52,6 +54,7 @@ def test_histogram_adds_up_and_matches_numpy(index):
     assert index.histogram(edges).sum() == index.total
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_order_of_records_and_rows_of_counts_do_not_matter(data):
     rows = data.draw(cells())

@@ -27,6 +27,7 @@ from tests.private.test_payment import handle
 # Accounts
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(prices=st.lists(st.floats(1e-9, 3), min_size=1, max_size=12), total=st.floats(1e-6, 10.0))
 def test_a_spend_passes_exactly_when_it_fits(tmp_path_factory, prices, total):
@@ -227,6 +228,7 @@ print(done)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("total", "granted"), [(1.0, 10), (None, 24)])
 def test_processes_together_cannot_overspend(ledger, tmp_path, total, granted):
     """Also where they begin the ledger together."""

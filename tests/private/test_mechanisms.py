@@ -95,6 +95,7 @@ def test_doubtful_splits_are_decided_by_integers():
     assert as_likely(yes, n, 1 - q)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sensitivity", [1, 20])
 def test_the_exponential_mechanism_follows_its_law(sensitivity):
     """A chi-square test, for the doubles and for the integers; false alarm 1e-6 each."""

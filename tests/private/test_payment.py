@@ -30,6 +30,7 @@ def test_an_account_is_for_one_privacy_unit_whatever_its_bound():
         dpviz.build(handle(), "ugrid", 0.25)
 
 
+@pytest.mark.slow
 def test_a_release_that_was_paid_for_is_not_saved_over(tmp_path):
     """A notebook that runs again pays again; its first release would be gone."""
     path = tmp_path / "release.parquet"

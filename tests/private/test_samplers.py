@@ -33,6 +33,7 @@ def decimal(x):
     return Decimal(x.numerator) / Decimal(x.denominator)
 
 
+@pytest.mark.slow
 @given(st.fractions(0, 300, max_denominator=10**9), st.sampled_from([1, 16, 80, 144]))
 def test_bounds_hold_the_exponential_and_are_narrow(x, bits):
     low, high = bounds.exponential_bounds(x, bits)
@@ -367,6 +368,7 @@ def test_enumerated_refinements_give_the_law(monkeypatch):
     np.testing.assert_allclose(both[centre - 15 : centre + 16], wanted, rtol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.entropy
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="a system without fork")
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")

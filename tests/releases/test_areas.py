@@ -89,6 +89,7 @@ BAD = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", BAD)
 def test_what_is_no_partition_is_refused_by_name(line, tmp_path):
     path = written(tmp_path / "bad.parquet", BAD[line])
@@ -168,6 +169,7 @@ WORLD = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WORLD)
 def test_hexagons_cover_the_box_once(name):
     """Also where cells cross the antimeridian or lie around a pole."""
@@ -184,6 +186,7 @@ def test_hexagons_cover_the_box_once(name):
     assert np.mean(shapely.intersects(areas.shapes[at], shapely.points(places))) > 0.998
 
 
+@pytest.mark.slow
 def test_parents_of_hexagons_are_named_by_id_until_few_are_left():
     areas = dpviz.hexagons(8, dpviz.Domain.from_bounds([14.4, -24.1, 14.6, -23.9]))
     sizes = [part.stop - part.start for part in areas.slices]
@@ -195,6 +198,7 @@ def test_parents_of_hexagons_are_named_by_id_until_few_are_left():
             assert h3.cell_to_parent(name, h3.get_resolution(name) - 1) == areas.names[above]
 
 
+@pytest.mark.slow
 def test_hexagons_of_a_projected_box_are_those_of_its_places():
     domain = dpviz.Domain((530_000.0, 180_000.0), (532_000.0, 182_000.0), ("x", "y"), "EPSG:27700")
     areas = dpviz.hexagons(8, domain)

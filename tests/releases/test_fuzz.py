@@ -220,6 +220,7 @@ runs = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.slow
 @runs
 @pytest.mark.parametrize("family", sorted(FAMILIES))
 def test_a_corrupted_release_answers_or_is_one_clear_line(family, mutants, tmp_path):
@@ -255,6 +256,7 @@ def test_the_deepest_tree_is_read_and_answers():
     assert release.count(release.domain.bounds).count[0] == 0.0
 
 
+@pytest.mark.slow
 def test_a_small_file_of_very_many_nodes_is_refused_before_memory_is_taken(tmp_path):
     """60 million nodes of one value each: 2 MB in the file, gigabytes in memory."""
     path = tmp_path / "mutant.parquet"

@@ -34,6 +34,7 @@ def test_rows_of_a_budget_come_with_what_they_leave_out(least):
     assert list(from_arrow(least).header.budget) == [row]
 
 
+@pytest.mark.slow
 def test_a_budget_of_the_least_rows_is_shown(least, tmp_path):
     pq.write_table(least, tmp_path / "r.parquet")
     code, out, err = run("info", tmp_path / "r.parquet")

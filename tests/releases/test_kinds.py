@@ -116,6 +116,7 @@ def test_nearly_without_noise_counts_are_exact_by_kind():
     assert without.count([0, 0, 8, 8]).count[0].round(2) == EXACT["bike"] + EXACT["walk"]
 
 
+@pytest.mark.slow
 def test_kinds_and_time_go_together():
     domain = dpviz.Domain.from_bounds(
         [0, 0, 8, 8], ("x", "y"), period=(0, 86_400), time="t", kind="mode", kinds=KINDS
@@ -145,6 +146,7 @@ def test_kinds_and_time_go_together():
     assert share_scene(shown, "bike").legend.title.startswith("Share of bike")
 
 
+@pytest.mark.slow
 def test_the_window_of_wavelets_of_kinds_has_the_noise_of_the_window(tmp_path):
     """It had that of the whole period: over three times as much for an hour."""
     domain = dpviz.Domain.from_bounds(
@@ -200,6 +202,7 @@ def test_points_without_kinds_are_no_records_of_a_domain_with_kinds():
         build("ugrid", cells=2).count([0, 0, 1, 1], kind="car")
 
 
+@pytest.mark.slow
 def test_a_file_a_folder_and_kept_counts_give_the_same_layers(tmp_path):
     RECORDS.to_csv(tmp_path / "t.csv", index=False)
     (tmp_path / "folder").mkdir()
@@ -235,6 +238,7 @@ def test_shares_are_covered_by_their_intervals():
 PLACES = ("--bounds=0,0,8,8", "--columns", "x,y", "--kind", "mode", "--kinds", "bike,walk")
 
 
+@pytest.mark.slow
 def test_the_commands_know_kinds(tmp_path):
     source, output = tmp_path / "t.csv", tmp_path / "r.parquet"
     RECORDS.to_csv(source, index=False)

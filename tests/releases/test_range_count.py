@@ -54,6 +54,7 @@ def brute_force(nodes, lo, hi, raw=False):
     return np.array([count, variance, model, visited])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dims", [2, 3, 4])
 @settings(max_examples=40)
 @given(data=st.data())
@@ -88,6 +89,7 @@ def test_settled_counts_are_of_the_same_records_and_none_is_negative(nodes):
     assert settled(other)[0] == max(nodes.count[0] + 1.0, 0)  # not what was known of the others
 
 
+@pytest.mark.slow
 @given(trees())
 def test_the_interval_has_the_stated_width(nodes):
     answers = release_of(nodes).count_boxes(np.array([[0, 0]]), np.array([[33, 17]]))
@@ -126,6 +128,7 @@ print(numba.threading_layer())
 """
 
 
+@pytest.mark.slow
 def test_visitors_ask_at_once_where_numba_has_no_openmp():
     """Without turns, numba ends the process there ("Concurrent access has been detected"): in each
     of twenty runs.

@@ -45,6 +45,7 @@ def boxes(draw):
     return [*low, *high]
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(boxes(), st.sampled_from(["privtree", "ugrid", "kdtree", "privelet", "hilbert_rtree"]))
 def test_a_rectangle_as_a_polygon_has_the_rectangle_s_answer(box, method):
@@ -56,6 +57,7 @@ def test_a_rectangle_as_a_polygon_has_the_rectangle_s_answer(box, method):
         )
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(st.integers(0, 2**32 - 1))
 def test_any_polygon_is_the_leaves_weighted_by_area(seed):
@@ -80,6 +82,7 @@ def star(corners, radius):
     return shapely.Polygon(ring, [0.5 * (ring[::-1] - [11, 50.5]) + [11, 50.5]])
 
 
+@pytest.mark.slow
 def test_a_valid_polygon_of_very_many_corners_is_bounded(monkeypatch):
     """Overlaying it took minutes."""
     started = time.process_time()
@@ -164,6 +167,7 @@ def districts(tmp_path):
     return path
 
 
+@pytest.mark.slow
 def test_a_file_in_another_crs_gives_the_same_answers(districts, tmp_path):
     plain = read_regions(districts, DOMAIN)
     assert plain.names == ("West <b>", "East")
@@ -194,6 +198,7 @@ def test_a_plane_of_its_own_has_regions_of_its_own_and_no_others(districts, tmp_
         read_regions(districts, nowhere)
 
 
+@pytest.mark.slow
 def test_of_several_layers_that_of_polygons_is_taken_and_two_are_refused(
     districts, tmp_path, monkeypatch
 ):
@@ -262,6 +267,7 @@ def test_an_archive_that_is_no_shapefile_is_refused_in_one_line(names, why, tmp_
         read_regions(tmp_path / "odd.zip", DOMAIN)
 
 
+@pytest.mark.slow
 def test_an_archive_that_unpacks_to_too_much_is_refused(tmp_path):
     with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("a/wards.shp", bytes(300 * limits.MEBI))

@@ -23,6 +23,7 @@ POINTS = np.random.default_rng(1).beta(2, 6, size=(5_000, 2)) * [4, 2]
 RELEASE = dpviz.build(dpviz.from_points(POINTS, DOMAIN, public=True), "privtree", 1.0, seed=2)
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(st.integers(0, 20_000), st.integers(0, 2**32 - 1))
 def test_every_leaf_gets_its_share_to_the_whole_number(n, seed):
@@ -37,6 +38,7 @@ def test_every_leaf_gets_its_share_to_the_whole_number(n, seed):
     assert (np.abs(drawn - n * due / due[0]) < 1.0 + 1e-6).all()  # leaves and inner nodes alike
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["privtree", "ugrid", "kdtree", "ladder_tree", "hilbert_rtree"])
 def test_the_default_size_is_the_noisy_total(method):
     """Cutting each negative leaf at zero would draw 11,032 points of 2,000 on the grid."""

@@ -135,6 +135,7 @@ def test_the_noise_of_a_sum_is_two_sided_geometric_at_the_rate_of_the_clip():
     assert release.sums.sum[leaf] == pytest.approx(np.rint(release.sums.sum[leaf]))
 
 
+@pytest.mark.slow
 def test_intervals_of_sums_and_means_hold_their_promise():
     """Of 600 releases at fixed seeds 95 % intervals of both cover in at least 92 %: were they of
     exactly 95 %, fewer would have odds of 1e-3. Of what was clipped, as they say."""
@@ -153,6 +154,7 @@ def test_intervals_of_sums_and_means_hold_their_promise():
     assert (hits / 600 >= 0.92).all(), hits
 
 
+@pytest.mark.slow
 def test_intervals_of_sums_means_and_shares_are_for_cut_cells_too():
     """Values in patches; 40 rectangles of 6 releases at fixed seeds: 95 % are asked for."""
     random = np.random.default_rng(1)
@@ -185,6 +187,7 @@ def test_intervals_of_sums_means_and_shares_are_for_cut_cells_too():
     assert np.median(wider) > 1.1
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(-1e12, 1e12), max_size=20), st.floats(-1e4, 1e4), st.floats(1e-3, 1e4))
 @settings(max_examples=60, deadline=None)
 def test_no_value_moves_a_sum_further_than_the_clip_allows(values, low, width):
@@ -257,6 +260,7 @@ def test_counts_by_cell_hold_no_sums(tmp_path):
 PLACES = ("--bounds=0,0,8,8", "--columns", "x,y", "--sum", "fare", "--clip=-5,40")
 
 
+@pytest.mark.slow
 def test_the_commands_know_sums(tmp_path):
     source, output = tmp_path / "t.csv", tmp_path / "r.parquet"
     RECORDS.to_csv(source, index=False)

@@ -111,6 +111,7 @@ def test_a_timeline_is_of_one_rectangle(release, rects):
         release.timeline(rects)
 
 
+@pytest.mark.slow
 def test_a_part_of_the_period_is_a_release_with_a_map(release):
     with pytest.raises(ReleaseError, match=r"release.during\(period\)"):
         map_page([release])
@@ -135,6 +136,7 @@ TREE = dpviz.Decomposition(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_differences_of_two_periods_have_95_percent_intervals():
     """100 releases of one grid, windows that cut its cells, against the same without noise."""
     windows = ("2024-03-05", "2024-05-20"), ("2024-05-20", "2024-09-11")
@@ -157,6 +159,7 @@ def built(method):
     return dpviz.build(DATA, method, 1.0, seed=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["quadtree", "privtree", "kdtree", "ugrid"])
 def test_the_map_of_a_window_answers_as_the_release_does(method):
     """Its cells are a partition, and each cell's count and noise are the release's own."""
@@ -226,6 +229,7 @@ def test_cells_of_a_window_that_share_noise_never_look_surer_than_their_sum():
     assert looser  # all of them together are stated exactly
 
 
+@pytest.mark.slow
 def test_exports_carry_start_and_end(release, tmp_path):
     path = release.save(tmp_path / "r.parquet")
     assert dpviz.read(path).domain == BOX
@@ -244,6 +248,7 @@ def test_exports_carry_start_and_end(release, tmp_path):
     assert geojson["dpviz"]["domain"]["time"] == {"step": 3600.0, "zone": "UTC"}
 
 
+@pytest.mark.slow
 def test_the_command_line_on_a_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     when = calendar.Calendar().stamps(RECORDS[:, 2]).astype(str)
@@ -275,6 +280,7 @@ def test_the_command_line_on_a_file(tmp_path, monkeypatch):
     assert "no axis of this domain is time" in fails("timeline", "flat.parquet")
 
 
+@pytest.mark.slow
 def test_a_file_of_rectangles_is_of_places_alone_or_with_time(release, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     release.save("r.parquet")
@@ -312,6 +318,7 @@ def test_a_file_of_rectangles_is_of_places_alone_or_with_time(release, tmp_path,
     assert "does not name each side" in refused(cells)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [["privtree"], ["ugrid", "--set", "cells=7"]])
 def test_the_hour_of_the_week_from_file_to_answer(method, tmp_path, monkeypatch):
     """Clocks of Berlin in winter and summer: 300 records on Mondays at half past eight."""
@@ -348,6 +355,7 @@ def test_the_hour_of_the_week_from_file_to_answer(method, tmp_path, monkeypatch)
     assert "time zone 'Mars/Base' is not known" in mars
 
 
+@pytest.mark.slow
 def test_the_one_file_map_steps_through_the_months(release, tmp_path):
     maps, labels = windows(release)
     assert labels == [f"2024-{month:02}-01" for month in range(1, 13)]
@@ -361,6 +369,7 @@ def test_the_one_file_map_steps_through_the_months(release, tmp_path):
     assert not windows_of_one([release, release])
 
 
+@pytest.mark.slow
 def test_one_part_of_the_period_is_a_map(release, tmp_path):
     path = release.save(tmp_path / "r.parquet")
     march = ("--period", "2024-03-01,2024-04-01")

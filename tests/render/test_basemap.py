@@ -14,6 +14,7 @@ def lines_of(marks):
     return [mark for mark in marks if "path" in mark.table.column_names]
 
 
+@pytest.mark.slow
 def test_no_line_crosses_the_whole_map():
     for mark in lines_of(outlines()):
         for line in mark.table["path"].to_pylist():
@@ -65,11 +66,13 @@ def test_a_region_has_the_finer_coast():
     assert shapely.contains(land, points).tolist() == [True, False]
 
 
+@pytest.mark.slow
 def test_a_picture_names_the_ground_that_it_shows():
     assert credit(outlines()) == "ground: Natural Earth"
     assert credit(city_ground()) == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("bounds", "sides"), [(None, (True, True)), ((177.0, -19.0, 179.0, -16.0), (False, True))]
 )

@@ -28,6 +28,7 @@ def file(tmp_path):
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["geojson", "gpkg", "parquet"])
 def test_a_file_is_clipped_and_lies_below_the_cells(file, tmp_path, ending):
     import geopandas
@@ -59,6 +60,7 @@ def tiles(path, shape, layer, **properties):
     return path
 
 
+@pytest.mark.slow
 def test_vector_tiles_are_read_by_their_layers(tmp_path):
     """At the zoom that fits the area; of land use the green, and no layer that is not known."""
     lake = shapely.Point(10.1, 50.05).buffer(0.02)

@@ -100,6 +100,7 @@ def test_other_crs_are_drawn_in_degrees():
     assert (west, south, east, north) == pytest.approx((0, 0, 1, 1), abs=1e-6)
 
 
+@pytest.mark.slow
 def test_a_domain_over_the_meridian_of_180_degrees_is_one_piece():
     """Fiji's own CRS: transformed one by one, its eastern corners are at −178°."""
     domain = Domain((1_500_000.0, 3_500_000.0), (2_400_000.0, 4_300_000.0), crs="EPSG:3460")

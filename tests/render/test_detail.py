@@ -85,6 +85,7 @@ def trees(draw):
     return Decomposition(lo, hi, parent, counts, noise)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(trees())
 def test_the_columns_are_the_plain_walk_at_every_zoom(nodes):
@@ -101,6 +102,7 @@ def test_the_columns_are_the_plain_walk_at_every_zoom(nodes):
             assert columns.total[node] == pytest.approx(total, abs=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.1, 10.0])
 @pytest.mark.parametrize("method", ["privtree", "quadtree", "hierarchy", "dawa", "kdtree"])
 def test_rows_tile_the_domain_and_add_up_to_the_whole(method, epsilon):

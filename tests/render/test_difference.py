@@ -67,6 +67,7 @@ def test_two_releases_of_the_same_records_hardly_differ():
     assert false.sum() <= max(4, 0.02 * len(lo))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("methods", [("privtree", "ugrid"), ("privtree", "kdtree")])
 def test_cells_of_one_release_that_cut_the_other_s_are_no_difference(methods):
     """Of the same records, 18 to 47 % of the boxes were drawn: beyond the noise, not the errors."""
@@ -82,6 +83,7 @@ def drawn_records(a, b):
     return np.abs(column["gap"][(column["density"] != 0) & (column["since"] == 0)]).sum()
 
 
+@pytest.mark.slow
 def test_boxes_of_grids_that_do_not_nest_are_added_up_until_a_difference_stands_out():
     """Of 3,000 more in A the boxes of one grid drew a quarter; of none more, 2,300."""
     city = dpviz.load("city-50k")

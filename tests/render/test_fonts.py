@@ -52,6 +52,7 @@ def test_a_letter_is_drawn_by_a_font_that_has_it_and_a_box_where_none_has(
     assert caplog.text == ""
 
 
+@pytest.mark.slow
 def test_a_picture_says_in_one_line_what_no_font_has(tmp_path):
     release = dpviz.build(dpviz.load("city-50k"), "ugrid", seed=1, cells=4)
     path, image = release.save(tmp_path / "r.parquet"), tmp_path / "map.png"

@@ -54,6 +54,7 @@ def middles(release, cells):
     return corners / whole / 2  # from −½ to ½, east and north
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["kdtree", "privtree"])
 def test_cells_of_one_kind_that_cut_another_s_make_no_leader(method, monkeypatch):
     """Of kinds that are drawn for each record alike, up to a fifth of all cells had a false leader,
@@ -83,6 +84,7 @@ def test_cells_of_one_kind_that_cut_another_s_make_no_leader(method, monkeypatch
     assert held[some & ~cells.quiet].mean() > 0.9
 
 
+@pytest.mark.slow
 def test_a_kind_leads_where_it_is_and_none_within_the_noise(release):
     cells = kind_cells(release)
     leader, clear = leaders(cells)
@@ -107,6 +109,7 @@ def test_noise_of_an_area_is_never_understated_where_cells_share_a_leaf(release)
         assert (variance >= whole.noise_sd[member] ** 2 * (1 - 1e-9)).all()
 
 
+@pytest.mark.slow
 def test_a_share_is_coloured_hatched_or_blank_by_its_interval(release):
     scene = share_scene(release, "bike", ["walk"])
     tables = {name: scene.tables[name] for name in ("share", "wide", "too-few")}

@@ -15,6 +15,8 @@ from dpviz.private.budget import Budget
 from dpviz.private.mechanisms.noise import SimulatedNoise
 from dpviz.releases.roads.streets import Streets
 
+pytestmark = pytest.mark.slow
+
 CONFIDENCE = 1 - 1e-6
 
 

@@ -65,6 +65,7 @@ def test_bad_input_gets_one_clear_line(arguments, message, folder):
     assert not (folder / "out.parquet").exists()
 
 
+@pytest.mark.slow
 def test_a_query_that_is_no_path_is_refused(folder):
     assert run(*BUILD.split(), "--seed", 1)[0] == 0
     message = fails("query", "out.parquet", "--path", "10,30")

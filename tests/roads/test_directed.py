@@ -22,6 +22,8 @@ from tests.commands import as_json, fails
 
 from .conftest import joined, tables
 
+pytestmark = pytest.mark.slow
+
 several = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=10)
 
 

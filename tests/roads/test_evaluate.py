@@ -34,6 +34,7 @@ def test_errors_are_those_of_the_exact_visits_by_hand(streets, trips):
         RoadBench(RoadData("walks", streets, trips), [4])
 
 
+@pytest.mark.slow
 def test_the_command_writes_errors_of_all_time_and_of_each_step_and_goes_on(tmp_path):
     words = [
         "evaluate",

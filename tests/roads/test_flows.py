@@ -116,6 +116,7 @@ STREET = road_graph(
 ANY = st.lists(st.integers(0, 5), min_size=1, max_size=9)
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(st.lists(ANY, max_size=4), ANY, st.integers(0, 2**32), st.integers(0, 60))
 def test_the_loss_of_every_transcript_is_within_the_price(others, trip, seed, height):
@@ -174,6 +175,7 @@ def test_flows_beat_single_edges(town, epsilon, share):
     assert error("flows") < share * error("basic")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.3, 1.0])
 def test_intervals_hold_where_a_factor_is_noisy(epsilon):
     """Trips of one edge lose nothing, yet a usual loss is assumed of them: 40 to 80 % held.
@@ -201,6 +203,7 @@ def test_without_noise_every_edge_has_its_count(town):
     assert release.header.extra["factors"] == [1.0] * 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.01, 0.5, 10.0])
 def test_no_flow_is_negative(epsilon):
     """Of these seeds two at least would be without the cut at 0."""

@@ -135,6 +135,7 @@ def test_a_node_without_noise_is_refused(relative_scale):
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BUILDERS)
 def test_consistency_is_least_squares(name, streets, workload):
     forest = BUILDERS[name](min_cut(streets, workload), workload)
@@ -170,6 +171,7 @@ def partitions(n, groups):
     return [(0, *cuts, n) for cuts in itertools.combinations(range(1, n), groups - 1)]
 
 
+@pytest.mark.slow
 @given(
     st.integers(2, 7),
     st.data(),

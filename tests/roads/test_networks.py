@@ -13,6 +13,8 @@ import dpviz
 from dpviz.private.load.events import nearest_edges
 from tests.commands import as_json
 
+pytestmark = pytest.mark.slow
+
 GEOD = pyproj.Geod(ellps="WGS84")
 NODES, MORE = 10, 8
 PLACES = {

@@ -28,6 +28,7 @@ def is_path(ends, edges, directed):
     return bool(reachable)
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=7),
     st.lists(st.lists(st.integers(0, 6), min_size=1, max_size=6), min_size=1, max_size=5),

@@ -25,6 +25,7 @@ def test_parents_are_the_sums_of_their_children(name, data, workload):
     children_add_up(build(data, name, workload=workload, seed=2).nodes, atol=1e-8)
 
 
+@pytest.mark.slow
 def test_a_path_is_the_sum_of_its_edges_and_of_its_cover(name, data, workload):
     release = build(data, name, workload=workload, seed=2)
     answers = release.count(workload)
@@ -55,6 +56,7 @@ def test_the_noise_scale_is_l_times_the_relative_scale(data, workload):
     np.testing.assert_allclose(tree.nodes.measured, 2 * (40 * height / 0.5) ** 2, rtol=1e-4)
 
 
+@pytest.mark.slow
 def test_answers_are_unbiased_with_the_stated_variance(data, workload):
     """False alarm below 1e-6: the mean of 300 within 5 sd; their variance within 60 %, 6 sd for a
     kurtosis up to 6 (a single Laplace draw)."""
@@ -80,6 +82,7 @@ def test_bad_names_and_trips(data, streets):
         RoadData("g", streets, Paths.of([[0, 10_000]]))
 
 
+@pytest.mark.slow
 def test_a_workload_in_a_word_is_the_same_as_its_paths(data):
     by_word = build(data, workload="corridor", seed=1)
     by_paths = build(data, workload=dpviz.workload_of("corridor", data.graph), seed=1)

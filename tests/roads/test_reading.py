@@ -132,6 +132,7 @@ def test_one_trip_number_of_two_persons_is_two_trips(odd, tmp_path):
         assert len(trips) == 200 + (rows is not others)
 
 
+@pytest.mark.slow
 def test_workloads(streets, tmp_path):
     assert workload_of("clustered:4", streets).length.max() == 4
     assert len(workload_of("corridor", streets)) > 900

@@ -44,6 +44,7 @@ def test_many_counts_are_weighed_by_kinds_and_come_out_the_same(monkeypatch):
         np.testing.assert_allclose(other, one, rtol=0.02)
 
 
+@pytest.mark.slow
 def test_the_prior_of_a_class_adds_up_to_its_counts(streets):
     """Counts cut at 0 are too large on average: with noise far above them all would grow."""
     random = np.random.default_rng(3)
@@ -93,6 +94,7 @@ def test_smoothing_gives_way_where_truncation_took_as_much(streets):
     assert shares[0] > shares[1] >= shares[2] == 0
 
 
+@pytest.mark.slow
 def test_what_no_interval_has_is_said_beside_every_answer(data, workload, tmp_path):
     """That a tenth of all visits are counted, that counts are smoothed or shared: on no command."""
     words = {

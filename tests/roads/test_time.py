@@ -220,6 +220,7 @@ def files(tmp_path, monkeypatch):
 TIME = ["--time", "start", "--period", WEEK, "--every", "1d"]
 
 
+@pytest.mark.slow
 def test_commands(files):
     """A trip's time is that of its first row; what is unreadable or outside is dropped."""
     build = ["build", "trips.csv", *files, *TIME, "-o", "r.parquet", "--workload", "w.csv",

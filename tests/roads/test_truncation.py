@@ -36,6 +36,7 @@ from tests.roads.conftest import grid
 SEQUENCES = st.lists(st.lists(st.integers(0, 5), min_size=1, max_size=9), min_size=1, max_size=6)
 
 
+@pytest.mark.slow
 @given(SEQUENCES, st.integers(1, 10), st.sampled_from(["window", "random"]))
 def test_one_trip_moves_at_most_the_limit(sequences, limit, pick):
     """The sensitivities that every method pays for, trip by trip."""
@@ -50,6 +51,7 @@ def test_one_trip_moves_at_most_the_limit(sequences, limit, pick):
         assert 0 < normalised_visits(alone, 6, 5040).sum() <= 5040
 
 
+@pytest.mark.slow
 @given(SEQUENCES, st.integers(1, 10))
 def test_truncation_keeps_what_it_promises(sequences, limit):
     paths = Paths.of(sequences)
@@ -64,12 +66,14 @@ def test_truncation_keeps_what_it_promises(sequences, limit):
         assert all(edge in rest for edge in picked[row].tolist())  # in order
 
 
+@pytest.mark.slow
 @given(SEQUENCES)
 def test_visits_count_distinct_trips(sequences):
     expected = [sum(edge in each for each in sequences) for edge in range(6)]
     assert visits(Paths.of(sequences), 6).tolist() == expected
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(0, 50), min_size=1, max_size=12))
 def test_lost_visits_by_the_definition(histogram):
     cap = len(histogram)
@@ -188,6 +192,7 @@ def test_the_quantile_is_near_with_a_large_budget():
     assert private_quantile(SecureNoise(), share, lengths, 50, 0.85) == 17
 
 
+@pytest.mark.slow
 def test_the_quantile_has_the_probabilities_of_the_exponential_mechanism():
     """False alarm below 1e-6: 5 sigma for each of 4 candidates."""
     lengths, n, epsilon = np.array([1, 2, 2, 4]), 4000, 1.0

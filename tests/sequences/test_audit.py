@@ -47,6 +47,7 @@ class Symbols(SequenceMethod):
         return GramTree(np.full((1, 3), -1), np.maximum(noisy, 0).astype(float), 0.0)
 
 
+@pytest.mark.slow
 def test_noise_for_one_event_of_three_is_caught():
     """The bound of 800 trials is above 2 on average, eight standard deviations above the claim."""
     result = audit(Symbols(moves=1), 1.0, trials=800, confidence=SURE)
@@ -55,6 +56,7 @@ def test_noise_for_one_event_of_three_is_caught():
     assert "aaa" in result.neighbours
 
 
+@pytest.mark.slow
 def test_noise_for_three_is_not_and_the_audit_has_power():
     result = audit(Symbols(), 1.0, trials=4000, confidence=SURE)
     assert not result.violates
@@ -67,6 +69,7 @@ def test_the_reference_without_noise_is_caught():
     assert result.epsilon_lower_bound > 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PRIVATE)
 def test_nothing_that_claims_epsilon_is_refuted(name):
     """An output that is there with a sequence alone would have a bound of 2."""

@@ -43,6 +43,7 @@ def test_few_counts_and_many_ties_have_the_order_of_the_plain_way(size, k, longe
     assert best_first(counts, longer, k, longest) == plainly(counts, longer, k, longest)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["markov", "ngram", "truncate"])
 @settings(max_examples=40)
 @given(rows=ROWS, k=st.integers(1, 80), seed=st.integers(0, 9))

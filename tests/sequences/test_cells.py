@@ -38,6 +38,7 @@ def inside(cells, place):
     ]
 
 
+@pytest.mark.slow
 @given(st.integers(2, 64), st.lists(st.tuples(*[st.integers(0, UNIT.side - 1)] * 2), max_size=9))
 def test_a_place_is_in_the_cell_that_its_grid_says(side, places):
     cells = grid_cells(UNIT, side)
@@ -91,6 +92,7 @@ def test_a_step_leads_to_a_cell_that_touches():
             assert follows[one, other] == (one != other and apart <= 0)
 
 
+@pytest.mark.slow
 @given(trees())
 def test_boxes_that_are_no_partition_are_refused(nodes):
     domain = UNIT
@@ -109,6 +111,7 @@ def test_boxes_that_are_no_partition_are_refused(nodes):
                 Cells(domain, names, moved, hi, {})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("made", "message"),
     [
@@ -188,6 +191,7 @@ def test_corrupted_cells_in_a_header_are_one_clear_line(nine, change):
         cells_of(corrupted, cells.names)
 
 
+@pytest.mark.slow
 def test_places_in_a_file_over_leaves_by_command(tmp_path):
     places, leaves, out = (tmp_path / name for name in ("p.csv", "leaves.parquet", "r.parquet"))
     random = np.random.default_rng(4)

@@ -90,6 +90,7 @@ def test_empty_data_one_sequence_and_an_alphabet_of_one(name, size, ruled, rows)
             assert (release.model.following([0]) >= 0).all()
 
 
+@pytest.mark.slow
 @every
 @settings(max_examples=20, deadline=None)
 @given(ROWS.filter(bool))
@@ -119,6 +120,7 @@ def test_the_number_of_drawn_sequences_has_a_public_cap(many):
         build(public(MANY), "markov", 1.0, seed=7).model.sample(many)
 
 
+@pytest.mark.slow
 def test_drawing_many_sequences_takes_the_memory_of_few_and_draws_the_same(monkeypatch):
     tree = ContextTree(np.array([-1]), np.append(np.ones(200), 1e5)[None], 1.0)
     tracemalloc.start()

@@ -28,6 +28,7 @@ def rows_of(*methods, data=ROWS, epsilons=(0.5, 1e7), repeats=2):
     return [row for rows in run(bench, plan) for row in rows]
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(0, 5), min_size=1), st.lists(st.integers(0, 5), min_size=1))
 def test_variation_is_the_most_that_an_event_tells_apart(one, other):
     distributions = [shares(np.array(each)) for each in (one, other)]
@@ -60,6 +61,7 @@ def test_measures_without_noise_are_those_of_the_truncated_sequences():
     assert ("topk_em", 1e7, ALL, LENGTHS) not in by_measure
 
 
+@pytest.mark.slow
 def test_every_method_is_measured_and_summed_up():
     rows = rows_of("markov", "ngram:n_max=2", "topk_em", "truncate")
     keys = [(*row.key, row.measure) for row in rows]
@@ -123,6 +125,7 @@ def test_sensitive_and_missing_sequences_are_not_measured():
         SequenceBench(public([]), **SMALL)
 
 
+@pytest.mark.slow
 def test_the_command_writes_rows_and_a_picture_and_goes_on(tmp_path):
     source, output = tmp_path / "visits.txt", tmp_path / "rows.csv"
     source.write_text("a b c\na b\n" * 200)

@@ -48,6 +48,7 @@ def contexts(first_child, width):
     return strings
 
 
+@pytest.mark.slow
 @given(ROWS, st.integers(1, 9))
 def test_a_sequence_has_at_most_l_top_events_and_longer_ones_lose_their_end(rows, l_top):
     events = events_of(Sequences.of(rows), 3, l_top)
@@ -57,6 +58,7 @@ def test_a_sequence_has_at_most_l_top_events_and_longer_ones_lose_their_end(rows
     assert events.text[events.place].tolist() == [symbol for row in cut for symbol in row]
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(ROWS, st.integers(1, 9), st.integers(0, 2**32 - 1), st.integers(0, 5))
 def test_counts_of_every_context_are_those_of_brute_force(rows, l_top, seed, depth):
@@ -75,6 +77,7 @@ def model_of(rows, alphabet=ABC, **parameters):
     return build(public(rows, alphabet), "markov", 1e7, seed=1, **parameters).model
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(ROWS.filter(bool))
 def test_without_noise_short_strings_have_their_exact_counts(rows):
@@ -115,6 +118,7 @@ def test_forbidden_steps_get_no_count_and_records_are_cut_there():
         assert release.model.following(context)[2] == 0.0
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32 - 1))
 def test_projected_rows_are_the_closest_ones_with_their_sums(seed):
     random = np.random.default_rng(seed)
@@ -197,6 +201,7 @@ def test_the_root_s_counts_are_what_its_contexts_add_up_to_and_shares_move_alone
         assert (mixed.counts[1:4, :3][~follows] == 0).all()
 
 
+@pytest.mark.slow
 def test_single_symbols_are_measured_beside_the_leaves():
     """Both measurements as one: within 6 of its standard deviations, which are the smaller ones."""
     beside, alone = noisy_model(RULE), noisy_model(RULE, many=4)

@@ -104,6 +104,7 @@ def test_the_stated_noise_is_the_noise():
     assert drawn.std() == pytest.approx(string_sd(middle, (0, 1)), rel=0.3)
 
 
+@pytest.mark.slow
 def test_what_a_rule_forbids_brings_no_noise_into_visits():
     """Twelve places in a row: three leaves' noise in a visit instead of thirteen's."""
     size = 12

@@ -68,6 +68,7 @@ def strings(child):
     return texts
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(ROWS.filter(bool), st.integers(1, 9), st.integers(1, 5))
 def test_without_noise_every_explored_count_is_exact(rows, l_top, n_max):
@@ -125,6 +126,7 @@ def spent_on_paths(tree):
         yield paths
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(
     ROWS,
@@ -172,6 +174,7 @@ def test_only_strings_above_their_threshold_are_explored():
         assert (level.released == ((level.noisy > theta) | level.last[:, None])).all()
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(ROWS.filter(bool), st.floats(0.05, 20), st.integers(0, 2**32 - 1), st.booleans())
 def test_extensions_add_up_to_their_string(rows, epsilon, seed, ruled):

@@ -223,6 +223,7 @@ def by_brute_force(points, person, time, side, gap):
     return rows
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32 - 1), st.integers(2, 5))
 def test_places_become_cells_as_by_brute_force(seed, side):
     random = np.random.default_rng(seed)
@@ -340,6 +341,7 @@ def test_a_symbol_of_several_lines_is_printed_in_one(tmp_path):
         assert (code, len(out.splitlines())) == (0, lines + 1)  # and the guarantee
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", sorted(of_kind("sequences")))
 def test_every_method_by_command(tmp_path, method):
     source, out = tmp_path / "visits.txt", tmp_path / "r.parquet"

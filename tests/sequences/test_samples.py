@@ -16,6 +16,8 @@ from dpviz.sequences.alphabet import Alphabet
 from tests.commands import as_json, fails
 from tests.sequences.cases import public
 
+pytestmark = pytest.mark.slow
+
 AWKWARD = ("New York", 'Oslo, "N"', "a;b")
 NAMES = st.lists(
     st.text(st.sampled_from('ab ,;"\t\n\r\x0b\x00\u2028\xa0\ufeffé|'), max_size=4)

@@ -67,6 +67,7 @@ def rankings(k):
         yield from ((*before, each) for each in sorted(open_strings - chosen))
 
 
+@pytest.mark.slow
 def test_rankings_have_the_probabilities_of_the_mechanism():
     """4,000 releases of two strings; each of the 15 frequencies within 5.5 sd (alarm < 1e-6)."""
     rows, n, epsilon = [[0, 1], [0], [2, 0, 1]], 4_000, 3.0
@@ -84,6 +85,7 @@ def test_rankings_have_the_probabilities_of_the_mechanism():
         assert abs(drawn[ranking] - n * chance) < 5.5 * sd + 1
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(
     ROWS,
@@ -130,6 +132,7 @@ def test_a_ranking_lists_strings_and_has_no_counts():
             asked()
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(ROWS, st.integers(1, 9), st.integers(1, 30))
 def test_exact_top_strings_are_those_of_brute_force(rows, l_top, k):
@@ -145,6 +148,7 @@ def test_exact_top_strings_are_those_of_brute_force(rows, l_top, k):
     assert all(counted(rows, 100, 12)[string] == count for string, count in whole)
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(ROWS, st.integers(1, 9))
 def test_truncation_alone_keeps_exact_counts_of_truncated_sequences(rows, l_top):

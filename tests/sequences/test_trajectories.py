@@ -76,6 +76,7 @@ def test_a_set_is_no_distance_from_itself_whatever_the_number_of_lines():
     assert all(far[name] > 0.2 for name in MEASURES[:4])
 
 
+@pytest.mark.slow
 def test_places_are_measured_and_plain_symbols_are_not(monkeypatch):
     monkeypatch.setattr(trajectories, "QUERIES", 20)
     data = dpviz.load("city", kind="sequences", side=6)
@@ -113,6 +114,7 @@ def test_real_lines_are_the_places_behind_the_cells_and_of_public_data_only():
         SequenceData("x", cells.alphabet(neighbours=False), sequences, lines=(start, xy))
 
 
+@pytest.mark.slow
 @given(st.lists(st.lists(st.integers(0, 3), max_size=5), max_size=5), st.integers(0, 9))
 def test_synthetic_places_lie_in_their_cells(rows, seed):
     boxes = np.array([[0.0, 0, 1, 1], [1, 0, 3, 1], [0, 1, 1, 4], [1, 1, 3, 4]])

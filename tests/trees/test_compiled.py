@@ -44,6 +44,7 @@ def test_a_loop_is_compiled_where_its_code_cannot_be_kept():
     assert len(double.signatures) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="a system without fork")
 def test_a_process_that_was_forked_after_a_loop_goes_on_to_use_it():
     """OpenMP ended it, where a build had been paid for."""

@@ -6,6 +6,8 @@ from hypothesis import strategies as st
 from dpviz.trees.consistency import combine, families, least_squares, prune, sum_up
 from tests.strategies import trees
 
+pytestmark = pytest.mark.slow
+
 
 def leaf_matrix(nodes):
     """Row v: which leaves lie below node v."""

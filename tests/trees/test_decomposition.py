@@ -19,6 +19,7 @@ def columns(**changes):
     return {**base, **changes}
 
 
+@pytest.mark.slow
 @given(trees())
 def test_random_trees_are_consistent(nodes):
     assert nodes.is_partition()

@@ -53,6 +53,7 @@ def shares(low, high):
     return np.clip(np.minimum(high * CELLS, lines + 1) - np.maximum(low * CELLS, lines), 0, 1)
 
 
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None)
 @given(st.sampled_from([1, 2, 3, 4]), st.integers(0, 2**32 - 1))
 def test_any_box_has_the_variance_of_the_matrices(dims, seed):
@@ -68,6 +69,7 @@ def test_any_box_has_the_variance_of_the_matrices(dims, seed):
         assert answers.noise_sd**2 == pytest.approx(exact(release, weights), rel=1e-9)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_any_region_has_the_variance_of_the_matrices(seed):

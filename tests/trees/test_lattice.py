@@ -7,6 +7,8 @@ from dpviz.domain import LATTICE_BITS
 from dpviz.trees.lattice import grid_edges, morton, overlaps, unmorton, volumes
 from tests.strategies import boxes, cells
 
+pytestmark = pytest.mark.slow
+
 
 def interleaved(cell, bits):
     """Morton code by strings of bits: the definition."""

@@ -122,12 +122,14 @@ def test_secrets_that_cannot_be_read_let_nobody_in(monkeypatch, tmp_path):
     assert access.access() == access.Access()
 
 
+@pytest.mark.slow
 def test_a_stranger_sees_the_way_in_and_nothing_else(monkeypatch):
     app = visit(monkeypatch, STRANGER).run()
     assert [button.label for button in app.button] == ["Log in"]
     assert not app.sidebar.selectbox
 
 
+@pytest.mark.slow
 def test_who_may_only_look_cannot_spend_or_set_a_budget(monkeypatch):
     app = visit(monkeypatch, ANN, {"publish": []})
     app.query_params.update({"data": "city-50k", "sensitive": "1"})
@@ -137,6 +139,7 @@ def test_who_may_only_look_cannot_spend_or_set_a_budget(monkeypatch):
     assert dpviz.Ledger().accounts() == ()
 
 
+@pytest.mark.slow
 def test_a_spend_carries_the_name_and_owners_see_it(monkeypatch):
     rules = {"owners": ["ann@example.org"]}
     with monkeypatch.context() as patch:

@@ -12,6 +12,8 @@ from tests.ui.files import bounded, uploaded
 from tests.ui.opening import app_of, named, opened_page, texts
 from tests.ui.paying import confirm, pay, price
 
+pytestmark = pytest.mark.slow
+
 
 def explore(**address):
     return opened_page(**{"data": "city-50k", "sensitive": "1", **address})

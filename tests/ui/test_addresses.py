@@ -22,6 +22,7 @@ def said(app):
     return [re.sub(r"\\(.)", r"\1", each.value) for each in boxes]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
 def test_nonsense_in_an_address_is_no_exception_and_each_part_of_it_one_short_line(page):
     app = opened_page(page, **NONSENSE)
@@ -73,6 +74,7 @@ def test_what_is_said_of_an_address_stands_on_the_page_since_a_phone_s_sidebar_i
     assert not app.sidebar.warning
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("page", "name"), [("explore", "rect"), ("compare", "rect"), ("trips", "from"), ("trips", "to")]
 )

@@ -36,6 +36,7 @@ def test_a_name_or_typed_text_fills_the_sides_and_either_can_follow_the_other():
     assert json.loads(app.json[0].value) == []
 
 
+@pytest.mark.slow
 def test_sides_are_in_the_units_of_the_crs_and_the_map_in_degrees():
     script = SCRIPT.replace('("here")', '("here", "EPSG:27700")')
     app = AppTest.from_string(script, default_timeout=120).run()

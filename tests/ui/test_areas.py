@@ -36,6 +36,7 @@ def test_the_map_has_a_polygon_for_every_area_of_a_level(release):
         assert scene.legend.title == "Records per km² by area"
 
 
+@pytest.mark.slow
 def test_a_release_of_areas_opens_in_the_app(release, tmp_path, monkeypatch):
     path = release.save(tmp_path / "hexagons.parquet")
     monkeypatch.setenv(OPENED, str(path))
@@ -88,6 +89,7 @@ def cells_table(path):
     table_of_cells(dpviz.read(path))
 
 
+@pytest.mark.slow
 def test_the_map_as_a_table_begins_with_what_stands_out_of_the_noise(tmp_path):
     """Of a tree's smallest cells: 4 ± 6 in a square of a metre stood above all others."""
     release = dpviz.build(dpviz.load("city-50k"), epsilon=1.0, seed=0)

@@ -28,6 +28,7 @@ def compared(app):
     return app.session_state["compare.scene"][0][1][0].releases
 
 
+@pytest.mark.slow
 def test_a_permalink_restores_both_sides_and_the_rectangle():
     app = opened(
         rect=RECT,
@@ -74,6 +75,7 @@ def test_errors_are_measured_once_their_panel_is_opened():
     assert sorted(set(errors["method"])) == ["privtree", "ugrid"]
 
 
+@pytest.mark.slow
 def test_the_film_steps_both_sides_and_tells_the_answer_at_every_epsilon():
     app = opened(rect=RECT)
     app.segmented_control(key="compare.film").set_value(0.2).run()
@@ -86,6 +88,7 @@ def test_the_film_steps_both_sides_and_tells_the_answer_at_every_epsilon():
     assert halves == sorted(halves, reverse=True)
 
 
+@pytest.mark.slow
 def test_a_side_at_every_epsilon_is_a_file_with_a_slider():
     source = PointSource(data=built_in("city-50k"), title="", key="city-50k", backdrop=True)
     releases, labels = film_series(source, Choice("ugrid", {}, 1.0), 1)
@@ -106,6 +109,7 @@ def test_both_sides_offer_their_series_and_no_file_is_made_before_it_is_asked_fo
     assert all(each.deferred_file_id and not each.url for each in offered.values())
 
 
+@pytest.mark.slow
 def test_a_comparison_opens_with_the_choice_of_explore_as_a():
     app = app_of("compare")
     app.session_state["explore.link"] = {"data": "city-50k", "method": "quadtree", "epsilon": "0.5"}
@@ -139,6 +143,7 @@ def chosen(app, *identities):
     return app
 
 
+@pytest.mark.slow
 def test_two_releases_are_compared_without_anything_exact():
     app = chosen(opened(rect=RECT), *paid_releases(0.5, 2.0))
     assert texts(app).count("differentially private, ε") == 2
@@ -161,6 +166,7 @@ def test_two_releases_of_different_areas_are_refused_in_a_line():
         assert app.error
 
 
+@pytest.mark.slow
 def test_the_address_restores_two_releases_and_says_which_is_gone():
     """F5 came back with the demo, without a word."""
     ids = paid_releases(0.5, 2.0)
@@ -178,6 +184,7 @@ def test_the_address_restores_two_releases_and_says_which_is_gone():
         assert f"asks for {asked}, which is not available" in warning.value.replace("\\", "")
 
 
+@pytest.mark.slow
 def test_a_rectangle_elsewhere_does_not_follow_into_two_releases():
     domain = dpviz.Domain((0, 0), (1, 1))
     handle = dpviz.from_points(np.full((500, 2), 0.5), domain, name="elsewhere")
@@ -187,6 +194,7 @@ def test_a_rectangle_elsewhere_does_not_follow_into_two_releases():
     assert "rect" not in app.query_params
 
 
+@pytest.mark.slow
 def test_releases_with_time_are_left_out_of_the_choice_and_a_file_s_refusal_names_its_side():
     paid_releases(1.0)
     paid_releases(1.0, data="year")

@@ -17,6 +17,8 @@ from tests.ui.files import bounded, uploaded
 from tests.ui.opening import app_of, metrics, opened_page, table, tables, texts
 from tests.ui.paying import pay
 
+pytestmark = pytest.mark.slow
+
 
 def rides():
     random = np.random.default_rng(3)

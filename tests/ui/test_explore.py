@@ -40,6 +40,7 @@ def look(app):
     return control
 
 
+@pytest.mark.slow
 def test_the_first_run_asks_nothing_and_shows_a_map():
     app = healthy(opened_page())
     assert app.get("bidi_component")
@@ -68,6 +69,7 @@ def test_the_address_restores_everything():
     assert not [name for name in history.columns if "_" in name]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted({owner for owner, _ in ALIASES.values()} | {"kd-hybrid"}))
 def test_every_method_has_a_form_and_a_picture(name):
     fine = "log_cells" in METHODS[ALIASES[name][0]].parameter_fields()
@@ -102,6 +104,7 @@ def test_the_form_of_every_method_and_preset_has_all_parameters_and_gives_the_pr
     }
 
 
+@pytest.mark.slow
 def test_less_epsilon_is_more_noise_on_the_screen():
     app = healthy(opened(epsilon="10", rect=RECT))
     margin = float(metrics(app)["Noisy count"].split("±")[1].replace(",", ""))
@@ -111,6 +114,7 @@ def test_less_epsilon_is_more_noise_on_the_screen():
     assert app.query_params["epsilon"] == "0.1"
 
 
+@pytest.mark.slow
 def test_resampling_the_noise_changes_the_answer_but_not_the_truth():
     app = healthy(opened(rect=RECT))
     first = metrics(app)
@@ -165,6 +169,7 @@ def test_a_part_is_never_called_all_of_it():
     assert shares == ["Less than 1 %", "50 %", "More than 99 %"]
 
 
+@pytest.mark.slow
 def test_sensitive_data_wait_for_the_button_and_show_nothing_exact():
     app = healthy(opened(sensitive="1", rect=RECT))
     assert not app.metric
@@ -207,6 +212,7 @@ def opened_upload(name, content, public=False, bounds=BOUNDS, app=None):
 POINTS = b"lon,lat\n" + b"".join(b"%f,%f\n" % (14.6 + i / 1e3, -23.9 + i / 1e3) for i in range(50))
 
 
+@pytest.mark.slow
 def test_an_upload_may_have_a_time_in_a_public_period():
     rows = (b"%f,-23.5,2024-0%d-01\n" % (14.1 + i / 1e3, 1 + i % 5) for i in range(50))
     app = healthy(opened_upload("a.csv", b"lon,lat,when\n" + b"".join(rows), public=True))
@@ -226,6 +232,7 @@ def test_an_upload_may_have_a_time_in_a_public_period():
     assert "the end must be after the start" in app.error[0].value.replace("\\", "")
 
 
+@pytest.mark.slow
 def test_an_upload_is_read_once_whatever_moves_after_it(monkeypatch):
     reads = []
 
@@ -251,6 +258,7 @@ def test_a_slip_in_the_area_is_one_warning():
     assert any("latitude and longitude swapped" in box.value for box in app.warning)
 
 
+@pytest.mark.slow
 def test_the_owner_s_exact_facts_stand_behind_a_press():
     """Of an upload only, under a heading that says whose they are, and gone with the next touch."""
     app = healthy(opened_upload("a.csv", POINTS + b"secret,0\n0,0\n"))
@@ -274,6 +282,7 @@ BAD = {
 }
 
 
+@pytest.mark.slow
 def test_a_bad_file_is_one_clear_line_without_a_path_or_a_value():
     app = opened(data="Your own file")
     for case, (name, content, message) in BAD.items():
@@ -297,6 +306,7 @@ def test_a_rectangle_inside_out_is_one_clear_line_and_one_of_nobody_a_release_of
     assert metrics(nobody)["Exact total (public data)"] == "0"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("crs", "bounds", "line"),
     [
@@ -357,6 +367,7 @@ def test_a_polygon_that_is_none_is_left_out_or_said_in_one_line(ring):
     assert "Noisy count" not in metrics(app)  # 0 was the answer outside of the area
 
 
+@pytest.mark.slow
 def test_a_polygon_of_as_many_corners_as_are_drawn_is_kept_in_the_address():
     """Those of more than 200 were drawn, answered, and lost with the address."""
     most = limits.CORNERS.most
@@ -370,6 +381,7 @@ def test_a_polygon_of_as_many_corners_as_are_drawn_is_kept_in_the_address():
     assert "ring '" in refused[0].value
 
 
+@pytest.mark.slow
 def test_districts_of_a_file_are_counted_without_cost():
     import geopandas
     import shapely
@@ -393,6 +405,7 @@ def test_districts_of_a_file_are_counted_without_cost():
     assert "/tmp" not in error.value
 
 
+@pytest.mark.slow
 def test_a_year_has_a_window_an_answer_in_it_and_a_timeline():
     """The address restores the window; moving it on moves the answer, and nothing is rebuilt."""
     app = healthy(opened(**COARSE, rect=RECT, period="2030-06-01,2030-07-01"))
@@ -463,6 +476,7 @@ def test_a_release_without_a_map_has_its_totals_and_files(tmp_path):
     assert "Download this release" in [each.label for each in app.expander]
 
 
+@pytest.mark.slow
 def test_the_address_restores_how_a_period_is_looked_at():
     app = healthy(opened(**COARSE, view="film"))
     assert "**Every window" in texts(app)

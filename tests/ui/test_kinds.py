@@ -15,6 +15,8 @@ from dpviz.ui.shared.text import on_screen
 from tests.ui.files import uploaded
 from tests.ui.opening import metrics, named, opened_page, run_of_first_part, table, tables
 
+pytestmark = pytest.mark.slow
+
 RECT = (0.1, 0.1, 0.9, 0.9)
 
 

@@ -7,6 +7,8 @@ import pytest
 from dpviz.ui.lessons.turning import chapters
 from tests.ui.opening import opened_page, texts
 
+pytestmark = pytest.mark.slow
+
 NAMES = list(chapters())
 opened = partial(opened_page, "learn")
 

@@ -7,6 +7,7 @@ The other pages are driven in a browser; Learn shows built-in data alone.
 from functools import cache
 
 import numpy as np
+import pytest
 
 import dpviz
 from dpviz.ui.sequences.source import PLACES
@@ -16,6 +17,8 @@ from tests.browser.test_secrets import SECRETS as PLANTED
 from tests.ui.files import bounded, uploaded, with_trips
 from tests.ui.opening import opened_page
 from tests.ui.paying import pay
+
+pytestmark = pytest.mark.slow
 
 MODE, FARE = "Planted-Sled", 31.4159265359
 SECRETS = {**PLANTED, "kind": [MODE.encode()], "value": encodings(FARE)}

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 import dpviz
 from dpviz.planning import search
 from dpviz.planning.trial import Candidate
@@ -70,6 +72,7 @@ def test_what_the_budget_does_not_hold_is_said_where_epsilon_is_chosen():
     assert "See “What was spent” below." in texts(app)
 
 
+@pytest.mark.slow
 def test_paying_gives_a_release_and_its_receipt_and_the_next_one_is_priced_anew():
     app = opened()
     app.text_input(key="publish.purpose").set_value("bicycle plan").run()
@@ -94,6 +97,7 @@ def test_paying_gives_a_release_and_its_receipt_and_the_next_one_is_priced_anew(
     assert dpviz.Ledger().account("city-50k").spent == 1.0
 
 
+@pytest.mark.slow
 def test_what_must_hold_gives_the_price_at_once_and_becomes_a_promise(monkeypatch):
     grid = Candidate("ugrid", {"cells": 64})
     monkeypatch.setattr(search, "candidates_for", lambda domain, wishes: (grid,))
@@ -116,6 +120,7 @@ def test_what_must_hold_gives_the_price_at_once_and_becomes_a_promise(monkeypatc
     assert "--want" in command
 
 
+@pytest.mark.slow
 def test_coming_back_to_the_page_finds_what_was_published_or_begins_with_the_data():
     app = app_to_leave("publish")
     app.query_params["data"] = "city-50k"
@@ -131,6 +136,7 @@ def test_coming_back_to_the_page_finds_what_was_published_or_begins_with_the_dat
     assert app.session_state["publish.step"] == 0
 
 
+@pytest.mark.slow
 def test_a_unit_and_its_bound_are_in_the_guarantee_and_the_bound_is_compared():
     app = opened("persons")
     app.selectbox(key="publish.unit").set_value("person").run()

@@ -48,6 +48,7 @@ def test_a_release_and_its_receipt_are_files_that_read_back(release):
     assert Shelf().of("user:another") == []
 
 
+@pytest.mark.slow
 def test_a_release_is_removed_by_its_owner_alone_and_its_epsilon_stays_spent(stored):
     with pytest.raises(ReleaseError, match="only its owner"):
         Shelf().remove(stored.id, "user:another")
@@ -114,6 +115,7 @@ def test_a_release_that_cannot_be_kept_after_payment_is_still_handed_over(releas
     assert "No space left" in problem
 
 
+@pytest.mark.slow
 def test_paying_keeps_the_release_and_a_new_visit_opens_it_by_its_link():
     app = pay(opened_page(data="city-50k", sensitive="1", epsilon="0.5"))
     (spend,) = dpviz.Ledger().account("city-50k").spends
@@ -137,6 +139,7 @@ def test_a_release_of_the_list_is_in_the_address_until_it_is_closed(stored):
     assert not [button for button in app.button if button.key == "explore.close"]
 
 
+@pytest.mark.slow
 def test_closing_a_release_of_a_link_leaves_none_of_its_places(stored):
     app = opened_page(release=stored.id, rect=(0.1, 0.1, 0.5, 0.5), camera=(0.5, 0.5, 9))
     assert app.query_params["rect"]
@@ -145,6 +148,7 @@ def test_closing_a_release_of_a_link_leaves_none_of_its_places(stored):
     assert not app.warning
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("page", "gone", "places"),
     [
@@ -165,6 +169,7 @@ def histories(app):
     return [each.label for each in app.expander if each.label.startswith("History")]
 
 
+@pytest.mark.slow
 def test_an_answer_stands_in_the_history_of_its_release_alone(stored):
     """One list held those of every release of the visit, without a word of which gave them."""
     app = opened_page(data="city-50k", rect="14.6,-23.9,14.75,-23.75", epsilon="0.5").run()
@@ -193,6 +198,7 @@ def test_a_link_to_nothing_is_one_clear_line_and_the_page_still_opens():
     assert app.get("bidi_component")
 
 
+@pytest.mark.slow
 def test_the_address_of_a_file_s_release_names_nothing_else_and_f5_says_so(release, tmp_path):
     path = dpviz.save(release, tmp_path / "r.parquet")
     app = opened_page(data="city-50k", method="ugrid", epsilon="0.5").run()
@@ -208,6 +214,7 @@ def test_the_address_of_a_file_s_release_names_nothing_else_and_f5_says_so(relea
     assert app.selectbox(key="explore.method").value == "ugrid"
 
 
+@pytest.mark.slow
 def test_the_file_that_the_server_was_given_gives_way_to_a_link(release, tmp_path, monkeypatch):
     monkeypatch.setattr(releases, "alone", lambda: True)
     monkeypatch.setenv(releases.OPENED, str(dpviz.save(release, tmp_path / "r.parquet")))

@@ -35,6 +35,7 @@ from tests.ui.paying import pay, price
 opened = partial(opened_page, "roads")
 
 
+@pytest.mark.slow
 def test_a_permalink_gives_the_shortest_path_with_its_interval():
     app = opened(**{"from": "5790", "to": "4200", "seed": "3"})
     shown = metrics(app)
@@ -68,11 +69,13 @@ def test_streets_in_metres_that_are_called_degrees_are_refused(tmp_path):
         ground(graph, "streets")
 
 
+@pytest.mark.slow
 def test_a_hopeless_epsilon_is_said_plainly():
     app = opened(epsilon="0.01", method="dwork")
     assert "does not beat answering zero" in app.warning[0].value
 
 
+@pytest.mark.slow
 def test_lengths_that_noise_hides_estimate_no_share_of_visits():
     """It was a number of any size, most of it noise above zero."""
     hidden = metrics(opened(epsilon="0.01", seed="1"))
@@ -97,6 +100,7 @@ def test_a_total_that_makes_good_for_truncation_is_not_called_after_it():
     assert not any("Error from truncation" in each.value for each in app.markdown)
 
 
+@pytest.mark.slow
 def test_every_parameter_of_a_method_is_in_the_form_and_reaches_the_release():
     app = opened(**{"from": "5790", "to": "4200", "seed": "3"})
     first = metrics(app)["Noisy total after truncation"]
@@ -108,6 +112,7 @@ def test_every_parameter_of_a_method_is_in_the_form_and_reaches_the_release():
     assert metrics(app)["Noisy total after truncation"] != first
 
 
+@pytest.mark.slow
 def test_own_events_at_places_count_on_their_nearest_streets():
     graph = lines([(-9.15, 38.72), (-9.14, 38.72)], [(-9.14, 38.72), (-9.14, 38.73)])
     rows = "".join(f"-9.1401,38.72{row % 10},p{row}\n" for row in range(500))
@@ -136,6 +141,7 @@ def test_events_in_a_plane_of_its_own_need_no_crs_and_a_wrong_one_is_said():
     assert "is unknown" in app.error[0].value
 
 
+@pytest.mark.slow
 def test_the_crs_of_streets_is_asked_for_where_no_file_states_it():
     edges, trips = "edge,src,dst\n1,a,b\n2,b,c\n", "trip,edge\n1,1\n1,2\n"
     graph = {"nodes.csv": "node,x,y\na,10,60\nb,10.01,60\nc,10.02,60\n", "edges.csv": edges}
@@ -185,6 +191,7 @@ def release():
     return build(data, "min+opt+tru", 1.0, workload=clustered_workload(data.graph, 10), seed=1)
 
 
+@pytest.mark.slow
 def test_every_street_is_drawn_once_and_noise_is_grey(release):
     marks = {mark.id: mark for mark in street_marks(release, top_count(release))}
     assert sum(mark.table.num_rows for mark in marks.values()) == len(release.frame.graph)
@@ -221,6 +228,7 @@ def odd_plane():
     return road_graph(nodes, {"src": [1, 2], "dst": [2, 3]})
 
 
+@pytest.mark.slow
 def test_trips_by_weekday_are_looked_at_in_a_window_of_steps():
     """The address says which steps: map, answer and exact total are of them, the chart of all."""
     ends = {"from": "5790", "to": "4200"}

@@ -67,6 +67,7 @@ def test_frequent_paths_have_the_wanted_places_and_no_returns():
     assert any(len(set(row)) < len(row) for row in again)
 
 
+@pytest.mark.slow
 def test_a_context_that_is_chosen_belongs_to_its_release():
     """Streamlit keeps the chosen row of a table of the same key, whatever rows it then has."""
     app = opened(cell="2-4", epsilon="8", side="8")
@@ -77,6 +78,7 @@ def test_a_context_that_is_chosen_belongs_to_its_release():
     assert before != after
 
 
+@pytest.mark.slow
 def test_lengths_of_public_data_stand_beside_the_exact_ones():
     shown = table(opened(view="Synthetic trips"), "places")
     assert set(shown["of"]) == {"synthetic", "exact (public data)"}
@@ -85,6 +87,7 @@ def test_lengths_of_public_data_stand_beside_the_exact_ones():
     assert ones == pytest.approx(100 * (length == 1).mean())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", sorted(of_kind("sequences")))
 def test_every_method_is_shown_or_says_why_not(method):
     app = opened(method=method, cell="3-5", side="6")
@@ -97,11 +100,13 @@ def test_every_method_is_shown_or_says_why_not(method):
         assert refusal == (not hasattr(model, "counts"))
 
 
+@pytest.mark.slow
 def test_a_hopeless_epsilon_is_said_plainly():
     assert "within their noise" in texts(opened(epsilon="0.02"))
     assert "within their noise" not in texts(opened(epsilon="2"))
 
 
+@pytest.mark.slow
 def test_sensitive_sequences_are_paid_for_and_nothing_exact_is_shown():
     app = opened(sensitive="1", epsilon="0.5", cap="3", view="Synthetic trips")
     assert "nothing is shown yet" in texts(app)
@@ -116,6 +121,7 @@ def test_sensitive_sequences_are_paid_for_and_nothing_exact_is_shown():
     assert "exact" not in texts(app.main).lower()
 
 
+@pytest.mark.slow
 def test_a_permalink_restores_what_was_chosen():
     app = opened(side="6", gap="6", epsilon="2", seed="4", method="ngram", set="n_max:3")
     wanted = build(city_sequences(6, 6), "ngram", 2.0, seed=4, n_max=3)
@@ -142,6 +148,7 @@ def test_own_symbols_have_tables_but_no_map():
     assert list(table(app, "(the end)").columns) == ["after", "b", "c", "a", "(the end)"]
 
 
+@pytest.mark.slow
 def test_a_table_of_symbols_asks_for_their_column():
     lines = "who,visits\n" + "1,a b c\n" * 300 + "2,b c\n" * 200
     app = of_symbols(lines, "a, b, c", "visits.csv")
@@ -186,6 +193,7 @@ def places_file(people=60):
     return "\n".join(rows)
 
 
+@pytest.mark.slow
 def test_own_places_become_sequences_of_cells():
     app = opened(data="places")
     assert "Choose a file first" in texts(app)
@@ -203,6 +211,7 @@ def test_own_places_become_sequences_of_cells():
     assert facts == {"records read": "180", "sequences made of them": "60", "kept": "60"}
 
 
+@pytest.mark.slow
 def test_a_place_of_other_cells_is_not_chosen():
     """Cell 3-5 of eight a side stayed chosen among sixteen, where it is another place."""
     app = opened(cell="3-5", epsilon="8", side="8")

@@ -208,6 +208,7 @@ def keeps_to_itself(address, trap):
         trap.accept()
 
 
+@pytest.mark.slow
 def test_as_the_readme_starts_it_it_listens_on_this_machine_alone(tmp_path, trap):
     """From another folder, with nothing said of an address."""
     listener, outside = trap
@@ -217,6 +218,7 @@ def test_as_the_readme_starts_it_it_listens_on_this_machine_alone(tmp_path, trap
         keeps_to_itself(address, listener)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="sends signals of POSIX")
 @pytest.mark.parametrize(
     ("sign", "way"), [("SIGINT", "a module"), ("SIGHUP", "installed"), ("SIGTERM", "IPv6")]
@@ -258,6 +260,7 @@ def test_our_command_listens_on_this_machine_alone_and_what_ends_it_is_no_traceb
     assert (process.returncode, output.splitlines()[-1]) == (130, "cancelled")
 
 
+@pytest.mark.slow
 def test_what_calls_outside_comes_to_the_trap(trap):
     """So that its silence says something: what Streamlit asks by default at a start."""
     listener, outside = trap

@@ -8,6 +8,8 @@ from tests.private.load.engines.cases import CASES
 from tests.ui.opening import app_of, named, texts
 from tests.ui.paying import pay
 
+pytestmark = pytest.mark.slow
+
 CASE = CASES["plane0"]
 GONE = "This table cannot be read at the moment\\."
 

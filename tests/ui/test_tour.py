@@ -1,9 +1,12 @@
 """The guided first run on page Explore."""
 
+import pytest
+
 from dpviz.ui.shared.tour import LEARN, STEPS, TITLE
 from tests.ui.opening import opened_page, texts
 
 
+@pytest.mark.slow
 def test_a_newcomer_is_told_what_this_is_and_three_things_to_try():
     app = opened_page("explore")
     text = texts(app)

@@ -59,6 +59,7 @@ def points(path):
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "geojson", "gpkg", "zip"])
 def test_every_format_is_read_from_memory(suffix, tmp_path, folder):
     path = uploads.upload_path("place", Uploaded(points(tmp_path / f"points.{suffix}")))

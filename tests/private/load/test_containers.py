@@ -129,6 +129,7 @@ def test_a_time_is_no_number_by_its_declared_type(tmp_path):
     assert "secret" not in str(refused.value)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sandbox.CAN_FORK, reason="two SQLites in one process undo their locks")
 def test_rows_that_are_not_yet_in_the_file_are_read(tmp_path, monkeypatch):
     """Such as of a GeoPackage that is open in QGIS: they wait in a journal beside it."""

@@ -63,6 +63,7 @@ def by_batches(records, **unit):
 engines = pytest.mark.parametrize("count", [by_dask, by_duckdb, by_ibis, by_batches])
 
 
+@pytest.mark.slow
 @engines
 def test_every_engine_counts_as_one_reading_does(records, count):
     handle = dpviz.from_counts(count(records), DOMAIN, name="visits", bits=8)
@@ -70,6 +71,7 @@ def test_every_engine_counts_as_one_reading_does(records, count):
     assert layers_apart(handle._layers.counts, read._layers.counts) == 0
 
 
+@pytest.mark.slow
 @engines
 def test_a_unit_adds_no_more_than_its_bound_in_any_engine(records, count):
     handle = dpviz.from_counts(count(records, **UNIT), DOMAIN, name="visits", bits=8, **UNIT)

@@ -49,6 +49,7 @@ def test_the_domain_says_what_the_data_are():
         assert release.kind == data.kind
 
 
+@pytest.mark.slow
 def test_built_in_data_of_every_kind_need_no_domain():
     kinds = [
         dpviz.load("city-50k"),

@@ -93,6 +93,7 @@ def test_the_box_reaches_beyond_the_streets_by_a_middling_one():
     assert (box.lower, box.upper, box.crs) == ((-1.0, -1.0), (2.0, 2.0), "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["csv", "usual", "named", "wkt", "geojson", "gpkg", "frame"])
 def test_every_form_counts_the_same_streets_and_tells_the_owner_what_it_dropped(form, tmp_path):
     source, how = tmp_path / "a.csv", {}
@@ -211,6 +212,7 @@ def test_what_does_not_fit_is_said_in_one_line(tmp_path):
         dpviz.private.roads.RoadData("e", GRAPH, Paths.of([[0, 1]]), placed="x, y")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["event-histogram", "freqitem", "flows", "gs", "dwork"])
 def test_no_method_adds_noise_for_trips_longer_than_an_event(method):
     """The noise is that of trips which are known to be on one street, whatever the method's Δ."""
@@ -228,6 +230,7 @@ def test_no_method_adds_noise_for_trips_longer_than_an_event(method):
     assert same.records == "trips"
 
 
+@pytest.mark.slow
 def test_the_command_reads_events_and_its_release_says_so(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("DPVIZ_LEDGER", str(tmp_path / "ledger.sqlite"))

@@ -166,6 +166,7 @@ def framed(library, rows):
     return frame
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "seeds", [range(2), pytest.param(range(2, 202), marks=pytest.mark.campaign)]
 )

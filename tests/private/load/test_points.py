@@ -110,6 +110,7 @@ def test_proj_asks_nobody_outside_for_the_grids_of_records(monkeypatch):
     assert placed[0] == pytest.approx([468_750, 233_980], abs=200)
 
 
+@pytest.mark.slow
 def test_many_records_of_a_small_file_fit_the_memory_of_its_child(tmp_path):
     n = 1_700_000  # a file of 27 MB, which libraries once met with a gigabyte reserved
     points = np.random.default_rng(0).random((n, 2))
@@ -480,6 +481,7 @@ def test_real_data(shared_data, name, bounds, rows):
     assert len(records.points) == rows
 
 
+@pytest.mark.slow
 @pytest.mark.shared_data
 def test_people_of_real_check_ins_are_bounded_and_hidden_as_wholes(shared_data):
     world = Domain.from_bounds([-180, -90, 180, 90])

@@ -41,6 +41,7 @@ def test_how_many_were_dropped_is_known_for_public_data_only(taxi):
     assert dpviz.load(path, NYC).tally is None
 
 
+@pytest.mark.slow
 def test_a_built_in_set_can_be_bounded():
     handle = dpviz.load("persons", unit="person", max_per_unit=2)
     assert handle._index.total == 2 * 5_000

@@ -55,6 +55,7 @@ FORMATS = (
 pytestmark = pytest.mark.usefixtures("one_key", "one_salt")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMATS)
 def test_every_format_gives_the_same_index(form, folders):
     """Also in what is no id: a record without one is of no unit."""
@@ -89,6 +90,7 @@ def test_usual_names_and_wkt_are_taken_and_said(tmp_path, text, taken):
     assert handle._index.cells.tolist() == [[1 << 25, 1 << 25]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "domain", [YEAR, replace(YEAR, zone="Europe/Berlin"), WEEK], ids=["UTC", "zone", "week"]
 )
@@ -128,6 +130,7 @@ def test_old_times_of_parquet_beyond_nanoseconds(folders):
         assert dpviz.load(path, domain)._index.total == inside
 
 
+@pytest.mark.slow
 def test_an_engine_does_not_read_times_from_texts(folders):
     pq.write_table(typed([("2024-06-01", "0.5", "0.5")]), folders[0] / "a.parquet")
     with pytest.raises(DataError, match="column 'who' is not declared as a time in DuckDB"):
@@ -143,6 +146,7 @@ def test_an_engine_does_not_read_times_from_texts(folders):
 NAMELESS = [("", "0.5", "0.5")] * 3 + [("ann", "0.5", "0.5"), ("", "9", "0.5")]
 
 
+@pytest.mark.slow
 def test_records_without_an_id_are_dropped_by_every_other_reader(folders):
     """Tables, folders, frames, trips, symbols and places: only Ann's record is left."""
     here, there = folders
@@ -183,6 +187,7 @@ steps = st.lists(
 """Rows (person, trip, step): persons use each other's numbers of trips."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["csv", "parquet", "duckdb", "edges", "nodes", "jsonl"])
 def test_trips(form, folders):
     @often(3 if form == "duckdb" else 10)
@@ -214,6 +219,7 @@ BY_DAY = Steps.of("when", "2024-03-04,2024-04-04", "1d", "Europe/Berlin")
 BY_HOUR = Steps.of("when", "2024-03-04,2024-04-04", "6h", "Europe/Berlin", "week")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["csv", "parquet", "jsonl", "edges"])
 @pytest.mark.parametrize("by", [BY_DAY, BY_HOUR], ids=["days", "hours of the week"])
 def test_trips_in_time(form, by, folders):
@@ -263,6 +269,7 @@ def test_no_message_on_trips_names_a_node_or_a_number(tmp_path):
     assert len(read_trips(tmp_path / "a.parquet", GRAPH)._trips) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["csv", "parquet", "duckdb", "visits", "jsonl", "lines"])
 def test_sequences(form, folders):
     alphabet = Alphabet(STEPS[:4] + STEPS[6:], np.eye(6, k=1, dtype=bool) | np.eye(6, dtype=bool))
@@ -301,6 +308,7 @@ UNTIMED = [
 """The first unit is in no sequence; whoever follows has one of three."""
 
 
+@pytest.mark.slow
 @given(
     st.lists(
         st.tuples(

@@ -73,6 +73,7 @@ def apart(read, cells, other):
     return alone
 
 
+@pytest.mark.slow
 @given(st.lists(NUMBERS, min_size=1, max_size=5), st.sampled_from(NOTATIONS))
 def test_numbers_of_texts(cells, notation):
     def read(column):
@@ -121,6 +122,7 @@ def test_whole_numbers_are_read_by_their_digits_where_a_format_says_so():
         times(pa.array([datetime(2024, 3, 5)]), "t", "UTC", Notation(time_format="iso"))
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(
     cells=st.lists(st.one_of(PLAIN_TIMES, TIMES, NUMBERS, st.none()), min_size=1, max_size=8),
@@ -138,6 +140,7 @@ def test_plain_times_beside_odd_ones(cells, zone):
     same(apart(read, cells, "soon"), apart(read, cells, "2030-01-01"))
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(cells=st.lists(NUMBERS.filter(lambda cell: not set(cell) & set("\t")), min_size=1))
 def test_numbers_of_delimited_text(tmp_path_factory, cells):

@@ -67,6 +67,7 @@ def of_spark(folder, request):
 ENGINES = {"duckdb": of_duckdb, "postgres": of_postgres, "spark": of_spark}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)  # by name, which tells what starts a Java
 def test_every_engine_gives_the_layers_of_a_file(engine, records, request):
     url, name = ENGINES[engine](records, request)

@@ -12,6 +12,8 @@ from scipy.stats import chi2
 
 import dpviz
 
+pytestmark = pytest.mark.slow
+
 PEOPLE = 4_000
 VISITS = "AAABBC"
 """Each person was three times in place A, twice in B and once in C."""

@@ -1,9 +1,12 @@
 """The owner's exact facts are the same whichever engine counts them: those that NumPy counts."""
 
 import numpy as np
+import pytest
 
 from dpviz.private.load.check import check_source
 from tests.private.load.engines.cases import CASES
+
+pytestmark = pytest.mark.slow
 
 
 def test_every_engine_counts_the_same_records(source):

@@ -52,6 +52,7 @@ def days(tmp_path):
     return [tmp_path / name for name in ("one.parquet", "two.csv", "three")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["csv", "parquet", "folder", "upper case", "decimal", "plain"])
 def test_the_result_of_the_query_is_a_source(tmp_path, kind):
     case = CASES["trips" if kind in ("folder", "decimal") else "plane0"]
@@ -103,6 +104,7 @@ def test_a_bounded_result_brings_its_bound(tmp_path):
         dpviz.load(tmp_path / "plain.parquet", BOX, unit="who", max_per_unit=3)
 
 
+@pytest.mark.slow
 def test_results_of_several_queries_in_a_folder_are_not_bounded_together(tmp_path):
     """Each keeps K records of a unit: together they had 2 K, and the noise was of K."""
     query, read = CellQuery(BOX, ("lon", "lat"), 16, "who", 3), {"unit": "who", "max_per_unit": 3}
@@ -139,6 +141,7 @@ def test_rows_that_no_query_gives(tmp_path, cell, n, message):
     assert "secret" not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_days_are_merged_as_if_they_were_one_table(days):
     together = dpviz.load(days, BOX)
     assert digest(together._index) == digest(CASE.expected())
@@ -181,6 +184,7 @@ def test_kept_counts_say_that_they_are_sensitive_and_are_the_owner_s_alone(tmp_p
     assert not dpviz.load(tmp_path / "city.parquet", public=False).public
 
 
+@pytest.mark.slow
 def test_bounds_of_a_unit_add_up_over_appended_days(tmp_path, days):
     path = tmp_path / "all.SENSITIVE.parquet"
     options = {"unit": "who", "max_per_unit": 2}
@@ -196,6 +200,7 @@ def test_bounds_of_a_unit_add_up_over_appended_days(tmp_path, days):
     assert "6 records" in release.header.guarantee
 
 
+@pytest.mark.slow
 def test_counts_that_are_appended_to_while_they_are_read(tmp_path, days, monkeypatch):
     """The bound of a unit that a file states is of the rows in it, not of those before."""
     first, second = tmp_path / "first.SENSITIVE.parquet", tmp_path / "both.SENSITIVE.parquet"
@@ -293,6 +298,7 @@ def test_a_table_in_memory_that_is_kept_twice_is_known(tmp_path):
         dpviz.load([one, two])
 
 
+@pytest.mark.slow
 def test_what_cannot_be_merged(tmp_path, days):
     path = tmp_path / "all.SENSITIVE.parquet"
     dpviz.save_counts(dpviz.load(days, BOX), path)
@@ -310,6 +316,7 @@ def test_what_cannot_be_merged(tmp_path, days):
         dpviz.load([], BOX)
 
 
+@pytest.mark.slow
 def test_the_command_keeps_and_appends(tmp_path, days):
     path, output = tmp_path / "all.SENSITIVE.parquet", tmp_path / "r.parquet"
     code, out, err = run("aggregate", days[0], "-o", path, bounds(), "--dataset", "trips", "--json")

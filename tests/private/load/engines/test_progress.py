@@ -62,6 +62,7 @@ def slow(request, tmp_path_factory):
     yield url, running
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", [None, "who"])
 def test_a_query_is_cancelled_where_it_runs(slow, unit):
     url, running = slow
@@ -93,6 +94,7 @@ def endless(tmp_path, monkeypatch):
     return endless_views(tmp_path / "endless.duckdb")
 
 
+@pytest.mark.slow
 def test_a_query_that_never_ends_is_one_clear_line(endless):
     for read in (
         lambda: dpviz.load(endless, BOX, table="slow", bits=4),

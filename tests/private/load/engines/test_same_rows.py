@@ -5,6 +5,8 @@ import pytest
 import dpviz
 from tests.private.load.engines.cases import CASES, digest
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("name", sorted(CASES))
 def test_every_record_is_in_the_cell_that_numpy_says(source, name):

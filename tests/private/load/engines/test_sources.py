@@ -40,6 +40,7 @@ def test_the_name_of_a_folder_is_no_pattern(folder):
     assert handle.name == "day_1_"
 
 
+@pytest.mark.slow
 def test_bad_folders(tmp_path, folder):
     with pytest.raises(DataError, match="no column 'no' in day1x: it has 'lon', 'lat', 'who'"):
         dpviz.load(tmp_path / "day1x", CASE.domain, columns=["no", "lat"])
@@ -57,6 +58,7 @@ def test_bad_folders(tmp_path, folder):
         dpviz.load(folder, CASE.domain, crs="EPSG:27700")
 
 
+@pytest.mark.slow
 def test_too_many_cells_is_an_error_that_names_the_bits(folder, monkeypatch):
     monkeypatch.setattr(aggregation, "MAX_CELLS", 300)
     with pytest.raises(DataError, match="over 300 cells at 16 bits per axis: give fewer bits"):
@@ -101,6 +103,7 @@ def test_bad_urls_are_one_line_that_never_quotes_a_password(source, options, mes
     assert caught.value.__suppress_context__ or caught.value.__context__ is None
 
 
+@pytest.mark.slow
 def test_a_duckdb_file_is_read_only_and_found_by_both_kinds_of_path(tmp_path, monkeypatch):
     path = tmp_path / "my data.duckdb"
     database(path, **{"t; DROP TABLE t": CASE.table})
@@ -118,6 +121,7 @@ def test_a_duckdb_file_is_read_only_and_found_by_both_kinds_of_path(tmp_path, mo
         dpviz.load("duckdb:///text.duckdb", CASE.domain, table="t")
 
 
+@pytest.mark.slow
 def test_a_database_file_can_be_read_while_it_is_read(tmp_path):
     """By two visitors of one server, say: in one process DuckDB gives both the same instance."""
     url = database(tmp_path / "one.duckdb", t=CASE.table)

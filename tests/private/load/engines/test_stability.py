@@ -34,6 +34,7 @@ from tests.private.load.stability import (
 pytestmark = pytest.mark.usefixtures("one_salt")
 
 
+@pytest.mark.slow
 def test_postgres(postgres):
     @often(6)
     @given(rows, units, bounds)
@@ -56,6 +57,7 @@ def test_postgres(postgres):
     run()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["duckdb", "postgres"])
 def test_ids_that_a_column_takes_for_the_same_are_those_of_two_units(engine, request, tmp_path):
     """Each keeps its own records: else one unit more would take away the other's, too."""
@@ -137,6 +139,7 @@ def in_tokyo(postgres, kind, values):
     return f"{postgres}{'&' if '?' in postgres else '?'}options=-c%20TimeZone%3DAsia/Tokyo"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["timestamp", "timestamptz"])
 def test_clocks_of_a_zone_in_postgres_are_those_of_a_file(postgres, kind):
     """At the edges of summer too, whatever the session's zone; each on its place in the week."""
