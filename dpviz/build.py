@@ -60,7 +60,7 @@ def from_points(
     require(domain, Domain, "domain", DataError)
     public = flag(public, "public", DataError)
     if hasattr(points, "columns"):
-        raise DataError("a table in memory is no array: give it to dpviz.load(frame, domain)")
+        raise DataError("a table in memory is not an array: give it to dpviz.load(frame, domain)")
     name = checked_name(name)
     places = array_points(points, domain)
     if domain.cycle is not None:

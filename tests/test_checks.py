@@ -66,7 +66,7 @@ def test_each_message_has_the_argument_and_the_remedy(call, error, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"value": "v", "clip": [0, 5], "grid": "a"}, "grid are no numbers: give a number"),
+        ({"value": "v", "clip": [0, 5], "grid": "a"}, "grid are not numbers: give a number"),
         ({"kinds": "ab", "kind": "k"}, "kinds='ab': give a list of texts"),
         ({"cycle": ["day"]}, "cycle of type list: give a text"),
         ({"period": "2024,2025", "zone": np.zeros(2)}, "zone of type ndarray: give a name"),

@@ -67,7 +67,9 @@ def aggregate(
     )
     require_public(dpviz.Ledger(), handle)  # before a file states it permanently
     if identity(path) != before:  # another command's rows would be lost
-        raise ParameterError(f"{name} has changed meanwhile, and nothing was written: do it again")
+        raise ParameterError(
+            f"{name} was changed by another program, and nothing was written: try again"
+        )
     dpviz.save_counts(handle, output)
     if not handle.public:
         complain(f"note: {name} holds EXACT COUNTS: SENSITIVE, keep it as you keep the records")

@@ -133,10 +133,10 @@ class Frame:
 
         if self.leaves is None:
             if self.cells is not None:
-                raise ParameterError("--cells is of --leaves: give both, or leave it out")
+                raise ParameterError("--cells requires --leaves: give both, or leave it out")
             return None
         if self.side is not None:
-            raise ParameterError("--leaves are in place of the grid of --side: give one of them")
+            raise ParameterError("--leaves and --side exclude each other: give one of them")
         return leaf_cells(
             dpviz.read(self.leaves, "points"), LEAVES if self.cells is None else self.cells
         )
@@ -165,7 +165,9 @@ class Data:
         frames = {kind: name for name, kind in FRAMES.items() if name in given(self.frame)}
         if len(frames) > 1:
             one, other, *_ = frames.values()
-            raise ParameterError(f"--{one} and --{other} are frames of other data: give one")
+            raise ParameterError(
+                f"--{one} and --{other} describe different kinds of data: give one"
+            )
         kind = next(iter(frames), POINTS)
         if source != CITY:
             return kind
@@ -251,8 +253,8 @@ class Data:
         """
         if self.clock.time is None or self.units.unit is None:
             raise ParameterError(
-                "places in time need --time and --unit, the person; with --bounds (public) or "
-                "--leaves RELEASE"
+                "sequences of places need --time, --unit (the person), and --bounds or --leaves "
+                "RELEASE"
             )
         return self.clock.time
 

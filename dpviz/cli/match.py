@@ -51,7 +51,7 @@ def match(
             "the recall needs --records-a, --records-b and --public: give all three, or none"
         )
     if failure is not None and padding != "upward":
-        raise ParameterError("--failure is of --padding upward: leave it out")
+        raise ParameterError("--failure requires --padding upward: leave it out")
     if output is not None:
         apart(output, release_a, release_b, records_a, records_b)
         writable(output)

@@ -34,7 +34,9 @@ def writable(output: str) -> None:
     """
     path = Path(output)
     if output.encode(errors="ignore").decode() != output:
-        raise ParameterError(f"output {output!r}: the name is no Unicode text: name another file")
+        raise ParameterError(
+            f"output {output!r}: the name is not valid Unicode: choose another file name"
+        )
     plain = path.is_file() or not path.exists()
     if path.suffix.lower() != ".parquet" or not plain or not path.parent.is_dir():
         raise ParameterError(f"output {output!r}: give a .parquet file in a folder that exists")
@@ -96,8 +98,8 @@ def claimed(output: str) -> Iterator[None]:
             busy = isinstance(error, BlockingIOError)
         if busy:
             raise ParameterError(
-                f"output {output!r}: another command is about to write it: wait until it has "
-                "ended, or name another file"
+                f"output {output!r}: another command is writing it: wait until it ends, or name "
+                f"another file"
             )
         try:
             yield

@@ -45,7 +45,9 @@ def plan(
     """Find method, parameters and least epsilon for what must hold: no records are read."""
     domain = public_box(numbers(bounds, "--bounds"), (), crs)
     if source is not None and like is not None and Path(source).resolve() == Path(like).resolve():
-        raise ParameterError(f"--like {like!r} is the source itself: a plan reads no records of it")
+        raise ParameterError(
+            f"--like {like!r} is the source itself, which a plan must not read: give a public file"
+        )
     planned = dpviz.plan(
         domain,
         want,

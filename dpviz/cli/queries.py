@@ -94,9 +94,9 @@ def query(release: ReleaseFile, question: Question, part: Period, as_json: Json 
     Rectangles and regions of points, areas, paths of trips, strings of sequences.
     """
     if question.name is not None and question.regions is None:
-        raise ParameterError("--name is of --regions: give both, or leave it out")
+        raise ParameterError("--name requires --regions: give both, or leave it out")
     if question.less is not None and part.period is None:
-        raise ParameterError("--less is taken off --period: give both, or neither")
+        raise ParameterError("--less requires --period: give both, or neither")
     opened = dpviz.read(release)
     require_fit(opened.kind, given(question, part), ASKED)
     if not given(question):
@@ -131,7 +131,7 @@ def timeline(
     asked = {name: value for name, value in beside.items() if value is not None}
     opened = dpviz.read(release)
     if opened.kind not in ("points", "roads"):
-        raise ParameterError(f"a release of {opened.kind} has no time: ask it with 'dpviz query'")
+        raise ParameterError(f"a release of {opened.kind} has no time: use 'dpviz query'")
     require_fit(opened.kind, given(part) | asked, ASKED)
     answers: Any
     if opened.kind == "points":
@@ -140,11 +140,11 @@ def timeline(
         rows = step_rows(answers, opened.domain.calendar.words, RANGE)
     else:
         if opened.steps is None:
-            raise ParameterError("this release has no time: ask it with 'dpviz query'")
+            raise ParameterError("this release has no time: use 'dpviz query'")
         each = [[] if one is None else [one] for one in (path, between)]
         paths = _asked_paths(opened.frame.graph, *each)
         if len(paths) > 1:
-            raise ParameterError("--path and --between are asked one at a time: give either")
+            raise ParameterError("--path and --between exclude each other: give one")
         answers = opened.timeline(paths[0], part.period)
         rows = step_rows(answers, opened.steps.calendar.words, COUNT)
     lines = [
@@ -182,9 +182,9 @@ def _points(opened: PointRelease, question: Question, period: str | None) -> Ans
     """Answers for rectangles or regions from a release of points."""
     if question.regions is not None:
         if question.rect or question.rects is not None:
-            raise ParameterError("--regions and rectangles are asked one at a time: give either")
+            raise ParameterError("--regions and rectangles exclude each other: give one")
         if period is not None:
-            raise ParameterError("--regions is asked of 2-D releases: leave --period out")
+            raise ParameterError("--regions needs a 2-D release: leave --period out")
         return _regions(opened, question.regions, question.name)
     domain = opened.domain
     either = [domain.place] if period is not None else [domain, domain.place]

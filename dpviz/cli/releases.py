@@ -47,9 +47,7 @@ def info(
         emit_code(release, code, as_json, given)
         return
     if any(each is not None for each in (source, seed, areas, graph)):
-        raise ParameterError(
-            "--source, --seed, --areas and --graph are for the code: give --code too"
-        )
+        raise ParameterError("--source, --seed, --areas and --graph require --code: give it too")
     from dpviz.domain.periods import period_words
     from dpviz.domain.rectangles import listed
     from dpviz.releases.points.promises import promises
@@ -186,11 +184,13 @@ def _join(
     from dpviz.releases.export import export_joined
 
     if join is None:
-        raise ParameterError("--key and --level are of a file of yours: give --join too")
+        raise ParameterError("--key and --level require --join: give it too")
     if key is None:
         raise ParameterError("--key is missing: the column of your file that names the areas")
     if every_level:
-        raise ParameterError("--all-nodes and --join: a file has a row for each area of one level")
+        raise ParameterError(
+            "--all-nodes and --join exclude each other: the file has one row per area of one level"
+        )
     rows, unmatched = export_joined(release, output, join, key, level)
     if unmatched and not as_json:
         complain(f"note: {unmatched:,} rows name no area, and have no count")
@@ -227,5 +227,7 @@ def sample(
         if lost:
             complain(f"note: the points have no {lost}: they are drawn from the counts of all")
     else:
-        raise ParameterError(f"a release of {opened.kind}: samples are of points or sequences")
+        raise ParameterError(
+            f"a release of {opened.kind}: only points and sequences can be sampled"
+        )
     emit({"output": output, noun: drawn}, as_json, f"{output}: {drawn:,} synthetic {noun}")

@@ -78,4 +78,4 @@ def script() -> Path:
     for folder in beside / "dpviz_app", beside:
         if (folder / "app.py").is_file():
             return folder / "app.py"
-    raise ParameterError("the app is missing beside the package: install dpviz anew")
+    raise ParameterError("app.py is missing from the package: reinstall dpviz")

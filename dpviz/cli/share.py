@@ -85,7 +85,7 @@ def report(
     from dpviz.exports import report_page
 
     if ledger is not None and not account:
-        raise ParameterError("--ledger is of --account: give both, or leave it out")
+        raise ParameterError("--ledger requires --account: give both, or leave it out")
     opened, asked = _flat(_opened(releases, period)), _rects(rect)
     paid = _account(opened[0], ledger) if account else None
     _require(".html", output, *releases, ledger=ledger)
@@ -138,7 +138,7 @@ def _account(release: PointRelease | AreaRelease, file: str | None) -> Account:
     account = ledger.account(release.header.source)
     if paid is not None and paid not in [row.release for row in account.spends]:
         raise ParameterError(
-            f"{ledger.path.name} has no entry of this release: name the ledger that paid for it "
+            f"{ledger.path.name} has no entry for this release: name the ledger that paid for it "
             "(--ledger), or leave --account out"
         )
     return account

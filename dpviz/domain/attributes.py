@@ -44,16 +44,16 @@ class Kinds:
         require(self.column, str, "column", DomainError)
         object.__setattr__(self, "names", texts(self.names, "kinds", DomainError))
         if not self.column:
-            raise DomainError("a list of kinds without their column: name it")
+            raise DomainError("a list of kinds without a column: name the column")
         if not 1 <= len(self.names) <= MOST_KINDS:
             raise DomainError(f"{len(self.names)} kinds: give 1 to {MOST_KINDS}")
         for name in self.names:
             if not 1 <= len(name) <= MOST_LETTERS:
                 raise DomainError(f"kind {name!r}: give a text of 1 to {MOST_LETTERS} letters")
             if name.encode(errors="ignore").decode() != name:  # a release could not be written
-                raise DomainError(f"kind {name!r} is no Unicode text: write it in UTF-8")
+                raise DomainError(f"kind {name!r} is not valid Unicode: write it in UTF-8")
             if "\0" in name:  # no database takes it
-                raise DomainError(f"kind {name!r} holds a NUL: leave it out")
+                raise DomainError(f"kind {name!r} contains a NUL character: remove it")
         if len(set(self.names)) < len(self.names):
             twice = next(name for name in self.names if self.names.count(name) > 1)
             raise DomainError(f"kind {twice!r} is listed twice: list it once")
@@ -116,7 +116,7 @@ class Values:
     def __post_init__(self) -> None:
         require(self.column, str, "column", DomainError)
         if not self.column:
-            raise DomainError("a clip without the column of its values: name it")
+            raise DomainError("a clip without a column of values: name the column")
         low, high, grid = (
             float(numbers_of(getattr(self, name), name, "give a number"))
             for name in ("low", "high", "grid")
@@ -126,8 +126,8 @@ class Values:
             raise DomainError(f"clip {low:g} to {high:g}: give finite limits, the lower one first")
         if not 1e-100 < farther < 1e100:
             raise DomainError(
-                f"clip {low:g} to {high:g}: give limits of which the larger is between 1e-100 and "
-                "1e100 in size"
+                f"clip {low:g} to {high:g}: the larger limit must be between 1e-100 and 1e100 "
+                f"in absolute value"
             )
         grid = grid or float(f"1e{math.floor(math.log10(farther)) - 4}")
         if not (grid > 0 and 1 <= farther / grid <= MOST_STEPS):

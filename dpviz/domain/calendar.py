@@ -84,7 +84,7 @@ class Calendar:
         period = ends
         if self.cycle is not None:
             if ends != (0.0, self.length):
-                raise DomainError(f"the axis of a cycle is a whole {self.cycle}: leave bounds out")
+                raise DomainError(f"a cycle always covers a whole {self.cycle}: leave bounds out")
             period = span = OF_ZONES if span is None else span
         low, high = OF_ZONES
         known = low <= period[0] < period[1] <= high
@@ -130,7 +130,8 @@ class Calendar:
         if not start < end:
             raise DomainError(
                 f"period from {self.words(start)} to {self.words(end)}: the end must be after the "
-                "start" + ("" if self.cycle is None else "; ask for what wraps around in two parts")
+                "start"
+                + ("" if self.cycle is None else "; split a period that wraps around into two")
             )
         return start, end
 
@@ -293,7 +294,7 @@ def fixed_step(value: Any) -> float:
     """
     count, unit = _step(value)
     if unit not in SECONDS:
-        raise DomainError(f"step {value!r} is not of one length: give s, min, h, d or w")
+        raise DomainError(f"step {value!r} has no fixed length: give s, min, h, d or w")
     return float(count * SECONDS[unit])
 
 
@@ -379,4 +380,4 @@ def _seconds(name: str) -> float:
 
 
 def _no_time(value: Any) -> DomainError:
-    return DomainError(f"{value!r} is no time: use ISO 8601, such as 2024-01-01T08:30")
+    return DomainError(f"{value!r} is not a time: use ISO 8601, such as 2024-01-01T08:30")

@@ -57,8 +57,8 @@ def transformation(source: str, target: str) -> pyproj.Transformer:
         return pyproj.Transformer.from_crs(start, end, always_xy=True)
     except pyproj.exceptions.ProjError as error:
         raise DomainError(
-            f"no way leads from CRS {start.name[:60]!r} to {end.name[:60]!r}: both must be of the "
-            f"Earth, such as {DEGREES}"
+            f"cannot transform CRS {start.name[:60]!r} to {end.name[:60]!r}: both must be on "
+            f"the Earth, such as {DEGREES}"
         ) from error
 
 

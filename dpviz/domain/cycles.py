@@ -44,5 +44,7 @@ def of_cycle(value: Any, cycle: str) -> float:
             raise ValueError
     except (TypeError, ValueError):
         example = "Tue 08:30" if cycle == "week" else "08:30"
-        raise DomainError(f"{value!r} is no time of a {cycle}: use one such as {example}") from None
+        raise DomainError(
+            f"{value!r} is not a time of a {cycle}: use one such as {example}"
+        ) from None
     return seconds

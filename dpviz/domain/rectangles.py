@@ -25,7 +25,7 @@ def numbers_of(values: ArrayLike, what: str, remedy: str) -> Float:
             raise TypeError  # NumPy reads one number in words
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise DomainError(f"{what} are no numbers: {remedy}") from None
+        raise DomainError(f"{what} are not numbers: {remedy}") from None
 
 
 def rows_of(rects: ArrayLike, width: int, remedy: str) -> Float:

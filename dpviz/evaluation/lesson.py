@@ -107,7 +107,7 @@ def isolated_record(handle: DataHandle) -> IsolatedRecord:
             return IsolatedRecord(
                 (west, south, right, north), step, tuple(counts[at].tolist()), late, person
             )
-    raise PrivacyError("no record of this data set stands alone: choose another one")
+    raise PrivacyError("this data set has no isolated record: choose another one")
 
 
 def _ever_wider(order: Int) -> Iterator[Int]:

@@ -92,7 +92,7 @@ def destination(path: str | os.PathLike[str]) -> Path:
         if not target.parent.is_dir():
             raise ReleaseError(f"{name}: the output folder does not exist: create it first")
         if target.exists() and not target.is_file():
-            raise ReleaseError(f"{name}: what is there is no plain file: name another")
+            raise ReleaseError(f"{name}: what is there is not a regular file: name another")
     except (RuntimeError, OSError) as error:
         reason = getattr(error, "strerror", None) or "a link that leads to no file"
         raise ReleaseError(f"{name}: {reason}: name another") from None

@@ -36,7 +36,7 @@ DEFAULTS = {
 def by_area(data: Handle[Any], areas: Areas | str) -> AreaData:
     """Points as data that are counted by area."""
     if not isinstance(data, DataHandle):
-        raise ParameterError(f"areas are counted of points, the data are {data.kind}: leave out")
+        raise ParameterError(f"areas= is for points, the data are {data.kind}: leave out")
     return AreaData(data, areas_of(areas, data.domain) if isinstance(areas, str) else areas)
 
 
@@ -50,7 +50,8 @@ def chosen_method(
     if isinstance(method, Method):
         if parameters:
             raise ParameterError(
-                f"parameters {', '.join(parameters)} beside a method instance: give them to it"
+                f"parameters {', '.join(parameters)} and a method instance: set them on the "
+                f"instance"
             )
         chosen: Any = method
     else:
@@ -103,10 +104,10 @@ def promises(data: Handle[Any], wishes: Iterable[str]) -> dict[str, list[str]]:
     if isinstance(data, AreaData):
         if any(wish.square for wish in asked):
             raise ParameterError(
-                "a release of areas promises areas and rectangles: leave squares out"
+                "a release of areas can promise areas and rectangles only: leave squares out"
             )
     elif not isinstance(data, DataHandle) or data.domain.dims != 2:
-        raise ParameterError("wishes are of releases of points in two dimensions: leave them out")
+        raise ParameterError("wishes need a release of points in two dimensions: leave them out")
     domain = data.areas.domain if isinstance(data, AreaData) else data.domain
     for wish in asked:
         if wish.rect:

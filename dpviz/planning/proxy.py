@@ -232,7 +232,7 @@ def scenes_of(
             "A public table that is spread as they are gives a sharper figure.",
         )
     if like.domain != domain:
-        raise DomainError("what the records are like lies in another domain: give the same bounds")
+        raise DomainError("the public records (like) lie in another domain: give the same bounds")
     if isinstance(like, CountRelease):
         handle, times = _inside_cells(like, records, seed)
         spread = "They are spread as in the earlier release, and in clumps inside its cells."

@@ -122,7 +122,7 @@ class PointIndex:
         if self.domain.bounds != other.domain.bounds:
             raise DataError("records in two domains cannot be counted together: use one")
         if self.total + other.total >= MOST_RECORDS:
-            raise DataError("the counts add up to over 2^53")
+            raise DataError("the counts add up to more than 2^53")
         weights = self.weights.copy()
         rows = np.searchsorted(self.codes, other.codes)
         known = rows < len(self.codes)

@@ -41,8 +41,9 @@ def require_public(ledger: Ledger | None, data: Handle[Any], *, declare: bool = 
         ledger.declare_public(known)
     elif known:
         raise PrivacyError(
-            f"data set {known[0]!r} is sensitive, says the ledger: it cannot be public too. Build "
-            "it as sensitive, or insist in a build, with declare_public=True (dpviz build --public "
+            f"data set {known[0]!r} is recorded as sensitive in the ledger, so it cannot be "
+            f"public: build it as sensitive, or declare it public with declare_public=True "
+            f"(dpviz build --public "
             "--declare-public), which the ledger records"
         )
 

@@ -169,10 +169,12 @@ def _target(words: str, shown: str) -> Wish:
         return Wish(areas=words.removeprefix("areas=").strip())
     square = _SQUARE.fullmatch(words)
     if square is None or not _stated(size := float(square["size"])):
-        raise ParameterError(f"wish {shown}: {_short(words)} is no place: write it as {EXAMPLES}")
+        raise ParameterError(
+            f"wish {shown}: {_short(words)} is not a place: write it as {EXAMPLES}"
+        )
     about = float(square["about"] or 0)
     if about and not _stated(about):
-        raise ParameterError(f"wish {shown}: {_short(square['about'])} is no number of records")
+        raise ParameterError(f"wish {shown}: {_short(square['about'])} is not a number of records")
     return Wish(square=size, about=about)
 
 

@@ -57,7 +57,7 @@ def domain_bounds(domain: Domain) -> Bounds:
     west, south, east, north = to_degrees([box], domain.crs)[0].tolist()
     if west >= east or south >= north or np.abs([west, south, east, north]).max() > FARTHEST:
         raise DomainError(
-            f"no map with north up can be drawn of this area in {domain.crs}: choose another area "
+            f"this area cannot be drawn with north up in {domain.crs}: choose another area "
             "or another CRS"
         )
     return west, south, east, north

@@ -99,6 +99,6 @@ def alphabet_of(text: str) -> Alphabet:
         lines = Path(text).read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError):
         raise DataError(
-            f"{Path(text).name} is no readable text: give one symbol per line"
+            f"{Path(text).name} is not a readable text file: give one symbol per line"
         ) from None
     return Alphabet(tuple(line.strip() for line in lines if line.strip()))

@@ -18,6 +18,7 @@ import pyarrow.parquet
 
 import dpviz
 from dpviz.files import sandbox
+from tests.vault import index_of
 
 from .pages import apart, shown, write_measured
 
@@ -42,7 +43,7 @@ def write(path, rows):
 
 
 def ours(path):
-    return dpviz.load(path, DOMAIN)._index.total
+    return index_of(dpviz.load(path, DOMAIN)).total
 
 
 def theirs(path):

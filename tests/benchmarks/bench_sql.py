@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 import dpviz
 from tests.benchmarks.bench_speed import DOMAIN
 from tests.benchmarks.pages import apart
+from tests.vault import index_of
 
 CHUNK = 5_000_000
 PERSONS = 2_000_000
@@ -48,7 +49,7 @@ def measured(folder, options):
     seconds = time.perf_counter() - started
     usage = resource.getrusage(resource.RUSAGE_SELF)
     cpu, peak = usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 2**20
-    return seconds, cpu, peak, handle._index.total, len(handle._index.codes)
+    return seconds, cpu, peak, index_of(handle).total, len(index_of(handle).codes)
 
 
 def main():

@@ -38,6 +38,7 @@ from dpviz.private.handle import DataHandle
 from dpviz.private.mechanisms.noise import SimulatedNoise
 from dpviz.queries.workloads import workload
 from dpviz.trees.lattice import Float, Int, grid_edges
+from tests.vault import index_of
 
 from .pages import ASSETS, write_measured
 
@@ -110,7 +111,10 @@ def sets(names: list[str]) -> Iterator[DataHandle]:
 
 def districts(handle: DataHandle) -> Float:
     """Rectangles that fill the domain and hold about equally many records each."""
-    domain, records = handle.domain, np.repeat(handle._index.cells, handle._index.weights, axis=0)
+    domain, records = (
+        handle.domain,
+        np.repeat(index_of(handle).cells, index_of(handle).weights, axis=0),
+    )
     boxes = [(np.zeros(domain.dims, np.int64), np.full(domain.dims, domain.side), records)]
     rects = []
     for halving in range(max(DISTRICTS) + 1):
@@ -161,7 +165,7 @@ class FlatGrid:
 
     def __init__(self, handle: DataHandle, side: int, rects: Float) -> None:
         line = grid_edges(handle.domain.side, side)
-        self.counts = handle._index.histogram([line] * handle.domain.dims)
+        self.counts = index_of(handle).histogram([line] * handle.domain.dims)
         ends = np.stack(handle.domain.boxes(rects))
         self.cell = np.clip(np.searchsorted(line, ends, side="right") - 1, 0, side - 1)
         self.part = (ends - line[self.cell]) / np.diff(line)[self.cell]
@@ -191,7 +195,7 @@ class Bench:
         self.handle = handle
         self.rects = queries(handle, columns, many)
         self.exact = {name: exact_counts(handle, rects) for name, rects in self.rects.items()}
-        self.bound = sanity_bound(handle._index.total)
+        self.bound = sanity_bound(index_of(handle).total)
 
     def error(self, column: str, answers: Float) -> float:
         """Mean relative error."""

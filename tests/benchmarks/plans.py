@@ -25,6 +25,7 @@ from dpviz.planning.proxy import scenes_of
 from dpviz.planning.search import candidates_for, least, prices
 from dpviz.planning.trial import Trial
 from dpviz.queries.wishes import parse_all, squares
+from tests.vault import index_of
 
 TUNED = {
     "codepoint_london": (-0.53, 51.27, 0.35, 51.70),
@@ -171,7 +172,7 @@ def spread(folder, name):
 
 def every_place(records):
     """Places of all records, float64 (n, 2)."""
-    index = records._index
+    index = index_of(records)
     return records.domain.to_coordinates(np.repeat(index.cells, index.weights, axis=0) + 0.5)
 
 

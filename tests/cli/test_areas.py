@@ -18,6 +18,7 @@ from dpviz.errors import ReleaseError
 from dpviz.private.areas import AreaData
 from dpviz.releases.export import export_joined
 from tests.commands import as_json, refused, run
+from tests.vault import counts_of
 
 pytestmark = pytest.mark.slow
 
@@ -226,9 +227,11 @@ def test_a_unit_more_in_the_file_moves_at_most_its_bound(visits, wards, tmp_path
     (tmp_path / "more.csv").write_text("\n".join([lines[0], *more, *lines[1:]]) + "\n")
     areas = dpviz.read_areas(wards)
     counts = [
-        AreaData(
-            dpviz.load(path, areas.domain, unit="who", max_per_unit=most, public=True), areas
-        )._counts
+        counts_of(
+            AreaData(
+                dpviz.load(path, areas.domain, unit="who", max_per_unit=most, public=True), areas
+            )
+        )
         for path in (visits, tmp_path / "more.csv")
     ]
     assert np.abs(counts[1] - counts[0]).sum() == min(most, 3)

@@ -9,6 +9,7 @@ import dpviz
 from dpviz.errors import DataError
 from dpviz.private.load.check import CHECK_HEADING
 from tests.commands import as_json, fails, refused, run
+from tests.vault import index_of
 
 BOX = "--bounds=0,0,1,1"
 TABLE = """who,lon,lat
@@ -47,7 +48,7 @@ def test_facts_of_points(visits):
     _, out, _ = run("check", visits, BOX)
     assert out.startswith("EXACT FACTS")
     assert "secret" not in out
-    assert dpviz.load(visits, dpviz.Domain((0, 0), (1, 1)), unit="who")._index.total == 2
+    assert index_of(dpviz.load(visits, dpviz.Domain((0, 0), (1, 1)), unit="who")).total == 2
 
 
 def test_facts_of_trips_and_sequences(tmp_path):
@@ -159,7 +160,7 @@ def test_a_table_in_memory_is_sent_to_the_right_door():
     with pytest.raises(DataError, match=r"give it to dpviz.load") as caught:
         dpviz.from_points(frame, dpviz.Domain((0, 0), (1, 1)))
     assert "Acacia" not in str(caught.value)
-    assert dpviz.load(frame, dpviz.Domain((0, 0), (1, 1)))._index.total == 0
+    assert index_of(dpviz.load(frame, dpviz.Domain((0, 0), (1, 1)))).total == 0
 
 
 def test_places_in_json_are_sequences_once_their_columns_are_named(tmp_path):

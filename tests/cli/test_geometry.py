@@ -13,6 +13,7 @@ import shapely
 
 import dpviz
 from tests.commands import as_json, fails, refused, run
+from tests.vault import index_of
 
 BOX = "--bounds=0,0,1,1"
 HERE, FAR = shapely.Point(0.5, 0.5), shapely.Point(9, 9)
@@ -247,7 +248,7 @@ def test_a_table_in_memory_states_its_crs_as_a_file_does(tmp_path):
         pq.read_table(tmp_path / "a.parquet"),
         geopandas.read_parquet(tmp_path / "a.parquet"),
     ):
-        assert dpviz.load(table, box)._index.total == 1
+        assert index_of(dpviz.load(table, box)).total == 1
 
 
 def test_files_of_a_projected_release_name_x_and_y_and_carry_the_crs(tmp_path):

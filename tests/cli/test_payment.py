@@ -217,7 +217,7 @@ BEFOREHAND = {
     "points": [
         (["-o", "lost/out.parquet"], "in a folder that exists"),
         (["-o", "out.csv"], "give a .parquet file"),
-        (["-o", "out\udcff.parquet"], "the name is no Unicode text: name another file"),
+        (["-o", "out\udcff.parquet"], "the name is not valid Unicode: choose another file name"),
         (["--seed", "1"], "NOT PRIVATE"),
         (["--seed", "-1", "--public"], "seed=-1: give a whole number from 0"),
         (["--crs", "EPSG:999999"], "CRS 'EPSG:999999' is unknown"),

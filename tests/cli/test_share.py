@@ -54,7 +54,7 @@ NOWHERE = "have no longitude and latitude, which GeoJSON is in: write a GeoPacka
     ("crs", "words", "exported"),
     [
         ("EPSG:3035", "EPSG:3035 has no place on the Earth for some of these", NOWHERE),
-        (LOCAL, "no way leads from CRS 'a factory' to 'WGS 84'", NOWHERE),
+        (LOCAL, "cannot transform CRS 'a factory' to 'WGS 84'", NOWHERE),
         ("EPSG:9x9x", "CRS 'EPSG:9x9x' is unknown", "CRS 'EPSG:9x9x' is unknown"),
     ],
     ids=["too wide", "a plane of its own", "unknown"],

@@ -98,7 +98,7 @@ def test_info_refuses_what_the_code_has_no_use_for(folder, words, line):
         ),
         (
             ("build", "points.csv", "-o", "out.parquet", "--alphabet=a,", "--gap=0"),
-            "--alphabet and --gap are frames of other data: give one",
+            "--alphabet and --gap describe different kinds of data: give one",
         ),
         ((*POINTS, "--public", "--noise", "foo"), "--noise 'foo': not one of 'exact', 'simulated'"),
         *(

@@ -140,11 +140,11 @@ def test_what_is_no_zone_or_cycle_of_a_domain_is_refused(wrong, words):
     ("asked", "words"),
     [
         ("Fri 22:00,Mon 06:00", "wraps around in two parts"),
-        ("08:00,18:00", "'08:00' is no time of a week: use one such as Tue 08:30"),
-        ("Mon 08:60,Tue 00:00", "is no time of a week"),
-        ("Mon 25:00,Tue 00:00", "is no time of a week"),
+        ("08:00,18:00", "'08:00' is not a time of a week: use one such as Tue 08:30"),
+        ("Mon 08:60,Tue 00:00", "is not a time of a week"),
+        ("Mon 25:00,Tue 00:00", "is not a time of a week"),
         ("Mon 08:00", "such as Mon 08:00,Fri 18:00"),
-        ((0, 604_801), "604801 is no time of a week"),
+        ((0, 604_801), "604801 is not a time of a week"),
     ],
 )
 def test_what_is_no_part_of_a_week_is_refused(asked, words):
@@ -163,7 +163,7 @@ def test_an_engine_is_not_asked_about_two_centuries_of_changing_clocks():
 @pytest.mark.parametrize("text", ["0001-01-01T00:00+14:00", "9999-12-31T23:00-12:00"])
 def test_a_moment_in_a_year_that_readers_do_not_know(text):
     """Neither Python nor a header's reader could write it or read it back."""
-    with pytest.raises(DomainError, match="is no time: use ISO 8601"):
+    with pytest.raises(DomainError, match="is not a time: use ISO 8601"):
         moment(text)
 
 

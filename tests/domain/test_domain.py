@@ -81,7 +81,7 @@ def test_rectangles_on_lattice_lines_snap_to_themselves(lines):
         ([-80, 40.7, -79, 40.8], "outside the domain -74.3,40.45,-73.6,41"),
         ([-74, 40.7, math.nan, 40.8], "not finite"),
         ([-74, 40.7, -73.9], "give 4 numbers"),
-        ("-74,40.7,-73.9,40.8", "rectangles are no numbers: give 4 numbers each"),
+        ("-74,40.7,-73.9,40.8", "rectangles are not numbers: give 4 numbers each"),
         ([-74, 40.7, -73.9, 10**400], "rectangles are no numbers"),
         ([[-74, 40.7, -73.9, 40.8], [1]], "rectangles are no numbers"),
     ],
@@ -95,9 +95,11 @@ def test_bad_rectangles_are_refused(rect, message):
     "bounds", ["-74,40,-73,41", [[0], [0, 1]], ["west", 0, 1, 1], [10**400] * 4]
 )
 def test_bounds_that_are_no_numbers(bounds):
-    with pytest.raises(DomainError, match="bounds are no numbers: give all lower limits"):
+    with pytest.raises(DomainError, match="bounds are not numbers: give all lower limits"):
         Domain.from_bounds(bounds)
-    with pytest.raises(DomainError, match="bounds are no numbers: give numbers, one per dimension"):
+    with pytest.raises(
+        DomainError, match="bounds are not numbers: give numbers, one per dimension"
+    ):
         Domain(bounds, (1, 1))
 
 

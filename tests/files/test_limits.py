@@ -31,6 +31,7 @@ from dpviz.sequences.alphabet import Alphabet, alphabet_of
 from tests.fuzz.inputs import GRAPHML, workbook
 from tests.geojson import collection, feature
 from tests.refusals import in_one_line
+from tests.vault import index_of, sequences_of
 
 DOMAIN = dpviz.Domain.from_bounds([10.0, 50.0, 12.0, 51.0])
 LONG = "x" * 4_000_000
@@ -65,7 +66,7 @@ def test_one_long_word_among_five_thousand(little_memory, tmp_path):
     path = tmp_path / "words.txt"
     path.write_text("a b\n" * 2_500 + LONG)
     data = read_sequences(path, Alphabet(("a", "b")), drop_unknown=True, public=True)
-    assert len(data._sequences) == 2_500
+    assert len(sequences_of(data)) == 2_500
 
 
 def grid(**edges):
@@ -203,7 +204,7 @@ def test_parquet_of_a_long_id_that_repeats(encoding, tmp_path, monkeypatch):
     square = dpviz.Domain.from_bounds([0, 0, 1, 1], ("lon", "lat"))
     with pytest.raises(DataError, match="bytes when decoded: write it again without runs"):
         dpviz.load(folder / "a.parquet", square, unit="who")
-    assert dpviz.load(folder, square, unit="who", max_per_unit=2)._index.total == 2
+    assert index_of(dpviz.load(folder, square, unit="who", max_per_unit=2)).total == 2
 
 
 @pytest.mark.slow
@@ -238,7 +239,7 @@ def test_text_that_unpacks_to_many_short_lines(form, tmp_path, monkeypatch):
         if form == "zip":
             with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
                 archive.writestr("short.csv", text)
-        return dpviz.load(path, DOMAIN)._index.total
+        return index_of(dpviz.load(path, DOMAIN)).total
 
     assert loaded(50_000) == 0
     with in_one_line(DataError, "unpacks to far more than it should"):
@@ -254,7 +255,7 @@ def test_a_shapefile_that_unpacks_to_far_more_than_it_should(tmp_path, monkeypat
         for part in tmp_path.glob("p.*"):
             if part.suffix != ".zip":
                 archive.write(part, part.name)
-    assert dpviz.load(tmp_path / "p.zip", DOMAIN)._index.total == 5_000
+    assert index_of(dpviz.load(tmp_path / "p.zip", DOMAIN)).total == 5_000
     monkeypatch.setattr(limits, "SMALL", limits.SMALL._replace(most=200_000))
     monkeypatch.setattr(sandbox, "CAN_FORK", False)  # so that this process holds the limit
     with in_one_line(DataError, "16 times its size when decoded"):

@@ -14,6 +14,7 @@ import pytest
 
 from dpviz.errors import DataError, DomainError
 from dpviz.files import limits, sandbox
+from tests.vault import index_of
 
 pytestmark = pytest.mark.skipif(not sandbox.CAN_FORK, reason="needs fork: see the module")
 
@@ -193,7 +194,7 @@ def test_bytes_of_foreign_parquet_are_parsed_by_the_child_only(tmp_path, monkeyp
     assert counts.stated(path) is None
     box = dpviz.Domain((0, 0), (1, 1), ("x", "y"))
     for source in (folder, folder / "a.parquet"):
-        assert dpviz.load(source, box)._index.total == 1
+        assert index_of(dpviz.load(source, box)).total == 1
     assert opened == []
 
 

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import shapely
 
 import dpviz
+from tests.vault import layers_of
 
 NUMBERS = ("0.5", "0.25", "0,75", "1e-1", ".125", "1.", "+0.5", " 0.375 ", "0", "1", "-0", "00.5")
 NUMBERS += ("", "nan", "inf", "1e999", "x", "9", "-1", "0.5.5", "0x1", "1_0", "٣", '"0.5"', "NULL")
@@ -128,6 +129,6 @@ def index(name, frame, how):
             domain = dpviz.Domain.from_bounds([0, 0, 1, 1])
     table = {"table": "a"} if ":" in name else {}
     handle = dpviz.load(name, domain, name="harness", **{**table, **how})
-    for at, counts in enumerate(handle._layers.counts):
+    for at, counts in enumerate(layers_of(handle).counts):
         yield f"codes {at}", counts.codes.tolist()
         yield f"weights {at}", counts.weights.tolist()

@@ -18,6 +18,7 @@ from dpviz.methods import names, of_kind
 from dpviz.private.budget import Budget
 from dpviz.private.mechanisms.noise import SimulatedNoise
 from dpviz.trees.decomposition import Decomposition
+from tests.vault import index_of
 
 from .cases import (
     CASES,
@@ -92,7 +93,7 @@ def test_a_large_epsilon_gives_exact_counts_of_aligned_boxes(name, dims):
     data = handle(skewed_points(400, dims), dims)
     measured = METHODS[names("points")[name][0]].measured
     release = dpviz.build(data, name, 1e4, seed=7, **quick(name, dims), **measured)
-    index = data._index
+    index = index_of(data)
     nodes = release.nodes
     assert nodes.count[nodes.parent < 0].sum() == pytest.approx(400, abs=0.1)
     if METHODS[names("points")[name][0]].overlapping:
@@ -123,7 +124,7 @@ def test_empty_and_single_point_data(name, dims):
 
 @cache
 def _index_of_60(dims):
-    return handle(skewed_points(60, dims), dims)._index
+    return index_of(handle(skewed_points(60, dims), dims))
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ from dpviz.methods import METHODS, of_kind
 from dpviz.queries.workloads import workload
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.trees.decomposition import ADAPTED, HIGH_DIMENSIONS
+from tests.vault import index_of
 
 from .cases import handle, quick, skewed_points
 
@@ -61,7 +62,7 @@ def test_intervals_of_nodes_cover(name, epsilon, skewed):
         random = np.random.default_rng(seed)
         rows = random.integers(0, len(release.nodes), BOXES)
         lo, hi = release.nodes.lo[rows], release.nodes.hi[rows]
-        exact = skewed._index.box_counts(lo, hi)
+        exact = index_of(skewed).box_counts(lo, hi)
         held.append(covered(release.count_boxes(lo, hi), exact)[0])
     allowance = 4.9 * math.sqrt(0.05 * 0.95 / (REPEATS * BOXES))
     assert np.mean(held) >= 0.95 - allowance
@@ -80,7 +81,7 @@ def test_intervals_of_large_queries_cover(name, dims):
     """
     data = handle(skewed_points(3000, dims), dims)
     rects = np.array([data.domain.bounds, (0.5, *data.domain.bounds[1:])])
-    exact = data._index.box_counts(*data.domain.boxes(rects))
+    exact = index_of(data).box_counts(*data.domain.boxes(rects))
     chosen = {**quick(name, dims), **METHODS[name].measured}
     if "height" in chosen and dims == 2:
         chosen["height"] = 6  # levels enough for many decisions
@@ -163,7 +164,7 @@ def test_a_ladder_states_the_noise_of_large_answers():
     half = np.array([[0, 0], [0, 1], [1, 0], [1, 1]]) * (side // 2)
     lo = np.concatenate([[[0, 0]], half])
     hi = np.concatenate([[[side, side]], half + side // 2])
-    exact = data._index.box_counts(lo, hi)
+    exact = index_of(data).box_counts(lo, hi)
     answers = [
         dpviz.build(data, "ladder_tree", 3.0, seed=seed, slopes=False).count_boxes(lo, hi)
         for seed in range(24)
@@ -265,5 +266,5 @@ def test_sub_cells_that_nobody_measured_have_the_error_of_their_model(name, skew
     nodes = release.nodes
     quarters = np.flatnonzero(nodes.leaf & (nodes.count > 0))[::7]
     lo, hi = nodes.lo[quarters], nodes.hi[quarters]
-    exact = skewed._index.box_counts(lo, hi)
+    exact = index_of(skewed).box_counts(lo, hi)
     assert covered(release.count_boxes(lo, hi), exact)[0].mean() >= 0.95

@@ -16,6 +16,7 @@ from dpviz.methods.points.hot_grid import HotGrid, unevenness
 from dpviz.private.budget import Budget
 from dpviz.private.mechanisms.noise import SimulatedNoise
 from dpviz.trees.consistency import downward, sum_up, upward
+from tests.vault import index_of
 
 from .cases import any_tree, handle, priced, skewed_points
 
@@ -124,7 +125,7 @@ def test_leaves_stay_within_the_public_cap_on_nodes(name, monkeypatch):
     data = handle(skewed_points(300, 2), 2)
     nodes = dpviz.build(data, name, 50.0, seed=1, slopes=False).nodes
     assert 5461 <= len(nodes) <= 7000
-    exact = data._index.box_counts(nodes.lo, nodes.hi)
+    exact = index_of(data).box_counts(nodes.lo, nodes.hi)
     np.testing.assert_allclose(nodes.count, exact, atol=5)
 
 

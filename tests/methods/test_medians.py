@@ -23,6 +23,7 @@ from dpviz.private.mechanisms.medians import (
 )
 from dpviz.private.mechanisms.noise import SimulatedNoise, poisson_sample, uniform_below
 from dpviz.private.mechanisms.sensitivity import medians_and_sensitivities
+from tests.vault import index_of
 
 
 def column(cells, lo, hi, times=1):
@@ -227,7 +228,7 @@ def test_sums_and_counts_of_one_sample_are_amplified_together(rate, monkeypatch)
     monkeypatch.setattr(kdtree, "mean_cuts", watched)
     tree = method("kdtree", median="noisy_mean", sampling=rate, height=2)
     budget = Budget(1.0)
-    tree.build(dpviz.load("city-50k")._index, budget, SimulatedNoise(1))
+    tree.build(index_of(dpviz.load("city-50k")), budget, SimulatedNoise(1))
     paid = math.fsum(row.epsilon for row in budget.rows if "round" in row.purpose)
     cost = math.fsum(
         math.log1p(rate * math.expm1(sums.epsilon + counts.epsilon)) for sums, counts in seen

@@ -24,6 +24,7 @@ from dpviz.trees.lattice import grid_edges
 from tests.benchmarks.plans import oracle
 from tests.commands import as_json, fails, run
 from tests.geojson import collection, feature
+from tests.vault import index_of
 
 BOUNDS = "2,48,3,49"
 DOMAIN = dpviz.Domain.from_bounds([2.0, 48.0, 3.0, 49.0])
@@ -185,7 +186,7 @@ def test_clumped_records_have_the_dimension_that_is_claimed():
     edges = grid_edges(DOMAIN.side, 2**levels)
     for seed in range(200):
         records = clumped(DOMAIN, *corner, np.array([2_000]), (weight,) * levels, seed)
-        share = records._index.histogram([edges, edges]) / 2_000
+        share = index_of(records).histogram([edges, edges]) / 2_000
         sums.append((share**2).sum())
     expected = ((weight + 1) / (4 * weight + 1)) ** levels
     assert np.mean(sums) == pytest.approx(

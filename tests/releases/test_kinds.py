@@ -16,6 +16,7 @@ from dpviz.render.kinds import overlay_scene, share_scene
 from tests.commands import as_json, fails
 from tests.commands import run as cli
 from tests.private.load.stability import distance
+from tests.vault import layers_of
 
 KINDS = ("bike", "walk", "other")
 BOX = dpviz.Domain.from_bounds([0, 0, 8, 8], ("x", "y"), kind="mode", kinds=KINDS)
@@ -211,12 +212,14 @@ def test_a_file_a_folder_and_kept_counts_give_the_same_layers(tmp_path):
     handles = [dpviz.load(tmp_path / name, BOX, **how) for name in ("t.csv", "folder")]
     stored = dpviz.save_counts(handles[1], tmp_path / "kept.parquet")
     handles.append(dpviz.load(stored))
-    assert [index.total for index in handles[0]._layers.counts] == [*EXACT.values()]
+    assert [index.total for index in layers_of(handles[0]).counts] == [*EXACT.values()]
     for other in handles[1:]:
-        for one, two in zip(handles[0]._layers.counts, other._layers.counts, strict=True):
+        for one, two in zip(layers_of(handles[0]).counts, layers_of(other).counts, strict=True):
             assert distance(one, two) == 0
     both = dpviz.load([tmp_path / "t.csv", tmp_path / "folder"], BOX, **how)
-    assert [index.total for index in both._layers.counts] == [2 * each for each in EXACT.values()]
+    assert [index.total for index in layers_of(both).counts] == [
+        2 * each for each in EXACT.values()
+    ]
 
 
 def test_shares_are_covered_by_their_intervals():

@@ -13,6 +13,7 @@ from dpviz.errors import DataError
 from dpviz.private.load.roads import read_trips
 from tests.commands import as_json, fails
 from tests.geojson import feature
+from tests.vault import trips_of
 
 PUBLIC = ("--public", "--seed", 1, "--epsilon", 50)
 NODES = {101: (10.0, 60.0), 102: (10.02, 60.0), 103: (10.02, 60.01), 104: (10.0, 60.01)}
@@ -189,4 +190,4 @@ def test_parallel_streets_of_another_course_or_length_are_two(tmp_path):
     assert graph.edge_id.tolist() == ["101-102-0", "102-101-0", "102-101-2"]
     assert graph.twins == {"102-101-1": 0}
     trips = read_trips(pd.DataFrame({"edges": [["102-101-1"], ["102-101-0"]]}), graph, name="t")
-    assert trips._trips.edge.tolist() == [0, 1]
+    assert trips_of(trips).edge.tolist() == [0, 1]

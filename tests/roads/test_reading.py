@@ -9,6 +9,7 @@ from dpviz.errors import DataError, DomainError, ParameterError
 from dpviz.private.load.roads import read_trips
 from dpviz.releases.roads.graph_file import city, read_graph, workload_of
 from tests.geojson import collection, feature
+from tests.vault import trips_of
 
 from .conftest import tables
 
@@ -99,12 +100,12 @@ def test_trips_in_every_shape(odd, tmp_path):
     )
     pd.DataFrame({"nodes": [["a", "b"], ["d", "a", "b"]]}).to_parquet(tmp_path / "nodes.parquet")
     for name in ("long.csv", "lists.parquet"):
-        trips = read_trips(tmp_path / name, odd)._trips
+        trips = trips_of(read_trips(tmp_path / name, odd))
         read = sorted(odd.edge_id[trips[row]].tolist() for row in range(len(trips)))
         assert read == sorted(listed)
-    assert read_trips(tmp_path / "nodes.parquet", odd)._trips.length.sum() == 3
+    assert trips_of(read_trips(tmp_path / "nodes.parquet", odd)).length.sum() == 3
     capped = read_trips(tmp_path / "lists.parquet", odd, unit="person", max_per_unit=1)
-    assert len(capped._trips) == 2
+    assert len(trips_of(capped)) == 2
     assert capped.unit == "one person with at most 1 trip"
     with pytest.raises(DataError, match=r"no column 'who' in lists.parquet"):
         read_trips(tmp_path / "lists.parquet", odd, unit="who")
@@ -116,8 +117,8 @@ def test_a_trip_on_an_unknown_edge_is_dropped_unless_it_is_public(odd, tmp_path)
     with pytest.raises(DataError, match="trip 0 names an edge that the road graph lacks") as error:
         read_trips(path, odd, public=True)
     assert "moon" not in str(error.value)
-    assert [odd.edge_id[each] for each in read_trips(path, odd)._trips.edge] == ["da"]
-    assert len(read_trips(path, odd, drop_unknown=True)._trips.edge) == 2
+    assert [odd.edge_id[each] for each in trips_of(read_trips(path, odd)).edge] == ["da"]
+    assert len(trips_of(read_trips(path, odd, drop_unknown=True)).edge) == 2
 
 
 def test_one_trip_number_of_two_persons_is_two_trips(odd, tmp_path):
@@ -127,7 +128,7 @@ def test_one_trip_number_of_two_persons_is_two_trips(odd, tmp_path):
     thief = [("thief", k, "da") for k in range(200)]
     for rows in (others, thief + others):
         pd.DataFrame(rows, columns=["who", "trip", "edge"]).to_csv(path, index=False)
-        trips = read_trips(path, odd, unit="who")._trips
+        trips = trips_of(read_trips(path, odd, unit="who"))
         assert (odd.edge_id[trips.edge] == "bc").sum() == 200
         assert len(trips) == 200 + (rows is not others)
 

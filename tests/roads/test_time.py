@@ -19,6 +19,7 @@ from dpviz.roads.steps import MOST, MOST_COUNTS, Steps
 from tests.commands import as_json, fails, run
 from tests.headers import header_of, with_header
 from tests.roads.conftest import grid
+from tests.vault import steps_of, trips_of
 
 WEEK = "2024-03-04,2024-03-11"
 DAYS = Steps.of("start", WEEK, "1d")
@@ -155,7 +156,7 @@ def test_the_bound_of_a_unit_holds_over_all_steps(tmp_path, streets):
     rows = [f"ann,{day},{day},2024-03-{4 + day:02}T08:00" for day in range(7)]
     (tmp_path / "trips.csv").write_text("\n".join(["who,trip,edge,start", *rows]))
     data = read_trips(tmp_path / "trips.csv", streets, unit="who", max_per_unit=2, steps=DAYS)
-    assert sum(len(each) for each in data._by_step) == len(data._trips) == 2
+    assert sum(len(each) for each in steps_of(data)) == len(trips_of(data)) == 2
     release = dpviz.build(data, "dwork", 1.0, workload=Paths.of([[0]]), ledger=None)
     alone = dpviz.build(
         RoadData("one", streets, Paths.of([[0]]), public=True), "dwork", 0.5,
@@ -174,7 +175,7 @@ def test_one_trip_more_changes_one_step(streets):
     )
     moved = [
         int(np.abs(visits(one, len(streets)) - visits(two, len(streets))).sum())
-        for one, two in zip(with_it._by_step, without._by_step, strict=True)
+        for one, two in zip(steps_of(with_it), steps_of(without), strict=True)
     ]
     assert [bool(each) for each in moved] == [at == step[59] for at in range(7)]
 
@@ -269,5 +270,5 @@ def test_the_built_in_city_has_times_of_its_own():
         dpviz.load("generate:9", grid(3), time="when", cycle="day", every="1h")
     made = dpviz.load("generate:50", grid(3), time="start", cycle="day", every="1h")
     plain = dpviz.load("generate:50", grid(3))
-    np.testing.assert_array_equal(made._trips.edge, plain._trips.edge)
+    np.testing.assert_array_equal(trips_of(made).edge, trips_of(plain).edge)
     assert repr(made) == "RoadData('generated', public, 12 edges, 24 steps of time)"

@@ -230,7 +230,7 @@ def test_places_in_a_file_over_leaves_by_command(tmp_path):
         (("--time", "when", "--leaves", leaves), "places in time need --time and --unit"),
         (
             ("--alphabet", "a,b", "--leaves", leaves),
-            "--alphabet and --leaves are frames of other data: give one",
+            "--alphabet and --leaves describe different kinds of data: give one",
         ),
         ((*common[3:], "--bounds", "0,0,2,2"), "give the same one to both"),
     ):

@@ -21,6 +21,7 @@ from dpviz.private.mechanisms.noise import SimulatedNoise
 from dpviz.private.sequences import SequenceData, Sequences
 from dpviz.sequences.alphabet import Alphabet
 from dpviz.sequences.model import projected
+from tests.vault import sequences_of
 
 from .cases import ABC, ROWS, counted, lists, public, truncated
 
@@ -112,7 +113,7 @@ def test_synthetic_sequences_know_where_they_begin():
 def test_forbidden_steps_get_no_count_and_records_are_cut_there():
     follows = np.array([[True, True, False], [True, True, True], [False, True, True]])
     data = public([[0, 2, 1], [0, 1, 2]], Alphabet(ABC.names, follows))
-    assert lists(data._sequences) == [[0], [0, 1, 2]]
+    assert lists(sequences_of(data)) == [[0], [0, 1, 2]]
     release = build(data, "markov", 0.5, seed=3, max_depth=2)
     for context in ([0], [1, 0], [2, 0]):
         assert release.model.following(context)[2] == 0.0

@@ -30,6 +30,7 @@ from dpviz.releases.sequences.cells import grid_cells
 from dpviz.releases.store import from_arrow, save
 from dpviz.sequences.alphabet import Alphabet, alphabet_of
 from tests.commands import as_json, fails, run
+from tests.vault import sequences_of
 
 from .cases import ABC, lists, public
 
@@ -42,7 +43,7 @@ def test_text_has_one_sequence_a_line(tmp_path, text):
     path.write_text(text)
     data = read_sequences(path, ABC, public=True)
     assert data.name == "visits"
-    assert lists(data._sequences) == [[0, 1, 2], [1]]
+    assert lists(sequences_of(data)) == [[0, 1, 2], [1]]
 
 
 @pytest.mark.parametrize("kind", [pa.string(), pa.int64(), pa.uint8()])
@@ -51,11 +52,11 @@ def test_a_list_column_holds_words_or_whole_numbers(tmp_path, kind):
     rows = [["1", "2"], [], ["3"]] if kind == pa.string() else [[1, 2], [], [3]]
     pq.write_table(pa.table({"visit": pa.array(rows, pa.list_(kind)), "who": [7, 7, 8]}), path)
     data = read_sequences(path, alphabet_of("1..3"), public=True)
-    assert lists(data._sequences) == [[0, 1], [2]]
+    assert lists(sequences_of(data)) == [[0, 1], [2]]
     bounded = read_sequences(path, alphabet_of("1..3"), unit="who", max_per_unit=1)
     assert bounded.unit == "one who with at most 1 sequence"
     assert bounded.accounted_unit == "one who"
-    assert len(bounded._sequences) <= 2
+    assert len(sequences_of(bounded)) <= 2
 
 
 def test_a_sequence_with_an_unknown_symbol_is_dropped_or_does_without_it(tmp_path):
@@ -64,9 +65,9 @@ def test_a_sequence_with_an_unknown_symbol_is_dropped_or_does_without_it(tmp_pat
     with pytest.raises(DataError) as caught:
         read_sequences(path, ABC, public=True)
     assert "SECRET" not in str(caught.value)
-    assert lists(read_sequences(path, ABC)._sequences) == [[2]]
+    assert lists(sequences_of(read_sequences(path, ABC))) == [[2]]
     path.write_text("a SECRET b\nSECRET\n")
-    assert lists(read_sequences(path, ABC, drop_unknown=True)._sequences) == [[0, 1]]
+    assert lists(sequences_of(read_sequences(path, ABC, drop_unknown=True))) == [[0, 1]]
 
 
 @pytest.mark.parametrize(
@@ -89,7 +90,7 @@ def test_bad_files_are_one_clear_line(tmp_path, name, content, message):
         ({"x": [1, 2]}, "0 list columns"),
         ({"x": [[1], [2]], "y": [[1], [2]]}, "2 list columns"),
         ({"x": [{"a": 1}]}, "0 list columns"),
-        ({"x": [[[1]], [[2]]]}, "an id is a number or a text"),
+        ({"x": [[[1]], [[2]]]}, "an id must be a number or text"),
     ],
 )
 def test_bad_columns_are_one_clear_line(tmp_path, columns, message):
@@ -102,7 +103,7 @@ def test_bad_columns_are_one_clear_line(tmp_path, columns, message):
 def test_what_is_missing_is_dropped_by_itself(tmp_path):
     path = tmp_path / "visits.parquet"
     pq.write_table(pa.table({"x": [[1, 2], None, [2, None], []]}), path)
-    assert lists(read_sequences(path, alphabet_of("1..2"))._sequences) == [[0, 1]]
+    assert lists(sequences_of(read_sequences(path, alphabet_of("1..2")))) == [[0, 1]]
 
 
 def test_sequences_come_in_every_shape(tmp_path):
@@ -114,7 +115,7 @@ def test_sequences_come_in_every_shape(tmp_path):
     lines.write_text("\n".join(map(json.dumps, rows)))
     for path, column in ((wide, "visits"), (long, None), (lines, "visits")):
         data = read_sequences(path, ABC, unit="who", columns=(column,))
-        assert sorted(lists(data._sequences)) == [[0, 1, 2], [1]], path
+        assert sorted(lists(sequences_of(data))) == [[0, 1, 2], [1]], path
 
 
 def test_the_first_line_is_not_shown_where_it_may_be_a_record(tmp_path):
@@ -134,7 +135,7 @@ def test_the_first_sequence_does_not_decide_what_a_file_is(tmp_path, first):
         path = tmp_path / name
         path.write_text(f"{first}\nb c\n")
         if path.suffix == ".txt":
-            assert lists(read_sequences(path, ABC)._sequences)[-1] == [1, 2]
+            assert lists(sequences_of(read_sequences(path, ABC)))[-1] == [1, 2]
             continue
         with pytest.raises(DataError, match=f"^{name} does not say by its name what it is: end it"):
             read_sequences(path, ABC)
@@ -149,13 +150,13 @@ def test_text_that_is_a_table_by_its_name_is_read_as_one(tmp_path):
             read_sequences(wide, ABC)
         assert "p7" not in str(error.value)
     rows.write_text("sequence\tsymbol\n1\ta\n1\tb\n2\tc\n")
-    assert sorted(lists(read_sequences(rows, ABC)._sequences)) == [[0, 1], [2]]
+    assert sorted(lists(sequences_of(read_sequences(rows, ABC)))) == [[0, 1], [2]]
     packed, zipped = tmp_path / "c.csv.gz", tmp_path / "c.zip"
     packed.write_bytes(gzip.compress(rows.read_bytes()))
     with zipfile.ZipFile(zipped, "w") as archive:
         archive.write(rows, "b.TSV")
     for path in (packed, zipped):
-        assert sorted(lists(read_sequences(path, ABC)._sequences)) == [[0, 1], [2]]
+        assert sorted(lists(sequences_of(read_sequences(path, ABC)))) == [[0, 1], [2]]
     wide.write_text("1,2\n3\n")
     with pytest.raises(
         DataError, match=r"^a\.csv begins with numbers, .* per line is named \.txt$"
@@ -173,7 +174,7 @@ def test_the_column_of_json_is_named_and_never_guessed(tmp_path, content):
     ):
         read_sequences(path, ABC)
     read = read_sequences(path, ABC, columns=("visits",))
-    assert lists(read._sequences) == [[0]] * content.count(b"visits")
+    assert lists(sequences_of(read)) == [[0]] * content.count(b"visits")
 
 
 def test_the_cut_at_a_forbidden_step_is_of_one_sequence_alone():
@@ -184,7 +185,7 @@ def test_the_cut_at_a_forbidden_step_is_of_one_sequence_alone():
     for before in ([], [[]], [[], []]):
         for after in ([], [[]]):
             data = SequenceData("x", stay, Sequences.of([*before, *rows, *after]))
-            assert lists(data._sequences) == cut
+            assert lists(sequences_of(data)) == cut
 
 
 def test_alphabets(tmp_path):
@@ -267,7 +268,7 @@ def test_places_in_a_file_are_bounded_per_person(tmp_path):
     ]
     path.write_text("\n".join(rows) + "\n")
     data = read_places(path, UNIT, unit="who", time="when", side=4, max_per_unit=3)
-    assert len(data._sequences) == 6  # of ten days each, a gap after every one
+    assert len(sequences_of(data)) == 6  # of ten days each, a gap after every one
     assert data.unit == "one who with at most 3 sequences"
     with pytest.raises(ParameterError, match="gap=-1: give the session gap in hours"):
         read_places(path, UNIT, unit="who", time="when", gap=-1)

@@ -15,6 +15,7 @@ from dpviz.releases.store import save
 from dpviz.sequences.alphabet import Alphabet
 from tests.commands import as_json, fails
 from tests.sequences.cases import public
+from tests.vault import sequences_of
 
 pytestmark = pytest.mark.slow
 
@@ -38,7 +39,7 @@ def over(release, names):
 
 
 def read_back(path, alphabet):
-    data = read_sequences(path, alphabet, public=True)._sequences
+    data = sequences_of(read_sequences(path, alphabet, public=True))
     return [tuple(alphabet.names[at] for at in data[row].tolist()) for row in range(len(data))]
 
 

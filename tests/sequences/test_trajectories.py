@@ -18,6 +18,7 @@ from dpviz.private.sequences import SequenceData, Sequences
 from dpviz.releases.sequences.cells import grid_cells
 from dpviz.sequences.model import ContextTree
 from dpviz.sequences.places import drawn_places
+from tests.vault import sequences_of
 
 BOUNDS = (0.0, 0.0, 6.0, 6.0)
 
@@ -92,7 +93,7 @@ def test_places_are_measured_and_plain_symbols_are_not(monkeypatch):
     monkeypatch.setattr(ContextTree, "sample", lambda *given: [row[:0] for row in whole(*given)])
     none = {row.measure for row in next(run(SequenceBench(data, **sizes), plan))}
     assert none == {"top 5", "lengths", "build_seconds"}  # all drawn are empty: no line
-    plain = SequenceData("x", data.alphabet, data._sequences, public=True)
+    plain = SequenceData("x", data.alphabet, sequences_of(data), public=True)
     bench = SequenceBench(plain, **sizes)
     measured = {row.measure for part in run(bench, plan) for row in part}
     assert measured.isdisjoint(MEASURES)

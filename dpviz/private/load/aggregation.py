@@ -118,7 +118,7 @@ def _query(
     if unit is not None and Column(unit, "nested") in existing:
         # Two ids may have the same text form, so that two people would share one bound.
         raise DataError(
-            f"column {shown(unit)} of {name} holds lists or structs: an id is a number or a text"
+            f"column {shown(unit)} of {name} holds lists or structs: an id must be a number or text"
         )
     for column in existing:
         if column.floating and column.name in (unit, domain.kinds and domain.kinds.column):

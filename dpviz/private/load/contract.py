@@ -172,5 +172,5 @@ def _is_table(value: Any) -> bool:
 
 def _arrow(part: Any) -> pa.Table:
     if not hasattr(part, "__arrow_c_stream__"):
-        raise DataError(f"{TITLE} is one that Arrow reads: a pyarrow, pandas or polars table")
+        raise DataError(f"{TITLE} must be a pyarrow, pandas or polars table")
     return pa.table(part)

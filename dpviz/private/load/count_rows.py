@@ -140,11 +140,11 @@ def checked_layers(rows: Rows, domain: Domain, bits: int, file: str) -> Layers:
     if len(cell) and not (cell.min() >= 0 and cell.max() < most):
         limit = f"2^{domain.dims * bits}" if kinds == 1 else f"{kinds} · 2^{domain.dims * bits}"
         raise DataError(
-            f"{file}: a cell is no number from 0 to {limit} − 1: "
+            f"{file}: a cell is not a number from 0 to {limit} − 1: "
             f"give the bits that it was counted with (now {bits} per axis)"
         )
     if (count < 0).any():
         raise DataError(f"{file}: a count is below 0")
     if float(count.sum(dtype=np.float64)) >= MOST_RECORDS:
-        raise DataError(f"{file}: the counts add up to over 2^53")
+        raise DataError(f"{file}: the counts add up to more than 2^53")
     return layers_of_rows([rows], domain, bits)

@@ -236,7 +236,7 @@ def _form(domain: Domain | Alphabet | RoadGraph | None, kind: str | None) -> str
     if stated is not None and kind not in (stated, None):
         raise DataError(f"a domain of {stated}, and kind={kind!r}: leave out the kind")
     if isinstance(domain, Domain) and kind == "roads":
-        raise DataError("a box is no domain of trips: give their RoadGraph")
+        raise DataError("trips need a RoadGraph as their domain, not a box")
     if stated == "sequences":
         return "sequences of symbols"
     return {"sequences": "places in time", "roads": "trips"}.get(kind or stated or "", "points")

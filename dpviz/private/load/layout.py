@@ -73,11 +73,12 @@ def layout(table: Table, chosen: Selection) -> Layout:
     alone = domain.dims == 2 and len(names) == 1
     if notation.order is not None and not alone:
         raise DataError(
-            f"order={notation.order!r} is of points in one column: name that alone (--columns)"
+            f"order={notation.order!r} requires a single column of points: name only that one "
+            f"(--columns)"
         )
     if notation.time_format is not None and time is None:
         raise DataError(
-            f"time_format={notation.time_format!r} is of a column of times: name that too (time)"
+            f"time_format={notation.time_format!r} requires a column of times: name it too (time)"
         )
     how = Layout(names, "", chosen.unit, time, domain.kinds, domain.values, notation)
     if table.declares and table.columns:
@@ -86,8 +87,8 @@ def layout(table: Table, chosen: Selection) -> Layout:
         _refuse_other_kinds(table, names, how, alone)
     if alone and notation.order is None and not _holds_wkt(table, names[0]):
         raise DataError(
-            f"column {shown(names[0])} alone holds whole points: say in which order its "
-            "coordinates stand with order=… (--order), lon,lat or lat,lon, or name two columns"
+            f"column {shown(names[0])} holds both coordinates: give their order with order=… "
+            f"(--order), lon,lat or lat,lon, or name two columns"
         )
     source_crs = (chosen.crs or domain.crs) if names else (table.crs or chosen.crs)
     if source_crs is None:
@@ -137,7 +138,7 @@ def _coordinate_names(table: Table, domain: Domain, public: bool) -> tuple[str, 
     if not table.declares:  # records must not decide the columns
         if domain.columns == default_columns(domain.dims):  # not declared, and must not be guessed
             raise DataError(
-                f"{table.name} does not say beforehand which columns it has: name those of the "
+                f"{table.name} does not declare its columns: name those of the "
                 f"coordinates with columns=… (--columns), such as {', '.join(domain.columns)}, or "
                 "geometry, if it holds features"
             )

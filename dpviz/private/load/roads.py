@@ -157,7 +157,7 @@ def _listed(
     """Read trips that list edges or nodes, from the owner's declared columns if given."""
     for option, value in notation.declared.items():
         if option != "time_format" or steps is None:
-            raise DataError(f"{option}={value!r} is of what these trips lack: leave it out")
+            raise DataError(f"{option}={value!r} does not apply to these trips: leave it out")
     others = [unit, None if steps is None else steps.column]
     form = _form(table, form, [each for each in others if each is not None])
     of_nodes = form.item == NODES
@@ -228,7 +228,7 @@ def _form(table: Table, named: Form | None, others: Sequence[str]) -> Form:
     if not table.declares:  # records must not decide the columns
         if named is None:
             raise DataError(
-                f"{table.name} does not say beforehand which columns it has: name those of trips "
+                f"{table.name} does not declare its columns: name those of trips "
                 "(edges, or nodes, or trip, edge), or the coordinates of events, with columns=… "
                 "(--columns)"
             )

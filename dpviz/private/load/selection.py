@@ -63,12 +63,12 @@ class Selection:
         """
         if self.checking:
             raise DataError(
-                f"{source} holds counts per cell, not records: what became of those, the engine "
-                "that counted them knows"
+                f"{source} holds counts per cell, not records: check the records in the engine "
+                f"that counted them"
             )
         for option, value in self.notation.declared.items():
             raise DataError(
-                f"{source} holds counts: {option}={value!r} is of records, leave it out"
+                f"{source} holds counts: {option}={value!r} applies to records only: leave it out"
             )
 
     def grid_bits(self, domain: Domain) -> int:

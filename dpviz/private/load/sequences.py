@@ -122,7 +122,7 @@ def _form(table: Table, column: str | None, unit: str | None) -> Form:
     if not table.declares:  # records must not decide the columns
         if column is None:
             raise DataError(
-                f"{table.name} does not say beforehand which columns it has: name the one of lists "
+                f"{table.name} does not declare its columns: name the one of lists "
                 f"with columns=… (--column), such as {SEQUENCE}, or give Parquet"
             )
         return Form(column)

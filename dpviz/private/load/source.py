@@ -171,7 +171,7 @@ def _database(url: str, table: str | None) -> Database:
     scheme = _scheme_of(url)
     if scheme not in SCHEMES:
         raise DataError(
-            f"{scheme}: is not among the sources: give a file that you have downloaded, "
+            f"{scheme}: is not a supported source: give a file that you have downloaded, "
             "postgresql://…, duckdb:///FILE, spark://…, or run the query of 'dpviz sql' there and "
             "give its result"
         )

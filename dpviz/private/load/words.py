@@ -51,7 +51,7 @@ def texts(column: Any, name: str) -> Any:
         written = pc.cast(column, pa.large_binary())
         return pc.if_else(pc.equal(pc.binary_length(written), 0), None, written)
     if pa.types.is_nested(kind):
-        raise DataError(f"column {shown(name)} holds {kind}: an id is a number or a text")
+        raise DataError(f"column {shown(name)} holds {kind}: an id must be a number or text")
     if pa.types.is_floating(kind):
         return pc.cast(_of_floats(column), pa.large_binary())
     try:
@@ -59,7 +59,9 @@ def texts(column: Any, name: str) -> Any:
             pc.cast(pa.scalar(0, kind), pa.large_string())  # an unknown zone fails, even if unused
         return pc.cast(pc.cast(column, pa.large_string()), pa.large_binary())
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
-        raise DataError(f"column {shown(name)} holds {kind}: an id is a number or a text") from None
+        raise DataError(
+            f"column {shown(name)} holds {kind}: an id must be a number or text"
+        ) from None
 
 
 def listed_places(written: Any, names: Sequence[str]) -> NDArray[np.int64]:

@@ -30,7 +30,7 @@ def numbers_of(names: Iterable[str]) -> NDArray[np.uint64]:
     try:
         return np.array([int(name, 16) for name in names], dtype=np.uint64)
     except (ValueError, OverflowError):
-        raise DataError("an area is called by no id of H3") from None
+        raise DataError("the name of an area is not an H3 id") from None
 
 
 def to_degrees(places: Float, crs: str) -> Float:

@@ -341,5 +341,5 @@ def _shapes(table: pa.Table, resolution: int | None) -> Any:
     sound = np.isin(shapely.get_type_id(shapes), kinds) & shapely.is_valid(shapes)
     area = shapely.area(shapes)
     if not (sound & np.isfinite(area) & (area > 0)).all():
-        raise ReleaseError("column 'geometry' holds what is no valid polygon")
+        raise ReleaseError("column 'geometry' holds an invalid polygon")
     return shapes

@@ -78,7 +78,7 @@ class Streets(Frame):
         Raises:
             DomainError: always.
         """
-        raise DomainError("this release is of streets: ask it for paths")
+        raise DomainError("this release is of streets: query paths")
 
     @cached_property
     def path(self) -> Int:

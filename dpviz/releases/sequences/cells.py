@@ -44,7 +44,7 @@ class Cells:
 
     def __post_init__(self) -> None:
         if self.domain.dims != 2:
-            raise ReleaseError(f"cells of a {self.domain.dims}-D domain: only places in 2-D")
+            raise ReleaseError(f"sequences of cells need a 2-D domain, not {self.domain.dims}-D")
         if self.lo.shape != (len(self), 2) or self.hi.shape != self.lo.shape:
             raise ReleaseError("each cell needs a box: two lower and two upper limits")
         if (self.lo < 0).any() or (self.lo >= self.hi).any() or (self.hi > self.domain.side).any():

@@ -31,7 +31,7 @@ def areas_expectation(choice: Choice, max_per_unit: int) -> None:
     }
     st.dataframe(columns, hide_index=True)
     st.caption(
-        "Of a usual area of each level, before anything is paid: the noise of areas "
+        "For a typical area of each level, before anything is paid: the noise of areas "
         "depends on ε, their levels and the bound per unit, and on no record."
     )
 

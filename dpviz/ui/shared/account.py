@@ -62,7 +62,7 @@ def dataset_name(prefix: str, suggestion: str, *, public: bool = False) -> str:
     for each, account in {name: _account_name(name), **names}.items():
         if Ledger().sensitive([account]):
             raise PrivacyError(
-                f"{each!r} is confidential, says the ledger: it cannot be public too. Choose "
+                f"{each!r} is confidential, as the ledger records: it cannot be public too. Choose "
                 "“confidential”, or rename the file if it holds other records"
             )
     return name

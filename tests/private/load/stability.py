@@ -19,6 +19,7 @@ import dpviz
 from dpviz.errors import DataError
 from dpviz.files import sandbox
 from dpviz.private.load.values import numbers
+from tests.vault import index_of, sequences_of, trips_of
 
 BOX = dpviz.Domain((0.0, 0.0), (1.0, 1.0), ("x", "y"))
 
@@ -131,17 +132,17 @@ def moved(one, two):
 
 def moved_points(one, two):
     """The distance of two handles on points."""
-    return distance(one._index, two._index)
+    return distance(index_of(one), index_of(two))
 
 
 def moved_trips(one, two):
     """How many trips of two handles have no partner in the other."""
-    return moved(one._trips, two._trips)
+    return moved(trips_of(one), trips_of(two))
 
 
 def moved_sequences(one, two):
     """How many sequences of two handles have no partner in the other."""
-    return moved(one._sequences, two._sequences)
+    return moved(sequences_of(one), sequences_of(two))
 
 
 def outcome(read):

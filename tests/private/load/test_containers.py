@@ -15,6 +15,7 @@ from dpviz.errors import DataError
 from dpviz.files import sandbox
 from tests.commands import refused
 from tests.private.load.stability import BOX, check
+from tests.vault import index_of
 
 pytestmark = pytest.mark.usefixtures("one_key", "in_this_process")
 POINT = shapely.Point(0.5, 0.5)
@@ -59,13 +60,13 @@ def test_a_shape_that_is_no_point_is_dropped_by_itself(blob, declared, tmp_path)
     with closing(sqlite3.connect(path)) as db, db:
         db.execute("UPDATE gpkg_geometry_columns SET geometry_type_name = ?", [declared])
         db.execute("UPDATE a SET geom = ? WHERE fid = 2", [blob])
-    assert dpviz.load(path, BOX)._index.total == 3
+    assert index_of(dpviz.load(path, BOX)).total == 3
 
 
 @pytest.mark.parametrize("form", ["gpkg", "shp"])
 def test_a_multipoint_of_one_point_is_that_point(form, tmp_path):
     shapes = [shapely.MultiPoint([(0.5, 0.5)]), shapely.MultiPoint([(0.1, 0.1), (0.2, 0.2)])]
-    assert dpviz.load(layer(tmp_path / f"a.{form}", shapes), BOX)._index.total == 1
+    assert index_of(dpviz.load(layer(tmp_path / f"a.{form}", shapes), BOX)).total == 1
 
 
 @pytest.mark.parametrize("form", ["gpkg", "shp"])
@@ -83,7 +84,7 @@ def test_a_layer_that_declares_other_shapes_is_refused_before_payment(shape, kin
 def test_of_a_layer_of_any_shapes_the_points_are_read(tmp_path):
     shapes = [POINT, POINT.buffer(0.1), shapely.MultiPoint([POINT])]
     path = layer(tmp_path / "a.gpkg", shapes, geometry_type="Unknown")
-    assert dpviz.load(path, BOX)._index.total == 2
+    assert index_of(dpviz.load(path, BOX)).total == 2
 
 
 @pytest.mark.parametrize("form", ["gpkg", "shp"])
@@ -91,11 +92,11 @@ def test_the_crs_of_a_layer_is_used_and_asked_for_where_there_is_none(form, tmp_
     mercator = shapely.Point(111_319.49, 111_325.14)  # longitude and latitude 1
     (tmp_path / "one").mkdir()
     path = layer(tmp_path / "one" / f"a.{form}", [mercator], crs="EPSG:3857")
-    assert dpviz.load(path, dpviz.Domain((0.9, 0.9), (1.1, 1.1)))._index.total == 1
+    assert index_of(dpviz.load(path, dpviz.Domain((0.9, 0.9), (1.1, 1.1)))).total == 1
     path = layer(tmp_path / f"a.{form}", [POINT], crs=None)
     with pytest.raises(DataError, match=r"does not state its CRS: name it with crs=… \(--crs\)"):
         dpviz.load(path, BOX)
-    assert dpviz.load(path, BOX, crs="EPSG:4326")._index.total == 1
+    assert index_of(dpviz.load(path, BOX, crs="EPSG:4326")).total == 1
 
 
 @pytest.mark.parametrize("number", [0, -1])
@@ -141,7 +142,7 @@ def test_rows_that_are_not_yet_in_the_file_are_read(tmp_path, monkeypatch):
         reader.execute("SELECT * FROM a").fetchall()  # as long as this lasts
         db.execute("UPDATE a SET geom = NULL")
         db.commit()
-        assert dpviz.load(path, BOX)._index.total == 0
+        assert index_of(dpviz.load(path, BOX)).total == 0
         db.execute("CREATE VIEW endless AS SELECT * FROM a")
         db.commit()
         with pytest.raises(DataError, match="holds a view"):
@@ -166,7 +167,7 @@ def test_a_sheet_of_opendocument_is_read(tmp_path):
         archive.writestr(
             "content.xml", f"<office:document-content{spaces}>{text}</office:document-content>"
         )
-    assert dpviz.load(path, BOX)._index.total == 1
+    assert index_of(dpviz.load(path, BOX)).total == 1
 
 
 ENCRYPTED = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504)

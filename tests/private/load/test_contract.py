@@ -11,6 +11,7 @@ import pytest
 import dpviz
 from dpviz.errors import DataError, ParameterError
 from tests.private.load.stability import layers_apart
+from tests.vault import layers_of
 
 DOMAIN = dpviz.Domain((10.0, 50.0), (11.0, 51.0))
 UNIT = {"unit": "who", "max_per_unit": 3}
@@ -68,7 +69,7 @@ engines = pytest.mark.parametrize("count", [by_dask, by_duckdb, by_ibis, by_batc
 def test_every_engine_counts_as_one_reading_does(records, count):
     handle = dpviz.from_counts(count(records), DOMAIN, name="visits", bits=8)
     read = dpviz.load(records, DOMAIN, bits=8, name="visits")
-    assert layers_apart(handle._layers.counts, read._layers.counts) == 0
+    assert layers_apart(layers_of(handle).counts, layers_of(read).counts) == 0
 
 
 @pytest.mark.slow
@@ -77,7 +78,7 @@ def test_a_unit_adds_no_more_than_its_bound_in_any_engine(records, count):
     handle = dpviz.from_counts(count(records, **UNIT), DOMAIN, name="visits", bits=8, **UNIT)
     inside = records.dropna().query("10 <= lon < 11 and 50 <= lat < 51")
     most = inside.groupby("who").size().clip(upper=3).sum()
-    assert sum(int(index.weights.sum()) for index in handle._layers.counts) == most
+    assert sum(int(index.weights.sum()) for index in layers_of(handle).counts) == most
     assert handle.max_per_unit == 3
     assert handle.unit == "one who with at most 3 records"
 

@@ -8,6 +8,7 @@ import dpviz
 from dpviz.errors import BudgetError, DataError
 from dpviz.roads.paths import Paths
 from dpviz.roads.tables import road_graph
+from tests.vault import index_of, sequences_of, trips_of
 
 BOX = dpviz.Domain((0, 0), (1, 1), columns=("x", "y"))
 ABC = dpviz.Alphabet(("a", "b", "c"))
@@ -31,16 +32,16 @@ TRIPS = pd.DataFrame({"edges": [["p", "q"], ["q"], ["x"]]})
 
 def test_the_domain_says_what_the_data_are():
     points = dpviz.load(PLACES, BOX, unit="who", max_per_unit=2, name="places")
-    assert (points.kind, points._index.total) == ("points", 3)
+    assert (points.kind, index_of(points).total) == ("points", 3)
     walks = dpviz.load(WALKS, ABC, name="walks")
-    assert (walks.kind, len(walks._sequences)) == ("sequences", 2)
-    assert dpviz.load(WALKS, ABC, drop_unknown=True)._sequences.length.tolist() == [2, 1, 1]
+    assert (walks.kind, len(sequences_of(walks))) == ("sequences", 2)
+    assert sequences_of(dpviz.load(WALKS, ABC, drop_unknown=True)).length.tolist() == [2, 1, 1]
     trips = dpviz.load(TRIPS, STREETS, name="trips")
-    assert (trips.kind, len(trips._trips)) == ("roads", 2)
+    assert (trips.kind, len(trips_of(trips))) == ("roads", 2)
     visits = dpviz.load(
         PLACES, BOX, kind="sequences", unit="who", time="when", max_per_unit=2, side=2
     )
-    assert visits._sequences.length.tolist() == [2, 1, 1]  # u's second day, a gap of two, and v
+    assert sequences_of(visits).length.tolist() == [2, 1, 1]  # u's second day, a gap of two, and v
     assert visits.unit == "one who with at most 2 sequences"
     for data in (points, walks, trips, visits):
         assert not data.public

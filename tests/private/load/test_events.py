@@ -32,6 +32,7 @@ from tests.private.load.stability import (
     rows,
     units,
 )
+from tests.vault import steps_of, trips_of
 
 GRAPH = road_graph(
     {"node": ["a", "b", "c", "d"], "x": [0.0, 1.0, 1.0, 0.0], "y": [0.0, 0.0, 1.0, 1.0]},
@@ -56,7 +57,7 @@ EVENTS = pd.DataFrame(
 
 
 def edges_of(data):
-    return data.graph.edge_id[data._trips.edge].tolist()
+    return data.graph.edge_id[trips_of(data).edge].tolist()
 
 
 def test_the_nearest_street_is_that_of_shapely_the_first_of_several_in_metres():
@@ -129,16 +130,16 @@ def test_every_form_counts_the_same_streets_and_tells_the_owner_what_it_dropped(
     of_person = dpviz.load(source, LISBON, unit="who", max_per_unit=2, **how)
     assert of_person.unit == "one who with at most 2 events"
     assert of_person.accounted_unit == "one who"
-    assert len(dpviz.load(source, LISBON, unit="who", **how)._trips) == 2
+    assert len(trips_of(dpviz.load(source, LISBON, unit="who", **how))) == 2
 
 
 def test_an_event_is_in_the_step_of_its_time():
     steps = Steps.of("when", "2024-03-04,2024-03-06", "1d")
     data = read_trips(EVENTS, LISBON, steps=steps, name="events")
-    assert [len(trips) for trips in data._by_step] == [1, 2]
+    assert [len(trips) for trips in steps_of(data)] == [1, 2]
     zoned = Steps.of("when", "2024-03-04,2024-03-06", "1d", "America/New_York")
     data = read_trips(EVENTS, LISBON, steps=zoned, name="e")
-    assert [len(trips) for trips in data._by_step] == [1, 2]
+    assert [len(trips) for trips in steps_of(data)] == [1, 2]
 
 
 @pytest.mark.usefixtures("one_key")
@@ -182,7 +183,7 @@ def test_columns_of_json_are_named_and_never_guessed(tmp_path):
         assert "does not say beforehand which columns" in refused(source=path)
         for columns, wanted in taken.items():
             data = read_trips(path, LISBON, columns=columns, name="steps")
-            starts, edges = data._trips.start, edges_of(data)
+            starts, edges = trips_of(data).start, edges_of(data)
             read = [edges[a:b] for a, b in itertools.pairwise(starts)]
             assert read == wanted, (path, columns)
         for columns in (("edge",), ("trip", "edges"), ("edges", "lon")):
@@ -196,7 +197,7 @@ def test_columns_of_json_are_named_and_never_guessed(tmp_path):
 def test_what_does_not_fit_is_said_in_one_line(tmp_path):
     trace = EVENTS.assign(trip=[1, 1, 1, 2, 2])
     assert "would count as a unit of its own" in refused(source=trace)
-    assert len(read_trips(trace, LISBON, unit="trip", name="e")._trips) == 1
+    assert len(trips_of(read_trips(trace, LISBON, unit="trip", name="e"))) == 1
     assert "drop_unknown is for trips" in refused(drop_unknown=True)
     assert "no column 'none'" in refused(columns=("lon", "none"))
     walks = pd.DataFrame({"trip": [1], "edge": ["across"]})

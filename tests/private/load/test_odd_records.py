@@ -38,6 +38,7 @@ from tests.private.load.stability import (
     typed,
     write,
 )
+from tests.vault import index_of, layers_of
 
 pytestmark = pytest.mark.usefixtures("one_key", "in_this_process")
 NAN = struct.pack("<dd", np.nan, np.nan)
@@ -196,10 +197,10 @@ def moved(form, role, seed, folder):
     assert words == same, (role, seed)
     if first is None:
         return None
-    distance = layers_apart(first._layers.counts, second._layers.counts)
+    distance = layers_apart(layers_of(first).counts, layers_of(second).counts)
     assert distance <= (bound or 1), (role, seed)
     if domain.values is not None:
-        sums = layers_apart(first._layers.sums, second._layers.sums)
+        sums = layers_apart(layers_of(first).sums, layers_of(second).sums)
         assert sums <= (bound or 1) * domain.values.reach, (role, seed)
     return distance
 
@@ -214,7 +215,7 @@ def among_points(folder, odd, point, kind):
     tables = [pa.table({"geometry": column}, metadata={b"geo": geo}) for column in columns]
     paths = files_of(folder, *tables)
     check(lambda path: dpviz.load(path, BOX), paths, 0)
-    assert dpviz.load(paths[1], BOX)._index.total == 3
+    assert index_of(dpviz.load(paths[1], BOX)).total == 3
 
 
 @pytest.mark.parametrize("shape", ODD_SHAPES.values(), ids=ODD_SHAPES)
@@ -253,7 +254,7 @@ def test_a_row_of_an_array_that_is_no_point(odd):
     others = [[0.5, 0.5], [0.25, 0.5]]
     check(partial(dpviz.from_points, domain=BOX), (others, [*others, odd]), 0)
     hidden = np.ma.masked_array([[0.5, 0.5], [0.5, 0.5]], [[0, 0], [0, 1]])
-    assert dpviz.from_points(hidden, BOX)._index.total == 1
+    assert index_of(dpviz.from_points(hidden, BOX)).total == 1
 
 
 @pytest.mark.parametrize("points", [np.zeros((77, 3)), np.zeros(77), np.zeros((77, 2), bool), 77])
@@ -266,7 +267,7 @@ def test_an_array_of_another_shape_does_not_tell_how_many_rows(points):
 def test_an_empty_point_of_a_frame():
     shapes = [shapely.Point(0.5, 0.5), shapely.Point(), None, shapely.MultiPoint([(0.5, 0.5)])]
     frame = geopandas.GeoDataFrame(geometry=shapes, crs="EPSG:4326")
-    assert dpviz.load(frame, BOX)._index.total == 2
+    assert index_of(dpviz.load(frame, BOX)).total == 2
 
 
 @pytest.mark.parametrize("kind", [pa.string(), pa.binary(), pa.binary_view(), pa.large_string()])
@@ -289,7 +290,7 @@ def test_bytes_that_are_no_text(kind, tmp_path):
         tables.append(pa.table({**typed, **plain}))
     paths = files_of(tmp_path, *tables)
     check(lambda path: dpviz.load(path, domain, unit="who", max_per_unit=2), paths, 0)
-    assert dpviz.load(paths[1], domain, unit="who", max_per_unit=2)._index.total == 2
+    assert index_of(dpviz.load(paths[1], domain, unit="who", max_per_unit=2)).total == 2
 
 
 def as_kind(column, kind):
@@ -356,7 +357,7 @@ def test_an_id_of_several_values_is_refused_wherever_it_is(kind, tmp_path):
         db.execute(f"CREATE TABLE visits AS SELECT * FROM read_parquet('{path}')")
     tables = {path: None, path.parent: None, f"duckdb:///{tmp_path}/a.duckdb": "visits"}
     for source, name in tables.items():
-        with pytest.raises(DataError, match="an id is a number or a text"):
+        with pytest.raises(DataError, match="an id must be a number or text"):
             dpviz.load(source, BOX, unit="who", table=name)
 
 
@@ -367,7 +368,7 @@ def test_what_is_no_id_in_json_is_no_unit(nothing, ending, tmp_path):
     rows = [b'{"x": 0.5, "y": 0.5, "who": %s}' % who for who in (nothing, nothing, b'"ann"')]
     path = tmp_path / f"a{ending}"
     path.write_bytes(b"\n".join(rows) if ending == ".jsonl" else b"[" + b",".join(rows) + b"]")
-    assert dpviz.load(path, BOX, unit="who", max_per_unit=2)._index.total == 1
+    assert index_of(dpviz.load(path, BOX, unit="who", max_per_unit=2)).total == 1
 
 
 @pytest.mark.parametrize(("value", "counted"), [(1e300, 2), (1.1e300, 1), (-1e308, 1)])
@@ -378,7 +379,7 @@ def test_a_value_that_is_too_large_is_none_in_every_reader(value, counted, tmp_p
     path.parent.mkdir()
     pq.write_table(pa.table({"x": [0.5, 0.5], "y": [0.5, 0.5], "v": [value, 3.0]}), path)
     for source in (path, path.parent):
-        assert dpviz.load(source, domain, bits=8)._index.total == counted
+        assert index_of(dpviz.load(source, domain, bits=8)).total == counted
 
 
 @pytest.mark.parametrize(
@@ -388,7 +389,7 @@ def test_a_folder_that_duckdb_refuses_is_refused_in_one_line(odd, tmp_path):
     (file,) = files_of(tmp_path, halves(who=odd))
     with pytest.raises(DataError, match=r"DuckDB refused \(\w+\): check that [^\\]*$"):
         dpviz.load(file.parent, BOX, unit="who")
-    assert dpviz.load(file.parent, BOX)._index.total == 2
+    assert index_of(dpviz.load(file.parent, BOX)).total == 2
 
 
 @pytest.mark.parametrize("kind", ["category", "object"])
@@ -398,4 +399,4 @@ def test_a_far_date_of_a_data_frame_is_no_time_and_refuses_no_other(kind):
     frame = pd.DataFrame({"u": list("abcd"), "lon": 0.5, "lat": 0.5, "t": pd.Series(days)})
     frame["t"] = frame["t"].astype(kind)
     domain = dpviz.Domain.from_bounds([0, 0, 1, 1], time="t", period=("2029-01-01", "2031-01-01"))
-    assert dpviz.load(frame, domain)._index.total == 3
+    assert index_of(dpviz.load(frame, domain)).total == 3

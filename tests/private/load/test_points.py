@@ -26,6 +26,7 @@ from dpviz.private.load.tables.base import Column
 from dpviz.private.load.tables.opening import tables_in
 from dpviz.releases.roads.graph_file import city
 from tests.private.load.stability import workbook
+from tests.vault import index_of
 
 NYC = Domain((-74.30, 40.45), (-73.60, 41.00))
 POINTS = np.array([[-74.0, 40.7], [-73.9, 40.8], [-74.25, 40.5]])
@@ -117,7 +118,7 @@ def test_many_records_of_a_small_file_fit_the_memory_of_its_child(tmp_path):
     path = tmp_path / "many.parquet"
     pq.write_table(pa.table({"lon": points[:, 0], "lat": points[:, 1]}), path)
     domain = Domain((0, 0), (1, 1), columns=("lon", "lat"))
-    assert dpviz.load(path, domain, public=True)._index.total == n
+    assert index_of(dpviz.load(path, domain, public=True)).total == n
 
 
 class TestFormats:
@@ -264,7 +265,7 @@ class TestBadInput:
                 "a.parquet cannot be read as Parquet: it is damaged",
             ),
             ("a.geojson", b'{"type": "Feat', "cannot be read as GeoJSON"),
-            ("a.geojson", b'{"a": 1}', "is no GeoJSON: give JSON records as an array of objects"),
+            ("a.geojson", b'{"a": 1}', "is not GeoJSON: give JSON records as an array of objects"),
             ("a.json", b'[{"lon": 1, "lat": 2}]', "does not say beforehand which columns it has"),
             ("a.json", b'[{"lon": 1, "lat": 2}', "a.json cannot be read as GeoJSON"),
             ("a.gpkg", b"SQLite format 3\0" + b"\0" * 200, "cannot be read as GeoPackage"),

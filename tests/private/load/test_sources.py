@@ -18,6 +18,7 @@ from dpviz.private.ledger.names import stem
 from dpviz.private.load.tables.formats import FORMATS
 from dpviz.private.load.tables.opening import open_table
 from dpviz.private.load.tally import Fact
+from tests.vault import index_of
 
 NYC = dpviz.Domain((-74.30, 40.45), (-73.60, 41.00))
 
@@ -44,9 +45,9 @@ def test_how_many_were_dropped_is_known_for_public_data_only(taxi):
 @pytest.mark.slow
 def test_a_built_in_set_can_be_bounded():
     handle = dpviz.load("persons", unit="person", max_per_unit=2)
-    assert handle._index.total == 2 * 5_000
+    assert index_of(handle).total == 2 * 5_000
     again = dpviz.load("persons", unit="person", max_per_unit=2)
-    np.testing.assert_array_equal(handle._index.codes, again._index.codes)
+    np.testing.assert_array_equal(index_of(handle).codes, index_of(again).codes)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +92,7 @@ def test_a_file_is_given_to_as_few_children_as_it_has_questions(taxi, tmp_path, 
     assert tasks == ["footers"]
     counts = dpviz.save_counts(dpviz.load(path, NYC, bits=9), tmp_path / "SENSITIVE.parquet")
     tasks.clear()
-    assert dpviz.load(counts)._index.total == 36
+    assert index_of(dpviz.load(counts)).total == 36
     assert tasks == ["layout", "records"]
 
 
@@ -132,7 +133,7 @@ def test_what_a_file_says_beside_its_columns_is_no_word_of_ours(taxi):
     opened = open_table(path)
     assert (opened.crs, opened.declares) == (None, True)
     handle = dpviz.load(path, NYC, public=True)
-    assert (handle._index.total, handle.tally.dropped) == (36, {Fact.OUTSIDE: 4})
+    assert (index_of(handle).total, handle.tally.dropped) == (36, {Fact.OUTSIDE: 4})
 
 
 def test_files_of_a_folder_are_looked_at_by_a_child(taxi, tmp_path):
@@ -147,7 +148,7 @@ def test_files_of_a_folder_are_looked_at_by_a_child(taxi, tmp_path):
     for name, kind in (("a", pa.int32()), ("taxi", pa.int64())):  # of one meaning, in two types
         rows = {"cell": pa.array([1, 2], kind), "n": pa.array([3, 4], kind)}
         pq.write_table(pa.table(rows), tmp_path / f"{name}.parquet")
-    assert dpviz.load(tmp_path, NYC, bits=9)._index.total == 14
+    assert index_of(dpviz.load(tmp_path, NYC, bits=9)).total == 14
     with pytest.raises(DataError, match=r"column 'cell' is int32 in one file of"):
         dpviz.load(tmp_path, NYC, columns=["cell", "n"])
 

@@ -47,6 +47,7 @@ from tests.private.load.stability import (
     typed,
     write,
 )
+from tests.vault import index_of, sequences_of, steps_of, trips_of
 
 FORMATS = (
     "csv", "tsv", "csv.gz", "csv.zip", "jsonl", "json", "xlsx", "parquet", "whole.parquet",
@@ -66,8 +67,8 @@ def test_every_format_gives_the_same_index(form, folders):
     for read, total in (({}, 8), ({"unit": "who"}, 3), ({"unit": "who", "max_per_unit": 2}, 6)):
         one, two = (dpviz.load(next(each.glob(f"a.{end}")), BOX, **read)
                     for each, end in zip(folders, ("csv", form), strict=True))  # fmt: skip
-        assert one._index.total == two._index.total == total
-        assert distance(one._index, two._index) == 0 or read == {"unit": "who"}
+        assert index_of(one).total == index_of(two).total == total
+        assert distance(index_of(one), index_of(two)) == 0 or read == {"unit": "who"}
 
 
 @pytest.mark.parametrize(
@@ -86,8 +87,8 @@ def test_usual_names_and_wkt_are_taken_and_said(tmp_path, text, taken):
     (tmp_path / "a.csv").write_text(text, encoding="utf-8")
     handle = dpviz.load(tmp_path / "a.csv", BOX)
     assert handle.columns == taken
-    assert handle._index.total == 1
-    assert handle._index.cells.tolist() == [[1 << 25, 1 << 25]]
+    assert index_of(handle).total == 1
+    assert index_of(handle).cells.tolist() == [[1 << 25, 1 << 25]]
 
 
 @pytest.mark.slow
@@ -109,14 +110,14 @@ def test_times_give_the_same_index_in_every_reader(domain, kind, folders):
         when = when.cast(pa.timestamp("ns", when.type.tz))
     table = halves(who=pa.concat_arrays([when, pa.array([None], when.type)]))
     pq.write_table(table, folders[0] / "a.parquet")
-    file = dpviz.load(folders[0] / "a.parquet", domain, bits=12)._index
+    file = index_of(dpviz.load(folders[0] / "a.parquet", domain, bits=12))
     assert file.total == len(EDGES) - 1
-    assert distance(file, dpviz.load(folders[0], domain)._index) == 0
+    assert distance(file, index_of(dpviz.load(folders[0], domain))) == 0
     url = database(folders[1] / "a.duckdb", visits=folders[0] / "a.parquet")
-    assert distance(file, dpviz.load(url, domain, table="visits")._index) == 0
+    assert distance(file, index_of(dpviz.load(url, domain, table="visits"))) == 0
     if kind != "date":
         points = [[0.5, 0.5, each] for each in seconds]
-        assert distance(file, dpviz.from_points(points, domain)._index.coarsened(12)) == 0
+        assert distance(file, index_of(dpviz.from_points(points, domain)).coarsened(12)) == 0
 
 
 def test_old_times_of_parquet_beyond_nanoseconds(folders):
@@ -127,7 +128,7 @@ def test_old_times_of_parquet_beyond_nanoseconds(folders):
     pq.write_table(halves(who=when), path, use_deprecated_int96_timestamps=True)
     for period, inside in ((("1700-01-01", "2200-01-01"), 1), (("1500-01-01", "5000-01-01"), 3)):
         domain = dpviz.Domain.from_bounds([0, 0, 1, 1], ("x", "y"), time="who", period=period)
-        assert dpviz.load(path, domain)._index.total == inside
+        assert index_of(dpviz.load(path, domain)).total == inside
 
 
 @pytest.mark.slow
@@ -137,7 +138,7 @@ def test_an_engine_does_not_read_times_from_texts(folders):
         dpviz.load(folders[0], YEAR)
     seconds = dpviz.Domain.from_bounds([0, 0, 1, 1], ("x", "y"), period=(0, 2), time="x")
     other = dpviz.Domain.from_bounds([0, 0, 1, 1], ("x", "y"), period=(0, 4), time="x")
-    assert dpviz.load(folders[0], seconds)._index.total == 1
+    assert index_of(dpviz.load(folders[0], seconds)).total == 1
     dpviz.save_counts(dpviz.load(folders[0], seconds), folders[1] / "a.SENSITIVE.parquet")
     with pytest.raises(DataError, match="with domain of its own"):
         dpviz.load(folders[1] / "a.SENSITIVE.parquet", other)
@@ -159,19 +160,19 @@ def test_records_without_an_id_are_dropped_by_every_other_reader(folders):
         *(dpviz.load(each, BOX, unit="who", max_per_unit=3)
           for each in (table, table.to_pandas(), of_numbers, of_numbers.to_pandas())),
     ):  # fmt: skip
-        assert handle._index.total == 1
+        assert index_of(handle).total == 1
     rows = [("", "1", "7"), ("ann", "1", "7"), ("ann", "", "7"), ("", "2", "7")]
     for form in ("csv", "parquet", "edges"):
         path = written_trips(here, [*rows[:2], rows[3]], form)
-        assert len(read_trips(path, GRAPH, unit="who", max_per_unit=3)._trips) == 1
+        assert len(trips_of(read_trips(path, GRAPH, unit="who", max_per_unit=3))) == 1
         path = written_visits(here, rows[:2], form.replace("edges", "visits"))
         data = read_sequences(path, Alphabet(("7",)), unit="who", max_per_unit=3)
-        assert len(data._sequences) == 1
+        assert len(sequences_of(data)) == 1
     path = written_trips(here, rows, "csv")
-    assert len(read_trips(path, GRAPH, unit="who", max_per_unit=3)._trips) == 1
+    assert len(trips_of(read_trips(path, GRAPH, unit="who", max_per_unit=3))) == 1
     (here / "p.csv").write_text("who,x,y,when\n,0.5,0.5,2030-01-01\nann,0.5,0.5,2030-01-01\n")
     places = read_places(here / "p.csv", BOX, unit="who", time="when", side=3)
-    assert len(places._sequences) == 1
+    assert len(sequences_of(places)) == 1
 
 
 GRAPH = road_graph(
@@ -240,7 +241,7 @@ def test_trips_in_time(form, by, folders):
             ),
             put(folders, records, unit, partial(timed_trips, form=form)),
             most,
-            lambda one, two: sum(map(moved, one._by_step, two._by_step)),
+            lambda one, two: sum(map(moved, steps_of(one), steps_of(two))),
         )  # fmt: skip
 
     run()
@@ -256,8 +257,8 @@ def test_trips_by_their_nodes_are_in_the_step_of_their_time():
         for name, lists in (("edges", edges), ("nodes", nodes))
     ]
     one, two = (read_trips(each, GRAPH, steps=BY_DAY, name="t") for each in tables)
-    assert [len(trips) for trips in two._by_step[:3]] == [1, 2, 0]
-    assert not any(map(moved, one._by_step, two._by_step))
+    assert [len(trips) for trips in steps_of(two)[:3]] == [1, 2, 0]
+    assert not any(map(moved, steps_of(one), steps_of(two)))
     assert moved_trips(one, two) == 0
 
 
@@ -266,7 +267,7 @@ def test_no_message_on_trips_names_a_node_or_a_number(tmp_path):
     lists = [["1", "secret-home-12"], ["1", "café"], ["1", "01"]]
     table = pa.table({"nodes": pa.array(lists, pa.list_(pa.string()))})
     pq.write_table(table, tmp_path / "a.parquet")
-    assert len(read_trips(tmp_path / "a.parquet", GRAPH)._trips) == 1
+    assert len(trips_of(read_trips(tmp_path / "a.parquet", GRAPH))) == 1
 
 
 @pytest.mark.slow

@@ -21,6 +21,7 @@ from dpviz.private.load.tables.delimited import DelimitedText
 from dpviz.private.load.values import numbers, times
 from dpviz.sequences.alphabet import alphabet_of
 from tests.private.load.stability import BOX, CELLS, IDS, workbook
+from tests.vault import index_of, sequences_of
 
 NUMBERS = st.one_of(
     st.sampled_from((*CELLS, *IDS, "infinity", "1e400", "1.7976931348623159e308", "1.e5", "-.5")),
@@ -167,7 +168,7 @@ def test_one_feature_with_odd_bytes_costs_no_other(tmp_path, who):
     path = tmp_path / "a.geojson"
     features = b",".join(FEATURE % each for each in (b"ann", b"zo\xc3\xab", who))
     path.write_bytes(b'{"type":"FeatureCollection","features":[' + features + b"]}")
-    assert dpviz.load(path, BOX, unit="who")._index.total == 3
+    assert index_of(dpviz.load(path, BOX, unit="who")).total == 3
 
 
 def test_a_row_longer_than_the_first_is_not_told(tmp_path):
@@ -184,9 +185,9 @@ def test_compressed_json_lines_are_no_header(tmp_path):
     """The first record was taken for a header, and its values stood in the message."""
     path = tmp_path / "a.jsonl.gz"
     path.write_bytes(gzip.compress(b'{"who": "secret", "x": 0.5, "y": "0.5"}\nno\n'))
-    assert dpviz.load(path, BOX)._index.total == 1
+    assert index_of(dpviz.load(path, BOX)).total == 1
     (tmp_path / "a.json.gz").write_bytes(gzip.compress(b'[{"x": 0.5, "y": 0.5}]'))
-    assert dpviz.load(tmp_path / "a.json.gz", BOX, columns=("x", "y"))._index.total == 1
+    assert index_of(dpviz.load(tmp_path / "a.json.gz", BOX, columns=("x", "y"))).total == 1
     (tmp_path / "a.parquet.gz").write_bytes(gzip.compress(b"PAR1"))
     with pytest.raises(DataError, match=r"^a\.parquet\.gz is a compressed Parquet: unpack it"):
         dpviz.load(tmp_path / "a.parquet.gz", BOX)
@@ -195,7 +196,7 @@ def test_compressed_json_lines_are_no_header(tmp_path):
 @pytest.mark.parametrize("first", ["PAR1 a", "{ a", "\x1f a", "PK\x03\x04 a"])
 def test_the_first_sequence_of_a_file_without_a_header_refuses_nothing(tmp_path, first):
     (tmp_path / "a.txt").write_text(f"{first}\na b\n")
-    assert len(read_sequences(tmp_path / "a.txt", alphabet_of("a,b"))._sequences) == 1
+    assert len(sequences_of(read_sequences(tmp_path / "a.txt", alphabet_of("a,b")))) == 1
 
 
 @pytest.mark.parametrize(("digits", "scale"), [(12, 7), (38, 10), (20, -2)])

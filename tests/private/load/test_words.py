@@ -18,6 +18,7 @@ from dpviz.private.load.columns import MAX_LINE
 from dpviz.private.load.words import _items, _text, listed_places, lists, texts
 from tests.private.load.stability import BOX
 from tests.private.load.test_values import apart
+from tests.vault import index_of
 
 
 @given(st.lists(st.binary(max_size=8) | st.text("ab ,;\t\v\x1c\u2003", max_size=8), max_size=5))
@@ -38,7 +39,7 @@ def test_ids_of_python_values():
         assert texts(column, "who").to_pylist() == [None, b" ", None]
     assert texts(pa.array([np.nan, 7.0, 0.1]), "who").to_pylist() == [None, b"7", b"0.1"]
     frame = pd.DataFrame({"who": [one, two], "x": 0.5, "y": 0.5})
-    assert dpviz.load(frame, BOX, unit="who")._index.total == 2
+    assert index_of(dpviz.load(frame, BOX, unit="who")).total == 2
 
 
 FLOATS = (

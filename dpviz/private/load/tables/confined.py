@@ -66,7 +66,7 @@ class ConfinedTable(Table):
     def _asked(self, task: str, *arguments: Any) -> Any:
         answer = _answer(task, self._path, self._title, self._layer, *arguments)
         if _state(self._path) != self._state:  # its bound may be of other records
-            raise DataError(f"{self.name} has changed while it was read: do it again")
+            raise DataError(f"{self.name} changed while it was read: try again")
         return answer
 
 

@@ -177,7 +177,7 @@ class JsonDocument(JsonFile):
         kind = members.get("type")
         if kind is None:
             raise DataError(
-                f"{self.name} is no GeoJSON: give JSON records as an array of objects, or one per "
+                f"{self.name} is not GeoJSON: give JSON records as an array of objects, or one per "
                 "line in a .jsonl file"
             )
         if kind != "FeatureCollection":

@@ -84,14 +84,14 @@ def array_points(points: Any, domain: Domain) -> NDArray[np.float64]:
         if isinstance(points, (list, tuple)):  # of which one cell would decide the type of all
             listed = [_row(each) for each in points]
             if listed and all(len(cells) != dims for cells in listed):
-                raise DataError(f"points are no rows of {dims} numbers: {remedy}")
+                raise DataError(f"points are not rows of {dims} numbers: {remedy}")
             whole = [cells if len(cells) == dims else [None] * dims for cells in listed]
             columns = [[cells[axis] for cells in whole] for axis in range(dims)]
         else:
             rows = np.asarray(points)
             rows = rows.reshape(0, dims) if rows.shape == (0,) else rows
             if rows.ndim != 2 or rows.shape[1] != dims:
-                raise DataError(f"points are no rows of {dims} numbers: {remedy}")
+                raise DataError(f"points are not rows of {dims} numbers: {remedy}")
             if rows.dtype.kind in "iuf":
                 return rows.astype(np.float64, copy=False)
             if rows.dtype.kind not in "OUS":

@@ -110,7 +110,7 @@ def _title_of_file(path: Path, header: bool) -> str:
     looks, named = looks_like(head), title_of(path) or _ARCHIVES.get(path.suffix.lower())
     if not header and not named:
         raise DataError(
-            f"{path.name} does not say by its name what it is: end it in .txt if it has a sequence "
+            f"{path.name} has no known file ending: name it .txt if it has a sequence "
             "per line, in .csv, .parquet or the like if it is a table"
         )
     promised = named or looks

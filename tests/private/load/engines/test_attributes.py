@@ -9,6 +9,7 @@ import dpviz
 from dpviz.errors import DataError
 from tests.private.load.engines.servers import connected, create
 from tests.private.load.stability import database, layers_apart
+from tests.vault import layers_of
 
 BOX = dpviz.Domain.from_bounds(
     [0, 0, 1, 1], ("x", "y"), kind="mode", kinds=["bike", "it's \\ \"new\"", "other"],
@@ -71,14 +72,14 @@ ENGINES = {"duckdb": of_duckdb, "postgres": of_postgres, "spark": of_spark}
 @pytest.mark.parametrize("engine", ENGINES)  # by name, which tells what starts a Java
 def test_every_engine_gives_the_layers_of_a_file(engine, records, request):
     url, name = ENGINES[engine](records, request)
-    wanted = dpviz.load(records / "rides.parquet", BOX, **READ)._layers
-    layers = dpviz.load(url, BOX, table=name, **READ)._layers
+    wanted = layers_of(dpviz.load(records / "rides.parquet", BOX, **READ))
+    layers = layers_of(dpviz.load(url, BOX, table=name, **READ))
     assert all(index.total for index in wanted.counts)
     assert layers_apart(wanted.counts + wanted.sums, layers.counts + layers.sums) == 0
     # The salt of public data is fixed, so that every engine keeps the same records of a unit.
     read = {**READ, "unit": "who", "max_per_unit": 1}
-    by_folder = dpviz.load(records, BOX, **read)._layers
-    bounded = dpviz.load(url, BOX, table=name, **read)._layers
+    by_folder = layers_of(dpviz.load(records, BOX, **read))
+    bounded = layers_of(dpviz.load(url, BOX, table=name, **read))
     total = sum(index.total for index in bounded.counts)
     assert 0 < total <= 90
     assert layers_apart(by_folder.counts + by_folder.sums, bounded.counts + bounded.sums) == 0

@@ -11,6 +11,7 @@ import pytest
 from scipy.stats import chi2
 
 import dpviz
+from tests.vault import index_of
 
 pytestmark = pytest.mark.slow
 
@@ -40,7 +41,7 @@ def test_every_choice_of_records_is_as_likely_as_by_drawing_without_replacement(
     The salt is fresh, so the false-alarm probability is 1e-6 for each of the six tests.
     """
     handle = dpviz.load(visits[source], STREETS, unit="who", max_per_unit=k, bits=12)
-    counts = handle._index.histogram([np.arange(4097) << 14, np.array([0, 1, 2, 3]) << 14])
+    counts = index_of(handle).histogram([np.arange(4097) << 14, np.array([0, 1, 2, 3]) << 14])
     counts = counts[:PEOPLE]
     assert (counts.sum(axis=1) == k).all()
     seen = Counter(map(tuple, counts.tolist()))
@@ -54,7 +55,7 @@ def test_every_choice_of_records_is_as_likely_as_by_drawing_without_replacement(
 
 def test_two_loads_of_sensitive_data_choose_anew(visits):
     first, second = (
-        dpviz.load(visits["folder"], STREETS, unit="who", bits=12)._index.codes.tolist()
+        index_of(dpviz.load(visits["folder"], STREETS, unit="who", bits=12)).codes.tolist()
         for _ in range(2)
     )
     assert first != second
@@ -67,4 +68,4 @@ def test_a_long_id_is_one_of_its_own(tmp_path):
     half = [0.5] * 2 * len(ids)
     pq.write_table(pa.table({"lon": half, "lat": half, "who": ids * 2}), tmp_path / "a.parquet")
     for source in (tmp_path, tmp_path / "a.parquet"):
-        assert dpviz.load(source, STREETS, unit="who")._index.total == len(ids)
+        assert index_of(dpviz.load(source, STREETS, unit="who")).total == len(ids)

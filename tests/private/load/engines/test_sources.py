@@ -19,6 +19,7 @@ from tests.commands import run
 from tests.private.load.engines.cases import CASES, EVIL, digest
 from tests.private.load.engines.servers import PASSWORD, connected, create
 from tests.private.load.stability import database
+from tests.vault import index_of
 
 CASE = CASES["plane0"]
 
@@ -36,7 +37,7 @@ def folder(tmp_path):
 
 def test_the_name_of_a_folder_is_no_pattern(folder):
     handle = dpviz.load(folder, CASE.domain)
-    assert digest(handle._index) == digest(CASE.expected())
+    assert digest(index_of(handle)) == digest(CASE.expected())
     assert handle.name == "day_1_"
 
 
@@ -65,16 +66,16 @@ def test_too_many_cells_is_an_error_that_names_the_bits(folder, monkeypatch):
         dpviz.load(folder, CASE.domain)
     with pytest.raises(DataError, match="over 300 cells at 16 bits"):
         dpviz.load(folder, CASE.domain, unit="who", max_per_unit=9)
-    assert len(dpviz.load(folder, CASE.domain, bits=4)._index.codes) <= 256
+    assert len(index_of(dpviz.load(folder, CASE.domain, bits=4)).codes) <= 256
 
 
 def test_bits_are_an_option_of_every_source(tmp_path, folder):
     file = folder / "a.parquet"
-    assert digest(dpviz.load(file, CASE.domain, bits=9)._index) == digest(CASE.expected(9))
-    assert digest(dpviz.load(file, CASE.domain)._index) == digest(CASE.expected(26))
+    assert digest(index_of(dpviz.load(file, CASE.domain, bits=9))) == digest(CASE.expected(9))
+    assert digest(index_of(dpviz.load(file, CASE.domain))) == digest(CASE.expected(26))
     built_in = dpviz.load("city-50k", bits=3)
-    assert len(built_in._index.codes) <= 64
-    assert built_in._index.total == 50_000
+    assert len(index_of(built_in).codes) <= 64
+    assert index_of(built_in).total == 50_000
     for source in (file, folder):
         with pytest.raises(DpvizError, match="bits=27: give 1 to 26"):
             dpviz.load(source, CASE.domain, bits=27)
@@ -85,7 +86,7 @@ def test_bits_are_an_option_of_every_source(tmp_path, folder):
     [
         ("mysql://u:{}@h/d", {"table": "t"}, "mysql: is not among the sources.*dpviz sql"),
         ("mysql:/u:{}@h/d", {}, "mysql: is not among the sources"),
-        ("http://u:{}@h/d.csv", {}, "http: is not among the sources: give a file that you have"),
+        ("http://u:{}@h/d.csv", {}, "http: is not a supported source: give a file that you have"),
         ("postgresql://u:{}@127.0.0.1:1/d", {}, "name one with table="),
         ("postgresql://u:{}@127.0.0.1:1/d", {"table": "t"}, "PostgreSQL refused.*no connection"),
         ("postgresql://u:{0}/{0}@127.0.0.1:1/d", {"table": "t"}, "PostgreSQL refused"),
@@ -111,7 +112,7 @@ def test_a_duckdb_file_is_read_only_and_found_by_both_kinds_of_path(tmp_path, mo
     monkeypatch.chdir(tmp_path)
     for url in ("duckdb:///my data.duckdb", "duckdb:///my%20data.duckdb", f"duckdb:///{path}"):
         handle = dpviz.load(url, CASE.domain, table="t; DROP TABLE t")
-        assert digest(handle._index) == digest(CASE.expected())
+        assert digest(index_of(handle)) == digest(CASE.expected())
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]
     with pytest.raises(DataError, match=r"no table .t. in the DuckDB file: check its name"):
@@ -133,7 +134,7 @@ def test_a_database_file_can_be_read_while_it_is_read(tmp_path):
         assert sum(batch.num_rows for batch in rows) == CASE.table.num_rows
         with pytest.raises(DataError, match="PermissionException"):
             first.rows("SELECT 1, count(*) FROM read_text('/dev/null')")
-    assert digest(handle._index) == digest(CASE.expected())
+    assert digest(index_of(handle)) == digest(CASE.expected())
     assert [name for block in blocks for name in block.to_pylist()] == CASE.table["who"].to_pylist()
 
 
@@ -144,7 +145,7 @@ def test_a_table_of_postgres_by_an_evil_name(postgres):
         db.execute(f'CREATE TABLE "{name}" AS SELECT * FROM evil'.encode())
     case = CASES["evil"]
     handle = dpviz.load(postgres, case.domain, table=name, unit="who", max_per_unit=2)
-    assert 0 < handle._index.total < case.expected().total
+    assert 0 < index_of(handle).total < case.expected().total
     with connected(postgres) as db:
         assert db.execute(f"SELECT count({x}), count({y}) FROM evil".encode()).fetchone()[1] == 2000
     with pytest.raises(DataError, match=r"no table .* in the database: check its name and schema"):
@@ -178,21 +179,21 @@ def test_what_postgis_refuses(postgres):
         dpviz.load(postgres, british, table="plane1_points")
     with pytest.raises(DataError, match="name 2 columns of lines: it has 'who', 'geom'"):
         dpviz.load(postgres, box, table="lines")
-    assert dpviz.load(postgres, box, table="mixed")._index.total == 0  # dropped one by one
+    assert index_of(dpviz.load(postgres, box, table="mixed")).total == 0  # dropped one by one
     x, y = (np.add(box.lower, box.upper) / 2).tolist()
     with connected(postgres) as db:
         for srid in (0, 4326, 3857):  # where places of another CRS are, nobody knows
             db.execute(f"INSERT INTO mixed SELECT 1, ST_Point({x}, {y}, {srid})".encode())
-    assert dpviz.load(postgres, box, table="mixed")._index.total == 2
+    assert index_of(dpviz.load(postgres, box, table="mixed")).total == 2
     with connected(postgres) as db:
         for points in (f"{x} {y}", f"{x} {y},0 0"):  # a multipoint of one is that point
             shape = f"'SRID=4326;MULTIPOINT({points})'"
             db.execute(f"INSERT INTO mixed SELECT 1, {shape}::geometry".encode())
-    assert dpviz.load(postgres, box, table="mixed")._index.total == 3
+    assert index_of(dpviz.load(postgres, box, table="mixed")).total == 3
     with pytest.raises(DataError, match="cannot take points in 'who' apart"):
         dpviz.load(postgres, box, table="plane1_points", columns=["who"])
     globe = dpviz.load(postgres, box, table="globe", columns=["geom"])
-    assert digest(globe._index) == digest(CASES["plane1"].expected())
+    assert digest(index_of(globe)) == digest(CASES["plane1"].expected())
 
 
 def test_an_engine_s_own_words_about_records_are_not_repeated(tmp_path, postgres):
@@ -224,7 +225,7 @@ def test_a_column_of_a_folder_that_is_declared_to_hold_no_numbers(kind, tmp_path
 
 def test_a_column_of_a_folder_that_is_declared_to_hold_nothing_may_hold_numbers(tmp_path):
     pq.write_table(pa.table({"lon": pa.nulls(2), "lat": [1.0, 1.0]}), tmp_path / "a.parquet")
-    assert dpviz.load(tmp_path, CASE.domain)._index.total == 0
+    assert index_of(dpviz.load(tmp_path, CASE.domain)).total == 0
 
 
 @pytest.mark.parametrize(
@@ -260,12 +261,12 @@ def test_files_that_a_writer_left_behind_are_none_of_a_folder(folder):
     for name in ("_temporary/0/a.parquet", ".a.parquet", "_tmp.parquet", "_b/c.parquet"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(folder / "a.parquet", folder / name)
-    before = dpviz.load(folder / "a.parquet", CASE.domain)._index.total
-    assert dpviz.load(folder, CASE.domain)._index.total == before > 0
+    before = index_of(dpviz.load(folder / "a.parquet", CASE.domain)).total
+    assert index_of(dpviz.load(folder, CASE.domain)).total == before > 0
     again = folder.parent / "_days" / ".all"  # how the folder itself is called says nothing
     again.mkdir(parents=True)
     shutil.copy(folder / "a.parquet", again / "part.parquet")
-    assert dpviz.load(again, CASE.domain)._index.total == before
+    assert index_of(dpviz.load(again, CASE.domain)).total == before
 
 
 def test_a_decimal_that_no_double_holds_is_outside(postgres):
@@ -274,7 +275,7 @@ def test_a_decimal_that_no_double_holds_is_outside(postgres):
         rows = [*((each, "0.5") for each in numbers), ("1", "1"), (None, "1")]
         create(db, "decimals", "x numeric, y numeric", rows)
     box = dpviz.Domain((0, 0), (1, 1), ("x", "y"))
-    assert dpviz.load(postgres, box, table="decimals")._index.total == 2
+    assert index_of(dpviz.load(postgres, box, table="decimals")).total == 2
 
 
 def test_spark_reads_a_folder_and_refuses_what_it_cannot(spark_session, folders, tmp_path):
@@ -283,7 +284,7 @@ def test_spark_reads_a_folder_and_refuses_what_it_cannot(spark_session, folders,
     case = CASES["plane0"]
     handle = dpviz.load("spark://local", case.domain, table=f"{folders}/plane0/day=2")
     half = np.arange(case.table.num_rows) >= case.table.num_rows // 2
-    assert digest(handle._index) == digest(case.expected(rows=half))
+    assert digest(index_of(handle)) == digest(case.expected(rows=half))
     with pytest.raises(DataError, match=r"Spark refused .*: check the name of the table"):
         dpviz.load("spark://local", case.domain, table="nothing")
     (linked / "a.parquet").hardlink_to(folders / "plane0" / "a.parquet")

@@ -30,6 +30,7 @@ from tests.private.load.stability import (
     units,
     without,
 )
+from tests.vault import index_of, layers_of
 
 pytestmark = pytest.mark.usefixtures("one_salt")
 
@@ -79,7 +80,7 @@ def test_ids_that_a_column_takes_for_the_same_are_those_of_two_units(engine, req
     kinds = dpviz.Domain.from_bounds(BOX.bounds, BOX.columns, kind="who", kinds=("ann", "other"))
     for domain, totals in ((BOX, (2, 1)), (kinds, (2, 1))):
         here, there = (
-            dpviz.load(url, domain, table=name, unit="who")._layers for name in ("two", "one")
+            layers_of(dpviz.load(url, domain, table=name, unit="who")) for name in ("two", "one")
         )
         assert tuple(sum(index.total for index in each.counts) for each in (here, there)) == totals
         assert layers_apart(here.counts, there.counts) == 1
@@ -103,7 +104,7 @@ def test_the_least_whole_number_of_postgres_refuses_no_other_record(postgres, ki
         rows = [(0, 1, 1), (least, 1, 1), (0, 1, least)]
         create(db, "whole", f"x {kind}, y {kind}, v {kind}", rows)
     domain = dpviz.Domain.from_bounds((-2, -2, 2, 2), ("x", "y"), value="v", clip=(-3, 3))
-    layers = dpviz.load(postgres, domain, table="whole")._layers
+    layers = layers_of(dpviz.load(postgres, domain, table="whole"))
     assert layers.counts[0].total == 2
     assert layers.sums[0].total * domain.values.grid == pytest.approx(-2)
 
@@ -146,8 +147,8 @@ def test_clocks_of_a_zone_in_postgres_are_those_of_a_file(postgres, kind):
     seconds = [moment(each, WEEK.zone) for each in EDGES]
     stated = [datetime.fromtimestamp(each, UTC) for each in seconds]
     url = in_tokyo(postgres, kind, EDGES if kind == "timestamp" else stated)
-    index = dpviz.load(url, WEEK, table="times")._index
-    wanted = dpviz.from_points([[0.5, 0.5, each] for each in seconds], WEEK)._index
+    index = index_of(dpviz.load(url, WEEK, table="times"))
+    wanted = index_of(dpviz.from_points([[0.5, 0.5, each] for each in seconds], WEEK))
     assert index.total == len(EDGES) - 1
     assert distance(index, wanted.coarsened(GRID_BITS[3])) == 0
 
@@ -159,10 +160,10 @@ def test_times_of_postgres_are_those_of_a_file(postgres, kind):
     inside = sum(YEAR.period[0] <= moment(each) < YEAR.period[1] for each in given)
     values = [moment(each) if kind == "double precision" else each for each in given]
     url = in_tokyo(postgres, kind, values)
-    index = dpviz.load(url, YEAR, table="times")._index
+    index = index_of(dpviz.load(url, YEAR, table="times"))
     assert index.total == inside > 0
     points = [[0.5, 0.5, moment(each)] for each in given]
-    wanted = dpviz.from_points(points, YEAR)._index.coarsened(GRID_BITS[3])
+    wanted = index_of(dpviz.from_points(points, YEAR)).coarsened(GRID_BITS[3])
     assert distance(index, wanted) == 0
 
 
@@ -177,7 +178,7 @@ def test_ids_that_spark_finds_in_names_of_folders(spark_session, tmp_path):
                            folder / "a.parquet")  # fmt: skip
     usual = spark_session.conf.get("spark.sql.sources.partitionColumnTypeInference.enabled")
     here, there = (
-        dpviz.load("spark://local", BOX, table=str(tmp_path / name), unit="who")._index
+        index_of(dpviz.load("spark://local", BOX, table=str(tmp_path / name), unit="who"))
         for name in ("here", "there")
     )
     assert (here.total, there.total, distance(here, there)) == (2, 3, 1)
