@@ -126,8 +126,11 @@ def test_what_check_does_not_do_is_one_line(visits, tmp_path):
     for words, line in (
         ([tmp_path / "result.csv", BOX], "holds counts per cell, not records"),
         (["duckdb:///nowhere", BOX], "name one with table=… (--table)"),
-        ([visits, BOX, "--side=8"], "places in time need --time and --unit, the person"),
-        ([visits, "--side", "8", "--alphabet", "a,b"], "--alphabet and --side are frames of other"),
+        ([visits, BOX, "--side=8"], "sequences of places need --time, --unit (the person)"),
+        (
+            [visits, "--side", "8", "--alphabet", "a,b"],
+            "--alphabet and --side describe different kinds of data",
+        ),
         (["persons"], "brings its own box and nothing to check"),
     ):
         assert line in fails("check", *words)

@@ -87,7 +87,7 @@ def test_points_in_one_column_need_their_order(tmp_path, cell, order):
     source = written(tmp_path, "id,location", f'0,"{cell}"')
     words = ("build", source, BOX, "--epsilon", 1, "-o", tmp_path / "r.parquet")
     refused(tmp_path, words, "or one that holds whole points with order=… (--order)")
-    refused(tmp_path, (*words, "--columns", "location"), "'location' alone holds whole points: say")
+    refused(tmp_path, (*words, "--columns", "location"), "'location' holds both coordinates: give")
     release = built(source, tmp_path, *PUBLIC, "--columns", "location", "--order", order)[2]
     assert release.count([-88, 41, -87.5, 41.5]).count[0] == pytest.approx(80, abs=1)
     code = code_of(release, str(source))
@@ -165,10 +165,13 @@ def test_an_engine_reads_declared_types_and_refuses_notations_of_text(tmp_path, 
     [
         (("--time-format", "%Q"), "time_format='%Q': give iso, seconds, milliseconds, us, eu, or"),
         (("--time-format", "%m/%d"), "time_format='%m/%d': give the year, month and day once"),
-        (("--time-format", "us"), "time_format='us' is of a column of times: name that too"),
+        (("--time-format", "us"), "time_format='us' requires a column of times: name it too"),
         (("--thousands", "."), "thousands='.' is the decimal mark too"),
         (("--decimal", ";"), "decimal=';': give one of '.', ','"),
-        (("--order", "lat,lon"), "order='lat,lon' is of points in one column: name that alone"),
+        (
+            ("--order", "lat,lon"),
+            "order='lat,lon' requires a single column of points: name only that one",
+        ),
     ],
 )
 def test_a_notation_that_fits_nothing_is_refused_before_payment(tmp_path, option, line):

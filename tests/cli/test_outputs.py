@@ -86,7 +86,7 @@ def test_of_two_commands_that_append_at_once_neither_is_lost(folder, monkeypatch
 
     monkeypatch.setattr(dpviz, "load", while_another_one_ends)
     line = fails("aggregate", *one, BOX, "-o", output)
-    assert "all.SENSITIVE.parquet has changed meanwhile, and nothing was written" in line
+    assert "all.SENSITIVE.parquet was changed by another program, and nothing was written" in line
     assert load(output).names == (("mon", "wed") if appends else ("wed",))
 
 

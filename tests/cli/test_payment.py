@@ -356,7 +356,7 @@ def test_sensitive_data_are_not_declared_public_in_passing(words, tmp_path):
     refused(tmp_path, (*words["points"], *output, "--declare-public"), line)
     assert run(*words["points"], *paid)[0] == 0
     line = fails(*words["points"], *output, "--public")
-    assert "data set 'points' is sensitive, says the ledger" in line
+    assert "data set 'points' is recorded as sensitive" in line
     assert run(*words["points"], *output, "--public", "--declare-public")[0] == 0
     assert dpviz.Ledger().account("points").public
     assert run(*words["points"], *output, "--public")[0] == 0
@@ -403,7 +403,7 @@ def test_exact_answers_are_not_asked_of_what_the_ledger_knows_as_sensitive(words
     dpviz.Ledger().spend(kind, 0.1, what="x")
     command = [word.replace("build", "evaluate") for word in words[kind]]
     command = [each for each in command if not each.startswith(("--method=", "--workload="))]
-    line = f"data set '{kind}' is sensitive, says the ledger"
+    line = f"data set '{kind}' is recorded as sensitive"
     refused(tmp_path, (*command, "--public", "-o", tmp_path / "out.csv"), line)
 
 

@@ -22,8 +22,12 @@ CITY, WALKS = ("city", "--graph=city"), ("city", "--side=8")
     [
         (POINTS, ["--components=all"], "--components is for trips, not for points"),
         (POINTS, ["--drop-unknown"], "--drop-unknown is for trips and symbols, not for points"),
-        (POINTS, ["--gap=3"], "places in time need --time and --unit, the person"),
-        (POINTS, ["--graph=g.csv", "--steps"], "--graph and --steps are frames of other data"),
+        (POINTS, ["--gap=3"], "sequences of places need --time, --unit (the person)"),
+        (
+            POINTS,
+            ["--graph=g.csv", "--steps"],
+            "--graph and --steps describe different kinds of data",
+        ),
         (TRIPS, ["--bounds=0,0,1,1"], "not for trips: leave it out"),
         (TRIPS, ["--hour-worth=500m"], "not for trips: leave it out"),
         (TRIPS, ["--bounds=0,0,1,1"], "--bounds is for points"),
@@ -49,9 +53,9 @@ def test_an_option_of_other_data_is_refused(command, source, unfit, line, tmp_pa
         (POINTS, ["--levels=a"], "--levels is for areas, not for points"),
         (TRIPS, ["--bits=9"], "--bits is for points and areas, not for trips"),
         (PLACES, ["--workload=hot"], "--workload is for points and trips"),
-        (PLACES, ["--cells=9"], "--cells is of --leaves: give both"),
-        (PLACES, ["--leaves=r.parquet"], "in place of the grid"),
-        (("city", "--steps"), ["--cells=9"], "--cells is of --leaves: give both"),
+        (PLACES, ["--cells=9"], "--cells requires --leaves: give both"),
+        (PLACES, ["--leaves=r.parquet"], "exclude each other"),
+        (("city", "--steps"), ["--cells=9"], "--cells requires --leaves: give both"),
         *(
             (city, unfit, f"not for {built_in}: leave it out")
             for city, built_in in ((CITY, "the built-in trips"), (WALKS, "the built-in sequences"))
@@ -69,7 +73,7 @@ def test_a_build_refuses_an_option_without_use(source, unfit, line, tmp_path, mo
 def test_what_is_for_one_padding_is_refused_with_another(tmp_path):
     words = ("match", "a.parquet", "b.parquet", "--within", "1", "--padding", "noisy")
     line = fails(*words, "--failure", "0.1")
-    assert "--failure is of --padding upward" in line
+    assert "--failure requires --padding upward" in line
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ def test_info_refuses_what_the_code_has_no_use_for(folder, words, line):
     [
         (
             ("report", "r.parquet", "-o", "r.html", "--ledger", "x.sqlite"),
-            "--ledger is of --account: give both",
+            "--ledger requires --account: give both",
         ),
         ((*POINTS, "--declare-public"), "--declare-public goes with --public"),
         (("build", "city-50k", "--declare-public", "-o", "out.parquet"), "goes with --public"),
@@ -160,7 +160,7 @@ def test_who_matches_is_told_where_data_are_declared_public(folder):
     dpviz.Ledger().set_total("points", 1)
     records = ("--records-a", "points.csv", "--records-b", "points.csv", "--public")
     line = fails("match", "r.parquet", "r.parquet", "--within", "0.1", *records)
-    assert "insist in a build, with declare_public=True (dpviz build --public --declare" in line
+    assert "declare it public with declare_public=True (dpviz build --public --declare" in line
     build = ("build", "points.csv", BOX, "--public", "--declare-public", "-o", "out.parquet")
     assert run(*build)[0] == 0
     assert run("match", "r.parquet", "r.parquet", "--within", "0.1", *records)[0] == 0

@@ -139,7 +139,7 @@ def test_what_is_no_zone_or_cycle_of_a_domain_is_refused(wrong, words):
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
-        ("Fri 22:00,Mon 06:00", "wraps around in two parts"),
+        ("Fri 22:00,Mon 06:00", "wraps around into two"),
         ("08:00,18:00", "'08:00' is not a time of a week: use one such as Tue 08:30"),
         ("Mon 08:60,Tue 00:00", "is not a time of a week"),
         ("Mon 25:00,Tue 00:00", "is not a time of a week"),

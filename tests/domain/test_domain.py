@@ -82,8 +82,8 @@ def test_rectangles_on_lattice_lines_snap_to_themselves(lines):
         ([-74, 40.7, math.nan, 40.8], "not finite"),
         ([-74, 40.7, -73.9], "give 4 numbers"),
         ("-74,40.7,-73.9,40.8", "rectangles are not numbers: give 4 numbers each"),
-        ([-74, 40.7, -73.9, 10**400], "rectangles are no numbers"),
-        ([[-74, 40.7, -73.9, 40.8], [1]], "rectangles are no numbers"),
+        ([-74, 40.7, -73.9, 10**400], "rectangles are not numbers"),
+        ([[-74, 40.7, -73.9, 40.8], [1]], "rectangles are not numbers"),
     ],
 )
 def test_bad_rectangles_are_refused(rect, message):

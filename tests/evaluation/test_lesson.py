@@ -38,7 +38,7 @@ def test_the_rectangle_meets_exactly_one_record(city):
 
 
 def test_somebody_is_alone_even_where_a_crowd_of_thousands_is_nearest():
-    """Records half a metre apart fill the middle; who stands alone is behind all of them."""
+    """Records half a metre apart fill the middle; who no isolated record is behind all of them."""
     metre = 1 / lesson.METRES
     crowd = np.column_stack([np.arange(20_000) * 0.5 * metre, np.zeros(20_000)])
     suburb = np.column_stack([np.arange(40) * 30 * metre, np.full(40, 0.2)])
@@ -47,7 +47,7 @@ def test_somebody_is_alone_even_where_a_crowd_of_thousands_is_nearest():
     isolated = lesson.isolated_record(people)
     assert isolated.person[1] == pytest.approx(0.2, abs=1e-6)
     assert isolated.counts[isolated.metres] - isolated.counts[isolated.metres - 1] == 1
-    with pytest.raises(PrivacyError, match="stands alone"):
+    with pytest.raises(PrivacyError, match="no isolated record"):
         lesson.isolated_record(dpviz.from_points(crowd, domain, public=True))
 
 

@@ -221,7 +221,7 @@ def test_the_statement_says_what_is_hidden_and_nothing_of_what_is_not(folder):
     assert set(simulated["privacy_loss"]["privacy_parameters"].values()) == {None}
     assert simulated["deployment_model"]["actors"] == "Nothing is hidden from anybody."
     assert "choose one of" in fails("info", path, "--code", "perl")
-    assert "give --code too" in fails("info", path, "--seed", 1)
+    assert "require --code" in fails("info", path, "--seed", 1)
 
 
 @pytest.mark.slow

@@ -92,6 +92,6 @@ def test_records_of_two_sources_are_added_up_exactly_or_not_at_all():
         PointIndex.from_cells(UNIT_SQUARE, np.full((1, 2), at), [most])
         for at, most in ((0, 1 << 52), (1, 1 << 52), (1, (1 << 52) - 1))
     ]
-    with pytest.raises(DataError, match=r"add up to over 2\^53"):
+    with pytest.raises(DataError, match=r"add up to more than 2\^53"):
         halves[0].merged(halves[1])
     assert halves[0].merged(halves[2]).total == (1 << 53) - 1

@@ -44,8 +44,8 @@ def test_what_a_keyboard_has_means_the_same():
         ("rect=1,2,3 ±5", "four numbers"),
         ("rect=1,2,3,nan ±5", "four numbers"),
         ("areas= ±5", "name the file"),
-        ("every 1 km² ±5", "no place"),
-        ("any 0 km² ±5", "no place"),
+        ("every 1 km² ±5", "not a place"),
+        ("any 0 km² ±5", "not a place"),
         ("any 1 km² ±0", "positive"),
         ("any 1 km² ±5 or ±6", "one of each"),
         ("any 1 km² ±100%", "below 100%"),
@@ -58,10 +58,10 @@ def test_what_a_keyboard_has_means_the_same():
         ("any 1 km² ±0%", "positive"),
         ("any 1 km² ±0.0000000001", "positive"),
         ("any 1 km² ±99.9999999999%", "below 100%"),  # would be written as 100%
-        (f"any {'9' * 400} km² ±5", "no place"),
-        (f"any 1 km² of about {'9' * 400} ±5", "no number of records"),
+        (f"any {'9' * 400} km² ±5", "not a place"),
+        (f"any 1 km² of about {'9' * 400} ±5", "not a number of records"),
         ("any 1 km² ±5\n±6", "write it as"),
-        ("a" * 480 + " ±5", "no place"),
+        ("a" * 480 + " ±5", "not a place"),
     ],
 )
 def test_what_is_no_wish_is_refused_in_one_line(text, message):

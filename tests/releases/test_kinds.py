@@ -183,8 +183,8 @@ def test_exports_have_the_column_of_kinds(tmp_path):
         ({"kind": "mode", "kinds": "ab"}, "give a list of texts"),
         ({"kind": "mode", "kinds": ["a", "a"]}, "'a' is listed twice"),
         ({"kind": "mode", "kinds": ["a", ""]}, "give a text of 1 to 100 letters"),
-        ({"kind": "mode", "kinds": ["caf\udce9", "other"]}, "is no Unicode text"),
-        ({"kind": "mode", "kinds": ["a\0b"]}, "holds a NUL"),
+        ({"kind": "mode", "kinds": ["caf\udce9", "other"]}, "is not valid Unicode"),
+        ({"kind": "mode", "kinds": ["a\0b"]}, "contains a NUL"),
         ({"kind": "mode", "kinds": [f"k{each}" for each in range(65)]}, "65 kinds"),
     ],
 )

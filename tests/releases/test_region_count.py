@@ -191,7 +191,7 @@ def test_a_plane_of_its_own_has_regions_of_its_own_and_no_others(districts, tmp_
     plane_districts = tmp_path / "own.parquet"
     geopandas.read_file(districts).set_crs(PLANE, allow_override=True).to_parquet(plane_districts)
     assert read_regions(plane_districts, plane).names == ("West <b>", "East")
-    with pytest.raises(DomainError, match="from CRS 'WGS 84' to 'ours'"):
+    with pytest.raises(DomainError, match="CRS 'WGS 84' to 'ours'"):
         read_regions(districts, plane)
     nowhere = dpviz.Domain.from_bounds([10.0, 50.0, 12.0, 51.0], crs="EPSG:999999")
     with pytest.raises(DomainError, match="'EPSG:999999' is unknown"):

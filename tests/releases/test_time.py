@@ -48,9 +48,9 @@ def test_a_domain_states_its_period_and_step():
     [
         ({"period": "2024-01-01"}, "give two moments"),
         ({"period": "2025-01-01,2024-01-01"}, "the end must be after the start"),
-        ({"period": "2024-01-01,soon"}, "'soon' is no time"),
+        ({"period": "2024-01-01,soon"}, "'soon' is not a time"),
         ({"period": YEAR, "every": "7h"}, "give another step, or end it at 2025-01-01T01:00:00$"),
-        ({"period": YEAR, "every": "1mo"}, "not of one length"),
+        ({"period": YEAR, "every": "1mo"}, "no fixed length"),
         ({"period": YEAR, "every": "0h"}, "give a number and a unit"),
         ({"every": "1h"}, "without a period"),
         ({"period": YEAR, "bounds": [0, 0, 0, 0, 1, 1, 1, 1]}, "time beside 4 coordinates"),
@@ -95,7 +95,7 @@ HEADER = dpviz.Header("quadtree", {}, False, "NOT PRIVATE", 1.0)
         (("2020-01-01", "2021-01-01"), "lies outside that of the domain, 2024-01-01 to 2025-01-01"),
         (("2024-06-01", "2024-05-01"), "the end must be after the start"),
         (("2024-06-01",), "give two moments"),
-        (("x", "y"), "'x' is no time"),
+        (("x", "y"), "'x' is not a time"),
     ],
 )
 def test_periods_outside_are_refused(release, period, words):
@@ -275,7 +275,7 @@ def test_the_command_line_on_a_file(tmp_path, monkeypatch):
     assert "every='1h' without a period" in fails(*build, box[0], "--every=1h")
     assert "no column 'nope'" in fails(*build, box[0], "--time=nope", box[-1])
     soon = fails("query", "r.parquet", "--rect=1,1,5,5", "--period=soon,2024-04-01")
-    assert "'soon' is no time" in soon
+    assert "'soon' is not a time" in soon
     as_json(*build[:3], "flat.parquet", *build[4:], box[0])
     assert "no axis of this domain is time" in fails("timeline", "flat.parquet")
 
@@ -348,7 +348,7 @@ def test_the_hour_of_the_week_from_file_to_answer(method, tmp_path, monkeypatch)
     assert cli("share", "week.parquet", "-o", "week.html")[0] == 0
     assert '"ends": ["Mon 00:00", "Sun 00:00"]' in (tmp_path / "week.html").read_text()
     wrap = fails("query", *box, "--period=Fri 22:00,Mon 06:00")
-    assert "ask for what wraps around in two parts" in wrap
+    assert "ask for what wraps around into two" in wrap
     assert "--cycle) go together" in fails(*build, week[1], "-o", "x.parquet")
     wrong = [word.replace("Europe/Berlin", "Mars/Base") for word in week]
     mars = fails(*build, *wrong, "-o", "x.parquet")

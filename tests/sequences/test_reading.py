@@ -170,7 +170,7 @@ def test_the_column_of_json_is_named_and_never_guessed(tmp_path, content):
     path = tmp_path / "a.jsonl"
     path.write_bytes(content)
     with pytest.raises(
-        DataError, match=r"^a\.jsonl does not say .* \(--column\), such as sequence"
+        DataError, match=r"^a\.jsonl does not declare .* \(--column\), such as sequence"
     ):
         read_sequences(path, ABC)
     read = read_sequences(path, ABC, columns=("visits",))

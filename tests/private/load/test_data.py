@@ -79,7 +79,7 @@ def test_built_in_data_of_every_kind_need_no_domain():
             "time goes with places in time, or trips, the data are points",
         ),
         (PLACES, BOX, {"kind": "sequences", "time": "when"}, "by person and time: name both"),
-        (PLACES, BOX, {"kind": "roads"}, "a box is no domain of trips"),
+        (PLACES, BOX, {"kind": "roads"}, "trips need a RoadGraph"),
         (PLACES, BOX, {"kind": "tracks"}, "no data of kind 'tracks': give points, sequences"),
         (WALKS, ABC, {"kind": "points"}, "a domain of sequences, and kind='points'"),
         (WALKS, ABC, {"columns": ("walk", "way")}, "2 columns for sequences: name the one"),

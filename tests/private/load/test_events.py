@@ -180,7 +180,7 @@ def test_columns_of_json_are_named_and_never_guessed(tmp_path):
     for path in (tmp_path / "steps.json", tmp_path / "steps.jsonl"):
         lines = [json.dumps(each) for each in steps]
         path.write_text("\n".join(lines) if path.suffix == ".jsonl" else f"[{','.join(lines)}]")
-        assert "does not say beforehand which columns" in refused(source=path)
+        assert "does not declare its columns" in refused(source=path)
         for columns, wanted in taken.items():
             data = read_trips(path, LISBON, columns=columns, name="steps")
             starts, edges = trips_of(data).start, edges_of(data)

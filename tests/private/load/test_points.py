@@ -266,7 +266,7 @@ class TestBadInput:
             ),
             ("a.geojson", b'{"type": "Feat', "cannot be read as GeoJSON"),
             ("a.geojson", b'{"a": 1}', "is not GeoJSON: give JSON records as an array of objects"),
-            ("a.json", b'[{"lon": 1, "lat": 2}]', "does not say beforehand which columns it has"),
+            ("a.json", b'[{"lon": 1, "lat": 2}]', "does not declare its columns"),
             ("a.json", b'[{"lon": 1, "lat": 2}', "a.json cannot be read as GeoJSON"),
             ("a.gpkg", b"SQLite format 3\0" + b"\0" * 200, "cannot be read as GeoPackage"),
             (
@@ -322,7 +322,7 @@ class TestBadInput:
             path = write(tmp_path, form)
             with pytest.raises(DataError, match=r"no column 'nope' in taxi.*'who', 'when'"):
                 read_records(path, NYC, unit="nope")
-        with pytest.raises(DataError, match="'lon' alone holds whole points: say in which order"):
+        with pytest.raises(DataError, match="'lon' holds both coordinates: give their order"):
             read_records(write(tmp_path, "csv"), NYC, columns=("lon",))
 
     @pytest.mark.parametrize("content", [b"", b'{"longitude": -74.0, "latitude": 40.7}\n'])
@@ -330,7 +330,9 @@ class TestBadInput:
         """They were taken for lon and lat: a release of nothing was built, and paid for."""
         path = tmp_path / "a.jsonl"
         path.write_bytes(content)
-        with pytest.raises(DataError, match=r"^a\.jsonl does not say .*--columns\), such as lon"):
+        with pytest.raises(
+            DataError, match=r"^a\.jsonl does not declare .*--columns\), such as lon"
+        ):
             read_records(path, NYC)
         names = ("longitude", "latitude")
         rows = content.count(b"\n")

@@ -110,8 +110,8 @@ def _title_of_file(path: Path, header: bool) -> str:
     looks, named = looks_like(head), title_of(path) or _ARCHIVES.get(path.suffix.lower())
     if not header and not named:
         raise DataError(
-            f"{path.name} has no known file ending: name it .txt if it has a sequence "
-            "per line, in .csv, .parquet or the like if it is a table"
+            f"{path.name} has no known file ending: use .txt for one sequence per line, "
+            ".csv, .parquet or the like for a table"
         )
     promised = named or looks
     if promised == "GeoJSON" and looks == "text" and head.lstrip(BLANK)[:1] == b"[":

@@ -125,14 +125,14 @@ def test_results_of_several_queries_in_a_folder_are_not_bounded_together(tmp_pat
     ("cell", "n", "message"),
     [
         ([2**32], [1], r"a cell is not a number from 0 to 2\^32 − 1: give the bits .*now 16"),
-        ([-1], [1], "a cell is no number from 0"),
+        ([-1], [1], "a cell is not a number from 0"),
         ([1], [-1], "a count is below 0"),
         ([1, None], [1, 1], "column cell has missing values"),
         ([1, 2], [1, None], "column n has missing values"),
         ([1.5], [1], "column cell does not hold whole numbers"),
         ([1], [Decimal("0.5")], "column n does not hold whole numbers"),
         (["secret"], [1], "column cell does not hold whole numbers"),
-        ([1, 2], [2**62, 2**62], r"the counts add up to over 2\^53"),
+        ([1, 2], [2**62, 2**62], r"the counts add up to more than 2\^53"),
     ],
 )
 def test_rows_that_no_query_gives(tmp_path, cell, n, message):
