@@ -129,7 +129,7 @@ def test_what_check_does_not_do_is_one_line(visits, tmp_path):
         ([visits, BOX, "--side=8"], "sequences of places need --time, --unit (the person)"),
         (
             [visits, "--side", "8", "--alphabet", "a,b"],
-            "--alphabet and --side describe different kinds of data",
+            "describe different kinds of data",
         ),
         (["persons"], "brings its own box and nothing to check"),
     ):

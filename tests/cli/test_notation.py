@@ -170,7 +170,7 @@ def test_an_engine_reads_declared_types_and_refuses_notations_of_text(tmp_path, 
         (("--decimal", ";"), "decimal=';': give one of '.', ','"),
         (
             ("--order", "lat,lon"),
-            "order='lat,lon' requires a single column of points: name only that one",
+            "order='lat,lon' requires a single column of points",
         ),
     ],
 )

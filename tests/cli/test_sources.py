@@ -26,7 +26,7 @@ CITY, WALKS = ("city", "--graph=city"), ("city", "--side=8")
         (
             POINTS,
             ["--graph=g.csv", "--steps"],
-            "--graph and --steps describe different kinds of data",
+            "--steps describe different kinds of data",
         ),
         (TRIPS, ["--bounds=0,0,1,1"], "not for trips: leave it out"),
         (TRIPS, ["--hour-worth=500m"], "not for trips: leave it out"),

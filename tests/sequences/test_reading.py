@@ -137,7 +137,7 @@ def test_the_first_sequence_does_not_decide_what_a_file_is(tmp_path, first):
         if path.suffix == ".txt":
             assert lists(sequences_of(read_sequences(path, ABC)))[-1] == [1, 2]
             continue
-        with pytest.raises(DataError, match=f"^{name} does not say by its name what it is: end it"):
+        with pytest.raises(DataError, match=f"^{name} has no known file ending: use"):
             read_sequences(path, ABC)
 
 

@@ -330,9 +330,7 @@ class TestBadInput:
         """They were taken for lon and lat: a release of nothing was built, and paid for."""
         path = tmp_path / "a.jsonl"
         path.write_bytes(content)
-        with pytest.raises(
-            DataError, match=r"^a\.jsonl does not declare .*--columns\), such as lon"
-        ):
+        with pytest.raises(DataError, match=r"^a\.jsonl does not declare .*columns\), such as lon"):
             read_records(path, NYC)
         names = ("longitude", "latitude")
         rows = content.count(b"\n")
