@@ -106,7 +106,7 @@ def test_of_two_commands_that_write_one_file_at_once_the_second_is_refused(
 
     def while_another_one_begins(*given, **how):
         monkeypatch.setattr(module, name, work)
-        with pytest.raises(ParameterError, match="another command is about to write it: wait"):
+        with pytest.raises(ParameterError, match="another command is writing it: wait"):
             run(*words)
         return work(*given, **how)
 

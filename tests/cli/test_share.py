@@ -101,7 +101,7 @@ def test_an_account_is_of_the_ledger_that_paid(tmp_path):
     dpviz.build(people, "ugrid", 1.0, cells=2, ledger=dpviz.Ledger(paid)).save(release)
     dpviz.build(people, "ugrid", 0.5, cells=2, ledger=dpviz.Ledger(other))
     report = ("report", release, "-o", page, "--account", "--ledger")
-    for wrong, why in ((other, "has no entry of this release"), (slip, "no such ledger")):
+    for wrong, why in ((other, "has no entry for this release"), (slip, "no such ledger")):
         refused(tmp_path, (*report, wrong), why)
     assert run(*report, paid)[0] == 0
     assert "people: ε = 1 spent" in page.read_text(encoding="utf-8")

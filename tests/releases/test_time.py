@@ -348,7 +348,7 @@ def test_the_hour_of_the_week_from_file_to_answer(method, tmp_path, monkeypatch)
     assert cli("share", "week.parquet", "-o", "week.html")[0] == 0
     assert '"ends": ["Mon 00:00", "Sun 00:00"]' in (tmp_path / "week.html").read_text()
     wrap = fails("query", *box, "--period=Fri 22:00,Mon 06:00")
-    assert "ask for what wraps around into two" in wrap
+    assert "split a period that wraps around into two" in wrap
     assert "--cycle) go together" in fails(*build, week[1], "-o", "x.parquet")
     wrong = [word.replace("Europe/Berlin", "Mars/Base") for word in week]
     mars = fails(*build, *wrong, "-o", "x.parquet")

@@ -227,7 +227,7 @@ def test_places_in_a_file_over_leaves_by_command(tmp_path):
     )
     assert len(data.alphabet) <= 9
     for words, message in (
-        (("--time", "when", "--leaves", leaves), "places in time need --time and --unit"),
+        (("--time", "when", "--leaves", leaves), "sequences of places need --time, --unit"),
         (
             ("--alphabet", "a,b", "--leaves", leaves),
             "--alphabet and --leaves describe different kinds of data: give one",

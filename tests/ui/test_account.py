@@ -49,7 +49,7 @@ def test_a_file_that_was_paid_for_under_another_name_is_not_public_after_that():
     pay(app)
     assert app.metric
     app.segmented_control(key="explore.public.upload").set_value("public").run()
-    assert "'clinic' is confidential, as recorded" in texts(app)
+    assert "'clinic' is confidential, as the ledger records" in texts(app)
     assert not app.metric
     assert "317" not in texts(app)
 
@@ -190,7 +190,7 @@ def test_a_name_that_is_refused_leaves_the_area_as_it_was_typed_and_gives_no_ext
     app = opened_upload("visits.csv")
     dpviz.Ledger().spend("visits", 0.1, what="x")
     app.segmented_control(key="explore.public.upload").set_value("public").run()
-    assert "is confidential, as recorded" in texts(app)
+    assert "is confidential, as the ledger records" in texts(app)
     assert "Use data extent" not in {each.label for each in app.button}
     app.segmented_control(key="explore.public.upload").set_value("sensitive").run()
     assert app.text_input(key="explore.bounds").value.startswith("14,")
@@ -200,7 +200,7 @@ def test_a_name_that_is_refused_leaves_the_area_as_it_was_typed_and_gives_no_ext
 def test_an_upload_that_the_ledger_knows_as_confidential_is_not_declared_public():
     dpviz.Ledger().spend("visits", 0.1, what="x")
     app = opened_upload("VISITS.csv", public=True)
-    assert "is confidential, as recorded" in texts(app)
+    assert "is confidential, as the ledger records" in texts(app)
     assert "explore.scene" not in app.session_state
     app = opened_upload("others.csv", public=True)
     assert shown(app).header.extra["records"].startswith("declared")
