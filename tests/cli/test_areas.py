@@ -210,7 +210,7 @@ def test_what_does_not_fit_is_one_line_and_nothing_is_paid(visits, wards, tmp_pa
         (("timeline", output), "a release of areas"),
         (("share", output, output, "-o", tmp_path / "x.html"), "those have a map alone"),
         (("export", output, "-o", tmp_path / "x.csv", "--join", wards), "--key is missing"),
-        (("export", output, "-o", tmp_path / "x.csv", "--key", "code"), "--key and --level require --join"),
+        (("export", output, "-o", tmp_path / "x.csv", "--key", "code"), "require --join"),
         (
             ("export", output, "-o", tmp_path / "x.csv", "--join", wards, "--key", "people"),
             "names the area '1' twice",

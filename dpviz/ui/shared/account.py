@@ -251,19 +251,21 @@ def _ask(
         on_click=ask,
         args=(offer,),
     )
+    question = st.empty()  # emptied at once when the build begins
     if runs:
         return
-    if dear:
-        st.warning(f"Nothing was spent. {dear}" if asked else dear, icon=":material/lock:")
-    elif asked:
-        left = "" if account.left is None else f" of {account.left:g} left"
-        st.warning(
-            f"This spends ε = {epsilon:g}{left}; it cannot be undone.", icon=":material/lock:"
-        )
-        with st.container(horizontal=True):
-            st.button("Spend it", type="primary", key=f"{prefix}.sure.{turn}", on_click=agree)
-            st.button("Not now", key=f"{prefix}.not.{turn}", on_click=ask, args=(None,))
-    st.caption(in_words(account))
+    with question.container():
+        if dear:
+            st.warning(f"Nothing was spent. {dear}" if asked else dear, icon=":material/lock:")
+        elif asked:
+            left = "" if account.left is None else f" of {account.left:g} left"
+            st.warning(
+                f"This spends ε = {epsilon:g}{left}; it cannot be undone.", icon=":material/lock:"
+            )
+            with st.container(horizontal=True):
+                st.button("Spend it", type="primary", key=f"{prefix}.sure.{turn}", on_click=agree)
+                st.button("Not now", key=f"{prefix}.not.{turn}", on_click=ask, args=(None,))
+        st.caption(in_words(account))
 
 
 def _wait(job: Job) -> None:
