@@ -20,10 +20,14 @@ from dpviz.files.writing import destination
 @grouped
 def aggregate(
     sources: Annotated[
-        list[str], typer.Argument(metavar="SOURCE…", help="As for build; also a file to append to.")
+        list[str],
+        typer.Argument(
+            metavar="SOURCE…",
+            help="Sources as for 'dpviz build'; name the output file among them to append to it.",
+        ),
     ],
     *,
-    output: str = option("The file to write, ….SENSITIVE.parquet.", "-o", default=MISSING),
+    output: str = option("File to write, named ….SENSITIVE.parquet.", "-o", default=MISSING),
     places: Places,
     clock: Clock,
     attributes: Attributes,
@@ -31,8 +35,10 @@ def aggregate(
     units: Units,
     table: TableName = None,
     bits: Bits = None,
-    public: bool = option("The records are public.", default=False),
-    dataset: str | None = option("The ledger's name of it; the first source's by default."),
+    public: bool = option("Declare the records public.", default=False),
+    dataset: str | None = option(
+        "Name of the data set in the ledger (default: the first source's)."
+    ),
     as_json: Json = False,
 ) -> None:
     """Keep sources as EXACT COUNTS per cell, a SENSITIVE file to build from and to append to."""

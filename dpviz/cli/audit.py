@@ -20,15 +20,20 @@ if TYPE_CHECKING:
 @grouped
 def audit(
     method: Annotated[
-        str, typer.Argument(metavar="METHOD", help="A name or alias; all, sequences or roads.")
+        str,
+        typer.Argument(
+            metavar="METHOD", help="Method's name or alias, or a group: all, sequences or roads."
+        ),
     ],
     epsilon: Epsilon = 1.0,
-    trials: int = option("Runs on each of two inputs, and ten at least on all.", default=40_000),
-    confidence: float = option("Of the bound, over all events that are tried.", default=0.9999),
+    trials: int = option("Runs on each of the two neighbouring inputs.", default=40_000),
+    confidence: float = option("Confidence of the bound, over all events tried.", default=0.9999),
     parameters: Settings = None,
-    seed: int | None = option("Of the simulated noise; 0 by default.", min=0),
-    secure: bool = option("The noise of releases: slower, not repeatable.", default=False),
-    processes: int = option("Worker processes, where there are many methods.", default=2, min=1),
+    seed: int | None = option("Seed of the simulated noise (default: 0).", min=0),
+    secure: bool = option(
+        "Use the exact noise of releases: slower, not repeatable.", default=False
+    ),
+    processes: int = option("Worker processes, for more than one method.", default=2, min=1),
     as_json: Json = False,
 ) -> None:
     """Bound a method's real epsilon from below, by runs on worst-case neighbouring inputs.

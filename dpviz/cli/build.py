@@ -35,27 +35,27 @@ def build(
     source: Annotated[
         str,
         typer.Argument(
-            help="A file or folder of records, a database's URL, a built-in name, or generate:N "
-            "synthetic trips."
+            help="File or folder of records, URL of a database, name of a built-in data set, or "
+            "generate:N for N synthetic trips."
         ),
     ],
     order: Order,
     data: Data,
     method: str | None = option(
-        "A name or alias, see 'dpviz methods'; privtree, areas with --areas, "
-        "event-histogram with --graph, markov for sequences."
+        "Method's name or alias, see 'dpviz methods' (default: privtree; areas with --areas, "
+        "event-histogram with --graph, markov for sequences)."
     ),
     workload: str | None = option(
-        "What it is for. Points: uniform, hot (small squares where records are), "
-        "districts, or a CSV file of public "
-        "rectangles; parameters follow by a public rule, where --set names none. Trips: "
-        "clustered:LENGTH (clustered:10 by default), corridor, or a file of public paths."
+        "Expected queries; they set parameters by a public rule, except those given by --set."
+        " Points: uniform, hot (small squares where records are), districts, or a CSV file of"
+        " public rectangles. Trips: clustered:LENGTH (default: clustered:10), corridor, or a "
+        "file of public paths."
     ),
     want: list[str] | None = option(
-        "A promise for the header, as of 'dpviz plan'; repeat at will."
+        "Accuracy promise to state in the release, worded as in 'dpviz plan'; repeatable."
     ),
     bits: Bits = None,
-    sum_share: float | None = option("With --sum: the share of epsilon for sums, half by default."),
+    sum_share: float | None = option("Share of epsilon for --sum (default: half)."),
 ) -> None:
     """Spend epsilon on one release of a data set; the ledger pays unless the data are public.
 

@@ -18,7 +18,7 @@ CHECKED = {kind: TAKES[kind] for kind in (POINTS, TRIPS, SYMBOLS, PLACES)}
 @grouped
 def check(
     source: Annotated[
-        str, typer.Argument(metavar="SOURCE", help="A file, folder or table, as for build.")
+        str, typer.Argument(metavar="SOURCE", help="File, folder or table, as for 'dpviz build'.")
     ],
     data: Data,
     as_json: Json = False,

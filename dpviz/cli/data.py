@@ -62,38 +62,42 @@ class Frame:
         "'rect=W,S,E,N;rect=…' for rectangles."
     )
     levels: str | None = option(
-        "With --areas: columns that name the levels, country,district,ward."
+        "Columns of the --areas file that name its levels, coarsest first: country,district,ward."
     )
-    name: str | None = option("With --areas: the column that names them.")
+    name: str | None = option("Column of the --areas file that names its areas.")
     graph: str | None = option(
-        "Trips: the public road graph, NODES,EDGES tables, or one GraphML, GeoPackage or "
-        "GeoJSON file; city for the built-in one."
+        "Public road graph, for trips: two tables NODES,EDGES, or one GraphML, GeoPackage or "
+        "GeoJSON file; 'city' is the built-in one."
     )
     components: str = option(
-        "A disconnected graph: refuse it, keep largest or all.", default="refuse"
+        "Treatment of a disconnected road graph: refuse it, or keep its largest part or all.",
+        default="refuse",
     )
     directed: bool = option(
-        "Edges of the graph are one-way, from src to dst or as drawn.", default=False
+        "Treat edges of the road graph as one-way, from src to dst or as drawn.", default=False
     )
     alphabet: str | None = option(
-        "Sequences: the public symbols, a,b,c or 1..17, or a file of lines."
+        "Public symbols, for sequences: a,b,c or 1..17, or a file with one per line."
     )
-    column: str | None = option("The list column of symbols; needed in JSON.")
+    column: str | None = option(
+        "List column that holds the symbols of a sequence (required for JSON)."
+    )
     side: int | None = option(
-        "Sequences of places in time: cells per side of the public grid, such as 8."
+        "Cells per side of the public grid, such as 8, for sequences of places in time."
     )
-    leaves: str | None = option("In place of --side: a release whose leaves are the cells.")
+    leaves: str | None = option("Release whose leaves serve as cells, instead of --side.")
     cells: int | None = option(
-        "With --leaves: most cells, 256 by default; fuller nodes are opened first."
+        "Maximum number of cells with --leaves; fuller nodes are opened first (default: 256)."
     )
     steps: bool = option(
-        "Only steps to a touching cell; sequences are cut at others.", default=False
+        "Allow only steps to a touching cell; sequences are cut at other steps.", default=False
     )
     gap: float | None = option(
-        "Session gap, in hours, 12 by default; a longer one begins a new sequence."
+        "Session gap in hours; a longer one begins a new sequence (default: 12)."
     )
     drop_unknown: bool = option(
-        "Leave out edges that the graph lacks, or symbols that the alphabet lacks.", default=False
+        "Skip edges that are not in the graph, or symbols that are not in the alphabet.",
+        default=False,
     )
 
     def road_graph(self, crs: str | None) -> RoadGraph:

@@ -80,7 +80,9 @@ class Measured:
 @app.command()
 @grouped
 def evaluate(
-    source: Annotated[str, typer.Argument(help="As for build: a file, or a built-in name.")],
+    source: Annotated[
+        str, typer.Argument(help="File, or name of a built-in data set, as for 'dpviz build'.")
+    ],
     data: Data,
     order: Run,
     measures: Measures,

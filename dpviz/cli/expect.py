@@ -25,16 +25,17 @@ from dpviz.cli.root import (
 def expect(
     *,
     bounds: str = option(
-        "The public box: all lower, then all upper limits (2-D: W,S,E,N).", default=MISSING
+        "Public box: all lower, then all upper limits (2-D: W,S,E,N).", default=MISSING
     ),
     clock: Clock,
-    records: int = option("Your guess of their number.", default=100_000),
+    records: int = option("Your guess of the number of records.", default=100_000),
     epsilon: Epsilon = 1.0,
-    method: str = option("A name or alias; see 'dpviz methods'.", default="privtree"),
+    method: str = option("Method's name or alias; see 'dpviz methods'.", default="privtree"),
     parameters: Settings = None,
     max_per_unit: MaxPerUnit = 1,
     per_unit: float | None = option(
-        "Your guess of the mean records of one unit: what is left out, by the bound."
+        "Your guess of the mean number of records per unit; it shows what --max-per-unit "
+        "leaves out."
     ),
     as_json: Json = False,
 ) -> None:

@@ -15,13 +15,17 @@ from dpviz.errors import ParameterError
 if TYPE_CHECKING:
     from dpviz.private.ledger import Account
 
-ledger = typer.Typer(no_args_is_help=True, help="What sensitive data sets have spent.")
+ledger = typer.Typer(
+    no_args_is_help=True, help="Show, limit and check what sensitive data sets have spent."
+)
 app.add_typer(ledger, name="ledger")
 
 
 @ledger.command()
 def show(
-    dataset: Annotated[str | None, typer.Argument(help="One data set; all by default.")] = None,
+    dataset: Annotated[
+        str | None, typer.Argument(help="Name of one data set (default: all).")
+    ] = None,
     file: LedgerFile = None,
     as_json: Json = False,
 ) -> None:
@@ -37,9 +41,9 @@ def show(
 @ledger.command("set")
 @grouped
 def set_total(
-    dataset: Annotated[str, typer.Argument(help="The name under which builds pay.")],
-    epsilon: float = option("The permanent total, for one privacy unit.", default=MISSING),
-    delta: float = option("The total delta.", default=0.0),
+    dataset: Annotated[str, typer.Argument(help="Name of the data set in the ledger.")],
+    epsilon: float = option("Lifetime budget (permanent), for one privacy unit.", default=MISSING),
+    delta: float = option("Lifetime delta (permanent).", default=0.0),
     file: LedgerFile = None,
     as_json: Json = False,
 ) -> None:
@@ -53,7 +57,7 @@ def set_total(
 def verify(
     file: LedgerFile = None,
     accept: bool = option(
-        "Go on with a restored, older or new ledger; it records that.", default=False
+        "Accept a restored, older or new ledger; the ledger records that.", default=False
     ),
     as_json: Json = False,
 ) -> None:

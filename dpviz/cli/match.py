@@ -22,24 +22,24 @@ if TYPE_CHECKING:
 @app.command()
 @grouped
 def match(
-    release_a: Annotated[str, typer.Argument(metavar="A", help="The one owner's release.")],
-    release_b: Annotated[str, typer.Argument(metavar="B", help="The other owner's release.")],
+    release_a: Annotated[str, typer.Argument(metavar="A", help="Release of one owner.")],
+    release_b: Annotated[str, typer.Argument(metavar="B", help="Release of the other owner.")],
     within: str = option(
-        "The distance of a match in the domain's units; one, or one per axis.", default=MISSING
+        "Distance of a match in the domain's units: one number, or one per axis.", default=MISSING
     ),
-    output: str | None = option("The pairs of leaves left (.parquet).", "-o"),
-    metric: str = option("max: within the distance on every axis; or euclidean.", default="max"),
+    output: str | None = option("File to write the remaining pairs of leaves to (.parquet).", "-o"),
+    metric: str = option("Distance: max (within it on every axis) or euclidean.", default="max"),
     padding: str = option(
-        "upward: dummies only, no record is lost; noisy: to the noisy counts, records "
-        "above them are suppressed.",
+        "Padding of cells: upward (dummies only, no record is lost) or noisy (to the noisy "
+        "counts; records above them are suppressed).",
         default="upward",
     ),
     failure: float | None = option(
-        "With upward: the probability that a record is lost after all; 1e-6 by default."
+        "Probability that upward padding still loses a record (default: 1e-6)."
     ),
-    records_a: str | None = option("With --public: the records behind A, for the recall."),
-    records_b: str | None = option("With --public: the records behind B."),
-    public: bool = option("The records are public: exact answers follow.", default=False),
+    records_a: str | None = option("Records behind A, to measure the recall; requires --public."),
+    records_b: str | None = option("Records behind B; requires --public."),
+    public: bool = option("Declare the records public; exact answers are shown.", default=False),
     as_json: Json = False,
 ) -> None:
     """Find the leaves of two owners' releases that may hold a match, and what comparing costs."""

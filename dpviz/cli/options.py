@@ -18,13 +18,14 @@ if TYPE_CHECKING:
 
 Bits = Annotated[
     int | None,
-    typer.Option("--bits", help="Public grid of 2^bits steps per axis that records are moved to."),
+    typer.Option("--bits", help="Snap records to a public grid of 2^bits steps per axis."),
 ]
 TableName = Annotated[
     str | None,
     typer.Option(
         "--table",
-        help="Of a database: table, schema.table, or a Spark path. Of a file: a layer or a sheet.",
+        help="Table to read: table, schema.table or a Spark path of a database; a layer or sheet "
+        "of a file.",
     ),
 ]
 
@@ -33,8 +34,10 @@ TableName = Annotated[
 class Places:
     """The public box, and the columns of the coordinates."""
 
-    bounds: str | None = option("The public box: all lower, then all upper limits (2-D W,S,E,N).")
-    columns: str | None = option("Coordinates in order, between commas; in 2-D also one of points.")
+    bounds: str | None = option("Public box: all lower, then all upper limits (2-D: W,S,E,N).")
+    columns: str | None = option(
+        "Coordinate columns, separated by commas, x before y; or one column of 2-D points."
+    )
     crs: str | None = option("CRS of the bounds, and of coordinates whose file states none.")
 
     @property
@@ -78,15 +81,17 @@ class Places:
 class Clock:
     """The time axis: the public period, and the time column."""
 
-    time: str | None = option("Column of the time, the third axis; with --period.")
-    period: str | None = option("The public period A,B in ISO 8601; B itself is outside.")
-    zone: str | None = option("Of times that state no zone, such as Europe/Berlin; UTC by default.")
-    cycle: str | None = option(
-        "In place of dates: the hour of the day or week; with or without --period."
+    time: str | None = option("Time column, the third axis; requires --period or --cycle.")
+    period: str | None = option("Public period A,B in ISO 8601; B itself is outside.")
+    zone: str | None = option(
+        "Time zone of times that state none, such as Europe/Berlin (default: UTC)."
     )
-    every: str | None = option("A public step such as 1h: times are moved to its middle.")
+    cycle: str | None = option(
+        "Count by hour of the 'day' or 'week' instead of by date; with or without --period."
+    )
+    every: str | None = option("Public time step such as 1h; times are moved to its middle.")
     hour_worth: str | None = option(
-        "How far is as much as an hour, such as 500m: the shape of cells."
+        "Distance that an hour is worth, such as 500m; it shapes the cells."
     )
 
     def axis(self) -> dict[str, str]:
@@ -119,16 +124,16 @@ class TextForms:
     """Formats of numbers, times and points in text."""
 
     decimal: str | None = option(
-        "Decimal mark of numbers in text, . or a comma; a point by default."
+        "Decimal mark of numbers in text: a point or a comma (default: a point)."
     )
     thousands: str | None = option(
-        "Mark between groups of three digits, such as a comma; none by default."
+        "Mark between groups of three digits, such as a comma (default: none)."
     )
     time_format: str | None = option(
-        "Times: iso (by default), seconds, milliseconds, us (03/31/2024 10:00:00 PM), eu "
-        "(31/03/2024 22:00:00), or a pattern such as %d.%m.%Y."
+        "Format of times: iso, seconds, milliseconds, us (03/31/2024 10:00:00 PM), eu "
+        "(31/03/2024 22:00:00), or a pattern such as %d.%m.%Y (default: iso)."
     )
-    order: str | None = option("With one column of points in text: lat,lon or lon,lat.")
+    order: str | None = option("Order within one column of points in text: lat,lon or lon,lat.")
 
     def reading(self) -> dict[str, Any]:
         """Arguments of :func:`dpviz.load` for the declared text formats."""
@@ -139,14 +144,17 @@ class TextForms:
 class Attributes:
     """Attributes of a record: a kind from a public list, and a value."""
 
-    kind: str | None = option("Column of the kind of a record; with --kinds.")
+    kind: str | None = option("Column of a record's category; requires --kinds.")
     kinds: str | None = option(
-        "The public kinds a,b,c; others are dropped, or counted as other if listed."
+        "Public list of categories a,b,c; records of others are dropped, or counted as "
+        "'other' if that is listed."
     )
 
-    sum: str | None = option("Column of a value that is added up; with --clip.")
-    clip: str | None = option("Its public limits LO,HI: values are cut to them.")
-    grid: float | None = option("A public step that values are rounded to.")
+    sum: str | None = option("Column of values to sum; requires --clip.")
+    clip: str | None = option(
+        "Public limits LO,HI of the --sum column; values are clipped to them."
+    )
+    grid: float | None = option("Public step that values of the --sum column are rounded to.")
 
     def axis(self) -> dict[str, Any]:
         """Arguments of :meth:`Domain.from_bounds` for kinds and values; empty without them."""
@@ -177,8 +185,10 @@ class Attributes:
 class Units:
     """The privacy unit, and the max contributions per unit."""
 
-    unit: str | None = option("Column of the privacy unit, for instance a person.")
-    max_per_unit: int = option("With --unit: how many of each are kept, at random.", default=1)
+    unit: str | None = option(
+        "Column of the privacy unit, such as a person's id (default: each record)."
+    )
+    max_per_unit: int = option("Maximum records per --unit; more are dropped at random.", default=1)
 
     def reading(self) -> dict[str, Any]:
         """Arguments of :func:`dpviz.load` for the privacy unit."""
@@ -189,20 +199,20 @@ class Units:
 class Order:
     """Options of every build, whatever the kind of data."""
 
-    output: str = option("The release to write (.parquet).", "-o", default=MISSING)
+    output: str = option("Release file to write (.parquet).", "-o", default=MISSING)
     epsilon: Epsilon = 1.0
-    parameters: list[str] | None = option("A parameter, key=value; repeat at will.", "--set")
+    parameters: list[str] | None = option("Method parameter, key=value; repeatable.", "--set")
     neighbours: str = option("Neighbouring relation: add-remove or replace.", default="add-remove")
-    public: bool = option("You declare the data public: nothing is paid.", default=False)
-    seed: int | None = option("Repeatable simulated noise, NOT PRIVATE; with --public.")
+    public: bool = option("Declare the data public: nothing is paid.", default=False)
+    seed: int | None = option("Seed of repeatable simulated noise, NOT PRIVATE; requires --public.")
     noise: Literal["exact", "simulated"] | None = option(
-        "exact (the default); or, with --public, simulated: NOT PRIVATE."
+        "Noise source: exact, or with --public simulated, which is NOT PRIVATE (default: exact)."
     )
     declare_public: bool = option(
-        "With --public: also what the ledger knows as sensitive.", default=False
+        "Allow --public for data that the ledger records as sensitive.", default=False
     )
-    dataset: str | None = option("The ledger's name of the data set; by default the file's.")
-    purpose: str = option("What for: a note in the ledger.", default="")
+    dataset: str | None = option("Name of the data set in the ledger (default: the file's name).")
+    purpose: str = option("Purpose of the release, a note in the ledger.", default="")
     ledger: LedgerFile = None
     as_json: Json = False
 
@@ -211,17 +221,20 @@ class Order:
 class Run:
     """Options of every evaluation; None means the default for the kind of data."""
 
-    output: str = option("The rows (.csv); resumed.", "-o", default=MISSING)
-    methods: str = option(
-        "Between commas; with parameters: quadtree:height=6:prune=0. By default privtree and "
-        "ugrid; of trips those of the paper; of sequences markov, ngram, topk_em and truncate."
+    output: str = option(
+        "Result table to write (.csv); an unfinished one is resumed.", "-o", default=MISSING
     )
-    epsilons: str = option("Between commas.")
+    methods: str = option(
+        "Methods, separated by commas, with parameters as in quadtree:height=6:prune=0 "
+        "(default: privtree,ugrid; for trips those of the paper; for sequences "
+        "markov,ngram,topk_em,truncate)."
+    )
+    epsilons: str = option("Epsilons, separated by commas.")
     repeats: int = option(
-        "Repetitions with fresh noise: 5 by default, 10 of trips and sequences.", min=1
+        "Repetitions with fresh noise (default: 5; 10 for trips and sequences).", min=1
     )
     seed: NoiseSeed = None
-    public: bool = option("The records are public: required for a file.", default=False)
+    public: bool = option("Declare the records public; required for a file.", default=False)
     as_json: Json = False
 
 
@@ -230,23 +243,28 @@ class Measures:
     """Options for queries and measures of an evaluation, by kind of data."""
 
     sizes: str = option(
-        "Points: small, medium, large, huge, hot, hot-0, or sides in the bounds' units: 15x0.2.",
+        "Query sizes, for points: small, medium, large, huge, hot, hot-0, or sides in the "
+        "bounds' units such as 15x0.2.",
         default="small,medium,large",
     )
-    queries: int = option("Points: range queries per size.", default=10_000, max=1_000_000)
-    sanity: float = option("Points: sanity bound as a share of the records.", default=0.001)
-    nonempty: bool = option("Points: only queries whose exact answer is not zero.", default=False)
-    workload: str | None = option(
-        "Points: what releases are for, as for build: words or a CSV file; a row's method "
-        "names the parameters that follow."
+    queries: int = option("Range queries per size, for points.", default=10_000, max=1_000_000)
+    sanity: float = option("Sanity bound as a share of the records, for points.", default=0.001)
+    nonempty: bool = option(
+        "Use only queries whose exact answer is not zero, for points.", default=False
     )
-    processes: int = option("Points: worker processes.", min=0, default=2)
-    lengths: str = option("Trips: query lengths, in edges.", default="2,10,20,30,40,50")
-    tops: str = option("Sequences: numbers of frequent strings.", default="50,100,150,200")
-    l_top: int = option("Sequences: public bound on the events of a sequence.", default=20)
+    workload: str | None = option(
+        "Expected queries, for points, as in 'dpviz build': a word or a CSV file; each result"
+        " row names the parameters that follow from them."
+    )
+    processes: int = option("Worker processes, for points.", min=0, default=2)
+    lengths: str = option("Query lengths in edges, for trips.", default="2,10,20,30,40,50")
+    tops: str = option(
+        "Numbers of most frequent strings to compare, for sequences.", default="50,100,150,200"
+    )
+    l_top: int = option("Public bound on the events of a sequence.", default=20)
     samples: int = option(
-        "Sequences: synthetic sequences whose lengths are compared.", default=200_000
+        "Number of synthetic sequences whose lengths are compared.", default=200_000
     )
     plot: str | None = option(
-        "Points, sequences: a picture (.png, .svg, .pdf), error against epsilon."
+        "Chart to write (.png, .svg, .pdf): error against epsilon, for points and sequences."
     )

@@ -16,30 +16,35 @@ from dpviz.errors import ParameterError
 @app.command()
 @grouped
 def plan(
-    bounds: str = option("The public box: W,S,E,N.", default=MISSING),
+    bounds: str = option("Public box: W,S,E,N.", default=MISSING),
     want: list[str] = option(
-        "What must hold: 'rect=W,S,E,N ±200', 'areas=FILE ±5% or ±20 at 95%' or "
-        "'any 1 km² of about 400 ±50' (also +-, km2); repeat at will.",
+        "Accuracy that must hold: 'rect=W,S,E,N ±200', 'areas=FILE ±5% or ±20 at 95%' or 'any"
+        " 1 km² of about 400 ±50' (also +-, km2); repeatable.",
         default=MISSING,
     ),
     source: Annotated[
-        str | None, typer.Argument(help="For the command that is written; it is NOT opened.")
+        str | None,
+        typer.Argument(help="Your data file, for the command that is written; it is NOT opened."),
     ] = None,
     like: str | None = option(
-        "PUBLIC records that are spread as yours are, or an earlier release; by default a "
-        "synthetic city scaled to the box."
+        "PUBLIC records spread like yours, or an earlier release (default: a synthetic city "
+        "scaled to the box)."
     ),
-    records: int | None = option("Your guess of their number; 100,000, or as many as --like."),
-    at_most: float = option("The largest epsilon that you would spend.", default=10),
+    records: int | None = option(
+        "Your guess of the number of records (default: 100,000, or as many as in --like)."
+    ),
+    at_most: float = option("Largest epsilon that you would spend.", default=10),
     crs: str = option("CRS of the bounds.", default="EPSG:4326"),
-    unit: str | None = option("Column of the privacy unit."),
+    unit: str | None = option("Column of the privacy unit, for the command that is written."),
     max_per_unit: MaxPerUnit = 1,
     as_map: bool = option(
-        "Cells that fill the box, where counting the places alone costs less.",
+        "Insist on cells that fill the box, even if counting only the wanted places costs less.",
         "--map",
         default=False,
     ),
-    seed: int = option("Of proxy, places and simulated noise.", default=0, min=0),
+    seed: int = option(
+        "Seed of the synthetic proxy, its places and the simulated noise.", default=0, min=0
+    ),
     as_json: Json = False,
 ) -> None:
     """Find method, parameters and least epsilon for what must hold: no records are read."""

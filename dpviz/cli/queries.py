@@ -59,10 +59,10 @@ class Period:
     """Options for a part of a release's time, and for one of its kinds."""
 
     period: str | None = option(
-        "With time: A,B in ISO 8601, of its zone; of a cycle Mon 08:00,Fri 18:00. Of trips, "
-        "where steps begin."
+        "Part of the period, A,B in ISO 8601 in the release's zone, or Mon 08:00,Fri 18:00 in"
+        " a cycle; for trips, the steps that begin in it (default: all of it)."
     )
-    kind: str | None = option("With kinds: one of them; all together by default.")
+    kind: str | None = option("Category to count (default: all together).")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,19 +70,23 @@ class Question:
     """Options that state the queries to a release."""
 
     rect: list[str] | None = option(
-        "All lower, then all upper limits (2-D: W,S,E,N); repeat at will."
+        "Rectangle: all lower, then all upper limits (2-D: W,S,E,N); repeatable."
     )
     rects: str | None = option(
         "CSV file of rectangles: columns as --rect, or named west, south, east, north."
     )
-    regions: str | None = option("A file of polygons, for instance districts (2-D).")
-    name: str | None = option("With --regions: the column that names them.")
-    less: str | None = option("With --period: another one, whose counts are taken off.")
-    areas: bool = option("Every area of a release of areas, finest last.", default=False)
-    path: list[str] | None = option("Of trips: edge ids of a path, in order; repeat at will.")
-    between: list[str] | None = option("Of trips: two node ids, the shortest path; repeat at will.")
+    regions: str | None = option("File of polygons, such as districts (2-D).")
+    name: str | None = option("Column of the --regions file that names its polygons.")
+    less: str | None = option("Another period, whose counts are subtracted from those of --period.")
+    areas: bool = option("Answer every area of a release of areas, finest last.", default=False)
+    path: list[str] | None = option(
+        "Path of a release of trips: edge ids in order, separated by commas; repeatable."
+    )
+    between: list[str] | None = option(
+        "Two node ids A,B of a release of trips, for the shortest path between them; repeatable."
+    )
     string: list[str] | None = option(
-        "Of sequences: symbols between commas, in order; repeat at will."
+        "String of a release of sequences: symbols in order, separated by commas; repeatable."
     )
 
 
@@ -120,10 +124,12 @@ def query(release: ReleaseFile, question: Question, part: Period, as_json: Json 
 def timeline(
     release: ReleaseFile,
     part: Period,
-    rect: str | None = option("Of points: W,S,E,N; the whole domain by default."),
-    every: str | None = option("Of points: 15min, 1h, 1d, 1w, 1mo; one that suits by default."),
-    path: str | None = option("Of trips: edge ids of the path."),
-    between: str | None = option("Of trips: two node ids, the shortest path."),
+    rect: str | None = option("Rectangle W,S,E,N, for points (default: the whole domain)."),
+    every: str | None = option(
+        "Time step, for points: 15min, 1h, 1d, 1w or 1mo (default: chosen from the period)."
+    ),
+    path: str | None = option("Path, for trips: edge ids in order, separated by commas."),
+    between: str | None = option("Two node ids A,B, for trips: the shortest path between them."),
     as_json: Json = False,
 ) -> None:
     """Answer each time step of a release with time: counts with 95 % intervals."""

@@ -30,12 +30,13 @@ CODES = ("all", "command", "python", "notebook", "statement")
 def info(
     release: ReleaseFile,
     code: str | None = option(
-        "How it was made: command, python, notebook; statement, for a registry; or all."
+        "Show how the release was made, as command, python, notebook, statement (for a "
+        "registry) or all."
     ),
-    source: str | None = option("With --code: the name of the records' file; not opened."),
-    seed: int | None = option("With --code: of simulated noise; no release holds it."),
-    areas: str | None = option("With --code: the name of the areas' file; not opened."),
-    graph: str | None = option("With --code: the names of the graph's files; not opened."),
+    source: str | None = option("Name of the records' file for --code; it is not opened."),
+    seed: int | None = option("Seed of simulated noise for --code; no release holds it."),
+    areas: str | None = option("Name of the areas' file for --code; it is not opened."),
+    graph: str | None = option("Names of the road graph's files for --code; they are not opened."),
     as_json: Json = False,
 ) -> None:
     """Show what a release says of itself: header, budget breakdown, size."""
@@ -142,11 +143,13 @@ def emit_code(path: str, which: str, as_json: bool, given: dict[str, Any]) -> No
 @grouped
 def export(
     release: ReleaseFile,
-    output: str = option("A .geojson, .gpkg or .csv file.", "-o", default=MISSING),
-    all_nodes: bool = option("Every node, not the leaves only.", default=False),
-    join: str | None = option("Of areas: your own file of them, to add the counts to."),
-    key: str | None = option("With --join: its column that names the areas."),
-    level: str | None = option("With --join: the level of its areas; the finest by default."),
+    output: str = option("File to write (.geojson, .gpkg or .csv).", "-o", default=MISSING),
+    all_nodes: bool = option("Write every node, not only the leaves.", default=False),
+    join: str | None = option(
+        "Your own file of areas, to add the counts to; for releases of areas."
+    ),
+    key: str | None = option("Column of the --join file that names its areas."),
+    level: str | None = option("Level of the areas in the --join file (default: the finest)."),
     as_json: Json = False,
 ) -> None:
     """Write cells, areas or edges of a release for other tools, such as QGIS."""
@@ -203,12 +206,12 @@ def _join(
 def sample(
     release: ReleaseFile,
     output: str = option(
-        "A .parquet, .csv, .geojson or .gpkg file; of sequences .txt, .csv or .parquet.",
+        "File to write: .parquet, .csv, .geojson or .gpkg; for sequences .txt, .csv or .parquet.",
         "-o",
         default=MISSING,
     ),
-    n: int | None = option("How many; the noisy total by default, of sequences 1,000.", "-n"),
-    seed: int | None = option("Makes the sample repeatable.", min=0),
+    n: int | None = option("Number of samples (default: the noisy total; 1,000 sequences).", "-n"),
+    seed: int | None = option("Seed that makes the sample repeatable.", min=0),
     as_json: Json = False,
 ) -> None:
     """Draw synthetic points or sequences from a release; costs nothing."""

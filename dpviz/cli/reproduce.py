@@ -19,13 +19,15 @@ def reproduce(
     name: Annotated[
         str,
         typer.Argument(
-            help="fanout (PrivTree, appendix B); medians, kdtrees, heights, matching (ICDE "
-            "2012, figures 4 to 7)."
+            help="Figure to reproduce: fanout (PrivTree, appendix B); medians, kdtrees, heights or "
+            "matching (ICDE 2012, 4 to 7)."
         ),
     ],
-    output: str = option("A folder that exists; no file in it is replaced.", "-o", default=MISSING),
+    output: str = option(
+        "Existing folder for the results; no file in it is replaced.", "-o", default=MISSING
+    ),
     repeats: int = option("Repetitions with fresh noise.", default=5),
-    seed: int = option("Of data, queries and simulated noise.", default=0, min=0),
+    seed: int = option("Seed of data, queries and simulated noise.", default=0, min=0),
     as_json: Json = False,
 ) -> None:
     """Reproduce a figure of a paper, and compare the results with its statements."""

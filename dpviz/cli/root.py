@@ -58,22 +58,26 @@ COUNT = ("count", "noise_sd", "low", "high")
 """Printed fields of every count."""
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
-Epsilon = Annotated[float, typer.Option("--epsilon", help="The whole price, for one privacy unit.")]
+Epsilon = Annotated[
+    float, typer.Option("--epsilon", help="Privacy budget (epsilon), for one privacy unit.")
+]
 NoiseSeed = Annotated[
     int | None,
     typer.Option(
-        "--seed", min=0, help="Repeats all, with simulated noise; by default exact noise."
+        "--seed",
+        min=0,
+        help="Seed of repeatable simulated noise (default: exact noise, not repeatable).",
     ),
 ]
 Settings = Annotated[
-    list[str] | None, typer.Option("--set", help="A parameter, key=value; repeat at will.")
+    list[str] | None, typer.Option("--set", help="Method parameter, key=value; repeatable.")
 ]
 MaxPerUnit = Annotated[int, typer.Option(min=1, help="Max contributions per unit.")]
-Page = Annotated[str, typer.Option("--output", "-o", help="The .html file to write.")]
-ReleaseFile = Annotated[str, typer.Argument(metavar="RELEASE", help="A release (Parquet).")]
+Page = Annotated[str, typer.Option("--output", "-o", help="Page to write (.html).")]
+ReleaseFile = Annotated[str, typer.Argument(metavar="RELEASE", help="Release file (.parquet).")]
 LedgerFile = Annotated[
     str | None,
-    typer.Option("--ledger", help="The ledger's file; by default in the user's data folder."),
+    typer.Option("--ledger", help="Ledger file (default: in the user's data folder)."),
 ]
 
 

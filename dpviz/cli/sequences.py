@@ -15,8 +15,8 @@ LISTED = 100_000
 @grouped
 def topk(
     release: ReleaseFile,
-    k: int | None = option("How many; by default 20.", "-k", min=1, max=LISTED),
-    longest: int = option("Symbols of the longest string.", default=20, min=1),
+    k: int | None = option("Number of strings (default: 20).", "-k", min=1, max=LISTED),
+    longest: int = option("Maximum length of a string, in symbols.", default=20, min=1),
     as_json: Json = False,
 ) -> None:
     """List the most frequent strings of a release of sequences, with their estimated counts."""
@@ -38,7 +38,7 @@ def topk(
 @grouped
 def following(
     release: ReleaseFile,
-    context: str = option("What came before: symbols between commas.", default=""),
+    context: str = option("Symbols that came before, separated by commas.", default=""),
     as_json: Json = False,
 ) -> None:
     """List the probabilities of the next symbol, and of the end, after a context."""

@@ -23,12 +23,12 @@ EVERYWHERE = ("127.0.0.1", "0.0.0.0", "::")
 @grouped
 def run_app(
     release: Annotated[
-        str | None, typer.Argument(metavar="[FILE]", help="A release of any kind to open.")
+        str | None, typer.Argument(metavar="[FILE]", help="Release of any kind to open.")
     ] = None,
     port: int = option("Port on this machine.", default=8501, min=1, max=65535),
     address: str = option(
-        "Whom it answers: this machine alone, or every network with 0.0.0.0: then with a "
-        "log-in (assets/hosting.md) or behind your own authentication, and TLS.",
+        "Network address to listen on: this machine only, or 0.0.0.0 for every network; then "
+        "use a log-in (assets/hosting.md) or your own authentication, and TLS.",
         default="127.0.0.1",
     ),
 ) -> None:

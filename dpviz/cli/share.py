@@ -22,25 +22,25 @@ if TYPE_CHECKING:
 
 Releases = Annotated[
     list[str],
-    typer.Argument(metavar="RELEASE...", help="A release (Parquet), or two to compare."),
+    typer.Argument(metavar="RELEASE...", help="Release file (.parquet), or two to compare."),
 ]
 Series = Annotated[
     list[str],
     typer.Argument(
         metavar="RELEASE...",
-        help="A release (Parquet), two to compare, or a series of up to twelve under a slider.",
+        help="Release file (.parquet), two to compare, or a series of up to twelve under a slider.",
     ),
 ]
 Rects = Annotated[
     list[str] | None,
-    typer.Option("--rect", help="A rectangle to answer, W,S,E,N in degrees; repeat at will."),
+    typer.Option("--rect", help="Rectangle to answer, W,S,E,N in degrees; repeatable."),
 ]
 Period = Annotated[
     str | None,
-    typer.Option(help="Of releases with time, the map of this part of the period, A,B."),
+    typer.Option(help="Part of the period to draw, A,B, for releases with time."),
 ]
 Size = Literal["screen", "print"]
-Title = Annotated[str, typer.Option(help="The title of the page.")]
+Title = Annotated[str, typer.Option(help="Title of the page.")]
 
 
 @app.command()
@@ -51,7 +51,7 @@ def share(
     rect: Rects = None,
     title: Title = "",
     basemap: str = option(
-        "A public file of streets, water and places to draw below the cells.", default=""
+        "Public file of streets, water and places to draw below the cells.", default=""
     ),
     period: Period = None,
     as_json: Json = False,
@@ -76,7 +76,7 @@ def report(
     output: Page,
     rect: Rects = None,
     title: Title = "",
-    account: bool = option("Add the ledger's account of the data set.", default=False),
+    account: bool = option("Add what the data set has spent, from the ledger.", default=False),
     ledger: LedgerFile = None,
     period: Period = None,
     as_json: Json = False,
@@ -97,11 +97,12 @@ def report(
 @grouped
 def picture(
     releases: Releases,
-    output: str = option("The .png file to write.", "-o", default=MISSING),
-    rect: str | None = option("A rectangle to outline, W,S,E,N in degrees."),
-    title: str = option("Above the map.", default=""),
+    output: str = option("Picture to write (.png).", "-o", default=MISSING),
+    rect: str | None = option("Rectangle to outline, W,S,E,N in degrees."),
+    title: str = option("Title above the map.", default=""),
     size: Size = option(
-        "screen: a slide of 1920 × 1080; print: A4 across at 300 dpi.", default="screen"
+        "Size: screen (a slide of 1920 × 1080) or print (A4 landscape at 300 dpi).",
+        default="screen",
     ),
     period: Period = None,
     as_json: Json = False,

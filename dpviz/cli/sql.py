@@ -14,12 +14,12 @@ from dpviz.cli.root import Json, app, complain, emit
 @grouped
 def sql(
     *,
-    table: str = option("The table to count: table or schema.table.", default=MISSING),
+    table: str = option("Table to count: table or schema.table.", default=MISSING),
     places: Places,
     clock: Clock,
     attributes: Attributes,
     units: Units,
-    dialect: str = option("duckdb, postgres or spark", default="duckdb"),
+    dialect: str = option("SQL dialect: duckdb, postgres or spark.", default="duckdb"),
     bits: Bits = None,
     as_json: Json = False,
 ) -> None:
