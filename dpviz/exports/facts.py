@@ -154,13 +154,13 @@ def protection(unit: str, epsilon: float, delta: float = 0.0) -> str:
     """State what ε means for a privacy unit, in words that promise no more than it gives.
 
     >>> protection("one record", 10.0)
-    'Whoever sees the release, whatever else they know: the odds of any conclusion on whether one \
-record was in the data change by a factor of at most e^ε = 22,026. This is a weak guarantee; at \
-ε = 1 the factor is 2.72.'
+    'Anyone who sees the release, whatever else they know: the odds of any conclusion on whether \
+one record was in the data change by a factor of at most e^ε = 22,026. This is a weak \
+guarantee; at ε = 1 the factor is 2.72.'
     """
     slack = f", but for events of total probability δ = {delta:g}" if delta else ""
     factor = f"change by a factor of at most e^ε = {odds(epsilon)}{slack}."
-    who = "Whoever sees the release, whatever else they know"
+    who = "Anyone who sees the release, whatever else they know"
     if epsilon <= HARDLY:
         return (
             f"{who}, can hardly tell whether {unit} was in the data: the odds of any conclusion "

@@ -25,7 +25,7 @@ def trip_legend(visited: float | None) -> Legend:
     """Legend of the synthetic trips that move on the map."""
     return Legend(
         title="Synthetic trips, drawn from the release",
-        swatches=(Swatch("one trip, nobody's own", ACCENT), *_visits(visited)),
+        swatches=(Swatch("one synthetic trip", ACCENT), *_visits(visited)),
     )
 
 

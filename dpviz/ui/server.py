@@ -80,8 +80,8 @@ HEADERS = {
 }
 
 OPEN = (
-    "dpviz answers the network at %s without a login: whoever reaches it can read what it shows, "
-    "and upload files; nobody can publish. Set a login up, see assets/hosting.md."
+    "dpviz answers the network at %s without a login: anyone who reaches it can view releases "
+    "and upload files, but not publish. Set up a login, see assets/hosting.md."
 )
 
 MEASURED = "/_stcore/metrics"

@@ -191,7 +191,7 @@ def test_sensitive_data_wait_for_the_button_and_show_nothing_exact():
     before = metrics(app)
     app.select_slider(key="explore.epsilon").set_value(0.1).run()
     assert metrics(healthy(app)) == before  # nothing is rebuilt unasked
-    assert "was published at ε = 1, before the controls were moved" in texts(app)
+    assert "was published at ε = 1, before you changed the controls" in texts(app)
     assert "seed" not in app.query_params
     # Declared sensitive, the truth is refused by the vault itself as well.
     from dpviz.errors import PrivacyError

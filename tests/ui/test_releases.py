@@ -241,7 +241,7 @@ def test_the_list_is_of_the_one_person_of_a_server_without_a_login(release, monk
     Shelf().keep(release, "here", "Mine alone")
     monkeypatch.setattr(releases, "alone", lambda: False)
     shared = AppTest.from_string(script, default_timeout=60).run()
-    assert "no login: looking is open to you, publishing is not" in texts(shared)
+    assert "no login: you can view releases, but not publish" in texts(shared)
     assert not shared.selectbox
     monkeypatch.setattr(releases, "alone", lambda: True)
     alone = AppTest.from_string(script, default_timeout=60).run()

@@ -35,7 +35,7 @@ def test_it_works_out_of_the_box(release):
     assert sorted(shown["path"]) == sorted(wanted)
     assert "Demo · synthetic people" in texts(app)
     assert "column and row, counted from 0-0 in the south-west" in texts(app)
-    assert "Counted are the first 20 places of each sequence" in texts(app)
+    assert "Only the first 20 places of each sequence are counted" in texts(app)
 
 
 def test_a_permalink_chooses_a_cell_and_tells_where_it_goes(release):
@@ -164,7 +164,7 @@ def test_a_table_of_the_most_frequent_symbols_says_that_there_are_more():
     assert "What follows what** (noisy)" in texts(app)
     app.text_area(key="sequences.alphabet").set_value("1..300").run()
     assert "(noisy, the 30 most frequent of 300 symbols)" in texts(app)
-    assert "Counted are the first 20 symbols of each sequence" in texts(app)
+    assert "Only the first 20 symbols of each sequence are counted" in texts(app)
     assert "choose a smaller alphabet, or lower l_top" in app.warning[0].value
 
 

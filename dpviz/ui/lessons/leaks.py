@@ -84,7 +84,7 @@ def body(room: Room) -> None:
                 st.markdown(
                     ":red-badge[:material/person_alert: One person found] The strip that was added "
                     f"is one metre wide, and two counts without a name, {then} and {now}, say that "
-                    "somebody is in it. A move to the north finds the square metre."
+                    "a person is in it. A move to the north finds the square metre."
                 )
             else:
                 st.markdown(

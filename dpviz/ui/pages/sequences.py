@@ -77,6 +77,6 @@ def _say_truncation(release: SequenceRelease, source: SequenceSource) -> None:
     if isinstance(first, int):  # a file may say anything of a parameter
         what = "symbols" if source.places is None else "places"
         st.caption(
-            f"Counted are the first {first:,} {what} of each sequence (l_top among the "
-            "parameters): longer ones are truncated, and no count holds the rest."
+            f"Only the first {first:,} {what} of each sequence are counted (l_top among the "
+            "parameters): longer sequences are truncated, and the rest is not counted."
         )

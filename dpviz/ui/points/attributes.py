@@ -75,7 +75,8 @@ def kinds_view(
         index=views.index(asked) if asked in titles else 0,
         format_func=lambda at: titles[views[at]],
         key=f"{prefix}.kind.{'|'.join(names)}",
-        help="All kinds or one by density; the kind that leads in each cell; or the share of one.",
+        help="Density of all kinds or of one; the most frequent kind in each cell; or the share of "
+        "one kind.",
         width=360,
     )
     kind, share = views[at]

@@ -47,16 +47,16 @@ def _column(label: str, names: list[str], placeholder: str, key: str, words: str
 
 def _kinds(prefix: str, names: list[str], file_id: str) -> dict[str, Any] | None:
     words = (
-        "One release then tells kinds apart: each has a map of its own, with the whole of ε, since "
-        "a record is of one kind."
+        "Publish one map per kind in one release. Each map gets the whole ε, since a record has "
+        "only one kind."
     )
     key = f"{prefix}.kinds.column.{file_id}"
     column = _column("Column of the kind", names, "None: one kind", key, words)
     if column is None:
         return {}
     st.caption(
-        "The list is PUBLIC: write what everybody knows may be there, spelled exactly as in the "
-        "file, never what the records hold."
+        "The list is PUBLIC: name the kinds that everybody knows may occur, spelled as in the "
+        "file; never copy it from the records."
     )
     text = st.text_area(
         f"Kinds, one per line; a single line is split at commas (up to {MOST_KINDS})",
@@ -73,7 +73,7 @@ def _kinds(prefix: str, names: list[str], file_id: str) -> dict[str, Any] | None
         default=DROPPED,
         required=True,
         key=f"{prefix}.kinds.others",
-        help="A record without a kind is left out in any case.",
+        help="Drop them, or count them as one more kind. A record without a kind is dropped.",
     )
     if not kinds:
         return None
@@ -123,7 +123,8 @@ def sum_share_form(prefix: str, column: str) -> float:
         start,
         0.05,
         key=f"{prefix}.sum_share",
-        help=f"Of {plain(column)}. The rest is for counts, which also shape the cells.",
+        help=f"Part of ε for sums of {plain(column)}. The rest is for counts, which also shape the "
+        "cells.",
     )
     return float(share)
 

@@ -41,7 +41,7 @@ def columns_form(
         "CRS of the coordinates",
         "EPSG:4326",
         key=f"{prefix}.crs",
-        help="For plain columns. A file with geometry states its own.",
+        help="CRS of plain coordinate columns. A file with geometry states its own.",
     )
     known_crs(crs)
     pairs = coordinate_candidates(columns, Domain((0,) * dims, (1,) * dims, crs=crs))
@@ -84,8 +84,8 @@ def columns_form(
     if geometry in picked:
         return {"crs": crs, "columns": None}, names
     st.caption(
-        "The columns must hold numbers in this CRS: rows without are dropped, and only **Exact "
-        "facts for the owner** tells how many."
+        "The columns must hold numbers in this CRS. Rows without them are dropped; only **Exact "
+        "facts for the owner** shows how many."
     )
     chosen = tuple(name for name in picked if name is not None)
     if len(chosen) < dims:
@@ -94,7 +94,7 @@ def columns_form(
     forms = _number_marks(prefix)
     if dims == 2 and len({*chosen}) == 1:
         order = st.segmented_control(
-            "Order of the coordinates in it", ("lat,lon", "lon,lat"), key=f"{prefix}.order"
+            "Order of the coordinates in this column", ("lat,lon", "lon,lat"), key=f"{prefix}.order"
         )
         if order is None:
             st.info("Choose the order of the coordinates.", icon=":material/rule:")
@@ -107,16 +107,16 @@ def columns_form(
 def _number_marks(prefix: str) -> dict[str, Any]:
     """Ask for the decimal and thousands marks of numbers in text, if not the defaults."""
     with st.expander("Numbers", icon=":material/pin:"):
-        st.caption("For text only: a number with a mark that is not declared cannot be read.")
+        st.caption("For numbers in text: a number with an undeclared mark is invalid.")
         marks = {
             "decimal": st.segmented_control(
                 "Decimal mark",
                 (".", ","),
                 key=f"{prefix}.decimal",
-                help="A point if none is chosen; between semicolons a point or a comma.",
+                help="Default: a point; in files separated by semicolons, a point or a comma.",
             ),
             "thousands": st.segmented_control(
-                "Mark of thousands",
+                "Thousands separator",
                 (",", ".", " ", "'"),
                 format_func=lambda mark: "space" if mark == " " else mark,
                 key=f"{prefix}.thousands",
@@ -143,7 +143,7 @@ def time_format_form(prefix: str, file_id: str) -> dict[str, str]:
         placeholder="ISO 8601, or as the column declares",
         accept_new_options=True,
         key=f"{prefix}.written.{file_id}",
-        help="Or type a pattern of strptime, such as %d.%m.%Y %H:%M.",
+        help="Choose a format, or type a strptime pattern such as %d.%m.%Y %H:%M.",
     )
     return {} if form is None else {"time_format": str(form)}
 
@@ -166,14 +166,14 @@ def period_form(
             index=None,
             placeholder="None: all the time" if trips else "None: places only",
             key=f"{prefix}.time.{file_id}",
-            help="Times are of the zone below unless they say otherwise.",
+            help="Times that state no time zone are read in the zone below.",
         )
         if column is None:
             return {}
         form = time_format_form(prefix, file_id)
         st.caption(
             "The period is PUBLIC: choose it from what everybody knows (the year, the quarter), "
-            "never from the records. Those outside are left out; so are those at its very end."
+            "never from the records. Records outside it, or at its very end, are dropped."
         )
         first, last = st.columns(2)
         start = first.text_input("From", key=f"{prefix}.from", placeholder="2024-01-01")
@@ -188,18 +188,19 @@ def period_form(
         )
         zone = st.text_input(
             "Time zone of times that state none", key=f"{prefix}.zone", placeholder="UTC",
-            help="Such as Europe/Berlin. Doubled and missing hours are read as standard time.",
+            help="For instance Europe/Berlin. Hours that the clock change doubles or skips are "
+            "read as standard time.",
         )  # fmt: skip
         cycle = st.segmented_control(
-            "As one cycle: the hour of the", ["day", "week"], key=f"{prefix}.cycle"
+            "Instead of dates, count by hour of the", ["day", "week"], key=f"{prefix}.cycle"
         )
         worth = "" if trips else st.text_input(
-            "As much as an hour is", key=f"{prefix}.hour_worth", placeholder="500m",
-            help="A distance: trees cut their cells to about so many hours as they are times as "
-            "wide. Left empty, time is halved as often as the sides of the area.",
+            "How far is an hour worth?", key=f"{prefix}.hour_worth", placeholder="500m",
+            help="A distance. With 500m, trees aim at cells of 1 km by 2 hours, 2 km by 4 hours "
+            "and so on. If empty, time is halved as often as the sides of the area.",
         )  # fmt: skip
     if not start.strip() or not end.strip():
-        st.info("Give the period: from, and to.", icon=":material/schedule:")
+        st.info("Give the period: fill in From and To.", icon=":material/schedule:")
         return None
     further = {"every": every, "zone": zone.strip() or None, "cycle": cycle}
     further["hour_worth"] = worth.strip() or None

@@ -69,7 +69,9 @@ def expectation_panel(
     of_one_kind, epsilon = domain.kinds is not None, choice.epsilon
     if domain.values is not None and choice.sum_share is not None:
         epsilon *= 1.0 - choice.sum_share
-        st.caption(f"Of the counts, which get ε = {epsilon:g}; the rest is for sums.")
+        st.caption(
+            f"Accuracy of the counts at their share, ε = {epsilon:g}; the rest is spent on sums."
+        )
     domain = domain.plain
     records = st.number_input(
         f"Roughly how many records{' of one kind' if of_one_kind else ''}? (your guess)",
@@ -78,7 +80,7 @@ def expectation_panel(
         100_000,
         step=10_000,
         key=f"{prefix}.guess",
-        help="Type what everybody may know, a round number. It is NOT read from the file.",
+        help="A round number from public knowledge. It is NOT read from the file.",
     )
     mean = min(_records_of_one(prefix), float(records)) if people else None
     asked: Setting = (domain.to_dict(), choice.name, dict(sorted(choice.parameters.items())))
@@ -106,18 +108,18 @@ def expectation_panel(
         column_config=of_numbers("count", "noise ±", "left out", "mean error"),
     )
     st.caption(
-        "Typical counts, the 95 % noise in them, "
+        "Typical counts, their noise (95 %), "
         + ("the records that K leaves out, " if people else "")
-        + "and the mean error: "
+        + "and the mean error from "
         + ("all of these" if people else "noise")
-        + " and cut cells together. "
-        "From a synthetic city scaled to your area, not from your records: it costs nothing "
-        "and says nothing about them. Yours may do better or worse."
+        + " and from cells that the rectangle cuts. "
+        "Measured on a synthetic city scaled to your area, not on your records: it costs nothing "
+        "and reveals nothing about them. Your error may be smaller or larger."
     )
     if of_one_kind:
         st.caption(
-            "Each kind has noise of its own: that of several kinds together is larger, by the "
-            "square root of their number."
+            "Each kind has its own noise: the noise of k kinds together is larger by the square "
+            "root of k."
         )
     if mean is not None:
         _bound_panel(asked, epsilon, int(records), mean, max_per_unit)
@@ -146,7 +148,8 @@ def _records_of_one(prefix: str) -> float:
         1_000.0,
         5.0,
         key=f"{prefix}.mean",
-        help="The mean. Units are taken to have 1, 2, 3 … records with falling probability.",
+        help="Your guess of the mean. The proxy gives units 1, 2, 3 … records with falling "
+        "probability.",
     )
     return float(mean)
 

@@ -38,7 +38,9 @@ def owners_panel(prefix: str, pair: tuple[PointRelease, PointRelease]) -> None:
     if matching.failure is not None:
         st.caption(f"A record is left out with a probability of at most {matching.failure:g}.")
     elif padding == "upward":
-        st.caption("Counts were post-processed: no probability is known that a record is left out.")
+        st.caption(
+            "Counts were post-processed, so the probability that a record is left out is unknown."
+        )
     st.caption(GUARANTEE)
 
 

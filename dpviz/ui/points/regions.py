@@ -33,8 +33,8 @@ def districts_panel(prefix: str, release: PointRelease) -> tuple[list[Mark], Leg
         file = st.file_uploader(
             "Polygons: GeoJSON, GeoPackage, GeoParquet or zipped Shapefile",
             key=f"{prefix}.districts",
-            help="A public file, for instance of city districts. It is asked of the release: that "
-            "costs nothing.",
+            help="A public file, for instance of city districts. Counts are computed from the "
+            "release: that costs nothing.",
         )
         if file is None:
             return [], None

@@ -153,7 +153,7 @@ def _slider(prefix: str, domain: Domain) -> Window:
         step=timedelta(seconds=step),
         format=_format(domain, step),
         key=key,
-        help="The map and the answer are of this part of the period; its end is outside.",
+        help="Map and answer count this part of the period; its end is outside.",
     )
     with st.container(horizontal=True, gap="small"):
         for label, icon, sign in (("Earlier", "left", -1), ("Later", "right", 1)):

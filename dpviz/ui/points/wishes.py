@@ -96,7 +96,7 @@ def _asked(prefix: str, domain: Domain) -> tuple[tuple[str, ...], int]:
         0,
         key=f"{prefix}.wish.about",
         disabled=not square,
-        help="Records in such a square, by what everybody may know; 0: not known.",
+        help="Public guess of the records in such a square; 0: unknown.",
     )
     near = third.number_input(
         "… is within ±", 1, 10**9, 200, key=f"{prefix}.wish.near", disabled=not square
@@ -115,7 +115,7 @@ def _asked(prefix: str, domain: Domain) -> tuple[tuple[str, ...], int]:
         GUESS,
         step=10_000,
         key=f"{prefix}.wish.records",
-        help="Type what everybody may know, a round number. It is NOT read from the file.",
+        help="A round number from public knowledge. It is NOT read from the file.",
     )
     sure = confidence / 100
     wishes = [str(Wish(square=size, about=about, absolute=near, confidence=sure))] if square else []

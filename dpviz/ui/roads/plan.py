@@ -62,8 +62,8 @@ def plan_form(prefix: str, public: bool) -> RoadChoice:
         RELATIONS,
         index=RELATIONS.index(permalink.one_of("neighbours", asked, RELATIONS, RELATIONS[0])),
         key=f"{prefix}.neighbours",
-        help="Add or remove one unit, or replace one for twice the noise: a price to replace one "
-        "counts half in the ledger.",
+        help="What the guarantee hides: one unit added or removed, or one unit replaced, with "
+        "twice the noise. The ledger counts half of an ε for replacing.",
     )
     return RoadChoice(
         choice.name, choice.parameters, choice.epsilon, workload=workload, neighbours=neighbours

@@ -79,7 +79,9 @@ def road_source(prefix: str, start: str | None) -> RoadSource | None:
     """Selectors in the sidebar; None while the uploaded files are incomplete."""
     chosen = data_choice(prefix, "Roads and trips", TITLES, start)
     if chosen == CITY:
-        st.caption("Streets of an invented city and commuter trips on them: nobody's real trips.")
+        st.caption(
+            "Streets of an invented city and commuter trips on them (synthetic: no real trips)."
+        )
         asked = permalink.parameter("by")
         by = st.segmented_control(
             "Count trips",
@@ -88,8 +90,8 @@ def road_source(prefix: str, start: str | None) -> RoadSource | None:
             format_func=IN_WORDS.__getitem__,
             required=True,
             key=f"{prefix}.by",
-            help="By time, each trip is counted in the step in which it starts. The steps are "
-            "disjoint, so that each gets the whole ε.",
+            help="With time, a trip counts in the step in which it starts. The steps are "
+            "disjoint, so each gets the whole ε.",
         )
         key = CITY if by == ALL else f"{CITY}.{by}"
         return RoadSource(data=built_in(str(by)), key=key, backdrop=True)
@@ -115,12 +117,12 @@ def _upload(prefix: str) -> RoadSource | None:
         "A disconnected graph",
         COMPONENTS,
         key=f"{prefix}.components",
-        help="Refuse it, keep its largest part, or keep all of it.",
+        help="Whether to refuse a disconnected graph, keep its largest part, or keep all of it.",
     )
     directed = st.toggle(
         "Streets go one way",
         key=f"{prefix}.directed",
-        help="From src to dst, or as their lines are drawn; otherwise both ways.",
+        help="On: one way, from src to dst or as the lines are drawn. Off: both ways.",
     )
     public = public_switch(prefix, "upload", False)
     if not graph_files or trips_file is None:
@@ -210,7 +212,7 @@ def _graph(prefix: str, files: list[Any], **how: Any) -> RoadGraph:
             "CRS of the streets",
             key=f"{prefix}.graph_crs",
             placeholder="none: a plane of its own",
-            help="Such as EPSG:4326. The files do not state it.",
+            help="For instance EPSG:4326. The files state none.",
         ).strip()
         if crs:
             told = f"{prefix}.streets.crs"

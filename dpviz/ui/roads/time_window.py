@@ -55,7 +55,7 @@ def chosen_window(prefix: str, release: RoadRelease) -> TimeWindow | None:
         st.session_state[f"{key}.first"],
         format_func=lambda stop: words(float(steps.edges[stop])),
         key=key,
-        help="The map, the answer and the table are of these steps; the end is outside.",
+        help="Map, answer and table count these steps; the end is outside.",
     )
     low, high = ends
     if low == high:

@@ -55,8 +55,8 @@ def cutting_form(prefix: str, public: bool) -> Cutting:
             "Only steps to one of the eight cells around",
             permalink.parameter("steps") == "near",
             key=f"{prefix}.steps",
-            help="A public rule: a sequence is cut at its first step that breaks it, and what it "
-            "forbids gets no noise.",
+            help="A public rule: a sequence is cut at its first longer step; steps that the rule "
+            "forbids get no noise.",
         )
         bound = int(saved("cap", "max contributions", 2, (1, 1000), whole=True))
         if not public:
@@ -66,6 +66,7 @@ def cutting_form(prefix: str, public: bool) -> Cutting:
                 1000,
                 bound,
                 key=f"{prefix}.cap",
-                help="The guarantee hides a person; noise grows with what each may add.",
+                help="At most this many sequences per person are counted. The guarantee hides a "
+                "person; noise grows with this number.",
             )
     return Cutting(int(side), float(gap), bool(neighbours), int(bound))

@@ -198,8 +198,8 @@ def trip_panel(prefix: str, view: MoveView, source: SequenceSource) -> int:
             "Trips on the map", (50, 100, 200, 400, 800, 1600), 400, key=f"{prefix}.trips"
         )
         st.caption(
-            "SYNTHETIC: drawn from the release, nobody's own. Every step takes the same time; "
-            "where a line runs within a cell means nothing."
+            "SYNTHETIC: drawn from the release, no real trips. Every step takes the same time; "
+            "the course of a line within a cell means nothing."
         )
     length_chart(view, source)
     return min(int(number), drawn)

@@ -106,7 +106,7 @@ def sequence_source(prefix: str) -> SequenceSource | None:
 
 
 def _city(prefix: str) -> SequenceSource | None:
-    st.caption("Invented people at home, at work, at leisure and between: nobody's real places.")
+    st.caption("Invented people at home, at work and at leisure (synthetic: no real places).")
     public = public_switch(prefix, "built-in", permalink.parameter("sensitive") != "1")
     cutting = cutting_form(prefix, public)
     link = {"data": CITY, "sensitive": None if public else "1", **cutting.link()}
@@ -186,7 +186,7 @@ def _symbols(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource
         help="Every symbol that may occur, chosen without looking at the sequences: a range of "
         "whole numbers, or words between commas.",
     )
-    drop = st.checkbox("Leave out symbols that the alphabet lacks", key=f"{prefix}.drop")
+    drop = st.checkbox("Skip symbols that are not in the alphabet", key=f"{prefix}.drop")
     unit, bound, column = None, 1, None
     packed = table is not None or path.suffix == ".parquet" or has_header(path)
     names = [each.name for each in upload_columns(path, table)] if packed else []

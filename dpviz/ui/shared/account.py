@@ -247,7 +247,7 @@ def _ask(
         icon=":material/lock:",
         key=f"{prefix}.build.{turn}",
         disabled=runs or bool(dear) or asked,
-        help="Cannot be undone. You are asked once more.",
+        help="Cannot be undone. You will be asked to confirm.",
         on_click=ask,
         args=(offer,),
     )

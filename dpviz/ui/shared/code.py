@@ -44,8 +44,8 @@ def code_panel(prefix: str, release: Release, script: Code | None = None) -> Non
                 st.code(code, language=None, wrap_lines=True)  # Streamlit's colours are too pale
             again = "" if release.header.extra.get("records") else ", and spends ε again"
             st.caption(
-                f"It makes another release of these choices{again}. No release holds a seed, or "
-                "the name of a file."
+                f"Running it makes another release of these choices{again}. A release holds no "
+                "seed and no file name: fill them in."
             )
             notebook = partial(script.notebook, "A private map", sentences(release))
             file_button("Notebook", notebook, "release.ipynb", f"{prefix}.notebook")

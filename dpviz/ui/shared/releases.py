@@ -213,9 +213,9 @@ def your_releases(prefix: str) -> None:
     st.markdown("**Your releases**")
     if visitor().startswith("visit:"):
         st.caption(
-            "You are not logged in: your releases are in the list once you are."
+            "Log in to see your releases."
             if has_login()
-            else "This server has no login: looking is open to you, publishing is not."
+            else "This server has no login: you can view releases, but not publish."
         )
     if not mine:
         st.caption("What you publish is kept here, with its receipt.")
@@ -251,7 +251,9 @@ def release_choice(page: str, side: str) -> Opened | None:
     mine = Shelf().of(visitor())
     offered = {each.id: each for each in mine if _flat(each)}
     if left := len(mine) - len(offered) if side == "a" else 0:  # shown once
-        st.caption(f"Left out: {left} of yours, since only places without time are compared.")
+        st.caption(
+            f"{left} of yours not listed: only releases of places, without time, are compared."
+        )
     if asked and asked not in (*offered, *FILES):
         offered[asked] = Shelf().find(asked)  # another visitor's release, opened by its link
     permalink.present(f"{place}.stored", asked if asked in offered else None)
@@ -303,13 +305,13 @@ def _one(prefix: str, stored: Stored) -> None:
         receipt = partial(as_json, stored.receipt)
         file_button("Receipt", receipt, "receipt.json", f"{prefix}.mine.receipt", "receipt")
     with st.expander("Share", icon=":material/link:"):
-        st.caption("Whoever has this link, and may open this server, sees the release:")
+        st.caption("Anyone with this link who may open this server sees the release:")
         st.code(link_of(stored.id), language=None, wrap_lines=True)
     with st.expander("Remove", icon=":material/delete:"):
         st.caption(
-            f"**{plain(stored.title)}** is deleted from this server, its link leads nowhere then, "
-            "and this cannot be undone. Its ε stays spent: the ledger keeps that. Download it "
-            "first if you may want it again."
+            f"**{plain(stored.title)}** is deleted from this server, and its link stops working. "
+            "This cannot be undone. Its ε stays spent in the ledger. Download it first if you may "
+            "need it again."
         )
         st.button(
             "Remove this release",

@@ -116,7 +116,7 @@ def _show(slots: Slots, release: Any, source: Any, choice: Any) -> None:
     st.markdown(badge(release.header))
     tally = getattr(getattr(source, "data", None), "tally", None)  # for public records only
     if tally is not None and tally.warning:
-        st.warning(f"Of your file: {plain(tally.warning)}.", icon=":material/rule:")
+        st.warning(f"In your file: {plain(tally.warning)}.", icon=":material/rule:")
     slots.show(release, source, choice)
 
 
@@ -149,8 +149,8 @@ def _paid(slots: Slots, source: Any, choice: Any) -> Any:
     say_unsaved(paid.problem)
     if paid.note != repr(choice):
         st.info(
-            f"What is shown was published at ε = {paid.release.header.epsilon:g}, before the "
-            "controls were moved. They take effect when you publish again.",
+            f"This release was published at ε = {paid.release.header.epsilon:g}, before you "
+            "changed the controls. Changes take effect when you publish again.",
             icon=":material/history:",
         )
     return paid.release

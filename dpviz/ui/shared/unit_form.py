@@ -32,7 +32,7 @@ def unit_form(
         "in that column is left out.",
     )
     if unit == one:
-        st.caption(f"Hides each single {record}. Somebody with several is hidden less well.")
+        st.caption(f"Hides each single {record}. A person with several is hidden less well.")
         return None, 1
     bound = st.number_input(
         "Max contributions per unit",
@@ -40,8 +40,8 @@ def unit_form(
         MOST,
         start,
         key=f"{prefix}.bound",
-        help=f"K: at most so many {record}s of each unit are counted, chosen at random. Noise "
-        "grows with it.",
+        help=f"K: the most {record}s of one unit that are counted, chosen at random. Noise grows "
+        "with K.",
     )
     hides(str(unit), int(bound), record)
     return str(unit), int(bound)

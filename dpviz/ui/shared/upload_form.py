@@ -47,8 +47,8 @@ def public_switch(prefix: str, kind: str, public: bool) -> bool:
         format_func=words.__getitem__,
         required=True,
         key=f"{prefix}.public.{kind}",
-        help="Confidential: secure noise, every release is paid for, no exact number is shown. "
-        "Already public: exact answers, errors and ε at will; nothing that is shown is private.",
+        help="Confidential: secure noise, every release costs ε, no exact number is shown. "
+        "Already public: exact answers and errors, any ε; nothing shown is protected.",
     )
     return bool(answer == "public")
 
@@ -104,8 +104,8 @@ def read_once(prefix: str, key: str, read: Callable[[], H], check: Check | None 
         "Exact facts for the owner",
         key=f"{prefix}.check",
         icon=":material/fact_check:",
-        help="How many records of your file are dropped, and why: exact numbers, for the eyes of "
-        "the records' owner only. They are no part of any release and must not be passed on.",
+        help="Exact numbers of dropped records, and the reasons, for the data owner only. They are "
+        "not part of any release: do not pass them on.",
     ):  # disappears with the next rerun
         facts, taken = check(handle)
         st.warning(CHECK_HEADING, icon=":material/visibility_lock:")
