@@ -32,7 +32,7 @@ def commands() -> dict[str, str]:
     """The first sentence of every command's help, by the command's words.
 
     >>> commands()["dpviz info"]
-    'Show what a release says of itself: header, budget breakdown, size.'
+    "Show a release's header, budget breakdown and size."
     """
 
     def leaves(command: Any, path: str) -> Iterator[tuple[str, str]]:

@@ -47,7 +47,7 @@ def set_total(
     file: LedgerFile = None,
     as_json: Json = False,
 ) -> None:
-    """Set the permanent total of a data set."""
+    """Set the lifetime budget of a data set; it is permanent."""
     account = dpviz.Ledger(file).set_total(dataset, epsilon, delta)
     emit(dataclasses.asdict(account), as_json, _lines(account))
 

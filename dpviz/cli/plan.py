@@ -47,7 +47,7 @@ def plan(
     ),
     as_json: Json = False,
 ) -> None:
-    """Find method, parameters and least epsilon for what must hold: no records are read."""
+    """Find method, parameters and least epsilon for a wanted accuracy: no records are read."""
     domain = public_box(numbers(bounds, "--bounds"), (), crs)
     if source is not None and like is not None and Path(source).resolve() == Path(like).resolve():
         raise ParameterError(

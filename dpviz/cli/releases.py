@@ -39,7 +39,7 @@ def info(
     graph: str | None = option("Names of the road graph's files for --code; they are not opened."),
     as_json: Json = False,
 ) -> None:
-    """Show what a release says of itself: header, budget breakdown, size."""
+    """Show a release's header, budget breakdown and size."""
     from dpviz.releases.counts import is_areas, is_points, is_roads
 
     if code is not None:

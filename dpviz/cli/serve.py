@@ -32,7 +32,7 @@ def run_app(
         default="127.0.0.1",
     ),
 ) -> None:
-    """Open the app in a browser, and a release in it."""
+    """Open the app in a browser, with a release if one is given."""
     from streamlit.web import cli
 
     from dpviz.releases.files import header_of, metadata_of

@@ -35,7 +35,7 @@ class Dataset:
     make: Callable[[], Table]
     public: bool = True
     licence: str = "CC0 1.0"
-    source: str = "made by dpviz.datasets; synthetic: nobody's real location"
+    source: str = "made by dpviz.datasets; synthetic: no real location"
     unit: str | None = None
     time: str | None = None
 

@@ -1,7 +1,7 @@
 """Points of the invented city: people along streets, at venues and on farms.
 
 Heavy-tailed as real data are: a few venues hold many records, many streets hold one or two, the
-sea, the river and the park hold none. Synthetic: nobody's real location. Each function is pure and
+sea, the river and the park hold none. Synthetic: no real location. Each function is pure and
 takes its own seed, and 1,000,000 points take well under a second.
 """
 

@@ -1,6 +1,6 @@
 """The invented place of the built-in data: coast, river, park, towns, in plane kilometres.
 
-Synthetic: nobody's real location. The place is an empty part of the Namib coast, chosen so that
+Synthetic: no real location. The place is an empty part of the Namib coast, chosen so that
 the outline of the base map and the shore of the city agree; no town stands there in reality.
 """
 

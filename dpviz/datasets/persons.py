@@ -3,7 +3,7 @@
 Each person has a home, a place of work drawn by gravity and three places for leisure. On a working
 day the person is seen at home, on the way, at work, sometimes at lunch, on the way back, and on
 some evenings at a place for leisure; at weekends only at home and at leisure.
-Synthetic: nobody's real location.
+Synthetic: no real location.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A person has an address (lon, lat), a time of birth (a year with its fraction) and a yearly income
 in thousands. Half of each register stands in the other too: there every attribute is off, now and
-then, by up to its public ``ERRORS``. Synthetic: nobody's real data.
+then, by up to its public ``ERRORS``. Synthetic: no real data.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Rides in the invented city: how people go, and what they pay.
 
 People walk in the middle of a town, cycle around it and drive from farther out; one in four goes in
-any way. A fare grows with the way to the port. Synthetic: nobody's real location.
+any way. A fare grows with the way to the port. Synthetic: no real location.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The street network of the invented city: districts of bent grids, main roads, bridges.
 
-Pure and seeded: the same network every time. Synthetic: nobody's real location.
+Pure and seeded: the same network every time. Synthetic: no real location.
 """
 
 from __future__ import annotations

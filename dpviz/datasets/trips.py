@@ -2,7 +2,7 @@
 
 A trip starts where people are and ends where people are, less likely the farther away:
 P(zone b | zone a) is proportional to weight(b) · exp(−distance / 4 km), with a floor so that some
-trips are long. Synthetic: nobody's real location.
+trips are long. Synthetic: no real location.
 """
 
 from __future__ import annotations

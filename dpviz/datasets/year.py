@@ -2,7 +2,7 @@
 
 People stand where those of the city do. A festival in summer draws a crowd to one place for an
 afternoon and evening; in autumn the town of Eastbridge reports nothing for three days.
-Synthetic: nobody's real location.
+Synthetic: no real location.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ def test_a_release_is_removed_by_its_owner_alone_and_its_epsilon_stays_spent(sto
     with pytest.raises(ReleaseError, match="only its owner"):
         Shelf().remove(stored.id, "user:another")
     app = opened_page(data="city-50k")
-    assert "Its ε stays spent: the ledger keeps that" in texts(app)
+    assert "Its ε stays spent in the ledger" in texts(app)
     app.button(key=f"explore.side.mine.remove.{stored.id}").click().run()
     assert "What you publish is kept here" in texts(app)
     assert Shelf().of("here") == []

@@ -48,7 +48,7 @@ def account_form(prefix: str, account: Account, epsilon: float) -> None:
                 max(100.0, least),
                 max(1.0, least),
                 key=f"{prefix}.total.value",
-                help="ε of all releases of these people's records adds up. Decide before the first.",
+                help="ε adds up over all releases about these people. Decide before the first.",
             )
             sure = st.checkbox("I know that it cannot be changed", key=f"{prefix}.total.sure")
             if st.form_submit_button("Set the budget", icon=":material/savings:"):

@@ -213,7 +213,7 @@ def _timeline(prefix: str, release: PointRelease, rect: Bounds | None, window: W
     if usual not in offered:
         offered = [usual, *offered]
     every = st.segmented_control(
-        "Timeline: one step is",
+        "Timeline step",
         offered,
         format_func=calendar.step_words,
         default=usual,
@@ -260,7 +260,7 @@ def chosen_look(prefix: str) -> str:
     """The view of the period, by a control above the map."""
     permalink.present(LOOK.place(prefix), "window")
     chosen = st.segmented_control(
-        "How to look at the period",
+        "View of the period",
         list(LOOKS),
         format_func=LOOKS.__getitem__,
         required=True,

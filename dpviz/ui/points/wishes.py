@@ -106,7 +106,7 @@ def _asked(prefix: str, domain: Domain) -> tuple[tuple[str, ...], int]:
         "… is within ±", 1, 10**9, 1_000, key=f"{prefix}.wish.total", disabled=not whole
     )
     confidence = st.number_input(
-        "Each with a probability of at least, in %", 50.0, 99.9, 95.0, key=f"{prefix}.wish.sure"
+        "Minimum probability of each, in %", 50.0, 99.9, 95.0, key=f"{prefix}.wish.sure"
     )
     records = st.number_input(
         "Roughly how many records? (your guess)",

@@ -150,9 +150,9 @@ def path_panel(prefix: str, view: MoveView) -> tuple[Strings, int | None]:
     """Table of frequent paths; a selected row is shown on the map."""
     first, second = st.columns(2)
     k = first.selectbox("Paths", (10, 20, 50, 100), index=1, key=f"{prefix}.k")
-    shortest = second.selectbox("Places, at least", (2, 3, 4, 5, 6), index=1, key=f"{prefix}.least")
+    shortest = second.selectbox("Minimum places", (2, 3, 4, 5, 6), index=1, key=f"{prefix}.least")
     returns = st.toggle(
-        "Also paths that come back",
+        "Include paths that return to an earlier place",
         key=f"{prefix}.returns",
         help="Home, work and home again are the most frequent paths of most people, and hide the "
         "others.",

@@ -49,5 +49,5 @@ def unit_form(
 
 def hides(unit: str, bound: int, record: str) -> None:
     """Sentence on what a unit column and its bound hide."""
-    many = f"all of up to {bound:,} {record}s" if bound > 1 else f"one {record}"
-    st.caption(f"Hides anyone in “{plain(unit)}”, with {many} of theirs.")
+    many = f"up to {bound:,} {record}s of each are" if bound > 1 else f"one {record} of each is"
+    st.caption(f"Hides each person or unit named in “{plain(unit)}”: {many} counted.")
