@@ -144,9 +144,9 @@ class TextForms:
 class Attributes:
     """Attributes of a record: a kind from a public list, and a value."""
 
-    kind: str | None = option("Column of a record's category; requires --kinds.")
+    kind: str | None = option("Column of a record's kind (its category); requires --kinds.")
     kinds: str | None = option(
-        "Public list of categories a,b,c; records of others are dropped, or counted as "
+        "Public list of kinds a,b,c; records of other kinds are dropped, or counted as "
         "'other' if that is listed."
     )
 

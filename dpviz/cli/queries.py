@@ -62,7 +62,7 @@ class Period:
         "Part of the period, A,B in ISO 8601 in the release's zone, or Mon 08:00,Fri 18:00 in"
         " a cycle; for trips, the steps that begin in it (default: all of it)."
     )
-    kind: str | None = option("Category to count (default: all together).")
+    kind: str | None = option("Kind (category) to count (default: all together).")
 
 
 @dataclass(frozen=True, kw_only=True)

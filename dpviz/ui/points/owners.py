@@ -55,7 +55,7 @@ def _distance(prefix: str, domain: Domain) -> float:
         step=start,
         format="%g",
         key=f"{prefix}.within.{domain.crs}.{start}",  # another pair begins anew in its own units
-        help="In the units of the releases' coordinates.",
+        help="Distance in the units of the releases' coordinates.",
     )
     metres = metres_per_unit(domain.crs, (south + north) / 2)
     across, along = (within * float(each) for each in metres)
