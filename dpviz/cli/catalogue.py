@@ -9,7 +9,7 @@ import typer
 
 from dpviz.cli.root import Json, app, emit
 
-datasets = typer.Typer(no_args_is_help=True, help="List and write built-in data sets.")
+datasets = typer.Typer(no_args_is_help=True, help="List the built-in data sets.")
 app.add_typer(datasets, name="datasets")
 
 
