@@ -8,7 +8,7 @@ _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>$:~^=&])")
 
 
 def harmless(text: str) -> str:
-    r"""A text with its line breaks, and with escapes in place of control characters.
+    r"""Escape control characters in a text, except line breaks.
 
     >>> harmless("Ward 1\x1b[2J\n")
     'Ward 1\\x1b[2J\n'
@@ -17,7 +17,7 @@ def harmless(text: str) -> str:
 
 
 def markdown(text: object) -> str:
-    r"""A text that Markdown and HTML show as it is, with escapes for control characters.
+    r"""Escape a text for Markdown and HTML, including its control characters.
 
     >>> print(markdown("plan\u202egpj.exe"))
     plan\\u202egpj\.exe

@@ -1,4 +1,4 @@
-"""The error to expect from a release, against the size of a rectangle: from the release alone."""
+"""Expected error by rectangle size, computed from the release alone."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def error_svg(releases: Sequence[PointRelease], labels: Sequence[str]) -> bytes:
                 (noise, "o-", "noise"),
                 (uniformity, "o--", "uniformity (ESTIMATE)"),
             ):
-                name = f"{label}: {what}".replace("$", r"\$")  # which begins no formula
+                name = f"{label}: {what}".replace("$", r"\$")  # a bare $ would start a formula
                 panel.plot(SIZES, values, line, color=colour, markersize=3, label=name)
         panel.set_xscale("log")
         panel.set_yscale("symlog", linthresh=1.0)

@@ -1,4 +1,4 @@
-"""The data-use statement: what is hidden, from whom, at which ε; in words, and for a registry.
+"""Data-use statement (protected unit, adversary, ε) in words and as a registry entry.
 
 In words it says what C. Dwork, N. Kohli and D. Mulligan (Differential Privacy in Practice: Expose
 Your Epsilons!, JPC 9(2), 2019) ask for. As JSON it is an entry of the public registry that followed
@@ -134,7 +134,7 @@ def _sentence(words: str) -> str:
 
 
 def _region(release: Release) -> str | None:
-    """The public box; its name is for the publisher to say."""
+    """The public box; the publisher fills in its name."""
     domain = domain_of(release)
     if domain is None:
         return None
@@ -157,7 +157,7 @@ def _budget(header: Header) -> str:
 
 
 def sentences(release: Release) -> tuple[str, ...]:
-    """The statement in plain words: what is hidden, from whom, at which ε."""
+    """Data-use statement in plain words: protected unit, adversary, ε."""
     header = release.header
     if not header.private:
         return statement(header)

@@ -1,4 +1,4 @@
-"""Recognise untrusted data files by their first bytes; refuse files that compute.
+"""Recognise untrusted data files by their first bytes; refuse databases with views.
 
 A view or a virtual table is a program in a data file: it may read files that it should not.
 """
@@ -45,14 +45,14 @@ def recognised(head: bytes) -> str:
 
 @contextmanager
 def parsing(name: str, what: str) -> Iterator[None]:
-    """Turn whatever a parser raises into one line that quotes no record; drop its warnings."""
+    """Turn any parser error into one line that quotes no record; drop parser warnings."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
     except DataError:
         raise
-    except MemoryError:  # Arrow's too: of what no footer states, such as a long text that repeats
+    except MemoryError:  # Arrow's too: no footer states the size of a long repeated text
         raise DataError(f"{name} has more than {limits.SMALL}: {limits.SMALL.remedy}") from None
     except Exception:
         raise DataError(
@@ -97,7 +97,7 @@ def shapefiles(path: Path) -> bytes:
         names = [PurePosixPath(each.filename).name for each in chosen]
         if len(set(names)) < len(names):
             raise DataError(f"{path.name} holds two files of one name: zip one Shapefile only")
-        size = sum(each.file_size for each in chosen)  # no more than that is read of each
+        size = sum(each.file_size for each in chosen)  # zipfile reads no more than this from each
         limits.decoded(size, path.stat().st_size, path.name)
         for name, each in zip(names, chosen, strict=True):
             content = archive.read(each)
@@ -110,7 +110,7 @@ def shapefiles(path: Path) -> bytes:
 
 
 def require_shapefile(head: bytes, name: str) -> None:
-    """Raise unless a .shp of an archive begins as one: GDAL would open it as what it is instead.
+    """Raise unless a .shp file is a Shapefile: GDAL detects formats by content, not by name.
 
     Raises:
         DataError: it does not.
@@ -120,14 +120,14 @@ def require_shapefile(head: bytes, name: str) -> None:
 
 
 def database(path: Path) -> sqlite3.Connection:
-    """A SQLite file, for reading only, with what another program has not yet moved into it."""
+    """Open a SQLite file for reading only, with changes that are still in its write-ahead log."""
     place = readable(path)
     if isinstance(place, Path):
         changes = Path(f"{place}-wal").exists()
-        how = "mode=ro" if changes else "mode=ro&immutable=1"  # which asks for no lock
+        how = "mode=ro" if changes else "mode=ro&immutable=1"  # immutable: takes no lock
         return sqlite3.connect(f"{place.absolute().as_uri()}?{how}", uri=True)
     db = sqlite3.connect(":memory:")
-    db.deserialize(place[:18] + b"\1\1" + place[20:])  # as a database without a journal
+    db.deserialize(place[:18] + b"\1\1" + place[20:])  # sets its header to "no write-ahead log"
     return db
 
 

@@ -58,7 +58,7 @@ SIDES = 1e-4, 1.0
 
 @dataclass(frozen=True)
 class Likely:
-    """A wish in words, and how likely it holds."""
+    """Wish in words, and its probability."""
 
     wish: str
     probability: float
@@ -69,12 +69,12 @@ class Plan:
     """Method and least ε with which wishes hold, and the code that builds the release.
 
     Attributes:
-        epsilon: the least that was found, for one privacy unit.
-        method, parameters: that reach it.
-        wishes: each with its probability there.
+        epsilon: the least ε found, for one privacy unit.
+        method, parameters: of the build at this ε.
+        wishes: each with its probability at this ε.
         budget: how the ε would be spent: purpose and ε.
-        assumed: what the plan rests on, one sentence each.
-        command, python: that build the release.
+        assumed: assumptions of the plan, one sentence each.
+        command, python: code that builds the release.
     """
 
     epsilon: float
@@ -105,7 +105,7 @@ def plan(
     as_map: bool = False,
     progress: Progress | None = None,
 ) -> Plan:
-    """The method, its parameters and the least ε for which wishes hold. Reads none of the records.
+    """Find the method and the least ε for which wishes hold, without reading the records.
 
     Args:
         domain: the public box, 2-D.
@@ -119,14 +119,14 @@ def plan(
         unit: column of the privacy unit, for the command.
         max_per_unit: most records of one unit: each is paid with its part of ε.
         seed: of proxy, places and noise.
-        as_map: only methods whose cells fill the box, so that other places can be asked too. Else,
-            where all wishes are of one file of areas, or of rectangles that do not overlap, they
-            are counted by themselves.
+        as_map: consider only methods whose cells cover the box, so that other places can be
+            queried too. Otherwise, if all wishes name areas of one file, or rectangles that do not
+            overlap, only these are counted.
         progress: called with (fraction, what); may raise to cancel.
 
     Raises:
-        ParameterError: an invalid wish; or one that no method fulfils up to ``at_most``, with
-            what would be possible.
+        ParameterError: an invalid wish; or one that no method fulfils up to ``at_most``; the
+            message states feasible tolerances.
         DomainError: a place outside the domain, or a domain that is not 2-D.
         PrivacyError: ``like`` is not public.
         DataError: a file of areas that cannot be read.
@@ -145,7 +145,7 @@ def plan(
         raise ParameterError(f"max_per_unit={max_per_unit}: give 1 to {UNITS:,}")
     if seed < 0:
         raise ParameterError(f"seed={seed}: give a whole number from 0")
-    if domain.dims != 2:  # before the wishes, whose places have four numbers
+    if domain.dims != 2:  # checked before the wishes, whose places are in two dimensions
         raise DomainError(
             f"a plan is for places in two dimensions, the domain has {domain.dims}: give W,S,E,N"
         )
@@ -258,9 +258,9 @@ def least(
 
 
 def first_row(trial: Trial, candidate: Candidate, grid: Sequence[float]) -> int:
-    """The first row of an ascending grid at which a candidate fulfils the wishes; else its length.
+    """First row of an ascending grid at which a candidate fulfils all wishes; else its length.
 
-    It is found by bisection.
+    The search is by bisection.
     """
     return bisect_left(grid, True, key=lambda epsilon: trial.holds(candidate, epsilon))
 
@@ -272,7 +272,7 @@ def _candidates(trial: Trial) -> Sequence[Candidate]:
 
 
 def _impossible(trial: Trial, candidates: Sequence[Candidate], epsilon: float) -> str:
-    """Message that no method fulfils the wishes, with tolerances that one candidate keeps at ε."""
+    """Message that no method fulfils the wishes, with tolerances that are feasible at ε."""
     wider = min((_widened(trial, candidate, epsilon) for candidate in candidates), key=max)
     advice = "less at once, or wider tolerances"
     if math.isfinite(max(wider)):

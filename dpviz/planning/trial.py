@@ -1,4 +1,4 @@
-"""Probability that a method's release at a given ε fulfils wishes, estimated on public scenes."""
+"""Estimate, on public scenes, the probability that a release fulfils wishes."""
 
 from __future__ import annotations
 
@@ -71,10 +71,10 @@ class PlacedWish:
     """A wish with its places on a scene.
 
     Attributes:
-        wish: what is asked.
+        wish: the accuracy target.
         places: rectangles or regions.
         exact: counts of the scene there, float64 (q,).
-        moved: all places but the first are the rectangle elsewhere.
+        moved: True if all places but the first are copies of the rectangle elsewhere.
     """
 
     wish: Wish
@@ -84,24 +84,24 @@ class PlacedWish:
 
 
 class Trial:
-    """Wishes put to simulated releases of public scenes, which stand for the owner's records.
+    """Test wishes on simulated releases of public scenes that represent the owner's records.
 
     A wish of any square is as likely as in the worst build: a release is one build, of records that
     are clumped as in one scene. Other wishes are as likely as on average over the builds.
 
     Args:
         scenes: public records; :data:`BUILDS` releases are made in turn, or one of each.
-        wishes: what is asked.
-        times: the owner's records for each of a scene's. As many times more records, at a price
-            and with errors that many times smaller and larger, is the same trial: what counts is ε
-            times the records (scale-epsilon exchangeability: M. Hay et al., SIGMOD 2016).
+        wishes: the accuracy targets.
+        times: real records per record of a scene. With k times the records, ε/k and errors
+            k times as large the trial is the same: the result depends only on ε times the records
+            (scale-epsilon exchangeability: M. Hay et al., SIGMOD 2016).
         max_per_unit: records of one privacy unit: each is paid with its part of ε.
         seed: of places and noise. The same noise is drawn at every price.
-        sampled: the scenes are another sample of the owner's population, so that what is counted in
-            them, and the share of squares that is kept, have the errors of two samples.
-        anywhere: the scenes' towns are not where the owner's are, so that a rectangle is also asked
-            where records of the scene lie at its edge.
-        as_map: only methods whose cells fill the box, so that other places can be asked too.
+        sampled: the scenes are another sample of the owner's population, so that counts in them,
+            and the share of squares within tolerance, have the errors of two samples.
+        anywhere: the scenes' towns are at other places than the owner's, so that a rectangle is
+            also tested where records of the scene lie at its edge.
+        as_map: only methods whose cells cover the box, so that other places can be queried too.
     """
 
     def __init__(
@@ -133,7 +133,7 @@ class Trial:
         return min(epsilon * self.times, CEILING) / self.max_per_unit
 
     def release(self, candidate: Candidate, epsilon: float, row: int = 0) -> Any:
-        """A simulated release of a scene: of points, or of areas where the candidate is of them."""
+        """Simulated release of a scene: of areas if the candidate counts areas, else of points."""
         return build(
             self.scenes[row % len(self.scenes)],
             candidate.name,
@@ -167,7 +167,7 @@ class Trial:
         return odds
 
     def probabilities(self, candidate: Candidate, epsilon: float, factor: float = 1.0) -> Float:
-        """The probability that each wish holds, at the lower limit of what was tried.
+        """Lower confidence limit of the probability that each wish holds.
 
         Args:
             candidate: the method.
@@ -299,7 +299,7 @@ def _probability(wish: PlacedWish, odds: Float, sampled: bool) -> float:
 
 
 def _fewest(wish: PlacedWish) -> Float:
-    """The fewest records of a scene at each place of a wish; of a moved rectangle, at most."""
+    """Fewest records of a scene at each place of a wish; an upper bound if it was moved."""
     if not wish.moved:
         return wish.exact
     return np.minimum(wish.exact[:1], np.quantile(wish.exact[1:], ELSEWHERE))

@@ -1,4 +1,4 @@
-"""DAWA: buckets that a private partition finds, measured for a workload."""
+"""DAWA: buckets from a private partition, with counts weighted for a workload."""
 
 from __future__ import annotations
 
@@ -100,11 +100,11 @@ class Dawa(PointMethod):
         return self.noise == "proven"
 
     def check(self, domain: Domain) -> None:
-        """See the base: the number of cells."""
+        """Refuse a number of cells above the public cap."""
         self._power(domain.dims)
 
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
-        """See the class."""
+        """Build the decomposition as the class docstring describes."""
         usual = 0.75 if self.private else 0.25
         first = budget.spend(
             (self.partition_share or usual) * budget.epsilon,
@@ -135,7 +135,7 @@ class Dawa(PointMethod):
         again, spread = counts_at(noise, second, cells.counts(), rate)
         variance = rate_variances(paid)
         measured_again(count, variance, again, spread)
-        # A node that stopped would have had a leaf's second count beside its final one.
+        # If a node had stopped, it would have a leaf's second count as well as its final count.
         final = combine(count, doubts.final, count, rate_variances(of_leaf))[1]
         return ladder.finish(cells, count, variance, doubts._replace(final=final))
 
@@ -153,7 +153,7 @@ MARGIN = 1e-12
 
 
 def node_rates(tree: BucketTree, low: Int, high: Int, epsilon: float) -> tuple[Float, Float]:
-    """ε that GreedyH spends on the count of each node, and on a leaf of the same level.
+    """ε that GreedyH spends on each node's count, and on a leaf of the same level.
 
     The sum over any path is at most ``epsilon``.
 
@@ -199,7 +199,7 @@ def published_buckets(
 def bucket_tree(
     inside: list[NDArray[np.bool_]], power: int, dims: int
 ) -> tuple[BucketTree, list[Codes]]:
-    """The nodes that are buckets or above buckets, from the flags of a partition of the curve.
+    """Nodes that are buckets or their ancestors, from the flags of a partition of the curve.
 
     Returns:
         The tree, in cells of the grid, and the positions of its nodes, level by level.

@@ -142,7 +142,7 @@ class HotGrid(Ladder):
     looks: int = LOOKS
 
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
-        """See the class."""
+        """Build the decomposition as the class docstring describes."""
         price = QUESTION * budget.epsilon
         share = budget.spend(price, "record count", mechanism="geometric", why=DISJOINT)
         total, spread = geometric(noise, share, [index.total])
@@ -161,7 +161,7 @@ class HotGrid(Ladder):
     def finish(
         self, tree: CellTree, noisy: Float, variance: Float, doubts: Doubts
     ) -> Decomposition:
-        """Estimates inside the totals of blocks, which no decision biases."""
+        """Estimate counts inside block totals, which are free of selection bias."""
         parent = tree.parent
         first = int(tree.depth[is_leaf(parent)].min())
         count, spread = downward(parent, *estimated(parent, noisy, variance, doubts, 1))
@@ -172,7 +172,7 @@ class HotGrid(Ladder):
         return refine(nodes, DOUBT) if self.slopes else nodes
 
     def first_level(self, index: PointIndex, budget: Budget, noise: Noise, total: float) -> int:
-        """The first level that is looked at: see the class.
+        """First measured level, found by a private bisection: see the class.
 
         Args:
             index: the records.
@@ -193,7 +193,7 @@ class HotGrid(Ladder):
             )
             full = min(math.ceil(FULL / epsilon * self.crowd(level) ** 3), MOST_FULL)
             seen, _ = geometric(noise, share, [in_full_cells(index, level, full)], 2)
-            # One noise scale more, so that where noise decides it is for the coarser level.
+            # One noise scale is added, so that a doubtful case gets the coarser level.
             if seen[0] >= total / 2 + 2 / price:
                 low = level
             else:
@@ -201,7 +201,7 @@ class HotGrid(Ladder):
         return low
 
     def coarsest(self, total: float, epsilon: float) -> int:
-        """The coarsest first level, ⌊½ log₂(nε)⌋ − 1, 2 to 9: that of records that lie evenly."""
+        """Coarsest first level, ⌊½ log₂(nε)⌋ − 1, 2 to 9: best if records are spread evenly."""
         even = math.floor(0.5 * math.log2(max(total * epsilon, 1.0))) - 1
         return min(max(2, even), FINEST_LOOK)
 
@@ -210,8 +210,8 @@ class HotGrid(Ladder):
         return math.sqrt(max(1.0, self.side * 2.0**depth))
 
     def times(self, noisy: Int, rates: Float) -> float:
-        """Factor that raises the thresholds where records lie evenly, 1 or more: see the class."""
-        even = UNEVEN * math.pow(min(1.0, self.side * math.sqrt(len(noisy))), 0.25)  # of all cells
+        """Factor (1 or more) on the thresholds if records are spread evenly: see the class."""
+        even = UNEVEN * math.pow(min(1.0, self.side * math.sqrt(len(noisy))), 0.25)  # argument: m
         look, left = rates[0, :1], rates[-1, :1]
         rest, (_, few, _) = unspent(left, look), self._weighed(noisy[:1], look, left)
         if len(noisy) < 4 * FEWEST or rest[0] <= 0:
@@ -220,12 +220,12 @@ class HotGrid(Ladder):
         return min(max(even / max(uneven, even / MOST_TIMES), 1.0), MOST_TIMES)
 
     def at(self, dims: int, depth: int) -> Ladder:
-        """A leaf is to hold more where many make one answer."""
+        """Method with a higher threshold for levels where a query covers many leaves."""
         return replace(self, c=min(self.c * self.crowd(depth), 50.0))
 
 
 def in_full_cells(index: PointIndex, level: int, full: int) -> int:
-    """Records in the cells of a level that hold ``full`` or more, and ⌊w²/full⌋ for w in others.
+    """Sum over the cells of a level: w records if w ≥ ``full``, else ⌊w²/full⌋.
 
     One record more or less moves it by at most 2. Private.
 

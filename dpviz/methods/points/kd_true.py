@@ -49,7 +49,7 @@ class KdTrue(PointMethod):
     )
 
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
-        """See the class."""
+        """Build the decomposition as the class docstring describes."""
         return with_noisy_counts(self.tree(index), self.height, budget, noise, self.prune)
 
     def tree(self, index: PointIndex) -> BoxTree:
@@ -84,7 +84,7 @@ class KdPure(KdTrue):
     presets: ClassVar[dict[str, dict[str, object]]] = {"kd-pure": {}}
 
     def build(self, index: PointIndex, _budget: Budget, _noise: Noise) -> Decomposition:
-        """See the class."""
+        """Build the decomposition as the class docstring describes."""
         tree = self.tree(index)
         count = np.concatenate(tree.exact).astype(np.float64)
         nodes = tree.decomposition(count, np.zeros(len(count)))

@@ -1,4 +1,4 @@
-"""Ladder tree: it looks at a count again, a little more finely, only while in doubt."""
+"""Ladder tree: measures a count again, more precisely, only while the decision is in doubt."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MANY = 4
 
 LEAST_C = 0.5
 
-# The numbers below were found with a prototype on built-in and real sets: assets/results/ours.md,
+# The numbers below were tuned with a prototype on built-in and real sets: assets/results/ours.md,
 # "The ladder tree"; KAPPA, MOST and G were varied again under "It stops later now" there.
 KAPPA = 2.0
 """κ: a node stops so many standard deviations of its noise above c, too."""
@@ -68,7 +68,7 @@ LEAST = 2.0**-30
 
 @dataclass(frozen=True, kw_only=True)
 class Ladder(ShrunkTree):
-    """Measuring and stopping rules of a ladder tree; the theorem is that of :class:`LadderTree`."""
+    """Rules for measuring and stopping in a ladder tree; see :class:`LadderTree` for the proof."""
 
     c: float = parameter(1.7, "c: stop where noisy count × unspent ε is at most this", LEAST_C, 50)
     reserve: float = parameter(
@@ -82,14 +82,14 @@ class Ladder(ShrunkTree):
     def grown(
         self, index: PointIndex, share: Share, noise: Noise, level: int = 0
     ) -> tuple[CellTree, Float, Float, Doubts]:
-        """The tree, its noisy counts, what each node's transcript costs (0: not measured), doubts.
+        """Grow the tree; return it with noisy counts, ε per node (0: not measured), doubts.
 
         Args:
             index: the records.
-            share: what every path may cost.
+            share: the budget of every path.
             noise: the source of randomness.
-            level: the first one that is looked at; all cells above it split. Public, or a function
-                of what was paid for already.
+            level: the first measured level; all cells above it split. Public, or a function of
+                noisy counts that were already paid for.
         """
         dims = index.domain.dims
         tree = CellTree(index, 1 if dims == MANY else dims)
@@ -104,8 +104,8 @@ class Ladder(ShrunkTree):
             prices.append(unseen)
             doubts.append(Doubts.none(len(unseen)))
             tree.split(unseen == 0)
-        # Per node: what its path has left; the rate of its first look, 0 for the middle level of a
-        # double split; and there, the rate for the next level.
+        # Per node: the unspent budget of its path; the rate of its first look; and, for the middle
+        # level of a double split, whose rate is 0, the rate for the next level.
         left = np.full(len(tree.codes[-1]), share.epsilon)
         rate, later = self.first * left, np.zeros(len(left))
         for depth in range(level, cap + 1):
@@ -129,7 +129,7 @@ class Ladder(ShrunkTree):
             price[seen] = np.where(done, rates[-1], paid)
             counts.append(count)
             prices.append(price)
-            # All further columns are of the nodes that go on, a quarter of them.
+            # All columns below hold only the nodes that split, about a quarter.
             on = np.flatnonzero(~done)
             seen, again = seen[on], again[on]
             had, over, paid, weight, few = (each[on] for each in (had, over, paid, weight, few))
@@ -206,7 +206,7 @@ class Ladder(ShrunkTree):
         return weight, few, doubtful
 
     def _part(self, weight: Float, fanout: int, depth: int, cap: int) -> Float | float:
-        """The part of what a path has left that the next measured nodes look at first."""
+        """Part of a path's unspent budget for the first look at the next measured nodes."""
         if depth + 2 >= cap:
             return 1.0
         part = path_part(weight, self.c, G, fanout, self.reserve)
@@ -260,7 +260,7 @@ class LadderTree(Ladder):
     sharing: bool = parameter(True, "Less for children whose own estimate is low (2-D)")
 
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
-        """See the class."""
+        """Build the decomposition as the class docstring describes."""
         share = budget.spend(
             budget.left,
             "measured path",
@@ -278,7 +278,7 @@ class LadderTree(Ladder):
 
 
 def unspent(left: Float, rate: Float) -> Float:
-    """``left`` less ``rate``, rounded down, so that no sum of rates exceeds what there was.
+    """``left`` − ``rate``, rounded down, so that a sum of rates never exceeds the budget.
 
     Less 2^−52 of itself: that is one to two units of its last place, and rounding took half of one.
     """

@@ -53,7 +53,7 @@ class SimpleTree(PointMethod):
     threshold: float = parameter(0.0, "θ: split where the noisy count is above", -1e9, 1e9)
 
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
-        """See the class."""
+        """Build the decomposition as the class docstring describes."""
         price = budget.epsilon / (self.height + 1)
 
         def split(counts: Int, depth: int) -> NDArray[np.bool_]:
