@@ -59,7 +59,7 @@ def _restore(names: list[str]) -> bool:
 
 
 def _refuse_unknown(room: Room) -> None:
-    """Say so where the address sets what the chapter has not."""
+    """Warn about address parameters that the chapter does not have."""
     for name in permalink.pairs("at"):
         if name not in room.controls:
             permalink.refused("the control", name)

@@ -62,15 +62,15 @@ CUT = (
 
 @dataclass(frozen=True)
 class Asked:
-    """A shape that was asked of a release.
+    """Query shape on a release, with its answer.
 
     Attributes:
-        answers: one.
-        place: what the history says of the shape.
-        exact: counts exactly; called for public data only.
+        answers: arrays of length one.
+        place: columns that describe the shape in the history.
+        exact: returns the exact count; called for public data only.
         inside: the share of the shape inside the area.
-        nodes: finds the nodes of the answer.
-        more: shows what else is known of the records in it.
+        nodes: returns the nodes of the answer.
+        more: shows kinds and values of the records in the shape.
     """
 
     answers: RangeAnswers
@@ -161,10 +161,10 @@ def show_answer(
 
     Args:
         prefix: of the page.
-        release: that was asked.
-        source: whose exact answer is shown too, where it is public.
+        release: the queried release.
+        source: its data; if public, the exact answer is shown too.
         asked: the shape and its answer.
-        outlined: whether the map shows the cells of the answer.
+        outlined: True if the map shows the cells of the answer.
     """
     exact = int(asked.exact()[0]) if source.public else None
     row = asked.place | row_of(release, asked.answers, exact)
@@ -183,7 +183,7 @@ def show_answer(
 
 
 def row_of(release: Release, answers: RangeAnswers, exact: int | None) -> dict[str, Any]:
-    """The first answer of a release as a row of a file; ``exact`` of public data only."""
+    """First answer of a release as a row for a file; ``exact`` for public data only."""
     row = _of_kind(release) | {"method": release.header.method, "epsilon": release.header.epsilon}
     row |= numbers_of(answers)
     return row if exact is None else row | {"exact": exact, "error": row["count"] - exact}
@@ -259,7 +259,7 @@ def covered_cells(release: PointRelease, nodes: Int) -> list[Mark]:
 def answered(prefix: str, release: Release, source: PointSource) -> list[dict[str, Any]]:
     """Answers of this session, newest first: of one release, or of all made from public data."""
     histories = st.session_state.setdefault(f"{prefix}.history", {})
-    key = source.key, release.header.extra.get("release_id")  # of what was paid for
+    key = source.key, release.header.extra.get("release_id")  # only a paid release has an id
     history: list[dict[str, Any]] = histories.setdefault(key, [])
     return history
 

@@ -82,7 +82,7 @@ def _kinds(prefix: str, names: list[str], file_id: str) -> dict[str, Any] | None
 
 
 def listed_kinds(text: str) -> list[str]:
-    r"""A kind a line, with any commas it has; of a single line, what ``--kinds`` reads of it.
+    r"""Kinds in a text: one per line, commas allowed; a single line is read as by ``--kinds``.
 
     >>> listed_kinds("bike\nbus, tram"), listed_kinds('bike, "bus, tram"')
     (['bike', 'bus, tram'], ['bike', 'bus, tram'])

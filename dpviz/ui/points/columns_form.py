@@ -66,7 +66,7 @@ def columns_form(
             "record per row"
         )
     place = {name: row for row, name in enumerate(options)}
-    # Of columns whose names say nothing, any two would pass for a place, such as an age.
+    # If no column name suggests a coordinate, preselect none: a default could be an age.
     start: list[int] | list[None] = [0] * dims if placed else [None] * dims
     if guess:
         start = [place[name] for name in guess]

@@ -103,11 +103,11 @@ def _frames(source: PointSource, choices: Sequence[Choice], inside: Bounds) -> l
 def film_series(
     source: PointSource, choice: Choice, seed: int
 ) -> tuple[list[PointRelease], list[str]]:
-    """The releases of the film, for a file that steps through them.
+    """Releases of the film and their labels, for a file with a slider.
 
     Returns:
-        Releases of rising ε and a label each, without those that the method refuses to build and,
-        after the first, without those of more than :data:`LARGEST` cells.
+        Releases of rising ε with labels; skips those that the method refuses to build and, after
+        the first, those with more than :data:`LARGEST` cells.
     """
     releases: list[PointRelease] = []
     labels: list[str] = []

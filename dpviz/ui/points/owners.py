@@ -19,7 +19,7 @@ PADDING = {
 
 
 def owners_panel(prefix: str, pair: tuple[PointRelease, PointRelease]) -> None:
-    """Distance and padding, and what is left to compare."""
+    """Ask for distance and padding; show the number of comparisons left."""
     within = _distance(prefix, pair[0].domain)
     padding = st.radio("Padding", list(PADDING), format_func=PADDING.get, key=f"{prefix}.padding")
     try:
@@ -52,7 +52,7 @@ def _distance(prefix: str, domain: Domain) -> float:
         value=start,
         step=start,
         format="%g",
-        key=f"{prefix}.within.{domain.crs}.{start}",  # another pair begins anew in its own units
+        key=f"{prefix}.within.{domain.crs}.{start}",  # another pair has other units
         help="In the units of the releases' coordinates.",
     )
     metres = metres_per_unit(domain.crs, (south + north) / 2)

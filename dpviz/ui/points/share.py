@@ -33,16 +33,16 @@ def share_panel(
     series: Mapping[str, Series] | None = None,
     history: Sequence[Mapping[str, Any]] = (),
 ) -> None:
-    """Downloads made from the releases when a button is pressed, with the answers of this visit.
+    """Downloads of the releases with this session's answers, made when a button is pressed.
 
     Args:
         prefix: of the widgets' keys.
         map_key: of the map whose camera the file takes.
         releases: one or two.
         labels: one each.
-        series: label, which ends with a side → makes the releases and labels that the file's
-            slider steps through.
-        history: answers of this visit.
+        series: by label, functions that return the releases and labels of a file with a slider;
+            the last letter of a label becomes part of the file's name.
+        history: answers of this session.
     """
     with st.expander("Share", icon=":material/share:"):
         st.caption(

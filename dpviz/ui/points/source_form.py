@@ -47,7 +47,7 @@ class PointSource(DataSource):
 
 @st.cache_resource(show_spinner="Making the built-in city …", max_entries=8)
 def built_in(name: str) -> Any:
-    """The handle of a built-in data set, public: synthetic, so that all visitors share it."""
+    """Handle of a built-in data set; synthetic and public, so that all visitors share it."""
     return load(name, public=True)
 
 
@@ -117,7 +117,7 @@ def _table(name: str, title: str) -> PointSource | None:
     """Source of a table that the server's owner offers; the owner has made all choices."""
     try:
         handle = table_handle(name)
-    except DpvizError:  # its words are for the owner, who gets them from dpviz build
+    except DpvizError:  # the message is for the owner, who sees it in dpviz build
         refuse("This table cannot be read at the moment.")
         return None
     kind = "already public" if handle.public else "confidential"
@@ -155,14 +155,14 @@ def _described(
     crs, chosen = how["crs"], how["columns"]
     unit, bound = (None, 1) if public else unit_form(prefix, names)
     name = None
-    with ErrorsShown(path.name):  # a name that is refused leaves what is typed below
+    with ErrorsShown(path.name):  # the form below keeps its input if the name is refused
         name = dataset_name(prefix, Path(file.name).stem, public=public)
     pane = nullcontext() if owner is None else owner.pane
     with pane:
         extent = partial(public_extent, path, table=table, **how)
         free = public and dims == 2 and name is not None
         bounds = public_box(prefix, crs, extent if free else None)
-    with st.container():  # what is open below it stays so when the period is missing
+    with st.container():  # keeps panels below it open when the period is missing
         clock = period_form(prefix, names, file_key) if more else {}
     beside = attributes_form(prefix, names, file_key) if more else {}
     if owner is not None:

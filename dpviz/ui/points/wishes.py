@@ -21,7 +21,7 @@ TITLE = "Find the ε for your accuracy"
 
 
 def wish_panel(prefix: str, domain: Domain, max_per_unit: int, left: float | None) -> Choice | None:
-    """The choice of a plan that the visitor took; None where they choose by themselves.
+    """Choice from an accepted plan; None if the visitor chooses method and ε directly.
 
     Args:
         prefix: of the page.
@@ -63,13 +63,13 @@ def _sentences(prefix: str, domain: Domain, max_per_unit: int, at_most: float) -
         return
 
     def make() -> Plan | str:
-        """Return the plan, or one line on why there is none.
+        """Return the plan, or a one-line reason why it is impossible.
 
-        It must make a map: counting the whole area alone would cost less, and show nothing.
+        It must yield a map: counting only the whole area would cost less, but show no map.
         """
         how: dict[str, Any] = {"records": records, "max_per_unit": max_per_unit}
         with st.spinner("Trying methods on synthetic records …"):
-            try:  # once, since the ε is to follow while one types
+            try:  # one search only, so that ε follows the input quickly
                 return plan(domain, wishes, at_most=at_most, as_map=True, **how)
             except DpvizError as error:
                 return str(error)
@@ -83,7 +83,7 @@ def _sentences(prefix: str, domain: Domain, max_per_unit: int, at_most: float) -
 
 
 def _asked(prefix: str, domain: Domain) -> tuple[tuple[str, ...], int]:
-    """Ask for accuracy targets, none of which need be ticked, and a guess of the records."""
+    """Ask for optional accuracy targets, and a guess of the number of records."""
     square = st.checkbox("Any square …", key=f"{prefix}.wish.square")
     first, second, third = st.columns(3)
     size = first.number_input(

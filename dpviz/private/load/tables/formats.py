@@ -1,4 +1,4 @@
-"""The formats of files: their names, and the table that a file of each is."""
+"""File formats: their names, and the table class of each."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ their first bytes.
 
 
 def title_of(path: Path) -> str | None:
-    """The format that a file's name promises; None where its ending is no format's."""
+    """Format by a file's extension; None if the extension is unknown."""
     ending = path.suffix.lower()
     return next((title for title, each in FORMATS.items() if ending in each.endings), None)
 

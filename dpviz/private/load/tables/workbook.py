@@ -42,7 +42,7 @@ class Workbook(Table):
         if any(isinstance(cell, (int, float)) and not isinstance(cell, bool) for cell in header):
             raise DataError(f"{self.name} begins with numbers, not with names: add a row of names")
         self._names = [str(cell) for cell in header]
-        self.columns = [Column(name, "text") for name in self._names if name]  # rows may be longer
+        self.columns = [Column(name, "text") for name in self._names if name]  # skip unnamed
 
     def _blocks(
         self, names: Sequence[str], numeric: Sequence[str], geometry: bool
@@ -65,10 +65,10 @@ def _filled(row: list[Any]) -> bool:
 
 
 def _book(path: Path) -> Any:
-    """A workbook that unpacks to no more than it should."""
+    """Open a workbook whose unpacked size is within limits."""
     from python_calamine import CalamineWorkbook
 
-    if path.suffix.lower() != ".xls":  # which is no archive
+    if path.suffix.lower() != ".xls":  # .xls is not a zip archive
         if not zipfile.is_zipfile(path):
             raise DataError(
                 f"{path.name} is damaged, or protected by a password: save it without one"
