@@ -17,14 +17,14 @@ from typing import Any
 from dpviz.errors import DpvizError
 
 USUAL: dict[str, Any] = {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"}
-"""NumPy's default handling of floating-point errors, regardless of a notebook's: with another, a
-build would fail after it was paid, depending on exact counts."""
+"""NumPy's default handling of floating-point errors, whatever the caller has set: with another, a
+build could fail after payment, depending on exact counts."""
 
 SHOWN = 60
-"""Characters of a value in an error."""
+"""Most characters of a value in an error message."""
 
 LONGEST_NAME = 255
-"""Bytes of a name in a folder, on every usual file system."""
+"""Longest file name in bytes on common file systems."""
 
 REMEDIES = {
     "str": "give a text",

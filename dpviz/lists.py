@@ -11,7 +11,7 @@ from dpviz.errors import ParameterError
 T = TypeVar("T", bound=Hashable)
 
 _WORD = re.compile(r'\s*"((?:[^"]|"")*)"\s*,|([^",]*),')
-"""A word and the comma behind it: one in quotes, where a quote is doubled, or a plain one."""
+"""A word and the comma after it: in quotes, with doubled quotes inside, or plain."""
 
 
 def words(text: str | None, what: str) -> tuple[str, ...]:

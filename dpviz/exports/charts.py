@@ -14,10 +14,10 @@ from dpviz.render.fonts import drawn
 from dpviz.trees.lattice import Float
 
 SIZES = np.logspace(-4, 0, 13)
-"""Shares of the domain's area."""
+"""Rectangle sizes, as shares of the domain's area."""
 
 RECTANGLES = 100
-"""Rectangles of each size, at places that are the same for every release."""
+"""Number of rectangles of each size, at the same places for every release."""
 
 
 def expected_errors(release: PointRelease) -> tuple[Float, Float]:

@@ -146,8 +146,7 @@ def statement(header: Header) -> tuple[str, ...]:
 
 
 HARDLY, WEAK = math.log(3.0), 3.0
-"""Values of ε: up to the first, little can be learned of a record; beyond the other, the guarantee
-is weak."""
+"""Values of ε: up to the first, the guarantee is strong; beyond the second, it is weak."""
 
 
 def protection(unit: str, epsilon: float, delta: float = 0.0) -> str:

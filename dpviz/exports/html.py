@@ -37,10 +37,10 @@ from dpviz.render.scene import Bounds, Camera, Scene
 from dpviz.render.view import MOST, check, series_scene
 
 HEIGHT = 640
-"""Pixels of the map, where the screen is high enough."""
+"""Height of the map in pixels, if the screen is high enough."""
 
 ROWS = 100
-"""Areas of a level that a table lists, those with the most records."""
+"""Most areas of a level in a table: those with the highest counts."""
 
 
 def map_page(

@@ -17,7 +17,7 @@ from dpviz.render.scene import Bounds
 from dpviz.render.view import check
 
 PANELS = 4
-"""Maps in one picture: of kinds, all together and the first three."""
+"""Most maps in one picture: for kinds, the total and the first three kinds."""
 
 
 def report_page(

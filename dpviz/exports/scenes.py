@@ -20,10 +20,10 @@ from dpviz.sequences.moves import frequent, visit_sd, visits
 from dpviz.trees.lattice import Float
 
 EDGES = 20_000
-"""Most streets of a page: some 1 MB."""
+"""Most streets on a page: about 1 MB."""
 
 ARROWS = 60
-"""Moves that are drawn, the most frequent."""
+"""Number of moves drawn, the most frequent ones."""
 
 
 def scene_page(release: RoadRelease | SequenceRelease) -> str:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from dpviz.lazy import pa
 
 FLOATS = {"halffloat": "float16", "float": "float32", "double": "float64"}
-"""Types that Arrow calls otherwise than NumPy."""
+"""Types with different names in Arrow and NumPy."""
 
 
 def numbers(values: NDArray[Any]) -> pa.Array:

@@ -27,7 +27,7 @@ MAGIC = {
 }
 SHAPEFILE_PARTS = (".shp", ".shx", ".dbf", ".prj", ".cpg")
 LAYER = "|layername="
-"""Between the path of a file and the name of one of its layers, as QGIS writes it."""
+"""Separator between a file's path and a layer name, as in QGIS."""
 BLANK = b"\xef\xbb\xbf \t\r\n"
 
 
@@ -163,7 +163,7 @@ def refuse_computing(path: Path, name: str) -> None:
 
 
 def refuse_texts(path: Path, layer: str, columns: list[str]) -> None:
-    """Raise where columns of a GeoPackage are declared to hold numbers, and one holds a text.
+    """Raise if a numeric column of a GeoPackage holds a text.
 
     GDAL makes a 0 of it.
 

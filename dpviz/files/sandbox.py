@@ -34,7 +34,7 @@ from dpviz.files import limits
 CAN_FORK = hasattr(os, "fork") and hasattr(socket, "send_fds")
 DONE, REFUSED = b"+", b"-"
 WALL = 6
-"""How much longer than its processor time a child may take on a busy machine."""
+"""Limit of wall-clock time, as a multiple of a child's CPU time limit."""
 _FRUGAL = {
     "ARROW_DEFAULT_MEMORY_POOL": "system",  # Arrow's default pool reserves a gigabyte
     "ARROW_IO_THREADS": "1",
@@ -42,19 +42,19 @@ _FRUGAL = {
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
 }
-"""What keeps libraries from reserving memory that counts against a child's limit."""
+"""Environment that keeps libraries from reserving memory, which counts against a child's limit."""
 CONFINED = {
     "GDAL_SKIP": "ADBC,AmigoCloud,CSW,Carto,EEDA,Elasticsearch,GDALG,GPSBabel,HTTP,NGW,OAPIF,"
     "OGCAPI,OGR_VRT,PLSCENES,WFS"
 }
-"""Drivers of GDAL that open other files and addresses, whatever the file's name: none is there."""
+"""Environment that disables GDAL drivers which open other files and addresses."""
 
 _PROGRAM = "from dpviz.files.sandbox import main; main()"
-"""The nursery, which loads no method, release or plan. It finds no module in the current folder,
-where a stranger's files may be (``-P``)."""
+"""Program of the nursery, which loads no method, release or plan. With ``-P`` it imports
+no module from the current folder, which may hold untrusted files."""
 
 _GRACE = 30.0
-"""Seconds beyond its own limits after which a child that does not answer is given up."""
+"""Seconds beyond its own limits after which an unresponsive child is abandoned."""
 
 
 def confined(
@@ -130,7 +130,7 @@ class _Nursery:
     def run(
         self, task: str, arguments: Any, needs: tuple[str, ...], sink: int, time: int, room: int
     ) -> bytes:
-        """Status of a task: DONE, REFUSED, or nothing where its child died."""
+        """Run a task; return its status: DONE, REFUSED, or nothing if its child died."""
         order = json.dumps([task, arguments, needs, time, room]).encode()
         ours, theirs = socket.socketpair()
         with ours, contextlib.suppress(TimeoutError):
@@ -196,7 +196,7 @@ warm = _nursery.warm
 
 
 _OF_ALL = ("pyarrow.compute", "numpy.ma")
-"""What Arrow loads when a child first makes an array: a tenth of a second that each would spend."""
+"""Modules that Arrow loads at the first array: loaded once here, they save each child 0.1 s."""
 
 
 class _Without:

@@ -28,19 +28,19 @@ MAGIC = b"PAR1"
 """First and last bytes of every Parquet file."""
 
 PAID = re.compile(rb'"release_id": *"([\w-]*)')
-"""The number of what was paid for, as far as a file's name can have it: a header may claim any."""
+"""A release's ledger number, only characters safe in a file name: a header is untrusted."""
 
 TEMPORARY = re.compile(r"\.dpviz-[0-9a-f]{16}-[0-9a-f]{16}([.-].*)?", re.DOTALL)
-"""Names that we make up: of files under way, and of what their writers put beside them."""
+"""Names of our temporary files, and of files that their writers put beside them."""
 
 LETTERS = 255
-"""Most bytes of a file's name, as Linux has it."""
+"""Longest file name in bytes on Linux."""
 
 LEDGER_ID = 0x64707669  # "dpvi"
 """SQLite's application id of a ledger."""
 
 SEAL_MARK = "dpviz-seal"
-"""What the seal beside a ledger begins with."""
+"""First bytes of the seal beside a ledger."""
 
 _SQLITE, _ID_AT = b"SQLite format 3\0", slice(68, 72)
 

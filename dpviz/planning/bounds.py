@@ -132,7 +132,7 @@ def _north_up(name: str, box: tuple[float, float, float, float]) -> bool:
 
 @lru_cache(maxsize=64)
 def _area(name: str) -> Box | None:
-    """West, south, east, north of a CRS's area of use in its own unit; None where none is known."""
+    """West, south, east, north of a CRS's area of use in its own unit; None if unknown."""
     crs = known_crs(name)
     area = crs.area_of_use
     if area is None or area.west > area.east:  # across the date line: the box is ambiguous

@@ -40,15 +40,15 @@ from dpviz.releases.sequences.cells import cells_of
 from dpviz.releases.sequences.release import SequenceRelease
 
 WORKLOAD, AREAS, GRAPH, CELLS, TIME = "WORKLOAD", "AREAS", "GRAPH", "RELEASE", "TIME"
-"""Where the name of the file of queries, of areas, of a graph's files, of a release whose leaves
-are cells, or of a column is not known."""
+"""Placeholders for unknown names: files of queries, of areas, of a graph, of a release whose leaves
+are cells, and a column."""
 
 NOTATION = ("decimal", "thousands", "time_format", "order")
-"""Arguments that say how text is read."""
+"""Arguments for the notation of text."""
 
 _RECORD = "(?:record|sequence|trip|event)"
 _BOUNDED = re.compile(rf"one (?:'({_RECORD})'|(.+)) with at most ([0-9]{{1,18}}) {_RECORD}s?")
-"""A column that is called as a record is stands in quotes."""
+"""The unit in a header; a column named like the words for a record is quoted."""
 
 
 def code_of(
@@ -62,10 +62,10 @@ def code_of(
 
     Args:
         release: which.
-        source: its records, where the reader knows them.
-        seed: of a simulation, where the reader knows it.
-        areas: the file of its areas, where the reader knows it.
-        graph: the files of its road graph, between commas, where the reader knows them.
+        source: file of its records, if known.
+        seed: of a simulation, if known.
+        areas: the file of its areas, if known.
+        graph: the files of its road graph, separated by commas, if known.
 
     Raises:
         ReleaseError: seeded though it is not simulated, a part of another release, or of cells that

@@ -13,13 +13,13 @@ from dpviz.harmless import harmless, markdown
 from dpviz.lists import listed
 
 FILE = "FILE"
-"""Where the name of the source is not known."""
+"""Placeholder for an unknown source file."""
 
 OPTIONS = {"value": "sum", "name": "dataset", "name_column": "name", "wishes": "want"}
-"""Arguments whose option of the command has another name."""
+"""Arguments whose command-line option has another name."""
 
 FLAGS = {"neighbours": ["--steps"], "simulate": ["--noise", "simulated"]}
-"""Words for arguments that are True."""
+"""Command-line flags for arguments that are True."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,23 +18,23 @@ from dpviz.releases.counts import CountRelease, PointRelease
 from dpviz.trees.lattice import Float, Int
 
 GUESS = 100_000
-"""Records, where nothing is said of their number."""
+"""Default guess of the number of records."""
 
 MOST = 100_000
-"""Records of a proxy: each of them stands for several where there are more."""
+"""Most records of a proxy: beyond it, each represents several."""
 
 TOWNS = ((*(0.05,) * 4, *(1.5,) * 8), (1.0,) * 12)
-"""Weights of the cascades that stand in where nothing is known: one town in a wide box; and clumped
-alike on every scale, of correlation dimension 1.32."""
+"""Weights of the default cascades: one town in a wide box; and records clumped alike on every
+scale, with correlation dimension 1.32."""
 
 INSIDE = (2.0,) * 6
 """Weights of the cascade inside the cells of an earlier release."""
 
 FINE = (0.3, 1.0, 4.0)
-"""Weights of the cascades below the size of a square: places that many share, some, hardly any."""
+"""Weights of the cascades below the size of a square: many, some, hardly any shared places."""
 
 DRAWS = 4
-"""Draws of each cascade: a plan holds in all, since real records are one draw, not their mean.
+"""Draws of each cascade: a plan must hold in each, since real records are one draw.
 
 With :data:`FINE`, chosen on six public data sets: assets/results/plans.md."""
 
@@ -45,10 +45,10 @@ IN_SPOTS = 0.15
 """Share of synthetic records that stand at places which many share: stations, shops, blocks."""
 
 PER_SPOT = 0.1
-"""Records at such a place, as a share of those in a square of the wish."""
+"""Records at a shared place, as a share of the records in a square of the wish."""
 
 OF_ALL = 0.001
-"""And as a share of all records, where no square is said to hold so many."""
+"""Records at a shared place, as a share of all records, if no wish states a square's count."""
 
 ANYWHERE = (
     "They are spread at worst as the people of a synthetic city scaled to the box, or as towns "

@@ -23,37 +23,37 @@ from dpviz.queries.wishes import Wish, parse_all, squares
 from dpviz.releases.counts import PointRelease
 
 LEAST = 0.001
-"""The smallest ε that is tried."""
+"""Smallest ε tried."""
 
 MOST = 10.0
-"""The largest one, where none is said: beyond it a guarantee says little."""
+"""Default for the largest ε: beyond it a guarantee is weak."""
 
 UNITS = 1_000_000_000
-"""Records of one privacy unit, at most."""
+"""Most records of one privacy unit."""
 
 STEP = 1.1
-"""Ratio of each ε that is tried to the one before."""
+"""Ratio of each ε tried to the one before."""
 
 CLEARLY = 2
-"""Steps by which a further candidate must be cheaper than the best one before it."""
+"""Steps of ε by which a later candidate must beat the best one before it."""
 
 ALONE = (
     "The places of the wishes are counted by themselves, and nothing between them: --map plans a "
     "map of cells, in which any other place can be asked too."
 )
-"""Said where the cells are the places."""
+"""Assumption stated if the cells are the areas of the wishes."""
 
 WIDER = tuple(STEP**power for power in range(146))
-"""Factors by which tolerances are widened, to say what would be possible: up to a million."""
+"""Factors that widen tolerances, to find feasible ones: up to a million."""
 
 BY_AREA = Candidate("areas", areas=True)
-"""Where all wishes are of one file of areas, or of rectangles that do not overlap: no other needs
-less noise than one draw for each."""
+"""Method if all wishes name areas of one file, or rectangles that do not overlap: no other needs
+less noise than one draw per area."""
 
 TREE = Candidate("ladder_tree")
 
 SIDES = 1e-4, 1.0
-"""Sides of squares, as shares of the domain's, that a hot grid is made for."""
+"""Least and largest side of squares, as shares of the domain's, for a tuned hot grid."""
 
 
 @dataclass(frozen=True)
@@ -231,7 +231,7 @@ def least(
 ) -> tuple[Candidate, float]:
     """The candidate that needs the least ε, and how much.
 
-    A candidate is looked at more closely only where it does clearly better than the best one before
+    A candidate is examined closely only if it is clearly better than the best one before
     it: the least of several guesses is more likely too small than one of them.
 
     Args:

@@ -26,29 +26,29 @@ from dpviz.releases.points.promises import asked, places_of, within
 from dpviz.trees.lattice import Float
 
 CEILING = 1_000.0
-"""The largest ε that is tried, or may be spent."""
+"""Largest ε that may be tried or spent."""
 
 BUILDS = 12
-"""Simulated releases of each method at a price."""
+"""Number of simulated releases per method and ε."""
 
 PLACES = 1_000
-"""Squares at which a wish of any square is asked."""
+"""Number of squares on which a wish for any square is tested."""
 
 MOVES = 80
-"""Places that a rectangle is moved to."""
+"""Number of places that a rectangle is moved to."""
 
 ELSEWHERE = 0.1
-"""A wish of a moved rectangle holds in all but this share of the places."""
+"""Share of places at which a wish for a moved rectangle may fail."""
 
 SURE = 1.645
-"""Standard errors of a mean that are taken off: a one-sided 95 % limit."""
+"""Standard errors subtracted from a mean: a one-sided 95 % limit."""
 
 OTHERS = 3.0
-"""Variance of a count among the owner's records, less that in records that they are like, as a
+"""Variance of the difference between a count in the owner's records and in similar records, as a
 multiple of the count: two samples, and the noise of a release."""
 
 FAR_BELOW = 0.15
-"""A wish that is so much less likely than asked in one build is not fulfilled."""
+"""Margin: a wish fails if one build's probability is this much below the confidence."""
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ SKETCH = """<div class="dpviz-first" aria-hidden="true"><nav></nav>
   const watch = setInterval(look, 50);
 })();
 </script>"""
-"""Grey shapes above Streamlit's page until more than its title, or the demo's map, is there."""
+"""Grey shapes, shown until Streamlit's page has more than its title, or shows the demo's map."""
 FACE = """@font-face {font-family: "Source Sans"; font-weight: 200 900; font-display: block;
   src: url("%s") format("woff2");}
 """
@@ -60,8 +60,8 @@ HISTORY = """<script>
   };
 })();
 </script>"""
-"""Streamlit adds a step to the browser's history for every parameter that is written, so that Back
-would never leave a page. With this a page is one step, and so is each chapter of Learn."""
+"""Script that keeps one browser history entry per page, and per chapter of Learn. Streamlit adds
+one for every parameter written to the address, so that Back would never leave a page."""
 ROOT = '<div id="root"></div>'
 
 

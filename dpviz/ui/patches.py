@@ -6,7 +6,7 @@ from starlette.formparsers import MultiPartParser
 from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 
 ANSWERS = ("file_urls_response", "backend_operation_response")
-"""Types of messages that answer a question of the browser."""
+"""Types of messages that answer a request of the browser."""
 
 _clear = ForwardMsgQueue.clear
 

@@ -48,10 +48,10 @@ HOME = "explore"
 """The first page."""
 
 OPENED = "DPVIZ_OPEN"
-"""The environment's name for the file that ``dpviz app FILE`` opens, as the pages have it."""
+"""Environment variable with the file that ``dpviz app FILE`` opens."""
 
 TILES = "https://tile.openstreetmap.org"
-"""Origin of the detailed base map, which a visitor's browser asks for once they choose it."""
+"""Origin of the detailed base map, requested by a visitor's browser only if they choose it."""
 
 POLICY = {
     "default-src": "'self'",

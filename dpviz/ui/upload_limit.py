@@ -13,7 +13,7 @@ from streamlit.runtime import get_instance
 from dpviz.files import limits
 
 UPLOAD = "/_stcore/upload_file/"
-"""The path that a browser sends a file to; its session and the file's name follow."""
+"""Path prefix of uploads; the session and the file follow."""
 
 
 class UploadLimit:

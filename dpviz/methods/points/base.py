@@ -25,7 +25,7 @@ DECOMPOSITIONS = (
     "Decompositions. ICDE 2012"
 )
 GRIDS = "W. Qardaji, W. Yang, N. Li: Differentially Private Grids for Geospatial Data. ICDE 2013"
-"""Papers of several methods."""
+"""Papers that several methods cite."""
 
 
 @dataclass(frozen=True, kw_only=True)

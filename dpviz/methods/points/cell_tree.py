@@ -32,7 +32,7 @@ from dpviz.trees.shrinkage import (
 )
 
 PLANE = 2
-"""Dimensions in which a tree is drawn, leaves get slopes and families share by a network."""
+"""Number of dimensions in which trees are drawn, leaves get slopes, and sharing is applied."""
 
 DEEPEST = 52
 """Public cap on the depth, which the lattice reaches with one axis at a time."""

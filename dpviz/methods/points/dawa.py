@@ -37,8 +37,8 @@ class Dawa(PointMethod):
     as ``noise="published"``, NOT PRIVATE. With the noise that a proof needs on every candidate it
     has 1.2 to 6 times the error. So the first stage here buys noisy counts in place of noisy costs:
     it is a ladder tree (:mod:`~dpviz.methods.points.ladder_tree`), whose leaves are the buckets. In
-    the plane they are squares, which are the runs of 4^k cells of the Hilbert curve. Costs
-    leave nothing behind but the partition; counts are estimates, too, and those of both stages are
+    the plane they are squares, which are the runs of 4^k cells of the Hilbert curve. Noisy costs
+    yield only the partition; noisy counts are estimates as well, and those of both stages are
     combined by inverse variances. Therefore most of ε is best spent here.
 
     Privacy: let a be the share of ε for the partition. Along the path of nodes that hold one
@@ -46,7 +46,7 @@ class Dawa(PointMethod):
     nodes elsewhere do not change (its proof). Given the partition, GreedyH's rates are functions of
     it and of a public workload, and those of the nodes on a path add up to at most (1 − a)ε: with
     noise of rate r a count of sensitivity 1 moves by e^r. Together e^ε, for every transcript
-    (adaptive composition). What is made of the counts is post-processing.
+    (adaptive composition). All later steps are post-processing.
 
     GreedyH chooses one weight per level of the tree above the buckets, bottom-up, for the least
     error of a public sample of range queries.
@@ -146,10 +146,10 @@ class Dawa(PointMethod):
 
 
 SIZES = ("small", "medium", "large")
-"""Sizes of the queries of the public workload."""
+"""Query sizes of the public workload."""
 
 MARGIN = 1e-12
-"""Rates along a path add up to their share less this part of it, against rounding."""
+"""Relative part of a share that rates along a path leave unspent, against rounding."""
 
 
 def node_rates(tree: BucketTree, low: Int, high: Int, epsilon: float) -> tuple[Float, Float]:

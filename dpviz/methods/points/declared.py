@@ -26,10 +26,10 @@ WORKLOADS = {
 """Workloads that a release may be tuned for, by word."""
 
 HOT_BELOW = 0.01
-"""Queries whose typical side is below this share of the domain's are hot; others are uniform."""
+"""Queries with a typical side below this share of the domain's side are hot, others uniform."""
 
 LEAST_SIDE = 1e-4
-"""No method is fitted to squares below this share of the domain's side."""
+"""Least side, as a share of the domain's side, that a method is tuned for."""
 
 FOLLOWING: dict[str, dict[str, dict[str, Any]]] = {
     "hot_grid": {"hot": {"side": 0.0045}},
@@ -39,7 +39,7 @@ FOLLOWING: dict[str, dict[str, dict[str, Any]]] = {
     },
     "ugrid": {"hot": {"c": 0.17}, "districts": {"c": 1.0}},
 }
-"""Method → workload → parameters; what is not named keeps its default, which is for ``uniform``.
+"""Method → workload → parameters; others keep their defaults, which suit ``uniform``.
 
 Measured on the built-in ``city-250k`` and ``persons`` and on two real sets (London's postcodes,
 Gowalla), the ladder tree's districts on all eight sets in the plane: see assets/results/ours.md.

@@ -23,7 +23,7 @@ Cutter = Callable[["KdCells", int, NDArray[np.bool_], int], Int]
 """Cuts of the chosen cells along an axis: (cells, axis, chosen, binary level) → int64."""
 
 RANK = "disjoint nodes, sensitivity 1 of a rank"
-"""Why one share covers the exponential medians of a round."""
+"""Theorem in the budget: one share covers the exponential medians of a round."""
 
 
 class KdCells:

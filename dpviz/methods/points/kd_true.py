@@ -24,8 +24,8 @@ class KdTrue(PointMethod):
     """Exact medians with noisy counts: NOT PRIVATE, a reference for public data only.
 
     G. Cormode, C. Procopiuc, D. Srivastava, E. Shen, T. Yu: Differentially Private Spatial
-    Decompositions. ICDE 2012, §8 (kd-true): what the noise in the counts alone costs. All of ε goes
-    to counts, but the boxes give records away.
+    Decompositions. ICDE 2012, §8 (kd-true): the error from noisy counts alone. All of ε is spent
+    on counts, but the boxes reveal records.
 
     Do not use it on sensitive data: its boxes are cut at exact medians.
 

@@ -32,7 +32,7 @@ SPENT = {
     "smooth": ("smooth sensitivity", {"medians": SMOOTH}),
     "noisy_mean": ("geometric", {"sums": SIDE, "counts": DISJOINT}),
 }
-"""Mechanism of each kind of median, and what a round of them spends, with the theorem."""
+"""Mechanism of each kind of median, and the cost of a round with its theorem."""
 
 
 @register

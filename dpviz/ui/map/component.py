@@ -28,7 +28,7 @@ TILES = {
     "url": "https://tile.openstreetmap.org/{z}/{x}/{y}.png",
     "attribution": "© OpenStreetMap contributors",
 }
-"""Online street tiles: nothing is asked of their server before the visitor presses for them."""
+"""Online street tiles: no request to their server before the visitor asks for them."""
 
 Ring = tuple[tuple[float, float], ...]
 

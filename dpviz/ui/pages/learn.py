@@ -13,7 +13,7 @@ TITLE, ICON, ORDER = "Learn", ":material/school:", 6
 KEY = "learn"
 CHAPTER, DATA, EPSILON, SEED = (f"{KEY}.{word}" for word in ("chapter", "data", "epsilon", "seed"))
 WRITTEN = f"{KEY}.written"
-"""The chapter that this page last put into the address."""
+"""Key of the chapter that this page last wrote to the address."""
 
 
 def page() -> None:

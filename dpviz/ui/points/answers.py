@@ -36,19 +36,19 @@ from dpviz.ui.shared.panels import file_button
 from dpviz.ui.shared.text import cells_in_words, on_screen, plain, small_share
 
 WHOLE = 0.9999
-"""Least share inside the area of a shape that counts as not cut by the border."""
+"""Least share inside the area at which a shape counts as not cut by the border."""
 
 SHOWN_NODES = 2_000
-"""Nodes of an answer that are outlined on the map; more would be a grey sheet."""
+"""Most nodes outlined on the map; more would hide it."""
 
 ANSWER = (
     *("method", "epsilon", "count", "noise_sd", "low", "high", "uniformity_sd", "nodes"),
     *("exact", "error"),
 )
-"""Columns of a file of answers beside what was asked."""
+"""Columns of a file of answers, besides the columns of the query."""
 
 NUMBERS = ("count", "noise_sd", "low", "high", "uniformity_sd", "nodes")
-"""Columns of those that come from the answer itself."""
+"""Those of these columns that come from the answer itself."""
 
 LARGER = "± the larger of two errors: the 95 % interval of the noise, and that from cut cells"
 """Meaning of the number after ± where a count has only one."""
@@ -271,7 +271,7 @@ def remember(history: list[dict[str, Any]], row: dict[str, Any]) -> None:
 
 
 def history_table(prefix: str, release: Release, source: PointSource) -> None:
-    """The questions asked so far, with a download."""
+    """Show the queries of this session as a table, with a download."""
     history = answered(prefix, release, source)
     with st.expander(f"History ({len(history)})", icon=":material/history:"):
         if not history:

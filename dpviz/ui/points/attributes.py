@@ -23,7 +23,7 @@ from dpviz.ui.shared.text import plain
 
 ALL, LEADING = "All kinds", "Leading kind"
 LEADING_WORD = "leading"
-"""Word in an address, in place of the kind of a share."""
+"""Word in an address for the leading kind, instead of a kind's name."""
 
 CLIPPED = (
     "± of a sum is the larger of two errors: the 95 % interval of the noise, and that from cut "

@@ -16,7 +16,7 @@ from dpviz.ui.shared.text import plain, quoted
 
 DROPPED, COUNTED = "Left out", f"Counted as “{OTHER}”"
 LEAST_SHARE, MOST_SHARE, USUAL_SHARE = 0.1, 0.9, 0.5
-"""Share of epsilon for sums: the ends of the slider, and its start."""
+"""Share of epsilon for sums: slider limits and default."""
 
 
 def attributes_form(prefix: str, names: list[str], file_id: str) -> dict[str, Any] | None:

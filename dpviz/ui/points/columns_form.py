@@ -149,7 +149,7 @@ def time_format_form(prefix: str, file_id: str) -> dict[str, str]:
 
 
 TRIP_STEPS = ["1h", "6h", "1d", "1w"]
-"""On offer for trips, each of which is counted in the step of its start."""
+"""Time steps offered for trips; a trip is counted in the step of its start."""
 
 
 def period_form(

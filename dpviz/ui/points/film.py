@@ -23,7 +23,7 @@ from dpviz.ui.shared.text import plain
 
 FRAMES = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 LARGEST = 100_000
-"""Cells of a release in a file of the film: more take a minute to write and to open."""
+"""Most cells of a release in the film's file: more take a minute to write and to open."""
 
 
 def film_strip(prefix: str, current: float, show: Callable[[float], None]) -> None:

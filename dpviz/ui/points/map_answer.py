@@ -70,7 +70,7 @@ def scene_of(
     tools: tuple[Literal["rect", "polygon"], ...] = ("rect", "polygon"),
     look: Look | None = None,
 ) -> Scene:
-    """The picture of a 2-D release, made anew when the release or the look changes."""
+    """Scene of a 2-D release, rebuilt when the release or the look changes."""
 
     def make() -> Scene:
         camera = Camera(bounds=domain_bounds(release.domain), key=source.key)
@@ -82,7 +82,7 @@ def scene_of(
 
 
 def kept_scene(prefix: str, asked: Any, make: Callable[[], Scene], source: PointSource) -> Scene:
-    """The picture as the visitor left it, made anew when other data or something else is asked."""
+    """Scene with the visitor's camera; rebuilt if its data or content changes."""
     place, question = f"{prefix}.scene", (source.key, asked)
     scene = placed(prefix, remembered(place, question, make), source)
     st.session_state[place] = (question, scene)
@@ -90,7 +90,7 @@ def kept_scene(prefix: str, asked: Any, make: Callable[[], Scene], source: Point
 
 
 def placed(prefix: str, scene: Scene, source: PointSource) -> Scene:
-    """The scene as the visitor left it: a map new on the page begins where it last stood."""
+    """Scene at the visitor's last camera, for a map that is new on the page."""
     seen: Viewpoint | None = st.session_state.get(f"{prefix}.camera")
     if seen is None or events(f"{prefix}.map").camera is not None:
         return scene
@@ -228,7 +228,7 @@ def drawn(prefix: str) -> None:
 
 
 def keep_camera(prefix: str, source: PointSource) -> None:
-    """Keep the camera, so that the map comes back where the visitor left it."""
+    """Store the camera, so that the map reopens at the visitor's last view."""
     camera = events(f"{prefix}.map").camera
     if camera:
         place = (camera["longitude"], camera["latitude"], camera["zoom"])

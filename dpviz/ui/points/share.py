@@ -20,7 +20,7 @@ from dpviz.ui.shared.area_form import SIDES
 from dpviz.ui.shared.panels import file_button
 
 MOST = 12
-"""Rectangles that a file lists."""
+"""Most rectangles listed in a file."""
 
 Series = Callable[[], tuple[Sequence[PointRelease], Sequence[str]]]
 
@@ -79,7 +79,7 @@ def share_panel(
 
 
 def asked(prefix: str, release: PointRelease, history: Sequence[Mapping[str, Any]]) -> list[Bounds]:
-    """Rectangles of a release's history that it can answer, the current one first."""
+    """Rectangles of a release's history inside its area, the current one first."""
     current = st.session_state.get(f"{prefix}.rect")
     boxes = [tuple(current)] if current else []
     boxes += [tuple(row[side] for side in SIDES) for row in history if "ring" not in row]

@@ -40,9 +40,9 @@ class PointSource(DataSource):
     name: str | None = None
     """Name of a built-in data set, for a permalink."""
     unit: str | None = None
-    """The column of the privacy unit; None where each record is one."""
+    """Column of the privacy unit; None if each record is its own unit."""
     table: str | None = None
-    """The layer or sheet of a file that has several."""
+    """Layer or sheet, if the file has several."""
 
 
 @st.cache_resource(show_spinner="Making the built-in city …", max_entries=8)

@@ -42,18 +42,18 @@ from dpviz.ui.shared.timeline import PERIOD, Window, marked_timeline, timeline_r
 LOOKS = {"window": "Window", "film": "Playback"}
 """Views of the period, and their titles on the page."""
 LARGEST = 1_200_000
-"""Cells that a browser takes at once."""
+"""Most cells sent to a browser at once."""
 
 LOOK = permalink.choice("view", LOOKS, "window", "look")
 
 
 STEPS = tuple(calendar.SECONDS[unit] * count for unit, count in
               (("min", 1), ("min", 15), ("h", 1), ("h", 6), ("d", 1), ("w", 1)))  # fmt: skip
-"""Seconds between two stops of the slider."""
+"""Spacing of the slider's stops, in seconds."""
 MOST_STOPS = 400
 EVERY = ("1h", "6h", "1d", "1w", "1mo")
 MOST_BANDS = 2_000
-"""Steps of a timeline that a browser draws at once."""
+"""Most steps in a timeline."""
 
 
 @fragment
@@ -279,7 +279,7 @@ def steps_of(release: PointRelease) -> tuple[list[Window], list[str]]:
 
 
 def film(prefix: str, release: PointRelease, source: PointSource) -> Scene | None:
-    """The windows as frames that the map steps through; None where they have too many cells."""
+    """Windows as frames of an animated map; None if they have too many cells."""
 
     def make() -> Scene | None:
         pairs, labels = steps_of(release)

@@ -67,7 +67,7 @@ def maps_and_answer(prefix: str, release: PointRelease, source: PointSource) -> 
 
 
 def _usable(release: PointRelease, axes: tuple[int, int], rect: Bounds | None) -> Bounds | None:
-    """The rectangle of one map; None, after a warning, where it lies outside the domain."""
+    """Rectangle of one map; None, after a warning, if it lies outside the domain."""
     if rect is None:
         return None
     domain = release.domain

@@ -56,7 +56,7 @@ class Comparison:
 
 
 def badges(compared: Comparison) -> None:
-    """The guarantees of both; once where they are the same."""
+    """Show the guarantees of both releases; once if they are the same."""
     first, second = (badge(release.header) for release in compared.releases)
     if first == second:
         st.markdown(first)
@@ -126,7 +126,7 @@ def maps_and_answers(
 
 
 def _answers(compared: Comparison, source: PointSource, rect: Bounds) -> list[dict[str, Any]]:
-    """Show both answers beside the exact one; rows for the download."""
+    """Show both answers and, for public data, the exact one; return rows for the download."""
     rows = []
     for side, release, label in zip("AB", compared.releases, compared.labels, strict=True):
         inside = in_domain(rect, release.domain)

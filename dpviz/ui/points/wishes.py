@@ -27,7 +27,7 @@ def wish_panel(prefix: str, domain: Domain, max_per_unit: int, left: float | Non
         prefix: of the page.
         domain: public.
         max_per_unit: most records of one privacy unit.
-        left: of the lifetime budget; None where none is set.
+        left: unspent lifetime budget; None if none is set.
     """
     if domain.dims != 2 or (left is not None and left < LEAST):
         return None
@@ -56,7 +56,7 @@ def wish_panel(prefix: str, domain: Domain, max_per_unit: int, left: float | Non
 
 @fragment
 def _sentences(prefix: str, domain: Domain, max_per_unit: int, at_most: float) -> None:
-    """The sentences, and below them the ε that they ask for: it follows every number at once."""
+    """Show the sentences, and below them the ε that they need, updated on every change."""
     wishes, records = _asked(prefix, domain)
     if not wishes:
         st.caption("Tick a sentence, and fill in its numbers.")

@@ -14,7 +14,7 @@ from dpviz.private.load.tables.base import parsing
 from dpviz.private.load.tables.formats import FORMATS, title_of
 
 LINE = 16
-"""Bytes that a line takes in memory beside its text: two coordinates."""
+"""Bytes per line in memory besides its text: two coordinates."""
 
 
 def zipped_text(path: Path) -> str | None:

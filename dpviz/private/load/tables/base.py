@@ -24,16 +24,16 @@ from dpviz.private.load.columns import is_text, shown
 from dpviz.releases.files import KEY
 
 BLOCK_ROWS = 1 << 18
-"""Records that are handed on at once by formats that count them."""
+"""Records per block, for formats that count records."""
 
 # fmt: off
 Kind = Literal[
     "number", "text", "string", "binary", "time", "instant", "geometry", "list", "nested", "other"
 ]
 # fmt: on
-"""Declared types of columns. ``text`` declares none, as in CSV: each cell is parsed; ``string`` is
-text by its schema, so that no number is expected in it. Of the geometry columns of a file, the one
-that is read is ``geometry``, and the others are ``other``."""
+"""Declared types of columns. ``text`` is undeclared, as in CSV: each cell is parsed; ``string`` is
+text by the schema, so that no number is expected in it. The geometry column that is read has kind
+``geometry``, any further ones ``other``."""
 
 
 TEXTS = ("text", "string", "binary")
@@ -150,8 +150,8 @@ class TextFile(Table):
 
 
 MOST_OF_A_POINT = 128
-"""Bytes, or hexadecimal letters, of a point in WKB, or of a multipoint of one: with an SRID, a
-height and a measure in each they are 54 bytes."""
+"""Most bytes, or hexadecimal digits, of a WKB point or a multipoint of one: with an SRID, a height
+and a measure in each it has 54 bytes."""
 
 
 def point_coordinates(wkb: Any, srid: int | None = None) -> NDArray[np.float64]:

@@ -28,7 +28,7 @@ from dpviz.private.load.tables.base import Block, Column, Opened, TextFile, pars
 from dpviz.private.load.values import typed
 
 BLOCK = 1 << 24
-"""Bytes of text that are parsed at once."""
+"""Bytes of text per block."""
 
 _DELIMITERS = ",;\t|"
 _BREAK = re.compile(rb"[\r\n]")
@@ -39,7 +39,7 @@ _XML = re.compile(rb"(?i)\s*<(\?xml|!doctype|html|gpx|kml)\b")
 
 
 class DelimitedText(TextFile):
-    """A text file with a header line: its columns are of text. An empty file is an empty table."""
+    """Text file with a header line; all columns are text. An empty file is an empty table."""
 
     first_line = True
 

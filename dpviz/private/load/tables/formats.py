@@ -71,8 +71,8 @@ FORMATS = {
         tables=workbook.sheets,
     ),
 }
-"""By their titles in messages, as :func:`dpviz.files.foreign.recognised` has those that it knows by
-their first bytes.
+"""Formats by title, the name in messages; :func:`dpviz.files.foreign.recognised` returns the same
+titles for formats that it detects by their first bytes.
 """
 
 

@@ -27,7 +27,7 @@ from dpviz.private.load.tables.base import (
 from dpviz.private.load.values import numbers, typed
 
 LON_LAT = "OGC:CRS84"
-"""The CRS of geometry in Parquet, and of features of GeoJSON, that state none."""
+"""Default CRS of geometry in Parquet and of features in GeoJSON."""
 
 
 @dataclass(frozen=True)

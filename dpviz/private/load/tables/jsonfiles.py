@@ -33,10 +33,10 @@ from dpviz.private.load.tables.geometry import LON_LAT
 from dpviz.private.load.values import numbers, typed
 
 FEATURES = (".geojsonl", ".geojsons")
-"""Endings of files of which each line is a feature."""
+"""Extensions of files with one feature per line."""
 
 ROWS = 1 << 15
-"""Records that are handed on at once: as objects, each may take kilobytes."""
+"""Records per block: as objects, each may take kilobytes."""
 
 _FORMS: Any = {
     "strict": False,  # accept raw tabs and line breaks in a text: they affect one record only

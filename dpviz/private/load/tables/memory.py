@@ -59,7 +59,7 @@ class MemoryTable(Table):
     def _blocks(
         self, names: Sequence[str], numeric: Sequence[str], geometry: bool
     ) -> Iterator[Block]:
-        """The rows, in blocks."""
+        """Yield the rows in blocks."""
         place = self._geometry if geometry else None
         if place is not None:
             refuse_other_types(self.name, {*place.others})

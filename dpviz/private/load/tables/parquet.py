@@ -51,7 +51,7 @@ class ParquetTable(Table):
     def _blocks(
         self, names: Sequence[str], numeric: Sequence[str], geometry: bool
     ) -> Iterator[Block]:
-        """The rows, a quarter of a million at a time."""
+        """Yield the rows, a quarter of a million at a time."""
         place = self._geometry if geometry else None
         wanted = [*dict.fromkeys([*names, *([place.name] if place else [])])]
         if place is not None:

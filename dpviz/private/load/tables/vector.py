@@ -27,9 +27,9 @@ from dpviz.private.load.tables.geometry import Geometry, typed_blocks
 from dpviz.private.load.values import numbers
 
 _DRIVERS = {"GeoPackage": "GPKG", "Shapefile": "ESRI Shapefile"}
-"""GDAL's names; its driver of plain SQLite would take the types of columns from their first row."""
+"""GDAL's driver names; its plain SQLite driver would infer column types from the first row."""
 _ANY_SHAPE = "Unknown"
-"""Declared type of a layer of any geometry, of which shapes that are not points are dropped."""
+"""Declared type of a layer with any geometry; its shapes other than points are dropped."""
 _NO_CRS = ("LOCAL_CS", 'GEOGCS["Undefined', "ENGCRS")
 """How GDAL writes a CRS that the layer declares to be undefined."""
 

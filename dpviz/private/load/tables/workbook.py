@@ -47,7 +47,7 @@ class Workbook(Table):
     def _blocks(
         self, names: Sequence[str], numeric: Sequence[str], geometry: bool
     ) -> Iterator[Block]:
-        """The rows below the names; a cell that is not a number is missing where one is wanted."""
+        """Yield the rows below the header; in numeric columns other cells are missing values."""
         places = {name: self._names.index(name) for name in names}
         with parsing(self.name, "a workbook"):
             rows = self._sheet.iter_rows()
