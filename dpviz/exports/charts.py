@@ -23,8 +23,8 @@ RECTANGLES = 100
 def expected_errors(release: PointRelease) -> tuple[Float, Float]:
     """Median half-widths (95 %) of the noise and of the uniformity error, per size in `SIZES`.
 
-    Rectangles have the domain's own shape and lie anywhere in it. What comes out is
-    post-processing: it reads no record.
+    Rectangles have the shape of the domain and random places in it. The result is
+    post-processing: no record is read.
     """
     side, dims = release.domain.side, release.domain.dims
     rng = np.random.default_rng(0)

@@ -2,7 +2,7 @@
 
 The file holds deck.gl from the installed pydeck, the map's program, the ground and each release's
 tree, so that a rectangle drawn in it is answered by the release as the engine would. Its
-own content policy forbids the browser every connection.
+content security policy forbids all connections.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ class PackedMap:
 
     Attributes:
         releases, names: in the order in which they are shown.
-        live: rectangles are answered; a domain that is not in degrees is only looked at.
+        live: True if the map answers rectangles; a domain not in degrees can only be viewed.
         spec: plain values; ``spec["columns"]`` says where each column lies in ``block``.
         block: the columns' bytes.
     """

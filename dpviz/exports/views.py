@@ -28,12 +28,12 @@ ALL = "All kinds"
 
 @dataclass(frozen=True)
 class View:
-    """One thing that the map shows instead of densities.
+    """View that the map may show instead of densities.
 
     Attributes:
-        name: as it is chosen by.
-        marks: drawn for it.
-        legend: of them.
+        name: shown in the list of views.
+        marks: of the view.
+        legend: of the marks.
         neutral: see :class:`~dpviz.render.scene.Scene`.
     """
 

@@ -78,11 +78,11 @@ def readable(path: Path) -> Path | bytes:
 def shapefiles(path: Path) -> bytes:
     """The Shapefiles in a zip archive as one for GDAL, which looks into none of its folders.
 
-    GDAL opens a file as what its content is: all else in an archive might make it open other
-    files of this machine.
+    GDAL detects formats by content: other files in the archive might make it open files of this
+    machine.
 
     Raises:
-        DataError: it holds none, too much, or two files of one name.
+        DataError: no Shapefile, too large, or two files of one name.
     """
     flat = io.BytesIO()
     with zipfile.ZipFile(path) as archive, zipfile.ZipFile(flat, "w") as target:
@@ -113,7 +113,7 @@ def require_shapefile(head: bytes, name: str) -> None:
     """Raise unless a .shp file is a Shapefile: GDAL detects formats by content, not by name.
 
     Raises:
-        DataError: it does not.
+        DataError: it is not.
     """
     if recognised(head) != "Shapefile":
         raise DataError(f"{name} holds a .shp that is no Shapefile: zip .shp, .shx, .dbf and .prj")
@@ -165,10 +165,10 @@ def refuse_computing(path: Path, name: str) -> None:
 def refuse_texts(path: Path, layer: str, columns: list[str]) -> None:
     """Raise if a numeric column of a GeoPackage holds a text.
 
-    GDAL makes a 0 of it.
+    GDAL would read it as 0.
 
     Raises:
-        DataError: naming the column, of a file that is public.
+        DataError: names the column; called for public files only.
     """
     with closing(database(path)) as db:
         for name in columns:

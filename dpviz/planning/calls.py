@@ -61,16 +61,16 @@ def code_of(
     """Return the code that made a release of any kind, from its header.
 
     Args:
-        release: which.
+        release: of any kind.
         source: file of its records, if known.
         seed: of a simulation, if known.
         areas: the file of its areas, if known.
         graph: the files of its road graph, separated by commas, if known.
 
     Raises:
-        ReleaseError: seeded though it is not simulated, a part of another release, or of cells that
-            its header does not say.
-        ParameterError: a header that names a method or a parameter that there is not.
+        ReleaseError: a seed for a release that is not simulated, a part of another release, or
+            cells that its header does not state.
+        ParameterError: the header names an unknown method or parameter.
     """
     header = release.header
     if {"marginal", "period", "kind"} & set(header.extra):

@@ -232,7 +232,7 @@ def least(
     """The candidate that needs the least ε, and how much.
 
     A candidate is examined closely only if it is clearly better than the best one before
-    it: the least of several guesses is more likely too small than one of them.
+    it: the minimum of several estimates is biased downwards.
 
     Args:
         trial: the wishes.

@@ -58,7 +58,7 @@ class Candidate:
     Attributes:
         name: of the method.
         parameters: in place of its defaults.
-        areas: its cells are the areas that all wishes are of.
+        areas: True if its cells are the areas of all wishes.
     """
 
     name: str
@@ -86,11 +86,11 @@ class PlacedWish:
 class Trial:
     """Test wishes on simulated releases of public scenes that represent the owner's records.
 
-    A wish of any square is as likely as in the worst build: a release is one build, of records that
-    are clumped as in one scene. Other wishes are as likely as on average over the builds.
+    For a wish on any square the probability is that of the worst build, since a release is one
+    build, of records clumped as in one scene. For other wishes it is the mean over the builds.
 
     Args:
-        scenes: public records; :data:`BUILDS` releases are made in turn, or one of each.
+        scenes: public records; :data:`BUILDS` releases are built in turn, at least one of each.
         wishes: the accuracy targets.
         times: real records per record of a scene. With k times the records, ε/k and errors
             k times as large the trial is the same: the result depends only on ε times the records
@@ -167,7 +167,7 @@ class Trial:
         return odds
 
     def probabilities(self, candidate: Candidate, epsilon: float, factor: float = 1.0) -> Float:
-        """Lower confidence limit of the probability that each wish holds.
+        """Cautious (low) estimate of the probability that each wish holds.
 
         Args:
             candidate: the method.
@@ -183,7 +183,7 @@ class Trial:
     def holds(self, candidate: Candidate, epsilon: float) -> bool:
         """Return whether every wish holds with its confidence, without a build more than needed.
 
-        A square fails in one build; another wish that is far less likely in some has failed, too.
+        One build can fail a wish on squares, and another wish if it is far too unlikely there.
         """
         if not candidate.areas:
             slack = np.array([0.0 if wish.square else FAR_BELOW for wish in self.wishes])
@@ -276,8 +276,8 @@ def _elsewhere(scene: DataHandle, rect: Sequence[float], seed: int) -> Float:
 def _errors(scene: DataHandle, release: Any, wish: PlacedWish) -> tuple[Float, Float]:
     """Errors of a release's answers at the places of a wish, and the sd of further noise.
 
-    There are many squares, so that their errors are a sample; of a single rectangle the few builds
-    say less than the variance that the release states.
+    Squares are many, so that their errors are a sample; for a single rectangle the release's stated
+    variance is more precise than the errors of a few builds.
     """
     if wish.wish.square:
         error = asked(release, wish.places).count - wish.exact
@@ -287,7 +287,7 @@ def _errors(scene: DataHandle, release: Any, wish: PlacedWish) -> tuple[Float, F
 
 
 def _probability(wish: PlacedWish, odds: Float, sampled: bool) -> float:
-    """Probability that a wish holds, from those of its answers, (builds, q)."""
+    """Probability that a wish holds, from the odds of its answers, float64 (builds, q)."""
     if wish.wish.square:
         likely = float(odds.mean(axis=1).min())
         error = math.sqrt(2.0 * likely * (1.0 - likely) / odds.shape[1])

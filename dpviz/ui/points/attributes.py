@@ -92,7 +92,7 @@ def attribute_answers(release: PointRelease, rect: Any, period: Any) -> None:
     """Show sum and mean of the values, and a row for each kind, below an answer.
 
     Args:
-        release: that was asked.
+        release: the queried release.
         rect: in its domain's CRS.
         period: of one with time.
     """

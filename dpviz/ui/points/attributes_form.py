@@ -25,7 +25,7 @@ def attributes_form(prefix: str, names: list[str], file_id: str) -> dict[str, An
     Args:
         prefix: of the widgets' keys.
         names: of the file's columns.
-        file_id: of the upload: another file is asked for anew.
+        file_id: of the upload; another file resets the form.
 
     Returns:
         Empty for places alone; None while a list or a clip is missing.

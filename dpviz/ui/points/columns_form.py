@@ -30,10 +30,10 @@ def columns_form(
     Returns:
         Arguments of :func:`dpviz.load`: the CRS of plain columns, the chosen columns (None:
         the geometry of the file) and their notation; and the names of all columns. None while
-        the visitor must still choose a column, as its name does not tell.
+        the visitor must still choose a column that its name does not identify.
 
     Raises:
-        DataError: the file has fewer columns than coordinates, or one mark is for two things.
+        DataError: fewer columns than coordinates, or the same decimal and thousands mark.
     """
     columns = upload_columns(path, table)
     names = [column.name for column in columns]

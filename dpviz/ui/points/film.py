@@ -1,4 +1,4 @@
-"""The ε of a comparison as a film: the maps stepped through eight ε, and the answer at each."""
+"""Film of a comparison: both maps and their answers at eight values of ε."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files for others, from Explore and Compare: the map that travels, a report, a picture."""
+"""Downloads on Explore and Compare: an offline map, a report, a picture."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def sides_form(prefix: str, source: PointSource, explored: Mapping[str, Any]) ->
     Args:
         prefix: of the widgets' keys.
         source: what both are built from.
-        explored: what Explore held last; A begins with it.
+        explored: last settings of page Explore; A starts with them.
     """
     choices: list[Choice] = []
     for side, start in STARTS.items():

@@ -57,7 +57,7 @@ class InSteps:
 
     Attributes:
         pane: container of the area's form, which is a step of its own.
-        complete: all but the area of a file is known; False for a file that was refused.
+        complete: True if everything except the area is known; False for a refused file.
     """
 
     pane: Any
@@ -79,9 +79,9 @@ def source_form(
         prefix: of the widgets' keys.
         dims: of the data sets on offer.
         start: the data set shown first.
-        sensitive: whether a built-in data set is treated as sensitive at first.
-        owner: who describes confidential records in steps; which are complete is filled in here.
-        more: whether records may have a time, kinds and values beside their place.
+        sensitive: True if a built-in data set is treated as sensitive by default.
+        owner: the form in steps for confidential records; this function updates ``complete``.
+        more: True if records may have a time, kinds and values besides their place.
     """
     domains = {name: each.domain for name, each in DATASETS.items()}
     offered = [
