@@ -60,7 +60,7 @@ __all__ = [  # noqa: F405
 
 
 class _Package(ModuleType):
-    """The name ``build`` is the function's, also once the module of that name is loaded."""
+    """Module class that keeps ``dpviz.build`` the function when module ``build`` is loaded."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         if not (name in __all__ and isinstance(value, ModuleType)):

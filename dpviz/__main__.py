@@ -14,10 +14,10 @@ def program() -> None:
 
 
 def _leave(_number: int, _frame: FrameType | None) -> None:
-    """End at once: while modules load there is nothing to put in order."""
+    """Exit at once: while modules load there is nothing to clean up."""
     try:
         os.write(2, b"cancelled\n")
-    finally:  # also where the terminal is gone
+    finally:  # also if the terminal is closed
         os._exit(130)
 
 

@@ -1,4 +1,4 @@
-"""Public names of ``import dpviz``, which imports this module at the first use of one of them."""
+"""Public names of ``import dpviz``; the package imports this module on first use."""
 
 from dpviz.build import build, from_points
 from dpviz.domain import Domain

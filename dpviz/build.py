@@ -132,10 +132,10 @@ def build(
             release says so. Public data cost nothing.
         purpose: what the release is for, in the ledger's words.
         declare_public: insist that data are public that the ledger knows as sensitive.
-        wishes: what is to hold of a release of points, see :func:`dpviz.plan`: its header states
+        wishes: accuracy targets of a release of points, see :func:`dpviz.plan`: its header states
             them as promises. They change nothing else.
         sum_share: of points with values, the share of epsilon for their sums; half by default.
-        progress: called with (fraction, what); may raise to cancel. What is paid stays paid.
+        progress: called with (fraction, what); may raise to cancel. A payment is not refunded.
         conclude: mark the release as released in the ledger before returning; with False the
             caller does so, by :meth:`Ledger.conclude`, once it is on disk.
         **parameters: of the method.
@@ -201,7 +201,7 @@ def _measured(
     progress: Progress | None,
     sum_share: float | None,
 ) -> Result:
-    """Spend the budget: the one place where the kinds of data differ."""
+    """Spend the budget; the only function that distinguishes the kinds of data."""
     if isinstance(data, DataHandle):
         release, facts = measure_points(data.domain, data._layers, method, budget, noise, sum_share)
         if data.bits != data.domain.bits:
@@ -228,7 +228,7 @@ def _measured_roads(
     workload: Paths,
     progress: Progress | None,
 ) -> Result:
-    """A histogram of all trips, or with time of those of each step, in parallel."""
+    """Histogram of all trips; with time, one per time step (parallel composition)."""
 
     def histogram(trips: Paths, alone: Budget) -> Measured:
         how = workload, alone, noise, progress, data.longest

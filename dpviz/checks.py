@@ -1,4 +1,4 @@
-"""Checks at the doors of the package: one line with the argument, the value and the remedy.
+"""Check arguments of public functions: one line with the argument, the value and the remedy.
 
 Only what would be misread in silence is checked here: a text in place of a list of texts, a word in
 place of True or False, another object than the one that is meant. The rest fails where it is used.
@@ -17,14 +17,14 @@ from typing import Any
 from dpviz.errors import DpvizError
 
 USUAL: dict[str, Any] = {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"}
-"""NumPy's default handling of floating-point errors, regardless of a notebook's: with another, a
-build would fail after it was paid, depending on exact counts."""
+"""NumPy's default handling of floating-point errors, whatever the caller has set: with another, a
+build could fail after payment, depending on exact counts."""
 
 SHOWN = 60
-"""Characters of a value in an error."""
+"""Most characters of a value in an error message."""
 
 LONGEST_NAME = 255
-"""Bytes of a name in a folder, on every usual file system."""
+"""Longest file name in bytes on common file systems."""
 
 REMEDIES = {
     "str": "give a text",
@@ -52,13 +52,13 @@ def require(value: Any, kind: Any, name: str, error: type[DpvizError]) -> None:
     if not isinstance(value, kind):
         kinds = [each for each in getattr(kind, "__args__", (kind,)) if each is not NoneType]
         remedies = [REMEDIES.get(each.__name__, f"give a {each.__name__}") for each in kinds]
-        if len(remedies) > 1 and REMEDIES["str"] in remedies:  # the other one says of what
+        if len(remedies) > 1 and REMEDIES["str"] in remedies:  # the other is more specific
             remedies.remove(REMEDIES["str"])
         raise error(f"{described(name, value)}: {' or '.join(remedies)}")
 
 
 def as_number(value: Any) -> float:
-    """A value as a float: NaN for no number or True, infinity for a whole number beyond floats."""
+    """Convert to float: NaN if not a number or boolean, infinity if an integer is too large."""
     try:
         return math.nan if type(value).__name__ in ("bool", "bool_") else float(value)
     except OverflowError:
@@ -103,7 +103,7 @@ def whole(value: Any, name: str, error: type[DpvizError]) -> int:
 
 
 def require_path(value: Any, error: type[DpvizError], name: str = "path") -> None:
-    """Refuse what can name no file.
+    """Refuse a value that cannot be a file name.
 
     Raises:
         DpvizError: of the class ``error``.
@@ -121,7 +121,7 @@ def require_path(value: Any, error: type[DpvizError], name: str = "path") -> Non
 
 
 def described(name: str, value: Any) -> str:
-    """An argument for an error: a plain value cut, of any other its type.
+    """Argument in an error message: a plain value, shortened; else its type.
 
     >>> described("columns", 5), described("domain", [[1.0, 2.0]])
     ('columns=5', 'domain of type list')

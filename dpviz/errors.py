@@ -10,7 +10,7 @@ class DomainError(DpvizError):
 
 
 class DataError(DpvizError):
-    """A data source cannot be read as the points it is said to hold."""
+    """A data source cannot be read as records of the declared kind."""
 
 
 class ParameterError(DpvizError):
@@ -30,4 +30,4 @@ class ReleaseError(DpvizError):
 
 
 class PrivacyError(DpvizError):
-    """Something that is right for public data only was asked of sensitive data."""
+    """An operation for public data only was requested on sensitive data."""

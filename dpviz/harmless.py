@@ -3,12 +3,12 @@
 import re
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-"""Control characters, and those that turn the text around them."""
+"""Control characters, including those that change the text direction."""
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>$:~^=&])")
 
 
 def harmless(text: str) -> str:
-    r"""A text with its line breaks, and with escapes in place of control characters.
+    r"""Escape control characters in a text, except line breaks.
 
     >>> harmless("Ward 1\x1b[2J\n")
     'Ward 1\\x1b[2J\n'
@@ -17,7 +17,7 @@ def harmless(text: str) -> str:
 
 
 def markdown(text: object) -> str:
-    r"""A text that Markdown and HTML show as it is, with escapes for control characters.
+    r"""Escape a text for Markdown and HTML, including its control characters.
 
     >>> print(markdown("plan\u202egpj.exe"))
     plan\\u202egpj\.exe

@@ -1,4 +1,4 @@
-"""Libraries that take long to load: each is loaded when something of it is first used.
+"""Lazy imports of slow libraries: each is loaded when an attribute is first used.
 
 ``from dpviz.lazy import pa, shapely`` at the head of a module costs nothing at start-up.
 """
@@ -13,13 +13,13 @@ __all__ += ["pv", "pyogrio", "pyproj", "scipy", "shapely", "sqlglot"]
 
 
 class _Lazy:
-    """A module under its own name, or by the part of it that is used."""
+    """Stand-in for a module, loaded at the first access to an attribute."""
 
     def __init__(self, name: str) -> None:
         self._name = name
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):  # as Python, copy and inspect ask of anything
+        if name.startswith("__"):  # Python, copy and inspect look these up on every object
             raise AttributeError(name)
         return getattr(import_module(self._name), name)
 

@@ -1,4 +1,4 @@
-"""Lists in one text: words between commas, quoted as in CSV where they need it."""
+"""Lists as one text: words separated by commas, quoted as in CSV if needed."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from dpviz.errors import ParameterError
 T = TypeVar("T", bound=Hashable)
 
 _WORD = re.compile(r'\s*"((?:[^"]|"")*)"\s*,|([^",]*),')
-"""A word and the comma behind it: one in quotes, where a quote is doubled, or a plain one."""
+"""A word and the comma after it: in quotes, with doubled quotes inside, or plain."""
 
 
 def words(text: str | None, what: str) -> tuple[str, ...]:
-    '''Words between commas, without the space around those that are not quoted; none for None.
+    '''Split a text at commas; strip spaces around unquoted words; None gives an empty tuple.
 
     Args:
-        text: what :func:`listed` writes.
-        what: it is, for the message.
+        text: as :func:`listed` writes it.
+        what: name of the list, for the message.
 
     Raises:
-        ParameterError: a quote without its other, or one inside a word.
+        ParameterError: an unclosed quote, or one inside a word.
 
     >>> words('bike, "bus, tram" ,"5"""', "--kinds")
     ('bike', 'bus, tram', '5"')
@@ -41,7 +41,7 @@ def words(text: str | None, what: str) -> tuple[str, ...]:
 
 
 def distinct(values: Iterable[T]) -> tuple[T, ...]:
-    """Each value once, in the order in which they come first.
+    """Distinct values, in the order of first occurrence.
 
     >>> distinct(["small", "large", "small"])
     ('small', 'large')
@@ -50,7 +50,7 @@ def distinct(values: Iterable[T]) -> tuple[T, ...]:
 
 
 def listed(names: Iterable[str]) -> str:
-    """Words as one text that :func:`words` reads.
+    """Join words into one text that :func:`words` reads.
 
     >>> listed(["bike", "bus, tram", " walk"])
     'bike,"bus, tram"," walk"'

@@ -35,13 +35,13 @@ class Reports:
         self._progress(fraction, what)
 
     def repeat(self) -> None:
-        """Report again what was reported last."""
+        """Repeat the last report."""
         self._progress(*self._last)
 
 
 @contextmanager
 def listening(reports: Reports | None) -> Iterator[None]:
-    """Inside, each :func:`checkpoint` of this thread repeats the last of the reports."""
+    """Context in which each :func:`checkpoint` of this thread repeats the last report."""
     token = _heard.set(reports)
     try:
         yield
@@ -50,7 +50,7 @@ def listening(reports: Reports | None) -> Iterator[None]:
 
 
 def checkpoint() -> None:
-    """Between two steps of long work: raises what the listener raises to cancel it."""
+    """Repeat the last report between two steps; raises what the listener raises to cancel."""
     reports = _heard.get()
     if reports is not None:
         reports.repeat()

@@ -1,6 +1,6 @@
-"""Files that travel: a map that opens anywhere, a page to print, a picture.
+"""Exported files: an offline map in HTML, a page to print, a picture.
 
-Whatever is written here is made from releases alone, and needs no server and no network.
+All files are made from releases only, and need no server and no network.
 
 >>> import dpviz, numpy as np
 >>> from dpviz.exports import map_page

@@ -1,4 +1,4 @@
-"""The error to expect from a release, against the size of a rectangle: from the release alone."""
+"""Expected error by rectangle size, computed from the release alone."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from dpviz.render.fonts import drawn
 from dpviz.trees.lattice import Float
 
 SIZES = np.logspace(-4, 0, 13)
-"""Shares of the domain's area."""
+"""Rectangle sizes, as shares of the domain's area."""
 
 RECTANGLES = 100
-"""Rectangles of each size, at places that are the same for every release."""
+"""Number of rectangles of each size, at the same places for every release."""
 
 
 def expected_errors(release: PointRelease) -> tuple[Float, Float]:
     """Median half-widths (95 %) of the noise and of the uniformity error, per size in `SIZES`.
 
-    Rectangles have the domain's own shape and lie anywhere in it. What comes out is
-    post-processing: it reads no record.
+    Rectangles have the shape of the domain and random places in it. The result is
+    post-processing: no record is read.
     """
     side, dims = release.domain.side, release.domain.dims
     rng = np.random.default_rng(0)
@@ -53,7 +53,7 @@ def error_svg(releases: Sequence[PointRelease], labels: Sequence[str]) -> bytes:
                 (noise, "o-", "noise"),
                 (uniformity, "o--", "uniformity (ESTIMATE)"),
             ):
-                name = f"{label}: {what}".replace("$", r"\$")  # which begins no formula
+                name = f"{label}: {what}".replace("$", r"\$")  # a bare $ would start a formula
                 panel.plot(SIZES, values, line, color=colour, markersize=3, label=name)
         panel.set_xscale("log")
         panel.set_yscale("symlog", linthresh=1.0)

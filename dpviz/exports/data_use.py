@@ -1,8 +1,8 @@
-"""The data-use statement: what is hidden, from whom, at which ε; in words, and for a registry.
+"""Data-use statement (protected unit, adversary, ε) in words and as a registry entry.
 
-In words it says what C. Dwork, N. Kohli and D. Mulligan (Differential Privacy in Practice: Expose
-Your Epsilons!, JPC 9(2), 2019) ask for. As JSON it is an entry of the public registry that followed
-from that, with the fields, order and words of ``schemas/deployments-schema.yaml`` of
+The text has the facts that C. Dwork, N. Kohli and D. Mulligan (Differential Privacy in Practice:
+Expose Your Epsilons!, JPC 9(2), 2019) ask for. The JSON is an entry of the public registry
+that resulted, with the fields, order and words of ``schemas/deployments-schema.yaml`` of
 https://github.com/opendp/deployments-registry-data (version of 15 July 2026, after P. Nanayakkara,
 E. Ghazi, S. Vadhan, arXiv:2509.13509). Everything is from the header.
 """
@@ -42,7 +42,7 @@ PRODUCTS = {
 def data_use(release: Release) -> dict[str, Any]:
     """An entry for a registry, as plain values; null is for the publisher to fill in.
 
-    A release that is NOT PRIVATE has no ε, δ, unit and variant here: it guarantees nothing.
+    The entry of a release that is NOT PRIVATE has no ε, δ, unit or variant: no guarantee holds.
     """
     header = release.header
     known = METHODS.get(header.method)
@@ -134,7 +134,7 @@ def _sentence(words: str) -> str:
 
 
 def _region(release: Release) -> str | None:
-    """The public box; its name is for the publisher to say."""
+    """The public box; the publisher fills in its name."""
     domain = domain_of(release)
     if domain is None:
         return None
@@ -157,7 +157,7 @@ def _budget(header: Header) -> str:
 
 
 def sentences(release: Release) -> tuple[str, ...]:
-    """The statement in plain words: what is hidden, from whom, at which ε."""
+    """Data-use statement in plain words: protected unit, adversary, ε."""
     header = release.header
     if not header.private:
         return statement(header)

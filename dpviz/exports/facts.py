@@ -41,10 +41,10 @@ class Reply:
         label: of the release.
         count: with ± the larger error: half of the noise's 95 % interval, or ``uniformity``.
         low, high: the 95 % interval.
-        uniformity: ± what the spread inside cut leaves may cost, an ESTIMATE.
+        uniformity: ± error from uneven records inside cut leaves, an ESTIMATE.
         nodes: nodes used.
         sums: sum (± likewise) and mean of the values, and the share of a kind, each with its name;
-            or none.
+            empty without them.
     """
 
     label: str
@@ -58,19 +58,19 @@ class Reply:
 
 @dataclass(frozen=True)
 class ReleaseFacts:
-    """Everything about one release that its file says beside the map.
+    """Text about one release that an exported file shows beside the map.
 
     Attributes:
         label: its name in the file.
         method: its title.
         header: its header.
-        kind, standing: what it is and that in words, see
+        kind, standing: its privacy status and the same in words, see
             :attr:`~dpviz.releases.header.Header.standing`.
         statement: the guarantee, explained, one sentence each.
         leaves, depth: size of the decomposition.
         total: noisy count of the whole domain.
-        promises: of the header, with how likely each is.
-        command, python: what made it; empty where the header does not say.
+        promises: accuracy promises of the header, each with its probability.
+        command, python: code that repeats the build; empty if the header lacks the facts.
     """
 
     label: str
@@ -98,7 +98,7 @@ def facts(release: Mapped, label: str) -> ReleaseFacts:
     try:
         script = code_of(release)
         code = {"command": script.command(), "python": script.python()}
-    except DpvizError:  # a window of another release, or a header of another version
+    except DpvizError:  # a window of a longer release, or a header of another version
         code = {}
     kind, words = release.header.standing
     return ReleaseFacts(
@@ -117,14 +117,14 @@ def facts(release: Mapped, label: str) -> ReleaseFacts:
 
 
 def label_of(release: Mapped) -> str:
-    """The usual name of a release: its method, its price, and its part of a period."""
+    """Default label of a release: its method, its price, and its part of a period."""
     name = f"{method_title(release.header.method)} · ε = {release.header.epsilon:g}"
     period = release.header.extra.get("period")
     return name if period is None else f"{name} · {' to '.join(period)}"
 
 
 def method_title(name: str) -> str:
-    """A method's title without what stands in brackets; the name where we do not know it."""
+    """Title of a method without the part in brackets; its name if the method is unknown."""
     known = METHODS.get(name)
     return re.sub(r" \(.*\)$", "", known.title) if known else name
 
@@ -146,8 +146,7 @@ def statement(header: Header) -> tuple[str, ...]:
 
 
 HARDLY, WEAK = math.log(3.0), 3.0
-"""Values of ε: up to the first, little can be learned of a record; beyond the other, the guarantee
-is weak."""
+"""Values of ε: up to the first, the guarantee is strong; beyond the second, it is weak."""
 
 
 def protection(unit: str, epsilon: float, delta: float = 0.0) -> str:
@@ -174,7 +173,7 @@ guarantee; at ε = 1 the factor is 2.72.'
 
 
 def relation(header: Header) -> str:
-    """The neighbouring relation without the privacy unit, beside which it stands."""
+    """Neighbouring relation, without the privacy unit that the text names next to it."""
     return header.neighbouring.removesuffix(f" {header.unit}")
 
 
@@ -188,7 +187,7 @@ def windows_of_one(releases: Sequence[Mapped]) -> bool:
 
 
 def together(releases: Sequence[Mapped]) -> str:
-    """State what several releases cost together; empty with fewer than two private ones."""
+    """State the total cost of several releases; empty with fewer than two private ones."""
     private = [each.header for each in releases if each.header.private]
     if len(private) < 2:
         return ""
@@ -254,7 +253,7 @@ def _attributes(release: Mapped, inside: Any, kind: str | None) -> Iterator[tupl
 
 
 def quotient_words(answer: Quotients, *, shares: bool = False) -> str:
-    """A quotient and its interval, or that there are too few records for one."""
+    """Quotient and its interval in words, or a note that there are too few records."""
     if not answer.enough[0]:
         return FEW
     value, low, high = (float(each[0]) for each in (answer.value, answer.low, answer.high))

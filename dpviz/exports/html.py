@@ -2,7 +2,7 @@
 
 The file holds deck.gl from the installed pydeck, the map's program, the ground and each release's
 tree, so that a rectangle drawn in it is answered by the release as the engine would. Its
-own content policy forbids the browser every connection.
+content security policy forbids all connections.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ from dpviz.render.scene import Bounds, Camera, Scene
 from dpviz.render.view import MOST, check, series_scene
 
 HEIGHT = 640
-"""Pixels of the map, where the screen is high enough."""
+"""Height of the map in pixels, if the screen is high enough."""
 
 ROWS = 100
-"""Areas of a level that a table lists, those with the most records."""
+"""Most areas of a level in a table: those with the highest counts."""
 
 
 def map_page(
@@ -54,8 +54,8 @@ def map_page(
 ) -> str:
     """A self-contained HTML page: one release, two to swipe between, or a series under a slider.
 
-    Of one release with kinds the reader chooses which is shown, or the share of one; of values,
-    the mean; of areas, the level.
+    For one release the reader chooses the view: with kinds, one kind or its share; with values,
+    the mean; with areas, the level.
 
     Args:
         releases: up to :data:`~dpviz.render.view.MOST` of the same domain; 2-D. Of three and more,
@@ -77,7 +77,7 @@ def map_page(
 
 
 def viewer_page(template: str, spec: dict[str, Any], block: bytes, **words: Any) -> str:
-    """A page with the viewer, what it shows, and other words of the template."""
+    """Render a page with the viewer, its scene and further template values."""
     return page(
         template,
         spec=spec,
@@ -90,7 +90,7 @@ def viewer_page(template: str, spec: dict[str, Any], block: bytes, **words: Any)
 
 
 def page(template: str, **words: Any) -> str:
-    """A page of one of the templates."""
+    """Render a template as a page."""
     return environment().get_template(template).render(**words)
 
 
@@ -114,7 +114,7 @@ class PackedMap:
 
     Attributes:
         releases, names: in the order in which they are shown.
-        live: rectangles are answered; a domain that is not in degrees is only looked at.
+        live: True if the map answers rectangles; a domain not in degrees can only be viewed.
         spec: plain values; ``spec["columns"]`` says where each column lies in ``block``.
         block: the columns' bytes.
     """
@@ -143,7 +143,7 @@ def packed_map(
         order = sorted(range(len(releases)), key=lambda at: releases[at].header.epsilon)
         releases, names = [releases[at] for at in order], [names[at] for at in order]
     first, packer = releases[0], Packer()
-    live = is_degrees(first.domain.crs)  # without degrees there is nothing to compute with
+    live = is_degrees(first.domain.crs)  # the page computes answers in degrees
     base = basemap_marks(basemap, domain_bounds(first.domain)) if basemap else None
     seen: dict[str, Any] = {"camera": camera, "title": title, "base": base}
     if is_areas(first):
@@ -163,7 +163,7 @@ def packed_map(
 
 
 def viewer_spec(scene: Scene, packer: Packer, releases: Sequence[Release]) -> dict[str, Any]:
-    """Values that the viewer needs for any map; one without queries needs no more."""
+    """Values that the viewer needs for any map; enough for a map without queries."""
     return scene.to_dict() | {
         "height": HEIGHT,
         "epsilons": [each.header.epsilon for each in releases],
@@ -242,12 +242,12 @@ def area_tables(release: Mapped) -> list[dict[str, Any]]:
 
 
 def points_of(releases: Sequence[Mapped]) -> list[PointRelease]:
-    """The same, none of areas: :func:`~dpviz.render.view.check` refuses those beside others."""
+    """Releases as points; :func:`~dpviz.render.view.check` has refused areas beside others."""
     return [each for each in releases if not is_areas(each)]
 
 
 def labels_of(releases: Sequence[Mapped], labels: Sequence[str] = ()) -> list[str]:
-    """The given names of the releases, or else such that tell them apart.
+    """Given labels of the releases, or distinct default labels.
 
     Raises:
         ReleaseError: not one name each.
@@ -263,7 +263,7 @@ def labels_of(releases: Sequence[Mapped], labels: Sequence[str] = ()) -> list[st
 
 
 def default_title(releases: Sequence[Release]) -> str:
-    """Says what the file is and, above all, what it is not."""
+    """Title of the file; says NOT PRIVATE if any release is not private."""
     noun = "map" if len(releases) == 1 else "maps"
     first = {1: "A", 2: "Two"}.get(len(releases), str(len(releases)))
     if all(each.header.private for each in releases):

@@ -47,7 +47,7 @@ class Packer:
         entry = {"length": rows, "size": values.shape[1] if values.ndim == 2 else 1}
         if delta:
             first = np.zeros_like(values[:1])
-            values = np.diff(values, axis=0, prepend=first)  # whole numbers wrap around
+            values = np.diff(values, axis=0, prepend=first)  # integers wrap around
             entry["delta"] = True
         entry["value"] = self._placed(values)
         if starts is not None:
@@ -76,7 +76,7 @@ class Packer:
         if kind is None:
             raise TypeError(f"columns of {values.dtype} cannot travel: {', '.join(KINDS)} can")
         flat = np.ascontiguousarray(values).ravel()
-        # All first bytes, then all second ones, and so on: what is alike lies together.
+        # All first bytes, then all second ones, and so on: similar bytes compress better together.
         data = flat.view(np.uint8).reshape(-1, values.dtype.itemsize).T.tobytes()
         place = {"kind": kind, "at": self._length, "items": values.size}
         self._buffers.append(data)

@@ -1,4 +1,4 @@
-"""One page about one release, or two, to print or to keep: it opens offline and has no script."""
+"""Printable page about one or two releases: opens offline, without scripts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dpviz.render.scene import Bounds
 from dpviz.render.view import check
 
 PANELS = 4
-"""Maps in one picture: of kinds, all together and the first three."""
+"""Most maps in one picture: for kinds, the total and the first three kinds."""
 
 
 def report_page(
@@ -35,7 +35,7 @@ def report_page(
         labels: one each; by default method and ε.
         rects: rectangles (west, south, east, north in degrees) whose answers it shows.
         title: of the page.
-        account: what a ledger says of the data set, to be shown too.
+        account: the data set's account in a ledger, to be shown too.
 
     Raises:
         ReleaseError: not one or two releases, not 2-D, or not of one domain.
@@ -65,7 +65,7 @@ def report_page(
 
 
 def _entry(release: Mapped) -> str:
-    """The data-use statement without the data set's name: a report does not say it."""
+    """Data-use statement without the data set's name, which a report must not show."""
     entry = data_use(release)
     entry["url_slug"] = entry["deployment"]["basic"]["name"] = None
     return json.dumps(entry, indent=2, ensure_ascii=False)

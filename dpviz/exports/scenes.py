@@ -1,4 +1,4 @@
-"""A page with the map of trips along roads, or of moves between places: to look at, not to ask."""
+"""Page with a map of road trips or of moves between places; it answers no queries."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from dpviz.sequences.moves import frequent, visit_sd, visits
 from dpviz.trees.lattice import Float
 
 EDGES = 20_000
-"""Most streets of a page: some 1 MB."""
+"""Most streets on a page: about 1 MB."""
 
 ARROWS = 60
-"""Moves that are drawn, the most frequent."""
+"""Number of moves drawn, the most frequent ones."""
 
 
 def scene_page(release: RoadRelease | SequenceRelease) -> str:
-    """A self-contained HTML page; empty where nothing of the release lies on a map, or too much."""
+    """Self-contained HTML page; empty if the release has nothing to map, or too much."""
     scene = _streets(release) if is_roads(release) else _moves(release)
     if scene is None:
         return ""
@@ -70,7 +70,7 @@ def _moves(release: SequenceRelease) -> Scene | None:
     places = to_degrees(cells.boxes, cells.domain.crs)
     counts: Float | None = None
     noise: Float | None = None
-    with suppress(DpvizError):  # a model that ranks strings holds no counts
+    with suppress(DpvizError):  # a model that only ranks strings has no counts
         counts, noise = visits(model), visit_sd(model)
     strings = frequent(model, ARROWS, 2, 2)
     most = None if counts is None else max(float(counts.max()), 1.0)

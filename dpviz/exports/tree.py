@@ -1,7 +1,7 @@
-"""A release's tree as packed columns: a rectangle is answered from them, and the cells are drawn.
+"""Pack a release's tree as columns, from which the page answers queries and draws cells.
 
-Most of what the map draws follows from the tree (bounds, areas, levels), so only what is costly to
-work out again travels beside it: adaptive detail, in a few bytes a node.
+The page computes bounds, areas and levels from the tree; only adaptive detail, which is costly to
+compute again, is stored beside it, in a few bytes per node.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def pack_tree(packer: Packer, name: str, release: PointRelease) -> dict[str, Any
     """Add the columns of a 2-D release; its lattice lines fit 32 bits.
 
     Returns:
-        What the page must know beside them.
+        Further values that the page needs.
     """
     nodes = release.nodes
     for column in ("lo", "hi"):

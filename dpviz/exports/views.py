@@ -28,12 +28,12 @@ ALL = "All kinds"
 
 @dataclass(frozen=True)
 class View:
-    """One thing that the map shows instead of densities.
+    """View that the map may show instead of densities.
 
     Attributes:
-        name: as it is chosen by.
-        marks: drawn for it.
-        legend: of them.
+        name: shown in the list of views.
+        marks: of the view.
+        legend: of the marks.
         neutral: see :class:`~dpviz.render.scene.Scene`.
     """
 
@@ -52,7 +52,7 @@ class View:
 def maps_of(
     releases: Sequence[PointRelease], names: Sequence[str]
 ) -> tuple[Sequence[PointRelease], Sequence[str]]:
-    """Releases to draw and their names: a single one with kinds as a whole, then by kind."""
+    """Releases to draw and their names; with kinds, the whole release first, then each kind."""
     first = releases[0]
     if len(releases) > 1 or not first.kinds:
         return releases, names
@@ -76,7 +76,7 @@ def attribute_views(releases: Sequence[PointRelease]) -> list[View]:
 
 
 def _of_scene(name: str, scene: Scene, prefix: str) -> View:
-    """The cells of a scene, under names of their own."""
+    """Cells of a scene, with column names that are unique in the file."""
     cells = [mark for mark in scene.marks if mark.layer.type == "CellLayer"]
     marks = [mark.with_layer(id=f"{prefix}-{mark.id}") for mark in cells]
     assert scene.legend is not None
@@ -93,10 +93,10 @@ def level_views(release: AreaRelease) -> list[View]:
 
 
 def pack_areas(packer: Packer, release: AreaRelease) -> dict[str, Any]:
-    """Add the outlines of the finest areas, and what is estimated of all.
+    """Add the outlines of the finest areas and the estimates of all areas.
 
     Returns:
-        What the page must know beside them.
+        Further values that the page needs.
     """
     areas, domain = release.frame, release.domain
     part, owner = shapely.get_parts(areas.shapes, return_index=True)
@@ -107,7 +107,7 @@ def pack_areas(packer: Packer, release: AreaRelease) -> dict[str, Any]:
     starts = np.searchsorted(at, np.arange(len(ring) + 1))
     packer.add("areas.xy", np.rint(place * STEPS).astype(np.uint32), starts, delta=True)
     packer.add("areas.owner", owner[of].astype(np.int32))
-    packer.add("areas.hole", (np.diff(of, prepend=-1) == 0).astype(np.uint8))  # the first is outer
+    packer.add("areas.hole", (np.diff(of, prepend=-1) == 0).astype(np.uint8))  # first: outer
     packer.add("areas.parent", np.asarray(areas.parent, np.int32))
     packer.add("areas.count", np.asarray(release.nodes.count))
     packer.add("areas.variance", np.asarray(release.nodes.variance))

@@ -1,4 +1,4 @@
-"""Files on their way in and out: limits, first bytes, a process to parse them in, whole writing.
+"""File handling: size limits, format detection, sandboxed parsing, atomic writing.
 
-Nothing here knows what a file holds.
+Nothing here depends on the content of a file.
 """

@@ -1,6 +1,6 @@
 """Arrow columns from NumPy's memory and back, without pandas.
 
-pyarrow's own ways import pandas first: a second at start, in which a Ctrl-C is lost.
+pyarrow's own conversions import pandas, which takes a second and blocks Ctrl-C meanwhile.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from dpviz.lazy import pa
 
 FLOATS = {"halffloat": "float16", "float": "float32", "double": "float64"}
-"""Types that Arrow calls otherwise than NumPy."""
+"""Types with different names in Arrow and NumPy."""
 
 
 def numbers(values: NDArray[Any]) -> pa.Array:
@@ -43,8 +43,8 @@ def number_array(column: Any, null: float = np.nan) -> NDArray[Any]:
 
     Args:
         column: of numbers or truth values.
-        null: what stands for a null number; NaN makes numbers of whole ones. A missing truth value
-            is False.
+        null: replaces a null number; NaN turns integers into floats. A missing truth value is
+            False.
 
     >>> import pyarrow as pa
     >>> number_array(pa.array([1, None])), number_array(pa.chunked_array([[True, None]]))

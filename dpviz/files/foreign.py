@@ -1,4 +1,4 @@
-"""Recognise untrusted data files by their first bytes; refuse files that compute.
+"""Recognise untrusted data files by their first bytes; refuse databases with views.
 
 A view or a virtual table is a program in a data file: it may read files that it should not.
 """
@@ -27,7 +27,7 @@ MAGIC = {
 }
 SHAPEFILE_PARTS = (".shp", ".shx", ".dbf", ".prj", ".cpg")
 LAYER = "|layername="
-"""Between the path of a file and the name of one of its layers, as QGIS writes it."""
+"""Separator between a file's path and a layer name, as in QGIS."""
 BLANK = b"\xef\xbb\xbf \t\r\n"
 
 
@@ -45,14 +45,14 @@ def recognised(head: bytes) -> str:
 
 @contextmanager
 def parsing(name: str, what: str) -> Iterator[None]:
-    """Turn whatever a parser raises into one line that quotes no record; drop its warnings."""
+    """Turn any parser error into one line that quotes no record; drop parser warnings."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
     except DataError:
         raise
-    except MemoryError:  # Arrow's too: of what no footer states, such as a long text that repeats
+    except MemoryError:  # Arrow's too: no footer states the size of a long repeated text
         raise DataError(f"{name} has more than {limits.SMALL}: {limits.SMALL.remedy}") from None
     except Exception:
         raise DataError(
@@ -78,11 +78,11 @@ def readable(path: Path) -> Path | bytes:
 def shapefiles(path: Path) -> bytes:
     """The Shapefiles in a zip archive as one for GDAL, which looks into none of its folders.
 
-    GDAL opens a file as what its content is: all else in an archive might make it open other
-    files of this machine.
+    GDAL detects formats by content: other files in the archive might make it open files of this
+    machine.
 
     Raises:
-        DataError: it holds none, too much, or two files of one name.
+        DataError: no Shapefile, too large, or two files of one name.
     """
     flat = io.BytesIO()
     with zipfile.ZipFile(path) as archive, zipfile.ZipFile(flat, "w") as target:
@@ -97,7 +97,7 @@ def shapefiles(path: Path) -> bytes:
         names = [PurePosixPath(each.filename).name for each in chosen]
         if len(set(names)) < len(names):
             raise DataError(f"{path.name} holds two files of one name: zip one Shapefile only")
-        size = sum(each.file_size for each in chosen)  # no more than that is read of each
+        size = sum(each.file_size for each in chosen)  # zipfile reads no more than this from each
         limits.decoded(size, path.stat().st_size, path.name)
         for name, each in zip(names, chosen, strict=True):
             content = archive.read(each)
@@ -110,24 +110,24 @@ def shapefiles(path: Path) -> bytes:
 
 
 def require_shapefile(head: bytes, name: str) -> None:
-    """Raise unless a .shp of an archive begins as one: GDAL would open it as what it is instead.
+    """Raise unless a .shp file is a Shapefile: GDAL detects formats by content, not by name.
 
     Raises:
-        DataError: it does not.
+        DataError: it is not.
     """
     if recognised(head) != "Shapefile":
         raise DataError(f"{name} holds a .shp that is no Shapefile: zip .shp, .shx, .dbf and .prj")
 
 
 def database(path: Path) -> sqlite3.Connection:
-    """A SQLite file, for reading only, with what another program has not yet moved into it."""
+    """Open a SQLite file for reading only, with changes that are still in its write-ahead log."""
     place = readable(path)
     if isinstance(place, Path):
         changes = Path(f"{place}-wal").exists()
-        how = "mode=ro" if changes else "mode=ro&immutable=1"  # which asks for no lock
+        how = "mode=ro" if changes else "mode=ro&immutable=1"  # immutable: takes no lock
         return sqlite3.connect(f"{place.absolute().as_uri()}?{how}", uri=True)
     db = sqlite3.connect(":memory:")
-    db.deserialize(place[:18] + b"\1\1" + place[20:])  # as a database without a journal
+    db.deserialize(place[:18] + b"\1\1" + place[20:])  # sets its header to "no write-ahead log"
     return db
 
 
@@ -163,12 +163,12 @@ def refuse_computing(path: Path, name: str) -> None:
 
 
 def refuse_texts(path: Path, layer: str, columns: list[str]) -> None:
-    """Raise where columns of a GeoPackage are declared to hold numbers, and one holds a text.
+    """Raise if a numeric column of a GeoPackage holds a text.
 
-    GDAL makes a 0 of it.
+    GDAL would read it as 0.
 
     Raises:
-        DataError: naming the column, of a file that is public.
+        DataError: names the column; called for public files only.
     """
     with closing(database(path)) as db:
         for name in columns:

@@ -1,4 +1,4 @@
-"""A child process for foreign bytes: what parses them may take time and memory, up to a limit.
+"""Parse untrusted files in a child process with limits of time and memory.
 
 GDAL and GEOS are large programs in C; a file that makes them run on, take all memory or crash ends
 its child, and the reader gets one clear line. A nursery process, started once, has the libraries
@@ -34,43 +34,43 @@ from dpviz.files import limits
 CAN_FORK = hasattr(os, "fork") and hasattr(socket, "send_fds")
 DONE, REFUSED = b"+", b"-"
 WALL = 6
-"""How much longer than its processor time a child may take on a busy machine."""
+"""Limit of wall-clock time, as a multiple of a child's CPU time limit."""
 _FRUGAL = {
-    "ARROW_DEFAULT_MEMORY_POOL": "system",  # its own reserves a gigabyte, used or not
+    "ARROW_DEFAULT_MEMORY_POOL": "system",  # Arrow's default pool reserves a gigabyte
     "ARROW_IO_THREADS": "1",
     "MALLOC_ARENA_MAX": "1",
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
 }
-"""What keeps libraries from reserving memory that counts against a child's limit."""
+"""Environment that keeps libraries from reserving memory, which counts against a child's limit."""
 CONFINED = {
     "GDAL_SKIP": "ADBC,AmigoCloud,CSW,Carto,EEDA,Elasticsearch,GDALG,GPSBabel,HTTP,NGW,OAPIF,"
     "OGCAPI,OGR_VRT,PLSCENES,WFS"
 }
-"""Drivers of GDAL that open other files and addresses, whatever the file's name: none is there."""
+"""Environment that disables GDAL drivers which open other files and addresses."""
 
 _PROGRAM = "from dpviz.files.sandbox import main; main()"
-"""The nursery, which loads no method, release or plan. It finds no module in the current folder,
-where a stranger's files may be (``-P``)."""
+"""Program of the nursery, which loads no method, release or plan. With ``-P`` it imports
+no module from the current folder, which may hold untrusted files."""
 
 _GRACE = 30.0
-"""Seconds beyond its own limits after which a child that does not answer is given up."""
+"""Seconds beyond its own limits after which an unresponsive child is abandoned."""
 
 
 def confined(
     task: str, *arguments: Any, where: str, size: int = 0, needs: tuple[str, ...] = ()
 ) -> Any:
-    """The Arrow table of a task, made in a child process with limits of time and memory.
+    """Run a task in a child process with limits of time and memory; return its Arrow table.
 
     Args:
         task: ``module:function``, of this package; it returns a ``pyarrow.Table``.
         arguments: of the task, such as JSON can hold.
         where: the file's name, for the message.
         size: of the file in bytes; a large one may take more time and memory.
-        needs: libraries that the nursery loads once, and not every child.
+        needs: libraries that the nursery loads once for all children.
 
     Raises:
-        DpvizError: what the task raises; or a DataError where the child went beyond its limits.
+        DpvizError: raised by the task; or a DataError if the child exceeded its limits.
     """
     if not CAN_FORK:
         return _result(task, arguments)
@@ -101,7 +101,7 @@ def memory(size: int) -> int:
 
 
 def _sink() -> Any:
-    """A file without a name, in memory where the system has such."""
+    """Open an unnamed temporary file, in memory where the system supports it."""
     if hasattr(os, "memfd_create"):
         return os.fdopen(os.memfd_create("dpviz"), "w+b")
     return tempfile.TemporaryFile()
@@ -118,7 +118,7 @@ def _result(task: str, arguments: Any) -> Any:
 
 
 class _Nursery:
-    """The process that forks children, as this process sees it."""
+    """Handle on the nursery, the process that forks children."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -130,7 +130,7 @@ class _Nursery:
     def run(
         self, task: str, arguments: Any, needs: tuple[str, ...], sink: int, time: int, room: int
     ) -> bytes:
-        """Status of a task: DONE, REFUSED, or nothing where its child died."""
+        """Run a task; return its status: DONE, REFUSED, or nothing if its child died."""
         order = json.dumps([task, arguments, needs, time, room]).encode()
         ours, theirs = socket.socketpair()
         with ours, contextlib.suppress(TimeoutError):
@@ -141,7 +141,7 @@ class _Nursery:
         return b""
 
     def warm(self) -> None:
-        """Start it before it is needed."""
+        """Start the nursery in advance."""
         if CAN_FORK:
             with self._lock:
                 self._started()
@@ -185,7 +185,7 @@ class _Nursery:
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
                     env={**os.environ, **_FRUGAL, **CONFINED, "PYTHONPATH": search},
-                    process_group=0,  # and of its children, to stop them all
+                    process_group=0,  # process group, to stop the children as well
                 )
             self._line, self._owner = ours, os.getpid()
         return self._line
@@ -196,14 +196,14 @@ warm = _nursery.warm
 
 
 _OF_ALL = ("pyarrow.compute", "numpy.ma")
-"""What Arrow loads when a child first makes an array: a tenth of a second that each would spend."""
+"""Modules that Arrow loads at the first array: loaded once here, they save each child 0.1 s."""
 
 
 class _Without:
-    """Spares the nursery a library that others load where it is there, in a second or two."""
+    """Import hook that hides pandas and geopandas, which take one or two seconds to load."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
-        """As an import that fails."""
+        """Raise ImportError for the hidden libraries."""
         if name.partition(".")[0] in ("pandas", "geopandas"):
             raise ImportError(name)
 
@@ -211,13 +211,13 @@ class _Without:
 def main() -> None:
     """The nursery: forks a child for every order on its standard input; ends with its parent."""
     sys.meta_path.insert(0, _Without())
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the children
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends the line
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # children are reaped automatically
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C and closes the socket
     with socket.socket(fileno=os.dup(0)) as line:
         while True:
             asked, files, _, _ = socket.recv_fds(line, 1, 2)
             if not asked:
-                os._exit(0)  # its parent waits: nothing is taken apart that ends anyway
+                os._exit(0)  # the parent is waiting: skip the interpreter's cleanup
             order = os.pread(files[0], os.fstat(files[0]).st_size, 0)
             os.ftruncate(files[0], 0)
             task, arguments, needs, time, room = json.loads(order)
@@ -233,7 +233,7 @@ def main() -> None:
 
 
 def _child(task: str, arguments: Any, sink: int, answer: int) -> None:
-    """Do one task and end; whatever happens, nothing else runs in this process."""
+    """Do one task and exit; even after an error nothing else runs in this process."""
     try:
         status = DONE
         with os.fdopen(sink, "wb") as file:
@@ -254,14 +254,14 @@ def _child(task: str, arguments: Any, sink: int, answer: int) -> None:
 def _limit(time: int, room: int) -> None:
     import resource
 
-    signal.alarm(WALL * time)  # its default ends the process, whatever runs in it
+    signal.alarm(WALL * time)  # SIGALRM's default action kills the process, even inside C code
     for what, most in (
         (resource.RLIMIT_DATA, room),
         (resource.RLIMIT_FSIZE, room),
         (resource.RLIMIT_CPU, time),
-        (resource.RLIMIT_CORE, 0),  # a core file would hold records
+        (resource.RLIMIT_CORE, 0),  # a core dump would contain records
     ):
-        with contextlib.suppress(ValueError, OSError):  # a lower limit is set already
+        with contextlib.suppress(ValueError, OSError):  # a lower hard limit is already set
             resource.setrlimit(what, (most, most))
     with contextlib.suppress(OSError):
-        os.nice(5)  # visitors come first
+        os.nice(5)  # the web server has priority

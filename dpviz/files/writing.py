@@ -1,9 +1,9 @@
-"""Files that we write: whole, or not at all.
+"""Write files atomically: complete, or not at all.
 
 Every write goes to a temporary file beside the target that is then renamed, so that a failure
-leaves nothing half-written and nothing overwritten. What a killed process left is swept at the next
-write into the same folder, but for a whole release that was paid for. Only what has a name that we
-make up is swept: somebody's own file may begin as ours do, and may be a ledger.
+leaves no partial file and overwrites nothing. Temporary files of a killed process are deleted at
+the next write into the same folder, except a complete release that was paid for. Only names of the
+exact pattern that we generate are deleted: a user's file may have a similar name.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ MAGIC = b"PAR1"
 """First and last bytes of every Parquet file."""
 
 PAID = re.compile(rb'"release_id": *"([\w-]*)')
-"""The number of what was paid for, as far as a file's name can have it: a header may claim any."""
+"""A release's ledger number, only characters safe in a file name: a header is untrusted."""
 
 TEMPORARY = re.compile(r"\.dpviz-[0-9a-f]{16}-[0-9a-f]{16}([.-].*)?", re.DOTALL)
-"""Names that we make up: of files under way, and of what their writers put beside them."""
+"""Names of our temporary files, and of files that their writers put beside them."""
 
 LETTERS = 255
-"""Most bytes of a file's name, as Linux has it."""
+"""Longest file name in bytes on Linux."""
 
 LEDGER_ID = 0x64707669  # "dpvi"
 """SQLite's application id of a ledger."""
 
 SEAL_MARK = "dpviz-seal"
-"""What the seal beside a ledger begins with."""
+"""First bytes of the seal beside a ledger."""
 
 _SQLITE, _ID_AT = b"SQLite format 3\0", slice(68, 72)
 
@@ -57,7 +57,7 @@ def write_file(path: str | os.PathLike[str], write: Callable[[str], Any]) -> Pat
     """
     path, target = Path(path), destination(path)
     _sweep(target.parent)
-    # Its name is known before it is there, so that no Ctrl-C falls between the two.
+    # The name is set before the file exists, so that a Ctrl-C between the two leaves no file.
     temporary = target.with_name(f".dpviz-{mark(target)}-{secrets.token_hex(8)}{path.suffix}")
     try:
         temporary.touch(0o600, exist_ok=False)
@@ -67,7 +67,7 @@ def write_file(path: str | os.PathLike[str], write: Callable[[str], Any]) -> Pat
     except OSError as error:
         raise ReleaseError(f"{path.name}: cannot be written: {error.strerror or error}") from error
     finally:
-        with suppress(OSError):  # such as of a disk that takes no writes: there is none then
+        with suppress(OSError):  # such as on a read-only disk: then no temporary file exists
             temporary.unlink()
     return path
 
@@ -109,24 +109,24 @@ def mark(target: Path) -> str:
 def recovered(
     path: str | os.PathLike[str], wanted: Callable[[str], bool], rest: float = 0.0
 ) -> tuple[Path, str] | None:
-    """Give a release its name whose process was killed between the writing and the naming.
+    """Rename a paid release whose process was killed after writing, before renaming it.
 
-    Where a file has that name by now, the release stands beside it.
+    If the target exists by now, the release gets a name beside it.
 
     Args:
-        path: that was to be written.
-        wanted: whether a number, as a release states it, is of one that was paid for.
-        rest: seconds; what was written since may still be named by who writes it.
+        path: the target of the interrupted write.
+        wanted: True for the ledger number of a release that is to be recovered.
+        rest: least age in seconds; a younger file may still be renamed by its writer.
 
     Returns:
-        The file, and its number in the ledger; None where none is left.
+        The file, and its number in the ledger; None if there is no such file.
 
     Raises:
         ReleaseError: as :func:`destination`.
     """
     target = destination(path)
     for left in target.parent.glob(f".dpviz-{mark(target)}-*"):
-        with suppress(OSError):  # another process was quicker
+        with suppress(OSError):  # another process renamed it first
             number = paid_for(left)
             if number and wanted(number) and time.time() - left.lstat().st_mtime >= rest:
                 return left.replace(beside(target, number) if target.exists() else target), number
@@ -134,13 +134,13 @@ def recovered(
 
 
 def beside(path: Path, number: str) -> Path:
-    """Where a release goes that was paid for and whose place is taken, by its number."""
+    """Alternative path, with the ledger number, for a paid release whose target exists."""
     name = f"{path.stem}-{number[:8]}{path.suffix}"
     return path.with_name(name if len(os.fsencode(name)) <= LETTERS else number + path.suffix)
 
 
 def paid_for(path: Path) -> str | None:
-    """The number in the ledger of a release, if a file is one and whole, by the end of the file.
+    """Read the ledger number from the end of a complete release file; None for other files.
 
     Nothing is decoded here: a damaged file may end the process that does.
     """
@@ -162,7 +162,7 @@ def _of_system(path: Path) -> bool:
 
 
 def _is_ledger(path: Path) -> bool:
-    """True if the content of a file is that of a ledger or a seal."""
+    """True if a file's content is a ledger or a seal."""
     with suppress(OSError), path.open("rb") as file:
         head = file.read(_ID_AT.stop)
         return head.startswith(SEAL_MARK.encode()) or (

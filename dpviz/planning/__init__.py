@@ -1,4 +1,4 @@
-"""Planning: from what must hold to the least ε, before anything is paid and from no record.
+"""Planning: find the least ε for accuracy targets, before any payment, from no record.
 
 This room sees public knowledge only: bounds, wishes, a synthetic proxy or a public table, releases.
 """

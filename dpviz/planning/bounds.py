@@ -1,4 +1,4 @@
-"""Public bounds, before anything is read: whether their CRS is used there, and likely slips."""
+"""Check public bounds before records are read: area of use of the CRS, likely mistakes."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ def require_area(domain: Domain) -> None:
 
 
 def doubt(domain: Domain) -> str:
-    """Return a warning about a likely slip in bounds that :func:`require_area` accepts, or ''.
+    """Warning about a likely mistake in bounds that :func:`require_area` accepts, or ''.
 
-    Bounds are public, so that no record is read; the caller may go on. Five slips are detected:
+    Bounds are public, so that no record is read; the caller may go on. Five mistakes are detected:
     degrees in a CRS that counts metres; a box that reaches where its CRS cannot be drawn on the
-    app's map, as by one digit too many; one across the meridian of 180°, beyond which most files
-    write degrees west; one of which over a tenth lies about a pole, off the map; and, where
+    app's map, for example by one digit too many; a box across the meridian of 180°, beyond which
+    most files write degrees west; a box with over a tenth of it around a pole, off the map; and, if
     the box holds no land (Antarctica apart), latitude before longitude.
     """
     for west, south, east, north in _boxes(domain):
@@ -119,23 +119,23 @@ def _north_up(name: str, box: tuple[float, float, float, float]) -> bool:
     places = np.meshgrid(np.linspace(west, east, 5), np.linspace(south, north, 5))
     try:
         to_degrees = transformation(name, DEGREES)
-    except DomainError:  # a plane of its own, which is nowhere on the Earth
+    except DomainError:  # a local plane without a position on the Earth
         return True
     lon, lat = to_degrees.transform(*places)
     back = to_degrees.transform(lon, lat, direction="INVERSE")
     if not np.isfinite([lon, lat, *back]).all():
         return False
-    eastward = (np.diff(lon, axis=1) + 180.0) % 360.0 - 180.0  # over the date line, too
+    eastward = (np.diff(lon, axis=1) + 180.0) % 360.0 - 180.0  # also across the date line
     near = np.abs(np.subtract(back, places)).max() <= SLACK * max(east - west, north - south)
     return bool(near and (eastward > 0).all() and (np.diff(lat, axis=0) > 0).all())
 
 
 @lru_cache(maxsize=64)
 def _area(name: str) -> Box | None:
-    """West, south, east, north of a CRS's area of use in its own unit; None where none is known."""
+    """West, south, east, north of a CRS's area of use in its own unit; None if unknown."""
     crs = known_crs(name)
     area = crs.area_of_use
-    if area is None or area.west > area.east:  # across the date line: its box says nothing
+    if area is None or area.west > area.east:  # across the date line: the box is ambiguous
         return None
     if crs.is_geographic:
         return area.west, area.south, area.east, area.north

@@ -1,4 +1,4 @@
-"""Calls that make a release, from its header, or from what is chosen before it is built.
+"""Code that builds a release, from its header or from choices made before the build.
 
 A header never holds a seed or the name of a file: the caller supplies both.
 """
@@ -40,15 +40,15 @@ from dpviz.releases.sequences.cells import cells_of
 from dpviz.releases.sequences.release import SequenceRelease
 
 WORKLOAD, AREAS, GRAPH, CELLS, TIME = "WORKLOAD", "AREAS", "GRAPH", "RELEASE", "TIME"
-"""Where the name of the file of queries, of areas, of a graph's files, of a release whose leaves
-are cells, or of a column is not known."""
+"""Placeholders for unknown names: files of queries, of areas, of a graph, of a release whose leaves
+are cells, and a column."""
 
 NOTATION = ("decimal", "thousands", "time_format", "order")
-"""Arguments that say how text is read."""
+"""Arguments for the notation of text."""
 
 _RECORD = "(?:record|sequence|trip|event)"
 _BOUNDED = re.compile(rf"one (?:'({_RECORD})'|(.+)) with at most ([0-9]{{1,18}}) {_RECORD}s?")
-"""A column that is called as a record is stands in quotes."""
+"""The unit in a header; a column named like the words for a record is quoted."""
 
 
 def code_of(
@@ -61,16 +61,16 @@ def code_of(
     """Return the code that made a release of any kind, from its header.
 
     Args:
-        release: which.
-        source: its records, where the reader knows them.
-        seed: of a simulation, where the reader knows it.
-        areas: the file of its areas, where the reader knows it.
-        graph: the files of its road graph, between commas, where the reader knows them.
+        release: of any kind.
+        source: file of its records, if known.
+        seed: of a simulation, if known.
+        areas: the file of its areas, if known.
+        graph: the files of its road graph, separated by commas, if known.
 
     Raises:
-        ReleaseError: seeded though it is not simulated, a part of another release, or of cells that
-            its header does not say.
-        ParameterError: a header that names a method or a parameter that there is not.
+        ReleaseError: a seed for a release that is not simulated, a part of another release, or
+            cells that its header does not state.
+        ParameterError: the header names an unknown method or parameter.
     """
     header = release.header
     if {"marginal", "period", "kind"} & set(header.extra):
@@ -79,7 +79,7 @@ def code_of(
     if seed is not None and not simulated:
         raise ReleaseError("private noise is never repeated: leave the seed out")
     chosen = method_with(header.method, release.kind, header.parameters)
-    # Areas are built without a workload; those of roads are words.
+    # Areas have no workload; a road workload is a word.
     workload = Declared.from_dict(header.extra.get("workload")) if is_points(release) else None
     usual = type(chosen)().parameters()
     follow = {} if workload is None else workload.following(header.method, {})
@@ -115,7 +115,7 @@ def code_of(
 
 
 def _reading(header: Header) -> dict[str, Any]:
-    """How the records were read; a header may be a stranger's, so that known names alone are."""
+    """Arguments of load from an untrusted header; only known names are used."""
     stated = notation_of(header.extra.get("notation", {})) | unit_of(header)
     if "records" in header.extra:
         stated["public"] = True
@@ -123,14 +123,14 @@ def _reading(header: Header) -> dict[str, Any]:
 
 
 def notation_of(notation: Mapping[str, Any]) -> dict[str, Any]:
-    """How text is read, as :func:`dpviz.load` takes it."""
+    """Columns and text notation, as arguments of :func:`dpviz.load`."""
     columns = tuple(map(str, notation.get("columns", ())))
     forms = {name: str(notation[name]) for name in NOTATION if name in notation}
     return ({"columns": columns} if columns else {}) | forms
 
 
 def unit_of(header: Header) -> dict[str, Any]:
-    """The column of the privacy unit and its bound, as the header says them; nothing without."""
+    """Privacy unit column and its bound, from the header; empty without a unit."""
     match = _BOUNDED.fullmatch(header.unit)
     if match is None:
         return {}
@@ -138,9 +138,9 @@ def unit_of(header: Header) -> dict[str, Any]:
 
 
 def _account(header: Header, source: str | None) -> dict[str, str]:
-    """The ledger's name of the records, where it is not that of their file, if that is known.
+    """Argument ``name`` of load, if the records' ledger name differs from their file's name.
 
-    By the file's they would be paid for from an account of their own, once more.
+    Without it the build would be paid from a second account, named after the file.
     """
     if source is None or not header.source:
         return {}
@@ -205,13 +205,13 @@ def code_of_places(
     """Return the code that builds a release of points or areas.
 
     Args:
-        domain: public; that of the source if that is built in.
+        domain: public; for a built-in source, its own.
         source: a file or a built-in name.
-        builtin: it is the latter.
+        builtin: True for a built-in name.
         reading: further arguments of :func:`dpviz.load`.
-        areas: a file of areas that are counted in place of cells, or ``h3:8`` or ``rect=W,S,E,N``.
+        areas: a file of areas to count instead of cells, or ``h3:8`` or ``rect=W,S,E,N``.
         levels: columns of that file that name its areas, the finest last; one names them alone.
-        workload: that was declared; of queries without the file that held them.
+        workload: as declared; for queries, the name of their file is not known.
         building: further arguments of :func:`dpviz.build`.
         **made: method, epsilon and parameters.
     """
@@ -300,7 +300,7 @@ def _of_sequences(release: SequenceRelease, builtin: bool) -> dict[str, Any]:
     session = session if isinstance(session, dict) else {}
     question = f"release.count([{list(alphabet.names[:2])!r}])"
     if cells is None:
-        alone = "," if len(alphabet) == 1 else ""  # without it a word is the name of a file
+        alone = "," if len(alphabet) == 1 else ""  # a lone text would be read as a file name
         column = header.extra.get("column")
         named = [column] if isinstance(column, str) else []
         return {

@@ -13,13 +13,13 @@ from dpviz.harmless import harmless, markdown
 from dpviz.lists import listed
 
 FILE = "FILE"
-"""Where the name of the source is not known."""
+"""Placeholder for an unknown source file."""
 
 OPTIONS = {"value": "sum", "name": "dataset", "name_column": "name", "wishes": "want"}
-"""Arguments whose option of the command has another name."""
+"""Arguments whose command-line option has another name."""
 
 FLAGS = {"neighbours": ["--steps"], "simulate": ["--noise", "simulated"]}
-"""Words for arguments that are True."""
+"""Command-line flags for arguments that are True."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,17 +27,17 @@ class Code:
     """One call of :func:`dpviz.load` and one of :func:`dpviz.build`.
 
     Attributes:
-        method, epsilon, parameters: what is built at which price.
+        method, epsilon, parameters: the method and its price.
         source: a file or a built-in name.
-        frame: Python that makes the public frame, before the records are read.
-        domain: further arguments of load, Python.
-        reading: arguments of load, also options of the command.
-        reading_only: arguments of load alone.
+        frame: Python that defines the public domain, before the records are read.
+        domain: further arguments of load, as Python.
+        reading: arguments of load that are also options of the command.
+        reading_only: arguments of load only.
         after: Python between load and build.
-        words: arguments of build, Python.
-        building: arguments of build, also options of the command.
-        options: of the command alone.
-        question: Python that asks the release something.
+        words: arguments of build, as Python.
+        building: arguments of build that are also options of the command.
+        options: options of the command only.
+        question: Python that queries the release.
     """
 
     method: str
@@ -55,7 +55,7 @@ class Code:
     question: str = ""
 
     def command(self, output: str = "release.parquet") -> str:
-        """``dpviz build``, as a shell takes it; a file that begins with a minus has its folder."""
+        """``dpviz build`` as a shell command; a file that starts with a minus gets ``./``."""
         source = self.source or FILE
         set_to = [f"{name}={value}" for name, value in self.parameters.items()]
         made = {"method": self.method, "set": set_to, "epsilon": repr(self.epsilon)}
@@ -79,7 +79,7 @@ class Code:
         return "\n".join(["import dpviz", "", *self._lines(), f"release.save({output!r})"])
 
     def notebook(self, title: str, sentences: Sequence[str] = ()) -> str:
-        """A notebook (nbformat 4.5, JSON) that builds the release and looks at it.
+        """Notebook (nbformat 4.5, JSON) that builds the release and shows it.
 
         Args:
             title: its heading.
@@ -104,7 +104,7 @@ class Code:
 
 
 def _option(name: str, value: Any) -> list[str]:
-    """An argument as words of a command; one that begins with a minus is tied to its option.
+    """Argument as words of a command; a value that starts with a minus is joined by =.
 
     >>> _option("max_per_unit", 3), _option("kinds", ("bike", "bus, tram")), _option("public", True)
     (['--max-per-unit', '3'], ['--kinds', 'bike,"bus, tram"'], ['--public'])

@@ -1,4 +1,4 @@
-"""Public scenes that stand for an owner's records while a release is planned."""
+"""Public scenes that represent the data owner's records while a release is planned."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from dpviz.releases.counts import CountRelease, PointRelease
 from dpviz.trees.lattice import Float, Int
 
 GUESS = 100_000
-"""Records, where nothing is said of their number."""
+"""Default guess of the number of records."""
 
 MOST = 100_000
-"""Records of a proxy: each of them stands for several where there are more."""
+"""Most records of a proxy: beyond it, each represents several."""
 
 TOWNS = ((*(0.05,) * 4, *(1.5,) * 8), (1.0,) * 12)
-"""Weights of the cascades that stand in where nothing is known: one town in a wide box; and clumped
-alike on every scale, of correlation dimension 1.32."""
+"""Weights of the default cascades: one town in a wide box; and records clumped alike on every
+scale, with correlation dimension 1.32."""
 
 INSIDE = (2.0,) * 6
 """Weights of the cascade inside the cells of an earlier release."""
 
 FINE = (0.3, 1.0, 4.0)
-"""Weights of the cascades below the size of a square: places that many share, some, hardly any."""
+"""Weights of the cascades below the size of a square: many, some, hardly any shared places."""
 
 DRAWS = 4
-"""Draws of each cascade: a plan holds in all, since real records are one draw, not their mean.
+"""Draws of each cascade: a plan must hold in each, since real records are one draw.
 
 With :data:`FINE`, chosen on six public data sets: assets/results/plans.md."""
 
@@ -45,10 +45,10 @@ IN_SPOTS = 0.15
 """Share of synthetic records that stand at places which many share: stations, shops, blocks."""
 
 PER_SPOT = 0.1
-"""Records at such a place, as a share of those in a square of the wish."""
+"""Records at a shared place, as a share of the records in a square of the wish."""
 
 OF_ALL = 0.001
-"""And as a share of all records, where no square is said to hold so many."""
+"""Records at a shared place, as a share of all records, if no wish states a square's count."""
 
 ANYWHERE = (
     "They are spread at worst as the people of a synthetic city scaled to the box, or as towns "
@@ -62,7 +62,7 @@ QUARTERS = np.array([(0, 0), (0, 1), (1, 0), (1, 1)], dtype=np.bool_)
 def clumped(
     domain: Domain, low: Float, high: Float, held: Int, weights: Sequence[float], seed: int
 ) -> DataHandle:
-    """Public synthetic records that are clumped inside boxes, as those of people often are.
+    """Public synthetic records that are clumped inside boxes, like typical locations of people.
 
     A box's records go to its four quarters in Dirichlet parts, level by level: a random
     multiplicative cascade, whose correlation dimension is log₂((4w + 1)/(w + 1)) for one weight w.
@@ -71,7 +71,7 @@ def clumped(
         domain: public, 2-D.
         low: lower corners of the boxes, coordinates, float64 (k, 2).
         high: upper ones.
-        held: records of each, int64 (k,).
+        held: number of records in each box, int64 (k,).
         weights: of the Dirichlet law of each level: the smaller, the more clumped.
         seed: of the draw.
     """
@@ -93,23 +93,24 @@ def clumped(
 def as_clumped_as(
     domain: Domain, records: int, size: float, about: float, fine: float, seed: int
 ) -> list[DataHandle]:
-    """:data:`DRAWS` draws of synthetic records of which a square around one holds about so many.
+    """Synthetic records with about this mean number of records in a square around a record.
 
-    They are the closest of :data:`TRIED` times as many.
+    Returns the closest :data:`DRAWS` of :data:`TRIED` times as many draws.
 
     Args:
         domain: public, 2-D.
-        records: in all.
+        records: their total number.
         size: of the squares, km².
-        about: records in one, on average over records.
+        about: mean number of records in a square around a record.
         fine: weight of the cascade's levels below the size of a square.
         seed: of the draws.
     """
+    # pairs: probability that two records share a quarter.
     low, high = np.array([domain.lower]), np.array([domain.upper])
     [square] = squares(domain, (low + high) / 2, size)
     share = float(np.prod((square[2:] - square[:2]) / (high - low)))
     levels = max(1, round(math.log2(1.0 / share) / 2)) if share < 1.0 else 1
-    pairs = min(max(about / records, 1e-9), 0.9) ** (1.0 / levels)  # in one quarter, level by level
+    pairs = min(max(about / records, 1e-9), 0.9) ** (1.0 / levels)  # per level
     weight = 50.0 if pairs <= 0.26 else (1.0 - pairs) / (4.0 * pairs - 1.0)
     weights = (*(weight,) * levels, *(fine,) * 6)
     drawn = []
@@ -122,14 +123,14 @@ def as_clumped_as(
 
 
 def with_spots(handle: DataHandle, each: float, seed: int) -> DataHandle:
-    """As many records, moved around the box, of which a part stands at places that many share.
+    """Shift the records around the box, and put a part of them at shared places.
 
-    What leaves the box comes in at its other side: else the cells of trees, which halve the box,
-    would be those of the cascade, and no leaf would be as uneven as real ones are.
+    A record that leaves the box enters at the opposite side. Without the shift, the cells of trees,
+    which halve the box, would be the cells of the cascade, and leaves would be too even.
 
     Args:
         handle: public.
-        each: records at such a place.
+        each: records at a shared place.
         seed: of the choice.
     """
     total = exact_total(handle)
@@ -146,11 +147,11 @@ def with_spots(handle: DataHandle, each: float, seed: int) -> DataHandle:
 def _synthetic(
     domain: Domain, records: int, wishes: Sequence[Wish], seed: int
 ) -> tuple[list[DataHandle], int]:
-    """Synthetic scenes, and how many records each of theirs stands for.
+    """Synthetic scenes, and the number of real records that each of their records represents.
 
-    How clumped records are decides what a square needs: where wishes say how many one holds, the
-    scenes hold as many, beside whatever else is asked. Else they are towns, and the city of the
-    lessons. None depends on a tolerance, so that a wider one is never harder to keep.
+    The error of a square depends on how clumped the records are: if wishes state the number of
+    records in a square, all scenes match it. Otherwise the scenes are towns, and the city of the
+    lessons. No scene depends on a tolerance, so that a wider one is never harder to keep.
     """
     places, times = places_for(records)
     guesses = dict.fromkeys((wish.square, wish.about / times) for wish in wishes if wish.about)
@@ -172,7 +173,7 @@ def _synthetic(
 
 
 def places_for(records: int) -> tuple[int, int]:
-    """Number of records of a proxy, and number of real records that each stands for.
+    """Number of records of a proxy, and number of real records that each represents.
 
     >>> places_for(1_000), places_for(250_000)
     ((1000, 1), (83333, 3))
@@ -182,7 +183,7 @@ def places_for(records: int) -> tuple[int, int]:
 
 
 def _inside_cells(release: PointRelease, records: int | None, seed: int) -> tuple[DataHandle, int]:
-    """Records as in a release, and clumped inside its cells: it knows no more than their counts."""
+    """Synthetic records with the cell counts of a release, clumped inside its cells."""
     nodes, domain = release.nodes, release.domain
     leaf = np.flatnonzero(nodes.leaf)
     counts = np.maximum(nodes.count[leaf], 0.0)
@@ -202,14 +203,14 @@ def scenes_of(
     seed: int,
     wishes: Sequence[Wish] = (),
 ) -> tuple[list[DataHandle], int, tuple[str, ...]]:
-    """Public handles, the records that each of theirs stands for, and what they assume.
+    """Public scenes, the real records per record of a scene, and their assumptions.
 
     Args:
         domain: of the release that is planned, 2-D.
-        records: their number by a public guess; None: as in ``like``.
+        records: a public guess of their number; None: as in ``like``.
         like: public records, or an earlier release; None: synthetic records.
         seed: of samples.
-        wishes: what is asked: squares may tell how clumped the records are.
+        wishes: accuracy targets; their squares may state how clumped the records are.
 
     Raises:
         DomainError: another domain than ``like`` has.

@@ -23,42 +23,42 @@ from dpviz.queries.wishes import Wish, parse_all, squares
 from dpviz.releases.counts import PointRelease
 
 LEAST = 0.001
-"""The smallest ε that is tried."""
+"""Smallest ε tried."""
 
 MOST = 10.0
-"""The largest one, where none is said: beyond it a guarantee says little."""
+"""Default for the largest ε: beyond it a guarantee is weak."""
 
 UNITS = 1_000_000_000
-"""Records of one privacy unit, at most."""
+"""Most records of one privacy unit."""
 
 STEP = 1.1
-"""Ratio of each ε that is tried to the one before."""
+"""Ratio of each ε tried to the one before."""
 
 CLEARLY = 2
-"""Steps by which a further candidate must be cheaper than the best one before it."""
+"""Steps of ε by which a later candidate must beat the best one before it."""
 
 ALONE = (
     "The places of the wishes are counted by themselves, and nothing between them: --map plans a "
     "map of cells, in which any other place can be asked too."
 )
-"""Said where the cells are the places."""
+"""Assumption stated if the cells are the areas of the wishes."""
 
 WIDER = tuple(STEP**power for power in range(146))
-"""Factors by which tolerances are widened, to say what would be possible: up to a million."""
+"""Factors that widen tolerances, to find feasible ones: up to a million."""
 
 BY_AREA = Candidate("areas", areas=True)
-"""Where all wishes are of one file of areas, or of rectangles that do not overlap: no other needs
-less noise than one draw for each."""
+"""Method if all wishes name areas of one file, or rectangles that do not overlap: no other needs
+less noise than one draw per area."""
 
 TREE = Candidate("ladder_tree")
 
 SIDES = 1e-4, 1.0
-"""Sides of squares, as shares of the domain's, that a hot grid is made for."""
+"""Least and largest side of squares, as shares of the domain's, for a tuned hot grid."""
 
 
 @dataclass(frozen=True)
 class Likely:
-    """A wish in words, and how likely it holds."""
+    """Wish in words, and its probability."""
 
     wish: str
     probability: float
@@ -69,12 +69,12 @@ class Plan:
     """Method and least ε with which wishes hold, and the code that builds the release.
 
     Attributes:
-        epsilon: the least that was found, for one privacy unit.
-        method, parameters: that reach it.
-        wishes: each with its probability there.
+        epsilon: the least ε found, for one privacy unit.
+        method, parameters: of the build at this ε.
+        wishes: each with its probability at this ε.
         budget: how the ε would be spent: purpose and ε.
-        assumed: what the plan rests on, one sentence each.
-        command, python: that build the release.
+        assumed: assumptions of the plan, one sentence each.
+        command, python: code that builds the release.
     """
 
     epsilon: float
@@ -105,7 +105,7 @@ def plan(
     as_map: bool = False,
     progress: Progress | None = None,
 ) -> Plan:
-    """The method, its parameters and the least ε for which wishes hold. Reads none of the records.
+    """Find the method and the least ε for which wishes hold, without reading the records.
 
     Args:
         domain: the public box, 2-D.
@@ -119,14 +119,14 @@ def plan(
         unit: column of the privacy unit, for the command.
         max_per_unit: most records of one unit: each is paid with its part of ε.
         seed: of proxy, places and noise.
-        as_map: only methods whose cells fill the box, so that other places can be asked too. Else,
-            where all wishes are of one file of areas, or of rectangles that do not overlap, they
-            are counted by themselves.
+        as_map: consider only methods whose cells cover the box, so that other places can be
+            queried too. Otherwise, if all wishes name areas of one file, or rectangles that do not
+            overlap, only these are counted.
         progress: called with (fraction, what); may raise to cancel.
 
     Raises:
-        ParameterError: an invalid wish; or one that no method fulfils up to ``at_most``, with
-            what would be possible.
+        ParameterError: an invalid wish; or one that no method fulfils up to ``at_most``; the
+            message states feasible tolerances.
         DomainError: a place outside the domain, or a domain that is not 2-D.
         PrivacyError: ``like`` is not public.
         DataError: a file of areas that cannot be read.
@@ -145,7 +145,7 @@ def plan(
         raise ParameterError(f"max_per_unit={max_per_unit}: give 1 to {UNITS:,}")
     if seed < 0:
         raise ParameterError(f"seed={seed}: give a whole number from 0")
-    if domain.dims != 2:  # before the wishes, whose places have four numbers
+    if domain.dims != 2:  # checked before the wishes, whose places are in two dimensions
         raise DomainError(
             f"a plan is for places in two dimensions, the domain has {domain.dims}: give W,S,E,N"
         )
@@ -231,8 +231,8 @@ def least(
 ) -> tuple[Candidate, float]:
     """The candidate that needs the least ε, and how much.
 
-    A candidate is looked at more closely only where it does clearly better than the best one before
-    it: the least of several guesses is more likely too small than one of them.
+    A candidate is examined closely only if it is clearly better than the best one before
+    it: the minimum of several estimates is biased downwards.
 
     Args:
         trial: the wishes.
@@ -258,9 +258,9 @@ def least(
 
 
 def first_row(trial: Trial, candidate: Candidate, grid: Sequence[float]) -> int:
-    """The first row of an ascending grid at which a candidate fulfils the wishes; else its length.
+    """First row of an ascending grid at which a candidate fulfils all wishes; else its length.
 
-    It is found by bisection.
+    The search is by bisection.
     """
     return bisect_left(grid, True, key=lambda epsilon: trial.holds(candidate, epsilon))
 
@@ -272,7 +272,7 @@ def _candidates(trial: Trial) -> Sequence[Candidate]:
 
 
 def _impossible(trial: Trial, candidates: Sequence[Candidate], epsilon: float) -> str:
-    """Message that no method fulfils the wishes, with tolerances that one candidate keeps at ε."""
+    """Message that no method fulfils the wishes, with tolerances that are feasible at ε."""
     wider = min((_widened(trial, candidate, epsilon) for candidate in candidates), key=max)
     advice = "less at once, or wider tolerances"
     if math.isfinite(max(wider)):

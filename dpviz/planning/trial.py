@@ -1,4 +1,4 @@
-"""Probability that a method's release at a given ε fulfils wishes, estimated on public scenes."""
+"""Estimate, on public scenes, the probability that a release fulfils wishes."""
 
 from __future__ import annotations
 
@@ -26,29 +26,29 @@ from dpviz.releases.points.promises import asked, places_of, within
 from dpviz.trees.lattice import Float
 
 CEILING = 1_000.0
-"""The largest ε that is tried, or may be spent."""
+"""Largest ε that may be tried or spent."""
 
 BUILDS = 12
-"""Simulated releases of each method at a price."""
+"""Number of simulated releases per method and ε."""
 
 PLACES = 1_000
-"""Squares at which a wish of any square is asked."""
+"""Number of squares on which a wish for any square is tested."""
 
 MOVES = 80
-"""Places that a rectangle is moved to."""
+"""Number of places that a rectangle is moved to."""
 
 ELSEWHERE = 0.1
-"""A wish of a moved rectangle holds in all but this share of the places."""
+"""Share of places at which a wish for a moved rectangle may fail."""
 
 SURE = 1.645
-"""Standard errors of a mean that are taken off: a one-sided 95 % limit."""
+"""Standard errors subtracted from a mean: a one-sided 95 % limit."""
 
 OTHERS = 3.0
-"""Variance of a count among the owner's records, less that in records that they are like, as a
+"""Variance of the difference between a count in the owner's records and in similar records, as a
 multiple of the count: two samples, and the noise of a release."""
 
 FAR_BELOW = 0.15
-"""A wish that is so much less likely than asked in one build is not fulfilled."""
+"""Margin: a wish fails if one build's probability is this much below the confidence."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Candidate:
     Attributes:
         name: of the method.
         parameters: in place of its defaults.
-        areas: its cells are the areas that all wishes are of.
+        areas: True if its cells are the areas of all wishes.
     """
 
     name: str
@@ -71,10 +71,10 @@ class PlacedWish:
     """A wish with its places on a scene.
 
     Attributes:
-        wish: what is asked.
+        wish: the accuracy target.
         places: rectangles or regions.
         exact: counts of the scene there, float64 (q,).
-        moved: all places but the first are the rectangle elsewhere.
+        moved: True if all places but the first are copies of the rectangle elsewhere.
     """
 
     wish: Wish
@@ -84,24 +84,24 @@ class PlacedWish:
 
 
 class Trial:
-    """Wishes put to simulated releases of public scenes, which stand for the owner's records.
+    """Test wishes on simulated releases of public scenes that represent the owner's records.
 
-    A wish of any square is as likely as in the worst build: a release is one build, of records that
-    are clumped as in one scene. Other wishes are as likely as on average over the builds.
+    For a wish on any square the probability is that of the worst build, since a release is one
+    build, of records clumped as in one scene. For other wishes it is the mean over the builds.
 
     Args:
-        scenes: public records; :data:`BUILDS` releases are made in turn, or one of each.
-        wishes: what is asked.
-        times: the owner's records for each of a scene's. As many times more records, at a price
-            and with errors that many times smaller and larger, is the same trial: what counts is ε
-            times the records (scale-epsilon exchangeability: M. Hay et al., SIGMOD 2016).
+        scenes: public records; :data:`BUILDS` releases are built in turn, at least one of each.
+        wishes: the accuracy targets.
+        times: real records per record of a scene. With k times the records, ε/k and errors
+            k times as large the trial is the same: the result depends only on ε times the records
+            (scale-epsilon exchangeability: M. Hay et al., SIGMOD 2016).
         max_per_unit: records of one privacy unit: each is paid with its part of ε.
         seed: of places and noise. The same noise is drawn at every price.
-        sampled: the scenes are another sample of the owner's population, so that what is counted in
-            them, and the share of squares that is kept, have the errors of two samples.
-        anywhere: the scenes' towns are not where the owner's are, so that a rectangle is also asked
-            where records of the scene lie at its edge.
-        as_map: only methods whose cells fill the box, so that other places can be asked too.
+        sampled: the scenes are another sample of the owner's population, so that counts in them,
+            and the share of squares within tolerance, have the errors of two samples.
+        anywhere: the scenes' towns are at other places than the owner's, so that a rectangle is
+            also tested where records of the scene lie at its edge.
+        as_map: only methods whose cells cover the box, so that other places can be queried too.
     """
 
     def __init__(
@@ -133,7 +133,7 @@ class Trial:
         return min(epsilon * self.times, CEILING) / self.max_per_unit
 
     def release(self, candidate: Candidate, epsilon: float, row: int = 0) -> Any:
-        """A simulated release of a scene: of points, or of areas where the candidate is of them."""
+        """Simulated release of a scene: of areas if the candidate counts areas, else of points."""
         return build(
             self.scenes[row % len(self.scenes)],
             candidate.name,
@@ -167,7 +167,7 @@ class Trial:
         return odds
 
     def probabilities(self, candidate: Candidate, epsilon: float, factor: float = 1.0) -> Float:
-        """The probability that each wish holds, at the lower limit of what was tried.
+        """Cautious (low) estimate of the probability that each wish holds.
 
         Args:
             candidate: the method.
@@ -183,7 +183,7 @@ class Trial:
     def holds(self, candidate: Candidate, epsilon: float) -> bool:
         """Return whether every wish holds with its confidence, without a build more than needed.
 
-        A square fails in one build; another wish that is far less likely in some has failed, too.
+        One build can fail a wish on squares, and another wish if it is far too unlikely there.
         """
         if not candidate.areas:
             slack = np.array([0.0 if wish.square else FAR_BELOW for wish in self.wishes])
@@ -276,8 +276,8 @@ def _elsewhere(scene: DataHandle, rect: Sequence[float], seed: int) -> Float:
 def _errors(scene: DataHandle, release: Any, wish: PlacedWish) -> tuple[Float, Float]:
     """Errors of a release's answers at the places of a wish, and the sd of further noise.
 
-    There are many squares, so that their errors are a sample; of a single rectangle the few builds
-    say less than the variance that the release states.
+    Squares are many, so that their errors are a sample; for a single rectangle the release's stated
+    variance is more precise than the errors of a few builds.
     """
     if wish.wish.square:
         error = asked(release, wish.places).count - wish.exact
@@ -287,7 +287,7 @@ def _errors(scene: DataHandle, release: Any, wish: PlacedWish) -> tuple[Float, F
 
 
 def _probability(wish: PlacedWish, odds: Float, sampled: bool) -> float:
-    """Probability that a wish holds, from those of its answers, (builds, q)."""
+    """Probability that a wish holds, from the odds of its answers, float64 (builds, q)."""
     if wish.wish.square:
         likely = float(odds.mean(axis=1).min())
         error = math.sqrt(2.0 * likely * (1.0 - likely) / odds.shape[1])
@@ -299,7 +299,7 @@ def _probability(wish: PlacedWish, odds: Float, sampled: bool) -> float:
 
 
 def _fewest(wish: PlacedWish) -> Float:
-    """The fewest records of a scene at each place of a wish; of a moved rectangle, at most."""
+    """Fewest records of a scene at each place of a wish; an upper bound if it was moved."""
     if not wish.moved:
         return wish.exact
     return np.minimum(wish.exact[:1], np.quantile(wish.exact[1:], ELSEWHERE))

@@ -45,7 +45,7 @@ SKETCH = """<div class="dpviz-first" aria-hidden="true"><nav></nav>
   const watch = setInterval(look, 50);
 })();
 </script>"""
-"""Grey shapes above Streamlit's page until more than its title, or the demo's map, is there."""
+"""Grey shapes, shown until Streamlit's page has more than its title, or shows the demo's map."""
 FACE = """@font-face {font-family: "Source Sans"; font-weight: 200 900; font-display: block;
   src: url("%s") format("woff2");}
 """
@@ -60,8 +60,8 @@ HISTORY = """<script>
   };
 })();
 </script>"""
-"""Streamlit adds a step to the browser's history for every parameter that is written, so that Back
-would never leave a page. With this a page is one step, and so is each chapter of Learn."""
+"""Script that keeps one browser history entry per page, and per chapter of Learn. Streamlit adds
+one for every parameter written to the address, so that Back would never leave a page."""
 ROOT = '<div id="root"></div>'
 
 
@@ -84,11 +84,11 @@ def demo() -> str:
 
 @lru_cache(maxsize=2)
 def painted(deck: str, with_demo: bool = False) -> str:
-    """Streamlit's page with what is shown first.
+    """HTML page of Streamlit with a placeholder that is shown until the app runs.
 
     Args:
         deck: the address of deck.gl.
-        with_demo: with a picture of the demo's map among the grey shapes.
+        with_demo: True to show a picture of the demo's map among the grey shapes.
     """
     page = INDEX.read_text(encoding="utf-8")
     script = f'<script async data-dpviz-deck onerror="this.remove()" src="{deck}"></script>'
@@ -107,7 +107,7 @@ def pages(base: str, deck: str, home: str, newcomer: Callable[[], bool]) -> list
         base: the path of the app on this server.
         deck: the address of deck.gl.
         home: the first page's name.
-        newcomer: whether the server shows the demo to visitors whose address asks for nothing else.
+        newcomer: True if the server shows the demo to visitors whose address has no parameters.
     """
 
     async def page(request: Request) -> Response:

@@ -6,7 +6,7 @@ import ipaddress
 from collections.abc import Mapping
 
 RELAYED = ("x-forwarded-", "x-real-ip", "forwarded", "via")
-"""Prefixes of headers that only a proxy adds, whatever host the sender claims."""
+"""Prefixes of headers that only a proxy adds."""
 
 
 def is_here(address: str | None) -> bool:

@@ -1,4 +1,4 @@
-"""Two patches of the web server, each with a test that says when it is no longer needed."""
+"""Two patches of the web server, each with a test that fails once it is not needed."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from starlette.formparsers import MultiPartParser
 from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 
 ANSWERS = ("file_urls_response", "backend_operation_response")
-"""Types of messages that answer a question of the browser."""
+"""Types of messages that answer a request of the browser."""
 
 _clear = ForwardMsgQueue.clear
 
 
 def apply() -> None:
     """Keep the answer to a browser that uploads a file, and keep uploads in memory."""
-    # A run that is interrupted empties the queue of messages to the browser. Where the queue holds
-    # the address for a file that was just chosen, the file is never sent and no error is shown.
-    # Mended for toasts only: https://github.com/streamlit/streamlit/issues/7740
+    # An interrupted run empties the queue of messages to the browser. If the queue holds the upload
+    # address of a file that was just chosen, the file is never sent and no error is shown.
+    # Fixed upstream for toasts only: https://github.com/streamlit/streamlit/issues/7740
     ForwardMsgQueue.clear = _clear_but_answers  # type: ignore[method-assign]
-    # The parser of uploads writes what is over 1 MB to the temporary folder. To be a parameter:
+    # The upload parser writes files over 1 MB to the temporary folder. Proposed as a parameter:
     # https://github.com/Kludex/starlette/pull/3190
     MultiPartParser.spool_max_size = 2**40
 

@@ -13,25 +13,25 @@ from streamlit.runtime import get_instance
 from dpviz.files import limits
 
 UPLOAD = "/_stcore/upload_file/"
-"""The path that a browser sends a file to; its session and the file's name follow."""
+"""Path prefix of uploads; the session and the file follow."""
 
 
 class UploadLimit:
-    """Refuse an upload of unstated length, and one beyond what a session may hold."""
+    """Refuse an upload without a stated length, or over the limit of the session."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
         self._coming: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or hand it on."""
+        """Answer a request, or pass it on to the app."""
         if scope["type"] != "http" or scope["method"] != "PUT" or UPLOAD not in scope["path"]:
             await self._app(scope, receive, send)
             return
         session = scope["path"].rpartition(UPLOAD)[2].partition("/")[0]
         headers = Headers(scope=scope)
         text = headers.get("content-length", "")
-        # In chunks the body may be longer than any length that is stated beside them.
+        # A chunked body may be longer than the stated length.
         if "transfer-encoding" in headers or not (text.isascii() and text.isdigit()):
             await PlainTextResponse("state a Content-Length", 411)(scope, receive, send)
             return
@@ -48,7 +48,7 @@ class UploadLimit:
             self._coming -= Counter({session: size})
 
     def _held(self, session: str) -> int:
-        """Bytes of a session's files, with those that are on their way."""
+        """Bytes of a session's files, including uploads in progress."""
         files = get_instance().uploaded_file_mgr.file_storage  # type: ignore[attr-defined]
         held = list(files.get(session, {}).values())
         return sum(len(file.data) for file in held) + self._coming[session]

@@ -61,7 +61,7 @@ class AdaptiveGrid(PointMethod):
     )
 
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
-        """See the class."""
+        """Build the decomposition as the class docstring describes."""
         m1 = self.cells
         if m1 is None:
             m1 = self.first_side(noisy_total(index, budget, noise, self.n_public), budget.left)
@@ -85,7 +85,7 @@ class AdaptiveGrid(PointMethod):
         return min(2000, max(10, math.ceil(uniform_side(n, epsilon, 2) / 4)))
 
     def second_side(self, noisy: ArrayLike, epsilon: float) -> Int:
-        """m2 = ⌈√(max(N′, 0)(1−α)ε/5)⌉, at least 1, of each coarse cell."""
+        """m2 = ⌈√(max(N′, 0)(1−α)ε/5)⌉, at least 1, for each coarse cell."""
         count = np.maximum(np.asarray(noisy, dtype=np.float64), 0.0)
         return np.maximum(np.ceil(np.sqrt(count * (1 - self.alpha) * epsilon / 5)), 1).astype(
             np.int64
@@ -137,7 +137,7 @@ def _tree(
     fine_lo = corner + low * span // many[root, None]
     fine_hi = corner + high * span // many[root, None]
     single = (high - low == 1).all(axis=1)
-    # Below the coarse cells stand the fine blocks but for their roots, which are coarse cells.
+    # Below the coarse cells come the fine blocks without their roots, which are coarse cells.
     below = np.flatnonzero(fine_parent >= 0)
     place = np.concatenate([cells, len(parent) + np.arange(len(below))])
     parent = np.concatenate([parent, place[fine_parent[below]]])

@@ -25,19 +25,19 @@ DECOMPOSITIONS = (
     "Decompositions. ICDE 2012"
 )
 GRIDS = "W. Qardaji, W. Yang, N. Li: Differentially Private Grids for Geospatial Data. ICDE 2013"
-"""Papers of several methods."""
+"""Papers that several methods cite."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PointMethod(Method):
-    """Base of every spatial method.
+    """Base class of point methods.
 
     Class attributes:
-        dims: the dimensions it can do.
+        dims: supported dimensions.
         overlapping: whether boxes of siblings may overlap (R-trees), so that a count of a node is
             not the count of its box.
         splits_axes: whether it splits nodes along the axes in the domain's order of cuts.
-        measured: parameters that leave out models of what was not measured (a density inside
+        measured: parameters that switch off models of unmeasured data (a density inside
             leaves), so that every node's count tends to the exact one as ε grows.
     """
 
@@ -48,23 +48,23 @@ class PointMethod(Method):
     measured: ClassVar[dict[str, Any]] = {}
 
     def structure(self, epsilon: float, dims: int) -> Structure | SharedThreshold | None:
-        """The split decisions of a build at this price; None where none is random by itself."""
+        """Random split decisions of a build at this ε; None if the method makes none."""
         return None
 
     def noise_model(self, nodes: Decomposition) -> dict[str, Any]:
         """Header entry for the noise of a built decomposition, see :mod:`dpviz.trees.haar`.
 
-        Empty where the variance of a sum of disjoint nodes is at most the sum of theirs.
+        Empty if the variance of a sum of disjoint nodes is at most the sum of their variances.
         """
         return {}
 
     def check(self, domain: Domain) -> None:
-        """Refuse, before anything is paid, what cannot work on this domain whatever the data.
+        """Refuse, before payment, parameters that cannot work on this domain.
 
         Raises:
             ParameterError: a parameter that does not fit the domain.
         """
 
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
-        """Spend the budget on a decomposition; nothing else is retained."""
+        """Spend the budget on a decomposition; keep nothing else."""
         raise ParameterError(f"method {self.name} has no build")

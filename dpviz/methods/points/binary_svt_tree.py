@@ -21,7 +21,7 @@ from dpviz.trees.lattice import Int
 @register
 @dataclass(frozen=True, kw_only=True)
 class BinarySvtTree(PointMethod):
-    """A quadtree whose nodes split by the binary SVT, one noisy threshold for all: NOT PRIVATE.
+    """A quadtree split by the binary SVT with one noisy threshold for all nodes: NOT PRIVATE.
 
     J. Zhang, X. Xiao, X. Xie: PrivTree. SIGMOD 2016, §5 and algorithm 3, with the scale λ = 2/ε of
     the claim by J. Lee, C. Clifton (KDD 2014) that lemma 5.1 refutes: the loss grows with the
@@ -52,12 +52,12 @@ class BinarySvtTree(PointMethod):
     max_depth: int = parameter(10, "Levels below the root, at most", 1, 26)
 
     def structure(self, epsilon: float, dims: int) -> SharedThreshold:
-        """See the base."""
+        """Split decisions that share one noisy threshold."""
         scale = 2.0 / (self.tree_share * epsilon)
         return SharedThreshold(self.threshold, scale, self.max_depth, 1 << dims)
 
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
-        """See the class."""
+        """Build the decomposition as the class docstring describes."""
         share = budget.spend(
             self.tree_share * budget.epsilon,
             "tree",

@@ -1,4 +1,4 @@
-"""Trees over lattice cells, grown level by level, and what becomes of their measured counts."""
+"""Trees over lattice cells, grown level by level, and post-processing of their counts."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from dpviz.trees.shrinkage import (
 )
 
 PLANE = 2
-"""Dimensions in which a tree is drawn, leaves get slopes and families share by a network."""
+"""Number of dimensions in which trees are drawn, leaves get slopes, and sharing is applied."""
 
 DEEPEST = 52
 """Public cap on the depth, which the lattice reaches with one axis at a time."""
@@ -41,7 +41,7 @@ Split = Callable[[Int, int], NDArray[np.bool_]]
 
 
 class CellTree:
-    """A tree of cells that the domain's order of cuts makes, grown level by level.
+    """Tree of cells, cut in the domain's order of axes and grown level by level.
 
     ``axis_bits`` is how many cuts each level adds: dims for fanout 2^dims, fewer for less. The
     order is public and the same everywhere, so that a level is a partition whatever it is.
@@ -53,7 +53,7 @@ class CellTree:
         self.code_bits = index.domain.dims * index.domain.bits
         self.codes: list[Codes] = [np.zeros(1, dtype=np.uint64)]
         self.parents: list[Int] = [np.full(1, -1, dtype=np.int64)]
-        # Each cell is a run of rows of the index; a child's run is found inside its parent's.
+        # The records of a cell are a range of index rows; a child's range lies in its parent's.
         self._runs: list[tuple[Int, Int]] = [(np.zeros(1, np.int64), np.array([len(index.codes)]))]
 
     @property
@@ -67,7 +67,7 @@ class CellTree:
         return 1 << self.axis_bits
 
     def grow(self, split: Split, max_depth: int) -> None:
-        """Split the nodes that ``split(exact counts, depth)`` chooses, until none is left."""
+        """Split the nodes that ``split(exact counts, depth)`` chooses, until it chooses none."""
         for depth in range(min(max_depth, self.max_depth)):
             chosen = split(self.level_counts(depth), depth)
             if not chosen.any():
@@ -153,13 +153,13 @@ class CellTree:
         )
 
     def with_leaf_counts(self, noise: Noise, budget: Budget) -> Decomposition:
-        """All that is left of the budget on the leaves; an inner count is the sum of its leaves."""
+        """Spend the rest of the budget on leaf counts; an inner count is the sum of its leaves."""
         return self.decomposition(*leaf_sums(self.parent, self.counts(), budget, noise))
 
 
 @dataclass(frozen=True, kw_only=True)
 class ShrunkTree(PointMethod):
-    """Base of trees over Morton cells whose measured counts end in free post-processing."""
+    """Base class of trees over Morton cells with post-processing of the noisy counts."""
 
     paper: ClassVar[str] = "ours"
     measured: ClassVar[dict[str, Any]] = {"slopes": False}
@@ -188,7 +188,7 @@ class ShrunkTree(PointMethod):
                 :func:`~dpviz.trees.shrinkage.estimated`.
         """
         parent = tree.parent
-        # Where one axis is cut, shrinkage takes from large rectangles what decisions add.
+        # If one axis is cut at a time, the bias of shrinkage offsets the bias of decisions.
         decided = None if tree.axis_bits < tree.index.domain.dims else doubts
 
         def estimates() -> tuple[tuple[Float, Float], Float, Float]:
@@ -198,7 +198,7 @@ class ShrunkTree(PointMethod):
         def cells() -> Decomposition:
             nodes = tree.decomposition(*np.zeros((2, len(parent))))
             if self.slopes and nodes.dims == PLANE:
-                _ = nodes.beside, nodes.volume  # they are asked for later
+                _ = nodes.beside, nodes.volume  # computed here in parallel, used later
             return nodes
 
         (raw, count, spread), nodes = at_once(estimates, cells)
@@ -223,21 +223,21 @@ class ShrunkTree(PointMethod):
 
 
 def rate_variances(rate: Float) -> Float:
-    """Variances of geometric noise of these rates; infinite where the rate is 0: not measured."""
+    """Variances of geometric noise with these rates; infinite where the rate is 0."""
     measured = rate > 0
     scale = np.divide(1.0, rate, out=np.ones(len(rate)), where=measured)
     return np.where(measured, geometric_variance(scale), np.inf)
 
 
 def counts_at(noise: Noise, share: Share, exact: Int, rate: Float) -> tuple[Float, Float]:
-    """Counts with noise of these rates, 0 where one is 0, and their variances, infinite there."""
+    """Noisy counts and their variances; where a rate is 0, the count is 0, variance infinite."""
     noisy, measured = np.zeros(len(exact)), rate > 0
     noisy[measured] = geometric_at(noise, share, exact[measured], rate[measured])
     return noisy, rate_variances(rate)
 
 
 def measured_again(count: Float, variance: Float, again: Float, spread: Float) -> None:
-    """Combine counts, in place, with a second measurement of those where it is of finite spread."""
+    """Combine counts in place with a second measurement, where its variance is finite."""
     twice = np.isfinite(spread)
     count[twice], variance[twice] = combine(
         count[twice], variance[twice], again[twice], spread[twice]
@@ -245,16 +245,17 @@ def measured_again(count: Float, variance: Float, again: Float, spread: Float) -
 
 
 def path_part(weight: Float, c: float, g: float, fanout: int, reserve: float) -> Float:
-    """The part (g−1)/(g^R−1) of what a path has left, for the nodes that are measured next.
+    """Part (g−1)/(g^R−1) of a path's unspent budget, for the nodes that are measured next.
 
-    R = max(1, log_{β²}(w/c)), plus a reserve, is how often the path is measured from there on.
+    R = max(1, log_{β²}(w/c)), plus a reserve, is the expected number of further measurements on the
+    path.
 
     Args:
         weight: w, noisy count × unspent ε, of the nodes that split.
         c: the weight at which a node stops.
         g: growth of the parts along a path.
         fanout: β.
-        reserve: further measurements that parts are kept for.
+        reserve: number of further measurements to save budget for.
     """
     reach = np.log(np.maximum(weight / c, 1.0)) / (2.0 * math.log(fanout))
     return np.asarray((g - 1.0) / (g ** (np.maximum(reach, 1.0) + reserve) - 1.0))

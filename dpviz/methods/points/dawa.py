@@ -1,4 +1,4 @@
-"""DAWA: buckets that a private partition finds, measured for a workload."""
+"""DAWA: buckets from a private partition, with counts weighted for a workload."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class Dawa(PointMethod):
     as ``noise="published"``, NOT PRIVATE. With the noise that a proof needs on every candidate it
     has 1.2 to 6 times the error. So the first stage here buys noisy counts in place of noisy costs:
     it is a ladder tree (:mod:`~dpviz.methods.points.ladder_tree`), whose leaves are the buckets. In
-    the plane they are squares, which are the runs of 4^k cells of the Hilbert curve. Costs
-    leave nothing behind but the partition; counts are estimates, too, and those of both stages are
+    the plane they are squares, which are the runs of 4^k cells of the Hilbert curve. Noisy costs
+    yield only the partition; noisy counts are estimates as well, and those of both stages are
     combined by inverse variances. Therefore most of ε is best spent here.
 
     Privacy: let a be the share of ε for the partition. Along the path of nodes that hold one
@@ -46,7 +46,7 @@ class Dawa(PointMethod):
     nodes elsewhere do not change (its proof). Given the partition, GreedyH's rates are functions of
     it and of a public workload, and those of the nodes on a path add up to at most (1 − a)ε: with
     noise of rate r a count of sensitivity 1 moves by e^r. Together e^ε, for every transcript
-    (adaptive composition). What is made of the counts is post-processing.
+    (adaptive composition). All later steps are post-processing.
 
     GreedyH chooses one weight per level of the tree above the buckets, bottom-up, for the least
     error of a public sample of range queries.
@@ -100,11 +100,11 @@ class Dawa(PointMethod):
         return self.noise == "proven"
 
     def check(self, domain: Domain) -> None:
-        """See the base: the number of cells."""
+        """Refuse a number of cells above the public cap."""
         self._power(domain.dims)
 
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
-        """See the class."""
+        """Build the decomposition as the class docstring describes."""
         usual = 0.75 if self.private else 0.25
         first = budget.spend(
             (self.partition_share or usual) * budget.epsilon,
@@ -135,7 +135,7 @@ class Dawa(PointMethod):
         again, spread = counts_at(noise, second, cells.counts(), rate)
         variance = rate_variances(paid)
         measured_again(count, variance, again, spread)
-        # A node that stopped would have had a leaf's second count beside its final one.
+        # If a node had stopped, it would have a leaf's second count as well as its final count.
         final = combine(count, doubts.final, count, rate_variances(of_leaf))[1]
         return ladder.finish(cells, count, variance, doubts._replace(final=final))
 
@@ -146,14 +146,14 @@ class Dawa(PointMethod):
 
 
 SIZES = ("small", "medium", "large")
-"""Sizes of the queries of the public workload."""
+"""Query sizes of the public workload."""
 
 MARGIN = 1e-12
-"""Rates along a path add up to their share less this part of it, against rounding."""
+"""Relative part of a share that rates along a path leave unspent, against rounding."""
 
 
 def node_rates(tree: BucketTree, low: Int, high: Int, epsilon: float) -> tuple[Float, Float]:
-    """ε that GreedyH spends on the count of each node, and on a leaf of the same level.
+    """ε that GreedyH spends on each node's count, and on a leaf of the same level.
 
     The sum over any path is at most ``epsilon``.
 
@@ -199,7 +199,7 @@ def published_buckets(
 def bucket_tree(
     inside: list[NDArray[np.bool_]], power: int, dims: int
 ) -> tuple[BucketTree, list[Codes]]:
-    """The nodes that are buckets or above buckets, from the flags of a partition of the curve.
+    """Nodes that are buckets or their ancestors, from the flags of a partition of the curve.
 
     Returns:
         The tree, in cells of the grid, and the positions of its nodes, level by level.

@@ -1,4 +1,4 @@
-"""A declared workload: what a release of points is for, and which parameters follow from it.
+"""Declared workloads: the intended use of a release of points, and derived parameters.
 
 Everything here is public. A workload is a word, or queries that were chosen without looking at the
 records; a parameter that was given by name is never changed.
@@ -26,10 +26,10 @@ WORKLOADS = {
 """Workloads that a release may be tuned for, by word."""
 
 HOT_BELOW = 0.01
-"""Queries whose typical side is below this share of the domain's are hot; others are uniform."""
+"""Queries with a typical side below this share of the domain's side are hot, others uniform."""
 
 LEAST_SIDE = 1e-4
-"""No method is fitted to squares below this share of the domain's side."""
+"""Least side, as a share of the domain's side, that a method is tuned for."""
 
 FOLLOWING: dict[str, dict[str, dict[str, Any]]] = {
     "hot_grid": {"hot": {"side": 0.0045}},
@@ -39,7 +39,7 @@ FOLLOWING: dict[str, dict[str, dict[str, Any]]] = {
     },
     "ugrid": {"hot": {"c": 0.17}, "districts": {"c": 1.0}},
 }
-"""Method → workload → parameters; what is not named keeps its default, which is for ``uniform``.
+"""Method → workload → parameters; others keep their defaults, which suit ``uniform``.
 
 Measured on the built-in ``city-250k`` and ``persons`` and on two real sets (London's postcodes,
 Gowalla), the ladder tree's districts on all eight sets in the plane: see assets/results/ours.md.
@@ -98,7 +98,7 @@ class Declared:
         return cls("hot" if side < HOT_BELOW else "uniform", side)
 
     def method(self, name: str, parameters: Mapping[str, Any]) -> Any:
-        """The method of this name (or alias), with what follows where nothing is given.
+        """Method of this name (or alias), with derived values for parameters that are not given.
 
         Raises:
             ParameterError: see :func:`dpviz.methods.method`.
@@ -107,9 +107,9 @@ class Declared:
         return method_with(name, "points", {**self.following(name, parameters), **parameters})
 
     def following(self, name: str, given: Mapping[str, Any]) -> dict[str, Any]:
-        """The parameters that follow for a method, but for those given by name or by its alias.
+        """Derived parameters of a method, except those given by name or by its alias.
 
-        A side is that of the queries, where these were given.
+        The side of the queries, if these were given, replaces the default side.
         """
         known = {word.lower(): entry for word, entry in names("points").items()}
         owner, preset = known[name.lower()]
@@ -132,5 +132,5 @@ class Declared:
             return None
 
     def to_dict(self) -> dict[str, Any]:
-        """For the header of a release."""
+        """Convert to JSON values for the header of a release."""
         return {"name": self.name} | ({} if self.side is None else {"side": self.side})

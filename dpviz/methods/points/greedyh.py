@@ -1,4 +1,4 @@
-"""GreedyH: how much of a path's budget each level of a tree gets, for a public workload.
+"""GreedyH: share of a path's budget for each level of a tree, for a public workload.
 
 C. Li, M. Hay, G. Miklau, Y. Wang, PVLDB 7(5), 2014, §5, with one weight per level. It sees the tree
 and the queries, never a count.
@@ -59,10 +59,10 @@ class _Pairs:
 
 
 def level_rates(tree: BucketTree, low: Int, high: Int) -> Rates:
-    """Weights λ of the levels, chosen bottom-up for the least squared error of the queries.
+    """Level weights λ, chosen bottom-up to minimise the squared error of the queries.
 
     With M⁻¹ the covariance of the best estimates below a node, s = 1ᵀM⁻¹1, e = qᵀM⁻¹q and
-    g = qᵀM⁻¹1, measuring the node with λ and scaling what is below by 1 − λ gives
+    g = qᵀM⁻¹1, measuring the node with λ and scaling the levels below by 1 − λ gives
     e ← e/(1−λ)² − κ·(g/(1−λ)²)², κ = λ²/(1 + λ²s/(1−λ)²): the rank-one update of a least-squares
     estimate. Sums of these over nodes and queries are minimised over λ, one level after another.
 
@@ -74,7 +74,7 @@ def level_rates(tree: BucketTree, low: Int, high: Int) -> Rates:
     covered, pairs = _cuts(tree, low, high)
     depth = len(tree.leaf)
     weights = np.zeros(depth)
-    # Of the level below: s per node; e and g per pair of a query and a node.
+    # Values of the level below: s per node; e and g per pair of a query and a node.
     s_below, e_below, g_below = np.zeros(0), np.zeros(0), np.zeros(0)
     for level in range(depth - 1, -1, -1):
         leaf, here = tree.leaf[level], pairs[level]

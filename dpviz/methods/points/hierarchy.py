@@ -58,11 +58,11 @@ class Hierarchy(PointMethod):
     )
 
     def check(self, domain: Domain) -> None:
-        """See the base: the number of cells, where it is given."""
+        """Refuse a number of cells above the public cap."""
         checked_cells(self.name, self.cells or 2, domain.dims)
 
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
-        """See the class."""
+        """Build the decomposition as the class docstring describes."""
         n = self.cells
         if n is None:
             total = noisy_total(index, budget, noise, self.n_public)

@@ -58,7 +58,7 @@ class HilbertRTree(PointMethod):
     )
 
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
-        """See the class."""
+        """Build the decomposition as the class docstring describes."""
         shift = index.domain.bits - self.order
         positions = hilbert(index.cells >> shift, self.order).astype(np.int64)
         rounds = self.height * self.flatten
@@ -111,6 +111,6 @@ def interval_boxes(start: Int, stop: Int, order: int) -> tuple[Int, Int]:
                 high[rows] = np.maximum(high[rows], corner + (1 << k))
                 end[rows] += step
         start, stop = start >> 2, np.maximum(stop >> 2, start >> 2)
-    whole = np.flatnonzero(start < stop)  # only the whole curve is left over
+    whole = np.flatnonzero(start < stop)  # the only interval left is the whole curve
     low[whole], high[whole] = 0, 1 << order
     return low, high

@@ -21,32 +21,32 @@ from dpviz.trees.lattice import Float, Int
 from dpviz.trees.shrinkage import Doubts, estimated
 
 FINEST_LOOK = 9
-"""The first level that is looked at, at most: 4^9 cells."""
+"""Finest possible first level: 4^9 cells."""
 
 LEVELS = 8
-"""The first level is one of so many, at most: three questions find it."""
+"""Most candidates for the first level: three questions find it."""
 
 QUESTION = 0.01
 """Share of ε of each question, and of the record count."""
 
 FULL = 5.5
-"""A cell of the first level is full with so many times 1/ε records."""
+"""A cell of the first level is full from this many times 1/ε records."""
 
 MOST_FULL = 1 << 31
-"""And with so many in any case, so that no square of a count overflows."""
+"""Upper limit of that threshold, so that the square of a count does not overflow."""
 
 DOUBT = 1.0
-"""Slopes see counts that are so many standard deviations of their noise higher."""
+"""Slopes are computed as if counts were this many standard deviations of noise higher."""
 
 BLOCK_LEVELS = 3
-"""A block, whose total no decision biases, is so many levels above the first one."""
+"""Levels from a block, whose total has no selection bias, down to the first level."""
 
-# Found on built-in and real sets: assets/results/ours.md, "The hot grid".
+# Tuned on built-in and real sets: assets/results/ours.md, "The hot grid".
 RESERVE = 0.3
-"""r: levels that shares are kept for beyond the expected ones."""
+"""r: number of further levels that budget is saved for, beyond the expected ones."""
 
 KAPPA = 1.5
-"""κ: a cell stops so many standard deviations of its noise above c, too."""
+"""κ: a cell also stops up to this many standard deviations of its noise above c."""
 
 FIRST = 0.3
 """Share of ε of the first look at each cell."""
@@ -55,17 +55,17 @@ LOOKS = 0
 """K: further looks at most."""
 
 UNEVEN = 0.6
-"""Variation of the counts of four cells below which a split is worth less than usual."""
+"""Variation of the counts of four cells below which splits are made rarer."""
 
 MOST_TIMES = 3.0
-"""Thresholds grow so much, at most, where records lie evenly."""
+"""Largest factor on thresholds if records are spread evenly."""
 
 NEAR = ((4.0, 8.0), (2.0, 8.0))
-"""Families are near the threshold that hold so many times its records, in four cells: the first
-range with enough of them."""
+"""Ranges of a family's count, as multiples of the threshold, in which it counts as near; the first
+range with enough families is used."""
 
 FEWEST = 30
-"""Least number of such families from which the unevenness of records is estimated."""
+"""Least number of such families for an estimate of the unevenness of records."""
 
 
 @register
@@ -73,38 +73,39 @@ FEWEST = 30
 class HotGrid(Ladder):
     """A grid whose cells are divided as a ladder tree divides them; for small squares.
 
-    Ours. Queries of small squares where people are need no count of half a country, so nothing
-    is measured between the domain and a first level, near the best flat grid's. Which one that is
-    depends on how close together the records lie: it is the finest at which half of them see
-    ``FULL``/ε records in their cell. Bisection asks at most three levels, for 1 % of ε each, and a
-    noisy n costs 1 %: a level d counts if Σ g(w) + noise ≥ n/2 + 2/(0.01ε), where a cell of
-    w records adds g(w) = ⌊w²/T⌋, but w from T = ⌈FULL/ε·max(1, m)^1.5⌉ on, and m = ``side``·2^d
-    cells lie along a square's side. (What began too fine cannot be merged any more, and its noise
-    grows with m: so more is asked for there.) All cells of that level are looked at for the share
-    ``FIRST`` of the rest. From there on every cell goes on as a node of the ladder tree: it stops
-    with all that its path has left, as if not measured before, or splits. Where people are many and
-    close together it goes as deep as they deserve; elsewhere it stays a grid.
+    Ours. Queries of small, populated squares need no count of half a country, so nothing is
+    measured between the domain and a first level, near that of the best flat grid. The first level
+    depends on how close together the records lie: it is the finest at which half of them lie in
+    cells with at least ``FULL``/ε records. Bisection asks at most three levels, for 1 % of ε each,
+    and a noisy n costs 1 %: a level d counts if Σ g(w) + noise ≥ n/2 + 2/(0.01ε), where a cell of w
+    records adds g(w) = ⌊w²/T⌋, but w from T = ⌈FULL/ε·max(1, m)^1.5⌉ on, and m = ``side``·2^d cells
+    lie along a square's side. (Cells that are too fine cannot be merged later, and their noise
+    grows with m: hence the factor.) All cells of that level are measured with the share ``FIRST``
+    of the remaining budget. From there on every cell is a node of the ladder tree: it stops, with
+    all of its path's unspent budget, as if not measured before, or splits. Dense cells are split
+    deep; elsewhere the tree stays a grid.
 
-    Below the size that is asked for, many leaves make one answer. With m leaves along its side,
-    their noise has a deviation in proportion to m, and what is wrong at its edge one in proportion
-    to √m times a leaf's count: so a leaf is to hold more there, c·√m records for m > 1. The rule is
+    Leaves smaller than the query size are added up in an answer. With m leaves along its side,
+    the standard deviation of their noise is proportional to m, and that of the error at its edge to
+    √m times a leaf's count: so the stopping threshold is higher there, c·√m for m > 1. The rule is
     public.
 
-    Where records lie evenly, a split adds noise and little else. How evenly they lie is seen in the
-    first looks, which are paid for: of the families of four cells that hold 4 to 8 times the
-    threshold's records (2 to 8 where those are fewer than ``FEWEST``), with counts y of noise
-    variance v, u² = 4·Σ(Σy² − 4v)/Σ((Σy)² − 4v) − 1 estimates the squared variation inside a
-    family: 0 for even counts, 3 where one cell holds all. All thresholds of the first level are
+    If records are spread evenly, a split adds noise and little else. The evenness is estimated from
+    the first looks, which are already paid for: of the families of four cells that hold 4 to 8
+    times the threshold's records (2 to 8 where those are fewer than ``FEWEST``), with counts y of
+    noise variance v, u² = 4·Σ(Σy² − 4v)/Σ((Σy)² − 4v) − 1 estimates the squared variation inside a
+    family: 0 for even counts, 3 if one cell holds all. All thresholds of the first level are
     multiplied by ``UNEVEN``·min(1, m)^¼/u, from 1 to ``MOST_TIMES``: a square that is smaller than
     a cell gains by finer ones.
 
-    A look that decides is an estimate as well, and what went on was too high: so inside a block of
-    8 × 8 cells of the first level least squares takes all that was measured, but for what a block
-    holds a look weighs no more where its cell went on than it would have where it stopped
-    (:func:`~dpviz.trees.shrinkage.estimated`), which is nearly without bias; large sums add blocks.
+    A look is used for the decision and for the estimate, and looks of cells that split are biased
+    upwards. So inside a block of 8 × 8 cells of the first level least squares uses all
+    measurements. For the total of a block, the look of a cell that split gets no more weight than
+    if the cell had stopped (:func:`~dpviz.trees.shrinkage.estimated`): nearly unbiased; large sums
+    add blocks.
 
-    Nothing is cut at zero, as in a flat grid: what that adds to empty cells it would take from full
-    ones beside them, and those are asked for. Slopes are gentler where noise is large.
+    As in a flat grid, counts are not cut at zero: that would raise empty cells at the cost of full
+    cells beside them, which are the ones queried. Slopes are gentler if noise is large.
 
     Privacy: each record is in the domain, which costs 0.01ε. It is in one cell of every level, and
     one record more moves that cell's g by at most 2: up to T by the difference of ⌊(w + 1)²/T⌋ and
@@ -112,14 +113,14 @@ class HotGrid(Ladder):
     mechanism with sensitivity 2 answers each question for 0.01ε; which level is asked next is a
     function of earlier answers, and there are at most three questions, each paid for when it is
     asked (adaptive composition). The cells of the level that is found are disjoint. Inside a cell
-    the theorem of the ladder tree holds word for word, with what is left of ε in place of ε: the
+    the theorem of the ladder tree holds word for word, with the unspent ε in place of ε: the
     rates of every path add up to at most that, exactly, for every transcript. (u is a function of
     all cells' first looks. These stand at the head of the transcript, where a record moves its own
     cell's alone; u follows from them, and a cell goes on from its own look as before.) The
     prices add up to ε (sequential composition). All later steps are post-processing.
 
-    Do not use it for large rectangles: it measures nothing above its first level, and their noise
-    adds up.
+    Do not use it for large rectangles: it measures nothing above its first level, so that the noise
+    of cells adds up.
 
     >>> from dpviz.methods import method
     >>> method("hot_grid").coarsest(250_000, 0.1)
@@ -142,7 +143,7 @@ class HotGrid(Ladder):
     looks: int = LOOKS
 
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
-        """See the class."""
+        """Build the decomposition as the class docstring describes."""
         price = QUESTION * budget.epsilon
         share = budget.spend(price, "record count", mechanism="geometric", why=DISJOINT)
         total, spread = geometric(noise, share, [index.total])
@@ -161,7 +162,7 @@ class HotGrid(Ladder):
     def finish(
         self, tree: CellTree, noisy: Float, variance: Float, doubts: Doubts
     ) -> Decomposition:
-        """Estimates inside the totals of blocks, which no decision biases."""
+        """Estimate counts inside block totals, which are free of selection bias."""
         parent = tree.parent
         first = int(tree.depth[is_leaf(parent)].min())
         count, spread = downward(parent, *estimated(parent, noisy, variance, doubts, 1))
@@ -172,7 +173,7 @@ class HotGrid(Ladder):
         return refine(nodes, DOUBT) if self.slopes else nodes
 
     def first_level(self, index: PointIndex, budget: Budget, noise: Noise, total: float) -> int:
-        """The first level that is looked at: see the class.
+        """First measured level, found by a private bisection: see the class.
 
         Args:
             index: the records.
@@ -193,7 +194,7 @@ class HotGrid(Ladder):
             )
             full = min(math.ceil(FULL / epsilon * self.crowd(level) ** 3), MOST_FULL)
             seen, _ = geometric(noise, share, [in_full_cells(index, level, full)], 2)
-            # One noise scale more, so that where noise decides it is for the coarser level.
+            # One noise scale is added, so that a doubtful case gets the coarser level.
             if seen[0] >= total / 2 + 2 / price:
                 low = level
             else:
@@ -201,7 +202,7 @@ class HotGrid(Ladder):
         return low
 
     def coarsest(self, total: float, epsilon: float) -> int:
-        """The coarsest first level, ⌊½ log₂(nε)⌋ − 1, 2 to 9: that of records that lie evenly."""
+        """Coarsest first level, ⌊½ log₂(nε)⌋ − 1, 2 to 9: best if records are spread evenly."""
         even = math.floor(0.5 * math.log2(max(total * epsilon, 1.0))) - 1
         return min(max(2, even), FINEST_LOOK)
 
@@ -210,8 +211,8 @@ class HotGrid(Ladder):
         return math.sqrt(max(1.0, self.side * 2.0**depth))
 
     def times(self, noisy: Int, rates: Float) -> float:
-        """Factor that raises the thresholds where records lie evenly, 1 or more: see the class."""
-        even = UNEVEN * math.pow(min(1.0, self.side * math.sqrt(len(noisy))), 0.25)  # of all cells
+        """Factor (1 or more) on the thresholds if records are spread evenly: see the class."""
+        even = UNEVEN * math.pow(min(1.0, self.side * math.sqrt(len(noisy))), 0.25)  # argument: m
         look, left = rates[0, :1], rates[-1, :1]
         rest, (_, few, _) = unspent(left, look), self._weighed(noisy[:1], look, left)
         if len(noisy) < 4 * FEWEST or rest[0] <= 0:
@@ -220,12 +221,12 @@ class HotGrid(Ladder):
         return min(max(even / max(uneven, even / MOST_TIMES), 1.0), MOST_TIMES)
 
     def at(self, dims: int, depth: int) -> Ladder:
-        """A leaf is to hold more where many make one answer."""
+        """Method with a higher threshold for levels where a query covers many leaves."""
         return replace(self, c=min(self.c * self.crowd(depth), 50.0))
 
 
 def in_full_cells(index: PointIndex, level: int, full: int) -> int:
-    """Records in the cells of a level that hold ``full`` or more, and ⌊w²/full⌋ for w in others.
+    """Sum over the cells of a level: w records if w ≥ ``full``, else ⌊w²/full⌋.
 
     One record more or less moves it by at most 2. Private.
 
@@ -243,7 +244,7 @@ def in_full_cells(index: PointIndex, level: int, full: int) -> int:
 
 
 def unevenness(noisy: Int, rate: Float | float, few: Float | float) -> float:
-    """Variation of counts inside families of four that are near a threshold: post-processing.
+    """Estimate the variation of counts inside families near a threshold: post-processing.
 
     Args:
         noisy: counts of the cells of each family, (f, 4).

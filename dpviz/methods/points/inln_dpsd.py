@@ -59,7 +59,7 @@ class InLnDpsd(PointMethod):
     )
 
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
-        """See the class."""
+        """Build the decomposition as the class docstring describes."""
         dims = index.domain.dims
         tree = CellTree(index, dims)
 

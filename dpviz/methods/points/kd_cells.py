@@ -1,4 +1,4 @@
-"""Cells of kd-trees: records kept sorted along every axis while their cells are cut in two."""
+"""Cells of kd-trees, with their records sorted along every axis."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Cutter = Callable[["KdCells", int, NDArray[np.bool_], int], Int]
 """Cuts of the chosen cells along an axis: (cells, axis, chosen, binary level) → int64."""
 
 RANK = "disjoint nodes, sensitivity 1 of a rank"
-"""Why one share covers the exponential medians of a round."""
+"""Theorem in the budget: one share covers the exponential medians of a round."""
 
 
 class KdCells:
@@ -101,7 +101,7 @@ class KdCells:
         return parents
 
     def keep(self, chosen: NDArray[np.bool_]) -> None:
-        """Forget the other boxes and their records."""
+        """Keep the chosen boxes and their records; drop all others."""
         if chosen.all():
             return
         sizes = np.diff(self.starts)
@@ -160,14 +160,14 @@ def grow(cells: KdCells, height: int, flatten: int, cutter: Cutter, order: CutOr
 
 
 def halves(cells: KdCells, axis: int, chosen: NDArray[np.bool_], _rounds: int) -> Int:
-    """Cuts in the middle, as in a quadtree: no look at the records."""
+    """Cut in the middle, as in a quadtree, without reading the records."""
     return np.asarray((cells.lo[chosen, axis] + cells.hi[chosen, axis]) // 2)
 
 
 def with_noisy_counts(
     tree: BoxTree, height: int, budget: Budget, noise: Noise, threshold: float
 ) -> Decomposition:
-    """All that is left of the budget on counts: geometric shares, least squares, pruning.
+    """Spend the rest of the budget on counts: geometric shares, least squares, pruning.
 
     Shares are given to all ``height`` + 1 levels, whether the data fill them or not.
     """

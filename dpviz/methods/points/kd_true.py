@@ -24,8 +24,8 @@ class KdTrue(PointMethod):
     """Exact medians with noisy counts: NOT PRIVATE, a reference for public data only.
 
     G. Cormode, C. Procopiuc, D. Srivastava, E. Shen, T. Yu: Differentially Private Spatial
-    Decompositions. ICDE 2012, §8 (kd-true): what the noise in the counts alone costs. All of ε goes
-    to counts, but the boxes give records away.
+    Decompositions. ICDE 2012, §8 (kd-true): the error from noisy counts alone. All of ε is spent
+    on counts, but the boxes reveal records.
 
     Do not use it on sensitive data: its boxes are cut at exact medians.
 
@@ -49,7 +49,7 @@ class KdTrue(PointMethod):
     )
 
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
-        """See the class."""
+        """Build the decomposition as the class docstring describes."""
         return with_noisy_counts(self.tree(index), self.height, budget, noise, self.prune)
 
     def tree(self, index: PointIndex) -> BoxTree:
@@ -84,7 +84,7 @@ class KdPure(KdTrue):
     presets: ClassVar[dict[str, dict[str, object]]] = {"kd-pure": {}}
 
     def build(self, index: PointIndex, _budget: Budget, _noise: Noise) -> Decomposition:
-        """See the class."""
+        """Build the decomposition as the class docstring describes."""
         tree = self.tree(index)
         count = np.concatenate(tree.exact).astype(np.float64)
         nodes = tree.decomposition(count, np.zeros(len(count)))

@@ -32,7 +32,7 @@ SPENT = {
     "smooth": ("smooth sensitivity", {"medians": SMOOTH}),
     "noisy_mean": ("geometric", {"sums": SIDE, "counts": DISJOINT}),
 }
-"""Mechanism of each kind of median, and what a round of them spends, with the theorem."""
+"""Mechanism of each kind of median, and the cost of a round with its theorem."""
 
 
 @register
@@ -126,7 +126,7 @@ class KdTree(PointMethod):
         return levels * self.flatten
 
     def check(self, domain: Domain) -> None:
-        """See the base: the cells of the grid, where there is one."""
+        """Refuse a grid for ``median="cell"`` with cells above the public cap."""
         if self.median == "cell":
             self._power(domain.dims)
 
@@ -135,7 +135,7 @@ class KdTree(PointMethod):
         return checked_power(self.name, "log_grid", self.log_grid or 18 // dims, dims, 20 // dims)
 
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
-        """See the class."""
+        """Build the decomposition as the class docstring describes."""
         if self.median == "cell":
             return self._build_on_grid(index, budget, noise)
         shares = self._median_shares(budget)

@@ -1,4 +1,4 @@
-"""Ladder tree: it looks at a count again, a little more finely, only while in doubt."""
+"""Ladder tree: measures a count again, more precisely, only while the decision is in doubt."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from dpviz.trees.sharing import shared
 from dpviz.trees.shrinkage import Doubts
 
 SURE = 12.0
-"""A weight of so many times :data:`MOST` is in no doubt."""
+"""A weight above this multiple of :data:`MOST` is never in doubt."""
 
 MANY = 4
-"""Dimensions from which on one axis is cut at a time."""
+"""Number of dimensions at which one axis is cut at a time."""
 
 LEAST_C = 0.5
 
-# The numbers below were found with a prototype on built-in and real sets: assets/results/ours.md,
+# The numbers below were tuned with a prototype on built-in and real sets: assets/results/ours.md,
 # "The ladder tree"; KAPPA, MOST and G were varied again under "It stops later now" there.
 KAPPA = 2.0
-"""κ: a node stops so many standard deviations of its noise above c, too."""
+"""κ: a node also stops up to this many standard deviations of its noise above c."""
 
 MOST = 30.0
-"""Upper limit on that threshold: a large cell that stops costs dearly."""
+"""Upper limit of that threshold: an unsplit cell with many records causes large errors."""
 
 G = 2.2
 """Growth of the shares along a path."""
@@ -48,10 +48,10 @@ UP = 2.0
 """Growth of the rate from look to look."""
 
 TOP = 0.98
-"""Share of what a path has left that a look costs at most."""
+"""Largest share of a path's unspent budget for one look before the last."""
 
 BAND = 1.5
-"""Doubt: so many standard deviations around the threshold."""
+"""Half-width of the range of doubt around the threshold, in standard deviations."""
 
 JUMP = 0.75
 """s: split twice at once above s·β²·c, β = 2^d."""
@@ -60,15 +60,15 @@ LAST = 1.0
 """f: children are leaves up to f·β·c."""
 
 BELOW = 1.0 - 2.0**-52
-"""Factor that lowers a number by one or two units of its last place."""
+"""Factor that lowers a float by one or two units in the last place."""
 
 LEAST = 2.0**-30
-"""A path with less than this left stops: no count can be measured with it."""
+"""Least unspent budget of a path; with less it stops, since no count can be measured."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ladder(ShrunkTree):
-    """Measuring and stopping rules of a ladder tree; the theorem is that of :class:`LadderTree`."""
+    """Rules for measuring and stopping in a ladder tree; see :class:`LadderTree` for the proof."""
 
     c: float = parameter(1.7, "c: stop where noisy count × unspent ε is at most this", LEAST_C, 50)
     reserve: float = parameter(
@@ -82,14 +82,14 @@ class Ladder(ShrunkTree):
     def grown(
         self, index: PointIndex, share: Share, noise: Noise, level: int = 0
     ) -> tuple[CellTree, Float, Float, Doubts]:
-        """The tree, its noisy counts, what each node's transcript costs (0: not measured), doubts.
+        """Grow the tree; return it with noisy counts, ε per node (0: not measured), doubts.
 
         Args:
             index: the records.
-            share: what every path may cost.
+            share: the budget of every path.
             noise: the source of randomness.
-            level: the first one that is looked at; all cells above it split. Public, or a function
-                of what was paid for already.
+            level: the first measured level; all cells above it split. Public, or a function of
+                noisy counts that were already paid for.
         """
         dims = index.domain.dims
         tree = CellTree(index, 1 if dims == MANY else dims)
@@ -104,8 +104,8 @@ class Ladder(ShrunkTree):
             prices.append(unseen)
             doubts.append(Doubts.none(len(unseen)))
             tree.split(unseen == 0)
-        # Per node: what its path has left; the rate of its first look, 0 for the middle level of a
-        # double split; and there, the rate for the next level.
+        # Per node: the unspent budget of its path; the rate of its first look; and, for the middle
+        # level of a double split, whose rate is 0, the rate for the next level.
         left = np.full(len(tree.codes[-1]), share.epsilon)
         rate, later = self.first * left, np.zeros(len(left))
         for depth in range(level, cap + 1):
@@ -129,7 +129,7 @@ class Ladder(ShrunkTree):
             price[seen] = np.where(done, rates[-1], paid)
             counts.append(count)
             prices.append(price)
-            # All further columns are of the nodes that go on, a quarter of them.
+            # All columns below hold only the nodes that split, about a quarter.
             on = np.flatnonzero(~done)
             seen, again = seen[on], again[on]
             had, over, paid, weight, few = (each[on] for each in (had, over, paid, weight, few))
@@ -206,7 +206,7 @@ class Ladder(ShrunkTree):
         return weight, few, doubtful
 
     def _part(self, weight: Float, fanout: int, depth: int, cap: int) -> Float | float:
-        """The part of what a path has left that the next measured nodes look at first."""
+        """Part of a path's unspent budget for the first look at the next measured nodes."""
         if depth + 2 >= cap:
             return 1.0
         part = path_part(weight, self.c, G, fanout, self.reserve)
@@ -218,20 +218,21 @@ class Ladder(ShrunkTree):
 class LadderTree(Ladder):
     """A tree whose decisions in doubt are looked at again, each look refining the last.
 
-    Ours. A node carries what its path has left of ε, B, and its count is known coarsely before it
-    is known finely: it has nested noisy counts of rates
-    r₀ ≤ r₁ ≤ … ≤ B, r_k = min(UP^k·r₀, TOP·B): each is the next finer one plus noise that knows no
-    count. At rung k, with L = B − r_k and the weight w = N_k·L, few = min(c + κ√2·L/r_k,
-    max(c, MOST)). While w is within ``BAND`` standard deviations √2·L/r_k of few, the node looks at
-    rung k + 1. Then, if w ≤ few, it stops and publishes the count of rate B; else, if w > s·β²·c
-    (β = 2^d), it splits β²-ways; else β-ways, and if w ≤ f·β·c the children are leaves of rate L.
-    Other children start at the part (g−1)/(g^R−1) of L, R = max(1, log_{β²}(w/c)) + r. The root
-    always splits: its first look is coarse, and a small data set would else end in one box. A level
-    whose children would pass the public cap on nodes is the last.
+    Ours. A node has the unspent budget B of its path, and its count is measured coarsely first,
+    then more precisely: it has nested noisy counts of rates r₀ ≤ r₁ ≤ … ≤ B, r_k = min(UP^k·r₀,
+    TOP·B): each is the next finer one plus noise independent of the count. At rung k, with L = B −
+    r_k and the weight w = N_k·L, few = min(c + κ√2·L/r_k, max(c, MOST)). While w is within ``BAND``
+    standard deviations √2·L/r_k of few, the node looks at rung k + 1. Then, if w ≤ few, it stops
+    and publishes the count of rate B; else, if w > s·β²·c (β = 2^d), it splits β²-ways; else
+    β-ways, and if w ≤ f·β·c the children are leaves of rate L. Other children start at the part
+    (g−1)/(g^R−1) of L, R = max(1, log_{β²}(w/c)) + r. The root always splits: its first look is
+    coarse, and a small data set would otherwise end in one box. A level whose children would pass
+    the public cap on nodes is the last.
 
-    In four dimensions records lie along few clusters, so a leaf's error is mostly how they lie in
-    it, and 16 children are mostly empty: there one axis is cut at a time (β = 2), and a node stops
-    at ¾c whatever the noise (κ = 0). The rule is public; no step of the proof knows β, c or κ.
+    In four dimensions records form few clusters, so a leaf's error comes mostly from uneven records
+    inside it, and 16 children are mostly empty: there one axis is cut at a time (β = 2), and a node
+    stops at ¾c whatever the noise (κ = 0). The rule is public; no step of the proof depends on β, c
+    or κ.
 
     Privacy: of one node, only the last look depends on the count: P(N₀ … N_k | count) is
     P(N_k | count) times factors without it, and moves by at most r_k when the count moves by one.
@@ -240,7 +241,7 @@ class LadderTree(Ladder):
     transcript, and each node leaves B − r_k, rounded down, to the next: r + … + B ≤ ε for every
     transcript, exactly (adaptive composition). All later steps are post-processing.
 
-    Looks that decided weigh less in estimates of large nodes, which no decision pushes up then:
+    Looks used for decisions weigh less in estimates of large nodes, which avoids an upward bias:
     :func:`~dpviz.trees.shrinkage.estimated`.
 
     In the plane a child whose own estimate is low takes less of its parent's estimate:
@@ -260,7 +261,7 @@ class LadderTree(Ladder):
     sharing: bool = parameter(True, "Less for children whose own estimate is low (2-D)")
 
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
-        """See the class."""
+        """Build the decomposition as the class docstring describes."""
         share = budget.spend(
             budget.left,
             "measured path",
@@ -278,7 +279,7 @@ class LadderTree(Ladder):
 
 
 def unspent(left: Float, rate: Float) -> Float:
-    """``left`` less ``rate``, rounded down, so that no sum of rates exceeds what there was.
+    """``left`` − ``rate``, rounded down, so that a sum of rates never exceeds the budget.
 
     Less 2^−52 of itself: that is one to two units of its last place, and rounding took half of one.
     """

@@ -1,4 +1,4 @@
-"""Counts of a tree: of every level with its own share, or of the leaves alone."""
+"""Noisy counts of a tree: every level with its own share, or the leaves only."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def measured_levels(noise: Noise, shares: list[Share], exact: list[Int]) -> tupl
 
 
 def leaf_sums(parent: Int, exact: Int, budget: Budget, noise: Noise) -> tuple[Float, Float]:
-    """All that is left of the budget on the leaves; an inner count is the sum of its leaves.
+    """Spend the rest of the budget on leaf counts; an inner count is the sum of its leaves.
 
     Args:
         parent: breadth-first parents.
-        exact: counts of the nodes, of which the leaves' are looked at.
-        budget: what pays.
-        noise: where noise comes from.
+        exact: exact counts of the nodes; only those of leaves are used.
+        budget: the budget to spend.
+        noise: the source of randomness.
 
     Returns:
         Noisy counts and variances of all nodes, float64 (n,) each.

@@ -58,7 +58,7 @@ class Privelet(PointMethod):
     )
 
     def check(self, domain: Domain) -> None:
-        """See the base: the number of cells."""
+        """Refuse a number of cells above the public cap."""
         self._power(domain.dims)
 
     def _power(self, dims: int) -> int:
@@ -67,7 +67,7 @@ class Privelet(PointMethod):
         return checked_power(self.name, "log_cells", self.log_cells or 20 // dims, dims, most)
 
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
-        """See the class."""
+        """Build the decomposition as the class docstring describes."""
         dims = index.domain.dims
         power = self._power(dims)
         cells = 1 << power

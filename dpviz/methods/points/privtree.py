@@ -62,7 +62,7 @@ class PrivTree(PointMethod):
     max_depth: int = parameter(52, "Public cap on the depth", 1, 60)
 
     def check(self, domain: Domain) -> None:
-        """See the base: no more axes than there are."""
+        """Refuse more axes than the domain has dimensions."""
         if self.axes is not None and self.axes > domain.dims:
             raise ParameterError(
                 f"privtree: axes={self.axes}: the data has {domain.dims} dimensions"

@@ -45,7 +45,7 @@ class QuadExact(PointMethod):
     threshold: float = parameter(32, "Split where the exact count is above", 0, 1e9)
 
     def build(self, index: PointIndex, _budget: Budget, _noise: Noise) -> Decomposition:
-        """See the class."""
+        """Build the decomposition as the class docstring describes."""
         tree = CellTree(index, index.domain.dims)
 
         def split(counts: Int, _depth: int) -> NDArray[np.bool_]:

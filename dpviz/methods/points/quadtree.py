@@ -68,7 +68,7 @@ class Quadtree(PointMethod):
     )
 
     def check(self, domain: Domain) -> None:
-        """See the base: the number of nodes is public."""
+        """Refuse a height with more nodes than the public cap."""
         self.levels(domain.dims)
 
     def levels(self, dims: int) -> int:
@@ -89,7 +89,7 @@ class Quadtree(PointMethod):
         return min(8, most) if self.height is None else self.height
 
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
-        """See the class."""
+        """Build the decomposition as the class docstring describes."""
         tree = CellTree(index, index.domain.dims)
 
         def complete(counts: Int, _depth: int) -> NDArray[np.bool_]:

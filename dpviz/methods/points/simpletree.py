@@ -20,7 +20,7 @@ from dpviz.trees.lattice import Int
 @register
 @dataclass(frozen=True, kw_only=True)
 class SimpleTree(PointMethod):
-    """A quadtree whose nodes split while a noisy count of theirs exceeds a threshold.
+    """A quadtree whose nodes split while their noisy count exceeds a threshold.
 
     Algorithm 1 of J. Zhang, X. Xiao, X. Xie: PrivTree. SIGMOD 2016.
 
@@ -28,9 +28,9 @@ class SimpleTree(PointMethod):
     cost ε/(h+1), and all that is left then buys the counts of the leaves (sequential along the
     path, parallel across it; how many levels there are follows from noisy counts).
 
-    The paper publishes the very counts that it decides by. A leaf's count is then one that was
-    selected for being small: sums of leaves come out far too low, and no interval made of the
-    noise's variance holds. Here leaves are counted afresh, for the same ε. The paper's pseudo-code
+    The paper publishes the counts that its decisions use. A leaf's count was then selected for
+    being small: sums of leaves are far too low, and intervals from the noise's variance are
+    invalid. Here leaves get fresh counts, for the same ε. The paper's pseudo-code
     also leaves its last level without noise.
 
     Do not use it where you can use PrivTree: each level of height costs a share of ε.
@@ -53,7 +53,7 @@ class SimpleTree(PointMethod):
     threshold: float = parameter(0.0, "θ: split where the noisy count is above", -1e9, 1e9)
 
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
-        """See the class."""
+        """Build the decomposition as the class docstring describes."""
         price = budget.epsilon / (self.height + 1)
 
         def split(counts: Int, depth: int) -> NDArray[np.bool_]:

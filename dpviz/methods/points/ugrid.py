@@ -52,11 +52,11 @@ class UniformGrid(PointMethod):
     )
 
     def check(self, domain: Domain) -> None:
-        """See the base: the number of cells, where it is given."""
+        """Refuse a number of cells above the public cap."""
         checked_cells(self.name, self.cells or 1, domain.dims)
 
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
-        """See the class."""
+        """Build the decomposition as the class docstring describes."""
         dims = index.domain.dims
         cells = self.cells
         if cells is None:

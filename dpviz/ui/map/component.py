@@ -28,7 +28,7 @@ TILES = {
     "url": "https://tile.openstreetmap.org/{z}/{x}/{y}.png",
     "attribution": "© OpenStreetMap contributors",
 }
-"""Online street tiles: nothing is asked of their server before the visitor presses for them."""
+"""Online street tiles: no request to their server before the visitor asks for them."""
 
 Ring = tuple[tuple[float, float], ...]
 
@@ -42,7 +42,7 @@ class Shape:
 
     @classmethod
     def from_json(cls, value: Any) -> Shape | None:
-        """Read a shape sent by the browser; None if there is none or it is invalid."""
+        """Read a shape sent by the browser; None if missing or invalid."""
         try:
             if value["kind"] == "rect":
                 west, south, east, north = map(float, value["rect"])
@@ -61,7 +61,7 @@ class Shape:
 
 @dataclass(frozen=True)
 class MapEvents:
-    """Visitor's last actions on a map: the shape drawn, the camera, the mark clicked.
+    """The visitor's last actions on a map: shape drawn, camera, mark clicked.
 
     ``camera`` has ``longitude``, ``latitude``, ``zoom``; ``pick`` has ``layer`` (the mark's id),
     ``index`` (row of its table), ``lon``, ``lat`` and lasts for one run.
@@ -151,7 +151,7 @@ def map_overlay(
     """
     memory = st.session_state.setdefault(f"{key}.shape", {"seq": 0, "seen": None})
     if shape != events(key).shape and shape != memory["seen"]:
-        memory["seq"] += 1  # a map that already has this number keeps its own shape
+        memory["seq"] += 1  # a map that already has this number keeps its shape
     memory["seen"] = shape
     spec = layers_json(marks) | {
         "target": key,

@@ -30,7 +30,7 @@ def page() -> None:
     """The page."""
     permalink.bring_back(KEY)
     explored = st.session_state.get("explore.link", {})
-    if f"{KEY}.of" not in st.session_state:  # a widget's value: gone when the page is left
+    if f"{KEY}.of" not in st.session_state:  # Streamlit deletes it on leaving the page
         permalink.restore(KEY, (*FIELDS, *RELEASES))
         linked = any(st.session_state[field.place(KEY)] for field in RELEASES)
         st.session_state[f"{KEY}.of"] = OF[1] if linked else OF[0]
@@ -80,7 +80,7 @@ def _built_from_data(explored: dict[str, str]) -> None:
 
 
 def _two_releases() -> None:
-    """Two releases that were opened: nothing exact, no rebuilding."""
+    """Two opened releases: no exact counts, no rebuilding."""
     with st.sidebar, refusals() as refused:
         first, second = (release_choice(KEY, side) for side in STARTS)
     permalink.remember(KEY, RELEASES)

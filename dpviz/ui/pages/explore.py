@@ -29,7 +29,7 @@ KEY = "explore"
 
 def page() -> None:
     """The page."""
-    shown = f"opened.{KEY}" in st.session_state  # an opened release has its ε
+    shown = f"opened.{KEY}" in st.session_state  # an opened release has a fixed ε
     tour(KEY, STEPS[:1] if shown else STEPS)
     run(
         point_slots(
@@ -47,7 +47,7 @@ def page() -> None:
 def show_release(
     release: PointRelease | AreaRelease, source: PointSource, choice: Choice | None
 ) -> None:
-    """The map of a release, its answers and what is known of it."""
+    """Show a release: map, answers, totals, promises and details."""
     if release.domain.place.dims == 2:
         forget_elsewhere(KEY, source, release.domain)
     if is_areas(release):
@@ -64,7 +64,7 @@ def show_release(
         release, source = points_map(KEY, release, source)
     _facts(release, source)
     show_promises(release)
-    release_details(KEY, whole)  # of all kinds, where one is shown
+    release_details(KEY, whole)  # of all kinds, even if the map shows one
 
 
 def _facts(release: PointRelease, source: PointSource) -> None:

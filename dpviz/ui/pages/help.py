@@ -1,4 +1,4 @@
-"""Help: what every page, method, key and command is for, and what you must do for the guarantee."""
+"""Help: pages, methods, keys, commands, and your duties for the guarantee."""
 
 from __future__ import annotations
 

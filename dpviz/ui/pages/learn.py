@@ -13,7 +13,7 @@ TITLE, ICON, ORDER = "Learn", ":material/school:", 6
 KEY = "learn"
 CHAPTER, DATA, EPSILON, SEED = (f"{KEY}.{word}" for word in ("chapter", "data", "epsilon", "seed"))
 WRITTEN = f"{KEY}.written"
-"""The chapter that this page last put into the address."""
+"""Key of the chapter that this page last wrote to the address."""
 
 
 def page() -> None:
@@ -59,7 +59,7 @@ def _restore(names: list[str]) -> bool:
 
 
 def _refuse_unknown(room: Room) -> None:
-    """Say so where the address sets what the chapter has not."""
+    """Warn about address parameters that the chapter does not have."""
     for name in permalink.pairs("at"):
         if name not in room.controls:
             permalink.refused("the control", name)

@@ -1,4 +1,4 @@
-"""Owner: what every data set of this server has spent, and by whom."""
+"""Owner: budget spent on every data set of this server, and by which user."""
 
 from __future__ import annotations
 

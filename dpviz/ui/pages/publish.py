@@ -1,4 +1,4 @@
-"""Publish: one release of confidential records in four steps, paid for once, with its receipt."""
+"""Publish: one paid release of confidential records, in four steps, with a receipt."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def page() -> None:
     """The page."""
     permalink.bring_back(KEY)
     if f"{KEY}.data" not in st.session_state and permalink.parameter("data") in (None, UPLOAD):
-        st.session_state[f"{KEY}.step"] = 0  # come back to: a file of before is gone
+        st.session_state[f"{KEY}.step"] = 0  # on return to the page the uploaded file is gone
     at, head, (data, area, budget, last) = steps(KEY, STEPS)
     with data:
         left, right = st.columns([5, 4], gap="large")
@@ -82,7 +82,7 @@ def _budget(source: PointSource) -> tuple[Choice | None, bool]:
         return None, False
     with left:
         planned = None
-        if domain == domain.plain:  # a plan is of counts alone
+        if domain == domain.plain:  # plans support plain counts only
             planned = wish_panel(KEY, domain, source.data.max_per_unit, account.left)
         choice = planned or points_choice(KEY, source, start=None, saved={}, more=True)
         more = 0.0 if choice is None or publication(KEY, source) else choice.epsilon

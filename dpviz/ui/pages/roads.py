@@ -57,7 +57,7 @@ def _show(release: RoadRelease, source: RoadSource, plan: RoadChoice | None) -> 
     plan = plan or RoadChoice.of(release.header)
     window = chosen_window(KEY, release)
     part = within(f"{KEY}.part", release, window)
-    with st.spinner("Comparing typical paths with the noise …"):  # compiles on a first run
+    with st.spinner("Comparing typical paths with the noise …"):  # the first run compiles
         workload = sample_queries(source.data.graph, plan.workload)
         useful = beats_zero(part, workload)
     if not useful:

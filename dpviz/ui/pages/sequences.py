@@ -1,4 +1,4 @@
-"""Sequences: movements between places; where people go next, frequent paths, synthetic trips."""
+"""Sequences: movements between places; next places, frequent paths, synthetic trips."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _show(release: SequenceRelease, source: SequenceSource, choice: Choice | Non
 def _say_truncation(release: SequenceRelease, source: SequenceSource) -> None:
     """Say that visits past the truncation are not counted (30 % in the built-in city)."""
     first = release.header.parameters.get("l_top")
-    if isinstance(first, int):  # a file may say anything of a parameter
+    if isinstance(first, int):  # an opened file is untrusted
         what = "symbols" if source.places is None else "places"
         st.caption(
             f"Only the first {first:,} {what} of each sequence are counted (l_top among the "

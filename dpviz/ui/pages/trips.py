@@ -1,4 +1,4 @@
-"""Trips: pickup and drop-off on two linked maps; how many go from here to there."""
+"""Trips: pickup and drop-off on two linked maps; noisy counts from one area to another."""
 
 from __future__ import annotations
 

@@ -36,19 +36,19 @@ from dpviz.ui.shared.panels import file_button
 from dpviz.ui.shared.text import cells_in_words, on_screen, plain, small_share
 
 WHOLE = 0.9999
-"""Least share inside the area of a shape that counts as not cut by the border."""
+"""Least share inside the area at which a shape counts as not cut by the border."""
 
 SHOWN_NODES = 2_000
-"""Nodes of an answer that are outlined on the map; more would be a grey sheet."""
+"""Most nodes outlined on the map; more would hide it."""
 
 ANSWER = (
     *("method", "epsilon", "count", "noise_sd", "low", "high", "uniformity_sd", "nodes"),
     *("exact", "error"),
 )
-"""Columns of a file of answers beside what was asked."""
+"""Columns of a file of answers, besides the columns of the query."""
 
 NUMBERS = ("count", "noise_sd", "low", "high", "uniformity_sd", "nodes")
-"""Columns of those that come from the answer itself."""
+"""Those of these columns that come from the answer itself."""
 
 LARGER = "± the larger of two errors: the 95 % interval of the noise, and that from cut cells"
 """Meaning of the number after ± where a count has only one."""
@@ -62,15 +62,15 @@ CUT = (
 
 @dataclass(frozen=True)
 class Asked:
-    """A shape that was asked of a release.
+    """Query shape on a release, with its answer.
 
     Attributes:
-        answers: one.
-        place: what the history says of the shape.
-        exact: counts exactly; called for public data only.
+        answers: arrays of length one.
+        place: columns that describe the shape in the history.
+        exact: returns the exact count; called for public data only.
         inside: the share of the shape inside the area.
-        nodes: finds the nodes of the answer.
-        more: shows what else is known of the records in it.
+        nodes: returns the nodes of the answer.
+        more: shows kinds and values of the records in the shape.
     """
 
     answers: RangeAnswers
@@ -161,10 +161,10 @@ def show_answer(
 
     Args:
         prefix: of the page.
-        release: that was asked.
-        source: whose exact answer is shown too, where it is public.
+        release: the queried release.
+        source: its data; if public, the exact answer is shown too.
         asked: the shape and its answer.
-        outlined: whether the map shows the cells of the answer.
+        outlined: True if the map shows the cells of the answer.
     """
     exact = int(asked.exact()[0]) if source.public else None
     row = asked.place | row_of(release, asked.answers, exact)
@@ -183,7 +183,7 @@ def show_answer(
 
 
 def row_of(release: Release, answers: RangeAnswers, exact: int | None) -> dict[str, Any]:
-    """The first answer of a release as a row of a file; ``exact`` of public data only."""
+    """First answer of a release as a row for a file; ``exact`` for public data only."""
     row = _of_kind(release) | {"method": release.header.method, "epsilon": release.header.epsilon}
     row |= numbers_of(answers)
     return row if exact is None else row | {"exact": exact, "error": row["count"] - exact}
@@ -259,7 +259,7 @@ def covered_cells(release: PointRelease, nodes: Int) -> list[Mark]:
 def answered(prefix: str, release: Release, source: PointSource) -> list[dict[str, Any]]:
     """Answers of this session, newest first: of one release, or of all made from public data."""
     histories = st.session_state.setdefault(f"{prefix}.history", {})
-    key = source.key, release.header.extra.get("release_id")  # of what was paid for
+    key = source.key, release.header.extra.get("release_id")  # only a paid release has an id
     history: list[dict[str, Any]] = histories.setdefault(key, [])
     return history
 
@@ -271,7 +271,7 @@ def remember(history: list[dict[str, Any]], row: dict[str, Any]) -> None:
 
 
 def history_table(prefix: str, release: Release, source: PointSource) -> None:
-    """The questions asked so far, with a download."""
+    """Show the queries of this session as a table, with a download."""
     history = answered(prefix, release, source)
     with st.expander(f"History ({len(history)})", icon=":material/history:"):
         if not history:

@@ -1,4 +1,4 @@
-"""Kinds and values of a release: which kind the map shows, and what an answer says of them."""
+"""Kinds and values of a release: choice of the map's kind, and rows of an answer."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from dpviz.ui.shared.text import plain
 
 ALL, LEADING = "All kinds", "Leading kind"
 LEADING_WORD = "leading"
-"""Word in an address, in place of the kind of a share."""
+"""Word in an address for the leading kind, instead of a kind's name."""
 
 CLIPPED = (
     "± of a sum is the larger of two errors: the 95 % interval of the noise, and that from cut "
@@ -34,10 +34,10 @@ CLIPPED = (
 
 @dataclass(frozen=True)
 class Look:
-    """Map of a release of kinds that does not show its density.
+    """Alternative to the density map for a release with kinds.
 
     Attributes:
-        kind: whose share it shows; None for the kind that leads in each cell.
+        kind: the map shows the share of this kind; None: the leading kind of each cell.
     """
 
     kind: str | None
@@ -60,7 +60,7 @@ def kinds_view(
     names = release.kinds
     if not names:
         return release, source, None
-    titles: dict[tuple[str | None, str | None], str] = {(None, None): ALL}  # by what is asked for
+    titles: dict[tuple[str | None, str | None], str] = {(None, None): ALL}  # by (kind, kind of map)
     titles |= {(name, None): name for name in names}
     if len(names) > 1:
         titles |= {(None, LEADING_WORD): LEADING}
@@ -93,7 +93,7 @@ def attribute_answers(release: PointRelease, rect: Any, period: Any) -> None:
     """Show sum and mean of the values, and a row for each kind, below an answer.
 
     Args:
-        release: that was asked.
+        release: the queried release.
         rect: in its domain's CRS.
         period: of one with time.
     """
@@ -127,7 +127,7 @@ def _kind_row(name: str, answer: RangeAnswers, share: Quotients) -> dict[str, st
 
 def kinds_table(rows: list[dict[str, str]]) -> None:
     """A row for each kind, and what its share means."""
-    kind = st.column_config.TextColumn(width="small")  # a long name hides no count
+    kind = st.column_config.TextColumn(width="small")  # so that a long name leaves room for counts
     looks = {"kind": kind, **of_numbers(*(set().union(*rows) - {"kind"}))}
     st.dataframe(rows, hide_index=True, column_config=looks)
     st.caption(

@@ -16,7 +16,7 @@ from dpviz.ui.shared.text import plain, quoted
 
 DROPPED, COUNTED = "Left out", f"Counted as “{OTHER}”"
 LEAST_SHARE, MOST_SHARE, USUAL_SHARE = 0.1, 0.9, 0.5
-"""Share of epsilon for sums: the ends of the slider, and its start."""
+"""Share of epsilon for sums: slider limits and default."""
 
 
 def attributes_form(prefix: str, names: list[str], file_id: str) -> dict[str, Any] | None:
@@ -25,7 +25,7 @@ def attributes_form(prefix: str, names: list[str], file_id: str) -> dict[str, An
     Args:
         prefix: of the widgets' keys.
         names: of the file's columns.
-        file_id: of the upload: another file is asked for anew.
+        file_id: of the upload; another file resets the form.
 
     Returns:
         Empty for places alone; None while a list or a clip is missing.
@@ -82,7 +82,7 @@ def _kinds(prefix: str, names: list[str], file_id: str) -> dict[str, Any] | None
 
 
 def listed_kinds(text: str) -> list[str]:
-    r"""A kind a line, with any commas it has; of a single line, what ``--kinds`` reads of it.
+    r"""Kinds in a text: one per line, commas allowed; a single line is read as by ``--kinds``.
 
     >>> listed_kinds("bike\nbus, tram"), listed_kinds('bike, "bus, tram"')
     (['bike', 'bus, tram'], ['bike', 'bus, tram'])

@@ -19,13 +19,13 @@ from dpviz.ui.shared.text import on_screen
 
 
 def table_of_cells(release: PointRelease, what: str = "map") -> None:
-    """The map in words, folded away, for those who cannot see it: its densest cells.
+    """Collapsed table of the map's densest cells, for visitors who cannot see the map.
 
-    By the lower ends of their intervals: of the smallest cells a noisy 1 ± 6 is millions per km².
+    Sorted by the lower ends of intervals: in the smallest cells a noisy 1 ± 6 is millions per km².
 
     Args:
-        release: of the map, or of all that its maps show in turn.
-        what: which of these it is, as the table's title calls it.
+        release: on the map; for an animation, of the whole period.
+        what: its name in the table's title.
     """
     columns, cells = remembered(f"table.{what}", release, lambda: _columns(release))
     looks = sortable(*columns) | sortable(*SIDES, form="%.5f")

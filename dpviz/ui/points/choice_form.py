@@ -1,4 +1,4 @@
-"""Choice of what to build from a source: a method on its points, or counts of public areas."""
+"""Form for a build: a method on the points of a source, or counts of public areas."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def points_choice(
         source: of the points.
         start: the method shown first.
         saved: parameters from a permalink, as text.
-        more: whether areas may be counted in place of cells.
+        more: True to offer counts of areas instead of cells.
     """
     domain = source.data.domain
     counted = counted_form(prefix, domain) if more else CELLS
-    of_areas = start == METHOD  # what the address has set is of the method that it names
+    of_areas = start == METHOD  # saved parameters belong to the method in the address
     if counted != CELLS:
         saved = saved if of_areas else {}
         return areas_choice(prefix, domain, counted, saved)

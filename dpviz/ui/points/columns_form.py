@@ -30,10 +30,10 @@ def columns_form(
     Returns:
         Arguments of :func:`dpviz.load`: the CRS of plain columns, the chosen columns (None:
         the geometry of the file) and their notation; and the names of all columns. None while
-        the visitor must still choose a column, as its name does not tell.
+        the visitor must still choose a column that its name does not identify.
 
     Raises:
-        DataError: the file has fewer columns than coordinates, or one mark is for two things.
+        DataError: fewer columns than coordinates, or the same decimal and thousands mark.
     """
     columns = upload_columns(path, table)
     names = [column.name for column in columns]
@@ -66,7 +66,7 @@ def columns_form(
             "record per row"
         )
     place = {name: row for row, name in enumerate(options)}
-    # Of columns whose names say nothing, any two would pass for a place, such as an age.
+    # If no column name suggests a coordinate, preselect none: a default could be an age.
     start: list[int] | list[None] = [0] * dims if placed else [None] * dims
     if guess:
         start = [place[name] for name in guess]
@@ -149,7 +149,7 @@ def time_format_form(prefix: str, file_id: str) -> dict[str, str]:
 
 
 TRIP_STEPS = ["1h", "6h", "1d", "1w"]
-"""On offer for trips, each of which is counted in the step of its start."""
+"""Time steps offered for trips; a trip is counted in the step of its start."""
 
 
 def period_form(

@@ -59,7 +59,7 @@ def expectation_panel(
         prefix: of the widgets' keys.
         domain: public.
         choice: of the method and its price.
-        max_per_unit: records of one unit that are kept.
+        max_per_unit: max contributions per unit.
         people: whether a unit may have more, so that some are left out.
     """
     st.header("What to expect, before paying", anchor=False)

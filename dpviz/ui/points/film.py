@@ -1,4 +1,4 @@
-"""The ε of a comparison as a film: the maps stepped through eight ε, and the answer at each."""
+"""Film of a comparison: both maps and their answers at eight values of ε."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from dpviz.ui.shared.text import plain
 
 FRAMES = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 LARGEST = 100_000
-"""Cells of a release in a file of the film: more take a minute to write and to open."""
+"""Most cells of a release in the film's file: more take a minute to write and to open."""
 
 
 def film_strip(prefix: str, current: float, show: Callable[[float], None]) -> None:
@@ -103,11 +103,11 @@ def _frames(source: PointSource, choices: Sequence[Choice], inside: Bounds) -> l
 def film_series(
     source: PointSource, choice: Choice, seed: int
 ) -> tuple[list[PointRelease], list[str]]:
-    """The releases of the film, for a file that steps through them.
+    """Releases of the film and their labels, for a file with a slider.
 
     Returns:
-        Releases of rising ε and a label each, without those that the method refuses to build and,
-        after the first, without those of more than :data:`LARGEST` cells.
+        Releases of rising ε with labels; skips those that the method refuses to build and, after
+        the first, those with more than :data:`LARGEST` cells.
     """
     releases: list[PointRelease] = []
     labels: list[str] = []

@@ -1,4 +1,4 @@
-"""A release on its map, and the answer to what is drawn on it: Explore and Publish."""
+"""Map of a release and the answer to the drawn shape, for Explore and Publish."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Viewpoint:
 
 
 def _viewpoint(name: str) -> Viewpoint | None:
-    place = permalink.number_list(name, 3)  # beyond 180° a map goes on, as around Fiji
+    place = permalink.number_list(name, 3)  # longitudes may exceed 180°, as around Fiji
     if place is None or abs(place[0]) > 540 or abs(place[1]) > 90 or not 0 <= place[2] <= 24:
         return None
     return Viewpoint(place)
@@ -70,19 +70,19 @@ def scene_of(
     tools: tuple[Literal["rect", "polygon"], ...] = ("rect", "polygon"),
     look: Look | None = None,
 ) -> Scene:
-    """The picture of a 2-D release, made anew when the release or the look changes."""
+    """Scene of a 2-D release, rebuilt when the release or the look changes."""
 
     def make() -> Scene:
         camera = Camera(bounds=domain_bounds(release.domain), key=source.key)
         made = release_scene([release], camera=camera) if look is None else look.of(release, camera)
-        title = f"{source.title} · {title_of(release.header.method)}"  # of a picture and a sheet
+        title = f"{source.title} · {title_of(release.header.method)}"  # for pictures and tables
         return replace(made, tools=tools, title=made.title or title)
 
     return kept_scene(prefix, (release, look), make, source)
 
 
 def kept_scene(prefix: str, asked: Any, make: Callable[[], Scene], source: PointSource) -> Scene:
-    """The picture as the visitor left it, made anew when other data or something else is asked."""
+    """Scene with the visitor's camera; rebuilt if its data or content changes."""
     place, question = f"{prefix}.scene", (source.key, asked)
     scene = placed(prefix, remembered(place, question, make), source)
     st.session_state[place] = (question, scene)
@@ -90,11 +90,11 @@ def kept_scene(prefix: str, asked: Any, make: Callable[[], Scene], source: Point
 
 
 def placed(prefix: str, scene: Scene, source: PointSource) -> Scene:
-    """The scene as the visitor left it: a map new on the page begins where it last stood."""
+    """Scene at the visitor's last camera, for a map that is new on the page."""
     seen: Viewpoint | None = st.session_state.get(f"{prefix}.camera")
     if seen is None or events(f"{prefix}.map").camera is not None:
         return scene
-    if seen.key not in (None, source.key):  # of other data
+    if seen.key not in (None, source.key):  # the camera belongs to other data
         st.session_state[f"{prefix}.camera"] = None
         return scene
     st.session_state[f"{prefix}.camera"] = replace(seen, key=source.key)
@@ -115,19 +115,19 @@ def ask_on_map(
     flat: PointRelease | None = None,
     series: Mapping[str, Series] | None = None,
 ) -> None:
-    """The map, the answer to what is drawn on it, and what can be done with both.
+    """Show the map, the answer to the drawn shape, the history and the downloads.
 
-    Call within a fragment, and last: the question that is typed here reruns it.
+    Call it last in a fragment: a typed rectangle reruns the fragment.
 
     Args:
         prefix: of the page.
-        release: that is asked.
+        release: the queried release.
         source: of its records.
-        answer: shows the answer; gives the marks that the map shows of it.
+        answer: shows the answer; returns its marks for the map.
         scene: the map.
-        fields: what the address holds of the map.
-        others: parameters of the address.
-        flat: what the map shows of points, to be shared and asked by district.
+        fields: fields of the map that the address stores.
+        others: further parameters of the address.
+        flat: the release of points on the map, for downloads and counts by district.
         series: see :func:`share_panel`.
     """
     name, legend = f"{prefix}.map", None
@@ -137,7 +137,7 @@ def ask_on_map(
         map_view(placed(prefix, scene, source), key=name, on_shape=partial(drawn, prefix))
         keep_camera(prefix, source)
     with right:
-        with st.container():  # what is open below it stays so, however much it holds
+        with st.container():  # keeps panels below it open when its content changes
             marks = answer()
         typed = rectangle_form(prefix, rect, domain_bounds(release.domain))
         history_table(prefix, release, source)
@@ -169,15 +169,15 @@ def drawn_answer(
     then: str = ". Or type its four sides below.",
     title: str = "Draw a rectangle",
 ) -> list[Mark]:
-    """The answer to what is drawn, or how to draw it; the marks are the cells of the answer.
+    """Show the answer to the drawn shape, or a hint; return marks of the answer's cells.
 
     Args:
         prefix: of the page.
-        release: that is asked.
+        release: the queried release.
         source: of its records.
         window: in time.
-        keys: how a keyboard draws, see :func:`draw_hint`, as ``then`` and ``title``.
-        then: what comes after drawing.
+        keys: how to draw by keyboard, see :func:`draw_hint`, also for ``then`` and ``title``.
+        then: rest of the hint's sentence.
         title: of the hint.
     """
     rect, ring = question(prefix)
@@ -228,7 +228,7 @@ def drawn(prefix: str) -> None:
 
 
 def keep_camera(prefix: str, source: PointSource) -> None:
-    """Keep the camera, so that the map comes back where the visitor left it."""
+    """Store the camera, so that the map reopens at the visitor's last view."""
     camera = events(f"{prefix}.map").camera
     if camera:
         place = (camera["longitude"], camera["latitude"], camera["zoom"])

@@ -19,7 +19,7 @@ PADDING = {
 
 
 def owners_panel(prefix: str, pair: tuple[PointRelease, PointRelease]) -> None:
-    """Distance and padding, and what is left to compare."""
+    """Ask for distance and padding; show the number of comparisons left."""
     within = _distance(prefix, pair[0].domain)
     padding = st.radio("Padding", list(PADDING), format_func=PADDING.get, key=f"{prefix}.padding")
     try:

@@ -1,4 +1,4 @@
-"""A payment and what it gives: a release that stays until its records or their frame change."""
+"""Payment for a release, which stays until the records or their public domain change."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from dpviz.ui.shared.text import badge
 
 
 def publication(prefix: str, source: PointSource | None) -> Paid | None:
-    """Paid release of this source in this session, its note being the code that repeats it."""
+    """Paid release of this source in this session; its note is the code that repeats it."""
     made: Paid | None = st.session_state.get(f"{prefix}.made")
     return made if made is not None and source is not None and made.key == source.key else None
 

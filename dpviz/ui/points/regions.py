@@ -22,7 +22,7 @@ from dpviz.ui.shared.text import half_on_screen, on_screen, plain
 from dpviz.ui.shared.uploads import chosen_layer, upload_path
 
 MOST = 20_000
-"""Districts of one file."""
+"""Most districts of one file."""
 
 AnsweredRegions = tuple[list[dict[str, Any]], tuple[Mark, ...], Legend]
 

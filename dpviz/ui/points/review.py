@@ -40,7 +40,7 @@ def account_form(prefix: str, account: Account, epsilon: float) -> None:
         st.caption(in_words(account))
         if not may_publish():
             return
-        least = account.spent + epsilon  # with less, what is chosen could not be published any more
+        least = account.spent + epsilon  # a smaller total could not pay for this release
         with st.form(f"{prefix}.total", border=True):
             total = st.number_input(
                 "Lifetime budget (permanent)",
@@ -90,7 +90,7 @@ def review(source: PointSource, choice: Choice) -> None:
 
 
 def _beside(source: PointSource, choice: Choice) -> list[str]:
-    """Lines on what is counted besides places: times, kinds, values, areas."""
+    """Lines on times, kinds, values and areas that are counted besides places."""
     lines, domain, areas = [], source.data.domain, choice.areas
     if domain.time is not None:
         lines.append(f"**Time** in {plain(domain.time)}: {plain(period_words(domain))}")

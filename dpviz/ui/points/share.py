@@ -1,4 +1,4 @@
-"""Files for others, from Explore and Compare: the map that travels, a report, a picture."""
+"""Downloads on Explore and Compare: an offline map, a report, a picture."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dpviz.ui.shared.area_form import SIDES
 from dpviz.ui.shared.panels import file_button
 
 MOST = 12
-"""Rectangles that a file lists."""
+"""Most rectangles listed in a file."""
 
 Series = Callable[[], tuple[Sequence[PointRelease], Sequence[str]]]
 
@@ -33,16 +33,16 @@ def share_panel(
     series: Mapping[str, Series] | None = None,
     history: Sequence[Mapping[str, Any]] = (),
 ) -> None:
-    """Downloads made from the releases when a button is pressed, with the answers of this visit.
+    """Downloads of the releases with this session's answers, made when a button is pressed.
 
     Args:
         prefix: of the widgets' keys.
         map_key: of the map whose camera the file takes.
         releases: one or two.
         labels: one each.
-        series: label, which ends with a side → makes the releases and labels that the file's
-            slider steps through.
-        history: answers of this visit.
+        series: by label, functions that return the releases and labels of a file with a slider;
+            the last letter of a label becomes part of the file's name.
+        history: answers of this session.
     """
     with st.expander("Share", icon=":material/share:"):
         st.caption(
@@ -79,7 +79,7 @@ def share_panel(
 
 
 def asked(prefix: str, release: PointRelease, history: Sequence[Mapping[str, Any]]) -> list[Bounds]:
-    """Rectangles of a release's history that it can answer, the current one first."""
+    """Rectangles of a release's history inside its area, the current one first."""
     current = st.session_state.get(f"{prefix}.rect")
     boxes = [tuple(current)] if current else []
     boxes += [tuple(row[side] for side in SIDES) for row in history if "ring" not in row]

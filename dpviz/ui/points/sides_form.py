@@ -16,7 +16,7 @@ STARTS = {"a": "privtree", "b": "ugrid"}
 
 
 def _first_epsilon(side: str, explored: Mapping[str, Any]) -> float:
-    """The ε of the address, else that of page Explore."""
+    """The ε of the address, otherwise the ε of page Explore."""
     before = permalink.numbers(explored.get("epsilon"), 1)
     if before is None or permalink.parameter(f"{side}.epsilon"):
         return linked_epsilon(f"{side}.epsilon")
@@ -29,13 +29,13 @@ def sides_form(prefix: str, source: PointSource, explored: Mapping[str, Any]) ->
     Args:
         prefix: of the widgets' keys.
         source: what both are built from.
-        explored: what Explore held last; A begins with it.
+        explored: last settings of page Explore; A starts with them.
     """
     choices: list[Choice] = []
     for side, start in STARTS.items():
         st.divider()
         st.markdown(f"**{side.upper()}**")
-        if f"{prefix}.{side}.epsilon" not in st.session_state:  # in the run that shows it
+        if f"{prefix}.{side}.epsilon" not in st.session_state:  # first run only
             st.session_state[f"{prefix}.{side}.epsilon"] = _first_epsilon(side, explored)
         wanted = explored.get("method") if side == "a" else None
         choices.append(

@@ -64,7 +64,7 @@ def point_slots(
 
 
 def _on_a_map(show: Callable[[Any, PointSource, Any], None], release: Any, *others: Any) -> None:
-    """Show a release; one whose area is on no map is refused here, before any fragment."""
+    """Show a release; refuse one whose area cannot be mapped, before any fragment runs."""
     if release.domain.place.dims % 2 == 0:
         domain_bounds(release.domain)
     show(release, *others)

@@ -40,14 +40,14 @@ class PointSource(DataSource):
     name: str | None = None
     """Name of a built-in data set, for a permalink."""
     unit: str | None = None
-    """The column of the privacy unit; None where each record is one."""
+    """Column of the privacy unit; None if each record is its own unit."""
     table: str | None = None
-    """The layer or sheet of a file that has several."""
+    """Layer or sheet, if the file has several."""
 
 
 @st.cache_resource(show_spinner="Making the built-in city …", max_entries=8)
 def built_in(name: str) -> Any:
-    """The handle of a built-in data set, public: synthetic, so that all visitors share it."""
+    """Handle of a built-in data set; synthetic and public, so that all visitors share it."""
     return load(name, public=True)
 
 
@@ -57,7 +57,7 @@ class InSteps:
 
     Attributes:
         pane: container of the area's form, which is a step of its own.
-        complete: all but the area of a file is known; False for a file that was refused.
+        complete: True if everything except the area is known; False for a refused file.
     """
 
     pane: Any
@@ -79,9 +79,9 @@ def source_form(
         prefix: of the widgets' keys.
         dims: of the data sets on offer.
         start: the data set shown first.
-        sensitive: whether a built-in data set is treated as sensitive at first.
-        owner: who describes confidential records in steps; which are complete is filled in here.
-        more: whether records may have a time, kinds and values beside their place.
+        sensitive: True if a built-in data set is treated as sensitive by default.
+        owner: the form in steps for confidential records; this function updates ``complete``.
+        more: True if records may have a time, kinds and values besides their place.
     """
     domains = {name: each.domain for name, each in DATASETS.items()}
     offered = [
@@ -117,7 +117,7 @@ def _table(name: str, title: str) -> PointSource | None:
     """Source of a table that the server's owner offers; the owner has made all choices."""
     try:
         handle = table_handle(name)
-    except DpvizError:  # its words are for the owner, who gets them from dpviz build
+    except DpvizError:  # the message is for the owner, who sees it in dpviz build
         refuse("This table cannot be read at the moment.")
         return None
     kind = "already public" if handle.public else "confidential"
@@ -155,14 +155,14 @@ def _described(
     crs, chosen = how["crs"], how["columns"]
     unit, bound = (None, 1) if public else unit_form(prefix, names)
     name = None
-    with ErrorsShown(path.name):  # a name that is refused leaves what is typed below
+    with ErrorsShown(path.name):  # the form below keeps its input if the name is refused
         name = dataset_name(prefix, Path(file.name).stem, public=public)
     pane = nullcontext() if owner is None else owner.pane
     with pane:
         extent = partial(public_extent, path, table=table, **how)
         free = public and dims == 2 and name is not None
         bounds = public_box(prefix, crs, extent if free else None)
-    with st.container():  # what is open below it stays so when the period is missing
+    with st.container():  # keeps panels below it open when the period is missing
         clock = period_form(prefix, names, file_key) if more else {}
     beside = attributes_form(prefix, names, file_key) if more else {}
     if owner is not None:

@@ -42,37 +42,38 @@ from dpviz.ui.shared.timeline import PERIOD, Window, marked_timeline, timeline_r
 LOOKS = {"window": "Window", "film": "Playback"}
 """Views of the period, and their titles on the page."""
 LARGEST = 1_200_000
-"""Cells that a browser takes at once."""
+"""Most cells sent to a browser at once."""
 
 LOOK = permalink.choice("view", LOOKS, "window", "look")
 
 
 STEPS = tuple(calendar.SECONDS[unit] * count for unit, count in
               (("min", 1), ("min", 15), ("h", 1), ("h", 6), ("d", 1), ("w", 1)))  # fmt: skip
-"""Seconds between two stops of the slider."""
+"""Spacing of the slider's stops, in seconds."""
 MOST_STOPS = 400
 EVERY = ("1h", "6h", "1d", "1w", "1mo")
 MOST_BANDS = 2_000
-"""Steps of a timeline that a browser draws at once."""
+"""Most steps in a timeline."""
 
 
 @fragment
 def points_map(
     prefix: str, release: PointRelease, source: PointSource
 ) -> tuple[PointRelease, PointSource]:
-    """The map of a release of points in the plane, its answers, and its cells in a table; of a
-    window where it has time.
+    """Show the map of a 2-D release of points, its answers and a table of its cells.
+
+    With time, the map shows a window.
 
     Returns:
-        What is shown of a release of kinds, and its records.
+        The release shown (with kinds, the chosen kind), and its records.
     """
     shown, records, look = kinds_view(prefix, release, source)
     kind, below = shown.header.extra.get("kind"), f"{prefix}.below"
     if in_part() and st.session_state.get(below) != kind:
-        st.rerun()  # the totals below this part are of what it shows
+        st.rerun()  # the totals below this fragment depend on the chosen kind
     st.session_state[below] = kind
     if shown.domain.time is not None:
-        _in_time(prefix, shown, records, look)  # a window moves in this part
+        _in_time(prefix, shown, records, look)  # the window slider reruns this fragment only
         return shown, records
     answer = partial(
         drawn_answer,
@@ -93,9 +94,9 @@ def points_map(
 def _in_time(
     prefix: str, release: PointRelease, source: PointSource, kinds: Look | None = None
 ) -> None:
-    """The map of a window, the answer beside it, the timeline, and the cells in a table.
+    """Show the map of a window, the answer beside it, the timeline, and a table of cells.
 
-    ``kinds`` is a map of kinds together, which is of one window.
+    ``kinds`` is a view of all kinds together; it supports one window, no film.
     """
     look = chosen_look(prefix) if kinds is None else "window"
     played = film(prefix, release, source) if look == "film" else None
@@ -234,7 +235,7 @@ def _timeline(prefix: str, release: PointRelease, rect: Bounds | None, window: W
         table = {
             "from": rows["from"],
             "to": rows["to"],
-            # To the noise: what cut cells cost is much the same in all steps of a cell.
+            # Rounded to the noise only: the error of cut cells is similar in all steps of a cell.
             "noisy count": [rounded(*pair) for pair in zip(line.count, half, strict=True)],
             "95 % interval ±": list(map(half_width_words, half)),
             "cut cells ±": list(map(half_width_words, cut)),
@@ -278,7 +279,7 @@ def steps_of(release: PointRelease) -> tuple[list[Window], list[str]]:
 
 
 def film(prefix: str, release: PointRelease, source: PointSource) -> Scene | None:
-    """The windows as frames that the map steps through; None where they have too many cells."""
+    """Windows as frames of an animated map; None if they have too many cells."""
 
     def make() -> Scene | None:
         pairs, labels = steps_of(release)

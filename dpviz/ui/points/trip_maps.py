@@ -1,4 +1,4 @@
-"""Two linked maps of trips, pickups and drop-offs, and how many go from here to there."""
+"""Two linked maps of trips, pickups and drop-offs, and the count between two rectangles."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ FIELDS = tuple(replace(permalink.RECT, name=end) for end, _, _ in ENDS)
 
 @fragment
 def maps_and_answer(prefix: str, release: PointRelease, source: PointSource) -> None:
-    """Two maps and the answer: drawing reruns this part only."""
+    """Show two maps and the answer; drawing reruns this fragment only."""
     rects: dict[str, Bounds | None] = {
         end: _usable(release, axes, st.session_state.get(f"{prefix}.{end}"))
         for end, _, axes in ENDS
@@ -67,7 +67,7 @@ def maps_and_answer(prefix: str, release: PointRelease, source: PointSource) -> 
 
 
 def _usable(release: PointRelease, axes: tuple[int, int], rect: Bounds | None) -> Bounds | None:
-    """The rectangle of one map; None, after a warning, where it lies outside the domain."""
+    """Rectangle of one map; None, after a warning, if it lies outside the domain."""
     if rect is None:
         return None
     domain = release.domain

@@ -56,7 +56,7 @@ class Comparison:
 
 
 def badges(compared: Comparison) -> None:
-    """The guarantees of both; once where they are the same."""
+    """Show the guarantees of both releases; once if they are the same."""
     first, second = (badge(release.header) for release in compared.releases)
     if first == second:
         st.markdown(first)
@@ -74,14 +74,14 @@ def maps_and_answers(
     series: Mapping[str, Any],
     below: Callable[[Any], object],
 ) -> None:
-    """The maps and their answers: drawing reruns this part only.
+    """Show both maps and their answers; drawing reruns this fragment only.
 
     Args:
         prefix: of the widgets' keys.
-        compared: what is shown.
-        source: what both are of; its records are asked where they are public.
-        series: files of the same at other ε, see :func:`share_panel`.
-        below: shows more of the rectangle (or None) below the maps.
+        compared: the two releases.
+        source: their data; if public, the exact answer is shown too.
+        series: files with the same maps at other ε, see :func:`share_panel`.
+        below: shows more on the rectangle (or None) below the maps.
     """
     rect = st.session_state[f"{prefix}.rect"]
     permalink.present(f"{prefix}.mode", "side")
@@ -106,7 +106,7 @@ def maps_and_answers(
         below(rect)
     with right:
         rows: list[dict[str, Any]] = []
-        with st.container():  # what is open below it stays so
+        with st.container():  # keeps panels below it open
             if rect is None:
                 draw_hint(prefix, ": both maps answer it. Or type its four sides below.")
             else:
@@ -126,7 +126,7 @@ def maps_and_answers(
 
 
 def _answers(compared: Comparison, source: PointSource, rect: Bounds) -> list[dict[str, Any]]:
-    """Show both answers beside the exact one; rows for the download."""
+    """Show both answers and, for public data, the exact one; return rows for the download."""
     rows = []
     for side, release, label in zip("AB", compared.releases, compared.labels, strict=True):
         inside = in_domain(rect, release.domain)
@@ -150,7 +150,7 @@ def _answers(compared: Comparison, source: PointSource, rect: Bounds) -> list[di
 
 
 def _scene(prefix: str, compared: Comparison, source: PointSource, mode: Any) -> Scene:
-    """Kept with what it shows, so that an answer does not make the cells again."""
+    """Scene of both maps, cached so that a query does not compute the cells again."""
 
     def make() -> Scene:
         camera = Camera(bounds=domain_bounds(compared.releases[0].domain), key=source.key)

@@ -21,13 +21,13 @@ TITLE = "Find the ε for your accuracy"
 
 
 def wish_panel(prefix: str, domain: Domain, max_per_unit: int, left: float | None) -> Choice | None:
-    """The choice of a plan that the visitor took; None where they choose by themselves.
+    """Choice from an accepted plan; None if the visitor chooses method and ε directly.
 
     Args:
         prefix: of the page.
         domain: public.
         max_per_unit: most records of one privacy unit.
-        left: of the lifetime budget; None where none is set.
+        left: unspent lifetime budget; None if none is set.
     """
     if domain.dims != 2 or (left is not None and left < LEAST):
         return None
@@ -56,20 +56,20 @@ def wish_panel(prefix: str, domain: Domain, max_per_unit: int, left: float | Non
 
 @fragment
 def _sentences(prefix: str, domain: Domain, max_per_unit: int, at_most: float) -> None:
-    """The sentences, and below them the ε that they ask for: it follows every number at once."""
+    """Show the sentences, and below them the ε that they need, updated on every change."""
     wishes, records = _asked(prefix, domain)
     if not wishes:
         st.caption("Tick a sentence, and fill in its numbers.")
         return
 
     def make() -> Plan | str:
-        """Return the plan, or one line on why there is none.
+        """Return the plan, or a one-line reason why it is impossible.
 
-        It must make a map: counting the whole area alone would cost less, and show nothing.
+        It must yield a map: counting only the whole area would cost less, but show no map.
         """
         how: dict[str, Any] = {"records": records, "max_per_unit": max_per_unit}
         with st.spinner("Trying methods on synthetic records …"):
-            try:  # once, since the ε is to follow while one types
+            try:  # one search only, so that ε follows the input quickly
                 return plan(domain, wishes, at_most=at_most, as_map=True, **how)
             except DpvizError as error:
                 return str(error)
@@ -83,7 +83,7 @@ def _sentences(prefix: str, domain: Domain, max_per_unit: int, at_most: float) -
 
 
 def _asked(prefix: str, domain: Domain) -> tuple[tuple[str, ...], int]:
-    """Ask for accuracy targets, none of which need be ticked, and a guess of the records."""
+    """Ask for optional accuracy targets, and a guess of the number of records."""
     square = st.checkbox("Any square …", key=f"{prefix}.wish.square")
     first, second, third = st.columns(3)
     size = first.number_input(

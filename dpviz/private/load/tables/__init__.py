@@ -1,4 +1,4 @@
-"""Tables of records in files, one room per format, all behind one protocol.
+"""Tables of records in files: one module per format, one common interface.
 
 A new format is a new file here that declares itself: see :mod:`.formats`.
 

@@ -1,4 +1,4 @@
-"""Text in an archive, as a stream that ends where a bomb begins; nothing is written to the disk."""
+"""Text in a zip or gzip file, as a stream with a size limit; nothing is written to disk."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from dpviz.private.load.tables.base import parsing
 from dpviz.private.load.tables.formats import FORMATS, title_of
 
 LINE = 16
-"""Bytes that a line takes in memory beside its text: two coordinates."""
+"""Bytes per line in memory besides its text: two coordinates."""
 
 
 def zipped_text(path: Path) -> str | None:
-    """The name of the one file of text in a zip; None where it holds a Shapefile.
+    """Name of the only text file in a zip; None if the zip holds a Shapefile.
 
     Raises:
         DataError: a damaged or encrypted archive, or one that holds neither, or several texts.
@@ -58,12 +58,12 @@ def opened_gzip(path: Path) -> IO[bytes]:
 
 
 def _limited(stream: Any, path: Path) -> IO[bytes]:
-    """What an archive says of sizes is not believed."""
+    """Limit a stream by its real size; sizes stated in an archive are not trusted."""
     return io.BufferedReader(_Limited(stream, limits.unpacked(path.stat().st_size), path.name))
 
 
 class _Limited(io.RawIOBase):
-    """A stream that refuses to give more than it should: bytes, and so many more for each line."""
+    """Stream that fails beyond a limit, which counts bytes and an overhead per line."""
 
     def __init__(self, stream: Any, limit: int, name: str) -> None:
         self._stream, self._left, self._name = stream, limit, name

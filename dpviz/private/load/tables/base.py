@@ -24,16 +24,16 @@ from dpviz.private.load.columns import is_text, shown
 from dpviz.releases.files import KEY
 
 BLOCK_ROWS = 1 << 18
-"""Records that are handed on at once by formats that count them."""
+"""Records per block, for formats that count records."""
 
 # fmt: off
 Kind = Literal[
     "number", "text", "string", "binary", "time", "instant", "geometry", "list", "nested", "other"
 ]
 # fmt: on
-"""Declared types of columns. ``text`` declares none, as in CSV: each cell is parsed; ``string`` is
-text by its schema, so that no number is expected in it. Of the geometry columns of a file, the one
-that is read is ``geometry``, and the others are ``other``."""
+"""Declared types of columns. ``text`` is undeclared, as in CSV: each cell is parsed; ``string`` is
+text by the schema, so that no number is expected in it. The geometry column that is read has kind
+``geometry``, any further ones ``other``."""
 
 
 TEXTS = ("text", "string", "binary")
@@ -59,12 +59,12 @@ class Block:
     """Some records, in order: private.
 
     Attributes:
-        rows: how many.
-        columns: pyarrow arrays (rows,) by name; float64 arrays where numbers were asked for.
-        places: coordinates (rows, 2) of the geometry, NaN where it is no point.
-        broken: records of this block that could not be parsed, and are left out.
-        ragged: lines with another number of fields than the header, likewise.
-        quoted: lines whose quotes do not enclose whole fields, likewise.
+        rows: number of records.
+        columns: pyarrow arrays (rows,) by name; float64 arrays if numbers were requested.
+        places: coordinates (rows, 2) of the geometry, NaN if it is not a point.
+        broken: number of records dropped because they could not be parsed.
+        ragged: number of lines dropped because they have another number of fields than the header.
+        quoted: number of lines dropped because their quotes do not enclose whole fields.
     """
 
     rows: int
@@ -79,16 +79,16 @@ class Block:
 
 
 class Table(ABC):
-    """An opened file. Nothing but its layout has been read yet.
+    """An opened file, of which only the layout has been read.
 
     Attributes:
         name: the file's name, for messages.
-        columns: in order; one of kind geometry where the file has places.
+        columns: in order; one is of kind geometry if the file has places.
         crs: of the geometry, if the file states one.
-        declares: whether the file says which columns it has; without, a record may lack any.
-        holds_features: whether the format says that every record is a feature.
-        first_line: whether the names are its first line, a record where there is no header.
-        semicolons: whether semicolons divide its fields, so that decimals may have commas.
+        declares: True if the file declares its columns; if not, a record may lack any.
+        holds_features: True if the format declares that every record is a feature.
+        first_line: True if names come from the first line, a record if there is no header.
+        semicolons: True if fields are separated by semicolons: decimals may have commas.
     """
 
     name: str
@@ -102,12 +102,12 @@ class Table(ABC):
     def blocks(
         self, names: Sequence[str], numeric: Sequence[str] = (), *, geometry: bool = False
     ) -> Iterator[Block]:
-        """All records, block by block, in order; none of a file without columns.
+        """Yield all records in order, block by block; none if the file has no columns.
 
         Args:
             names: columns to read.
-            numeric: those of them that are wanted as float64, cells that are no number as NaN.
-            geometry: whether to read the places.
+            numeric: columns among them to read as float64; cells that are not numbers give NaN.
+            geometry: True to read the places.
 
         Raises:
             DataError: no such column, no places, a damaged file, or one that is too large.
@@ -129,7 +129,7 @@ class Table(ABC):
     def _blocks(
         self, names: Sequence[str], numeric: Sequence[str], geometry: bool
     ) -> Iterator[Block]:
-        """The same, of columns that there are."""
+        """Read the blocks; all requested columns exist."""
 
 
 Opened = Callable[[], IO[bytes]]
@@ -137,7 +137,7 @@ Opened = Callable[[], IO[bytes]]
 
 
 class TextFile(Table):
-    """A file of text, which this process parses.
+    """A text file, parsed in this process.
 
     Args:
         path: of the file.
@@ -150,26 +150,26 @@ class TextFile(Table):
 
 
 MOST_OF_A_POINT = 128
-"""Bytes, or hexadecimal letters, of a point in WKB, or of a multipoint of one: with an SRID, a
-height and a measure in each they are 54 bytes."""
+"""Most bytes, or hexadecimal digits, of a WKB point or a multipoint of one: with an SRID, a height
+and a measure in each it has 54 bytes."""
 
 
 def point_coordinates(wkb: Any, srid: int | None = None) -> NDArray[np.float64]:
-    """Coordinates (n, 2) of geometries in WKB, each by itself; NaN for those that are no points.
+    """Coordinates (n, 2) of WKB geometries, parsed one by one; NaN if not a point.
 
     A multipoint of one point is that point. Longer bytes are not parsed: an endlessly nested shape
     would crash the process that reads it.
 
     Args:
         wkb: a pyarrow array of bytes or of text (n,), or a NumPy array of objects.
-        srid: of the column's CRS, if it has one; a geometry that states another is no point.
+        srid: of the column's CRS, if it has one; a geometry with another SRID gives NaN.
     """
     column = pa.array(wkb, pa.binary()) if isinstance(wkb, np.ndarray) else wkb
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if pa.types.is_null(column.type):
         return np.full((len(column), 2), np.nan)
-    if is_text(column.type):  # of which one cell need not be UTF-8
+    if is_text(column.type):  # a cell may be invalid UTF-8
         column = pc.cast(column, pa.large_binary())
     short = pc.if_else(pc.less_equal(pc.binary_length(column), MOST_OF_A_POINT), column, None)
     geometry = _shapes(short.to_numpy(zero_copy_only=False))
@@ -186,7 +186,7 @@ def point_coordinates(wkb: Any, srid: int | None = None) -> NDArray[np.float64]:
 
 
 def _shapes(wkb: NDArray[Any]) -> NDArray[Any]:
-    """Geometries; None for invalid ones and for curves, which the library refuses.
+    """Parsed geometries; None if invalid, or a curve, which the library cannot read.
 
     It refuses all for one, so that they are halved until it stands alone: it delays no other.
     """
@@ -212,11 +212,11 @@ def refuse_release(stated: Container[Any], name: str) -> None:
     """Raise if a file states the header of a release: its rows are answers, not records.
 
     Args:
-        stated: keys of what the file says of itself, which no record decides.
+        stated: keys of the file's own metadata, which do not depend on any record.
         name: of the file.
 
     Raises:
-        DataError: it does.
+        DataError: the file is a release.
     """
     if KEY in stated or KEY.decode() in stated:
         raise DataError(
@@ -236,8 +236,8 @@ def pick(
     """Raise unless every wanted column exists.
 
     Raises:
-        DataError: naming the first that is missing, and those that exist; not those of a first line
-            that has none of the wanted: it may be a record.
+        DataError: naming the first missing column and the existing ones; these are not quoted if
+            the first line has no wanted column, since it may be a record.
     """
     existing = [column.name for column in columns]
     for column in wanted:
@@ -264,7 +264,7 @@ def kind_of(arrow_type: Any) -> Kind:
     ):
         return "number"
     if types.is_null(arrow_type):
-        return "text"  # of missing cells alone, any type would do
+        return "text"  # only missing cells: any type is right
     if types.is_temporal(arrow_type):
         return "time"
     if types.is_list(arrow_type) or types.is_large_list(arrow_type):

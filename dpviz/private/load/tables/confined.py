@@ -1,4 +1,4 @@
-"""A container that a child process parses.
+"""Tables in container formats, which a child process parses.
 
 A damaged footer of a Parquet file can abort the process that looks at it. A cell far out in a
 workbook makes its reader take memory for all cells before it.
@@ -26,15 +26,15 @@ _PLACES = ("places x", "places y")
 
 
 class ConfinedTable(Table):
-    """A table whose file is opened anew, in a child, for each question.
+    """Table whose file a child process opens again for each call.
 
     Args:
         path: of the file.
         title: of its format.
-        layer: of several.
+        layer: name of the layer, if there are several.
 
     Attributes:
-        metadata: what the schema of a Parquet file says beside its columns.
+        metadata: key-value metadata in the schema of a Parquet file.
     """
 
     def __init__(self, path: Path, title: str, layer: str | None = None) -> None:
@@ -49,7 +49,7 @@ class ConfinedTable(Table):
     def _blocks(
         self, names: Sequence[str], numeric: Sequence[str], geometry: bool
     ) -> Iterator[Block]:
-        """All records, read in one go by the child."""
+        """Yield all records; the child reads them in one call."""
         stream = self._asked("records", list(names), list(numeric), geometry)
         for batch in stream.to_batches(BLOCK_ROWS) or [
             pa.RecordBatch.from_pylist([], stream.schema)
@@ -65,24 +65,24 @@ class ConfinedTable(Table):
 
     def _asked(self, task: str, *arguments: Any) -> Any:
         answer = _answer(task, self._path, self._title, self._layer, *arguments)
-        if _state(self._path) != self._state:  # its bound may be of other records
+        if _state(self._path) != self._state:  # the number of records may have changed
             raise DataError(f"{self.name} changed while it was read: try again")
         return answer
 
 
 def listed_tables(path: Path, title: str) -> tuple[str, ...]:
-    """Names of the layers or sheets of a file, by a child."""
+    """Names of the layers or sheets of a file, read in a child process."""
     return tuple(_answer("tables", path, title)["table"].to_pylist())
 
 
 def _answer(task: str, path: Path, title: str, *arguments: Any) -> Any:
-    """The table that a function of this module makes of a file in a child."""
+    """Run a function of this module on a file in a child; return its table."""
     call, place, needs = f"{__name__}:{task}", str(path.absolute()), FORMATS[title].needs
     return confined(call, place, title, *arguments, where=path.name, size=_size(path), needs=needs)
 
 
 def _size(path: Path) -> int:
-    """Bytes of a file; of an archive, what it unpacks to, within limits."""
+    """Size of a file in bytes; for an archive, its unpacked size, within limits."""
     size = 0
     with suppress(OSError, ValueError, zipfile.BadZipFile):
         size = path.stat().st_size
@@ -132,7 +132,7 @@ def records(
         columns += [] if block.places is None else [*block.places.T]
         arrays = [arrow.numbers(c) if isinstance(c, np.ndarray) else c for c in columns]
         titles = [*names, *(_PLACES if block.places is not None else ())]
-        if not titles:  # only how many there are
+        if not titles:  # only the number of rows is needed
             arrays, titles = [pa.nulls(block.rows)], [""]
         blocks.append(pa.table(arrays, names=titles))
     if not blocks:

@@ -27,7 +27,7 @@ class DatabaseTable(Table):
     def _blocks(
         self, names: Sequence[str], numeric: Sequence[str], geometry: bool
     ) -> Iterator[Block]:
-        """The rows, in the order of the file."""
+        """Yield the rows in the order of the file."""
         from dpviz.private.load.engines.base import refused
         from dpviz.private.load.engines.duck import Duck
 

@@ -1,10 +1,10 @@
-"""Delimited text: comma, semicolon, tab or bar, with a header line.
+"""Delimited text with a header line; the delimiter is comma, semicolon, tab or bar.
 
-**A record is a line**: it ends at LF, CR or CRLF, whatever stands in quotes, and is split by
-itself. A line of another number of fields than the header, or whose quotes do not enclose whole
-fields (such as one that opens a quote and does not close it), is left out and changes no other
-line: stability 1. Delimiter and encoding come from the header line alone; cells are bytes, and
-nothing about a column is guessed from what its cells hold.
+**A record is a line**: it ends at LF, CR or CRLF, even inside quotes, and is parsed separately.
+A line with another number of fields than the header, or with quotes that do not enclose whole
+fields (for example an unclosed quote), is dropped and changes no other line: stability 1.
+Delimiter and encoding come from the header line only; cells are bytes, and nothing about a column
+is inferred from its cells.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from dpviz.private.load.tables.base import Block, Column, Opened, TextFile, pars
 from dpviz.private.load.values import typed
 
 BLOCK = 1 << 24
-"""Bytes of text that are parsed at once."""
+"""Bytes of text per block."""
 
 _DELIMITERS = ",;\t|"
 _BREAK = re.compile(rb"[\r\n]")
@@ -39,7 +39,7 @@ _XML = re.compile(rb"(?i)\s*<(\?xml|!doctype|html|gpx|kml)\b")
 
 
 class DelimitedText(TextFile):
-    """A text file with a header line: its columns are of text. An empty file is an empty table."""
+    """Text file with a header line; all columns are text. An empty file is an empty table."""
 
     first_line = True
 
@@ -69,27 +69,27 @@ class DelimitedText(TextFile):
                 yield replace(self._block(whole, names, numeric), broken=lost, quoted=quoted)
 
     def _block(self, lines: bytes, names: Sequence[str], numeric: Sequence[str]) -> Block:
-        """The records of lines whose quotes enclose whole fields."""
+        """Parse lines whose quotes enclose whole fields."""
         wanted = {name: f"c{self._names.index(name)}" for name in names}
         types = {column: pa.binary() for column in wanted.values()}
         quick = {**types, **{wanted[name]: pa.float64() for name in numeric}}
-        if not names:  # only how many there are
+        if not names:  # only the number of rows is needed
             types = quick = {"c0": pa.binary()}
         table, ragged = self._parsed(lines, quick), 0
-        if table is None:  # a line with another number of fields, or a cell that is no plain number
+        if table is None:  # a line has another number of fields, or a cell is no plain number
             lines, ragged = _fitting(lines, self.delimiter, len(self._names))
             table = self._parsed(lines, quick)
-        if table is None:  # numbers are parsed one by one
+        if table is None:  # parse numbers one by one
             table = self._parsed(lines, types)
         columns = {name: table[wanted[name]] for name in names}
         notation = Notation(semicolons=self.semicolons)
         return Block(table.num_rows, typed(columns, numeric, notation), ragged=ragged)
 
     def _parsed(self, lines: bytes, types: dict[str, Any]) -> Any:
-        """The columns of `types`; None where a line or a cell does not fit them."""
+        """Columns with these types; None if a line or a cell does not fit."""
         if not lines.strip(b"\r\n"):
             return pa.table({name: pa.array([], kind) for name, kind in types.items()})
-        if lines[:1] == codecs.BOM_UTF8[:1]:  # a mark of byte order in a record is its own
+        if lines[:1] == codecs.BOM_UTF8[:1]:  # a byte order mark here belongs to the record
             lines = b"\n" + lines
         try:
             return pv.read_csv(
@@ -119,7 +119,7 @@ class DelimitedText(TextFile):
         with self._open() as file:
             for chunk in _chunks(file, 1 << 16, self.name):
                 seen += chunk
-                if _XML.match(seen):  # all of its records may stand in this line
+                if _XML.match(seen):  # one line may hold all records
                     raise DataError(f"{self.name} is XML, not delimited text: give CSV or GeoJSON")
                 if line := _HEADER.match(seen):
                     self._skip = line.end()
@@ -130,7 +130,7 @@ class DelimitedText(TextFile):
         return seen.strip()
 
     def _stream(self, file: IO[bytes]) -> Iterator[bytes]:
-        """Yield what stands below the header."""
+        """Yield the bytes below the header."""
         skip = self._skip
         for chunk in _chunks(file, BLOCK, self.name):
             skip, rest = max(0, skip - len(chunk)), chunk[skip:]
@@ -139,7 +139,7 @@ class DelimitedText(TextFile):
 
 
 class TextLines(TextFile):
-    """Text without a header, in UTF-8: a record is a line, in one column ``line``."""
+    """UTF-8 text without a header: each line is a record with one column ``line``."""
 
     columns: Sequence[Column] = (Column("line", "text"),)
 
@@ -155,7 +155,7 @@ class TextLines(TextFile):
 
 
 def _chunks(file: IO[bytes], size: int, name: str) -> Iterator[bytes]:
-    """The bytes of a text file, without a mark of byte order where it begins.
+    """Yield the bytes of a text file in chunks, without a leading byte order mark.
 
     Raises:
         DataError: the file is too large.
@@ -168,7 +168,7 @@ def _chunks(file: IO[bytes], size: int, name: str) -> Iterator[bytes]:
 
 
 def _whole_lines(chunks: Iterator[bytes]) -> Iterator[tuple[bytes, int]]:
-    """The same bytes, cut after line ends, and how many lines were too long and are left out."""
+    """Yield chunks of whole lines, and the number of lines dropped as too long."""
     rest, skipping = b"", False
     for chunk in chunks:
         if skipping:
@@ -191,7 +191,7 @@ def _whole_lines(chunks: Iterator[bytes]) -> Iterator[tuple[bytes, int]]:
 
 
 def _without_long(lines: bytes) -> tuple[bytes, int]:
-    """Without lines over the limit, which are rare."""
+    """Drop lines over the length limit; return the rest and the number dropped."""
     if len(lines) <= MAX_LINE:
         return lines, 0
     ends = _ends(lines)
@@ -199,7 +199,7 @@ def _without_long(lines: bytes) -> tuple[bytes, int]:
 
 
 def _splittable(lines: bytes, delimiter: str) -> tuple[bytes, int]:
-    """The lines whose quotes, if any, enclose whole fields, and how many others there were."""
+    """Lines whose quotes, if any, enclose whole fields, and the number of other lines."""
     if b'"' not in lines:
         return lines, 0
     ends, mark = _ends(lines), re.escape(delimiter)
@@ -212,7 +212,7 @@ def _fitting(lines: bytes, delimiter: str, fields: int) -> tuple[bytes, int]:
     """Lines with this number of fields, and the number of other lines that are not blank."""
     ends, mark = _ends(lines), re.escape(delimiter)
     array = _array(lines, ends)
-    if b'"' in lines:  # what stands in quotes divides no fields
+    if b'"' in lines:  # delimiters inside quotes separate no fields
         array = pc.replace_substring_regex(array, rf'(^|{mark})"(?:[^"]|"")*"', r"\1")
     divided = pc.equal(pc.count_substring(array, delimiter), fields - 1)
     blank = np.diff(ends, prepend=0) == 1
@@ -228,13 +228,13 @@ def _array(lines: bytes, ends: Any) -> Any:
 
 
 def _ends(lines: bytes) -> Any:
-    """Where lines end, after CR or LF; CRLF ends an empty one more, which holds no record."""
+    """End positions of lines, after CR or LF; CRLF adds an empty line, which is no record."""
     codes = np.frombuffer(lines, dtype=np.uint8)
     return np.flatnonzero((codes == 10) | (codes == 13)) + 1
 
 
 def _fitting_lines(lines: bytes, ends: Any, fits: Any) -> tuple[bytes, int]:
-    """The lines that fit, and how many do not."""
+    """Lines where ``fits`` is true, and the number of other lines."""
     mask = arrow.number_array(fits)
     if mask.all():
         return lines, 0

@@ -1,4 +1,4 @@
-"""The formats of files: their names, and the table that a file of each is."""
+"""File formats: their names, and the table class of each."""
 
 from __future__ import annotations
 
@@ -71,13 +71,13 @@ FORMATS = {
         tables=workbook.sheets,
     ),
 }
-"""By their titles in messages, as :func:`dpviz.files.foreign.recognised` has those that it knows by
-their first bytes.
+"""Formats by title, the name in messages; :func:`dpviz.files.foreign.recognised` returns the same
+titles for formats that it detects by their first bytes.
 """
 
 
 def title_of(path: Path) -> str | None:
-    """The format that a file's name promises; None where its ending is no format's."""
+    """Format by a file's extension; None if the extension is unknown."""
     ending = path.suffix.lower()
     return next((title for title, each in FORMATS.items() if ending in each.endings), None)
 

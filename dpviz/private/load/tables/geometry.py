@@ -1,5 +1,7 @@
-"""Columns that a schema declares as geometry: by the metadata of GeoParquet, the logical type
-GEOMETRY of Parquet, or the extension type of GeoArrow, which DuckDB gives its GEOMETRY.
+"""Columns that a schema declares as geometry.
+
+A declaration is GeoParquet metadata, the Parquet logical type GEOMETRY, or the GeoArrow extension
+type, which DuckDB uses for its GEOMETRY.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from dpviz.private.load.tables.base import (
 from dpviz.private.load.values import numbers, typed
 
 LON_LAT = "OGC:CRS84"
-"""The CRS of geometry in Parquet, and of features of GeoJSON, that state none."""
+"""Default CRS of geometry in Parquet and of features in GeoJSON."""
 
 
 @dataclass(frozen=True)
@@ -34,9 +36,9 @@ class Geometry:
 
     Attributes:
         name: of the column.
-        crs: as text that pyproj reads; None where it is unknown.
+        crs: as text that pyproj reads; None if unknown.
         encoding: by its name in GeoParquet.
-        types: of the shapes, as declared; empty where there may be any.
+        types: declared shape types; empty if any may occur.
     """
 
     name: str
@@ -52,7 +54,7 @@ class Geometry:
         return self.types if self.types.isdisjoint(("Point", "MultiPoint")) else frozenset()
 
     def points(self, column: Any) -> NDArray[np.float64]:
-        """Coordinates (n, 2) of some of its cells; NaN for cells that are no points."""
+        """Coordinates (n, 2) of cells of this column; NaN for cells that are not points."""
         if not pa.types.is_struct(column.type):
             return point_coordinates(column, srid_of(self.crs))
         xy = np.column_stack([numbers(column.field(axis), axis) for axis in ("x", "y")])
@@ -61,11 +63,11 @@ class Geometry:
 
 
 def declared_geometries(schema: Any, metadata: Any, leaves: Any = ()) -> list[Geometry]:
-    """The columns that a schema declares as geometry; that to read is the first.
+    """Columns that a schema declares as geometry; the first is the one to read.
 
     Args:
         schema: of pyarrow.
-        metadata: of the file or table, which may be that of GeoParquet.
+        metadata: of the file or table, possibly GeoParquet metadata.
         leaves: columns of the Parquet file, with their logical types.
     """
     geo = json.loads((metadata or {}).get(b"geo", "{}"))
@@ -73,7 +75,7 @@ def declared_geometries(schema: Any, metadata: Any, leaves: Any = ()) -> list[Ge
     columns = [
         Geometry(
             name,
-            _text(stated[name].get("crs", LON_LAT)),  # null means unknown
+            _text(stated[name].get("crs", LON_LAT)),  # null: unknown CRS
             stated[name].get("encoding", "WKB"),
             frozenset(each.split()[0] for each in stated[name].get("geometry_types", ())),
         )
@@ -93,7 +95,7 @@ def declared_geometries(schema: Any, metadata: Any, leaves: Any = ()) -> list[Ge
 
 
 def typed_columns(schema: Any, declared: list[Geometry]) -> list[Column]:
-    """Columns with what their types hold; of several geometries, one can be read."""
+    """Columns with their kinds; of several geometry columns, only the first is readable."""
     kinds: dict[str, Kind] = {each.name: "other" for each in declared}
     kinds.update({each.name: "geometry" for each in declared[:1]})
     return [Column(field.name, kinds.get(field.name) or kind_of(field.type)) for field in schema]
@@ -106,14 +108,14 @@ def typed_blocks(
     numeric: Sequence[str],
     place: Geometry | None,
 ) -> Iterator[Block]:
-    """Blocks of Arrow batches; one of no rows comes first, so that a type is refused without any.
+    """Blocks of Arrow batches; an empty one first, to refuse a type even without rows.
 
     Args:
         schema: of the batches.
-        batches: of the columns that are read.
+        batches: record batches with the columns to read.
         names: of the columns.
-        numeric: those of them that are wanted as numbers.
-        place: the column of geometry, if that is wanted.
+        numeric: columns among them to read as numbers.
+        place: the geometry column, if places are requested.
     """
     for batch in chain([pa.RecordBatch.from_pylist([], schema)], batches):
         columns = typed({name: batch[name] for name in names}, numeric)

@@ -33,16 +33,16 @@ from dpviz.private.load.tables.geometry import LON_LAT
 from dpviz.private.load.values import numbers, typed
 
 FEATURES = (".geojsonl", ".geojsons")
-"""Endings of files of which each line is a feature."""
+"""Extensions of files with one feature per line."""
 
 ROWS = 1 << 15
-"""Records that are handed on at once: as objects, each may take kilobytes."""
+"""Records per block: as objects, each may take kilobytes."""
 
 _FORMS: Any = {
-    "strict": False,  # a tab or a line break in a text, which JSON forbids, is one record's matter
+    "strict": False,  # accept raw tabs and line breaks in a text: they affect one record only
     "parse_int": str,
     "parse_float": str,
-    "parse_constant": lambda _: None,  # NaN is missing: as an id, it would be one unit of many
+    "parse_constant": lambda _: None,  # NaN is missing: as an id it would merge many units
 }
 _DECODER = json.JSONDecoder(**_FORMS)
 _SPACE = re.compile(r"[ \t\r\n]*")
@@ -51,11 +51,11 @@ _BLANK = b" \t\n\r\v\f\x1e"
 
 
 class JsonFile(TextFile):
-    """Records that are objects. No columns are declared, so a record may lack any.
+    """Records as JSON objects; no columns are declared, so that a record may lack any.
 
-    The columns of a feature are its properties, and of another object its own members. Those that
-    are listed are the names in the first record, for a form; they decide nothing else, but that
-    lines of public data are features.
+    The columns of a feature are its properties; those of another object are its members. The listed
+    columns are the names in the first record, for a form; they are used for nothing else, except to
+    detect that lines of public data are features.
     """
 
     declares = False
@@ -63,11 +63,11 @@ class JsonFile(TextFile):
     _stated: Any = None
 
     def records(self) -> Iterator[Any]:
-        """Each record in order, which is dropped unless it is an object."""
+        """Yield each value in order; values that are not objects are dropped later."""
         raise NotImplementedError
 
     def _list_columns(self, first: Any) -> None:
-        names = islice(self._properties(first), limits.COLUMNS.most - 1)  # beside the geometry
+        names = islice(self._properties(first), limits.COLUMNS.most - 1)  # and the geometry
         self.columns = [Column(name.encode("utf-8", "replace").decode(), "text") for name in names]
         if self.holds_features or _is_feature(first):
             self.columns = [*self.columns, Column("geometry", "geometry")]
@@ -91,7 +91,7 @@ class JsonFile(TextFile):
 
 
 class JsonLines(JsonFile):
-    """One object or feature per line; a line that holds none is left out by itself."""
+    """One object or feature per line; a line without one is dropped."""
 
     def __init__(self, path: Path, opened: Opened | None = None) -> None:
         super().__init__(path, opened)
@@ -99,7 +99,7 @@ class JsonLines(JsonFile):
         self._list_columns(next((row for row in self.records() if isinstance(row, dict)), {}))
 
     def records(self) -> Iterator[Any]:
-        """The value of each line that is not blank; None for a line without one."""
+        """Yield the value of each line that is not blank; None if the line is invalid."""
         with parsing(self.name, "JSON lines"), self._open() as file:
             long = False
             while line := file.readline(MAX_LINE):
@@ -114,9 +114,10 @@ class JsonLines(JsonFile):
 
 
 class JsonDocument(JsonFile):
-    """A FeatureCollection, a Feature or a geometry (RFC 7946; also the older `crs` member); or an
-    array of objects without geometry, as many services answer. A feature that states a CRS which is
-    not that of the document has no place.
+    """GeoJSON document (RFC 7946, and the older `crs` member), or an array of objects.
+
+    GeoJSON is a FeatureCollection, a Feature or a geometry; an array has no geometry. A feature
+    that states another CRS than the document has no place.
     """
 
     def __init__(self, path: Path, opened: Opened | None = None) -> None:
@@ -127,7 +128,7 @@ class JsonDocument(JsonFile):
         limits.JSON_VALUES.check(text.count(",") + text.count(":"), self.name)
         records = self.records()
         first: Any = next(records, {})
-        for _ in records:  # the CRS may stand behind the features, and all must be sound
+        for _ in records:  # read all: the CRS may follow the features, and all must be valid
             pass
         self.crs = None
         self.holds_features = self._members is not None
@@ -154,7 +155,7 @@ class JsonDocument(JsonFile):
             scanner.require("")
 
     def _named_crs(self) -> str | None:
-        """The CRS that the document names, as before RFC 7946; None where it is null."""
+        """CRS named by the document's `crs` member (before RFC 7946); None if it is null."""
         with suppress(TypeError, KeyError):
             if self._stated is None or self._stated["type"] == "name":
                 return self._stated and str(self._stated["properties"]["name"])
@@ -186,7 +187,7 @@ class JsonDocument(JsonFile):
             raise ValueError("no features")
 
     def _text(self) -> str:
-        """The text; a byte that is not UTF-8 is a surrogate in its record, and costs no other."""
+        """Decode the file; an invalid UTF-8 byte becomes a surrogate, in its record only."""
         with self._open() as file:
             content = file.read()
         encoding = json.detect_encoding(content)
@@ -195,13 +196,13 @@ class JsonDocument(JsonFile):
 
 
 class _Scanner:
-    """A JSON text that is read value by value, so that no more than a record is decoded at once."""
+    """Reader of a JSON text, value by value: only one record is decoded at a time."""
 
     def __init__(self, text: str) -> None:
         self._text, self._at = text, 0
 
     def passes(self, mark: str) -> bool:
-        """True if the next character is this one, which is passed then."""
+        """Skip the next character if it is this one; return whether it was."""
         self._skip_space()
         if not self._text.startswith(mark, self._at):
             return False
@@ -209,18 +210,18 @@ class _Scanner:
         return True
 
     def require(self, mark: str) -> None:
-        """Pass this character, or the end of the text if it is empty."""
+        """Skip this character; with an empty mark, require the end of the text."""
         if not self.passes(mark) or (not mark and self._at < len(self._text)):
             raise ValueError(f"no {mark!r}")
 
     def value(self) -> Any:
-        """The value that stands here."""
+        """Decode the value at the current position."""
         self._skip_space()
         value, self._at = _DECODER.raw_decode(self._text, self._at)
         return value
 
     def items(self, end: str) -> Iterator[Any]:
-        """The items of an array, or the names of an object, whose beginning is passed."""
+        """Yield the items of an array, or names of an object, after its opening bracket."""
         if self.passes(end):
             return
         while True:
@@ -245,7 +246,7 @@ def _is_feature(record: Any) -> bool:
 
 
 def feature_places(features: Sequence[Any], stated: Any) -> NDArray[np.float64]:
-    """Coordinates (n, 2) of features; NaN for all that are no points, or state another CRS.
+    """Coordinates (n, 2) of features; NaN if not a point, or if it states another CRS.
 
     Args:
         features: objects.

@@ -1,4 +1,4 @@
-"""Tables in memory: pandas, geopandas, polars and pyarrow, with the types that they have."""
+"""Tables in memory (pandas, geopandas, polars, pyarrow), with their declared types."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from dpviz.private.load.values import numbers, typed
 
 
 class MemoryTable(Table):
-    """A data frame: a column of Python objects, or of categories, has a type for each cell."""
+    """Data frame; in a column of Python objects or categories each cell has its own type."""
 
     def __init__(self, frame: Any, name: str) -> None:
         self.name = name
@@ -59,7 +59,7 @@ class MemoryTable(Table):
     def _blocks(
         self, names: Sequence[str], numeric: Sequence[str], geometry: bool
     ) -> Iterator[Block]:
-        """The rows, in blocks."""
+        """Yield the rows in blocks."""
         place = self._geometry if geometry else None
         if place is not None:
             refuse_other_types(self.name, {*place.others})
@@ -71,17 +71,18 @@ class MemoryTable(Table):
 
 
 def array_points(points: Any, domain: Domain) -> NDArray[np.float64]:
-    """Coordinates (n, dims) of rows in memory, stability 1: a cell that is no number, and a row
-    among others that is of another length, are NaN.
+    """Coordinates (n, dims) of rows in memory; NaN for cells that are not numbers.
+
+    A row of another length than ``dims`` gives NaN: stability 1.
 
     Raises:
-        DataError: no rows of numbers, or all of another length; how many there are is private.
+        DataError: no rows of numbers, or all of another length; the number of rows is private.
     """
     dims, remedy = domain.dims, f"give a number for each of {', '.join(domain.columns)}"
     with parsing("points", "an array"):
         if isinstance(points, np.ma.MaskedArray):
             points = np.ma.filled(points.astype(np.float64), np.nan)
-        if isinstance(points, (list, tuple)):  # of which one cell would decide the type of all
+        if isinstance(points, (list, tuple)):  # NumPy would infer one type from all cells
             listed = [_row(each) for each in points]
             if listed and all(len(cells) != dims for cells in listed):
                 raise DataError(f"points are not rows of {dims} numbers: {remedy}")
@@ -101,14 +102,14 @@ def array_points(points: Any, domain: Domain) -> NDArray[np.float64]:
 
 
 def _row(row: Any) -> list[Any]:
-    """The cells of a row; none where it is no row."""
+    """Cells of a row; empty if it is not a row."""
     with suppress(TypeError):
         return list(row)
     return []
 
 
 def _geometries(frame: Any) -> list[Geometry]:
-    """The columns of a geopandas frame that are geometry; that to read is the first."""
+    """Geometry columns of a geopandas frame; the first is the one to read."""
     active = getattr(frame, "_geometry_column_name", None)
     every = [name for name in frame.columns if str(frame[name].dtype) == "geometry"]
     every.sort(key=lambda name: bool(name != active))
@@ -120,17 +121,17 @@ def _geometries(frame: Any) -> list[Geometry]:
 
 
 def _kind(cells: Any) -> Kind:
-    """The kind of a column; pandas calls one text by a look at its cells, which declares none."""
+    """Kind of a column; ``string`` counts as ``text``, since pandas infers it from the cells."""
     kind = "text" if isinstance(cells, list) else kind_of(cells.type)
     return "text" if kind == "string" else kind
 
 
 def _cells(series: Any) -> Any:
-    """The cells of a pandas series: as its type declares them, or each by itself; geometry as WKB.
+    """Cells of a pandas series, with its declared type or as Python objects; geometry as WKB.
 
-    A type that holds cells of many types can be put down by one of them, which must not decide
-    about the others. Categories have a type that follows from all of them, so each is read by
-    itself, always.
+    In a column of Python objects one cell can make a typed conversion fail, which must not affect
+    other cells. The type of categories depends on all of them, so that each cell is read
+    separately.
     """
     kind = str(series.dtype)
     if kind == "geometry":

@@ -1,4 +1,4 @@
-"""Find out what a file is and open it."""
+"""Detect the format of a file and open it."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _of_file(path: Path, layer: str | None, header: bool) -> Table:
 
 
 def tables_in(path: Path) -> tuple[str, ...]:
-    """Names of the layers or sheets of a file that may hold records; none where it is one table.
+    """Layers or sheets of a file that may hold records; empty if the file is one table.
 
     The file's name alone says whether it may have several: the first line of a text may be a
     record's, which must decide nothing.

@@ -23,7 +23,7 @@ from dpviz.private.load.tables.geometry import declared_geometries, typed_blocks
 
 
 class ParquetTable(Table):
-    """A Parquet file; of several columns of geometry, the primary or first one is read."""
+    """Parquet file; of several geometry columns, the primary or first one is read."""
 
     def __init__(self, path: Path) -> None:
         self.name = path.name
@@ -32,10 +32,10 @@ class ParquetTable(Table):
             self._file = pq.ParquetFile(
                 path,
                 memory_map=True,
-                # As nanoseconds, times of this old type beyond 2262 are some of 1677 to 2262.
+                # In nanoseconds, times of this old type after 2262 would wrap to 1677–2262.
                 coerce_int96_timestamp_unit="us",
-                # Texts that were written as categories, too: of those, one that is no UTF-8 would
-                # refuse the file.
+                # Also for texts stored as categories: one invalid UTF-8 text among them would make
+                # the file unreadable.
                 binary_type=pa.large_binary(),
             )
             schema = self._file.schema_arrow
@@ -51,7 +51,7 @@ class ParquetTable(Table):
     def _blocks(
         self, names: Sequence[str], numeric: Sequence[str], geometry: bool
     ) -> Iterator[Block]:
-        """The rows, a quarter of a million at a time."""
+        """Yield the rows, a quarter of a million at a time."""
         place = self._geometry if geometry else None
         wanted = [*dict.fromkeys([*names, *([place.name] if place else [])])]
         if place is not None:
@@ -63,7 +63,7 @@ class ParquetTable(Table):
 
 
 def refuse_bombs(metadata: Any, names: Sequence[str], size: int, name: str) -> None:
-    """Raise where columns of a Parquet file decode to too much, by the file's own account.
+    """Raise if columns of a Parquet file decode to too many bytes, by its own metadata.
 
     Args:
         metadata: of the file.
@@ -78,8 +78,8 @@ def refuse_bombs(metadata: Any, names: Sequence[str], size: int, name: str) -> N
     for group in map(metadata.row_group, range(metadata.num_row_groups)):
         for chunk in map(group.column, range(metadata.num_columns)):
             if chunk.path_in_schema.split(".")[0] in names:
-                # A value takes eight bytes, though its page may hold a run of one, and an item of a
-                # list 24; a text takes what the file holds of it beside.
+                # A decoded value takes 8 bytes, even if run-length encoded, and a list item 24; a
+                # text also takes its bytes in the file.
                 width = 24 if "." in chunk.path_in_schema else 8
                 decoded += width * max(chunk.num_values, group.num_rows)
                 if chunk.physical_type.endswith("BYTE_ARRAY"):

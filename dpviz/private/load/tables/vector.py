@@ -1,7 +1,7 @@
-"""Layers of points in a GeoPackage or a Shapefile, as GDAL decodes them (through pyogrio).
+"""Point layers of a GeoPackage or a Shapefile, read by GDAL through pyogrio.
 
-Types follow from what the layer declares. A cell of another kind than its column is what GDAL makes
-of it, such as 0 for a word in a column of numbers: of that row alone.
+Types come from the layer's schema. GDAL converts a cell of another type than its column, for
+example a word in a column of numbers to 0; this affects that row only.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from dpviz.private.load.tables.geometry import Geometry, typed_blocks
 from dpviz.private.load.values import numbers
 
 _DRIVERS = {"GeoPackage": "GPKG", "Shapefile": "ESRI Shapefile"}
-"""GDAL's names; its driver of plain SQLite would take the types of columns from their first row."""
+"""GDAL's driver names; its plain SQLite driver would infer column types from the first row."""
 _ANY_SHAPE = "Unknown"
-"""Declared type of a layer of any geometry, of which shapes that are not points are dropped."""
+"""Declared type of a layer with any geometry; its shapes other than points are dropped."""
 _NO_CRS = ("LOCAL_CS", 'GEOGCS["Undefined', "ENGCRS")
 """How GDAL writes a CRS that the layer declares to be undefined."""
 
@@ -67,10 +67,10 @@ class VectorLayer(Table):
     def _blocks(
         self, names: Sequence[str], numeric: Sequence[str], geometry: bool
     ) -> Iterator[Block]:
-        """The features; times are text, since GDAL takes those without a zone for UTC."""
+        """Yield the features; times as text, since GDAL treats times without a zone as UTC."""
         for name in numeric:
             if self._kinds[name] == "time":
-                numbers(pa.array([], pa.timestamp("ms")), name)  # refused by its declared type
+                numbers(pa.array([], pa.timestamp("ms")), name)  # raises: declared type
         with (
             parsing(self.name, self._driver),
             pyogrio.raw.open_arrow(
@@ -109,7 +109,7 @@ def _point_layer(layers: dict[str, str], name: str, wanted: str | None) -> str:
     """Name of the wanted layer, or of the only one that may hold points.
 
     Raises:
-        DataError: there is none, or there are several.
+        DataError: no such layer, or several.
     """
     if wanted is not None:
         if wanted not in layers:

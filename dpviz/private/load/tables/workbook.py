@@ -42,12 +42,12 @@ class Workbook(Table):
         if any(isinstance(cell, (int, float)) and not isinstance(cell, bool) for cell in header):
             raise DataError(f"{self.name} begins with numbers, not with names: add a row of names")
         self._names = [str(cell) for cell in header]
-        self.columns = [Column(name, "text") for name in self._names if name]  # rows may be longer
+        self.columns = [Column(name, "text") for name in self._names if name]  # skip unnamed
 
     def _blocks(
         self, names: Sequence[str], numeric: Sequence[str], geometry: bool
     ) -> Iterator[Block]:
-        """The rows below the names; a cell that is not a number is missing where one is wanted."""
+        """Yield the rows below the header; in numeric columns other cells are missing values."""
         places = {name: self._names.index(name) for name in names}
         with parsing(self.name, "a workbook"):
             rows = self._sheet.iter_rows()
@@ -65,10 +65,10 @@ def _filled(row: list[Any]) -> bool:
 
 
 def _book(path: Path) -> Any:
-    """A workbook that unpacks to no more than it should."""
+    """Open a workbook whose unpacked size is within limits."""
     from python_calamine import CalamineWorkbook
 
-    if path.suffix.lower() != ".xls":  # which is no archive
+    if path.suffix.lower() != ".xls":  # .xls is not a zip archive
         if not zipfile.is_zipfile(path):
             raise DataError(
                 f"{path.name} is damaged, or protected by a password: save it without one"
