@@ -19,7 +19,7 @@ import typer.main
 
 from dpviz.cli import interrupts
 from dpviz.cli.root import app, complain, prepare_standard_files
-from dpviz.cli.usage import WRONG, require_values, system_line, usage_line
+from dpviz.cli.usage import WRONG, require_current, require_values, system_line, usage_line
 from dpviz.errors import DpvizError
 
 for _module in pkgutil.iter_modules(__path__):
@@ -53,6 +53,7 @@ def main() -> None:
     os.environ["PROJ_NETWORK"] = "OFF"  # no downloads of PROJ grids
     interrupts.listen()
     try:
+        require_current(sys.argv[1:])
         require_values(sys.argv[1:])
         sys.exit(typer.main.get_command(app)(standalone_mode=False) or 0)
     except WRONG as error:

@@ -17,6 +17,14 @@ WRONG: Any = typer.BadParameter.__mro__[1]
 """Typer's usage error: a class of Click, or of Typer's own copy of Click."""
 
 
+MOVED = {
+    "roads": "'dpviz build … --graph GRAPH'; query, timeline, export and evaluate know the kind",
+    "sequences": "'dpviz build … --alphabet SYMBOLS', or --side 8 for places in time; query, topk, "
+    "next, sample and evaluate know the kind",
+}
+"""Former groups of commands, and what replaces them."""
+
+
 def usage_line(error: Any, commands: Iterable[str]) -> str:
     """One line for a usage error: the fault, the value, and the help to read.
 
@@ -53,6 +61,16 @@ def system_line(error: OSError) -> str:
     if error.errno == errno.ENOSPC:
         return f"{path}: {reason}: make room and try again, or give another"
     return f"{path}: {reason}: give another, or fix its permissions"
+
+
+def require_current(words: Sequence[str]) -> None:
+    """Refuse a former group of commands.
+
+    Raises:
+        ParameterError: there is one; the message says what replaces it.
+    """
+    if words and words[0] in MOVED:
+        raise ParameterError(f"{words[0]!r} is no longer a command: use {MOVED[words[0]]}")
 
 
 def require_values(words: Sequence[str]) -> None:
