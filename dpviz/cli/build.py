@@ -84,8 +84,6 @@ def build(
         recover(order.output, account)
         apart(order.output, source, workload, *data.files, ledger=order.ledger)
         started = time.perf_counter()
-        if order.noise == "exact" and order.seed is not None:
-            raise ParameterError("--seed repeats simulated noise, --noise exact is never repeated")
         if order.declare_public and not order.public:
             raise ParameterError("--declare-public goes with --public: give both, or neither")
         how: dict[str, Any] = {"public": order.public or None, "name": order.dataset}
@@ -109,7 +107,6 @@ def build(
             order.epsilon,
             workload=queries,
             neighbours=order.neighbours,
-            simulate=order.noise == "simulated",
             seed=order.seed,
             ledger=account,
             purpose=order.purpose,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import MISSING, dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -167,19 +167,6 @@ class Attributes:
             axis["value"] = axis.pop("sum")
         return axis
 
-    def without_values(self) -> Attributes:
-        """Return the attributes if they have no values; else refuse them: only counts add up.
-
-        Raises:
-            ParameterError: there are values.
-        """
-        if self.sum is not None:
-            raise ParameterError(
-                "--sum: counts by cell hold no sums, leave it out; 'dpviz build' reads files, "
-                "folders and tables with sums"
-            )
-        return self
-
 
 @dataclass(frozen=True, kw_only=True)
 class Units:
@@ -205,9 +192,6 @@ class Order:
     neighbours: str = option("Neighbouring relation: add-remove or replace.", default="add-remove")
     public: bool = option("Declare the data public: nothing is paid.", default=False)
     seed: int | None = option("Seed of repeatable simulated noise, NOT PRIVATE; requires --public.")
-    noise: Literal["exact", "simulated"] | None = option(
-        "Noise source: exact, or with --public simulated, which is NOT PRIVATE (default: exact)."
-    )
     declare_public: bool = option(
         "Allow --public for data that the ledger records as sensitive.", default=False
     )

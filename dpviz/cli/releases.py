@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import dpviz
 from dpviz.cli.attributes import attribute_facts
@@ -15,10 +14,7 @@ from dpviz.cli.outputs import apart
 from dpviz.cli.root import Json, ReleaseFile, app, complain, emit, in_line
 from dpviz.errors import ParameterError
 
-if TYPE_CHECKING:
-    from dpviz.releases.counts import AreaRelease
-
-EXPORTED = {"points": "all_nodes", "areas": "all_nodes join key level"}
+EXPORTED = {"points": "all_nodes", "areas": "all_nodes"}
 """The options of an export of each kind of release."""
 
 CODES = ("all", "command", "python", "notebook", "statement")
@@ -34,21 +30,16 @@ def info(
         "registry) or all."
     ),
     source: str | None = option("Name of the records' file for --code; it is not opened."),
-    seed: int | None = option("Seed of simulated noise for --code; no release holds it."),
-    areas: str | None = option("Name of the areas' file for --code; it is not opened."),
-    graph: str | None = option("Names of the road graph's files for --code; they are not opened."),
     as_json: Json = False,
 ) -> None:
     """Show a release's header, budget breakdown and size."""
     from dpviz.releases.counts import is_areas, is_points, is_roads
 
     if code is not None:
-        beside = {"source": source, "seed": seed, "areas": areas, "graph": graph}
-        given = {name: value for name, value in beside.items() if value is not None}
-        emit_code(release, code, as_json, given)
+        emit_code(release, code, source, as_json)
         return
-    if any(each is not None for each in (source, seed, areas, graph)):
-        raise ParameterError("--source, --seed, --areas and --graph require --code: give it too")
+    if source is not None:
+        raise ParameterError("--source requires --code: give it too")
     from dpviz.domain.periods import period_words
     from dpviz.domain.rectangles import listed
     from dpviz.releases.points.promises import promises
@@ -101,17 +92,17 @@ def info(
     emit(facts, as_json, "\n".join(lines))
 
 
-def emit_code(path: str, which: str, as_json: bool, given: dict[str, Any]) -> None:
-    """Print code that recreates a release, or the statement about it.
+def emit_code(path: str, which: str, source: str | None, as_json: bool) -> None:
+    """Print the code that recreates a release, or the statement about it.
 
     Args:
         path: of the release.
-        which: of :data:`CODES`.
-        as_json: as for all commands.
-        given: what no release holds, by the names of the options.
+        which: one of :data:`CODES`.
+        source: name of the records' file; a placeholder by default.
+        as_json: print a JSON object.
 
     Raises:
-        ParameterError: no such code, or something that it has no use for.
+        ParameterError: unknown choice.
     """
     from dpviz.exports.data_use import data_use, sentences
     from dpviz.planning.calls import code_of
@@ -120,18 +111,10 @@ def emit_code(path: str, which: str, as_json: bool, given: dict[str, Any]) -> No
         raise ParameterError(f"--code {which!r}: choose one of {', '.join(CODES)}")
     opened = dpviz.read(path)
     if which == "statement":
-        for name in given:
-            raise ParameterError(f"--{name} is for code, not for the statement: leave it out")
         facts = data_use(opened)
         emit(facts, as_json, "\n".join([*sentences(opened), json.dumps(facts, indent=2)]))
         return
-    script = code_of(opened, **given)
-    for name in given:
-        others = {each: value for each, value in given.items() if each != name}
-        if code_of(opened, **others).python() == script.python():
-            raise ParameterError(
-                f"--{name} changes nothing in the code of this release: leave it out"
-            )
+    script = code_of(opened, source)
     notebook = script.notebook(script.method, sentences(opened))
     texts = {"command": script.command(), "python": script.python(), "notebook": notebook}
     shown = {which: texts[which]} if which in texts else texts
@@ -145,22 +128,12 @@ def export(
     release: ReleaseFile,
     output: str = option("File to write (.geojson, .gpkg or .csv).", "-o", default=MISSING),
     all_nodes: bool = option("Write every node, not only the leaves.", default=False),
-    join: str | None = option(
-        "Your own file of areas, to add the counts to; for releases of areas."
-    ),
-    key: str | None = option("Column of the --join file that names its areas."),
-    level: str | None = option("Level of the areas in the --join file (default: the finest)."),
     as_json: Json = False,
 ) -> None:
     """Write cells, areas or edges of a release for other tools, such as QGIS."""
-    apart(output, release, join)
+    apart(output, release)
     opened = dpviz.read(release)
-    beside = {"all_nodes": all_nodes or None, "join": join, "key": key, "level": level}
-    options = {name: value for name, value in beside.items() if value is not None}
-    require_fit(opened.kind, options, EXPORTED)
-    if options.keys() & {"join", "key", "level"}:
-        _join(opened, output, join, key, level, every_level=all_nodes, as_json=as_json)
-        return
+    require_fit(opened.kind, {"all_nodes": True} if all_nodes else {}, EXPORTED)
     path = dpviz.export(opened, output, leaves=not all_nodes)
     if opened.kind == "roads":
         rows, noun = len(opened.frame.graph) * len(opened.parts), "edges"
@@ -171,34 +144,6 @@ def export(
         nodes = opened.side_by_side
         rows, noun = len(nodes) if all_nodes else int(nodes.leaf.sum()), "rows"
     emit({"output": str(path), "rows": rows}, as_json, f"{path}: {rows:,} {noun}")
-
-
-def _join(
-    release: AreaRelease,
-    output: str,
-    join: str | None,
-    key: str | None,
-    level: str | None,
-    *,
-    every_level: bool,
-    as_json: bool,
-) -> None:
-    """Write an analyst's own file of areas with counts from a release."""
-    from dpviz.releases.export import export_joined
-
-    if join is None:
-        raise ParameterError("--key and --level require --join: give it too")
-    if key is None:
-        raise ParameterError("--key is missing: the column of your file that names the areas")
-    if every_level:
-        raise ParameterError(
-            "--all-nodes and --join exclude each other: the file has one row per area of one level"
-        )
-    rows, unmatched = export_joined(release, output, join, key, level)
-    if unmatched and not as_json:
-        complain(f"note: {unmatched:,} rows name no area, and have no count")
-    facts = {"output": output, "rows": rows, "unmatched": unmatched}
-    emit(facts, as_json, f"{output}: {rows:,} rows")
 
 
 @app.command()

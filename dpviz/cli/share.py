@@ -8,16 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-import dpviz
 from dpviz.cli.groups import MISSING, grouped, option
-from dpviz.cli.ledger import require_ledger
 from dpviz.cli.outputs import apart
 from dpviz.cli.queries import opened_map
-from dpviz.cli.root import Json, LedgerFile, Page, app, complain, emit, numbers
+from dpviz.cli.root import Json, Page, app, complain, emit, numbers
 from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
-    from dpviz.private.ledger import Account
     from dpviz.releases.counts import AreaRelease, PointRelease
 
 Releases = Annotated[
@@ -76,20 +73,15 @@ def report(
     output: Page,
     rect: Rects = None,
     title: Title = "",
-    account: bool = option("Add what the data set has spent, from the ledger.", default=False),
-    ledger: LedgerFile = None,
     period: Period = None,
     as_json: Json = False,
 ) -> None:
     """Write one page to print: guarantee, map, answers, expected errors, budget breakdown."""
     from dpviz.exports import report_page
 
-    if ledger is not None and not account:
-        raise ParameterError("--ledger requires --account: give both, or leave it out")
     opened, asked = _flat(_opened(releases, period)), _rects(rect)
-    paid = _account(opened[0], ledger) if account else None
-    _require(".html", output, *releases, ledger=ledger)
-    page = report_page(opened, rects=asked, title=title, account=paid)
+    _require(".html", output, *releases)
+    page = report_page(opened, rects=asked, title=title)
     _write(output, page.encode(), opened, as_json)
 
 
@@ -128,26 +120,9 @@ def picture(
         complain(f"note: no font of this machine has {missing}: a box is drawn for each")
 
 
-def _account(release: PointRelease | AreaRelease, file: str | None) -> Account:
-    """Ledger account of the data set of a release.
-
-    Raises:
-        ParameterError: no such ledger, or not the one that paid for the release.
-    """
-    require_ledger(file)
-    ledger, paid = dpviz.Ledger(file), release.header.extra.get("release_id")
-    account = ledger.account(release.header.source)
-    if paid is not None and paid not in [row.release for row in account.spends]:
-        raise ParameterError(
-            f"{ledger.path.name} has no entry for this release: name the ledger that paid for it "
-            "(--ledger), or leave --account out"
-        )
-    return account
-
-
-def _require(ending: str, output: str, *inputs: str | None, ledger: str | None = None) -> None:
+def _require(ending: str, output: str, *inputs: str | None) -> None:
     """Refuse an output with another ending, or one that must not be overwritten."""
-    apart(output, *inputs, ledger=ledger)
+    apart(output, *inputs)
     if Path(output).suffix.lower() != ending:
         raise ParameterError(f"output {output!r}: give a file that ends in {ending}")
 

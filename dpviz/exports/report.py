@@ -11,7 +11,6 @@ from dpviz.exports.facts import Mapped
 from dpviz.exports.html import labels_of, page, points_of, words_of_page
 from dpviz.exports.pack import base64_of
 from dpviz.exports.views import maps_of
-from dpviz.private.ledger import Account
 from dpviz.render.picture import comparison_png
 from dpviz.render.scene import Bounds
 from dpviz.render.view import check
@@ -26,7 +25,6 @@ def report_page(
     labels: Sequence[str] = (),
     rects: Sequence[Bounds] = (),
     title: str = "",
-    account: Account | None = None,
 ) -> str:
     """A printable HTML page: guarantee, picture, answers, errors to expect, method, price.
 
@@ -35,7 +33,6 @@ def report_page(
         labels: one each; by default method and ε.
         rects: rectangles (west, south, east, north in degrees) whose answers it shows.
         title: of the page.
-        account: the data set's account in a ledger, to be shown too.
 
     Raises:
         ReleaseError: not one or two releases, not 2-D, or not of one domain.
@@ -58,7 +55,6 @@ def report_page(
         picture=base64_of(picture),
         chart=base64_of(chart),
         domain=releases[0].domain,
-        account=account,
         statements=[_entry(each) for each in releases],
         **words,
     )

@@ -1,6 +1,6 @@
 """Code that builds a release, from its header or from choices made before the build.
 
-A header never holds a seed or the name of a file: the caller supplies both.
+A header never holds a seed or the name of a file: placeholders stand for them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dpviz.domain import Domain, calendar, default_columns
 from dpviz.domain.crs import DEGREES
 from dpviz.domain.zones import ZONE
 from dpviz.errors import ReleaseError
-from dpviz.lists import listed, words
+from dpviz.lists import listed
 from dpviz.methods import method_with
 from dpviz.methods.points.declared import Declared
 from dpviz.planning.code import Code, arguments
@@ -54,30 +54,21 @@ _BOUNDED = re.compile(rf"one (?:'({_RECORD})'|(.+)) with at most ([0-9]{{1,18}})
 def code_of(
     release: Release,
     source: str | None = None,
-    seed: int | None = None,
-    areas: str | None = None,
-    graph: str | None = None,
 ) -> Code:
     """Return the code that made a release of any kind, from its header.
 
     Args:
         release: of any kind.
         source: file of its records, if known.
-        seed: of a simulation, if known.
-        areas: the file of its areas, if known.
-        graph: the files of its road graph, separated by commas, if known.
 
     Raises:
-        ReleaseError: a seed for a release that is not simulated, a part of another release, or
-            cells that its header does not state.
+        ReleaseError: a part of another release, or cells that its header does not state.
         ParameterError: the header names an unknown method or parameter.
     """
     header = release.header
     if {"marginal", "period", "kind"} & set(header.extra):
         raise ReleaseError("a part of another release is not built: ask for the code of that")
     simulated = header.guarantee.startswith("NOT PRIVATE")
-    if seed is not None and not simulated:
-        raise ReleaseError("private noise is never repeated: leave the seed out")
     chosen = method_with(header.method, release.kind, header.parameters)
     # Areas have no workload; a road workload is a word.
     workload = Declared.from_dict(header.extra.get("workload")) if is_points(release) else None
@@ -92,7 +83,7 @@ def code_of(
     if header.neighbouring.startswith("replace"):
         building["neighbours"] = "replace"
     if simulated:
-        building |= {"simulate": True} if seed is None else {"seed": seed}
+        building["simulate"] = True
     made: dict[str, Any] = {
         "method": header.method,
         "epsilon": header.epsilon,
@@ -100,10 +91,10 @@ def code_of(
     }
     reading = _reading(header)
     if is_points(release) or is_areas(release):
-        return _of_places(release, source, areas, workload, reading, building, made)
+        return _of_places(release, source, workload, reading, building, made)
     builtin = header.source == CITY and header.synthetic
     if is_roads(release):
-        given = _of_roads(release, builtin, graph)
+        given = _of_roads(release, builtin)
     else:
         assert isinstance(release, SequenceRelease)
         given = _of_sequences(release, builtin)
@@ -152,7 +143,6 @@ def _account(header: Header, source: str | None) -> dict[str, str]:
 def _of_places(
     release: PointRelease | AreaRelease,
     source: str | None,
-    areas: str | None,
     workload: Declared | None,
     reading: dict[str, Any],
     building: dict[str, Any],
@@ -163,11 +153,12 @@ def _of_places(
     source = header.source if source is None and known is not None else source
     builtin = known is not None and known.domain == release.domain
     levels: Sequence[str] = ()
+    areas = None
     if is_areas(release):
         inline = words_of(release.frame)
         if inline is None and release.frame.levels != (NUMBERED,):
             levels = release.frame.levels
-        areas = (areas or AREAS) if inline is None else inline
+        areas = AREAS if inline is None else inline
     promised = extra.get(PROMISES)
     if isinstance(promised, list) and promised and all(isinstance(wish, str) for wish in promised):
         building["wishes"] = list(map(str, parse_all(promised)))
@@ -182,7 +173,7 @@ def _of_places(
         source=source,
         builtin=builtin,
         reading=reading | _account(header, source),
-        areas=areas if is_areas(release) else None,
+        areas=areas,
         levels=levels,
         workload=workload,
         building=building,
@@ -268,7 +259,7 @@ def _stated(domain: Domain) -> dict[str, Any]:
     return {name: each for name, each in stated.items() if each not in (None, usual.get(name))}
 
 
-def _of_roads(release: RoadRelease, builtin: bool, graph: str | None) -> dict[str, Any]:
+def _of_roads(release: RoadRelease, builtin: bool) -> dict[str, Any]:
     """Frame of a road release: its graph's files, its workload and steps of time."""
     extra, streets = release.header.extra, release.frame.graph
     stated, columns = extra.get("workload"), extra.get("columns")
@@ -281,10 +272,9 @@ def _of_roads(release: RoadRelease, builtin: bool, graph: str | None) -> dict[st
     how: dict[str, Any] = {"crs": streets.crs} if streets.crs else {}
     how |= {"directed": True} if streets.directed else {}
     how |= {"components": "all"} if streets.n_components > 1 else {}
-    files = map(repr, words(graph or GRAPH, "--graph"))
-    given = ", ".join([*files, *arguments(how)])
+    given = ", ".join([repr(GRAPH), *arguments(how)])
     return {
-        "options": {"graph": CITY} if builtin else {"graph": graph or GRAPH, **how},
+        "options": {"graph": CITY} if builtin else {"graph": GRAPH, **how},
         "frame": [] if builtin else [f"graph = dpviz.read_graph({given})"],
         "domain": ["kind='roads'"] if builtin else ["graph"],
         "reading": reading,

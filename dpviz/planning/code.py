@@ -18,7 +18,7 @@ FILE = "FILE"
 OPTIONS = {"value": "sum", "name": "dataset", "name_column": "name", "wishes": "want"}
 """Arguments whose command-line option has another name."""
 
-FLAGS = {"neighbours": ["--steps"], "simulate": ["--noise", "simulated"]}
+FLAGS = {"neighbours": ["--steps"], "simulate": ["--seed", "0"]}
 """Command-line flags for arguments that are True."""
 
 

@@ -16,8 +16,7 @@ from dpviz.domain.crs import DEGREES, axis_names, known_crs
 from dpviz.errors import DomainError, ReleaseError
 from dpviz.files.writing import write_file
 from dpviz.lazy import geopandas, pa, pq, pv, pyogrio, pyproj, shapely
-from dpviz.releases.areas.joining import joined
-from dpviz.releases.counts import AreaRelease, CountRelease, PointRelease
+from dpviz.releases.counts import CountRelease, PointRelease
 from dpviz.releases.points.box import on_axis, stated_crs
 from dpviz.releases.release import EXPORTS, Release
 from dpviz.trees.lattice import Float
@@ -61,38 +60,6 @@ def export(release: Release, path: str | os.PathLike[str], *, leaves: bool = Tru
         clocks = frame.select_dtypes("datetime").columns
         frame = frame.assign(**{name: frame[name].dt.strftime(ISO) for name in clocks})
     return _write_map(frame, path, {"dpviz": header})
-
-
-def export_joined(
-    release: AreaRelease,
-    path: str | os.PathLike[str],
-    areas_file: str | os.PathLike[str],
-    key: str,
-    level: str | None = None,
-) -> tuple[int, int]:
-    """Write an analyst's area file with ``count``, ``low`` and ``high`` of each area.
-
-    Args:
-        release: of areas.
-        path: of the file to write, GeoJSON, GeoPackage or CSV.
-        areas_file: the analyst's file.
-        key: its column that names the areas.
-        level: of the areas; the finest by default.
-
-    Returns:
-        Number of rows, and number of rows that name no area.
-
-    Raises:
-        ReleaseError: another ending.
-        DataError: see :func:`dpviz.releases.areas.joining.joined`.
-    """
-    ending = _ending(path)
-    frame = joined(release, areas_file, key, level)
-    if ending == ".csv":
-        _write_csv(frame.drop(columns="geometry"), path)
-    else:
-        _write_map(frame, path, {"dpviz": release.header.to_dict()})
-    return len(frame), int(frame["count"].isna().sum())
 
 
 def _ending(path: str | os.PathLike[str]) -> str:

@@ -337,16 +337,10 @@ def test_public_data_get_real_noise_unless_simulated_noise_is_asked_for(words, t
     def guarantee(*more):
         return as_json(*words["points"], "-o", output, "--public", *more)["guarantee"]
 
-    for real in ((), ("--noise=exact",)):
-        assert guarantee(*real).endswith("records declared public by the owner")
-    for asked in (("--seed=1",), ("--noise=simulated",)):
-        assert guarantee(*asked).startswith("NOT PRIVATE: simulated noise")
+    assert guarantee().endswith("records declared public by the owner")
+    assert guarantee("--seed=1").startswith("NOT PRIVATE: simulated noise")
     assert outcomes("points") == []
-    both = ("--public", "--noise=exact", "--seed=1")
-    assert "never repeated" in fails(*words["points"], "-o", output, *both)
-    assert "simulated noise is NOT PRIVATE" in fails(
-        *words["points"], "-o", output, "--noise=simulated"
-    )
+    assert "simulated noise is NOT PRIVATE" in fails(*words["points"], "-o", output, "--seed=1")
 
 
 @pytest.mark.slow

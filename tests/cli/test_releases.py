@@ -2,7 +2,6 @@ import importlib.metadata
 import io
 import os
 import re
-import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -17,7 +16,7 @@ import dpviz
 from dpviz.cli import main
 from dpviz.cli.rectangles import rectangles
 from dpviz.errors import DataError
-from tests.commands import as_json, fails, refused, run, seen
+from tests.commands import as_json, fails, refused, run
 from tests.headers import header_of, with_header
 
 BOUNDS = "-1,50,1,52"
@@ -366,32 +365,6 @@ def test_expect_refuses_bad_numbers_in_one_line():
     assert "simpletree, ugrid\n" in fails(*words, "--method", "zzz")
 
 
-def test_what_sql_says_of_the_build_after_it_is_a_command():
-    words = ["--kind", "a kind", "--kinds", "x y,z", "--unit", "the person"]
-    words += ["--time", "at", "--period", "2020-01-01,2020-02-01", "--hour-worth", "500m"]
-    _, _, note = run("sql", "--table", "t", "--bounds=0,0,1,1", *words)
-    note, _, about_time = note.partition("\n")
-    again = shlex.split(note.partition("'dpviz build' with ")[2])
-    assert again[:2] == ["--bounds=0,0,1,1", "--bits"]
-    assert dict(zip(again[3::2], again[4::2], strict=True)) == dict(
-        zip(words[::2], words[1::2], strict=True)
-    ) | {"--max-per-unit": "1"}
-    # A timestamp, no number in DuckDB, would be outside: an empty release is paid as any other.
-    assert about_time.splitlines() == [
-        "note: column 'at' must hold seconds since 1970 UTC: else give a view",
-        "note: column 'the person' must hold texts or whole numbers: else give a view",
-    ]
-
-
-def test_the_table_of_sql_is_no_file_nor_built_in():
-    """Its box is looked at as any other, and asked for where it is missing."""
-    for table in ("visits", "city-50k"):
-        code, out, err = seen("sql", "--table", table, "--bounds=52.3,13.1,52.7,13.8")
-        assert (code, out[:6]) == (0, "SELECT")
-        assert err.startswith("warning: bounds 52.3,13.1,52.7,13.8 hold no land")
-        assert "--bounds is missing: the public box" in fails("sql", "--table", table)
-
-
 def test_numbers_that_are_no_use_are_refused_and_not_rounded(tmp_path):
     csv = tmp_path / "rows.csv"
     for frame, option in (("--graph=city", "--lengths"), ("--side=8", "--tops")):
@@ -428,7 +401,7 @@ def test_too_little_memory_is_one_line_without_a_number(points, tmp_path, monkey
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        ("build | --nope", "no such option: --nope (Possible options: --name, --noise, --zone)"),
+        ("build | --nope", "no such option: --nope (Possible options: --name, --zone)"),
         ("build |", "missing argument 'source'"),
         ("build | a.csv", "missing option '--output'"),
         ("build | a.csv b.csv -o r.parquet", "got unexpected extra argument(s) (b.csv)"),

@@ -64,25 +64,7 @@ def test_what_may_be_given_twice_and_what_looks_like_a_number_goes_on(folder):
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (("--code", "statement", "--source", "x.csv"), "--source is for code, not for the stat"),
-        (("--code", "command", "--areas", "x.gpkg"), "--areas changes nothing in the code of"),
-        (("--code", "all", "--graph", "n.csv,e.csv"), "--graph changes nothing in the code of"),
-    ],
-)
-def test_info_refuses_what_the_code_has_no_use_for(folder, words, line):
-    refused(folder, ("info", "r.parquet", *words), line)
-    _, out, _ = run("info", "r.parquet", "--code", "command", "--source", "x.csv", "--seed", 7)
-    assert "x.csv" in out
-    assert "--seed 7" in out
-
-
-@pytest.mark.parametrize(
-    ("words", "line"),
-    [
-        (
-            ("report", "r.parquet", "-o", "r.html", "--ledger", "x.sqlite"),
-            "--ledger requires --account: give both",
-        ),
+        (("info", "r.parquet", "--source", "x.csv"), "--source requires --code: give it too"),
         ((*POINTS, "--declare-public"), "--declare-public goes with --public"),
         (("build", "city-50k", "--declare-public", "-o", "out.parquet"), "goes with --public"),
         ((*POINTS, "--public", "--purpose", "x"), "--purpose is what the ledger notes"),
@@ -105,7 +87,6 @@ def test_info_refuses_what_the_code_has_no_use_for(folder, words, line):
             ("build", "points.csv", "-o", "out.parquet", "--alphabet=a,", "--gap=0"),
             "--alphabet and --gap describe different kinds of data: give one",
         ),
-        ((*POINTS, "--public", "--noise", "foo"), "--noise 'foo': not one of 'exact', 'simulated'"),
         *(
             (("audit", *words), line)
             for words, line in (

@@ -100,17 +100,6 @@ def test_a_name_of_dollars_is_no_formula(sensitive):
     comparison_png([sensitive], [label], title=label)
 
 
-def test_the_account_is_told_only_where_it_is_asked_for(sensitive, report, tmp_path):
-    ledger = dpviz.Ledger(tmp_path / "ledger.sqlite")
-    ledger.set_total(NAME, 2.0)
-    ledger.spend(NAME, 0.5, what="privtree", purpose=EVIL)
-    page = report_page([sensitive], account=ledger.account(NAME))
-    assert f"{NAME}: ε = 0.5 spent of 2, 1.5 left" in words(page)
-    assert html.escape(EVIL)[:20] in page
-    assert "<img src=x" not in page
-    assert "The ledger" not in report
-
-
 def test_expected_errors_are_those_of_the_engine(pair):
     release = pair[1]  # a grid: every leaf has the same noise
     noise, uniformity = expected_errors(release)

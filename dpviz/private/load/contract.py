@@ -38,7 +38,7 @@ def cell_sql(
     max_per_unit: int = 1,
     dialect: str = "duckdb",
 ) -> str:
-    """The query that counts records by cell, as ``dpviz sql`` prints it.
+    """The query that counts records by cell; its result is a source of :func:`dpviz.load`.
 
     Args:
         relation: name of a table or view: ``table``, ``schema.table``.
@@ -49,10 +49,10 @@ def cell_sql(
             each, chosen at random by a fresh salt: write a new query for each count.
         max_per_unit: see ``unit``.
         dialect: ``duckdb``, ``postgres`` or ``spark``. Coordinates must be declared as numbers,
-            and ids as texts or whole numbers.
+            times as seconds since 1970 UTC, and ids as texts or whole numbers.
 
     Raises:
-        DpvizError: a name, dialect, bits or bound that cannot be.
+        DpvizError: an invalid name, dialect, number of bits or bound; or a domain with values.
     """
     query = _query(domain, columns, bits, unit, max_per_unit)
     return query.sql(table(relation), checked_dialect(dialect), secrets.token_hex(16))
@@ -68,6 +68,8 @@ def _query(
     """Check the public facts and make their query."""
     require(domain, Domain, "domain", DataError)
     require(unit, str | None, "unit", DataError)
+    if domain.values is not None:
+        raise DataError("counts per cell hold no sums: leave the values out of the domain")
     names = domain.place.columns if columns is None else texts(columns, "columns", DataError)
     return CellQuery(domain, names, checked_bits(bits, domain), unit, max_per_unit)
 
@@ -101,8 +103,6 @@ def cell_counts(
         DataError: see :func:`dpviz.load`; or a domain with values.
     """
     query = _query(domain, columns, bits, unit, max_per_unit)
-    if domain.values is not None:
-        raise DataError("counts per cell hold no sums: leave the values out")
     part = load(
         frame,
         domain,

@@ -53,12 +53,12 @@ def check_facts(count: str, chosen: Selection, title: str) -> None:
     if "_" in count and count.strip().lower() != query.count_column:
         raise DataError(
             f"{title} was counted with other public facts: give the bounds, CRS, bits "
-            f"(now {bits}), unit and bound that 'dpviz sql' was given"
+            f"(now {bits}), unit and bound that dpviz.cell_sql was given"
         )
     if unit is not None and "_" not in count:
         raise DataError(
             f"{title} does not say that it was bounded for each {unit}: "
-            f"run the query of 'dpviz sql --unit {unit}' and keep its column names"
+            f"run the query of dpviz.cell_sql(…, unit={unit!r}) and keep its column names"
         )
 
 

@@ -73,7 +73,7 @@ def save_counts(handle: DataHandle, path: str | os.PathLike[str]) -> Path:
         path: a .parquet file; its name holds the word SENSITIVE unless the data are public.
 
     Raises:
-        DataError: another kind of name.
+        DataError: another kind of name, or an existing file of another kind.
     """
     require(handle, DataHandle, "handle", DataError)
     require_path(path, DataError)
@@ -85,6 +85,8 @@ def save_counts(handle: DataHandle, path: str | os.PathLike[str]) -> Path:
         )
     if handle.domain.values is not None:
         raise DataError(f"{path.name}: counts per cell hold no sums: leave the values out")
+    if path.exists() and KEY not in metadata_of(path):
+        raise DataError(f"{path.name} exists and holds no counts per cell: name another file")
     facts = {
         "warning": WARNING if not handle.public else "exact counts of public data",
         "version": 1,
@@ -218,7 +220,7 @@ def is_result(path: Path, table: Table) -> bool:
 
 
 def result(source: File | Folder, tables: Iterable[Table], chosen: Selection) -> DataHandle:
-    """A handle on counts that a warehouse made with the query of ``dpviz sql``.
+    """A handle on counts that a warehouse made with the query of :func:`dpviz.cell_sql`.
 
     Raises:
         DataError: rows that no such query gives, or one with other public facts.
@@ -228,7 +230,7 @@ def result(source: File | Folder, tables: Iterable[Table], chosen: Selection) ->
     if chosen.unit is not None and len(np.unique(rows[0])) < len(rows[0]):
         raise DataError(
             f"{path.name}: a cell is in it twice, as in the results of several queries, whose "
-            f"bounds of each {chosen.unit} add up: put them together with 'dpviz aggregate'"
+            f"bounds of each {chosen.unit} add up: load them as a list and keep it with dpviz.save_counts"
         )
     return handle_of(rows, chosen, path.name, path.stem, part_of(source))
 

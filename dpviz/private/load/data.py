@@ -112,7 +112,7 @@ def load(
             object or feature per line), a table in memory (pandas, geopandas, polars, pyarrow), the
             URL of a database (with ``table``), or the name of a built-in data set: ``city`` for
             sequences and trips. Points also come from a folder of Parquet, and from a file of
-            (cell, count) rows, of :func:`save_counts` or of ``dpviz sql``. A list of sources of
+            (cell, count) rows, of :func:`save_counts` or of :func:`cell_sql`. A list of sources of
             points counts as one that has the records of all; NO RECORD MAY BE IN TWO.
         domain: what a record may be, public and chosen without looking at the records: a
             :class:`Domain`, the box of points or places; an :class:`Alphabet`, of sequences of

@@ -172,8 +172,8 @@ def _database(url: str, table: str | None) -> Database:
     if scheme not in SCHEMES:
         raise DataError(
             f"{scheme}: is not a supported source: give a file that you have downloaded, "
-            "postgresql://…, duckdb:///FILE, spark://…, or run the query of 'dpviz sql' there and "
-            "give its result"
+            "postgresql://…, duckdb:///FILE, spark://…, or run the query of dpviz.cell_sql there "
+            "and give its result"
         )
     if table is None:
         raise DataError("a database holds many tables: name one with table=… (--table)")

@@ -300,6 +300,19 @@ def test_a_table_in_memory_that_is_kept_twice_is_known(tmp_path):
 
 
 @pytest.mark.slow
+def test_saved_counts_replace_no_records_and_a_release_names_none_of_their_parts(tmp_path, days):
+    records, path = tmp_path / "raw.SENSITIVE.parquet", tmp_path / "all.SENSITIVE.parquet"
+    pq.write_table(CASE.table, records)
+    handle = dpviz.load(days[0], BOX, bits=16, name="trips")
+    with pytest.raises(DataError, match="exists and holds no counts per cell: name another file"):
+        dpviz.save_counts(handle, records)
+    dpviz.save_counts(handle, path)
+    dpviz.save_counts(dpviz.load([path, days[1]]), path)
+    assert run("build", path, "-o", tmp_path / "r.parquet")[0] == 0
+    header = dpviz.read(tmp_path / "r.parquet").header
+    assert "parts" not in json.dumps(header.to_dict())
+
+
 def test_what_cannot_be_merged(tmp_path, days):
     path = tmp_path / "all.SENSITIVE.parquet"
     dpviz.save_counts(dpviz.load(days, BOX), path)
@@ -317,42 +330,12 @@ def test_what_cannot_be_merged(tmp_path, days):
         dpviz.load([], BOX)
 
 
-@pytest.mark.slow
-def test_the_command_keeps_and_appends(tmp_path, days):
-    path, output = tmp_path / "all.SENSITIVE.parquet", tmp_path / "r.parquet"
-    code, out, err = run("aggregate", days[0], "-o", path, bounds(), "--dataset", "trips", "--json")
-    assert code == 0
-    assert json.loads(out)["bits"] == 16
-    assert "EXACT COUNTS: SENSITIVE" in err
-    for day in days[1:]:
-        assert run("aggregate", path, day, "-o", path)[0] == 0
-    assert digest(index_of(dpviz.load(path))) == digest(CASE.expected())
-    before = path.read_bytes()
-    assert "two.csv is in all.SENSITIVE.parquet already" in fails(
-        "aggregate", path, days[1], "-o", path
-    )
-    assert "exists: name it among the sources" in fails("aggregate", days[1], "-o", path, bounds())
-    assert "EXACT COUNTS go to a file such as" in fails(
-        "aggregate", days[1], "-o", tmp_path / "new.parquet", bounds()
-    )
-    assert path.read_bytes() == before
-    code, out, _ = run("build", path, "-o", output, "--json")
-    assert code == 0
-    header = dpviz.read(output).header
-    assert header.source == "trips"
-    assert "parts" not in json.dumps(header.to_dict())
-
-
 def test_the_printed_query_s_result_builds_a_release(tmp_path):
     words = ["--unit", "who", "--max-per-unit", 4, "--bits", 12, bounds()]
-    code, out, err = run("sql", "--table", "points", "--dialect", "duckdb", *words, "--json")
-    assert code == 0
-    assert "THE RESULT HOLDS EXACT COUNTS" in err
-    printed = json.loads(out)
+    query = dpviz.cell_sql("points", CASE.domain, bits=12, unit="who", max_per_unit=4)
     with duckdb.connect() as db:
         db.register("points", CASE.table)
-        rows = pa.table(db.execute(printed["sql"]).fetchnumpy())
-    assert rows.column_names == printed["columns"]
+        rows = pa.table(db.execute(query).fetchnumpy())
     pv.write_csv(rows, tmp_path / "rows.csv")
     code, out, _ = run("build", tmp_path / "rows.csv", "-o", tmp_path / "r.parquet", *words)
     assert code == 0
@@ -361,4 +344,5 @@ def test_the_printed_query_s_result_builds_a_release(tmp_path):
     assert "was counted with other public facts" in fails(
         "build", tmp_path / "rows.csv", "-o", tmp_path / "q.parquet", *wrong
     )
-    assert "dialect 'x' is not known" in fails("sql", "--table", "t", "--dialect", "x", bounds())
+    with pytest.raises(DataError, match="dialect 'x' is not known"):
+        dpviz.cell_sql("points", CASE.domain, dialect="x")

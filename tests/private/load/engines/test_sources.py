@@ -84,7 +84,7 @@ def test_bits_are_an_option_of_every_source(tmp_path, folder):
 @pytest.mark.parametrize(
     ("source", "options", "message"),
     [
-        ("mysql://u:{}@h/d", {"table": "t"}, "mysql: is not a supported source.*dpviz sql"),
+        ("mysql://u:{}@h/d", {"table": "t"}, "mysql: is not a supported source.*dpviz.cell_sql"),
         ("mysql:/u:{}@h/d", {}, "mysql: is not a supported source"),
         ("http://u:{}@h/d.csv", {}, "http: is not a supported source: give a file that you have"),
         ("postgresql://u:{}@127.0.0.1:1/d", {}, "name one with table="),
