@@ -159,6 +159,14 @@ def build(
     declare_public = flag(declare_public, "declare_public", ParameterError)
     seed = None if seed is None else whole(seed, "seed", ParameterError)
     wishes = texts(wishes, "wishes", ParameterError)
+    if purpose and data.public:
+        raise ParameterError(
+            f"purpose={purpose!r}: public data are not entered in the ledger: leave purpose out"
+        )
+    if declare_public and (data.synthetic or not data.public):
+        raise ParameterError(
+            "declare_public=True is for records loaded with public=True: give both, or neither"
+        )
     if areas is not None:
         data = by_area(data, areas)
     chosen, queries, declared = chosen_method(data, method, workload, parameters)

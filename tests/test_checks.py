@@ -7,9 +7,12 @@ import pytest
 
 import dpviz
 from dpviz.errors import DataError, DomainError, DpvizError, ParameterError, ReleaseError
+from dpviz.exports import map_page
+from dpviz.exports.report import report_page
 
 BOX = dpviz.Domain((0, 0), (1, 1))
 ALPHABET = dpviz.Alphabet(("a", "b"))
+PEOPLE = dpviz.from_points([[0.5, 0.5]], BOX)
 POINTS = dpviz.from_points(np.random.default_rng(0).random((300, 2)), BOX, public=True)
 RELEASE = dpviz.build(POINTS, seed=1)
 WALKS = dpviz.load(pa.table({"walk": [["a", "b"], ["b"]]}), ALPHABET, name="w", public=True)
@@ -46,6 +49,11 @@ class Lazy:
         (lambda: SEQUENCES.sample(2.5), ParameterError, "n=2.5: give a whole number"),
         (lambda: dpviz.Map([RELEASE]), ReleaseError, "release of type list: give a release, from"),
         (lambda: dpviz.Map(RELEASE, rectangle="x"), DomainError, "give west, south, east and nor"),
+        (lambda: map_page([RELEASE], rects=[(0, 0, 1)]), DomainError, r"shape \(1, 3\): give west"),
+        (lambda: report_page([RELEASE], rects=5), DomainError, r"shape \(1, 1\): give west"),
+        (lambda: dpviz.build(POINTS, purpose="x"), ParameterError, "purpose='x': public data are"),
+        (lambda: dpviz.build(PEOPLE, declare_public=True), ParameterError, "with public=True"),
+        (lambda: dpviz.Domain((0, 0), (1, 1), cycle="day"), DomainError, "without a time axis"),
         (lambda: dpviz.Domain((0, 0), (1, 1), crs=4326), DomainError, "crs=4326: give a text"),
         (lambda: dpviz.Domain((0, 0), (1, 1), zone="Berlin"), DomainError, "'Berlin' is not known"),
         (lambda: dpviz.load(TABLE, [0, 0, 1, 1]), DataError, "domain of type list: give a dpviz.D"),
@@ -71,6 +79,10 @@ def test_each_message_has_the_argument_and_the_remedy(call, error, message):
         ({"cycle": ["day"]}, "cycle of type list: give a text"),
         ({"period": "2024,2025", "zone": np.zeros(2)}, "zone of type ndarray: give a name"),
         ({"columns": "lon"}, "columns='lon': give a list of texts"),
+        *(
+            ({name: value}, f"{name}='{value}' without a period or a cycle: give one, or leave")
+            for name, value in (("time", "at"), ("every", "1h"), ("zone", "UTC"))
+        ),
     ],
 )
 def test_options_of_a_domain(options, message):

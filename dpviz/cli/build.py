@@ -89,10 +89,6 @@ def build(
         how: dict[str, Any] = {"public": order.public or None, "name": order.dataset}
         how |= {"bits": bits, "progress": progress()}
         handle = data.load(source, **how)
-        if handle.public and order.purpose:
-            raise ParameterError(
-                "--purpose is what the ledger notes, which public data do not enter: leave it out"
-            )
         if getattr(handle, "synthetic", False) and order.ledger is not None:
             raise ParameterError("--ledger is not for the built-in data: leave it out")
         queries = for_what(handle)

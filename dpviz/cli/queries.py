@@ -73,7 +73,8 @@ class Question:
         "Rectangle: all lower, then all upper limits (2-D: W,S,E,N); repeatable."
     )
     rects: str | None = option(
-        "CSV file of rectangles: columns as --rect, or named west, south, east, north."
+        "CSV file of rectangles with the columns west, south, east, north, or COLUMN_min and "
+        "COLUMN_max."
     )
     regions: str | None = option("File of polygons, such as districts (2-D).")
     name: str | None = option("Column of the --regions file that names its polygons.")

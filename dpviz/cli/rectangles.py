@@ -9,88 +9,69 @@ from pathlib import Path
 from dpviz.errors import DataError
 from dpviz.lists import number
 
-PLACE = ("x", "lon"), ("y", "lat")
-"""Names that 2-D axes may have, beside the column names of a release."""
+PLACES = ("lon", "lat"), ("x", "y")
+"""Column names that ``dpviz export`` gives to 2-D coordinates."""
 
-SIDES = ("west", "south", "east", "north")
+SIDES = ["west", "south", "east", "north"]
 
 
 def rectangles(path: str, *axes: Sequence[str]) -> list[list[float]]:
-    """Read rectangles from a CSV file.
+    """Read rectangles from a CSV file with a header.
 
-    Its header names every side, in any order and among other columns: west, south, east and north,
-    or ``<column>_min`` and ``<column>_max`` as ``dpviz export`` writes them. Without a header the
-    sides are in the order of ``--rect``.
+    The header names every side, in any order and among other columns: west, south, east and north,
+    or ``COLUMN_min`` and ``COLUMN_max`` as ``dpviz export`` writes them.
 
     Args:
         path: of the file.
-        *axes: their columns; several, such as with time and without, where either may be meant.
+        *axes: column names of the release; several if rectangles with or without time may be meant.
+
+    Returns:
+        All lower limits, then all upper limits of each rectangle.
 
     Raises:
-        DataError: no such file, none in it, a header that names not every side once, or a row of
-            another length or without a number for each side.
+        DataError: no such file, no rectangle, a header that does not name each side once, or a row
+            without a number for each side.
     """
     if not Path(path).is_file():  # reading a device may never end
         raise DataError(f"no file {path!r}: check the name")
     try:
         with Path(path).open(newline="", encoding="utf-8-sig") as file:
-            first = file.readline()
-            file.seek(0)
-            reader = csv.reader(file, delimiter=";" if ";" in first and "," not in first else ",")
-            rows = [(reader.line_num, row) for row in reader if row]
+            reader = csv.DictReader(file)
+            header = [name.strip().casefold() for name in reader.fieldnames or []]
+            reader.fieldnames = header
+            rows = [(reader.line_num, row) for row in reader]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise DataError(f"{path}: cannot be read as CSV") from error
-    if rows and not any(map(_is_number, rows[0][1])):
-        header = rows.pop(0)[1]
-        length, sides = len(header), _places(path, header, axes)
-    else:
-        lengths = [2 * len(columns) for columns in axes]
-        length = len(rows[0][1]) if rows and len(rows[0][1]) in lengths else lengths[0]
-        sides = [*range(length)]
-    if not rows:
-        raise DataError(f"{path} holds no rectangle: write one in each row")
+        raise DataError(f"{path}: cannot be read as CSV: write it in UTF-8") from error
+    sides = _sides(path, header, axes)
+    boxes = []
     for line, row in rows:
-        if len(row) != length or not all(_is_number(row[at]) for at in sides):
+        try:
+            if None in row:  # more cells than the header has
+                raise ValueError
+            boxes.append([number(row[side] or "") for side in sides])
+        except ValueError:
             raise DataError(
-                f"{path}: line {line} is not {length} cells with {len(sides)} numbers: correct it"
-            )
-    return [[number(row[at]) for at in sides] for _, row in rows]
+                f"{path}: line {line}: give {len(header)} cells, with numbers for "
+                f"{', '.join(sides)}"
+            ) from None
+    if not boxes:
+        raise DataError(f"{path} holds no rectangle: write one in each row")
+    return boxes
 
 
-def _places(path: str, header: Sequence[str], axes: Sequence[Sequence[str]]) -> list[int]:
-    """Column of each side in a header, in the order of ``--rect``."""
-    names = [_letters(name) for name in header]
-    if {*names} >= {"t0", "t1"}:  # exported cells with times
+def _sides(path: str, header: Sequence[str], axes: Sequence[Sequence[str]]) -> list[str]:
+    """Names of the sides in a header, in the order of ``--rect``."""
+    if {*header} >= {"t0", "t1"}:  # exported cells with times
         axes = axes[:1]
+    choices = []
     for columns in axes:
-        places = [[at for at, each in enumerate(names) if each in side] for side in _sides(columns)]
-        if all(len(each) == 1 for each in places):
-            return [at for (at,) in places]
-    wanted = [f"{name}_{end}" for end in ("min", "max") for name in axes[0]]
+        flat = len(columns) == 2
+        choices += [SIDES] if flat else []
+        for names in dict.fromkeys([tuple(columns), *(PLACES if flat else ())]):
+            choices.append([f"{name.casefold()}_{end}" for end in ("min", "max") for name in names])
+    for sides in choices:
+        if all(header.count(side) == 1 for side in sides):
+            return sides
     raise DataError(
-        f"{path}: the header {','.join(header)!r} does not name each side once: name them "
-        f"{', '.join(SIDES if len(axes[0]) == 2 else wanted)}"
+        f"{path}: header {','.join(header)!r}: name each side once: {', '.join(choices[0])}"
     )
-
-
-def _sides(columns: Sequence[str]) -> list[set[str]]:
-    """Allowed names of each side, in the order of ``--rect``."""
-    sides = []
-    for half, end in enumerate(("min", "max")):
-        for axis, column in enumerate(columns):
-            beside = set(PLACE[axis]) - {*columns} if len(columns) == 2 else set()
-            names = {f"{_letters(name)}{end}" for name in {column} | beside}
-            sides.append(names | {SIDES[2 * half + axis]} if len(columns) == 2 else names)
-    return sides
-
-
-def _letters(name: str) -> str:
-    return "".join(filter(str.isalnum, name.casefold()))
-
-
-def _is_number(word: str) -> bool:
-    try:
-        number(word)
-    except ValueError:
-        return False
-    return True

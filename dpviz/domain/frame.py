@@ -96,6 +96,8 @@ class Domain:
         if len(set(places)) < len(places):
             raise DomainError(f"columns {', '.join(map(repr, places))}: name another for each axis")
         checked_limits(columns, lower, upper, self.side)
+        if self.step is None and (self.cycle is not None or self.span is not None):
+            raise DomainError("a cycle or a span without a time axis: give a step too")
         if self.step is not None:
             if len(lower) != 3:
                 raise DomainError(f"time beside {len(lower) - 1} coordinates: give two")
@@ -118,7 +120,7 @@ class Domain:
         crs: str = "EPSG:4326",
         *,
         period: Any = None,
-        time: str = "time",
+        time: str | None = None,
         every: str | None = None,
         zone: str | tzinfo | None = None,
         cycle: str | None = None,
@@ -137,7 +139,7 @@ class Domain:
             crs: of the coordinates.
             period: makes time the third axis: public start and end (exclusive), in ISO 8601 (of the
                 zone unless it says otherwise), Python dates or seconds since 1970.
-            time: with ``period``, the name of the column of the time.
+            time: with ``period``, the name of the time column; ``time`` by default.
             every: with ``period``, a step such as ``1h``: times are moved to the middle of theirs.
             zone: with ``period``, of times without one: IANA name or ``ZoneInfo``; default UTC.
             cycle: ``day`` or ``week``: makes the time since its last beginning the third axis, of
@@ -169,9 +171,13 @@ class Domain:
         values = Values.of(value, clip, grid)
         place = cls(tuple(lower), tuple(upper), columns, crs, kinds=listed, values=values)
         if period is None and cycle is None:
-            for name, given in (("every", every), ("zone", zone), ("hour_worth", hour_worth)):
-                if given is not None:
-                    raise DomainError(f"{name}={given!r} without a period: give both, or neither")
+            timed = {"time": time, "every": every, "zone": zone, "hour_worth": hour_worth}
+            for name, option in timed.items():
+                if option is not None:
+                    raise DomainError(
+                        f"{name}={option!r} without a period or a cycle: give one, or leave "
+                        f"{name} out"
+                    )
             return place
         axis = Calendar(zone_name(zone), cycle)
         span = None if period is None else Calendar(axis.zone).period(period)
@@ -179,7 +185,7 @@ class Domain:
         return cls(
             (*place.lower, start),
             (*place.upper, end),
-            (*place.columns, time),
+            (*place.columns, "time" if time is None else time),
             crs,
             0.0 if every is None else calendar.fixed_step(every),
             listed,

@@ -32,7 +32,7 @@ from dpviz.render.cells import domain_bounds, on_map
 from dpviz.render.client.assemble import script, style
 from dpviz.render.difference import difference
 from dpviz.render.numbers import short, with_noise
-from dpviz.render.projection import is_degrees
+from dpviz.render.projection import degree_boxes, is_degrees
 from dpviz.render.scene import Bounds, Camera, Scene
 from dpviz.render.view import MOST, check, series_scene
 
@@ -70,6 +70,7 @@ def map_page(
         ReleaseError: no release or too many, not 2-D, or not of one domain.
         DomainError: a rectangle outside the domain.
     """
+    rects = degree_boxes(rects)
     packed = packed_map(releases, labels, rects=rects, title=title, camera=camera, basemap=basemap)
     words = words_of_page(packed.releases, packed.names, rects, title)
     live, chooser = packed.live, packed.spec["chooser"]

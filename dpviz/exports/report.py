@@ -12,6 +12,7 @@ from dpviz.exports.html import labels_of, page, points_of, words_of_page
 from dpviz.exports.pack import base64_of
 from dpviz.exports.views import maps_of
 from dpviz.render.picture import comparison_png
+from dpviz.render.projection import degree_boxes
 from dpviz.render.scene import Bounds
 from dpviz.render.view import check
 
@@ -38,7 +39,7 @@ def report_page(
         ReleaseError: not one or two releases, not 2-D, or not of one domain.
         DomainError: a rectangle outside the domain.
     """
-    names = labels_of(releases, labels)
+    names, rects = labels_of(releases, labels), degree_boxes(rects)
     check(releases, 2)
     words = words_of_page(releases, names, rects, title)
     points = points_of(releases)

@@ -12,20 +12,17 @@ import anywidget
 import traitlets
 
 from dpviz.checks import require
-from dpviz.domain.rectangles import numbers_of
-from dpviz.errors import DomainError, ReleaseError
+from dpviz.errors import ReleaseError
 from dpviz.exports.html import deck, environment, packed_map
 from dpviz.exports.pack import compressed
 from dpviz.releases.answers import RangeAnswers
 from dpviz.releases.counts import AreaRelease, PointRelease
 from dpviz.releases.release import Release
 from dpviz.render.client.assemble import script, style
-from dpviz.render.projection import from_degrees
+from dpviz.render.projection import degree_boxes, from_degrees
 
 HEIGHT = 460
 """Pixels of the map."""
-
-SIDES = "give west, south, east and north in degrees"
 
 
 class Map(anywidget.AnyWidget):  # type: ignore[misc]
@@ -85,9 +82,7 @@ class Map(anywidget.AnyWidget):  # type: ignore[misc]
                     f"dpviz.Map shows releases of points and areas, this is one of {each.kind}: "
                     "put the release itself at the end of a cell"
                 )
-        sides = numbers_of(() if rectangle is None else rectangle, "rectangle", SIDES)
-        if rectangle is not None and sides.shape != (4,):
-            raise DomainError(f"rectangle has shape {sides.shape}: {SIDES}")
+        box = None if rectangle is None else degree_boxes([rectangle])[0]
         packed = packed_map(releases, labels, height=height)
         self.releases = releases
         badges = [
@@ -101,7 +96,7 @@ class Map(anywidget.AnyWidget):  # type: ignore[misc]
             _deck=deck(),
             _map_css=style(),
             _page_css=environment().get_template("page.css").render(),
-            rectangle=None if rectangle is None else tuple(sides.tolist()),
+            rectangle=box,
         )
 
     @traitlets.validate("rectangle")  # type: ignore[untyped-decorator]

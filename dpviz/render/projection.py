@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dpviz.domain.crs import DEGREES, MERCATOR_LATITUDE, transformation
+from dpviz.domain.rectangles import rows_of
 from dpviz.errors import DomainError
 from dpviz.trees.lattice import Float
 
 Box = tuple[float, float, float, float]
+
+SIDES = "give west, south, east and north in degrees"
 
 WORLD = 512.0
 """World units around the globe, deck.gl's common space."""
@@ -82,6 +87,18 @@ def areas(boxes: ArrayLike) -> Float:
     return np.asarray(EARTH_RADIUS_KM**2 * (east - west) * (np.sin(north) - np.sin(south)))
 
 
+def degree_boxes(boxes: Any) -> list[Box]:
+    """Rectangles as tuples of west, south, east and north in degrees.
+
+    Raises:
+        DomainError: not four numbers each.
+
+    >>> degree_boxes([[0, 0, 1, 2]])
+    [(0.0, 0.0, 1.0, 2.0)]
+    """
+    return [(row[0], row[1], row[2], row[3]) for row in rows_of(boxes, 4, SIDES).tolist()]
+
+
 def from_degrees(box: ArrayLike, crs: str, *, around: bool = False) -> Box:
     """Convert a box (west, south, east, north) in degrees to the CRS.
 
@@ -90,9 +107,9 @@ def from_degrees(box: ArrayLike, crs: str, *, around: bool = False) -> Box:
     on there.
 
     Raises:
-        DomainError: no way leads from degrees to this CRS.
+        DomainError: not four numbers, or no transformation from degrees to this CRS.
     """
-    west, south, east, north = np.asarray(box, dtype=np.float64).tolist()
+    ((west, south, east, north),) = degree_boxes([box])
     if is_degrees(crs):
         return west, south, east, north
     change = transformation(DEGREES, crs)

@@ -67,8 +67,11 @@ def test_what_may_be_given_twice_and_what_looks_like_a_number_goes_on(folder):
         (("info", "r.parquet", "--source", "x.csv"), "--source requires --code: give it too"),
         ((*POINTS, "--declare-public"), "--declare-public goes with --public"),
         (("build", "city-50k", "--declare-public", "-o", "out.parquet"), "goes with --public"),
-        ((*POINTS, "--public", "--purpose", "x"), "--purpose is what the ledger notes"),
-        (("build", "city-50k", "--purpose", "x", "-o", "out.parquet"), "--purpose is what the"),
+        (
+            (*POINTS, "--public", "--purpose", "x"),
+            "public data are not entered in the ledger: leave",
+        ),
+        (("build", "city-50k", "--purpose", "x", "-o", "out.parquet"), "public data are not"),
         (
             ("build", "city-50k", "--ledger", "x.sqlite", "-o", "out.parquet"),
             "--ledger is not for the built-in data: leave it out",

@@ -230,7 +230,7 @@ def result(source: File | Folder, tables: Iterable[Table], chosen: Selection) ->
     if chosen.unit is not None and len(np.unique(rows[0])) < len(rows[0]):
         raise DataError(
             f"{path.name}: a cell is in it twice, as in the results of several queries, whose "
-            f"bounds of each {chosen.unit} add up: load them as a list and keep it with dpviz.save_counts"
+            f"bounds of each {chosen.unit} add up: give dpviz.load a list of the results"
         )
     return handle_of(rows, chosen, path.name, path.stem, part_of(source))
 
