@@ -344,5 +344,5 @@ def test_the_printed_query_s_result_builds_a_release(tmp_path):
     assert "was counted with other public facts" in fails(
         "build", tmp_path / "rows.csv", "-o", tmp_path / "q.parquet", *wrong
     )
-    with pytest.raises(DataError, match="dialect 'x' is not known"):
+    with pytest.raises(DpvizError, match="dialect 'x' is not known"):
         dpviz.cell_sql("points", CASE.domain, dialect="x")
